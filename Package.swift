@@ -1,0 +1,127 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// The targets stand in the order in which data flows; each imports only those above it.
+let package = Package(
+  name: "hansard",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "hansard", targets: ["hansard"])
+  ],
+  dependencies: [
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+  ],
+  targets: [
+    .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
+    .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
+
+    .target(name: "ChatPrimitives", swiftSettings: settings),
+    .target(
+      name: "ChatDomain",
+      dependencies: ["ChatPrimitives", .product(name: "Crypto", package: "swift-crypto")],
+      swiftSettings: settings),
+    .target(name: "EventLog", dependencies: ["ChatPrimitives", "CLZ4", "CISAL"], swiftSettings: settings),
+    .target(
+      name: "EventStore",
+      dependencies: [
+        "ChatPrimitives", "ChatDomain", "EventLog",
+        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        .product(name: "DequeModule", package: "swift-collections"),
+      ],
+      exclude: ["Schema"], swiftSettings: settings),
+    .target(
+      name: "ChatProjections",
+      dependencies: [
+        "ChatPrimitives", "ChatDomain", "EventStore",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "ChatService",
+      dependencies: [
+        "ChatPrimitives", "ChatDomain", "EventStore", "ChatProjections",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: settings),
+    .target(name: "ChatProtocol", dependencies: ["ChatPrimitives"], swiftSettings: settings),
+    .target(
+      name: "ChatPush",
+      dependencies: [
+        "ChatPrimitives", "ChatDomain", "EventStore", "ChatProjections", "ChatService",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "ChatServer",
+      dependencies: [
+        "ChatPrimitives", "ChatDomain", "ChatProjections", "ChatService", "ChatProtocol",
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "JWTKit", package: "jwt-kit"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "hansard",
+      dependencies: [
+        "ChatPrimitives", "ChatDomain", "EventLog", "EventStore", "ChatProjections", "ChatService", "ChatProtocol",
+        "ChatPush", "ChatServer",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      path: "Tools/hansard", swiftSettings: settings),
+
+    .testTarget(name: "ChatPrimitivesTests", dependencies: ["ChatPrimitives"], swiftSettings: settings),
+    .testTarget(name: "ChatDomainTests", dependencies: ["ChatDomain", "ChatPrimitives"], swiftSettings: settings),
+    .testTarget(
+      name: "EventLogTests", dependencies: ["EventLog", "ChatPrimitives"], swiftSettings: settings),
+    .testTarget(
+      name: "EventStoreTests", dependencies: ["EventStore", "EventLog", "ChatDomain", "ChatPrimitives"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ChatProjectionsTests",
+      dependencies: [
+        "ChatProjections", "EventStore", "ChatDomain", "ChatPrimitives",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ChatServiceTests",
+      dependencies: ["ChatService", "ChatProjections", "EventStore", "EventLog", "ChatDomain", "ChatPrimitives"],
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

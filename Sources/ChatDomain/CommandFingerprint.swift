@@ -1,0 +1,20 @@
+package import ChatPrimitives
+
+extension ChatEvent {
+  /// What an idempotency key is bound to: the fact's content and the stream that it belongs to, so that a key used for
+  /// another room is a clash and not a retry. Nil when the payload was erased.
+  package var commandFingerprint: Fingerprint? {
+    switch self {
+    case .user(let id, let event): event.fingerprint?.scoped(to: id.uuid)
+    case .room(let id, let event): event.fingerprint?.scoped(to: id.uuid)
+    case .server: nil
+    }
+  }
+}
+
+extension Fingerprint {
+  /// The fingerprint of the same content in one stream.
+  package func scoped(to stream: UUIDBytes) -> Fingerprint {
+    Fingerprint(.id(stream), .id(bytes))
+  }
+}

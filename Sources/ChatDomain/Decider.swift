@@ -1,0 +1,53 @@
+package import ChatPrimitives
+
+/// How one aggregate decides: a pure function from a command and a state to facts, and one from a fact to the state.
+///
+/// Nothing here waits, reads a clock or draws a random number: times and new IDs arrive in the command or the act.
+package protocol Decider {
+  associatedtype State: Sendable, Equatable
+  associatedtype Command: Sendable
+  associatedtype Event: Sendable, Equatable
+
+  /// The state of a stream that has no event.
+  static var initial: State { get }
+
+  /// Whether the actor may do this at all. Comes before the look for an earlier answer, so that a retry by someone who
+  /// has lost the right is refused like any request of theirs.
+  static func authorize(
+    _ command: Command, by act: Act, in state: State, _ directory: borrowing some Directory
+  ) throws(Rejection)
+
+  /// What happens, given that the actor may do it and that the command was not done before under the same key.
+  static func decide(
+    _ command: Command, by act: Act, in state: State, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Verdict<Event>
+
+  /// The state after a fact. Total: it accepts whatever the log holds.
+  static func evolve(_ state: inout State, _ event: Event, _ stamp: Stamp)
+}
+
+/// What a decision comes to, when it is not a rejection.
+package enum Verdict<Event: Sendable & Equatable>: Sendable, Equatable {
+  /// These facts are new, and become durable together or not at all.
+  case record([Event])
+  /// Nothing is new: it has stood in the log since `stamp`.
+  case alreadyDone(Stamp)
+}
+
+/// Where and when a fact was recorded.
+package struct Stamp: Hashable, Sendable {
+  package let position: LogPosition
+  package let time: Timestamp
+
+  package init(position: LogPosition, time: Timestamp) {
+    self.position = position
+    self.time = time
+  }
+}
+
+/// What must be unique across streams, as deciders see it: read-only, and a part of the state decided against.
+package protocol Directory: ~Copyable {
+  func user(withEmail email: String) -> UserID?
+  func user(withExternalID externalID: String) -> UserID?
+  func isRegistered(_ user: UserID) -> Bool
+}

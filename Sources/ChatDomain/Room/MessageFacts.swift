@@ -1,0 +1,53 @@
+package import ChatPrimitives
+
+/// What a decision needs to know of one message. Not kept in memory for every message: the ID index answers it, and
+/// the writer overlays what is newer than the index.
+package struct MessageFacts: Hashable, Sendable {
+  package var author: UserID
+  /// The message's place in its room, from 1.
+  package var ordinal: UInt64
+  /// Where and when it was sent.
+  package var sent: Stamp
+  /// The time that clients see: an import's original time, else the recorded one.
+  package var sentAt: Timestamp
+  /// Where it was last written: sent, edited or deleted.
+  package var revision: LogPosition
+  /// When it was last written; nil where only the position is kept, and then an answer carries the time of sending.
+  package var revisedAt: Timestamp?
+  package var isDeleted: Bool
+  /// Of the message as it was first sent; nil when that was erased, and then no retry can be recognised.
+  package var fingerprint: Fingerprint?
+
+  package init(
+    author: UserID, ordinal: UInt64, sent: Stamp, sentAt: Timestamp, revision: LogPosition, isDeleted: Bool,
+    fingerprint: Fingerprint?, revisedAt: Timestamp? = nil
+  ) {
+    self.author = author
+    self.ordinal = ordinal
+    self.sent = sent
+    self.sentAt = sentAt
+    self.revision = revision
+    self.isDeleted = isDeleted
+    self.fingerprint = fingerprint
+    self.revisedAt = revisedAt
+  }
+}
+
+/// What is known of a command that was done before under the same key by the same actor.
+package struct CommandFacts: Hashable, Sendable {
+  package var stamp: Stamp
+  /// Of the first fact that it recorded; nil when that was erased.
+  package var fingerprint: Fingerprint?
+
+  package init(stamp: Stamp, fingerprint: Fingerprint?) {
+    self.stamp = stamp
+    self.fingerprint = fingerprint
+  }
+
+  /// The answer to a command that comes under the same key.
+  /// - Throws: `idempotencyKeyReused` when it says something else, or when what the first one said was erased.
+  package func answer(to fingerprint: Fingerprint) throws(Rejection) -> Stamp {
+    guard self.fingerprint == fingerprint else { throw .idempotencyKeyReused }
+    return stamp
+  }
+}

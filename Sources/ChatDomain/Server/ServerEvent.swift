@@ -1,0 +1,43 @@
+package import ChatPrimitives
+
+/// The facts of the server's own stream.
+package enum ServerEvent: Sendable, Equatable {
+  /// What became of notices, many at a time, so that a lost outbox can be made again from the log.
+  case pushOutcomesRecorded(PushOutcomes)
+  /// The payload was erased; the kind number is kept.
+  case erased(kind: UInt16)
+}
+
+package struct PushOutcomes: Sendable, Equatable {
+  /// Every notice of every event up to here is settled.
+  package var settledThrough: LogPosition
+  /// Notices of later events that are settled too.
+  package var outcomes: [PushOutcome]
+
+  package init(settledThrough: LogPosition, outcomes: [PushOutcome]) {
+    self.settledThrough = settledThrough
+    self.outcomes = outcomes
+  }
+}
+
+package struct PushOutcome: Sendable, Hashable {
+  /// The event that the notice told of.
+  package var position: LogPosition
+  package var device: DeviceID
+  package var result: PushResult
+
+  package init(position: LogPosition, device: DeviceID, result: PushResult) {
+    self.position = position
+    self.device = device
+    self.result = result
+  }
+}
+
+/// The raw values stand in the log.
+package enum PushResult: UInt8, Sendable, CaseIterable {
+  case delivered = 1
+  /// The provider said that the token is dead.
+  case tokenInvalid = 2
+  /// Given up after the last retry.
+  case abandoned = 3
+}

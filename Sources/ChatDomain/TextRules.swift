@@ -1,0 +1,47 @@
+import ChatPrimitives
+
+/// The form that texts must have, each rule with its own rejection. Lengths are in bytes of UTF-8.
+enum TextRules {
+  static func nickname(_ text: String) throws(Rejection) {
+    guard !text.isEmpty else { throw .nicknameEmpty }
+    guard text.utf8.count <= Limits.nicknameBytes else { throw .nicknameTooLong }
+  }
+
+  /// One `@` between two parts that are not empty, and no space or control character. Whether mail arrives there only
+  /// a letter can tell, so no more of RFC 5321 is checked.
+  static func email(_ text: String) throws(Rejection) {
+    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+    guard text.utf8.count <= Limits.emailBytes, parts.count == 2, parts.allSatisfy({ !$0.isEmpty }),
+      !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || isControl($0) })
+    else { throw .emailMalformed }
+  }
+
+  static func externalID(_ text: String) throws(Rejection) {
+    guard !text.isEmpty, text.utf8.count <= Limits.externalIDBytes, !text.unicodeScalars.contains(where: isControl)
+    else { throw .externalIDMalformed }
+  }
+
+  /// A direct room may go without a name: clients show the other user's.
+  static func roomName(_ text: String, of kind: RoomKind) throws(Rejection) {
+    guard !text.isEmpty || kind == .direct else { throw .roomNameEmpty }
+    guard text.utf8.count <= Limits.roomNameBytes else { throw .roomNameTooLong }
+  }
+
+  static func message(_ text: String) throws(Rejection) {
+    guard !text.isEmpty else { throw .emptyText }
+    guard text.utf8.count <= Limits.messageTextBytes else { throw .textTooLong }
+  }
+
+  static func device(_ description: DeviceDescription) throws(Rejection) {
+    for text in [description.name, description.type, description.osVersion] {
+      guard (text?.utf8.count ?? 0) <= Limits.deviceTextBytes else { throw .deviceTextTooLong }
+    }
+    for token in description.tokens {
+      guard token.token.utf8.count <= Limits.pushTokenBytes else { throw .pushTokenTooLong }
+    }
+  }
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.generalCategory == .control
+  }
+}

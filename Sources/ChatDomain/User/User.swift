@@ -1,0 +1,134 @@
+package import ChatPrimitives
+
+/// What deciding about one user needs to know.
+package enum UserState: Sendable, Equatable {
+  case absent
+  case registered(User)
+}
+
+package struct User: Sendable, Equatable {
+  package var nickname: String
+  package var email: String?
+  package var externalID: String?
+  package var credential: Credential?
+  /// Of the registration; nil when that was erased, and then no retry of it can be recognised.
+  package var registrationFingerprint: Fingerprint?
+  package var registered: Stamp
+  /// Open and ended ones. What ended is kept, so that its retried login or logout is recognised for ever.
+  package private(set) var sessions: [SessionID: Session]
+  /// The open ones among `sessions`, at most `Limits.sessionsPerUser` of them unless the log says otherwise.
+  package private(set) var openSessions: Set<SessionID>
+  package var devices: [DeviceID: Device]
+
+  package init(
+    nickname: String, email: String?, externalID: String?, credential: Credential?,
+    registrationFingerprint: Fingerprint?, registered: Stamp, sessions: [SessionID: Session] = [:],
+    devices: [DeviceID: Device] = [:]
+  ) {
+    self.nickname = nickname
+    self.email = email
+    self.externalID = externalID
+    self.credential = credential
+    self.registrationFingerprint = registrationFingerprint
+    self.registered = registered
+    self.sessions = sessions
+    self.devices = devices
+    openSessions = Set(sessions.lazy.filter { $0.value.isOpen }.map(\.key))
+  }
+}
+
+/// What an access token and its refresh tokens belong to.
+package enum Session: Sendable, Hashable {
+  case open(OpenSession)
+  /// Never opened again.
+  case ended(SessionEnd, Stamp)
+
+  package var isOpen: Bool {
+    switch self {
+    case .open: true
+    case .ended: false
+    }
+  }
+}
+
+package struct OpenSession: Sendable, Hashable {
+  package var device: DeviceID?
+  package var started: Stamp
+  /// Which pair of tokens is the newest; the first is 1. The pair before it stays good until this one is presented,
+  /// and presenting it makes the next generation: so exactly two generations are good at any time.
+  package var generation: UInt32
+  /// Where the newest pair was issued.
+  package var pair: Stamp
+
+  package init(device: DeviceID?, started: Stamp, generation: UInt32, pair: Stamp) {
+    self.device = device
+    self.started = started
+    self.generation = generation
+    self.pair = pair
+  }
+}
+
+package struct Device: Sendable, Hashable {
+  package var description: DeviceDescription
+  package var registered: Stamp
+
+  package init(description: DeviceDescription, registered: Stamp) {
+    self.description = description
+    self.registered = registered
+  }
+}
+
+// MARK: - Evolve
+
+extension User {
+  package init(_ registration: Registration, _ stamp: Stamp) {
+    self.init(
+      nickname: registration.nickname, email: registration.email, externalID: registration.externalID,
+      credential: registration.credential, registrationFingerprint: registration.fingerprint, registered: stamp)
+  }
+
+  /// A user whose registration was erased: the ID stays taken and nothing else is known.
+  init(erasedAt stamp: Stamp) {
+    self.init(
+      nickname: "", email: nil, externalID: nil, credential: nil, registrationFingerprint: nil, registered: stamp)
+  }
+
+  mutating func apply(_ event: UserEvent, _ stamp: Stamp) {
+    switch event {
+    case .registered, .erased:
+      break
+    case .profileChanged(let nickname):
+      self.nickname = nickname
+    case .sessionStarted(let id, let device):
+      start(id, device, stamp)
+    case .sessionRefreshed(let id, let generation):
+      guard case .open(var session) = sessions[id] else { return }
+      session.generation = generation
+      session.pair = stamp
+      sessions[id] = .open(session)
+    case .sessionEnded(let id, let reason):
+      end(id, reason, stamp)
+    case .deviceRegistered(let id, let description):
+      devices[id] = Device(description: description, registered: stamp)
+    case .deviceUpdated(let id, let description):
+      // The registration may have been erased; then this is the first that is known of the device.
+      devices[id, default: Device(description: description, registered: stamp)].description = description
+    case .pushTokenInvalidated(let id, let token):
+      devices[id]?.description.tokens.removeAll { $0 == token }
+    case .deviceRemoved(let id):
+      devices[id] = nil
+    }
+  }
+
+  private mutating func start(_ id: SessionID, _ device: DeviceID?, _ stamp: Stamp) {
+    guard sessions[id] == nil else { return }
+    sessions[id] = .open(OpenSession(device: device, started: stamp, generation: 1, pair: stamp))
+    openSessions.insert(id)
+  }
+
+  private mutating func end(_ id: SessionID, _ reason: SessionEnd, _ stamp: Stamp) {
+    if case .ended = sessions[id] { return }
+    sessions[id] = .ended(reason, stamp)
+    openSessions.remove(id)
+  }
+}

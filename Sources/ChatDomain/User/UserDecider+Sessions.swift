@@ -1,0 +1,65 @@
+import ChatPrimitives
+
+extension UserDecider {
+  /// The password was checked against one version of the credential, outside; here it must still be the current one.
+  static func authorizeLogin(of user: User, _ credentialVersion: UInt32?, by act: Act) throws(Rejection) {
+    guard let credentialVersion else {
+      guard act.isByService else { throw .serviceOnly }
+      return
+    }
+    guard user.credential?.version == credentialVersion else { throw .credentialsRejected }
+  }
+
+  /// A login tapped twice names the same session, and is one as long as nobody has refreshed it. An ended session is
+  /// never opened again.
+  ///
+  /// The device need not be registered: an app logs in first and describes its device then.
+  static func startSession(
+    _ id: SessionID, _ device: DeviceID?, of user: User
+  ) throws(Rejection) -> Verdict<UserEvent> {
+    switch user.sessions[id] {
+    case .open(let session):
+      guard session.generation == 1, session.device == device else { throw .idInUse }
+      return .alreadyDone(session.pair)
+    case .ended:
+      throw .sessionEnded
+    case nil:
+      guard user.openSessions.count < Limits.sessionsPerUser else { throw .tooManySessions }
+      return .record([.sessionStarted(id, device: device)])
+    }
+  }
+
+  /// Generation g is the newest that was issued.
+  /// - g presented: it is used for the first time, and g + 1 is issued.
+  /// - g − 1 presented: g has not been used yet (else it would not be the newest), so whoever asks gets g again.
+  /// - anything older: its successor was used, so two hold it. The session ends; that fact is the caller's answer.
+  static func refreshSession(
+    _ id: SessionID, _ presented: UInt32, of user: User
+  ) throws(Rejection) -> Verdict<UserEvent> {
+    switch user.sessions[id] {
+    case .open(let session):
+      guard presented >= 1, presented <= session.generation else { throw .refreshTokenExpired }
+      if presented == session.generation {
+        // After four thousand million refreshes the user logs in anew.
+        guard presented < UInt32.max else { throw .refreshTokenExpired }
+        return .record([.sessionRefreshed(id, generation: presented + 1)])
+      }
+      if presented == session.generation - 1 { return .alreadyDone(session.pair) }
+      return .record([.sessionEnded(id, .refreshTokenReused)])
+    case .ended(.refreshTokenReused, _):
+      throw .refreshTokenReused
+    case .ended(.loggedOut, _), .ended(.deviceRemoved, _):
+      throw .sessionEnded
+    case nil:
+      throw .refreshTokenExpired
+    }
+  }
+
+  static func endSession(_ id: SessionID, _ reason: SessionEnd, of user: User) throws(Rejection) -> Verdict<UserEvent> {
+    switch user.sessions[id] {
+    case .open: .record([.sessionEnded(id, reason)])
+    case .ended(_, let stamp): .alreadyDone(stamp)
+    case nil: throw .sessionNotFound
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package import ChatPrimitives
+
+/// The facts of one user's stream. `erased` stands for any of them whose payload is gone.
+package enum UserEvent: Sendable, Equatable {
+  case registered(Registration)
+  case profileChanged(nickname: String)
+  case sessionStarted(SessionID, device: DeviceID?)
+  /// The session's tokens are now those of `generation`; the first pair is generation 1.
+  case sessionRefreshed(SessionID, generation: UInt32)
+  case sessionEnded(SessionID, SessionEnd)
+  case deviceRegistered(DeviceID, DeviceDescription)
+  case deviceUpdated(DeviceID, DeviceDescription)
+  /// The provider called this token dead.
+  case pushTokenInvalidated(DeviceID, PushToken)
+  case deviceRemoved(DeviceID)
+  /// The payload was erased; the kind number is kept.
+  case erased(kind: UInt16)
+}
+
+/// What a user is registered with.
+package struct Registration: Sendable, Equatable {
+  /// Bytes of a commitment key.
+  package static let commitmentKeyBytes = 32
+
+  package var nickname: String
+  /// Lower-cased; unique. Present if and only if there is a credential.
+  package var email: String?
+  /// The key that a team's own database has for the user; unique.
+  package var externalID: String?
+  package var credential: Credential?
+  /// `commitmentKeyBytes` random bytes from which the salts of the author's records are made (see `docs/log-format.md`).
+  package var commitmentKey: [UInt8]
+
+  package init(
+    nickname: String, email: String?, externalID: String?, credential: Credential?, commitmentKey: [UInt8]
+  ) {
+    self.nickname = nickname
+    self.email = email
+    self.externalID = externalID
+    self.credential = credential
+    self.commitmentKey = commitmentKey
+  }
+
+  /// The same request makes the same fingerprint: the commitment key, drawn anew for each, is left out.
+  package var fingerprint: Fingerprint {
+    Fingerprint(.text(nickname), .text(email), .text(externalID), .bytes(credential?.hash ?? []))
+  }
+}
+
+/// A password as scrypt leaves it. The salt is derived from the server's key and the user's ID, so that the same
+/// password gives the same hash and a repeated registration can be recognised.
+package struct Credential: Sendable, Hashable {
+  /// Counts the passwords that the user has had, from 1.
+  package var version: UInt32
+  package var hash: [UInt8]
+  /// scrypt's cost parameters (RFC 7914): N as its base-2 logarithm, r and p.
+  package var logRounds: UInt8
+  package var blockSize: UInt8
+  package var parallelism: UInt8
+
+  package init(version: UInt32, hash: [UInt8], logRounds: UInt8, blockSize: UInt8, parallelism: UInt8) {
+    self.version = version
+    self.hash = hash
+    self.logRounds = logRounds
+    self.blockSize = blockSize
+    self.parallelism = parallelism
+  }
+}
+
+/// Why a session ended. The raw values stand in the log.
+package enum SessionEnd: UInt8, Sendable, CaseIterable {
+  case loggedOut = 1
+  /// A refresh token was used after its successor had been: one of the two users of it is a thief.
+  case refreshTokenReused = 2
+  /// The device that the session belonged to was removed.
+  case deviceRemoved = 3
+}
+
+/// What a device says of itself.
+package struct DeviceDescription: Sendable, Hashable {
+  package var name: String?
+  /// Such as `ios` or `android`; free text.
+  package var type: String?
+  package var osVersion: String?
+  package var tokens: [PushToken]
+
+  package init(name: String?, type: String?, osVersion: String?, tokens: [PushToken]) {
+    self.name = name
+    self.type = type
+    self.osVersion = osVersion
+    self.tokens = tokens
+  }
+}
+
+/// Where a provider reaches a device. A secret: never shown by any tool.
+package struct PushToken: Sendable, Hashable {
+  package var provider: PushProvider
+  package var token: String
+
+  package init(provider: PushProvider, token: String) {
+    self.provider = provider
+    self.token = token
+  }
+}
+
+/// The raw values stand in the log.
+package enum PushProvider: UInt8, Sendable, CaseIterable {
+  case apns = 1
+  case fcm = 2
+}

@@ -1,0 +1,74 @@
+import ChatPrimitives
+
+extension UserCommand {
+  /// What the command says. Equal to the fingerprint of the first fact that it records, save when a refresh finds its
+  /// token reused: the fact that ends the session does not say which token it was.
+  package var fingerprint: Fingerprint {
+    switch action {
+    case .register(let registration): registration.fingerprint
+    case .changeProfile(let nickname): .profileChange(nickname)
+    case .startSession(let id, let device, _): .sessionStart(id, device)
+    case .refreshSession(let id, let presented): .sessionRefresh(id, presented: presented)
+    case .endSession(let id, let reason): .sessionEnd(id, reason)
+    case .setDevice(let id, let description): .deviceSetting(id, description)
+    case .invalidatePushToken(let id, let token): .tokenInvalidation(id, token)
+    case .removeDevice(let id): .deviceRemoval(id)
+    }
+  }
+}
+
+extension UserEvent {
+  /// What the command said that recorded this as its first fact; nil when the payload was erased.
+  package var fingerprint: Fingerprint? {
+    switch self {
+    case .registered(let registration): registration.fingerprint
+    case .profileChanged(let nickname): .profileChange(nickname)
+    case .sessionStarted(let id, let device): .sessionStart(id, device)
+    case .sessionRefreshed(let id, let generation): .sessionRefresh(id, presented: generation &- 1)
+    case .sessionEnded(let id, let reason): .sessionEnd(id, reason)
+    case .deviceRegistered(let id, let description), .deviceUpdated(let id, let description):
+      .deviceSetting(id, description)
+    case .pushTokenInvalidated(let id, let token): .tokenInvalidation(id, token)
+    case .deviceRemoved(let id): .deviceRemoval(id)
+    case .erased: nil
+    }
+  }
+}
+
+extension Fingerprint {
+  fileprivate static func profileChange(_ nickname: String) -> Fingerprint {
+    Fingerprint(.text("profile.change"), .text(nickname))
+  }
+
+  fileprivate static func sessionStart(_ id: SessionID, _ device: DeviceID?) -> Fingerprint {
+    Fingerprint(.text("session.start"), .id(id.uuid), .id(device?.uuid))
+  }
+
+  fileprivate static func sessionRefresh(_ id: SessionID, presented: UInt32) -> Fingerprint {
+    Fingerprint(.text("session.refresh"), .id(id.uuid), .number(Int64(presented)))
+  }
+
+  fileprivate static func sessionEnd(_ id: SessionID, _ reason: SessionEnd) -> Fingerprint {
+    Fingerprint(.text("session.end"), .id(id.uuid), .number(Int64(reason.rawValue)))
+  }
+
+  fileprivate static func deviceSetting(_ id: DeviceID, _ description: DeviceDescription) -> Fingerprint {
+    let texts: [Field] = [
+      .text("device.set"), .id(id.uuid), .text(description.name), .text(description.type),
+      .text(description.osVersion),
+    ]
+    return Fingerprint(texts + description.tokens.flatMap(fields))
+  }
+
+  fileprivate static func tokenInvalidation(_ id: DeviceID, _ token: PushToken) -> Fingerprint {
+    Fingerprint([.text("device.token.invalidate"), .id(id.uuid)] + fields(token))
+  }
+
+  fileprivate static func deviceRemoval(_ id: DeviceID) -> Fingerprint {
+    Fingerprint(.text("device.remove"), .id(id.uuid))
+  }
+
+  private static func fields(_ token: PushToken) -> [Field] {
+    [.number(Int64(token.provider.rawValue)), .text(token.token)]
+  }
+}

@@ -1,0 +1,62 @@
+/// A UUID that knows what it names, so that a room's ID cannot be passed where a user's is meant.
+public struct ID<Entity>: Hashable, Sendable, Comparable {
+  public let uuid: UUIDBytes
+
+  public init(_ uuid: UUIDBytes) {
+    self.uuid = uuid
+  }
+
+  /// Reads a UUID in any case.
+  /// - Returns: nil when the text is not a UUID, or is the nil UUID.
+  public init?(_ text: some StringProtocol) {
+    guard let uuid = UUIDBytes(text: text), uuid != .zero else { return nil }
+    self.uuid = uuid
+  }
+
+  public static func < (left: ID, right: ID) -> Bool { left.uuid < right.uuid }
+}
+
+extension ID: CustomStringConvertible {
+  /// The UUID in lower case.
+  public var description: String { uuid.text }
+}
+
+extension ID: Codable {
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let id = ID(text) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a UUID")
+    }
+    self = id
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(uuid.text)
+  }
+}
+
+/// What the typed IDs name. Never instantiated.
+public enum Entity {
+  public enum User {}
+  public enum Session {}
+  public enum Device {}
+  public enum Room {}
+  public enum Invite {}
+  public enum Message {}
+  public enum Command {}
+  public enum Service {}
+}
+
+public typealias UserID = ID<Entity.User>
+public typealias SessionID = ID<Entity.Session>
+public typealias DeviceID = ID<Entity.Device>
+public typealias RoomID = ID<Entity.Room>
+public typealias InviteID = ID<Entity.Invite>
+/// Unique within its room.
+public typealias MessageID = ID<Entity.Message>
+/// What a client names a mutation by (the `Idempotency-Key` header). Unique within its actor.
+public typealias CommandID = ID<Entity.Command>
+/// An administrator or a service that acts under a token of the server's own.
+public typealias ServiceID = ID<Entity.Service>

@@ -1,0 +1,94 @@
+package import ChatDomain
+import ChatPrimitives
+package import GRDB
+
+/// Users with their credentials, sessions and devices.
+///
+/// A registration whose payload was erased leaves a user without a name, as the deciders see it; any other erased fact
+/// leaves no trace.
+package struct AccountsProjection: Projection {
+  package typealias Queries = AccountsQueries
+
+  package static let name = "accounts"
+  package static let schemaVersion = 1
+  package static let secretColumns: Set<String> = [
+    "user.credentialHash", "user.fingerprint", "device.apnsToken", "device.fcmToken",
+  ]
+
+  package init() {}
+
+  package static func createTables(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE TABLE user (
+          id BLOB PRIMARY KEY NOT NULL,
+          nickname TEXT NOT NULL,
+          email TEXT,
+          externalId TEXT,
+          credentialVersion INTEGER,
+          credentialHash BLOB,
+          credentialLogRounds INTEGER,
+          credentialBlockSize INTEGER,
+          credentialParallelism INTEGER,
+          fingerprint BLOB,
+          registeredPosition INTEGER NOT NULL,
+          registeredTime INTEGER NOT NULL,
+          revision INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE session (
+          userId BLOB NOT NULL,
+          id BLOB NOT NULL,
+          deviceId BLOB,
+          generation INTEGER NOT NULL,
+          startedPosition INTEGER NOT NULL,
+          startedTime INTEGER NOT NULL,
+          pairPosition INTEGER NOT NULL,
+          pairTime INTEGER NOT NULL,
+          endedReason INTEGER,
+          endedPosition INTEGER,
+          endedTime INTEGER,
+          PRIMARY KEY (userId, id)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE device (
+          userId BLOB NOT NULL,
+          id BLOB NOT NULL,
+          name TEXT,
+          type TEXT,
+          osVersion TEXT,
+          apnsToken TEXT,
+          fcmToken TEXT,
+          registeredPosition INTEGER NOT NULL,
+          registeredTime INTEGER NOT NULL,
+          revision INTEGER NOT NULL,
+          updatedTime INTEGER NOT NULL,
+          PRIMARY KEY (userId, id)
+        ) STRICT, WITHOUT ROWID;
+        """)
+    try StreamVersions.createTable(database)
+  }
+
+  package static func createIndexes(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE UNIQUE INDEX user_by_email ON user (email) WHERE email IS NOT NULL;
+        CREATE UNIQUE INDEX user_by_external_id ON user (externalId) WHERE externalId IS NOT NULL;
+        """)
+  }
+
+  package mutating func apply(_ events: ArraySlice<RecordedEvent>, to database: Database) throws {
+    let writer = AccountsWriter(database)
+    var versions = StreamVersions()
+    for recorded in events {
+      switch recorded.event {
+      case .user(let user, let event):
+        try writer.apply(event, of: user, recorded.stamp)
+        versions.note(user.uuid, recorded.version)
+      case .server: versions.note(.zero, recorded.version)
+      case .room: break
+      }
+    }
+    try versions.flush(database)
+  }
+}

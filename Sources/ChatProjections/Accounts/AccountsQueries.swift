@@ -1,0 +1,121 @@
+package import ChatDomain
+package import ChatPrimitives
+package import GRDB
+
+/// What can be asked of `accounts`.
+package struct AccountsQueries: ReadModelQueries {
+  package let database: Database
+
+  package init(_ database: Database) {
+    self.database = database
+  }
+
+  // MARK: - Users
+
+  private static let userColumns =
+    "id, nickname, email, externalId, fingerprint, registeredPosition, registeredTime, revision"
+
+  package func user(_ id: UserID) throws -> UserRow? {
+    try CachedStatement(database, "SELECT \(Self.userColumns) FROM user WHERE id = ?")
+      .first({ $0.add(id) }, Self.readUser)
+  }
+
+  package func user(externalID: String) throws -> UserRow? {
+    try CachedStatement(database, "SELECT \(Self.userColumns) FROM user WHERE externalId = ?")
+      .first({ $0.add(externalID) }, Self.readUser)
+  }
+
+  /// - Parameter email: in lower case, as it is registered.
+  package func user(email: String) throws -> UserRow? {
+    try CachedStatement(database, "SELECT \(Self.userColumns) FROM user WHERE email = ?")
+      .first({ $0.add(email) }, Self.readUser)
+  }
+
+  private static func readUser(_ row: inout ColumnReader) throws -> UserRow {
+    try UserRow(
+      id: row.id(), nickname: row.text(), email: row.optional { try $0.text() },
+      externalID: row.optional { try $0.text() }, registrationFingerprint: row.optional { try $0.fingerprint() },
+      registered: row.stamp(), revision: row.position())
+  }
+
+  /// How the user's password is checked; nil for one who has none, and for nobody.
+  package func credential(of user: UserID) throws -> Credential? {
+    let credential = try CachedStatement(database, "SELECT \(Self.credentialColumns) FROM user WHERE id = ?")
+      .first({ $0.add(user) }, Self.readCredential)
+    return credential ?? nil
+  }
+
+  static let credentialColumns =
+    "credentialVersion, credentialHash, credentialLogRounds, credentialBlockSize, credentialParallelism"
+
+  static func readCredential(_ row: inout ColumnReader) throws -> Credential? {
+    if row.isNull {
+      row.skip(5)
+      return nil
+    }
+    return try Credential(
+      version: row.narrow(), hash: row.bytes(), logRounds: row.narrow(), blockSize: row.narrow(),
+      parallelism: row.narrow())
+  }
+
+  // MARK: - Sessions
+
+  static let sessionColumns =
+    "id, deviceId, generation, startedPosition, startedTime, pairPosition, pairTime, endedReason, endedPosition, endedTime"
+
+  /// Open and ended ones, latest first.
+  package func sessions(of user: UserID) throws -> [SessionRow] {
+    try CachedStatement(
+      database, "SELECT \(Self.sessionColumns) FROM session WHERE userId = ? ORDER BY startedPosition DESC, id"
+    ).all({ $0.add(user) }, Self.readSession)
+  }
+
+  package func session(_ id: SessionID, of user: UserID) throws -> SessionRow? {
+    try CachedStatement(database, "SELECT \(Self.sessionColumns) FROM session WHERE userId = ? AND id = ?").first(
+      {
+        $0.add(user)
+        $0.add(id)
+      }, Self.readSession)
+  }
+
+  static func readSession(_ row: inout ColumnReader) throws -> SessionRow {
+    try SessionRow(
+      id: row.id(), device: row.optional { try $0.id() }, generation: row.narrow(), started: row.stamp(),
+      pair: row.stamp(),
+      end: row.optional { try SessionEndRow(reason: $0.choice(), stamp: $0.stamp()) })
+  }
+
+  // MARK: - Devices
+
+  static let deviceColumns =
+    "id, name, type, osVersion, apnsToken, fcmToken, registeredPosition, registeredTime, revision, updatedTime"
+
+  /// In the order of their registration.
+  package func devices(of user: UserID) throws -> [DeviceRow] {
+    try CachedStatement(
+      database, "SELECT \(Self.deviceColumns) FROM device WHERE userId = ? ORDER BY registeredPosition, id"
+    ).all({ $0.add(user) }, Self.readDevice)
+  }
+
+  package func device(_ id: DeviceID, of user: UserID) throws -> DeviceRow? {
+    try CachedStatement(database, "SELECT \(Self.deviceColumns) FROM device WHERE userId = ? AND id = ?").first(
+      {
+        $0.add(user)
+        $0.add(id)
+      }, Self.readDevice)
+  }
+
+  static func readDevice(_ row: inout ColumnReader) throws -> DeviceRow {
+    let id: DeviceID = try row.id()
+    let name = try row.optional { try $0.text() }
+    let type = try row.optional { try $0.text() }
+    let osVersion = try row.optional { try $0.text() }
+    let apns = try row.optional { PushToken(provider: .apns, token: try $0.text()) }
+    let fcm = try row.optional { PushToken(provider: .fcm, token: try $0.text()) }
+    return try DeviceRow(
+      id: id,
+      description: DeviceDescription(
+        name: name, type: type, osVersion: osVersion, tokens: [apns, fcm].compactMap { $0 }),
+      registered: row.stamp(), revision: row.position(), updatedAt: row.time())
+  }
+}

@@ -1,0 +1,190 @@
+import ChatDomain
+import ChatPrimitives
+import GRDB
+
+/// What each fact of a user's stream does to the rows.
+struct AccountsWriter {
+  private let database: Database
+
+  init(_ database: Database) {
+    self.database = database
+  }
+
+  func apply(_ event: UserEvent, of user: UserID, _ stamp: Stamp) throws {
+    switch event {
+    case .registered(let registration):
+      try register(user, registration, stamp)
+    case .profileChanged(let nickname):
+      try CachedStatement(database, "UPDATE user SET nickname = ?, revision = ? WHERE id = ?").run {
+        $0.add(nickname)
+        $0.add(stamp.position)
+        $0.add(user)
+      }
+    case .sessionStarted(let session, let device):
+      try start(session, of: user, device, stamp)
+    case .sessionRefreshed(let session, let generation):
+      try refresh(session, of: user, generation, stamp)
+    case .sessionEnded(let session, let reason):
+      try end(session, of: user, reason, stamp)
+    case .deviceRegistered(let device, let description):
+      try describe(device, of: user, description, stamp, isNew: true)
+    case .deviceUpdated(let device, let description):
+      try describe(device, of: user, description, stamp, isNew: false)
+    case .pushTokenInvalidated(let device, let token):
+      try invalidate(token, of: device, of: user, stamp)
+    case .deviceRemoved(let device):
+      try CachedStatement(database, "DELETE FROM device WHERE userId = ? AND id = ?").run {
+        $0.add(user)
+        $0.add(device)
+      }
+    case .erased:
+      try register(user, nil, stamp)
+    }
+  }
+
+  // MARK: - The user
+
+  /// - Parameter registration: nil for an erased fact. The first fact of a stream is the registration, so an erased one
+  ///   makes a user where there is none, and changes nothing where there is one.
+  private func register(_ user: UserID, _ registration: Registration?, _ stamp: Stamp) throws {
+    let credential = registration?.credential
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO user (
+        id, nickname, email, externalId, credentialVersion, credentialHash, credentialLogRounds, credentialBlockSize,
+        credentialParallelism, fingerprint, registeredPosition, registeredTime, revision
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+      """
+    ).run {
+      $0.add(user)
+      $0.add(registration?.nickname ?? "")
+      $0.add(registration?.email)
+      $0.add(registration?.externalID)
+      $0.add(credential.map { Int64($0.version) })
+      $0.add(credential?.hash)
+      $0.add(credential.map { Int64($0.logRounds) })
+      $0.add(credential.map { Int64($0.blockSize) })
+      $0.add(credential.map { Int64($0.parallelism) })
+      $0.add(registration?.fingerprint)
+      $0.add(stamp)
+      $0.add(stamp.position)
+    }
+  }
+
+  // MARK: - Sessions
+
+  private func start(_ session: SessionID, of user: UserID, _ device: DeviceID?, _ stamp: Stamp) throws {
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO session (
+        userId, id, deviceId, generation, startedPosition, startedTime, pairPosition, pairTime
+      ) VALUES (?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (userId, id) DO NOTHING
+      """
+    ).run {
+      $0.add(user)
+      $0.add(session)
+      $0.add(device)
+      $0.add(stamp)
+      $0.add(stamp)
+    }
+  }
+
+  private func refresh(_ session: SessionID, of user: UserID, _ generation: UInt32, _ stamp: Stamp) throws {
+    try CachedStatement(
+      database,
+      """
+      UPDATE session SET generation = ?, pairPosition = ?, pairTime = ?
+      WHERE userId = ? AND id = ? AND endedReason IS NULL
+      """
+    ).run {
+      $0.add(Int64(generation))
+      $0.add(stamp)
+      $0.add(user)
+      $0.add(session)
+    }
+  }
+
+  /// A session whose start was erased still ends: its ID stays taken.
+  private func end(_ session: SessionID, of user: UserID, _ reason: SessionEnd, _ stamp: Stamp) throws {
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO session (
+        userId, id, generation, startedPosition, startedTime, pairPosition, pairTime, endedReason, endedPosition,
+        endedTime
+      ) VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (userId, id) DO UPDATE SET
+        endedReason = excluded.endedReason, endedPosition = excluded.endedPosition, endedTime = excluded.endedTime
+      WHERE endedReason IS NULL
+      """
+    ).run {
+      $0.add(user)
+      $0.add(session)
+      $0.add(stamp)
+      $0.add(stamp)
+      $0.add(Int64(reason.rawValue))
+      $0.add(stamp)
+    }
+  }
+
+  // MARK: - Devices
+
+  /// - Parameter isNew: a registration counts from here; an update keeps the time of the registration.
+  private func describe(
+    _ device: DeviceID, of user: UserID, _ description: DeviceDescription, _ stamp: Stamp, isNew: Bool
+  ) throws {
+    let registered = "registeredPosition = excluded.registeredPosition, registeredTime = excluded.registeredTime,"
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO device (
+        userId, id, name, type, osVersion, apnsToken, fcmToken, registeredPosition, registeredTime, revision, updatedTime
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (userId, id) DO UPDATE SET
+        name = excluded.name, type = excluded.type, osVersion = excluded.osVersion, apnsToken = excluded.apnsToken,
+        fcmToken = excluded.fcmToken, \(isNew ? registered : "")
+        revision = excluded.revision, updatedTime = excluded.updatedTime
+      """
+    ).run {
+      $0.add(user)
+      $0.add(device)
+      $0.add(description.name)
+      $0.add(description.type)
+      $0.add(description.osVersion)
+      $0.add(description.token(of: .apns))
+      $0.add(description.token(of: .fcm))
+      $0.add(stamp)
+      $0.add(stamp)
+    }
+  }
+
+  /// Takes the token only from a device that still has this very one.
+  private func invalidate(_ token: PushToken, of device: DeviceID, of user: UserID, _ stamp: Stamp) throws {
+    let column =
+      switch token.provider {
+      case .apns: "apnsToken"
+      case .fcm: "fcmToken"
+      }
+    try CachedStatement(
+      database,
+      """
+      UPDATE device SET \(column) = NULL, revision = ?, updatedTime = ?
+      WHERE userId = ? AND id = ? AND \(column) = ?
+      """
+    ).run {
+      $0.add(stamp)
+      $0.add(user)
+      $0.add(device)
+      $0.add(token.token)
+    }
+  }
+}
+
+extension DeviceDescription {
+  /// A device has at most one token of each provider.
+  fileprivate func token(of provider: PushProvider) -> String? {
+    tokens.last { $0.provider == provider }?.token
+  }
+}

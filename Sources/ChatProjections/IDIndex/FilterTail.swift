@@ -1,0 +1,80 @@
+import GRDB
+
+/// The entries of the "never seen" filter on disk: full generations as bitmaps, the unfinished one as a list. When the
+/// list reaches a generation's count, it becomes a bitmap. That depends on the count alone, so the rows are the same
+/// however the events were cut into batches.
+struct FilterTail {
+  private var bitmap: SeenFilter.Generation
+  /// The number of the unfinished generation, from 0.
+  private var number: Int
+  /// Entries in it.
+  private var count: Int
+
+  static func createTables(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE TABLE filterGeneration (
+          number INTEGER PRIMARY KEY NOT NULL,
+          bits BLOB NOT NULL
+        ) STRICT;
+
+        CREATE TABLE filterTail (
+          sequence INTEGER PRIMARY KEY NOT NULL,
+          hash INTEGER NOT NULL
+        ) STRICT;
+        """)
+  }
+
+  /// Reads how far the file has come.
+  init(_ database: Database) throws {
+    bitmap = SeenFilter.Generation()
+    number =
+      try CachedStatement(database, "SELECT COUNT(*) FROM filterGeneration").first(
+        { _ in }, { try $0.narrow(Int.self) }) ?? 0
+    var entries: [UInt64] = []
+    try Self.forEachEntry(database) { entries.append($0) }
+    for entry in entries { bitmap.insert(entry) }
+    count = entries.count
+  }
+
+  mutating func append(_ entry: UInt64, _ database: Database) throws {
+    try CachedStatement(database, "INSERT INTO filterTail (sequence, hash) VALUES (?, ?)").run {
+      $0.add(count)
+      $0.add(bits: entry)
+    }
+    bitmap.insert(entry)
+    count += 1
+    if count == SeenFilter.generationEntries { try finishGeneration(database) }
+  }
+
+  private mutating func finishGeneration(_ database: Database) throws {
+    try CachedStatement(database, "INSERT INTO filterGeneration (number, bits) VALUES (?, ?)").run {
+      $0.add(number)
+      $0.add(bitmap.bytes)
+    }
+    try CachedStatement(database, "DELETE FROM filterTail").run()
+    bitmap = SeenFilter.Generation()
+    number += 1
+    count = 0
+  }
+
+  private static func forEachEntry(_ database: Database, _ body: (UInt64) -> Void) throws {
+    try CachedStatement(database, "SELECT hash FROM filterTail ORDER BY sequence").forEach { body(try $0.bits()) }
+  }
+
+  /// The whole filter as the file has it.
+  static func restore(_ database: Database) throws -> SeenFilter {
+    let full = try CachedStatement(database, "SELECT bits FROM filterGeneration ORDER BY number").all { row in
+      try row.withBlob { SeenFilter.Generation(bytes: $0) }
+    }
+    var tail: [UInt64] = []
+    try forEachEntry(database) { tail.append($0) }
+    return SeenFilter(
+      full: try full.map { generation in
+        guard let generation else {
+          throw ProjectionError(.damagedRow, "filterGeneration: a bitmap has the wrong size; rebuild this projection")
+        }
+        return generation
+      }, tail: tail)
+  }
+}

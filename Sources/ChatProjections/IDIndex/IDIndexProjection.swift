@@ -1,0 +1,72 @@
+package import ChatDomain
+import ChatPrimitives
+package import GRDB
+
+/// What deciders ask of single messages and of commands done before: the facts that are too many to keep in memory.
+/// Also the "never seen" filter's entries, so that starting restores it without reading the log.
+package struct IDIndexProjection: Projection {
+  package typealias Queries = IDIndexQueries
+
+  package static let name = "ids"
+  package static let schemaVersion = 1
+  package static let secretColumns: Set<String> = ["message.fingerprint", "command.fingerprint"]
+
+  /// Read from the file before the first batch.
+  private var filter: FilterTail?
+
+  package init() {}
+
+  package static func createTables(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE TABLE room (
+          id BLOB PRIMARY KEY NOT NULL,
+          lastOrdinal INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE message (
+          roomId BLOB NOT NULL,
+          messageId BLOB NOT NULL,
+          author BLOB NOT NULL,
+          ordinal INTEGER NOT NULL,
+          sentPosition INTEGER NOT NULL,
+          sentTime INTEGER NOT NULL,
+          sentAt INTEGER NOT NULL,
+          revision INTEGER NOT NULL,
+          revisedAt INTEGER,
+          deleted INTEGER NOT NULL,
+          fingerprint BLOB,
+          PRIMARY KEY (roomId, messageId)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE command (
+          actor BLOB NOT NULL,
+          id BLOB NOT NULL,
+          position INTEGER NOT NULL,
+          time INTEGER NOT NULL,
+          fingerprint BLOB,
+          PRIMARY KEY (actor, id)
+        ) STRICT, WITHOUT ROWID;
+        """)
+    try FilterTail.createTables(database)
+  }
+
+  package static func createIndexes(_ database: Database) throws {}
+
+  package mutating func apply(_ events: ArraySlice<RecordedEvent>, to database: Database) throws {
+    var tail = try filter ?? FilterTail(database)
+    // The copy below is the only owner while it is changed, or each bitmap would be copied.
+    filter = nil
+    var batch = try IDIndexBatch(database)
+    for recorded in events {
+      if let entry = try batch.noteCommand(recorded) { try tail.append(entry, database) }
+      switch recorded.event {
+      case .room(let room, let event):
+        if let entry = try batch.apply(event, in: room, recorded) { try tail.append(entry, database) }
+      case .user, .server: break
+      }
+    }
+    try batch.flush()
+    filter = tail
+  }
+}

@@ -1,0 +1,166 @@
+import Foundation
+package import GRDB
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// One SQLite file and what SQLite keeps beside it.
+package struct ProjectionFile: Sendable, Hashable {
+  package let path: String
+
+  package init(path: String) {
+    self.path = path
+  }
+
+  /// The live file of a projection in the folder of read models.
+  package init(_ projection: any Projection.Type, in directory: String) {
+    path = "\(directory)/\(projection.name)-v\(projection.schemaVersion).sqlite"
+  }
+
+  /// What SQLite keeps beside the file in WAL mode: <https://www.sqlite.org/tempfiles.html>.
+  private static let companions = ["-wal", "-shm", "-journal"]
+  /// Read models hold push tokens and password hashes: the owner alone reads them.
+  private static let fileMode: mode_t = 0o600
+  private static let directoryMode = 0o700
+
+  package var exists: Bool { FileManager.default.fileExists(atPath: path) }
+
+  /// A file beside this one that is being made, or compared with, and never read by the server.
+  func sibling(_ purpose: String) -> ProjectionFile { ProjectionFile(path: "\(path).\(purpose)") }
+
+  // MARK: - Files
+
+  static func makeDirectory(_ directory: String) throws(ProjectionError) {
+    do {
+      try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: directoryMode])
+    } catch {
+      throw ProjectionError(.fileFailed, "the folder of read models cannot be made: \(error)", file: directory)
+    }
+  }
+
+  /// Makes the file empty, with its mode, before SQLite sees it. SQLite gives the files beside it the same mode.
+  func create() throws(ProjectionError) {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, Self.fileMode)
+    guard descriptor >= 0 else { throw failure("cannot be made") }
+    close(descriptor)
+  }
+
+  /// Removes it with what stands beside it. The file itself goes last but for its write-ahead log, which must never be
+  /// found beside another database: SQLite would apply it.
+  func remove() throws(ProjectionError) {
+    for name in [path] + Self.companions.map({ path + $0 }) where unlink(name) != 0 && errno != ENOENT {
+      throw failure("cannot be removed")
+    }
+  }
+
+  /// Puts it out of the way under another name, where the next one that is put aside replaces it.
+  func moveAside() throws(ProjectionError) -> ProjectionFile {
+    let aside = sibling("aside")
+    try aside.remove()
+    for suffix in Self.companions + [""] where rename(path + suffix, aside.path + suffix) != 0 && errno != ENOENT {
+      throw failure("cannot be moved aside")
+    }
+    return aside
+  }
+
+  /// Puts this complete and closed file in the place of `other`, which nobody may have open.
+  ///
+  /// A rename replaces a file in one step. Before it, the old file's write-ahead log must be gone: closing the last
+  /// connection removes it, and where that fails, the old file goes first, so that at worst there is none.
+  func replace(_ other: ProjectionFile) throws(ProjectionError) {
+    try syncToDisk(path)
+    other.settle()
+    if FileManager.default.fileExists(atPath: other.path + "-wal") { try other.remove() }
+    guard rename(path, other.path) == 0 else { throw failure("cannot be renamed to \(other.path)") }
+    let directory = (other.path as NSString).deletingLastPathComponent
+    try syncToDisk(directory)
+  }
+
+  /// Opens and closes it once, which writes its log into it and removes the log. Whether that worked shows in whether
+  /// the log is gone.
+  private func settle() {
+    guard exists else { return }
+    guard let queue = try? DatabaseQueue(path: path) else { return }
+    try? queue.writeWithoutTransaction { database in
+      _ = try database.checkpoint(.truncate)
+    }
+    try? queue.close()
+  }
+
+  private func syncToDisk(_ path: String) throws(ProjectionError) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("\(path) cannot be opened for syncing") }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw failure("\(path) cannot be synced") }
+  }
+
+  private func failure(_ what: String) -> ProjectionError {
+    let reason = String(cString: strerror(errno))
+    return ProjectionError(.fileFailed, "the read model's file \(what): \(reason)", file: path)
+  }
+}
+
+// MARK: - Connections
+
+extension ProjectionFile {
+  /// How many requests read one file at once; the others wait.
+  private static let readers = 4
+  /// How long SQLite waits for another process, such as a tool, in seconds.
+  private static let busySeconds: Double = 5
+  /// The page cache of a connection, in KiB.
+  private static let readerCacheKiB = 16 * 1024
+  static let writerCacheKiB = 64 * 1024
+  static let rebuildCacheKiB = 512 * 1024
+  /// Pages of the write-ahead log after which it is written into the file: 16 MiB. Each time costs two syncs.
+  private static let checkpointPages = 4096
+
+  /// A pool for a projection that follows the log: one writer, several readers, each with a snapshot.
+  func openPool() throws -> DatabasePool {
+    try create()
+    var configuration = Self.configuration
+    configuration.maximumReaderCount = Self.readers
+    let pool = try DatabasePool(path: path, configuration: configuration)
+    try pool.writeWithoutTransaction { database in
+      try database.execute(sql: "PRAGMA cache_size = -\(Self.writerCacheKiB)")
+      try database.execute(sql: "PRAGMA wal_autocheckpoint = \(Self.checkpointPages)")
+    }
+    return pool
+  }
+
+  /// A connection that changes nothing, beside a running server too.
+  func openReadOnly() throws -> DatabaseQueue {
+    var configuration = Self.configuration
+    configuration.readonly = true
+    return try DatabaseQueue(path: path, configuration: configuration)
+  }
+
+  /// A connection for filling a new file as fast as it goes. Without a journal a crash leaves rubbish, so the file must
+  /// have a name that nobody reads until it is complete.
+  func openForRebuild() throws -> DatabaseQueue {
+    try remove()
+    try create()
+    let queue = try DatabaseQueue(path: path, configuration: Self.configuration)
+    try queue.writeWithoutTransaction { database in
+      try database.execute(sql: "PRAGMA journal_mode = OFF")
+      try database.execute(sql: "PRAGMA synchronous = OFF")
+      try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+      try database.execute(sql: "PRAGMA cache_size = -\(Self.rebuildCacheKiB)")
+    }
+    return queue
+  }
+
+  private static var configuration: Configuration {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(busySeconds)
+    configuration.foreignKeysEnabled = false
+    configuration.prepareDatabase { database in
+      try database.execute(sql: "PRAGMA cache_size = -\(readerCacheKiB)")
+      try database.execute(sql: "PRAGMA temp_store = MEMORY")
+    }
+    return configuration
+  }
+}

@@ -1,0 +1,16 @@
+/// Every projection there is. A new one is a file beside these and a line here.
+package enum Projections {
+  package static let all: [any Projection.Type] = [
+    AccountsProjection.self,
+    RoomsProjection.self,
+    TimelineProjection.self,
+    IDIndexProjection.self,
+  ]
+
+  /// - Throws: `ProjectionError` that lists the names there are.
+  package static func named(_ name: String) throws(ProjectionError) -> any Projection.Type {
+    if let projection = all.first(where: { $0.name == name }) { return projection }
+    let names = all.map { $0.name }.joined(separator: ", ")
+    throw ProjectionError(.unknownProjection, "no projection is named \(name); there are: \(names)")
+  }
+}

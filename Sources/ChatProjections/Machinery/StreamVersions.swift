@@ -1,0 +1,45 @@
+import ChatPrimitives
+import GRDB
+
+/// How many events each stream has, in a table of the read model that restores the stream's state.
+struct StreamVersions {
+  /// What stands for the server's own stream, which has no ID.
+  static let server = UUIDBytes.zero
+
+  private var newest: [UUIDBytes: StreamVersion] = [:]
+
+  static func createTable(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE TABLE stream (
+          id BLOB PRIMARY KEY NOT NULL,
+          version INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID
+        """)
+  }
+
+  mutating func note(_ stream: UUIDBytes, _ version: StreamVersion) {
+    newest[stream] = version
+  }
+
+  /// Writes each stream once, however many events of it came.
+  func flush(_ database: Database) throws {
+    let statement = try CachedStatement(
+      database,
+      "INSERT INTO stream (id, version) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET version = excluded.version")
+    for (stream, version) in newest {
+      try statement.run {
+        $0.add(stream)
+        $0.add(version.value)
+      }
+    }
+  }
+
+  static func all(_ database: Database) throws -> [UUIDBytes: StreamVersion] {
+    var versions: [UUIDBytes: StreamVersion] = [:]
+    try CachedStatement(database, "SELECT id, version FROM stream").forEach { row in
+      versions[try row.uuid()] = StreamVersion(try row.unsigned())
+    }
+    return versions
+  }
+}

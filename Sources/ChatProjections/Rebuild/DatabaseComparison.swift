@@ -1,0 +1,141 @@
+import GRDB
+
+/// Compares two files of one projection: the schema, and every row of every table, in the order of the primary keys.
+struct DatabaseComparison {
+  /// How many differences are kept to be shown; all are counted.
+  static let shownDifferences = 20
+
+  private let live: Database
+  private let rebuilt: Database
+  private let secretColumns: Set<String>
+
+  private(set) var rowsByTable: [String: Int] = [:]
+  private(set) var differences: [RowDifference] = []
+  private(set) var differenceCount = 0
+
+  init(live: Database, rebuilt: Database, secretColumns: Set<String>) {
+    self.live = live
+    self.rebuilt = rebuilt
+    self.secretColumns = secretColumns
+  }
+
+  mutating func run() throws {
+    let (liveSchema, rebuiltSchema) = (try schema(of: live), try schema(of: rebuilt))
+    compareSchemas(liveSchema, rebuiltSchema)
+    // The rows of a table that is defined otherwise cannot be compared column by column.
+    for (name, entry) in rebuiltSchema.sorted(by: { $0.key < $1.key }) where entry.type == "table" {
+      if liveSchema[name] == entry { try compareRows(of: name) }
+    }
+  }
+
+  // MARK: - Schemas
+
+  private struct SchemaEntry: Equatable {
+    let type: String
+    let sql: String
+  }
+
+  private func schema(of database: Database) throws -> [String: SchemaEntry] {
+    let rows = try CachedStatement(
+      database, "SELECT name, type, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    ).all { row in
+      (try row.text(), SchemaEntry(type: try row.text(), sql: try row.optional { try $0.text() } ?? ""))
+    }
+    return Dictionary(rows, uniquingKeysWith: { first, _ in first })
+  }
+
+  private mutating func compareSchemas(_ live: [String: SchemaEntry], _ rebuilt: [String: SchemaEntry]) {
+    for name in Set(live.keys).union(rebuilt.keys).sorted() where live[name] != rebuilt[name] {
+      let key = "name \"\(name)\""
+      guard let old = live[name] else {
+        note(RowDifference(table: "sqlite_schema", key: key, kind: .missing))
+        continue
+      }
+      guard let new = rebuilt[name] else {
+        note(RowDifference(table: "sqlite_schema", key: key, kind: .unexpected))
+        continue
+      }
+      let column = RowDifference.ColumnDifference(column: "sql", live: old.sql, rebuilt: new.sql)
+      note(RowDifference(table: "sqlite_schema", key: key, kind: .changed([column])))
+    }
+  }
+
+  // MARK: - Rows
+
+  private struct Table {
+    let name: String
+    let columns: [String]
+    /// Indexes into `columns`, in the key's order.
+    let key: [Int32]
+    let secrets: Set<Int32>
+  }
+
+  private func table(_ name: String) throws -> Table {
+    let found = try CachedStatement(rebuilt, "SELECT name, pk FROM pragma_table_info(?) ORDER BY cid")
+      .all({ $0.add(name) }) { row in (name: try row.text(), key: try row.number()) }
+    let numbered = Array(zip(Int32(0)..., found))
+    return Table(
+      name: name, columns: found.map(\.name),
+      key: numbered.filter { $0.1.key > 0 }.sorted { $0.1.key < $1.1.key }.map(\.0),
+      secrets: Set(numbered.filter { secretColumns.contains("\(name).\($0.1.name)") }.map(\.0)))
+  }
+
+  private mutating func compareRows(of name: String) throws {
+    let table = try table(name)
+    let order = table.key.map { Self.quoted(table.columns[Int($0)]) }.joined(separator: ", ")
+    let columns = table.columns.map(Self.quoted).joined(separator: ", ")
+    let sql = "SELECT \(columns) FROM \(Self.quoted(name)) ORDER BY \(order)"
+    let (old, new) = (try RowPull(live, sql), try RowPull(rebuilt, sql))
+    var (hasOld, hasNew) = (try old.next(), try new.next())
+    var rows = 0
+    while hasOld || hasNew {
+      let order = hasOld && hasNew ? Self.order(of: table.key, old, new) : hasOld ? -1 : 1
+      if order == 0 { compareColumns(of: table, old, new) }
+      if order < 0 { note(RowDifference(table: name, key: Self.key(of: table, old), kind: .unexpected)) }
+      if order > 0 { note(RowDifference(table: name, key: Self.key(of: table, new), kind: .missing)) }
+      if order >= 0 { rows += 1 }
+      if order <= 0 { hasOld = try old.next() }
+      if order >= 0 { hasNew = try new.next() }
+    }
+    rowsByTable[name] = rows
+  }
+
+  private static func order(of key: [Int32], _ old: RowPull, _ new: RowPull) -> Int {
+    for column in key {
+      let order = RowPull.order(old, new, column: column)
+      if order != 0 { return order }
+    }
+    return 0
+  }
+
+  private mutating func compareColumns(of table: Table, _ old: RowPull, _ new: RowPull) {
+    var changed: [RowDifference.ColumnDifference] = []
+    for (index, column) in zip(Int32(0)..., table.columns) where RowPull.order(old, new, column: index) != 0 {
+      let isSecret = table.secrets.contains(index)
+      changed.append(
+        RowDifference.ColumnDifference(
+          column: column, live: isSecret ? Self.mask : old.shown(index),
+          rebuilt: isSecret ? Self.mask : new.shown(index)))
+    }
+    guard !changed.isEmpty else { return }
+    note(RowDifference(table: table.name, key: Self.key(of: table, new), kind: .changed(changed)))
+  }
+
+  private static let mask = "(secret)"
+
+  private static func key(of table: Table, _ row: RowPull) -> String {
+    table.key.map { column in
+      let value = table.secrets.contains(column) ? mask : row.shown(column)
+      return "\(table.columns[Int(column)]) \(value)"
+    }.joined(separator: ", ")
+  }
+
+  private static func quoted(_ name: String) -> String {
+    "\"" + name.replacing("\"", with: "\"\"") + "\""
+  }
+
+  private mutating func note(_ difference: RowDifference) {
+    differenceCount += 1
+    if differences.count < Self.shownDifferences { differences.append(difference) }
+  }
+}

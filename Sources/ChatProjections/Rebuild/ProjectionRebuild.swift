@@ -1,0 +1,110 @@
+package import ChatPrimitives
+package import EventStore
+import GRDB
+
+/// Makes read models again from the log alone, and checks those that are there against it. Nothing but the file is
+/// touched: a rebuild sends nothing and writes no event.
+package struct ProjectionRebuild: Sendable {
+  private let directory: String
+  private let feed: any EventFeed
+  private let logIdentity: UUIDBytes
+
+  /// - Parameters:
+  ///   - directory: the folder of read models.
+  ///   - feed: the log's durable events.
+  package init(directory: String, feed: any EventFeed, logIdentity: UUIDBytes) {
+    self.directory = directory
+    self.feed = feed
+    self.logIdentity = logIdentity
+  }
+
+  /// Rebuilds one read model up to the feed's head in a file beside the old one, and then takes its place in one step.
+  /// No server may have the old one open: the caller holds the lock on the data directory. A failure, and a crash,
+  /// leave the old file as it was.
+  package func rebuild(
+    _ projection: any Projection.Type, progress: (RebuildProgress) -> Void = { _ in }
+  ) throws -> RebuildReport {
+    try ProjectionFile.makeDirectory(directory)
+    let live = ProjectionFile(projection, in: directory)
+    let new = live.sibling("rebuild")
+    let head = feed.head
+    do {
+      let elapsed = try ProjectionBuild(feed: feed, logIdentity: logIdentity).run(
+        projection, into: new, through: head, progress)
+      try new.replace(live)
+      return RebuildReport(projection: projection.name, file: live.path, events: head.value, elapsed: elapsed)
+    } catch {
+      try? new.remove()
+      throw error
+    }
+  }
+
+  /// Rebuilds one read model into a temporary file, up to the live file's own checkpoint, and compares every row of
+  /// every table. Changes nothing, and may run beside a server: it compares with one snapshot of the live file.
+  package func verify(
+    _ projection: any Projection.Type, progress: (RebuildProgress) -> Void = { _ in }
+  ) throws -> VerificationReport {
+    let live = ProjectionFile(projection, in: directory)
+    guard live.exists else {
+      throw ProjectionError(.missingFile, "there is no read model to verify; it is made by a rebuild", file: live.path)
+    }
+    let rebuilt = live.sibling("verify")
+    defer { try? rebuilt.remove() }
+    let queue = try live.openReadOnly()
+    let report = try queue.read { database in
+      let checkpoint = try Checkpoint.read(database)
+      try check(checkpoint, of: live)
+      try ProjectionBuild(feed: feed, logIdentity: logIdentity).run(
+        projection, into: rebuilt, through: checkpoint.position, progress)
+      return try compare(database, rebuilt, projection, at: checkpoint.position)
+    }
+    try queue.close()
+    return report
+  }
+
+  private func check(_ checkpoint: Checkpoint, of file: ProjectionFile) throws(ProjectionError) {
+    guard checkpoint.logIdentity == logIdentity, checkpoint.position <= feed.head else {
+      throw ProjectionError(
+        .foreignFile,
+        "it follows the log \(checkpoint.logIdentity.text) up to \(checkpoint.position), this is \(logIdentity.text) "
+          + "up to \(feed.head)", file: file.path, position: checkpoint.position)
+    }
+  }
+
+  private func compare(
+    _ live: Database, _ file: ProjectionFile, _ projection: any Projection.Type, at position: LogPosition
+  ) throws -> VerificationReport {
+    let queue = try file.openReadOnly()
+    let report = try queue.read { rebuilt in
+      var comparison = DatabaseComparison(live: live, rebuilt: rebuilt, secretColumns: projection.secretColumns)
+      try comparison.run()
+      return VerificationReport(
+        projection: projection.name, position: position, rowsByTable: comparison.rowsByTable,
+        differences: comparison.differences, differenceCount: comparison.differenceCount)
+    }
+    try queue.close()
+    return report
+  }
+}
+
+package struct RebuildReport: Sendable {
+  package let projection: String
+  package let file: String
+  package let events: UInt64
+  package let elapsed: Duration
+}
+
+/// What comparing a read model with the log came to.
+package struct VerificationReport: Sendable {
+  package let projection: String
+  /// The live file's checkpoint.
+  package let position: LogPosition
+  /// How many rows of the rebuilt file were compared.
+  package let rowsByTable: [String: Int]
+  /// The first of them, at most `DatabaseComparison.shownDifferences`.
+  package let differences: [RowDifference]
+  /// All of them.
+  package let differenceCount: Int
+
+  package var isEqual: Bool { differenceCount == 0 }
+}

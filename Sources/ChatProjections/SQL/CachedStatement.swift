@@ -1,0 +1,73 @@
+import GRDB
+import GRDBSQLite
+
+/// A statement out of GRDB's cache, bound and stepped through SQLite's own functions: a row costs no allocation, neither
+/// on the way in nor on the way out. GRDB keeps the connection, the transaction and the cache.
+///
+/// One statement serves one query at a time: nothing may run the same SQL again while its rows are read.
+struct CachedStatement {
+  /// Keeps the handle alive.
+  private let statement: Statement
+  private let handle: OpaquePointer
+
+  init(_ database: Database, _ sql: String) throws {
+    statement = try database.cachedStatement(sql: sql)
+    handle = statement.sqliteStatement
+  }
+
+  /// Runs a statement that gives no rows.
+  /// - Returns: how many rows it changed.
+  @discardableResult
+  func run(_ bind: (inout Binder) -> Void = { _ in }) throws -> Int {
+    defer { sqlite3_reset(handle) }
+    try bindAll(bind)
+    let code = sqlite3_step(handle)
+    guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
+    return Int(sqlite3_changes(sqlite3_db_handle(handle)))
+  }
+
+  /// Hands each row to `read`, in order.
+  func forEach(_ bind: (inout Binder) -> Void = { _ in }, _ read: (inout ColumnReader) throws -> Void) throws {
+    defer { sqlite3_reset(handle) }
+    try bindAll(bind)
+    while true {
+      let code = sqlite3_step(handle)
+      if code == SQLITE_DONE { return }
+      guard code == SQLITE_ROW else { throw failure(code) }
+      var columns = ColumnReader(handle)
+      try read(&columns)
+    }
+  }
+
+  /// Every row, as `read` makes it.
+  func all<Row>(_ bind: (inout Binder) -> Void = { _ in }, _ read: (inout ColumnReader) throws -> Row) throws -> [Row] {
+    var rows: [Row] = []
+    try forEach(bind) { columns in rows.append(try read(&columns)) }
+    return rows
+  }
+
+  /// The first row, as `read` makes it; nil when there is none.
+  func first<Row>(
+    _ bind: (inout Binder) -> Void = { _ in }, _ read: (inout ColumnReader) throws -> Row
+  ) throws -> Row? {
+    defer { sqlite3_reset(handle) }
+    try bindAll(bind)
+    let code = sqlite3_step(handle)
+    if code == SQLITE_DONE { return nil }
+    guard code == SQLITE_ROW else { throw failure(code) }
+    var columns = ColumnReader(handle)
+    return try read(&columns)
+  }
+
+  private func bindAll(_ bind: (inout Binder) -> Void) throws {
+    var binder = Binder(handle)
+    bind(&binder)
+    guard binder.code == SQLITE_OK else { throw failure(binder.code) }
+    assert(binder.count == sqlite3_bind_parameter_count(handle), "every parameter is bound on every run")
+  }
+
+  private func failure(_ code: Int32) -> DatabaseError {
+    let message = sqlite3_errmsg(sqlite3_db_handle(handle)).map { String(cString: $0) }
+    return DatabaseError(resultCode: ResultCode(rawValue: code), message: message, sql: statement.sql)
+  }
+}

@@ -1,0 +1,115 @@
+import ChatDomain
+import ChatPrimitives
+import GRDBSQLite
+
+/// Reads the columns of one row from left to right. What has another form than the schema says is damage, and thrown.
+struct ColumnReader {
+  private let handle: OpaquePointer
+  private var index: Int32 = 0
+
+  init(_ handle: OpaquePointer) {
+    self.handle = handle
+  }
+
+  /// Whether the next column is NULL. Does not move on.
+  var isNull: Bool { sqlite3_column_type(handle, index) == SQLITE_NULL }
+
+  mutating func skip(_ columns: Int32 = 1) { index += columns }
+
+  mutating func number() throws -> Int64 {
+    let column = try take(SQLITE_INTEGER)
+    return sqlite3_column_int64(handle, column)
+  }
+
+  mutating func text() throws -> String {
+    let column = try take(SQLITE_TEXT)
+    guard let start = sqlite3_column_text(handle, column) else { return "" }
+    let length = Int(sqlite3_column_bytes(handle, column))
+    return String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
+  }
+
+  mutating func bytes() throws -> [UInt8] {
+    try withBlob { Array($0) }
+  }
+
+  mutating func withBlob<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
+    let column = try take(SQLITE_BLOB)
+    let start = sqlite3_column_blob(handle, column)
+    return try body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+  }
+
+  mutating func uuid() throws -> UUIDBytes {
+    let column = index
+    let uuid: UUIDBytes? = try withBlob { buffer in
+      guard buffer.count == UUIDBytes.byteCount else { return nil }
+      return UUIDBytes(
+        high: UInt64(bigEndian: buffer.loadUnaligned(fromByteOffset: 0, as: UInt64.self)),
+        low: UInt64(bigEndian: buffer.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+    }
+    guard let uuid else { throw damage(column, "not sixteen bytes") }
+    return uuid
+  }
+
+  private mutating func take(_ type: Int32) throws -> Int32 {
+    let found = sqlite3_column_type(handle, index)
+    guard found == type else { throw damage(index, "SQLite type \(found) where \(type) belongs") }
+    defer { index += 1 }
+    return index
+  }
+
+  private func damage(_ column: Int32, _ what: String) -> ProjectionError {
+    let name = sqlite3_column_name(handle, column).map { String(cString: $0) } ?? "\(column)"
+    return ProjectionError(.damagedRow, "column \(name): \(what); rebuild this projection")
+  }
+}
+
+// MARK: - The project's own types
+
+extension ColumnReader {
+  mutating func unsigned() throws -> UInt64 {
+    let column = index
+    guard let value = UInt64(exactly: try number()) else { throw damage(column, "a negative count") }
+    return value
+  }
+
+  mutating func bits() throws -> UInt64 { UInt64(bitPattern: try number()) }
+  mutating func id<Entity>(_ type: ID<Entity>.Type = ID<Entity>.self) throws -> ID<Entity> { ID(try uuid()) }
+  mutating func position() throws -> LogPosition { LogPosition(try unsigned()) }
+  mutating func time() throws -> Timestamp { Timestamp(milliseconds: try number()) }
+  mutating func stamp() throws -> Stamp { Stamp(position: try position(), time: try time()) }
+  mutating func fingerprint() throws -> Fingerprint { Fingerprint(bytes: try uuid()) }
+
+  /// A number that must fit a narrower type.
+  mutating func narrow<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws -> Number {
+    let column = index
+    let value = try number()
+    guard let narrow = Number(exactly: value) else { throw damage(column, "\(value) does not fit") }
+    return narrow
+  }
+
+  /// An enum by its raw value.
+  mutating func choice<Choice: RawRepresentable<UInt8>>(_ type: Choice.Type = Choice.self) throws -> Choice {
+    let column = index
+    let raw = try narrow(UInt8.self)
+    guard let choice = Choice(rawValue: raw) else { throw damage(column, "no such value: \(raw)") }
+    return choice
+  }
+
+  /// nil when the column is NULL, else what `read` makes of it.
+  mutating func optional<Value>(_ read: (inout ColumnReader) throws -> Value) throws -> Value? {
+    if isNull {
+      skip()
+      return nil
+    }
+    return try read(&self)
+  }
+
+  /// Two columns, NULL together.
+  mutating func optionalStamp() throws -> Stamp? {
+    if isNull {
+      skip(2)
+      return nil
+    }
+    return try stamp()
+  }
+}

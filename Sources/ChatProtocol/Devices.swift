@@ -1,0 +1,52 @@
+public import ChatPrimitives
+
+/// `PUT /v1/devices/{deviceId}`: replaces the whole description.
+public struct PutDeviceRequest: RequestObject {
+  public let name: String?
+  /// Such as `ios` or `android`.
+  public let type: String?
+  public let osVersion: String?
+  public let apnsToken: String?
+  public let fcmToken: String?
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case name
+    case type
+    case osVersion
+    case apnsToken
+    case fcmToken
+  }
+}
+
+/// One of the caller's devices. Push tokens are never given back.
+public struct Device: Codable, Sendable, Hashable {
+  public var id: DeviceID
+  @Nullable public var name: String?
+  @Nullable public var type: String?
+  @Nullable public var osVersion: String?
+  /// `apns`, `fcm`: those that it has a token of.
+  public var pushProviders: [String]
+  /// Of the last write to it.
+  public var position: LogPosition
+
+  public init(
+    id: DeviceID, name: String?, type: String?, osVersion: String?, pushProviders: [String], position:
+    LogPosition
+  ) {
+    self.id = id
+    self.name = name
+    self.type = type
+    self.osVersion = osVersion
+    self.pushProviders = pushProviders
+    self.position = position
+  }
+}
+
+/// `GET /v1/devices`
+public struct DeviceList: Codable, Sendable, Hashable {
+  public var devices: [Device]
+
+  public init(devices: [Device]) {
+    self.devices = devices
+  }
+}

@@ -1,0 +1,67 @@
+public import ChatPrimitives
+
+/// One line of `POST /v1/ingest`. Which fields an op takes and needs stands in `docs/ingest.md`.
+public struct IngestLine: RequestObject {
+  /// `user.register`, `room.create`, `member.join`, `member.leave`, `message.send`, `message.edit`, `message.delete`, `read-marker.move`.
+  public let op: String
+  /// With a service token: in whose name.
+  public let `as`: UserID?
+  /// Of what is created or changed.
+  public let id: UUIDText?
+  public let roomId: RoomID?
+  public let messageId: MessageID?
+  public let text: String?
+  public let name: String?
+  public let kind: String?
+  public let nickname: String?
+  public let externalId: String?
+  /// The idempotency key of an op that creates nothing.
+  public let key: CommandID?
+  /// With a service token: when it happened elsewhere. Such events notify nobody.
+  public let sentAt: Timestamp?
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case op
+    case `as`
+    case id
+    case roomId
+    case messageId
+    case text
+    case name
+    case kind
+    case nickname
+    case externalId
+    case key
+    case sentAt
+  }
+}
+
+/// One line of the answer: what became of the line with the same number.
+public struct IngestResult: Codable, Sendable, Hashable {
+  /// From 1.
+  public let line: Int
+  /// As an HTTP status.
+  public let status: Int
+  public let position: LogPosition?
+  public let code: String?
+  public let detail: String?
+
+  public init(line: Int, status: Int, position: LogPosition) {
+    self.line = line
+    self.status = status
+    self.position = position
+    code = nil
+    detail = nil
+  }
+
+  public init(line: Int, status: Int, code: String, detail: String) {
+    self.line = line
+    self.status = status
+    position = nil
+    self.code = code
+    self.detail = detail
+  }
+}
+
+/// A UUID whose meaning depends on the line's op.
+public typealias UUIDText = ID<Entity>

@@ -1,0 +1,37 @@
+/// A JSON object that a client sends. Its keys are a closed set: one that is not named here is refused, since it is
+/// more often a misspelling than a wish.
+public protocol RequestObject: Decodable, Sendable {
+  associatedtype CodingKeys: CodingKey, CaseIterable
+}
+
+/// Decodes a body and refuses fields that it does not have.
+public struct Strict<Body: RequestObject>: Decodable, Sendable {
+  public let body: Body
+
+  public init(from decoder: any Decoder) throws {
+    for key in try decoder.container(keyedBy: FieldName.self).allKeys {
+      guard Body.CodingKeys(stringValue: key.stringValue) != nil else {
+        throw UnknownField(name: key.stringValue)
+      }
+    }
+    body = try Body(from: decoder)
+  }
+}
+
+/// A request named a field that its endpoint does not have.
+public struct UnknownField: Error, Hashable {
+  public let name: String
+}
+
+private struct FieldName: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) {
+    self.stringValue = stringValue
+  }
+
+  init?(intValue: Int) {
+    nil
+  }
+}

@@ -1,0 +1,85 @@
+public import ChatPrimitives
+
+/// `POST /v1/sessions`. With a service token and `Hansard-Act-As`, e-mail and password are absent.
+public struct CreateSessionRequest: RequestObject {
+  /// Named by the client, so that a login tapped twice is one.
+  public let id: SessionID?
+  public let email: String?
+  public let password: String?
+  /// The device that logs in; it may be registered later.
+  public let deviceId: DeviceID?
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case id
+    case email
+    case password
+    case deviceId
+  }
+}
+
+/// `POST /v1/sessions/refresh`
+public struct RefreshSessionRequest: RequestObject {
+  public let refreshToken: String
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case refreshToken
+  }
+}
+
+/// A pair of tokens. Everybody who refreshes with the same token at once gets the same pair.
+public struct Tokens: Codable, Sendable, Hashable {
+  /// Goes into `Authorization: Bearer`.
+  public var accessToken: String
+  public var refreshToken: String
+  /// Seconds until the access token expires.
+  public var expiresIn: Int
+  public var user: User
+  public var sessionId: SessionID
+  public var position: LogPosition
+
+  public init(
+    accessToken: String, refreshToken: String, expiresIn: Int, user: User, sessionId: SessionID, position:
+    LogPosition
+  ) {
+    self.accessToken = accessToken
+    self.refreshToken = refreshToken
+    self.expiresIn = expiresIn
+    self.user = user
+    self.sessionId = sessionId
+    self.position = position
+  }
+}
+
+/// One login.
+public struct Session: Codable, Sendable, Hashable {
+  public var id: SessionID
+  @Nullable public var deviceId: DeviceID?
+  public var startedAt: Timestamp
+  public var refreshedAt: Timestamp
+  @Nullable public var endedAt: Timestamp?
+  /// Whether this request was made with it.
+  public var isCurrent: Bool
+  public var position: LogPosition
+
+  public init(
+    id: SessionID, deviceId: DeviceID?, startedAt: Timestamp, refreshedAt: Timestamp, endedAt: Timestamp?,
+    isCurrent: Bool, position: LogPosition
+  ) {
+    self.id = id
+    self.deviceId = deviceId
+    self.startedAt = startedAt
+    self.refreshedAt = refreshedAt
+    self.endedAt = endedAt
+    self.isCurrent = isCurrent
+    self.position = position
+  }
+}
+
+/// `GET /v1/sessions`: those that are open, latest first.
+public struct SessionList: Codable, Sendable, Hashable {
+  public var sessions: [Session]
+
+  public init(sessions: [Session]) {
+    self.sessions = sessions
+  }
+}

@@ -1,0 +1,87 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProtocol
+package import ChatService
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Synchronization
+
+/// From the headers of a request to who makes it.
+package final class Authenticator: Sendable {
+  /// Checked tokens that are remembered: checking a signature costs more than the rest of a small request.
+  private static let rememberedTokens = 65_536
+
+  private let issuer: TokenIssuer
+  private let administrator: AdministratorToken
+  private let chat: ChatService
+  private let remembered = Mutex<[String: VerifiedToken]>([:])
+
+  package init(issuer: TokenIssuer, administrator: AdministratorToken, chat: ChatService) {
+    self.issuer = issuer
+    self.administrator = administrator
+    self.chat = chat
+  }
+
+  /// Who makes the request; nil where the endpoint is open and no token came along.
+  func principal(of request: Request, for access: Endpoint.Access, at now: Timestamp) async throws -> Principal? {
+    guard let token = try bearerToken(of: request) else {
+      guard access == .open else { throw Refusal.accessTokenMissing }
+      return nil
+    }
+    let principal =
+      token.hasPrefix(AdministratorToken.prefix)
+      ? try await servicePrincipal(token, request) : try await userPrincipal(token, request, now)
+    switch access {
+    case .open, .userOrService: return principal
+    case .user:
+      guard principal.user != nil else { throw Refusal.actingUserRequired }
+      return principal
+    case .service:
+      guard principal.service != nil else { throw ServiceError.rejected(.serviceOnly) }
+      return principal
+    }
+  }
+
+  private func bearerToken(of request: Request) throws -> String? {
+    guard let header = request.headers[.authorization] else { return nil }
+    let parts = header.split(separator: " ", omittingEmptySubsequences: true)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw Refusal.accessTokenInvalid }
+    return String(parts[1])
+  }
+
+  private func servicePrincipal(_ token: String, _ request: Request) async throws -> Principal {
+    guard administrator.matches(token) else { throw Refusal.accessTokenInvalid }
+    guard let actAs = request.headers[.hansardActAs] else { return Principal(service: administrator.service) }
+    guard let user = UserID(actAs) else { throw Refusal.invalidActAs }
+    return Principal(user: user, service: administrator.service)
+  }
+
+  private func userPrincipal(_ token: String, _ request: Request, _ now: Timestamp) async throws -> Principal {
+    if request.headers[.hansardActAs] != nil { throw ServiceError.rejected(.serviceOnly) }
+    let verified = try await verified(token)
+    guard now < verified.expiresAt else { throw Refusal.accessTokenExpired }
+    return verified.principal
+  }
+
+  private func verified(_ token: String) async throws -> VerifiedToken {
+    if let known = remembered.withLock({ $0[token] }) { return known }
+    let verified = try await issuer.verify(accessToken: token)
+    remembered.withLock { remembered in
+      if remembered.count >= Self.rememberedTokens { remembered.removeAll(keepingCapacity: true) }
+      remembered[token] = verified
+    }
+    return verified
+  }
+
+  /// For queries, which no writer checks: the session must not have ended.
+  func requireOpenSession(_ principal: Principal) throws {
+    guard let user = principal.user, let session = principal.session else { return }
+    if chat.isEnded(session, of: user) { throw ServiceError.rejected(.sessionEnded) }
+  }
+}
+
+extension HTTPField.Name {
+  static let hansardActAs = HTTPField.Name(HeaderName.actAs) ?? .from
+  static let idempotencyKey = HTTPField.Name(HeaderName.idempotencyKey) ?? .from
+}

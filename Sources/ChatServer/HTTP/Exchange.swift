@@ -1,0 +1,100 @@
+import ChatPrimitives
+import ChatProtocol
+import ChatService
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// One request with what was found out about it, and the readers for its parts. Each throws the refusal that fits.
+struct Exchange: Sendable {
+  let request: Request
+  let parameters: Parameters
+  /// Nil where no token is needed and none came.
+  let principal: Principal?
+  let requestID: String
+  let receivedAt: Timestamp
+
+  // MARK: Path and query
+
+  /// A UUID in the path.
+  func id<Entity>(_ name: String, as type: ID<Entity>.Type = ID<Entity>.self) throws -> ID<Entity> {
+    guard let id = ID<Entity>(try text(name)) else { throw Refusal.invalidID(name) }
+    return id
+  }
+
+  /// A segment of the path, percent-decoded.
+  func text(_ name: String) throws -> String {
+    guard let text = parameters.get(name) else { throw Refusal.invalidID(name) }
+    return text
+  }
+
+  /// A parameter of the query that may stand there once.
+  func query(_ name: String) throws -> String? {
+    let values = request.uri.queryParameters.getAll(name)
+    guard values.count <= 1 else { throw Refusal.invalidQuery("\(name) may be given once.") }
+    return values.first
+  }
+
+  /// Refuses parameters that the endpoint does not have.
+  func allowQuery(_ names: String...) throws {
+    for (name, _) in request.uri.queryParameters where !names.contains(String(name)) {
+      throw Refusal.invalidQuery("There is no parameter \"\(name)\" here.")
+    }
+  }
+
+  /// How many items a page is to have.
+  func limit() throws -> Int {
+    guard let text = try query("limit") else { return Limits.pageDefaultItems }
+    guard let limit = Int(text), (1...Limits.pageItems).contains(limit) else {
+      throw Refusal.invalidQuery("limit must be a number from 1 to \(Limits.pageItems).")
+    }
+    return limit
+  }
+
+  // MARK: Headers
+
+  /// The user in whose name the request is made; endpoints for users have one.
+  var user: UserID {
+    get throws {
+      guard let user = principal?.user else { throw Refusal.actingUserRequired }
+      return user
+    }
+  }
+
+  /// Who makes the request; endpoints that need a token have one.
+  var actor: Principal {
+    get throws {
+      guard let principal else { throw Refusal.accessTokenMissing }
+      return principal
+    }
+  }
+
+  /// The `Idempotency-Key`, when there is one.
+  func command() throws -> CommandID? {
+    guard let text = request.headers[.idempotencyKey] else { return nil }
+    guard let command = CommandID(text) else { throw Refusal.invalidIdempotencyKey }
+    return command
+  }
+
+  // MARK: Body
+
+  /// The body as JSON.
+  func body<Body: RequestObject>(_ type: Body.Type) async throws -> Body {
+    try requireMediaType("application/json")
+    let buffer: ByteBuffer
+    do {
+      buffer = try await request.body.collect(upTo: Limits.requestBodyBytes)
+    } catch is NIOTooManyBytesError {
+      throw Refusal.bodyTooLarge(limit: Limits.requestBodyBytes)
+    }
+    return try JSONBody.decode(type, from: buffer)
+  }
+
+  /// Refuses a body that says it is something else; one that says nothing is taken at our word.
+  func requireMediaType(_ expected: String...) throws {
+    guard let declared = request.headers[.contentType] else { return }
+    let type = declared.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+    guard expected.contains(type) else { throw Refusal.unsupportedMediaType }
+  }
+}

@@ -1,0 +1,22 @@
+/// Why a request is refused before any service sees it. Each has a stable code; see `docs/errors.md`.
+enum Refusal: Error, Hashable {
+  case accessTokenMissing
+  case accessTokenInvalid
+  case accessTokenExpired
+  case refreshTokenInvalid
+  case actingUserRequired
+  case invalidActAs
+  case invalidJSON(String)
+  case invalidUTF8
+  case unknownField(String)
+  case invalidField(String)
+  case invalidID(String)
+  case invalidQuery(String)
+  case invalidCursor
+  case invalidIdempotencyKey
+  case unsupportedMediaType
+  case bodyTooLarge(limit: Int)
+  case lineTooLong(limit: Int)
+  case routeNotFound
+  case methodNotAllowed(allowed: [String])
+}

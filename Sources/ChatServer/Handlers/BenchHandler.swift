@@ -1,0 +1,17 @@
+import ChatPrimitives
+import ChatProtocol
+import Hummingbird
+
+/// Does all that sending a message does but for deciding and writing it: what the durable endpoint is measured against.
+struct BenchHandler: Sendable {
+  func run(_ exchange: Exchange) async throws -> Response {
+    let id: MessageID = try exchange.id("messageId")
+    let body = try await exchange.body(SendMessageRequest.self)
+    let user = try exchange.user
+    return try JSONBody.receipt(
+      true,
+      Message(
+        id: id, roomId: RoomID(id.uuid), senderId: user, text: body.text, sentAt: exchange.receivedAt,
+        position: .first, revision: .first, editedAt: nil, deletedAt: nil))
+  }
+}

@@ -1,0 +1,63 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatProtocol
+import ChatService
+import Hummingbird
+
+struct DeviceHandlers: Sendable {
+  let chat: ChatService
+
+  func list(_ exchange: Exchange) async throws -> Response {
+    let rows = try await chat.devices(of: exchange.user)
+    return try JSONBody.answer(DeviceList(devices: rows.map { Device($0.id, $0.description, $0.revision) }))
+  }
+
+  func get(_ exchange: Exchange) async throws -> Response {
+    let row = try await chat.device(exchange.id("deviceId"), of: exchange.user)
+    return try JSONBody.answer(Device(row.id, row.description, row.revision))
+  }
+
+  func put(_ exchange: Exchange) async throws -> Response {
+    let id: DeviceID = try exchange.id("deviceId")
+    let description = DeviceDescription(try await exchange.body(PutDeviceRequest.self))
+    let outcome = try await chat.setDevice(id, description, by: exchange.actor, command: exchange.command())
+    return try JSONBody.receipt(outcome.isNew, Device(id, description, outcome.stamp.position))
+  }
+
+  func delete(_ exchange: Exchange) async throws -> Response {
+    let id: DeviceID = try exchange.id("deviceId")
+    let outcome = try await chat.removeDevice(id, by: exchange.actor, command: exchange.command())
+    return try JSONBody.receipt(
+      outcome.isNew,
+      Device(id, DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: []), outcome.stamp.position))
+  }
+}
+
+extension DeviceDescription {
+  fileprivate init(_ body: PutDeviceRequest) {
+    self.init(
+      name: body.name, type: body.type, osVersion: body.osVersion,
+      tokens: [
+        body.apnsToken.map { PushToken(provider: .apns, token: $0) },
+        body.fcmToken.map { PushToken(provider: .fcm, token: $0) },
+      ].compactMap { $0 })
+  }
+}
+
+extension Device {
+  fileprivate init(_ id: DeviceID, _ description: DeviceDescription, _ position: LogPosition) {
+    self.init(
+      id: id, name: description.name, type: description.type, osVersion: description.osVersion,
+      pushProviders: description.tokens.map(\.provider.name), position: position)
+  }
+}
+
+extension PushProvider {
+  fileprivate var name: String {
+    switch self {
+    case .apns: "apns"
+    case .fcm: "fcm"
+    }
+  }
+}

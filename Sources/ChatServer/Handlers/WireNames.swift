@@ -1,0 +1,9 @@
+import ChatProtocol
+
+// In this module these names mean the wire's types, not the domain's.
+typealias User = ChatProtocol.User
+typealias Session = ChatProtocol.Session
+typealias Device = ChatProtocol.Device
+typealias Room = ChatProtocol.Room
+typealias Member = ChatProtocol.Member
+typealias Invite = ChatProtocol.Invite

@@ -1,0 +1,124 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProtocol
+import ChatService
+
+/// What one op takes, and the command that it makes. The table in `docs/ingest.md` is this one.
+enum IngestOperation: String, CaseIterable {
+  case registerUser = "user.register"
+  case createRoom = "room.create"
+  case joinRoom = "member.join"
+  case leaveRoom = "member.leave"
+  case sendMessage = "message.send"
+  case editMessage = "message.edit"
+  case deleteMessage = "message.delete"
+  case moveReadMarker = "read-marker.move"
+
+  private typealias Field = IngestLine.CodingKeys
+
+  /// Fields beside `op`, `as` and `sentAt`, which every op takes.
+  private var fields: Set<IngestLine.CodingKeys> {
+    switch self {
+    case .registerUser: [.id, .nickname, .externalId]
+    case .createRoom: [.id, .name, .kind]
+    case .joinRoom: [.roomId, .key]
+    case .leaveRoom: [.roomId, .key]
+    case .sendMessage: [.roomId, .id, .text]
+    case .editMessage: [.roomId, .id, .text, .key]
+    case .deleteMessage: [.roomId, .id, .key]
+    case .moveReadMarker: [.roomId, .messageId, .key]
+    }
+  }
+
+  /// The command for a line.
+  /// - Parameter caller: who sends the stream.
+  static func request(for line: IngestLine, by caller: Principal, chat: ChatService) throws -> ChatService.Request {
+    guard let operation = IngestOperation(rawValue: line.op) else {
+      throw Refusal.invalidField("op must be one of \(allCases.map(\.rawValue).joined(separator: ", ")).")
+    }
+    for field in line.presentFields where !operation.fields.contains(field) {
+      throw Refusal.unknownField(field.stringValue)
+    }
+    return try operation.request(line, try principal(line, caller), chat)
+  }
+
+  private static func principal(_ line: IngestLine, _ caller: Principal) throws -> Principal {
+    guard caller.service != nil else {
+      if line.as != nil || line.sentAt != nil { throw ServiceError.rejected(.serviceOnly) }
+      return caller
+    }
+    var principal = caller
+    if let user = line.as { principal.user = user }
+    return principal
+  }
+
+  private func request(_ line: IngestLine, _ principal: Principal, _ chat: ChatService) throws -> ChatService.Request {
+    switch self {
+    case .registerUser: return try registration(line, principal, chat)
+    case .createRoom:
+      let creation = RoomCreation(
+        kind: try RoomHandlers.kind(line.kind), name: try need(line.name, .name), creator: principal.user)
+      return ChatService.Request(
+        principal, .room(RoomID(try need(line.id, .id).uuid), .create(creation)), originalTime: line.sentAt)
+    case .sendMessage:
+      let message = MessageID(try need(line.id, .id).uuid)
+      let room = try need(line.roomId, .roomId)
+      let text = try need(line.text, .text)
+      return try chat.send(text, as: message, to: room, by: try acting(principal), originalTime: line.sentAt)
+    case .joinRoom, .leaveRoom, .editMessage, .deleteMessage, .moveReadMarker:
+      return ChatService.Request(
+        try acting(principal), .room(try need(line.roomId, .roomId), try keyedCommand(line)), command: line.key,
+        originalTime: line.sentAt)
+    }
+  }
+
+  private func keyedCommand(_ line: IngestLine) throws -> RoomCommand {
+    switch self {
+    case .joinRoom: return .join
+    case .leaveRoom: return .leave
+    case .editMessage:
+      return .editMessage(MessageID(try need(line.id, .id).uuid), text: try need(line.text, .text), target: nil)
+    case .deleteMessage: return .deleteMessage(MessageID(try need(line.id, .id).uuid), target: nil)
+    case .moveReadMarker: return .moveReadMarker(try need(line.messageId, .messageId), target: nil)
+    case .registerUser, .createRoom, .sendMessage: throw Refusal.invalidField("op")
+    }
+  }
+
+  private func registration(_ line: IngestLine, _ principal: Principal, _ chat: ChatService) throws
+    -> ChatService.Request
+  {
+    guard principal.service != nil else { throw ServiceError.rejected(.serviceOnly) }
+    let registration = Registration(
+      nickname: try need(line.nickname, .nickname), email: nil, externalID: line.externalId, credential: nil,
+      commitmentKey: ChatService.randomBytes(Registration.commitmentKeyBytes))
+    return chat.register(
+      UserID(try need(line.id, .id).uuid), registration, by: principal, originalTime: line.sentAt)
+  }
+
+  private func acting(_ principal: Principal) throws -> Principal {
+    guard principal.user != nil else { throw Refusal.actingUserRequired }
+    return principal
+  }
+
+  private func need<Value>(_ value: Value?, _ field: IngestLine.CodingKeys) throws -> Value {
+    guard let value else { throw Refusal.invalidField("The op \(rawValue) needs the field \"\(field.stringValue)\".") }
+    return value
+  }
+}
+
+extension IngestLine {
+  /// The fields that are given, save those that every op takes.
+  fileprivate var presentFields: [CodingKeys] {
+    var present: [CodingKeys] = []
+    if id != nil { present.append(.id) }
+    if roomId != nil { present.append(.roomId) }
+    if messageId != nil { present.append(.messageId) }
+    if text != nil { present.append(.text) }
+    if name != nil { present.append(.name) }
+    if kind != nil { present.append(.kind) }
+    if nickname != nil { present.append(.nickname) }
+    if externalId != nil { present.append(.externalId) }
+    if key != nil { present.append(.key) }
+    return present
+  }
+}

@@ -1,0 +1,60 @@
+import NIOCore
+
+/// Cuts a stream of bytes into lines. A line that grows beyond the limit is dropped up to its end and told of.
+struct NDJSONLines {
+  enum Line: Equatable {
+    case text(ByteBuffer)
+    case blank
+    case tooLong
+  }
+
+  private let limit: Int
+  private var rest = ByteBuffer()
+  private var isDropping = false
+
+  /// - Parameter limit: of one line, in bytes without its end.
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  /// The lines that end within these bytes.
+  mutating func take(_ buffer: ByteBuffer) -> [Line] {
+    var lines: [Line] = []
+    var buffer = buffer
+    while let length = buffer.readableBytesView.firstIndex(of: UInt8(ascii: "\n")).map({ $0 - buffer.readerIndex }),
+      var piece = buffer.readSlice(length: length)
+    {
+      buffer.moveReaderIndex(forwardBy: 1)
+      if isDropping || rest.readableBytes + piece.readableBytes > limit {
+        lines.append(.tooLong)
+      } else if rest.readableBytes == 0 {
+        lines.append(Self.line(piece))
+      } else {
+        rest.writeBuffer(&piece)
+        lines.append(Self.line(rest))
+      }
+      isDropping = false
+      rest = ByteBuffer()
+    }
+    if isDropping || rest.readableBytes + buffer.readableBytes > limit + 1 {
+      isDropping = true
+      rest = ByteBuffer()
+    } else {
+      rest.writeBuffer(&buffer)
+    }
+    return lines
+  }
+
+  /// What stands after the last line's end.
+  mutating func finish() -> Line? {
+    defer { rest = ByteBuffer() }
+    if isDropping || rest.readableBytes > limit { return .tooLong }
+    return rest.readableBytes == 0 ? nil : Self.line(rest)
+  }
+
+  private static func line(_ bytes: ByteBuffer) -> Line {
+    var bytes = bytes
+    if bytes.readableBytesView.last == UInt8(ascii: "\r") { bytes.moveWriterIndex(to: bytes.writerIndex - 1) }
+    return bytes.readableBytes == 0 ? .blank : .text(bytes)
+  }
+}

@@ -1,0 +1,70 @@
+package import ChatDomain
+package import ChatPrimitives
+
+extension ChatService {
+  /// What a registration asks for.
+  package struct NewAccount: Sendable {
+    package var id: UserID
+    package var nickname: String
+    package var email: String?
+    package var password: String?
+    package var externalID: String?
+
+    package init(id: UserID, nickname: String, email: String?, password: String?, externalID: String?) {
+      self.id = id
+      self.nickname = nickname
+      self.email = email
+      self.password = password
+      self.externalID = externalID
+    }
+  }
+
+  /// - Returns: the outcome, and the e-mail address as it is kept.
+  package func register(_ account: NewAccount, by principal: Principal) async throws(ServiceError)
+    -> (ChatOutcome, email: String?)
+  {
+    var credential: Credential?
+    if let password = account.password {
+      try checkLength(of: password)
+      credential = try await hasher.credential(password, for: account.id)
+    }
+    let registration = Registration(
+      nickname: account.nickname, email: account.email?.lowercased(), externalID: account.externalID,
+      credential: credential, commitmentKey: Self.randomBytes(Registration.commitmentKeyBytes))
+    let outcome = try await perform(register(account.id, registration, by: principal))
+    return (outcome, registration.email)
+  }
+
+  /// A registration without a password, as bulk ingest makes them.
+  package func register(
+    _ id: UserID, _ registration: Registration, by principal: Principal, originalTime: Timestamp? = nil
+  ) -> Request {
+    var actor = principal
+    actor.user = id
+    return Request(actor, .user(UserCommand(id, .register(registration))), originalTime: originalTime)
+  }
+
+  package func changeProfile(nickname: String, by principal: Principal, command: CommandID?)
+    async throws(ServiceError) -> ChatOutcome
+  {
+    try await performUser(.changeProfile(nickname: nickname), by: principal, command: command)
+  }
+
+  /// A command on the acting user's own stream.
+  func performUser(_ action: UserAction, by principal: Principal, command: CommandID? = nil)
+    async throws(ServiceError) -> ChatOutcome
+  {
+    guard let user = principal.user else { throw .rejected(.userNotFound) }
+    return try await perform(Request(principal, .user(UserCommand(user, action)), command: command))
+  }
+
+  private func checkLength(of password: String) throws(ServiceError) {
+    guard password.count >= Limits.passwordMinimumCharacters else { throw .invalid(.passwordTooShort) }
+    guard password.utf8.count <= Limits.passwordBytes else { throw .invalid(.passwordTooLong) }
+  }
+
+  package static func randomBytes(_ count: Int) -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  }
+}

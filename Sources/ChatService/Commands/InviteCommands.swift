@@ -1,0 +1,67 @@
+package import ChatDomain
+package import ChatPrimitives
+package import Crypto
+
+/// The tokens of invites. Each is made from the server's key and the invite's ID, so that the log need not keep it and
+/// a retry can be given the same one.
+package struct InviteTokens: Sendable {
+  /// Bytes of a token: 192 bits that nobody can guess without the key.
+  static let byteCount = 24
+
+  private let key: SymmetricKey
+
+  package init(_ keys: ServerKeys) {
+    key = keys.key(for: "invite-token")
+  }
+
+  /// What goes into a link: URL-safe base64 without padding.
+  package func token(for invite: InviteID) -> String {
+    let code = HMAC<SHA256>.authenticationCode(for: invite.uuid.bytes, using: key)
+    return Base64URL.encode(Array(code.prefix(Self.byteCount)))
+  }
+
+  /// What the log keeps of a token.
+  package static func hash(of token: String) -> [UInt8] {
+    Array(SHA256.hash(data: Array(token.utf8)))
+  }
+}
+
+extension ChatService {
+  /// How long an invite is good for when the client does not say: seven days.
+  package static let inviteDefaultLifetimeMilliseconds: Int64 = 7 * 24 * 60 * 60 * 1000
+
+  /// What an invite is asked for with.
+  package struct NewInvite: Sendable {
+    package var id: InviteID
+    package var role: Role
+    package var expiresAt: Timestamp?
+    package var maximumUses: UInt32?
+
+    package init(id: InviteID, role: Role, expiresAt: Timestamp?, maximumUses: UInt32?) {
+      self.id = id
+      self.role = role
+      self.expiresAt = expiresAt
+      self.maximumUses = maximumUses
+    }
+  }
+
+  package func createInvite(_ wish: NewInvite, for room: RoomID, by principal: Principal) async throws(ServiceError)
+    -> ChatOutcome
+  {
+    let token = InviteTokens(keys).token(for: wish.id)
+    let expiry = wish.expiresAt ?? Self.now().adding(milliseconds: Self.inviteDefaultLifetimeMilliseconds)
+    let invite = Invite(
+      id: wish.id, tokenHash: InviteTokens.hash(of: token), role: wish.role, expiresAt: expiry,
+      maximumUses: wish.maximumUses)
+    let operation: ChatCommand.Operation =
+      wish.expiresAt == nil ? .roomInvite(room, invite) : .room(room, .createInvite(invite))
+    return try await perform(Request(principal, operation))
+  }
+
+  package func acceptInvite(token: String, by principal: Principal, command: CommandID?) async throws(ServiceError)
+    -> ChatOutcome
+  {
+    try await perform(
+      Request(principal, .acceptInvite(tokenHash: InviteTokens.hash(of: token)), command: command))
+  }
+}

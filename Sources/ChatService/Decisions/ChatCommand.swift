@@ -1,0 +1,51 @@
+package import ChatDomain
+package import ChatPrimitives
+
+/// One command on its way to the writer, with what was looked up for it.
+package struct ChatCommand: Sendable {
+  package var act: Act
+  package var operation: Operation
+  /// What is known of an earlier command of the same actor under the same key.
+  package var prior: CommandFacts?
+  /// Everything that was looked up for this command is true as of here; what is newer the writer knows itself.
+  package var factsAsOf: LogPosition
+
+  package init(act: Act, operation: Operation, prior: CommandFacts? = nil, factsAsOf: LogPosition) {
+    self.act = act
+    self.operation = operation
+    self.prior = prior
+    self.factsAsOf = factsAsOf
+  }
+
+  package enum Operation: Sendable {
+    case user(UserCommand)
+    case room(RoomID, RoomCommand)
+    /// Creates an invite whose expiry the client left to the server: a retry has the expiry of the first time.
+    case roomInvite(RoomID, Invite)
+    /// Accepts the invite whose token has this SHA-256.
+    case acceptInvite(tokenHash: [UInt8])
+    case server(ServerEvent)
+  }
+}
+
+/// What the writer answers.
+package enum ChatReply: Sendable {
+  case done(ChatOutcome)
+  case rejected(Rejection)
+  /// What was looked up is older than what the writer remembers; look again.
+  case staleFacts
+}
+
+/// A command that was done, now or before.
+package struct ChatOutcome: Sendable {
+  /// Of the first fact that it recorded.
+  package let stamp: Stamp
+  /// The facts, when they are new; empty for a repeat.
+  package let events: [RecordedEvent]
+  /// The room that it was about.
+  package let room: RoomID?
+  /// The message that it was about, as it was before the command.
+  package let message: MessageFacts?
+
+  package var isNew: Bool { !events.isEmpty }
+}

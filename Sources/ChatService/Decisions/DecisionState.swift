@@ -1,0 +1,244 @@
+package import ChatDomain
+package import ChatPrimitives
+import ChatProjections
+package import EventStore
+
+/// Everything that commands are decided against, in memory: users, rooms, what is unique, and what the ID index may not
+/// know yet. It includes what is on its way to the disk, so only the writer may look at it.
+package struct DecisionState: DecisionMachine {
+  package typealias Command = ChatCommand
+  package typealias Reply = ChatReply
+
+  package var users: [UserID: Versioned<UserState>] = [:]
+  package var rooms: [RoomID: Versioned<RoomState>] = [:]
+  package var names = UniqueNames()
+  package var serverVersion = StreamVersion.none
+  private var recent: RecentFacts
+  private let seen: SeenIDs
+
+  /// - Parameters:
+  ///   - seen: learns every ID that is recorded.
+  ///   - floor: the state is as of here, and the ID index knows everything up to here.
+  package init(seen: SeenIDs, floor: LogPosition) {
+    self.seen = seen
+    recent = RecentFacts(floor: floor)
+  }
+
+  package mutating func decide(_ command: ChatCommand, next: LogPosition, now: Timestamp) -> Decision<ChatReply> {
+    guard command.factsAsOf >= recent.floor else { return Decision(events: [], reply: .staleFacts) }
+    var command = command
+    command.act.time = now
+    do throws(Rejection) {
+      try checkSession(of: command.act, for: command.operation)
+      switch command.operation {
+      case .user(let operation):
+        return try decideUser(operation, command, next)
+      case .room(let room, let operation):
+        return try decideRoom(room, operation, command, next)
+      case .roomInvite(let room, let invite):
+        return try decideRoom(room, .createInvite(withFirstExpiry(invite, in: room)), command, next)
+      case .acceptInvite(let tokenHash):
+        guard let place = names.invite(withTokenHash: tokenHash) else { throw .inviteNotFound }
+        return try decideRoom(place.room, .acceptInvite(place.invite), command, next)
+      case .server(let event):
+        return record([.server(event)], command.act, next, room: nil, message: nil)
+      }
+    } catch {
+      return Decision(events: [], reply: .rejected(error))
+    }
+  }
+
+  /// Lets go of what the ID index has applied.
+  package mutating func forget(through applied: LogPosition) {
+    recent.forget(through: applied)
+  }
+}
+
+// MARK: - Deciding
+
+extension DecisionState {
+  private mutating func decideUser(_ wish: UserCommand, _ command: ChatCommand, _ next: LogPosition)
+    throws(Rejection) -> Decision<ChatReply>
+  {
+    let key = wish.action.isKnownByItself ? nil : CommandKey(acting: command.act)
+    let verdict = try verdict(
+      UserDecider.self, wish, command, key: key, fingerprint: wish.fingerprint.scoped(to: wish.user.uuid),
+      state: users[wish.user]?.state ?? .absent)
+    switch verdict {
+    case .alreadyDone(let stamp): return repeated(stamp, room: nil, message: nil)
+    case .record(let events):
+      return record(events.map { .user(wish.user, $0) }, command.act, next, room: nil, message: nil)
+    }
+  }
+
+  private mutating func decideRoom(
+    _ room: RoomID, _ wish: RoomCommand, _ command: ChatCommand, _ next: LogPosition
+  ) throws(Rejection) -> Decision<ChatReply> {
+    let (wish, message) = withNewestFacts(wish, in: room)
+    let key = wish.isKnownByItself ? nil : CommandKey(acting: command.act)
+    let verdict = try verdict(
+      RoomDecider.self, wish, command, key: key,
+      fingerprint: key == nil ? nil : wish.fingerprint.scoped(to: room.uuid), state: rooms[room]?.state ?? .absent)
+    switch verdict {
+    case .alreadyDone(let stamp): return repeated(stamp, room: room, message: message)
+    case .record(let events):
+      return record(
+        events.map { .room(room, $0) }, command.act, next, room: room, message: message,
+        fingerprint: wish.isKnownByItself ? wish.fingerprint : nil)
+    }
+  }
+
+  /// The right first, then an earlier answer under the same key, then the decision.
+  private func verdict<D: Decider>(
+    _ decider: D.Type, _ wish: D.Command, _ command: ChatCommand, key: CommandKey?, fingerprint: Fingerprint?,
+    state: D.State
+  ) throws(Rejection) -> Verdict<D.Event> {
+    try D.authorize(wish, by: command.act, in: state, names)
+    if let key, let prior = recent.command(key) ?? command.prior {
+      guard let known = prior.fingerprint, known == fingerprint else { throw .idempotencyKeyReused }
+      return .alreadyDone(prior.stamp)
+    }
+    return try D.decide(wish, by: command.act, in: state, names)
+  }
+
+  /// A token is good for nothing once its session has ended, save for ending it again.
+  private func checkSession(of act: Act, for operation: ChatCommand.Operation) throws(Rejection) {
+    guard let session = act.session, let actor = act.actor else { return }
+    if case .user(let wish) = operation, case .endSession(session, _) = wish.action { return }
+    guard case .registered(let user) = users[actor]?.state, user.openSessions.contains(session) else {
+      throw .sessionEnded
+    }
+  }
+
+  /// The command with what the writer itself knows of its message.
+  private func withNewestFacts(_ wish: RoomCommand, in room: RoomID) -> (RoomCommand, MessageFacts?) {
+    func newest(_ id: MessageID, _ found: MessageFacts?) -> MessageFacts? {
+      recent.message(MessageKey(room: room, message: id), found: found)
+    }
+    switch wish {
+    case .sendMessage(let id, let text, let fingerprint, let prior):
+      let facts = newest(id, prior)
+      return (.sendMessage(id, text: text, fingerprint: fingerprint, prior: facts), facts)
+    case .editMessage(let id, let text, let target):
+      let facts = newest(id, target)
+      return (.editMessage(id, text: text, target: facts), facts)
+    case .deleteMessage(let id, let target):
+      let facts = newest(id, target)
+      return (.deleteMessage(id, target: facts), facts)
+    case .moveReadMarker(let id, let target):
+      let facts = newest(id, target)
+      return (.moveReadMarker(id, target: facts), facts)
+    case .create, .rename, .archive, .createInvite, .revokeInvite, .acceptInvite, .join, .addMember, .removeMember,
+      .leave, .mute:
+      return (wish, nil)
+    }
+  }
+
+  private func withFirstExpiry(_ invite: Invite, in room: RoomID) -> Invite {
+    guard let first = rooms[room]?.state.room?.invites[invite.id] else { return invite }
+    var invite = invite
+    invite.expiresAt = first.invite.expiresAt
+    return invite
+  }
+
+  private func repeated(_ stamp: Stamp, room: RoomID?, message: MessageFacts?) -> Decision<ChatReply> {
+    Decision(events: [], reply: .done(ChatOutcome(stamp: stamp, events: [], room: room, message: message)))
+  }
+
+  private mutating func record(
+    _ events: [ChatEvent], _ act: Act, _ next: LogPosition, room: RoomID?, message: MessageFacts?,
+    fingerprint: Fingerprint? = nil
+  ) -> Decision<ChatReply> {
+    var recorded: [RecordedEvent] = []
+    recorded.reserveCapacity(events.count)
+    for (index, event) in events.enumerated() {
+      let entry = RecordedEvent(
+        stamp: Stamp(position: next.advanced(by: index), time: act.time), version: version(of: event).next,
+        actor: act.actor, service: act.service, device: act.device, command: act.command,
+        originalTime: act.originalTime, event: event)
+      take(entry, fingerprint: fingerprint)
+      recorded.append(entry)
+    }
+    let stamp = Stamp(position: next, time: act.time)
+    return Decision(
+      events: recorded, reply: .done(ChatOutcome(stamp: stamp, events: recorded, room: room, message: message)))
+  }
+}
+
+// MARK: - Evolving
+
+/// A stream's state and how many events made it.
+package struct Versioned<State: Sendable & Equatable>: Sendable, Equatable {
+  package var state: State
+  package var version: StreamVersion
+
+  package init(state: State, version: StreamVersion) {
+    self.state = state
+    self.version = version
+  }
+}
+
+extension DecisionState {
+  private func version(of event: ChatEvent) -> StreamVersion {
+    switch event {
+    case .user(let id, _): users[id]?.version ?? .none
+    case .room(let id, _): rooms[id]?.version ?? .none
+    case .server: serverVersion
+    }
+  }
+
+  /// Takes in a fact that was just decided.
+  /// - Parameter fingerprint: of the message that it sends, when the caller has it already.
+  package mutating func take(_ recorded: RecordedEvent, fingerprint: Fingerprint? = nil) {
+    switch recorded.event {
+    case .user(let id, let event):
+      UserDecider.evolve(
+        &users[id, default: Versioned(state: UserDecider.initial, version: .none)].state, event, recorded.stamp)
+      users[id]?.version = recorded.version
+    case .room(let id, let event):
+      RoomDecider.evolve(
+        &rooms[id, default: Versioned(state: RoomDecider.initial, version: .none)].state, event, recorded.stamp)
+      rooms[id]?.version = recorded.version
+    case .server:
+      serverVersion = recorded.version
+    }
+    names.take(recorded.event)
+    takeIDs(recorded, fingerprint)
+  }
+
+  private mutating func takeIDs(_ recorded: RecordedEvent, _ fingerprint: Fingerprint?) {
+    if let key = CommandKey(recorded) {
+      recent.enter(CommandFacts(stamp: recorded.stamp, fingerprint: recorded.event.commandFingerprint), for: key)
+      seen.insert(key, at: recorded.position)
+    }
+    guard case .room(let room, let event) = recorded.event else { return }
+    switch event {
+    case .messageSent(let id, let author, let text):
+      let key = MessageKey(room: room, message: id)
+      let facts = MessageFacts(
+        author: author, ordinal: rooms[room]?.state.lastOrdinal ?? 0, sent: recorded.stamp,
+        sentAt: recorded.occurredAt, revision: recorded.position, isDeleted: false,
+        fingerprint: fingerprint ?? text.map { .message(text: $0, author: author) })
+      recent.enter(facts, for: key)
+      seen.insert(key, at: recorded.position)
+    case .messageEdited(let id, _, _):
+      recent.enter(
+        MessageRevision(stamp: recorded.stamp, deletes: false), for: MessageKey(room: room, message: id))
+    case .messageDeleted(let id, _):
+      recent.enter(
+        MessageRevision(stamp: recorded.stamp, deletes: true), for: MessageKey(room: room, message: id))
+    case .created, .renamed, .archived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded, .memberLeft,
+      .memberRemoved, .muted, .readMarkerMoved, .erased:
+      break
+    }
+  }
+}
+
+extension RoomState {
+  fileprivate var lastOrdinal: UInt64 {
+    switch self {
+    case .absent: 0
+    case .open(let room), .archived(let room, _): room.lastOrdinal
+    }
+  }
+}

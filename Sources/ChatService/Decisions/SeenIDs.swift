@@ -1,0 +1,44 @@
+package import ChatPrimitives
+package import ChatProjections
+import Synchronization
+
+/// Tells "never seen" of an ID without touching the disk. The writer enters IDs as it decides; whoever prepares a
+/// command asks.
+package final class SeenIDs: Sendable {
+  private let state: Mutex<State>
+
+  private struct State {
+    var filter: SeenFilter
+    /// The newest entry's position: the filter knows everything that was decided up to here.
+    var newest: LogPosition
+  }
+
+  package init(_ filter: SeenFilter, newest: LogPosition) {
+    state = Mutex(State(filter: filter, newest: newest))
+  }
+
+  func insert(_ key: MessageKey, at position: LogPosition) {
+    insert(SeenFilter.entry(key.message, in: key.room), position)
+  }
+
+  func insert(_ key: CommandKey, at position: LogPosition) {
+    insert(SeenFilter.entry(key.command, by: key.actor), position)
+  }
+
+  private func insert(_ hash: UInt64, _ position: LogPosition) {
+    state.withLock {
+      $0.filter.insert(hash)
+      $0.newest = max($0.newest, position)
+    }
+  }
+
+  /// Whether any of these may have been recorded, and the position as of which a "no" holds.
+  func mayContain(message: MessageKey?, command: CommandKey?) -> (Bool, asOf: LogPosition) {
+    let messageHash = message.map { SeenFilter.entry($0.message, in: $0.room) }
+    let commandHash = command.map { SeenFilter.entry($0.command, by: $0.actor) }
+    return state.withLock { state in
+      let known = [messageHash, commandHash].contains { hash in hash.map { state.filter.mayContain($0) } ?? false }
+      return (known, state.newest)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+package import ChatDomain
+package import ChatPrimitives
+import Crypto
+import CryptoExtras
+package import NIOPosix
+
+/// scrypt (RFC 7914) on a bounded pool of threads: it takes tens of megabytes and a tenth of a second each, by design.
+package struct PasswordHasher: Sendable {
+  /// Passwords hashed at once.
+  package static let threads = 2
+  /// Passwords that wait for a thread; beyond it a login is refused as overloaded.
+  package static let waitingLimit = 256
+  static let hashBytes = 32
+
+  /// scrypt's N (as log2), r and p, after the OWASP Password Storage Cheat Sheet.
+  package struct Cost: Sendable, Hashable {
+    package var logRounds: UInt8 = 15
+    package var blockSize: UInt8 = 8
+    package var parallelism: UInt8 = 3
+
+    package init() {}
+  }
+
+  private let keys: ServerKeys
+  private let pool: NIOThreadPool
+  private let waiting = Counter()
+  private let cost: Cost
+
+  /// - Parameter pool: of `threads` threads, started and stopped by whoever owns it.
+  package init(keys: ServerKeys, pool: NIOThreadPool, cost: Cost = Cost()) {
+    self.keys = keys
+    self.pool = pool
+    self.cost = cost
+  }
+
+  /// The credential that this password makes for this user. The same password gives the same hash, and no other user's.
+  package func credential(_ password: String, for user: UserID, version: UInt32 = 1) async throws(ServiceError)
+    -> Credential
+  {
+    try await hash(
+      password, for: user,
+      like: Credential(
+        version: version, hash: [], logRounds: cost.logRounds, blockSize: cost.blockSize,
+        parallelism: cost.parallelism))
+  }
+
+  /// Whether the password is the one that the credential was made of.
+  package func verify(_ password: String, for user: UserID, against credential: Credential) async throws(ServiceError)
+    -> Bool
+  {
+    let candidate = try await hash(password, for: user, like: credential)
+    return candidate.hash.elementsEqualInConstantTime(credential.hash)
+  }
+
+  private func hash(_ password: String, for user: UserID, like model: Credential) async throws(ServiceError)
+    -> Credential
+  {
+    guard waiting.enter(limit: Self.waitingLimit) else { throw .overloaded }
+    defer { waiting.leave() }
+    var salt = user.uuid.bytes
+    withUnsafeBytes(of: model.version.littleEndian) { salt.append(contentsOf: $0) }
+    let peppered = keys.authenticationCode(for: "password-pepper", Array(password.utf8))
+    let keyedSalt = keys.authenticationCode(for: "password-salt", salt)
+    do {
+      let hash = try await pool.runIfActive {
+        try KDF.Scrypt.deriveKey(
+          from: peppered, salt: keyedSalt, outputByteCount: Self.hashBytes, rounds: 1 << Int(model.logRounds),
+          blockSize: Int(model.blockSize), parallelism: Int(model.parallelism),
+          maxMemory: 256 * Int(model.blockSize) << Int(model.logRounds)
+        ).withUnsafeBytes { Array($0) }
+      }
+      var credential = model
+      credential.hash = hash
+      return credential
+    } catch {
+      throw .failed("the password could not be hashed: \(error)")
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Compares without telling by its duration where the difference is.
+  package func elementsEqualInConstantTime(_ other: [UInt8]) -> Bool {
+    guard count == other.count else { return false }
+    var difference: UInt8 = 0
+    for (left, right) in zip(self, other) { difference |= left ^ right }
+    return difference == 0
+  }
+}

@@ -1,0 +1,100 @@
+package import ChatPrimitives
+package import Crypto
+import Foundation
+import Glibc
+
+/// Everything secret that the server keeps, made from one 32-byte secret in the key file of the data directory. With
+/// the log it is what must be backed up: without it nobody can log in with a password or follow an old invite.
+package struct ServerKeys: Sendable {
+  /// The key file's name in the data directory.
+  package static let fileName = "hansard.key"
+  static let secretBytes = 32
+  private static let fileHeader = "hansard-key-v1 "
+
+  private let secret: SymmetricKey
+
+  package init(secret: [UInt8]) {
+    self.secret = SymmetricKey(data: secret)
+  }
+
+  /// A key for one purpose (HKDF, RFC 5869, with SHA-256).
+  package func key(for purpose: String) -> SymmetricKey {
+    HKDF<SHA256>.deriveKey(inputKeyMaterial: secret, info: Array(purpose.utf8), outputByteCount: Self.secretBytes)
+  }
+
+  /// HMAC-SHA256 over `message` with the key for `purpose`.
+  package func authenticationCode(for purpose: String, _ message: [UInt8]) -> [UInt8] {
+    Array(HMAC<SHA256>.authenticationCode(for: message, using: key(for: purpose)))
+  }
+
+  /// The name under which the log records what the administrator's token does.
+  package var administrator: ServiceID {
+    let bytes = authenticationCode(for: "administrator-id", []).prefix(UUIDBytes.byteCount)
+    return ServiceID(UUIDBytes(bytes: bytes) ?? .zero)
+  }
+}
+
+// MARK: - The file
+
+extension ServerKeys {
+  /// Reads the key file, or makes it when there is none and `mayCreate`.
+  /// - Throws: `KeyFileError`.
+  package static func load(directory: String, mayCreate: Bool) throws(KeyFileError) -> ServerKeys {
+    let path = directory + "/" + fileName
+    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+      guard !FileManager.default.fileExists(atPath: path) else { throw KeyFileError(path, "cannot be read") }
+      guard mayCreate else {
+        throw KeyFileError(
+          path, "is missing though the log has events; restore it from the backup, for no other key fits this log")
+      }
+      return try create(at: path)
+    }
+    guard text.hasPrefix(fileHeader),
+      let secret = Data(base64Encoded: text.dropFirst(fileHeader.count).trimmingCharacters(in: .newlines)),
+      secret.count == secretBytes
+    else { throw KeyFileError(path, "is not a key file of this version; restore it from the backup") }
+    return ServerKeys(secret: Array(secret))
+  }
+
+  private static func create(at path: String) throws(KeyFileError) -> ServerKeys {
+    var generator = SystemRandomNumberGenerator()
+    let secret = (0..<secretBytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    try PrivateFile.write(fileHeader + Data(secret).base64EncodedString() + "\n", to: path)
+    return ServerKeys(secret: secret)
+  }
+}
+
+/// The key file cannot be used.
+package struct KeyFileError: Error, CustomStringConvertible {
+  package let path: String
+  package let reason: String
+
+  init(_ path: String, _ reason: String) {
+    self.path = path
+    self.reason = reason
+  }
+
+  package var description: String { "key_file_unusable: \(path) \(reason)" }
+}
+
+/// Small files that only their owner may read.
+package enum PrivateFile {
+  /// Writes beside the old content, syncs, and takes its place; mode 0600 from the first moment.
+  package static func write(_ text: String, to path: String) throws(KeyFileError) {
+    let temporary = path + ".new"
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw failure(path) }
+    defer { Glibc.close(descriptor) }
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      guard written > 0 else { throw failure(path) }
+      bytes = bytes.dropFirst(written)
+    }
+    guard fsync(descriptor) == 0, rename(temporary, path) == 0 else { throw failure(path) }
+  }
+
+  private static func failure(_ path: String) -> KeyFileError {
+    KeyFileError(path, "cannot be written: \(String(cString: strerror(errno)))")
+  }
+}

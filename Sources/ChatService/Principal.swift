@@ -1,0 +1,26 @@
+package import ChatDomain
+package import ChatPrimitives
+
+/// Who makes a request, as the token and the headers say.
+package struct Principal: Sendable, Hashable {
+  /// The user in whose name; nil when a service acts for itself.
+  package var user: UserID?
+  package var session: SessionID?
+  package var device: DeviceID?
+  /// Set when a token of the server's own stands behind the request.
+  package var service: ServiceID?
+
+  package init(user: UserID? = nil, session: SessionID? = nil, device: DeviceID? = nil, service: ServiceID? = nil) {
+    self.user = user
+    self.session = session
+    self.device = device
+    self.service = service
+  }
+
+  /// The writer sets the time.
+  func act(command: CommandID? = nil, originalTime: Timestamp? = nil) -> Act {
+    Act(
+      actor: user, service: service, session: session, device: device, command: command,
+      time: Timestamp(milliseconds: 0), originalTime: originalTime)
+  }
+}

@@ -1,0 +1,52 @@
+package import ChatDomain
+package import ChatPrimitives
+package import ChatProjections
+import EventStore
+
+/// Queries see everything that was durable when they came in.
+extension ChatService {
+  /// Whether the session has ended, as far as its access tokens can still be shown.
+  package func isEnded(_ session: SessionID, of user: UserID) -> Bool {
+    gate.isEnded(session, of: user)
+  }
+
+  package func profile(of user: UserID) async throws(ServiceError) -> UserRow {
+    guard let row = try await accounts({ try $0.user(user) }) else { throw .rejected(.userNotFound) }
+    return row
+  }
+
+  package func user(withExternalID externalID: String) async throws(ServiceError) -> UserRow? {
+    try await accounts { try $0.user(externalID: externalID) }
+  }
+
+  /// Open sessions, latest first.
+  package func sessions(of user: UserID) async throws(ServiceError) -> [SessionRow] {
+    try await accounts { try $0.sessions(of: user).filter { $0.end == nil } }
+  }
+
+  package func session(_ session: SessionID, of user: UserID) async throws(ServiceError) -> SessionRow {
+    guard let row = try await accounts({ try $0.session(session, of: user) }) else {
+      throw .rejected(.sessionNotFound)
+    }
+    return row
+  }
+
+  package func devices(of user: UserID) async throws(ServiceError) -> [DeviceRow] {
+    try await accounts { try $0.devices(of: user) }
+  }
+
+  package func device(_ device: DeviceID, of user: UserID) async throws(ServiceError) -> DeviceRow {
+    guard let row = try await accounts({ try $0.device(device, of: user) }) else { throw .rejected(.deviceNotFound) }
+    return row
+  }
+
+  func accounts<T: Sendable>(_ body: @escaping @Sendable (AccountsQueries) throws -> T) async throws(ServiceError)
+    -> T
+  {
+    let head = store.head
+    return try await failing {
+      try await self.views.accounts.wait(for: head)
+      return try await self.views.accounts.read(body)
+    }
+  }
+}

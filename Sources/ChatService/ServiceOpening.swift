@@ -1,0 +1,122 @@
+package import ChatDomain
+package import ChatPrimitives
+package import ChatProjections
+package import EventLog
+package import EventStore
+import Foundation
+package import Logging
+package import NIOPosix
+
+/// A service with all that it stands on, from the data directory up.
+///
+/// The read models follow the log to its head first; then the decision state is restored from them, so that starting
+/// reads their files and the log's tail and not the whole log.
+package struct ServiceOpening: Sendable {
+  package var directory: String
+  /// How long an access token is good for, in milliseconds.
+  package var tokenLifetimeMilliseconds: Int64
+  package var passwordCost = PasswordHasher.Cost()
+  package var logger: Logger
+
+  package init(directory: String, tokenLifetimeMilliseconds: Int64, logger: Logger) {
+    self.directory = directory
+    self.tokenLifetimeMilliseconds = tokenLifetimeMilliseconds
+    self.logger = logger
+  }
+
+  /// How long the read models may take no step before starting is given up, in milliseconds.
+  private static let catchUpMilliseconds = 60_000
+
+  /// What was opened, to be closed in the opposite order.
+  package struct Opened: Sendable {
+    package let chat: ChatService
+    package let log: any BlockStore
+    package let keys: ServerKeys
+    private let pool: NIOThreadPool
+
+    fileprivate init(chat: ChatService, log: any BlockStore, keys: ServerKeys, pool: NIOThreadPool) {
+      self.chat = chat
+      self.log = log
+      self.keys = keys
+      self.pool = pool
+    }
+
+    /// Writes what is queued, stops every thread and lets go of the directory. Blocks until that is done.
+    package func close() throws {
+      chat.pipeline.close()
+      chat.store.close()
+      try chat.views.close()
+      try log.close()
+      pool.shutdownGracefully { _ in }
+    }
+  }
+
+  /// - Parameters:
+  ///   - log: open for writing.
+  ///   - lastTime: of the log's last record.
+  ///   - progress: told how many events the read models have applied of how many, while they catch up.
+  package func open(
+    log: any BlockStore, lastTime: Timestamp, progress: @Sendable (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
+  ) async throws -> Opened {
+    let keys = try ServerKeys.load(directory: directory, mayCreate: log.head == .origin)
+    let store = EventStore(log: log)
+    let views = try ReadModels.open(
+      directory: directory + "/views", feed: store, logIdentity: log.identity.bytes, logger: logger)
+    let relay = Relay()
+    views.start { relay.send($0) }
+    try await catchUp(views, store.head, progress)
+
+    let gate = SessionGate(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds)
+    let seen = try views.ids.readBlocking { try $0.restoreFilter() }
+    let ids = SeenIDs(seen.filter, newest: seen.position)
+    let state = try DecisionState(restoring: DecisionStateSource(views), seen: ids, floor: store.head)
+    for (user, versioned) in state.users {
+      guard case .registered(let user_) = versioned.state else { continue }
+      for (session, state) in user_.sessions {
+        if case .ended(_, let stamp) = state { gate.enter(session, of: user, at: stamp.time) }
+      }
+    }
+    let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: ChatService.now)
+    relay.connect { position in pipeline.maintain { $0.forget(through: position) } }
+    let pool = NIOThreadPool(numberOfThreads: PasswordHasher.threads)
+    pool.start()
+    let chat = ChatService(
+      store: store, views: views, pipeline: pipeline, seen: ids, gate: gate,
+      hasher: PasswordHasher(keys: keys, pool: pool, cost: passwordCost), keys: keys)
+    return Opened(chat: chat, log: log, keys: keys, pool: pool)
+  }
+
+  private func catchUp(
+    _ views: ReadModels, _ head: LogPosition, _ progress: @Sendable (UInt64, UInt64) -> Void
+  ) async throws {
+    var last = views.maximumLag
+    var idleSince = ContinuousClock.now
+    while views.maximumLag > 0 {
+      if let halt = views.halted { throw OpeningError.halted(halt) }
+      let lag = views.maximumLag
+      if lag < last {
+        idleSince = ContinuousClock.now
+        last = lag
+      } else if ContinuousClock.now - idleSince > .milliseconds(Self.catchUpMilliseconds) {
+        throw OpeningError.stalled(lag: lag)
+      }
+      progress(head.value - min(head.value, lag), head.value)
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+}
+
+/// Why a data directory could not be opened.
+package enum OpeningError: Error, CustomStringConvertible {
+  case halted(ProjectionHalt)
+  case stalled(lag: UInt64)
+
+  package var description: String {
+    switch self {
+    case .halted(let halt):
+      "the read model \(halt.projection) cannot go on after position \(halt.position): \(halt.message)"
+    case .stalled(let lag):
+      "the read models stand \(lag) events behind the log and do not move; look at the disk"
+    }
+  }
+}

@@ -1,0 +1,26 @@
+private import CISAL
+
+/// CRC-32C (Castagnoli, RFC 3720 appendix B.4), computed by Intel ISA-L.
+enum CRC32C {
+  /// What one call may take: ISA-L counts in a C `int`.
+  private static let pieceBytes = 1 << 30
+
+  static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    guard let start = bytes.baseAddress else { return 0 }
+    var state: UInt32 = ~0
+    var offset = 0
+    while offset < bytes.count {
+      let step = min(pieceBytes, bytes.count - offset)
+      // ISA-L declares the buffer without `const` and only reads it.
+      let piece = UnsafeMutableRawPointer(mutating: start + offset).assumingMemoryBound(to: UInt8.self)
+      // At most `pieceBytes`, which fits an Int32.
+      state = crc32_iscsi(piece, Int32(step), state)
+      offset += step
+    }
+    return ~state
+  }
+
+  static func of(_ bytes: RawSpan) -> UInt32 {
+    bytes.withUnsafeBytes { of($0) }
+  }
+}

@@ -1,0 +1,25 @@
+/// Keeps a second writer out of a data directory: an exclusive lock on the file `lock` in it, held by the system as
+/// long as the process has the file open, so that a killed process leaves none behind.
+package final class DirectoryLock: Sendable {
+  package static let fileName = "lock"
+
+  private let file: any DiskFile
+
+  /// - Throws: `log_locked` when another process (or another holder in this one) has it.
+  package init(directory: String, disk: any Disk = PosixDisk()) throws(LogError) {
+    let path = directory + "/" + Self.fileName
+    let isFree: Bool
+    do {
+      try disk.createDirectory(directory)
+      file = try disk.open(path, .readWriteOrCreate)
+      isFree = try file.tryLock()
+    } catch {
+      throw LogError(error)
+    }
+    guard isFree else {
+      throw LogError(
+        .locked, "Another process has the data directory; stop that server first, or name another directory.",
+        location: .init(file: path))
+    }
+  }
+}

@@ -1,0 +1,158 @@
+package import ChatPrimitives
+import Synchronization
+
+/// The log of one server, on a local file system. See `docs/log-format.md`.
+///
+/// One thread appends, any thread reads. Calls block for as long as the disk takes, so they do not belong on the
+/// cooperative pool. No lock is held during a read, a write or a sync.
+package final class EmbeddedLog: BlockStore {
+  package let identity: LogIdentity
+  /// What opening found and did.
+  package let recovery: RecoveryReport
+
+  private let options: LogOptions
+  private let folder: LogFolder
+  private let catalog: SegmentCatalog
+  private let maker: SegmentMaker
+  private let counts: ReadCounts
+  private let durable: Atomic<UInt64>
+  private let lastRecorded: Atomic<Int64>
+  /// Nil while a call has it.
+  private let writer: Mutex<TailWriter?>
+  private let failure = Mutex<LogError?>(nil)
+  private let lock: Mutex<DirectoryLock?>
+
+  private init(
+    _ opened: LogOpening.Opened, options: LogOptions, folder: LogFolder, maker: SegmentMaker, counts: ReadCounts,
+    lock: DirectoryLock
+  ) {
+    identity = opened.superblock.identity
+    recovery = opened.recovery
+    self.options = options
+    self.folder = folder
+    self.maker = maker
+    self.counts = counts
+    catalog = SegmentCatalog(opened.segments)
+    durable = Atomic(opened.tail.head.value)
+    lastRecorded = Atomic(opened.tail.lastTime.milliseconds)
+    writer = Mutex(opened.tail)
+    self.lock = Mutex(lock)
+  }
+
+  /// Opens the log in a data directory for writing, or begins one. Reads the superblock and the last segment only.
+  /// - Parameters:
+  ///   - directory: the data directory; the log stands in `log/` in it.
+  ///   - lock: the directory's lock, when the caller has it already; otherwise it is taken here.
+  /// - Throws: `log_locked`, `log_corrupt`, `log_wrong_version`, `log_io`, `log_full_disk`, `log_too_large` for an
+  ///   option out of bounds.
+  package static func open(
+    directory: String, disk: any Disk = PosixDisk(), options: LogOptions = .init(), lock: DirectoryLock? = nil
+  ) throws(LogError) -> EmbeddedLog {
+    try options.check()
+    let held: DirectoryLock
+    if let lock { held = lock } else { held = try DirectoryLock(directory: directory, disk: disk) }
+    let folder = LogFolder(data: directory, disk: disk)
+    let counts = ReadCounts()
+    let maker = SegmentMaker(folder: folder, segmentBytes: options.segmentBytes, counts: counts)
+    let opened = try LogOpening(folder: folder, options: options, counts: counts, maker: maker).run()
+    let log = EmbeddedLog(
+      opened, options: options, folder: folder, maker: maker, counts: counts, lock: held)
+    try log.noteIdle()
+    return log
+  }
+
+  package var head: LogPosition { LogPosition(durable.load(ordering: .acquiring)) }
+
+  /// Recorded time of the last durable record; `Timestamp.earliest` in an empty log. No record may lie before it.
+  package var lastTime: Timestamp { Timestamp(milliseconds: lastRecorded.load(ordering: .acquiring)) }
+
+  /// The first failure, after which nothing is appended any more.
+  package var poison: LogError? { failure.withLock { $0 } }
+
+  /// Blocks whose bodies were read and checked since opening, opening included.
+  package var blocksRead: Int { counts.blocks.load(ordering: .relaxed) }
+
+  /// Bytes of any kind that were read since opening, opening included.
+  package var bytesRead: Int { counts.bytes.load(ordering: .relaxed) }
+
+  package func block(containing position: LogPosition) throws(LogError) -> Block {
+    try catalog.block(containing: position, head: head)
+  }
+
+  // MARK: Writing
+
+  package func append(_ block: BlockBuilder) throws(LogError) {
+    try withWriter { (writer) throws(LogError) in
+      try checkUsable(writer)
+      try writer.check(block)
+      let header = writer.encode(block)
+      do throws(LogError) {
+        if !writer.fits(header) { try roll(&writer, for: header) }
+        try writer.write(header, lastTime: block.lastTime ?? writer.lastTime)
+      } catch {
+        throw poisoned(by: error)
+      }
+      lastRecorded.store(writer.lastTime.milliseconds, ordering: .releasing)
+      durable.store(writer.head.value, ordering: .releasing)
+      if options.preparesAhead, writer.offset > writer.header.segmentBytes / 2 { maker.prepareAhead() }
+    }
+  }
+
+  package func noteIdle() throws(LogError) {
+    try withWriter { (writer) throws(LogError) in
+      try checkUsable(writer)
+      try writeSuperblock(&writer)
+    }
+  }
+
+  package func close() throws(LogError) {
+    try withWriter { (writer) throws(LogError) in
+      guard !writer.isClosed else { return }
+      writer.isClosed = true
+      defer { lock.withLock { $0 = nil } }
+      maker.discardPrepared()
+      if poison == nil { try writeSuperblock(&writer) }
+    }
+  }
+
+  private func writeSuperblock(_ writer: inout TailWriter) throws(LogError) {
+    do { try writer.writeSuperblock() } catch { throw poisoned(by: error) }
+  }
+
+  /// Goes on in a new segment, durable before the block is written to it.
+  private func roll(_ writer: inout TailWriter, for block: BlockHeader) throws(LogError) {
+    let header = writer.successorHeader(of: block, options: options)
+    let checksum = header.encoded().checksum
+    let file = try maker.make(header)
+    let segment = Segment(
+      first: header.first, in: folder, identity: identity, counts: counts, held: file,
+      index: BlockIndex(header, checksum: checksum))
+    writer.move(to: file, segment, header, checksum: checksum)
+    catalog.add(segment)
+  }
+
+  /// Lends the writer's state to one call; there is no lock while it runs.
+  private func withWriter(_ body: (inout TailWriter) throws(LogError) -> Void) throws(LogError) {
+    guard var taken = writer.withLock({ $0.take() }) else {
+      throw LogError(.busy, "Two threads write to the log at once; it has one writer.")
+    }
+    defer { writer.withLock { $0 = taken } }
+    try body(&taken)
+  }
+
+  private func checkUsable(_ writer: TailWriter) throws(LogError) {
+    if let poison {
+      throw LogError(
+        .poisoned, "The log takes no more events since a write failed; see to the cause, then restart the server.",
+        cause: poison.description, location: poison.location)
+    }
+    if writer.isClosed { throw LogError(.closed, "The log was closed.") }
+  }
+
+  /// Keeps the first failure. Nothing is tried again: a sync that is repeated after a failure reports success for
+  /// pages that the system has thrown away.
+  private func poisoned(by error: LogError) -> LogError {
+    failure.withLock { $0 = $0 ?? error }
+    return error
+  }
+}

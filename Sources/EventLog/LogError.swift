@@ -1,0 +1,128 @@
+package import ChatPrimitives
+
+/// What the log refuses or fails at: a code for programs, and for people what to do next, why, and where.
+package struct LogError: Error, Sendable, Hashable {
+  /// Stable names; the raw value is what other layers and `docs/errors.md` know.
+  package enum Code: String, Sendable, Hashable, CaseIterable {
+    /// Bytes that were durable are not what was written.
+    case corrupt = "log_corrupt"
+    /// An earlier write or sync failed; nothing is appended until the process starts again.
+    case poisoned = "log_poisoned"
+    /// Another process has the data directory.
+    case locked = "log_locked"
+    /// The file system has no room.
+    case fullDisk = "log_full_disk"
+    /// The file system failed in another way.
+    case io = "log_io"
+    /// A position that the log does not hold (yet).
+    case outOfRange = "log_out_of_range"
+    /// A payload, a block or an option beyond its limit.
+    case tooLarge = "log_too_large"
+    /// Intact bytes of a format that this program does not know.
+    case wrongVersion = "log_wrong_version"
+    /// There is no log in the directory.
+    case missing = "log_missing"
+    /// A record that no reader would accept.
+    case invalidRecord = "log_invalid_record"
+    /// A block that does not follow the head.
+    case outOfOrder = "log_out_of_order"
+    /// The log was closed.
+    case closed = "log_closed"
+    /// Two threads append at once; the log has one writer.
+    case busy = "log_busy"
+  }
+
+  /// Where it happened.
+  package struct Location: Sendable, Hashable {
+    /// Name or path of the file.
+    package var file: String
+    /// Bytes from the start of the file.
+    package var offset: UInt64?
+    package var position: LogPosition?
+
+    package init(file: String, offset: UInt64? = nil, position: LogPosition? = nil) {
+      self.file = file
+      self.offset = offset
+      self.position = position
+    }
+  }
+
+  package var code: Code
+  /// What is wrong and what to do next.
+  package var message: String
+  /// What lies behind it: the system's error text or the failed check.
+  package var cause: String?
+  package var location: Location?
+
+  package init(_ code: Code, _ message: String, cause: String? = nil, location: Location? = nil) {
+    self.code = code
+    self.message = message
+    self.cause = cause
+    self.location = location
+  }
+}
+
+extension LogError: CustomStringConvertible {
+  package var description: String {
+    var text = "\(code.rawValue): \(message)"
+    if let cause { text += " Cause: \(cause)." }
+    if let location { text += " At \(location)." }
+    return text
+  }
+}
+
+extension LogError.Location: CustomStringConvertible {
+  package var description: String {
+    var text = file
+    if let offset { text += ", offset \(offset)" }
+    if let position { text += ", position \(position)" }
+    return text
+  }
+}
+
+extension LogError {
+  /// Bytes that fail a check, at their place.
+  init(_ flaw: FormatFlaw, at location: Location) {
+    switch flaw.kind {
+    case .damaged:
+      self.init(
+        .corrupt, "The log is damaged and is not read past this place; restore the log directory from a backup.",
+        cause: flaw.reason, location: location)
+    case .unknownVersion:
+      self.init(
+        .wrongVersion, "The log was written by another version of the format; use the program that knows it.",
+        cause: flaw.reason, location: location)
+    }
+  }
+
+  /// A failed call to the file system.
+  init(_ error: DiskError, position: LogPosition? = nil) {
+    let location = Location(file: error.path, offset: error.offset, position: position)
+    if error.isFullDisk {
+      self.init(
+        .fullDisk, "The file system of the log is full; make room, then restart the server.",
+        cause: error.description, location: location)
+    } else {
+      self.init(
+        .io, "The file system failed; look at the disk and the permissions, then restart the server.",
+        cause: error.description, location: location)
+    }
+  }
+}
+
+/// A failed check of bytes, before it is known in which file they stand.
+struct FormatFlaw: Error, Hashable {
+  enum Kind {
+    case damaged
+    /// The checksum holds, the version is not ours.
+    case unknownVersion
+  }
+
+  let kind: Kind
+  let reason: String
+
+  init(_ reason: String, kind: Kind = .damaged) {
+    self.kind = kind
+    self.reason = reason
+  }
+}

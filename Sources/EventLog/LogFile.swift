@@ -1,0 +1,75 @@
+import ChatPrimitives
+import Synchronization
+
+/// How much was read, for tests and for tools.
+final class ReadCounts: Sendable {
+  /// Blocks whose body was read and checked.
+  let blocks = Atomic<Int>(0)
+  /// Bytes of any kind.
+  let bytes = Atomic<Int>(0)
+
+  func addBlock() { blocks.add(1, ordering: .relaxed) }
+}
+
+/// One open file of the log: reads are counted, failures carry their place.
+struct LogFile: Sendable {
+  let file: any DiskFile
+  /// Within `log/`.
+  let name: String
+  let path: String
+  let counts: ReadCounts
+
+  /// Reads up to `count` bytes; fewer come only at the end of the file.
+  func read(at offset: UInt64, count: Int) throws(LogError) -> [UInt8] {
+    var failure: DiskError?
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      do throws(DiskError) {
+        filled = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+      } catch {
+        failure = error
+        filled = 0
+      }
+    }
+    if let failure { throw LogError(failure) }
+    counts.bytes.add(bytes.count, ordering: .relaxed)
+    return bytes
+  }
+
+  /// Writes all of `bytes` with one call; a short write is a failure.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, position: LogPosition? = nil) throws(LogError) {
+    do throws(DiskError) {
+      let written = try file.write(bytes, at: offset)
+      guard written == bytes.count else {
+        throw DiskError.shortWrite(path: path, offset: offset, written: written, of: bytes.count)
+      }
+    } catch {
+      throw LogError(error, position: position)
+    }
+  }
+
+  func write(_ bytes: [UInt8], at offset: UInt64) throws(LogError) {
+    let span = bytes.span.bytes
+    try span.withUnsafeBytes { (raw) throws(LogError) in try write(raw, at: offset) }
+  }
+
+  /// Writes zeros to a range.
+  func writeZeros(_ range: Range<UInt64>) throws(LogError) {
+    let block = Zeros.block
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let step = min(UInt64(Zeros.blockBytes), range.upperBound - offset)
+      // At most `Zeros.blockBytes`.
+      let zeros = block.span.bytes.extracting(..<Int(step))
+      try zeros.withUnsafeBytes { (raw) throws(LogError) in try write(raw, at: offset) }
+      offset += step
+    }
+  }
+
+  func sync(position: LogPosition? = nil) throws(LogError) {
+    do { try file.sync() } catch { throw LogError(error, position: position) }
+  }
+
+  func size() throws(LogError) -> UInt64 {
+    do { return try file.size() } catch { throw LogError(error) }
+  }
+}

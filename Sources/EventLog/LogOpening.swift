@@ -1,0 +1,91 @@
+import ChatPrimitives
+
+/// The steps by which a log is opened for writing.
+struct LogOpening {
+  let folder: LogFolder
+  let options: LogOptions
+  let counts: ReadCounts
+  let maker: SegmentMaker
+
+  /// What the writer begins with.
+  struct Opened {
+    var superblock: Superblock
+    var segments: [Segment]
+    var tail: TailWriter
+    var recovery: RecoveryReport
+  }
+
+  func run() throws(LogError) -> Opened {
+    do { try folder.disk.createDirectory(folder.path) } catch { throw LogError(error) }
+    let names = try folder.names() ?? []
+    for name in names where name.hasSuffix(LogFolder.temporarySuffix) {
+      try folder.remove(name)
+    }
+    let firsts = names.compactMap(SegmentName.position).sorted()
+    guard let superblock = try folder.readSuperblock(counts: counts) else {
+      guard firsts.isEmpty else {
+        throw LogError(
+          .corrupt, "The superblock is missing; restore the log directory from a backup.",
+          location: .init(file: Superblock.fileName))
+      }
+      return try openTail([.first], superblock: try createSuperblock(), created: true)
+    }
+    if firsts.isEmpty {
+      guard superblock.durable == .origin else {
+        throw LogError(
+          .corrupt, "All segments are missing; restore the log directory from a backup.",
+          location: .init(file: "log", position: superblock.durable))
+      }
+      return try openTail([.first], superblock: superblock, created: true)
+    }
+    return try openTail(firsts, superblock: superblock, created: false)
+  }
+
+  private func createSuperblock() throws(LogError) -> Superblock {
+    let identity = LogIdentity(bytes: UUIDBytes(high: options.random(), low: options.random()))
+    let temporary = Superblock.fileName + LogFolder.temporarySuffix
+    let file = try folder.open(temporary, .createNew, counts: counts)
+    try file.write(Superblock.newFile(identity: identity), at: 0)
+    try file.sync()
+    try folder.rename(temporary, to: Superblock.fileName)
+    do { try folder.disk.syncDirectory(folder.data) } catch { throw LogError(error) }
+    return Superblock(identity: identity, sequence: 1, durable: .origin)
+  }
+
+  private func openTail(
+    _ firsts: [LogPosition], superblock: Superblock, created: Bool
+  ) throws(LogError) -> Opened {
+    let identity = superblock.identity
+    var segments = firsts.map { Segment(first: $0, in: folder, identity: identity, counts: counts) }
+    guard let first = firsts.last else { preconditionFailure("a log is opened with at least one segment") }
+    let name = SegmentName.of(first)
+    let file: LogFile
+    if created {
+      file = try maker.make(
+        SegmentHeader(
+          identity: identity, first: first, salt: options.random(), created: options.now(), previousChecksum: 0,
+          segmentBytes: UInt64(options.segmentBytes), lastTime: .earliest))
+    } else {
+      file = try folder.open(name, .readWrite, counts: counts)
+    }
+    let unread = Segment(first: first, in: folder, identity: identity, counts: counts, held: file)
+    let (header, checksum) = try unread.header(file)
+    let recovery = TailRecovery(
+      folder: folder, file: file, header: header, headerChecksum: checksum, superblock: superblock)
+    let outcome = try recovery.judge()
+    var report = RecoveryReport(created: created, head: outcome.head, superblockHead: superblock.durable, tornTail: nil)
+    if let torn = outcome.torn { report.tornTail = try recovery.cut(torn, now: options.now()) }
+    let size = try file.size()
+    if size < header.segmentBytes { try file.writeZeros(size..<header.segmentBytes) }
+    // What the process before wrote and did not sync is readable but not yet durable.
+    try file.sync()
+    let tail = Segment(
+      first: first, in: folder, identity: identity, counts: counts, held: file, index: outcome.index)
+    segments[segments.count - 1] = tail
+    let superblockFile = try folder.open(Superblock.fileName, .readWrite, counts: counts)
+    let writer = TailWriter(
+      file: file, segment: tail, header: header, offset: outcome.index.endOffset, chain: outcome.index.chain,
+      head: outcome.head, lastTime: outcome.lastTime, superblock: superblock, superblockFile: superblockFile)
+    return Opened(superblock: superblock, segments: segments, tail: writer, recovery: report)
+  }
+}

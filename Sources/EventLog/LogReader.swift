@@ -1,0 +1,140 @@
+package import ChatPrimitives
+import Synchronization
+
+/// Reads a log beside a running server, or one that nobody has open. Changes nothing and takes no lock; shows what the
+/// files themselves tell to be durable, which lags behind a busy server by the block that was written last.
+package final class LogReader: BlockSource {
+  package let identity: LogIdentity
+
+  private let folder: LogFolder
+  private let counts: ReadCounts
+  private let catalog: SegmentCatalog
+  private let shownHead = Mutex(LogPosition.origin)
+
+  private init(_ superblock: Superblock, folder: LogFolder, counts: ReadCounts) {
+    identity = superblock.identity
+    self.folder = folder
+    self.counts = counts
+    catalog = SegmentCatalog([])
+  }
+
+  /// - Parameter directory: the data directory; the log stands in `log/` in it.
+  /// - Throws: `log_missing`, `log_corrupt`, `log_wrong_version`, `log_io`.
+  package static func open(directory: String, disk: any Disk = PosixDisk()) throws(LogError) -> LogReader {
+    let folder = LogFolder(data: directory, disk: disk)
+    let counts = ReadCounts()
+    let names = try folder.names()
+    guard let superblock = try folder.readSuperblock(counts: counts) else {
+      guard let names, names.contains(where: { SegmentName.position($0) != nil }) else {
+        throw LogError(
+          .missing, "There is no log in the directory; name the data directory of a server.",
+          location: .init(file: folder.path))
+      }
+      throw LogError(
+        .corrupt, "The superblock is missing; restore the log directory from a backup.",
+        location: .init(file: Superblock.fileName))
+    }
+    let reader = LogReader(superblock, folder: folder, counts: counts)
+    try reader.advance(scanningRemainder: true)
+    return reader
+  }
+
+  /// The last position that was known to be durable at the last `refresh`.
+  package var head: LogPosition { shownHead.withLock { $0 } }
+
+  /// Blocks whose bodies were read and checked.
+  package var blocksRead: Int { counts.blocks.load(ordering: .relaxed) }
+
+  package func block(containing position: LogPosition) throws(LogError) -> Block {
+    try catalog.block(containing: position, head: head)
+  }
+
+  /// Looks for what has become durable since; the head only grows.
+  package func refresh() throws(LogError) {
+    try advance(scanningRemainder: false)
+  }
+
+  /// The segments as of the last refresh.
+  var segments: [Segment] { catalog.all }
+
+  // MARK: The tail
+
+  /// - Parameter scanningRemainder: whether everything behind the end is read too, which finds a hole in the log.
+  private func advance(scanningRemainder: Bool) throws(LogError) {
+    // The superblock first: what it tells was in the files before they are listed.
+    guard let superblock = try folder.readSuperblock(counts: counts), superblock.identity == identity else {
+      throw LogError(
+        .corrupt, "The superblock is missing or belongs to another log.", location: .init(file: Superblock.fileName))
+    }
+    let firsts = (try folder.names() ?? []).compactMap(SegmentName.position).sorted()
+    guard let tailFirst = firsts.last else {
+      guard superblock.durable == .origin, head == .origin else {
+        throw LogError(
+          .corrupt, "All segments are missing; restore the log directory from a backup.",
+          location: .init(file: "log", position: superblock.durable))
+      }
+      return
+    }
+    let known = catalog.all
+    let oldTail = known.last
+    let tail = Segment(first: tailFirst, in: folder, identity: identity, counts: counts)
+    let start = oldTail?.first == tailFirst ? oldTail?.knownIndex : nil
+    let (index, durable) = try walkTail(
+      tail, from: start, superblock: superblock, scanningRemainder: scanningRemainder || start == nil)
+    tail.setIndex(index)
+    let kept = Dictionary(uniqueKeysWithValues: known.dropLast().map { ($0.first, $0) })
+    let segments = firsts.dropLast().map { first in
+      kept[first] ?? Segment(first: first, in: folder, identity: identity, counts: counts)
+    }
+    shownHead.withLock { head in
+      guard durable >= head else { return }
+      catalog.replaceAll(segments + [tail])
+      head = durable
+    }
+  }
+
+  /// The index of the tail up to the last block that is known to be durable.
+  ///
+  /// A server may write while this reads. Evidence that the block at the end is durable speaks of damage only if the
+  /// block is still not there when the walk is repeated after the evidence was read.
+  private func walkTail(
+    _ tail: Segment, from start: BlockIndex?, superblock: Superblock, scanningRemainder: Bool
+  ) throws(LogError) -> (index: BlockIndex, durable: LogPosition) {
+    let file = try tail.open()
+    let (header, checksum) = try tail.header(file)
+    let fresh = BlockIndex(header, checksum: checksum)
+    // A tail that held nothing may have been replaced by a longer file of the same name.
+    let index = start.flatMap { $0.isEmpty ? nil : $0 } ?? fresh
+    var contradictedAt: UInt64?
+    while true {
+      let limit = min(try file.size(), header.segmentBytes)
+      var walk = SegmentWalk(file, from: index, limit: limit)
+      let end = try walk.run()
+      let known = max(superblock.durable, walk.knownDurable)
+      var flaw = FormatFlaw("the log ends before what is known to be durable (\(known))")
+      var mustScan = scanningRemainder
+      if case .flaw(let found) = end {
+        flaw = found
+        mustScan = true
+      }
+      var contradicts = known >= walk.next
+      if !contradicts, mustScan {
+        let rest = try SegmentRemainder(file, range: walk.offset..<max(walk.offset, limit), salt: header.salt)
+        contradicts = rest.contradicts(endBefore: walk.next)
+      }
+      if !contradicts { return (durablePart(of: walk, index: index, known: known), known) }
+      guard contradictedAt != walk.offset else {
+        throw LogError(flaw, at: .init(file: tail.name, offset: walk.offset, position: walk.next))
+      }
+      contradictedAt = walk.offset
+    }
+  }
+
+  private func durablePart(of walk: SegmentWalk, index: BlockIndex, known: LogPosition) -> BlockIndex {
+    var index = index
+    for found in walk.found where found.header.last <= known {
+      index.append(found.header, checksum: found.checksum)
+    }
+    return index
+  }
+}

@@ -1,0 +1,59 @@
+package import ChatPrimitives
+
+/// How much of what a log holds.
+package struct LogStatistics: Sendable, Hashable {
+  /// The records of one kind.
+  package struct Share: Sendable, Hashable {
+    package var records: UInt64 = 0
+    /// Before compression, with envelope.
+    package var rawBytes: UInt64 = 0
+  }
+
+  package var identity: LogIdentity
+  package var head: LogPosition
+  package var segments: Int
+  package var blocks = 0
+  package var records: UInt64 = 0
+  /// Blocks as they stand in the files: headers, bodies, padding.
+  package var storedBytes: UInt64 = 0
+  /// Records before compression.
+  package var rawBytes: UInt64 = 0
+  /// By the number of the kind.
+  package var kinds: [UInt16: Share] = [:]
+
+  /// Reads the whole log once.
+  /// - Parameter progress: called with the records counted and the records in all.
+  /// - Throws: as `BlockSource.block(containing:)`.
+  package static func gather(
+    from reader: LogReader, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+  ) throws(LogError) -> LogStatistics {
+    let head = reader.head
+    var statistics = LogStatistics(identity: reader.identity, head: head, segments: reader.segments.count)
+    var position = LogPosition.first
+    while position <= head {
+      let block = try reader.block(containing: position)
+      statistics.add(block)
+      position = block.last.next
+      progress(block.last.value, head.value)
+    }
+    return statistics
+  }
+
+  /// The same for the log in a data directory.
+  package static func gather(
+    directory: String, disk: any Disk = PosixDisk(), progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+  ) throws(LogError) -> LogStatistics {
+    try gather(from: LogReader.open(directory: directory, disk: disk), progress: progress)
+  }
+
+  private mutating func add(_ block: Block) {
+    blocks += 1
+    records += UInt64(block.records.count)
+    storedBytes += UInt64(block.storedBytes)
+    rawBytes += UInt64(block.rawBytes)
+    for record in block.records {
+      kinds[record.envelope.kind, default: Share()].records += 1
+      kinds[record.envelope.kind, default: Share()].rawBytes += UInt64(record.rawBytes)
+    }
+  }
+}

@@ -1,0 +1,168 @@
+private import Glibc
+
+/// The file system of the machine. Interrupted calls are repeated; nothing else is retried.
+package struct PosixDisk: Disk {
+  /// Directories and files are for the server's own user: the log holds everything that was said.
+  private static let directoryMode: mode_t = 0o700
+  private static let fileMode: mode_t = 0o600
+
+  package init() {}
+
+  package func open(_ path: String, _ mode: DiskOpenMode) throws(DiskError) -> any DiskFile {
+    let flags =
+      switch mode {
+      case .read: O_RDONLY
+      case .readWrite: O_RDWR
+      case .createNew: O_RDWR | O_CREAT | O_EXCL
+      case .readWriteOrCreate: O_RDWR | O_CREAT
+      }
+    let descriptor = try Self.call("open", path) { Glibc.open(path, flags | O_CLOEXEC, Self.fileMode) }
+    return PosixFile(descriptor: descriptor, path: path)
+  }
+
+  package func list(_ directory: String) throws(DiskError) -> [String]? {
+    guard let stream = opendir(directory) else {
+      let number = errno
+      if number == ENOENT { return nil }
+      throw DiskError(operation: "opendir", path: directory, number: number)
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        let number = errno
+        if number == 0 { return names }
+        throw DiskError(operation: "readdir", path: directory, number: number)
+      }
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+  }
+
+  package func createDirectory(_ path: String) throws(DiskError) {
+    if mkdir(path, Self.directoryMode) == 0 { return }
+    let number = errno
+    if number == EEXIST { return }
+    let parent = Self.parent(of: path)
+    guard number == ENOENT, parent != path else { throw DiskError(operation: "mkdir", path: path, number: number) }
+    try createDirectory(parent)
+    guard mkdir(path, Self.directoryMode) == 0 || errno == EEXIST else {
+      throw DiskError(operation: "mkdir", path: path, number: errno)
+    }
+    try syncDirectory(parent)
+  }
+
+  package func rename(_ path: String, to target: String) throws(DiskError) {
+    _ = try Self.call("rename", path) { Glibc.rename(path, target) }
+  }
+
+  package func remove(_ path: String) throws(DiskError) {
+    _ = try Self.call("unlink", path) { unlink(path) }
+  }
+
+  package func syncDirectory(_ path: String) throws(DiskError) {
+    let descriptor = try Self.call("open", path) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    defer { close(descriptor) }
+    _ = try Self.call("fsync", path) { fsync(descriptor) }
+  }
+
+  private static func parent(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// Runs a system call until it is not interrupted.
+  fileprivate static func call<Value: SignedInteger>(
+    _ operation: String, _ path: String, offset: UInt64? = nil, _ body: () -> Value
+  ) throws(DiskError) -> Value {
+    while true {
+      let value = body()
+      if value >= 0 { return value }
+      let number = errno
+      if number != EINTR { throw DiskError(operation: operation, path: path, offset: offset, number: number) }
+    }
+  }
+}
+
+/// A file descriptor, closed with its last reference.
+private final class PosixFile: DiskFile {
+  private let descriptor: Int32
+  private let path: String
+
+  init(descriptor: Int32, path: String) {
+    self.descriptor = descriptor
+    self.path = path
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(DiskError) -> Int {
+    guard let start = buffer.baseAddress else { return 0 }
+    var done = 0
+    while done < buffer.count {
+      let place = try fileOffset(offset + UInt64(done))
+      let step = try PosixDisk.call("pread", path, offset: offset) {
+        pread(descriptor, start + done, buffer.count - done, place)
+      }
+      if step == 0 { break }
+      done += step
+    }
+    return done
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(DiskError) -> Int {
+    let place = try fileOffset(offset)
+    return try PosixDisk.call("pwrite", path, offset: offset) {
+      pwrite(descriptor, bytes.baseAddress, bytes.count, place)
+    }
+  }
+
+  func sync() throws(DiskError) {
+    _ = try PosixDisk.call("fdatasync", path) { fdatasync(descriptor) }
+  }
+
+  func size() throws(DiskError) -> UInt64 {
+    var status = stat()
+    _ = try PosixDisk.call("fstat", path) { fstat(descriptor, &status) }
+    return UInt64(status.st_size)
+  }
+
+  func tryLock() throws(DiskError) -> Bool {
+    do {
+      _ = try PosixDisk.call("flock", path) { flock(descriptor, LOCK_EX | LOCK_NB) }
+      return true
+    } catch {
+      if error.number == EWOULDBLOCK { return false }
+      throw error
+    }
+  }
+
+  private func fileOffset(_ offset: UInt64) throws(DiskError) -> off_t {
+    guard let place = off_t(exactly: offset) else {
+      throw DiskError(operation: "seek", path: path, offset: offset, number: EOVERFLOW)
+    }
+    return place
+  }
+}
+
+extension DiskError: CustomStringConvertible {
+  /// The call, the file, and the system's text for the error number.
+  package var description: String {
+    "\(operation) \(path): \(String(cString: strerror(number))) (errno \(number))"
+  }
+
+  /// Whether the file system (or a quota of it) has no room.
+  package var isFullDisk: Bool { number == ENOSPC || number == EDQUOT }
+
+  /// Whether there is no such file.
+  package var isMissingFile: Bool { number == ENOENT }
+
+  static func shortWrite(path: String, offset: UInt64, written: Int, of count: Int) -> DiskError {
+    DiskError(operation: "short write (\(written) of \(count) bytes) to", path: path, offset: offset, number: EIO)
+  }
+}

@@ -1,0 +1,84 @@
+import ChatPrimitives
+
+/// What is known durable when the log is at rest. Two copies alternate, so that a torn write leaves the other.
+struct Superblock: Hashable {
+  static let fileName = "superblock"
+  static let fileBytes = LogFormat.superblockStride * 2
+
+  var identity: LogIdentity
+  /// Grows by one with each write; the copy with the higher number counts.
+  var sequence: UInt64
+  var durable: LogPosition
+
+  /// Where the copy with this sequence number goes: even numbers first, odd numbers second.
+  static func offset(sequence: UInt64) -> UInt64 {
+    sequence % 2 == 0 ? 0 : UInt64(LogFormat.superblockStride)
+  }
+}
+
+// MARK: - Bytes
+
+extension Superblock {
+  /// Where the copy's own checksum stands; it covers all before it.
+  static let checksumOffset = LogFormat.superblockBytes - 4
+
+  func encoded() -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: LogFormat.superblockBytes)
+    bytes.withUnsafeMutableBytes { target in
+      target.put(LogFormat.superblockMagic, at: 0)
+      target.put(UInt32(LogFormat.version), at: 8)
+      target.put(identity.bytes, at: 16)
+      target.put(sequence, at: 32)
+      target.put(durable.value, at: 40)
+      target.put(CRC32C.of(UnsafeRawBufferPointer(rebasing: target[..<Self.checksumOffset])), at: Self.checksumOffset)
+    }
+    return bytes
+  }
+
+  /// A new file's content: both copies alike but for the sequence number.
+  static func newFile(identity: LogIdentity) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: fileBytes)
+    for sequence in UInt64(0)...1 {
+      let copy = Superblock(identity: identity, sequence: sequence, durable: .origin).encoded()
+      let start = sequence == 0 ? 0 : LogFormat.superblockStride
+      bytes.replaceSubrange(start..<start + copy.count, with: copy)
+    }
+    return bytes
+  }
+
+  init(parsing bytes: RawSpan) throws(FormatFlaw) {
+    guard bytes.byteCount == LogFormat.superblockBytes, let magic = bytes.integer(at: 0, as: UInt64.self),
+      let version = bytes.integer(at: 8, as: UInt32.self), let identity = bytes.uuid(at: 16),
+      let sequence = bytes.integer(at: 32, as: UInt64.self), let durable = bytes.integer(at: 40, as: UInt64.self),
+      let checksum = bytes.integer(at: Self.checksumOffset, as: UInt32.self)
+    else { throw FormatFlaw("the superblock is cut short") }
+    guard magic == LogFormat.superblockMagic, CRC32C.of(bytes.extracting(..<Self.checksumOffset)) == checksum else {
+      throw FormatFlaw("the checksum of the superblock does not hold")
+    }
+    guard version == UInt32(LogFormat.version), bytes.isZero(12..<16), bytes.isZero(48..<Self.checksumOffset) else {
+      throw FormatFlaw("the superblock has format version \(version) or unknown fields", kind: .unknownVersion)
+    }
+    guard durable <= LogFormat.maximumPosition.value, sequence < UInt64.max else {
+      throw FormatFlaw("the superblock's position \(durable) is out of bounds")
+    }
+    self.init(identity: LogIdentity(bytes: identity), sequence: sequence, durable: LogPosition(durable))
+  }
+
+  /// The newer of the copies that hold.
+  static func newest(in file: RawSpan) throws(FormatFlaw) -> Superblock {
+    var found: Superblock?
+    var flaw = FormatFlaw("the superblock is shorter than its two copies")
+    guard file.byteCount == fileBytes else { throw flaw }
+    for start in [0, LogFormat.superblockStride] {
+      do {
+        let copy = try Superblock(parsing: file.extracting(start..<start + LogFormat.superblockBytes))
+        if found.map({ copy.sequence > $0.sequence }) ?? true { found = copy }
+      } catch {
+        if error.kind == .unknownVersion { throw error }
+        flaw = error
+      }
+    }
+    guard let found else { throw flaw }
+    return found
+  }
+}

@@ -1,0 +1,109 @@
+import ChatPrimitives
+
+/// Judges the end of the last segment when a log is opened for writing: clean, torn, or corrupt. See
+/// `docs/log-format.md`, "Recovery".
+struct TailRecovery {
+  let folder: LogFolder
+  let file: LogFile
+  let header: SegmentHeader
+  let headerChecksum: UInt32
+  let superblock: Superblock
+
+  struct Outcome {
+    var index: BlockIndex
+    /// Recorded time of the last record.
+    var lastTime: Timestamp
+    /// What stands behind the last good block and must be cut.
+    var torn: Torn?
+
+    var head: LogPosition { LogPosition(index.next.value - 1) }
+  }
+
+  struct Torn {
+    var range: Range<UInt64>
+    var position: LogPosition
+    var reason: String
+  }
+
+  /// Reads the whole segment once, and changes nothing.
+  /// - Throws: `log_corrupt` when what is missing or damaged was durable.
+  func judge() throws(LogError) -> Outcome {
+    let size = try file.size()
+    guard size <= header.segmentBytes else {
+      throw LogError(
+        FormatFlaw("the segment has \(size) bytes in place of \(header.segmentBytes)"),
+        at: .init(file: file.name, offset: header.segmentBytes))
+    }
+    var index = BlockIndex(header, checksum: headerChecksum)
+    var walk = SegmentWalk(file, from: index, limit: size)
+    let end = try walk.run()
+    var flaw: FormatFlaw? = if case .flaw(let found) = end { found } else { nil }
+    let (good, bodyFlaw) = try checkBodies(walk.found)
+    for found in walk.found[..<good] {
+      index.append(found.header, checksum: found.checksum)
+    }
+    flaw = bodyFlaw ?? flaw
+    let rest = try SegmentRemainder(file, range: index.endOffset..<max(index.endOffset, size), salt: header.salt)
+    let place = LogError.Location(file: file.name, offset: index.endOffset, position: index.next)
+    let known = max(superblock.durable, walk.knownDurable)
+    if known >= index.next || rest.contradicts(endBefore: index.next) {
+      throw LogError(flaw ?? FormatFlaw("the log ends before what is known to be durable (\(known))"), at: place)
+    }
+    let lastTime = try lastTime(walk.found[..<good])
+    guard let writtenEnd = rest.writtenEnd else {
+      return Outcome(index: index, lastTime: lastTime, torn: nil)
+    }
+    let torn = Torn(
+      range: index.endOffset..<writtenEnd, position: index.next,
+      reason: flaw?.reason ?? "bytes that are not zero follow the last block")
+    return Outcome(index: index, lastTime: lastTime, torn: torn)
+  }
+
+  /// Saves the torn end aside, durably, and only then overwrites it with zeros.
+  func cut(_ torn: Torn, now: Timestamp) throws(LogError) -> RecoveryReport.TornTail {
+    let names = Set(try folder.names() ?? [])
+    var time = now.milliseconds
+    var name: String
+    repeat {
+      name = "torn-\(SegmentName.digits(of: torn.position))-\(time).bin"
+      time += 1
+    } while names.contains(name)
+    // A segment's length fits 32 bits.
+    let bytes = try file.read(at: torn.range.lowerBound, count: Int(torn.range.upperBound - torn.range.lowerBound))
+    let aside = try folder.open(name, .createNew, counts: file.counts)
+    try aside.write(bytes, at: 0)
+    try aside.sync()
+    try folder.sync()
+    try file.writeZeros(torn.range)
+    try file.sync()
+    return RecoveryReport.TornTail(
+      bytes: bytes.count, savedAs: name, segment: file.name, offset: torn.range.lowerBound, position: torn.position,
+      reason: torn.reason)
+  }
+
+  /// Checks the bodies of the last block and of all that the superblock does not know to be durable.
+  /// - Returns: how many blocks are good, and what is wrong with the next.
+  private func checkBodies(_ found: [SegmentWalk.Found]) throws(LogError) -> (good: Int, flaw: FormatFlaw?) {
+    for (number, block) in found.enumerated()
+    where number == found.count - 1 || block.header.last > superblock.durable {
+      let bytes = try file.read(at: block.offset, count: block.header.frameBytes)
+      file.counts.addBlock()
+      do {
+        try block.header.check(bytes.span.bytes)
+      } catch {
+        return (number, error)
+      }
+    }
+    return (found.count, nil)
+  }
+
+  private func lastTime(_ found: ArraySlice<SegmentWalk.Found>) throws(LogError) -> Timestamp {
+    guard let block = found.last else { return header.lastTime }
+    let bytes = try file.read(at: block.offset, count: block.header.frameBytes)
+    do {
+      return try block.header.records(bytes.span.bytes).last?.envelope.time ?? header.lastTime
+    } catch {
+      throw LogError(error, at: .init(file: file.name, offset: block.offset, position: block.header.first))
+    }
+  }
+}

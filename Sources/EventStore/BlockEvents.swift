@@ -1,0 +1,42 @@
+public import ChatDomain
+public import ChatPrimitives
+public import EventLog
+
+extension BlockSource {
+  /// Events decoded from disk that follow `position`: whole blocks until there are about `limit`.
+  /// - Throws: `LogError` for a damaged block, `CodecError` for a record that this version cannot read.
+  package func decodedEvents(after position: LogPosition, through last: LogPosition, limit: Int) throws
+    -> [RecordedEvent]
+  {
+    var events: [RecordedEvent] = []
+    var next = position.next
+    while next <= last, events.count < limit {
+      let block = try block(containing: next)
+      for record in block.records where record.position >= next && record.position <= last {
+        events.append(try EventCodec.decode(record))
+      }
+      next = block.last.next
+    }
+    return events
+  }
+}
+
+/// The events of a log that nobody here writes: what the tools read, beside a running server too.
+package final class StoredEvents: EventFeed {
+  private let source: any BlockSource
+  /// Where reading ends; fixed when this is made, so that a tool sees one state of the log.
+  package let head: LogPosition
+
+  package init(_ source: any BlockSource) {
+    self.source = source
+    head = source.head
+  }
+
+  package func events(after position: LogPosition, limit: Int) throws -> [RecordedEvent] {
+    try source.decodedEvents(after: position, through: head, limit: limit)
+  }
+
+  package func waitForHead(beyond position: LogPosition) -> Bool {
+    head > position
+  }
+}

@@ -1,0 +1,46 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+import SwiftProtobuf
+
+extension EventCodec {
+  /// Nil for an erased fact, which is never written anew.
+  static func encode(_ event: ServerEvent) -> EncodedBody? {
+    switch event {
+    case .pushOutcomesRecorded(let outcomes):
+      EncodedBody(
+        .pushOutcomesRecorded,
+        Hansard_V1_PushOutcomesRecorded.with {
+          $0.settledThrough = outcomes.settledThrough.value
+          $0.outcomes = outcomes.outcomes.map { outcome in
+            .with {
+              $0.position = outcome.position.value
+              $0.deviceID = Data(outcome.device.uuid.bytes)
+              $0.result = UInt32(outcome.result.rawValue)
+            }
+          }
+        })
+    case .erased: nil
+    }
+  }
+
+  static func decodeServer(_ reader: PayloadReader) throws(CodecError) -> ServerEvent {
+    guard reader.payload != nil else { return .erased(kind: reader.kind.rawValue) }
+    guard reader.kind == .pushOutcomesRecorded else {
+      throw reader.failure(.unknownKind, "\(reader.kind.name) in the server's stream")
+    }
+    let body = try reader.message(Hansard_V1_PushOutcomesRecorded.self) ?? .init()
+    var outcomes: [PushOutcome] = []
+    for outcome in body.outcomes {
+      guard let device = try reader.id(Array(outcome.deviceID)) as DeviceID? else {
+        throw reader.failure(.malformedPayload, "an outcome without a device")
+      }
+      outcomes.append(
+        PushOutcome(
+          position: LogPosition(outcome.position), device: device,
+          result: try reader.value(outcome.result, PushResult.self)))
+    }
+    return .pushOutcomesRecorded(
+      PushOutcomes(settledThrough: LogPosition(body.settledThrough), outcomes: outcomes))
+  }
+}

@@ -1,0 +1,139 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+import SwiftProtobuf
+
+extension EventCodec {
+  /// Nil for an erased fact, which is never written anew.
+  static func encode(_ event: UserEvent) -> EncodedBody? {
+    switch event {
+    case .registered(let registration):
+      EncodedBody(.userRegistered, Hansard_V1_UserRegistered.with(registration))
+    case .profileChanged(let nickname):
+      EncodedBody(.profileChanged, Hansard_V1_ProfileChanged.with { $0.nickname = nickname })
+    case .sessionStarted(let session, let device):
+      EncodedBody(
+        .sessionStarted, subject: session.uuid,
+        Hansard_V1_SessionStarted.with { if let device { $0.deviceID = Data(device.uuid.bytes) } })
+    case .sessionRefreshed(let session, let generation):
+      EncodedBody(
+        .sessionRefreshed, subject: session.uuid, Hansard_V1_SessionRefreshed.with { $0.generation = generation })
+    case .sessionEnded(let session, let reason):
+      EncodedBody(
+        .sessionEnded, subject: session.uuid, Hansard_V1_SessionEnded.with { $0.reason = UInt32(reason.rawValue) })
+    case .deviceRegistered(let device, let description):
+      EncodedBody(.deviceRegistered, subject: device.uuid, Hansard_V1_DeviceDescribed.with(description))
+    case .deviceUpdated(let device, let description):
+      EncodedBody(.deviceUpdated, subject: device.uuid, Hansard_V1_DeviceDescribed.with(description))
+    case .pushTokenInvalidated(let device, let token):
+      EncodedBody(
+        .pushTokenInvalidated, subject: device.uuid,
+        Hansard_V1_PushTokenInvalidated.with { $0.token = .with(token) })
+    case .deviceRemoved(let device):
+      EncodedBody(.deviceRemoved, subject: device.uuid)
+    case .erased: nil
+    }
+  }
+
+  static func decodeUser(_ reader: PayloadReader) throws(CodecError) -> UserEvent {
+    guard reader.payload != nil else { return .erased(kind: reader.kind.rawValue) }
+    switch reader.kind {
+    case .userRegistered: return .registered(try decodeRegistration(reader))
+    case .profileChanged:
+      return .profileChanged(nickname: try reader.message(Hansard_V1_ProfileChanged.self)?.nickname ?? "")
+    case .sessionStarted:
+      let body = try reader.message(Hansard_V1_SessionStarted.self)
+      return .sessionStarted(try reader.subject(SessionID.self), device: try reader.id(Array(body?.deviceID ?? Data())))
+    case .sessionRefreshed:
+      let body = try reader.message(Hansard_V1_SessionRefreshed.self)
+      return .sessionRefreshed(try reader.subject(SessionID.self), generation: body?.generation ?? 0)
+    case .sessionEnded:
+      let body = try reader.message(Hansard_V1_SessionEnded.self)
+      return .sessionEnded(try reader.subject(SessionID.self), try reader.value(body?.reason ?? 0, SessionEnd.self))
+    case .deviceRegistered:
+      return .deviceRegistered(try reader.subject(DeviceID.self), try decodeDevice(reader))
+    case .deviceUpdated:
+      return .deviceUpdated(try reader.subject(DeviceID.self), try decodeDevice(reader))
+    case .pushTokenInvalidated:
+      let body = try reader.message(Hansard_V1_PushTokenInvalidated.self)
+      return .pushTokenInvalidated(try reader.subject(DeviceID.self), try decodeToken(body?.token ?? .init(), reader))
+    case .deviceRemoved: return .deviceRemoved(try reader.subject(DeviceID.self))
+    case .roomCreated, .roomRenamed, .roomArchived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
+      .memberLeft, .memberRemoved, .roomMuted, .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved,
+      .pushOutcomesRecorded:
+      throw reader.failure(.unknownKind, "\(reader.kind.name) in a user's stream")
+    }
+  }
+
+  private static func decodeRegistration(_ reader: PayloadReader) throws(CodecError) -> Registration {
+    let body = try reader.message(Hansard_V1_UserRegistered.self) ?? .init()
+    var credential: Credential?
+    if body.hasCredential {
+      credential = Credential(
+        version: body.credential.version, hash: Array(body.credential.hash),
+        logRounds: try reader.byte(body.credential.logRounds), blockSize: try reader.byte(body.credential.blockSize),
+        parallelism: try reader.byte(body.credential.parallelism))
+    }
+    return Registration(
+      nickname: body.nickname, email: body.hasEmail ? body.email : nil,
+      externalID: body.hasExternalID ? body.externalID : nil, credential: credential,
+      commitmentKey: Array(body.commitmentKey))
+  }
+
+  private static func decodeDevice(_ reader: PayloadReader) throws(CodecError) -> DeviceDescription {
+    let body = try reader.message(Hansard_V1_DeviceDescribed.self) ?? .init()
+    var tokens: [PushToken] = []
+    for token in body.tokens { tokens.append(try decodeToken(token, reader)) }
+    return DeviceDescription(
+      name: body.hasName ? body.name : nil, type: body.hasType ? body.type : nil,
+      osVersion: body.hasOsVersion ? body.osVersion : nil, tokens: tokens)
+  }
+
+  private static func decodeToken(_ body: Hansard_V1_PushToken, _ reader: PayloadReader) throws(CodecError) -> PushToken {
+    PushToken(provider: try reader.value(body.provider, PushProvider.self), token: body.token)
+  }
+}
+
+extension Hansard_V1_UserRegistered {
+  fileprivate static func with(_ registration: Registration) -> Self {
+    .with {
+      $0.nickname = registration.nickname
+      if let email = registration.email { $0.email = email }
+      if let externalID = registration.externalID { $0.externalID = externalID }
+      if let credential = registration.credential { $0.credential = .with(credential) }
+      $0.commitmentKey = Data(registration.commitmentKey)
+    }
+  }
+}
+
+extension Hansard_V1_Credential {
+  fileprivate static func with(_ credential: Credential) -> Self {
+    .with {
+      $0.version = credential.version
+      $0.hash = Data(credential.hash)
+      $0.logRounds = UInt32(credential.logRounds)
+      $0.blockSize = UInt32(credential.blockSize)
+      $0.parallelism = UInt32(credential.parallelism)
+    }
+  }
+}
+
+extension Hansard_V1_DeviceDescribed {
+  fileprivate static func with(_ description: DeviceDescription) -> Self {
+    .with {
+      if let name = description.name { $0.name = name }
+      if let type = description.type { $0.type = type }
+      if let osVersion = description.osVersion { $0.osVersion = osVersion }
+      $0.tokens = description.tokens.map { .with($0) }
+    }
+  }
+}
+
+extension Hansard_V1_PushToken {
+  fileprivate static func with(_ token: PushToken) -> Self {
+    .with {
+      $0.provider = UInt32(token.provider.rawValue)
+      $0.token = token.token
+    }
+  }
+}

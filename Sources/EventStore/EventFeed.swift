@@ -1,0 +1,16 @@
+public import ChatDomain
+public import ChatPrimitives
+
+/// The durable events, in order, for whoever derives something from them.
+package protocol EventFeed: AnyObject, Sendable {
+  /// The last durable position.
+  var head: LogPosition { get }
+
+  /// The events that follow `position`, in order and without a gap: about `limit` of them (a block that had to be read
+  /// from disk is given whole), none at the head. Blocks: call it from a thread that may.
+  func events(after position: LogPosition, limit: Int) throws -> [RecordedEvent]
+
+  /// Blocks the calling thread until the head lies beyond `position`.
+  /// - Returns: false when the feed was closed and nothing more will come.
+  func waitForHead(beyond position: LogPosition) -> Bool
+}

@@ -1,0 +1,122 @@
+public import ChatDomain
+public import ChatPrimitives
+import DequeModule
+public import EventLog
+import Foundation
+
+/// The log as events: what was written last is kept decoded, so that the projections, which follow closely, need not
+/// read it back.
+package final class EventStore: EventFeed, Sendable {
+  /// How much is kept decoded, in events and in bytes of their records.
+  static let tailEvents = 131_072
+  static let tailBytes = 64 * 1024 * 1024
+
+  package let log: any BlockStore
+  private let tail: Tail
+
+  package init(log: any BlockStore) {
+    self.log = log
+    tail = Tail(head: log.head)
+  }
+
+  package var head: LogPosition { tail.head }
+
+  /// Writes a block and, once it is durable, shows its events. Blocks until then; for the one writer alone.
+  package func commit(_ block: BlockBuilder, _ events: [RecordedEvent]) throws(LogError) {
+    try log.append(block)
+    tail.publish(Batch(events: events, bytes: block.rawBytes))
+  }
+
+  package func events(after position: LogPosition, limit: Int) throws -> [RecordedEvent] {
+    if let recent = tail.events(after: position, limit: limit) { return recent }
+    return try log.decodedEvents(after: position, through: head, limit: limit)
+  }
+
+  package func waitForHead(beyond position: LogPosition) -> Bool {
+    tail.waitForHead(beyond: position)
+  }
+
+  /// Lets everyone go who waits for more.
+  package func close() {
+    tail.close()
+  }
+}
+
+/// The events of one block.
+private struct Batch {
+  let events: [RecordedEvent]
+  let bytes: Int
+}
+
+/// The newest durable events in memory.
+///
+/// Unchecked: all mutable state is touched only while `condition` is locked.
+private final class Tail: @unchecked Sendable {
+  private let condition = NSCondition()
+  private var batches: Deque<Batch> = []
+  private var eventCount = 0
+  private var byteCount = 0
+  private var durable: LogPosition
+  private var isClosed = false
+
+  init(head: LogPosition) {
+    durable = head
+  }
+
+  var head: LogPosition {
+    condition.withLock { durable }
+  }
+
+  func publish(_ batch: Batch) {
+    condition.withLock {
+      guard let last = batch.events.last else { return }
+      precondition(batch.events.first?.position == durable.next, "a batch must follow the head")
+      durable = last.position
+      batches.append(batch)
+      eventCount += batch.events.count
+      byteCount += batch.bytes
+      while eventCount > EventStore.tailEvents || byteCount > EventStore.tailBytes, let oldest = batches.popFirst() {
+        eventCount -= oldest.events.count
+        byteCount -= oldest.bytes
+      }
+      condition.broadcast()
+    }
+  }
+
+  /// Nil when the tail does not reach back that far.
+  func events(after position: LogPosition, limit: Int) -> [RecordedEvent]? {
+    let reachable: (batches: ArraySlice<Batch>, skip: Int)? = condition.withLock {
+      if position >= durable { return ([], 0) }
+      guard let first = batches.first?.events.first, first.position <= position.next else { return nil }
+      var low = 0
+      var high = batches.count - 1
+      while low < high {
+        let middle = (low + high + 1) / 2
+        if batches[middle].events[0].position <= position.next { low = middle } else { high = middle - 1 }
+      }
+      var taken: [Batch] = []
+      var count = 0
+      for index in low..<batches.count where count < limit {
+        taken.append(batches[index])
+        count += batches[index].events.count
+      }
+      return (taken[...], Int(position.next.value - batches[low].events[0].position.value))
+    }
+    guard let reachable else { return nil }
+    return Array(reachable.batches.lazy.flatMap(\.events).dropFirst(reachable.skip))
+  }
+
+  func waitForHead(beyond position: LogPosition) -> Bool {
+    condition.withLock {
+      while durable <= position, !isClosed { condition.wait() }
+      return durable > position
+    }
+  }
+
+  func close() {
+    condition.withLock {
+      isClosed = true
+      condition.broadcast()
+    }
+  }
+}

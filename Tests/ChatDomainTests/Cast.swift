@@ -1,0 +1,124 @@
+import ChatDomain
+import ChatPrimitives
+
+// Who and what the specs are about.
+
+func id<Entity>(_ number: UInt64) -> ID<Entity> { ID(UUIDBytes(high: 0x0192_0000_0000_7000, low: number)) }
+
+let alice: UserID = id(1)
+let bob: UserID = id(2)
+let carol: UserID = id(3)
+let dave: UserID = id(4)
+let stranger: UserID = id(99)
+
+let phone: DeviceID = id(10)
+let tablet: DeviceID = id(11)
+let login: SessionID = id(20)
+let otherLogin: SessionID = id(21)
+let link: InviteID = id(30)
+let hello: MessageID = id(40)
+let robot: ServiceID = id(50)
+
+/// Before the first given fact.
+let dawn = Timestamp(milliseconds: 1_767_225_600_000)
+/// After all given facts; when the specs' commands come.
+let noon = dawn.adding(milliseconds: 12 * 3_600_000)
+
+extension Stamp {
+  /// Of the given fact with this number, from 1.
+  static func at(_ position: UInt64) -> Stamp {
+    Stamp(position: LogPosition(position), time: dawn.adding(milliseconds: Int64(position) * 1000))
+  }
+}
+
+extension Act {
+  static func nobody(at time: Timestamp = noon) -> Act { Act(time: time) }
+
+  static func user(_ user: UserID, session: SessionID? = nil, key: CommandID? = nil, at time: Timestamp = noon) -> Act {
+    Act(actor: user, session: session, command: key, time: time)
+  }
+
+  /// A service in a user's name.
+  static func service(for user: UserID, key: CommandID? = nil, at time: Timestamp = noon) -> Act {
+    Act(actor: user, service: robot, command: key, time: time)
+  }
+
+  /// A service in nobody's name.
+  static func service(key: CommandID? = nil, at time: Timestamp = noon) -> Act {
+    Act(service: robot, command: key, time: time)
+  }
+}
+
+extension Credential {
+  static func version(_ version: UInt32) -> Credential {
+    Credential(
+      version: version, hash: [UInt8](repeating: 7, count: 32), logRounds: 15, blockSize: 8, parallelism: 1)
+  }
+}
+
+extension Registration {
+  static func named(
+    _ nickname: String = "Alice", email: String? = "alice@example.org", externalID: String? = nil,
+    credential: Credential? = .version(1), key: UInt8 = 1
+  ) -> Registration {
+    Registration(
+      nickname: nickname, email: email, externalID: externalID, credential: credential,
+      commitmentKey: [UInt8](repeating: key, count: 32))
+  }
+}
+
+extension DeviceDescription {
+  static func named(
+    _ name: String? = "Alice's phone", type: String? = "ios", osVersion: String? = "26.1", tokens: [PushToken] = []
+  ) -> DeviceDescription {
+    DeviceDescription(name: name, type: type, osVersion: osVersion, tokens: tokens)
+  }
+}
+
+extension RoomCreation {
+  static func named(_ name: String = "tea", _ kind: RoomKind = .group, by creator: UserID? = alice) -> RoomCreation {
+    RoomCreation(kind: kind, name: name, creator: creator)
+  }
+}
+
+extension Invite {
+  static func giving(
+    _ role: Role = .member, id: InviteID = link, until expiry: Timestamp = noon.adding(milliseconds: 60_000),
+    uses: UInt32? = nil
+  ) -> Invite {
+    Invite(
+      id: id, tokenHash: [UInt8](repeating: 9, count: 32), role: role, expiresAt: expiry, maximumUses: uses)
+  }
+}
+
+extension MessageFacts {
+  /// A message of the given facts.
+  static func of(
+    _ author: UserID, _ text: String = "hello", ordinal: UInt64 = 1, at position: UInt64, deletedAt: UInt64? = nil
+  ) -> MessageFacts {
+    let revision = Stamp.at(deletedAt ?? position)
+    return MessageFacts(
+      author: author, ordinal: ordinal, sent: .at(position), sentAt: Stamp.at(position).time,
+      revision: revision.position, isDeleted: deletedAt != nil, fingerprint: .message(text: text, author: author),
+      revisedAt: revision.time)
+  }
+}
+
+extension RoomCommand {
+  static func send(
+    _ text: String = "hello", id: MessageID = hello, by author: UserID, prior: MessageFacts? = nil
+  ) -> RoomCommand {
+    .sendMessage(id, text: text, fingerprint: .message(text: text, author: author), prior: prior)
+  }
+}
+
+/// A group of alice (owner), bob (administrator), carol and dave (members), at positions 1 to 5.
+let teaRoom: [RoomEvent] = [
+  .created(.named()), .memberJoined(alice, role: .owner, invite: nil), .memberAdded(bob, role: .administrator),
+  .memberAdded(carol, role: .member), .memberAdded(dave, role: .member),
+]
+
+/// Alice with her phone, logged in on it, at positions 1 to 3.
+let aliceAtHome: [UserEvent] = [
+  .registered(.named()), .deviceRegistered(phone, .named()), .sessionStarted(login, device: phone),
+]

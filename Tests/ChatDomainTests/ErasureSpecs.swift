@@ -1,0 +1,70 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@Suite("Erased facts are accepted")
+struct ErasureSpecs {
+  private static let everyRoomFact: [RoomEvent] =
+    teaRoom + [
+      .renamed(name: "coffee"), .inviteCreated(.giving()), .inviteRevoked(link), .memberLeft(dave),
+      .memberRemoved(carol), .muted(bob, until: noon), .messageSent(hello, author: bob, text: "hello"),
+      .messageEdited(hello, ordinal: 1, text: "hi"), .messageDeleted(hello, ordinal: 1),
+      .readMarkerMoved(alice, to: hello, ordinal: 1), .archived, .memberJoined(carol, role: .member, invite: link),
+      .muted(stranger, until: nil), .readMarkerMoved(stranger, to: hello, ordinal: 9),
+      .messageSent(id(41), author: stranger, text: nil), .inviteRevoked(id(31)), .archived, .created(.named("again")),
+    ]
+
+  private static let everyUserFact: [UserEvent] =
+    aliceAtHome + [
+      .profileChanged(nickname: "Al"), .sessionRefreshed(login, generation: 2),
+      .sessionRefreshed(otherLogin, generation: 2), .deviceUpdated(phone, .named("mine")),
+      .deviceUpdated(tablet, .named("tablet")), .pushTokenInvalidated(id(12), PushToken(provider: .fcm, token: "t")),
+      .deviceRemoved(tablet), .deviceRemoved(id(12)), .sessionEnded(login, .loggedOut),
+      .sessionEnded(otherLogin, .loggedOut), .sessionStarted(login, device: nil), .registered(.named("again")),
+    ]
+
+  @Test("in place of any fact of a room, and whatever follows", arguments: 0..<everyRoomFact.count)
+  func room(place: Int) throws {
+    var facts = Self.everyRoomFact
+    facts[place] = .erased(kind: 7)
+    let room = try #require(given(RoomDecider.self, facts).state.room)
+    #expect(room.created == .at(1))
+    #expect((room.creationFingerprint == nil) == (place == 0))
+  }
+
+  @Test("in place of any fact of a user, and whatever follows", arguments: 0..<everyUserFact.count)
+  func user(place: Int) {
+    var facts = Self.everyUserFact
+    facts[place] = .erased(kind: 7)
+    guard case .registered(let user) = given(UserDecider.self, facts).state else {
+      Issue.record("not registered")
+      return
+    }
+    #expect(user.registered == .at(1))
+    #expect((user.registrationFingerprint == nil) == (place == 0))
+  }
+
+  @Test("the ID of what was erased stays taken, and the room goes on for its members")
+  func erasedBeginnings() {
+    let room = given(RoomDecider.self, [.erased(kind: 1)] + teaRoom.dropFirst())
+    room.when(.create(.named()), by: .user(alice)).thenRejected(.idInUse)
+    room.when(.rename(name: "coffee"), by: .user(alice)).thenAccepted()
+    room.when(.send(by: dave), by: .user(dave)).thenAccepted()
+    let user = given(UserDecider.self, [.erased(kind: 1)])
+    user.when(UserCommand(alice, .register(.named())), by: .nobody()).thenRejected(.idInUse)
+    user.when(UserCommand(alice, .startSession(login, device: nil, credentialVersion: 1)), by: .user(alice))
+      .thenRejected(.credentialsRejected)
+  }
+
+  @Test("a stream that lacks its beginning stays absent, and an erased text keeps its ordinal")
+  func strayFacts() {
+    for fact in Self.everyRoomFact.dropFirst() where fact != .created(.named("again")) {
+      #expect(given(RoomDecider.self, [fact]).state == .absent)
+    }
+    for fact in Self.everyUserFact.dropFirst() where fact != .registered(.named("again")) {
+      #expect(given(UserDecider.self, [fact]).state == .absent)
+    }
+    let room = given(RoomDecider.self, teaRoom + [.messageSent(hello, author: bob, text: nil)]).state.room
+    #expect(room?.lastOrdinal == 1)
+  }
+}

@@ -1,0 +1,102 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+/// That a command's fingerprint is that of its first fact is checked wherever a spec decides: see `Given.when`.
+@Suite("Fingerprints")
+struct FingerprintSpecs {
+  /// Computed with Python's hashlib from the description of `Fingerprint`: each field led by its length as eight bytes,
+  /// little-endian, a missing one by the length −1.
+  @Test("are what their description says")
+  func knownAnswers() {
+    #expect(Fingerprint(.text("tea"), .number(258), .text(nil)).bytes.text == "e7e2bfe6-26ff-d8ae-0ca5-8f6c240f670c")
+    #expect(
+      Fingerprint(.id(UUIDBytes(high: 0x0001_0203_0405_0607, low: 0x0809_0a0b_0c0d_0e0f)), .bytes([])).bytes.text
+        == "8462aca2-c857-a459-1157-8c1480b218eb")
+    #expect(Fingerprint([]) == Fingerprint())
+  }
+
+  @Test("tell lists apart that hold the same bytes")
+  func fieldsAreSeparate() {
+    let lists: [Fingerprint] = [
+      Fingerprint(.text("ab"), .text("c")), Fingerprint(.text("a"), .text("bc")), Fingerprint(.text("abc")),
+      Fingerprint(.text("abc"), .text("")), Fingerprint(.text("abc"), .text(nil)), Fingerprint(.text("")),
+      Fingerprint(.text(nil)), Fingerprint([]),
+    ]
+    #expect(Set(lists).count == lists.count)
+  }
+
+  @Test("tell every two commands of a user apart")
+  func userCommands() {
+    let token = PushToken(provider: .apns, token: "a1")
+    let actions: [UserAction] = [
+      .register(.named()), .register(.named("Al")), .register(.named(email: "al@example.org")),
+      .register(.named(externalID: "a-1")), .register(.named(credential: nil)), .changeProfile(nickname: "Al"),
+      .changeProfile(nickname: "Ali"), .startSession(login, device: phone, credentialVersion: 1),
+      .startSession(login, device: nil, credentialVersion: 1),
+      .startSession(otherLogin, device: nil, credentialVersion: 1), .refreshSession(login, presented: 1),
+      .refreshSession(login, presented: 2), .refreshSession(otherLogin, presented: 1), .endSession(login, .loggedOut),
+      .endSession(login, .deviceRemoved), .endSession(otherLogin, .loggedOut), .setDevice(phone, .named()),
+      .setDevice(tablet, .named()), .setDevice(phone, .named("mine")), .setDevice(phone, .named(type: nil)),
+      .setDevice(phone, .named(osVersion: nil)), .setDevice(phone, .named(tokens: [token])),
+      .setDevice(phone, .named(tokens: [PushToken(provider: .fcm, token: "a1")])),
+      .setDevice(phone, .named(tokens: [token, token])), .invalidatePushToken(phone, token),
+      .invalidatePushToken(phone, PushToken(provider: .fcm, token: "a1")), .removeDevice(phone), .removeDevice(tablet),
+    ]
+    #expect(Set(actions.map { UserCommand(alice, $0).fingerprint }).count == actions.count)
+  }
+
+  @Test("tell every two commands of a room apart")
+  func roomCommands() {
+    let target = MessageFacts.of(alice, at: 6)
+    let commands: [RoomCommand] = [
+      .create(.named()), .create(.named("coffee")), .create(.named("tea", .direct)), .create(.named(by: nil)),
+      .rename(name: "tea"), .rename(name: "coffee"), .archive, .createInvite(.giving()),
+      .createInvite(.giving(.administrator)), .createInvite(.giving(id: id(31))), .createInvite(.giving(until: dawn)),
+      .createInvite(.giving(uses: 1)), .revokeInvite(link), .revokeInvite(id(31)), .acceptInvite(link),
+      .acceptInvite(id(31)), .join, .addMember(dave), .addMember(carol), .removeMember(dave), .removeMember(carol),
+      .leave, .mute(until: nil), .mute(until: noon), .mute(until: dawn), .send(by: alice), .send("hi", by: alice),
+      .send(by: bob), .editMessage(hello, text: "hi", target: target), .editMessage(hello, text: "ho", target: target),
+      .editMessage(id(41), text: "hi", target: target), .deleteMessage(hello, target: target),
+      .deleteMessage(id(41), target: target), .moveReadMarker(hello, target: target),
+      .moveReadMarker(id(41), target: target),
+    ]
+    #expect(Set(commands.map(\.fingerprint)).count == commands.count)
+  }
+
+  @Test("leave out what a retry may change")
+  func leaveOut() {
+    #expect(Registration.named(key: 1).fingerprint == Registration.named(key: 2).fingerprint)
+    var rehashed = Invite.giving()
+    rehashed.tokenHash = [1]
+    #expect(rehashed.fingerprint == Invite.giving().fingerprint)
+    let target = MessageFacts.of(alice, at: 6)
+    #expect(
+      RoomCommand.deleteMessage(hello, target: target).fingerprint
+        == RoomCommand.deleteMessage(hello, target: nil).fingerprint)
+  }
+
+  @Test("bind a key to one stream, and a fact's is its command's in that stream")
+  func scoped() {
+    let (tea, coffee): (RoomID, RoomID) = (id(80), id(81))
+    let command = RoomCommand.rename(name: "tea")
+    let inTea = ChatEvent.room(tea, .renamed(name: "tea")).commandFingerprint
+    #expect(inTea == command.fingerprint.scoped(to: tea.uuid))
+    #expect(inTea != command.fingerprint.scoped(to: coffee.uuid))
+    #expect(inTea != command.fingerprint)
+    let wish = UserCommand(alice, .removeDevice(phone))
+    #expect(
+      ChatEvent.user(alice, .deviceRemoved(phone)).commandFingerprint == wish.fingerprint.scoped(to: alice.uuid))
+    #expect(ChatEvent.room(tea, .erased(kind: 1)).commandFingerprint == nil)
+    #expect(ChatEvent.server(.erased(kind: 1)).commandFingerprint == nil)
+  }
+
+  @Test("are gone with an erased payload")
+  func erased() {
+    #expect(UserEvent.erased(kind: 1).fingerprint == nil)
+    #expect(RoomEvent.erased(kind: 1).fingerprint == nil)
+    #expect(RoomEvent.messageSent(hello, author: alice, text: nil).fingerprint == nil)
+    #expect(RoomEvent.messageEdited(hello, ordinal: 1, text: nil).fingerprint == nil)
+    #expect(UserEvent.sessionRefreshed(login, generation: 0).fingerprint != nil)
+  }
+}

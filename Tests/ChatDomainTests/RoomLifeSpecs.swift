@@ -1,0 +1,106 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@Suite("Rooms")
+struct RoomLifeSpecs {
+  private func creating(_ creation: RoomCreation, by act: Act = .user(alice)) -> Outcome<RoomDecider> {
+    given(RoomDecider.self, []).when(.create(creation), by: act)
+  }
+
+  @Test("whoever makes a room owns it; a room made by a service is nobody's")
+  func creates() {
+    creating(.named()).thenRecorded(.created(.named()), .memberJoined(alice, role: .owner, invite: nil))
+    creating(.named(), by: .service(for: alice))
+      .thenRecorded(.created(.named()), .memberJoined(alice, role: .owner, invite: nil))
+    creating(.named(by: nil), by: .service()).thenRecorded(.created(.named(by: nil)))
+    creating(.named(by: nil)).thenRejected(.serviceOnly)
+    creating(.named(by: bob)).thenRejected(.forbidden)
+    creating(.named(), by: .service()).thenRejected(.forbidden)
+    creating(.named(), by: .nobody()).thenRejected(.forbidden)
+    creating(.named(by: stranger), by: .service(for: stranger)).thenRejected(.userNotFound)
+  }
+
+  @Test("the same creation again is the first one, whatever became of the room")
+  func createsOnce() {
+    for later: [RoomEvent] in [[], [.renamed(name: "coffee")], [.archived], [.memberLeft(alice)]] {
+      let state = given(RoomDecider.self, teaRoom + later)
+      state.when(.create(.named()), by: .user(alice)).thenAlreadyDone(at: 1)
+      state.when(.create(.named("coffee")), by: .user(alice)).thenRejected(.idInUse)
+      state.when(.create(.named("tea", .channel)), by: .user(alice)).thenRejected(.idInUse)
+      state.when(.create(.named(by: bob)), by: .user(bob)).thenRejected(.idInUse)
+    }
+  }
+
+  @Test("the length of a room's name, in bytes", arguments: [(1, true), (255, true), (256, true), (257, false)])
+  func nameLength(bytes: Int, isAccepted: Bool) {
+    let name = String(repeating: "r", count: bytes)
+    let renamed = given(RoomDecider.self, teaRoom).when(.rename(name: name), by: .user(alice))
+    if isAccepted {
+      creating(.named(name)).thenAccepted()
+      renamed.thenRecorded(.renamed(name: name))
+    } else {
+      creating(.named(name)).thenRejected(.roomNameTooLong)
+      renamed.thenRejected(.roomNameTooLong)
+    }
+  }
+
+  @Test("only a direct room goes without a name")
+  func emptyName() {
+    creating(.named("")).thenRejected(.roomNameEmpty)
+    creating(.named("", .channel)).thenRejected(.roomNameEmpty)
+    creating(.named("", .direct)).thenAccepted()
+    given(RoomDecider.self, teaRoom).when(.rename(name: ""), by: .user(alice)).thenRejected(.roomNameEmpty)
+    given(RoomDecider.self, [.created(.named("", .direct)), .memberJoined(alice, role: .owner, invite: nil)])
+      .when(.rename(name: ""), by: .user(alice)).thenAccepted()
+  }
+
+  @Test("owners, administrators and services rename and archive; a stranger learns nothing")
+  func rights() {
+    for command: RoomCommand in [.rename(name: "tea"), .archive] {
+      let state = given(RoomDecider.self, teaRoom)
+      for act: Act in [.user(alice), .user(bob), .service(), .service(for: bob)] {
+        state.when(command, by: act).thenAccepted()
+      }
+      state.when(command, by: .user(carol)).thenRejected(.forbidden)
+      state.when(command, by: .service(for: carol)).thenRejected(.forbidden)
+      state.when(command, by: .user(stranger)).thenRejected(.roomNotFound)
+      given(RoomDecider.self, []).when(command, by: .user(alice)).thenRejected(.roomNotFound)
+      given(RoomDecider.self, []).when(command, by: .service()).thenRejected(.roomNotFound)
+      state.when(command, by: .nobody()).thenRejected(.forbidden)
+    }
+  }
+
+  @Test("an archived room can be read, left and tidied, and takes nothing new")
+  func archived() {
+    let facts: [RoomEvent] =
+      teaRoom + [.inviteCreated(.giving()), .messageSent(hello, author: carol, text: "hello"), .archived]
+    let state = given(RoomDecider.self, facts)
+    let target = MessageFacts.of(carol, at: 7)
+    state.when(.archive, by: .user(bob)).thenAlreadyDone(at: 8)
+    for command: RoomCommand in [
+      .rename(name: "coffee"), .createInvite(.giving(id: id(31))), .addMember(stranger),
+      .send(id: id(41), by: alice),
+    ] {
+      state.when(command, by: .user(alice)).thenRejected(.roomArchived)
+    }
+    state.when(.editMessage(hello, text: "hi", target: target), by: .user(carol)).thenRejected(.roomArchived)
+    let open = TestDirectory(registered: [stranger])
+    state.with(open).when(.acceptInvite(link), by: .user(stranger)).thenRejected(.roomArchived)
+    state.with(open).when(.join, by: .service(for: stranger)).thenRejected(.roomArchived)
+    for command: RoomCommand in [
+      .revokeInvite(link), .removeMember(carol), .leave, .mute(until: nil), .deleteMessage(hello, target: target),
+      .moveReadMarker(hello, target: target),
+    ] {
+      state.when(command, by: .user(alice)).thenAccepted()
+    }
+    let read = given(RoomDecider.self, facts + [.readMarkerMoved(alice, to: hello, ordinal: 1), .memberLeft(carol)])
+    guard case .archived(let room, let since) = read.state else {
+      Issue.record("not archived")
+      return
+    }
+    #expect(since == .at(8))
+    #expect(room.members[alice]?.marker == 1)
+    #expect(room.members[carol] == nil)
+  }
+}

@@ -1,0 +1,134 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@Suite("Members")
+struct RoomMemberSpecs {
+  private let newcomer: UserID = id(60)
+  private func room(_ later: [RoomEvent] = []) -> Given<RoomDecider> {
+    given(RoomDecider.self, teaRoom + later).with(TestDirectory(registered: [alice, bob, carol, dave, newcomer]))
+  }
+
+  @Test("a service brings in the user for whom it acts")
+  func joins() {
+    room().when(.join, by: .service(for: newcomer))
+      .thenRecorded(.memberJoined(newcomer, role: .member, invite: nil))
+    room().when(.join, by: .service(for: carol)).thenAlreadyDone(at: 4)
+    room([.archived]).when(.join, by: .service(for: carol)).thenAlreadyDone(at: 4)
+    room().when(.join, by: .user(newcomer)).thenRejected(.serviceOnly)
+    room().when(.join, by: .service()).thenRejected(.forbidden)
+    room().when(.join, by: .service(for: stranger)).thenRejected(.userNotFound)
+    given(RoomDecider.self, []).when(.join, by: .service(for: alice)).thenRejected(.roomNotFound)
+  }
+
+  @Test("owners, administrators and services add registered users")
+  func adds() {
+    for act: Act in [.user(alice), .user(bob), .service()] {
+      room().when(.addMember(newcomer), by: act).thenRecorded(.memberAdded(newcomer, role: .member))
+      room().when(.addMember(carol), by: act).thenAlreadyDone(at: 4)
+      room().when(.addMember(stranger), by: act).thenRejected(.userNotFound)
+    }
+    room().when(.addMember(newcomer), by: .user(carol)).thenRejected(.forbidden)
+    room().when(.addMember(alice), by: .user(newcomer)).thenRejected(.roomNotFound)
+  }
+
+  @Test("everyone removes those below them; only a service removes an owner")
+  func removes() {
+    let rank: [(Act, Set<UserID>)] = [
+      (.user(alice), [bob, carol, dave]), (.user(bob), [carol, dave]), (.service(), [alice, bob, carol, dave]),
+      (.service(for: bob), [carol, dave]),
+    ]
+    for (act, removable) in rank {
+      for target in [alice, bob, carol, dave] {
+        let outcome = room().when(.removeMember(target), by: act)
+        if removable.contains(target) {
+          outcome.thenRecorded(.memberRemoved(target))
+        } else {
+          outcome.thenRejected(.forbidden)
+        }
+      }
+      room().when(.removeMember(newcomer), by: act).thenRejected(.memberNotFound)
+    }
+    room().when(.removeMember(dave), by: .user(carol)).thenRejected(.forbidden)
+    room([.memberAdded(newcomer, role: .administrator)]).when(.removeMember(newcomer), by: .user(bob))
+      .thenRejected(.forbidden)
+  }
+
+  @Test("a member leaves; for anyone else there is no room")
+  func leaves() {
+    room().when(.leave, by: .user(carol)).thenRecorded(.memberLeft(carol))
+    room().when(.leave, by: .user(alice)).thenRecorded(.memberLeft(alice))
+    room().when(.leave, by: .user(newcomer)).thenRejected(.roomNotFound)
+    room([.memberLeft(carol)]).when(.leave, by: .user(carol)).thenRejected(.roomNotFound)
+    given(RoomDecider.self, []).when(.leave, by: .user(carol)).thenRejected(.roomNotFound)
+    room().when(.leave, by: .user(stranger)).thenRejected(.userNotFound)
+    room().when(.leave, by: .service()).thenRejected(.forbidden)
+  }
+
+  @Test("who left or was removed has no rights", arguments: [RoomEvent.memberLeft(bob), .memberRemoved(bob)])
+  func losesRights(end: RoomEvent) {
+    let target = MessageFacts.of(bob, at: 6)
+    let commands: [RoomCommand] = [
+      .rename(name: "coffee"), .archive, .createInvite(.giving()), .revokeInvite(link), .addMember(newcomer),
+      .removeMember(carol), .leave, .mute(until: nil), .send(id: id(41), by: bob),
+      .send(by: bob, prior: target), .editMessage(hello, text: "hi", target: target),
+      .deleteMessage(hello, target: target), .moveReadMarker(hello, target: target),
+    ]
+    for command in commands {
+      room([.messageSent(hello, author: bob, text: "hello"), end]).when(command, by: .user(bob))
+        .thenRejected(.roomNotFound)
+    }
+  }
+
+  @Test("muting is recorded each time, for members only")
+  func mutes() {
+    room().when(.mute(until: noon), by: .user(carol)).thenRecorded(.muted(carol, until: noon))
+    room([.muted(carol, until: noon)]).when(.mute(until: noon), by: .user(carol))
+      .thenRecorded(.muted(carol, until: noon))
+    room().when(.mute(until: nil), by: .user(carol)).thenRecorded(.muted(carol, until: nil))
+    room().when(.mute(until: nil), by: .user(newcomer)).thenRejected(.roomNotFound)
+    room().when(.mute(until: nil), by: .service()).thenRejected(.forbidden)
+    #expect(room([.muted(carol, until: noon)]).state.room?.members[carol]?.mutedUntil == noon)
+    #expect(
+      room([.muted(carol, until: noon), .muted(carol, until: nil)]).state.room?.members[carol]?.mutedUntil == nil)
+  }
+
+  @Test("how many members a room takes", arguments: [(99_999, true), (100_000, false), (100_001, false)])
+  func memberCount(count: Int, isAccepted: Bool) {
+    var members: [UserID: Member] = [
+      alice: Member(role: .owner, joined: .at(2), joinedOrdinal: 0, marker: 0)
+    ]
+    for number in 1..<UInt64(count) {
+      members[id(1000 + number)] = Member(role: .member, joined: .at(3), joinedOrdinal: 0, marker: 0)
+    }
+    let full = Room(
+      creationFingerprint: nil, created: .at(1), kind: .group, name: "tea", members: members,
+      invites: [link: InviteState(invite: .giving(), created: .at(4))])
+    var state = room()
+    state.state = .open(full)
+    for outcome in [
+      state.when(.join, by: .service(for: newcomer)), state.when(.addMember(newcomer), by: .user(alice)),
+      state.when(.acceptInvite(link), by: .user(newcomer)),
+    ] {
+      if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyMembers) }
+    }
+    state.when(.addMember(id(1001)), by: .user(alice)).thenAlreadyDone(at: 3)
+  }
+
+  /// With a copy of the members for each join this would move 800 GB.
+  @Test("a hundred thousand joins and their messages change the room in place", .timeLimit(.minutes(1)))
+  func changesInPlace() {
+    var state = given(RoomDecider.self, [.created(.named())]).state
+    for number in 0..<UInt64(Limits.membersPerRoom) {
+      let user: UserID = id(1000 + number)
+      RoomDecider.evolve(&state, .memberJoined(user, role: .member, invite: nil), .at(2 * number))
+      RoomDecider.evolve(&state, .messageSent(id(number + 1), author: user, text: nil), .at(2 * number + 1))
+    }
+    RoomDecider.evolve(&state, .archived, .at(400_000))
+    for number in 0..<UInt64(Limits.membersPerRoom) {
+      RoomDecider.evolve(&state, .memberLeft(id(1000 + number)), .at(400_001 + number))
+    }
+    #expect(state.room?.lastOrdinal == UInt64(Limits.membersPerRoom))
+    #expect(state.room?.members.isEmpty == true)
+  }
+}

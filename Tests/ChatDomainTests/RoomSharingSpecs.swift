@@ -1,0 +1,139 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@Suite("Sharing a room")
+struct RoomSharingSpecs {
+  private let newcomer: UserID = id(60)
+  private var directory: TestDirectory { TestDirectory(registered: [alice, bob, carol, dave, newcomer]) }
+  /// The invite stands at position 6.
+  private func shared(_ invite: Invite = .giving(), then later: [RoomEvent] = []) -> Given<RoomDecider> {
+    given(RoomDecider.self, teaRoom + [.inviteCreated(invite)] + later).with(directory)
+  }
+
+  // MARK: Create
+
+  @Test("owners, administrators and services share a room")
+  func rights() {
+    let state = given(RoomDecider.self, teaRoom)
+    for act: Act in [.user(alice), .user(bob), .service()] {
+      state.when(.createInvite(.giving()), by: act).thenRecorded(.inviteCreated(.giving()))
+    }
+    state.when(.createInvite(.giving()), by: .user(carol)).thenRejected(.forbidden)
+    state.when(.createInvite(.giving()), by: .user(stranger)).thenRejected(.roomNotFound)
+    state.when(.revokeInvite(link), by: .user(carol)).thenRejected(.forbidden)
+  }
+
+  @Test("an invite gives at most the role of who makes it, and never ownership")
+  func roles() {
+    let state = given(RoomDecider.self, teaRoom)
+    for act: Act in [.user(alice), .user(bob), .service()] {
+      state.when(.createInvite(.giving(.administrator)), by: act).thenAccepted()
+      state.when(.createInvite(.giving(.owner)), by: act).thenRejected(.inviteRoleNotAllowed)
+    }
+  }
+
+  @Test(
+    "an invite ends after now and within a year, in milliseconds from now",
+    arguments: [
+      (-1, false), (0, false), (1, true), (Limits.inviteLifetimeMilliseconds - 1, true),
+      (Limits.inviteLifetimeMilliseconds, true), (Limits.inviteLifetimeMilliseconds + 1, false),
+    ])
+  func lifetime(milliseconds: Int64, isAccepted: Bool) {
+    let outcome = given(RoomDecider.self, teaRoom)
+      .when(.createInvite(.giving(until: noon.adding(milliseconds: milliseconds))), by: .user(alice))
+    if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.inviteExpiryOutOfRange) }
+  }
+
+  @Test(
+    "how often an invite can be accepted",
+    arguments: [
+      (nil, true), (0, false), (1, true), (2, true), (99_999, true), (100_000, true), (100_001, false),
+      (UInt32.max, false),
+    ])
+  func uses(maximum: UInt32?, isAccepted: Bool) {
+    let outcome = given(RoomDecider.self, teaRoom).when(.createInvite(.giving(uses: maximum)), by: .user(alice))
+    if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.inviteUsesOutOfRange) }
+  }
+
+  @Test("how many live invites a room has: the revoked and the expired are not counted")
+  func inviteCount() {
+    for (live, isAccepted) in [(999, true), (1000, false), (1001, false)] {
+      var facts = teaRoom
+      for number in 0..<UInt64(live) { facts.append(.inviteCreated(.giving(id: id(1000 + number)))) }
+      facts.append(.inviteCreated(.giving(id: id(5000))))
+      facts.append(.inviteRevoked(id(5000)))
+      facts.append(.inviteCreated(.giving(id: id(5001), until: noon)))
+      let state = given(RoomDecider.self, facts)
+      let outcome = state.when(.createInvite(.giving()), by: .user(alice))
+      if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyInvites) }
+      state.when(.createInvite(.giving(id: id(1000))), by: .user(alice)).thenAlreadyDone(at: 6)
+    }
+  }
+
+  @Test("the same invite again is the first one, also when it is expired, revoked or the room archived")
+  func createsOnce() {
+    let retry = RoomCommand.createInvite(.giving())
+    for later: [RoomEvent] in [[], [.inviteRevoked(link)], [.archived]] {
+      shared(then: later).when(retry, by: .user(alice)).thenAlreadyDone(at: 6)
+      shared(then: later).when(retry, by: .user(alice, at: noon.adding(milliseconds: 90_000))).thenAlreadyDone(at: 6)
+      shared(then: later).when(.createInvite(.giving(uses: 2)), by: .user(alice)).thenRejected(.idInUse)
+      shared(then: later).when(.createInvite(.giving(.administrator)), by: .user(alice)).thenRejected(.idInUse)
+    }
+    shared().when(retry, by: .user(carol)).thenRejected(.forbidden)
+  }
+
+  // MARK: Revoke
+
+  @Test("an invite is revoked once")
+  func revokes() {
+    shared().when(.revokeInvite(link), by: .user(bob)).thenRecorded(.inviteRevoked(link))
+    shared(then: [.inviteRevoked(link)]).when(.revokeInvite(link), by: .user(bob)).thenAlreadyDone(at: 7)
+    shared().when(.revokeInvite(id(31)), by: .user(bob)).thenRejected(.inviteNotFound)
+  }
+
+  // MARK: Accept
+
+  @Test("an invite lets a registered user in, in the role that it gives")
+  func accepts() {
+    shared(.giving(.administrator)).when(.acceptInvite(link), by: .user(newcomer))
+      .thenRecorded(.memberJoined(newcomer, role: .administrator, invite: link))
+    shared().when(.acceptInvite(link), by: .user(stranger)).thenRejected(.userNotFound)
+    shared().when(.acceptInvite(link), by: .service()).thenRejected(.forbidden)
+    shared().when(.acceptInvite(id(31)), by: .user(newcomer)).thenRejected(.inviteNotFound)
+    given(RoomDecider.self, []).with(directory).when(.acceptInvite(link), by: .user(newcomer))
+      .thenRejected(.inviteNotFound)
+  }
+
+  @Test("who is in already stays in as before, even by a dead invite")
+  func acceptsOnce() {
+    shared().when(.acceptInvite(link), by: .user(carol)).thenAlreadyDone(at: 4)
+    let joined = RoomEvent.memberJoined(newcomer, role: .member, invite: link)
+    for later: [RoomEvent] in [[joined], [joined, .inviteRevoked(link)], [joined, .archived]] {
+      shared(.giving(uses: 1), then: later).when(.acceptInvite(link), by: .user(newcomer)).thenAlreadyDone(at: 7)
+    }
+  }
+
+  @Test("a dead invite lets nobody in, and says why")
+  func refuses() {
+    let accept = RoomCommand.acceptInvite(link)
+    shared(then: [.inviteRevoked(link)]).when(accept, by: .user(newcomer)).thenRejected(.inviteRevoked)
+    for (offset, rejection) in [(59_999, nil), (60_000, .inviteExpired), (60_001, .inviteExpired)]
+      as [(Int64, Rejection?)]
+    {
+      let outcome = shared().when(accept, by: .user(newcomer, at: noon.adding(milliseconds: offset)))
+      if let rejection { outcome.thenRejected(rejection) } else { outcome.thenAccepted() }
+    }
+    // What is wrong with the invite comes before what is wrong with the room.
+    shared(then: [.archived, .inviteRevoked(link)]).when(accept, by: .user(newcomer)).thenRejected(.inviteRevoked)
+  }
+
+  @Test("an invite is used up by joins, whether who came in is still there or not", arguments: [1, 2, 3] as [UInt32])
+  func usedUp(maximum: UInt32) {
+    let joins = [61, 62].flatMap { number -> [RoomEvent] in
+      [.memberJoined(id(number), role: .member, invite: link), .memberLeft(id(number))]
+    }
+    let outcome = shared(.giving(uses: maximum), then: joins).when(.acceptInvite(link), by: .user(newcomer))
+    if maximum > 2 { outcome.thenAccepted() } else { outcome.thenRejected(.inviteUsedUp) }
+  }
+}

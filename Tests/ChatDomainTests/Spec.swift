@@ -1,0 +1,97 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+/// What the writer reads of a command, apart from deciding it.
+protocol Fingerprinted {
+  var fingerprint: Fingerprint { get }
+  var isKnownByItself: Bool { get }
+}
+
+/// What is known of a fact that a command recorded.
+protocol Traceable {
+  var fingerprint: Fingerprint? { get }
+}
+
+extension UserCommand: Fingerprinted {
+  var isKnownByItself: Bool { action.isKnownByItself }
+}
+extension RoomCommand: Fingerprinted {}
+extension UserEvent: Traceable {}
+extension RoomEvent: Traceable {}
+
+/// Facts recorded one by one, at positions from 1, a second apart.
+func given<D: Decider>(_ decider: D.Type, _ facts: [D.Event]) -> Given<D> {
+  var state = D.initial
+  for (index, fact) in facts.enumerated() { D.evolve(&state, fact, .at(UInt64(index) + 1)) }
+  return Given(state: state)
+}
+
+struct Given<D: Decider> where D.Command: Fingerprinted, D.Event: Traceable {
+  var state: D.State
+  var directory = TestDirectory()
+
+  func with(_ directory: TestDirectory) -> Given {
+    var copy = self
+    copy.directory = directory
+    return copy
+  }
+
+  /// Decides as the writer does. Whatever the spec is about, the first fact must say what the command says.
+  func when(_ command: D.Command, by act: Act, _ location: SourceLocation = #_sourceLocation) -> Outcome<D> {
+    do throws(Rejection) {
+      try D.authorize(command, by: act, in: state, directory)
+      let verdict = try D.decide(command, by: act, in: state, directory)
+      if case .record(let facts) = verdict {
+        #expect(!facts.isEmpty, sourceLocation: location)
+        if (facts.first as? UserEvent)?.endsReusedSession != true {
+          #expect(facts.first?.fingerprint == command.fingerprint, sourceLocation: location)
+        }
+      }
+      return Outcome(result: .success(verdict))
+    } catch {
+      return Outcome(result: .failure(error))
+    }
+  }
+}
+
+struct Outcome<D: Decider> {
+  var result: Result<Verdict<D.Event>, Rejection>
+
+  func thenRecorded(_ facts: D.Event..., location: SourceLocation = #_sourceLocation) {
+    #expect(result == .success(.record(facts)), sourceLocation: location)
+  }
+
+  func thenRejected(_ rejection: Rejection, location: SourceLocation = #_sourceLocation) {
+    #expect(result == .failure(rejection), sourceLocation: location)
+  }
+
+  /// - position: of the fact that answers, counted in the given facts from 1.
+  func thenAlreadyDone(at position: UInt64, location: SourceLocation = #_sourceLocation) {
+    #expect(result == .success(.alreadyDone(.at(position))), sourceLocation: location)
+  }
+
+  func thenAccepted(location: SourceLocation = #_sourceLocation) {
+    guard case .success(.record) = result else {
+      Issue.record("expected facts, got \(result)", sourceLocation: location)
+      return
+    }
+  }
+}
+
+extension UserEvent {
+  /// The one fact that does not say all that its command said: which token was reused.
+  fileprivate var endsReusedSession: Bool {
+    if case .sessionEnded(_, .refreshTokenReused) = self { true } else { false }
+  }
+}
+
+struct TestDirectory: Directory {
+  var emails: [String: UserID] = [:]
+  var externalIDs: [String: UserID] = [:]
+  var registered: Set<UserID> = [alice, bob, carol, dave]
+
+  func user(withEmail email: String) -> UserID? { emails[email] }
+  func user(withExternalID externalID: String) -> UserID? { externalIDs[externalID] }
+  func isRegistered(_ user: UserID) -> Bool { registered.contains(user) }
+}

@@ -1,0 +1,89 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@Suite("Devices")
+struct UserDeviceSpecs {
+  private let token = PushToken(provider: .apns, token: "a1b2")
+  private let newToken = PushToken(provider: .apns, token: "c3d4")
+
+  private func setting(_ device: DeviceID = phone, _ description: DeviceDescription = .named()) -> UserCommand {
+    UserCommand(alice, .setDevice(device, description))
+  }
+
+  @Test("a device is registered, then updated, even to what it was")
+  func sets() {
+    given(UserDecider.self, [.registered(.named())]).when(setting(), by: .user(alice))
+      .thenRecorded(.deviceRegistered(phone, .named()))
+    given(UserDecider.self, aliceAtHome).when(setting(), by: .user(alice, session: login))
+      .thenRecorded(.deviceUpdated(phone, .named()))
+    given(UserDecider.self, aliceAtHome + [.deviceRemoved(phone)]).when(setting(), by: .user(alice))
+      .thenRecorded(.deviceRegistered(phone, .named()))
+    given(UserDecider.self, aliceAtHome).when(setting(), by: .user(bob)).thenRejected(.forbidden)
+  }
+
+  @Test("each of a device's texts has a longest form", arguments: [(127, true), (128, true), (129, false)])
+  func textLength(bytes: Int, isAccepted: Bool) {
+    let text = String(repeating: "d", count: bytes)
+    for description: DeviceDescription in [.named(text), .named(type: text), .named(osVersion: text)] {
+      let outcome = given(UserDecider.self, aliceAtHome).when(setting(phone, description), by: .user(alice))
+      if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.deviceTextTooLong) }
+    }
+  }
+
+  @Test("each of a device's tokens has a longest form", arguments: [(4095, true), (4096, true), (4097, false)])
+  func tokenLength(bytes: Int, isAccepted: Bool) {
+    for provider in PushProvider.allCases {
+      let long = PushToken(provider: provider, token: String(repeating: "t", count: bytes))
+      let outcome = given(UserDecider.self, aliceAtHome)
+        .when(setting(phone, .named(tokens: [token, long])), by: .user(alice))
+      if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.pushTokenTooLong) }
+    }
+  }
+
+  @Test("how many devices a user has", arguments: [(49, true), (50, false), (51, false)])
+  func deviceCount(count: Int, isAccepted: Bool) {
+    let devices = (0..<count).map { UserEvent.deviceRegistered(id(1000 + UInt64($0)), .named()) }
+    let state = given(UserDecider.self, [.registered(.named())] + devices)
+    let outcome = state.when(setting(), by: .user(alice))
+    if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyDevices) }
+    state.when(setting(id(1000)), by: .user(alice)).thenAccepted()
+  }
+
+  @Test("a dead token is taken from its device, by a service alone, and not once it was replaced")
+  func invalidates() {
+    let command = UserCommand(alice, .invalidatePushToken(phone, token))
+    let facts = aliceAtHome + [.deviceUpdated(phone, .named(tokens: [token]))]
+    given(UserDecider.self, facts).when(command, by: .service()).thenRecorded(.pushTokenInvalidated(phone, token))
+    given(UserDecider.self, facts).when(command, by: .user(alice)).thenRejected(.serviceOnly)
+    for later: UserEvent in [
+      .deviceUpdated(phone, .named(tokens: [newToken])), .pushTokenInvalidated(phone, token), .deviceRemoved(phone),
+    ] {
+      given(UserDecider.self, facts + [later]).when(command, by: .service()).thenRejected(.deviceNotFound)
+    }
+    let mixed = given(
+      UserDecider.self,
+      facts + [.deviceUpdated(phone, .named(tokens: [token, newToken])), .pushTokenInvalidated(phone, token)])
+    guard case .registered(let user) = mixed.state else {
+      Issue.record("not registered")
+      return
+    }
+    #expect(user.devices[phone] == Device(description: .named(tokens: [newToken]), registered: .at(2)))
+  }
+
+  @Test("a removed device takes its open sessions with it, in the order of their IDs")
+  func removes() {
+    let facts: [UserEvent] =
+      aliceAtHome + [
+        .deviceRegistered(tablet, .named("tablet")), .sessionStarted(id(29), device: phone),
+        .sessionStarted(id(22), device: phone), .sessionStarted(id(23), device: tablet),
+        .sessionStarted(id(24), device: nil), .sessionStarted(id(25), device: phone),
+        .sessionEnded(id(25), .loggedOut),
+      ]
+    let command = UserCommand(alice, .removeDevice(phone))
+    given(UserDecider.self, facts).when(command, by: .user(alice, session: id(23))).thenRecorded(
+      .deviceRemoved(phone), .sessionEnded(login, .deviceRemoved), .sessionEnded(id(22), .deviceRemoved),
+      .sessionEnded(id(29), .deviceRemoved))
+    given(UserDecider.self, [.registered(.named())]).when(command, by: .user(alice)).thenRejected(.deviceNotFound)
+  }
+}

@@ -1,0 +1,161 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@Suite("Sessions")
+struct UserSessionSpecs {
+  private func starting(
+    _ session: SessionID = login, device: DeviceID? = phone, version: UInt32? = 1
+  ) -> UserCommand {
+    UserCommand(alice, .startSession(session, device: device, credentialVersion: version))
+  }
+
+  private func refreshing(_ presented: UInt32, _ session: SessionID = login) -> UserCommand {
+    UserCommand(alice, .refreshSession(session, presented: presented))
+  }
+
+  private func ending(_ session: SessionID = login) -> UserCommand {
+    UserCommand(alice, .endSession(session, .loggedOut))
+  }
+
+  // MARK: Start
+
+  @Test("a login starts a session, on a device that need not be registered yet")
+  func starts() {
+    given(UserDecider.self, [.registered(.named())]).when(starting(), by: .user(alice))
+      .thenRecorded(.sessionStarted(login, device: phone))
+  }
+
+  @Test("the password must have been checked against the current credential")
+  func checksCredential() {
+    let state = given(UserDecider.self, [.registered(.named(credential: .version(2)))])
+    state.when(starting(version: 1), by: .user(alice)).thenRejected(.credentialsRejected)
+    state.when(starting(version: 2), by: .user(alice)).thenAccepted()
+    state.when(starting(version: nil), by: .user(alice)).thenRejected(.serviceOnly)
+    state.when(starting(version: nil), by: .service(for: alice)).thenAccepted()
+    given(UserDecider.self, [.registered(.named(email: nil, credential: nil))])
+      .when(starting(version: 1), by: .user(alice)).thenRejected(.credentialsRejected)
+    given(UserDecider.self, []).when(starting(), by: .user(alice)).thenRejected(.userNotFound)
+  }
+
+  @Test("a login tapped twice is one, on the same device and until the first refresh")
+  func startsOnce() {
+    let state = given(UserDecider.self, aliceAtHome)
+    state.when(starting(), by: .user(alice)).thenAlreadyDone(at: 3)
+    state.when(starting(device: tablet), by: .user(alice)).thenRejected(.idInUse)
+    state.when(starting(device: nil), by: .user(alice)).thenRejected(.idInUse)
+    given(UserDecider.self, aliceAtHome + [.sessionRefreshed(login, generation: 2)])
+      .when(starting(), by: .user(alice)).thenRejected(.idInUse)
+    given(UserDecider.self, aliceAtHome + [.sessionEnded(login, .loggedOut)])
+      .when(starting(), by: .user(alice)).thenRejected(.sessionEnded)
+  }
+
+  @Test("how many sessions are open at once", arguments: [(99, true), (100, false), (101, false)])
+  func openSessions(count: Int, isAccepted: Bool) {
+    let open = (0..<count).map { UserEvent.sessionStarted(id(1000 + UInt64($0)), device: nil) }
+    let ended = (0..<3).flatMap { number -> [UserEvent] in
+      [.sessionStarted(id(5000 + UInt64(number)), device: nil), .sessionEnded(id(5000 + UInt64(number)), .loggedOut)]
+    }
+    let state = given(UserDecider.self, [.registered(.named())] + ended + open)
+    let outcome = state.when(starting(), by: .user(alice))
+    if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManySessions) }
+    // A retry needs no place.
+    state.when(starting(id(1000), device: nil), by: .user(alice)).thenAlreadyDone(at: 8)
+  }
+
+  // MARK: Refresh
+
+  @Test("the newest generation makes the next; the one before gets the newest again as long as that is unused")
+  func refreshes() {
+    let first = given(UserDecider.self, aliceAtHome)
+    first.when(refreshing(1), by: .user(alice)).thenRecorded(.sessionRefreshed(login, generation: 2))
+    let second = given(UserDecider.self, aliceAtHome + [.sessionRefreshed(login, generation: 2)])
+    second.when(refreshing(1), by: .user(alice)).thenAlreadyDone(at: 4)
+    second.when(refreshing(2), by: .user(alice)).thenRecorded(.sessionRefreshed(login, generation: 3))
+  }
+
+  @Test("a token whose successor was used ends the session, and says so ever after")
+  func endsOnReuse() {
+    let facts: [UserEvent] =
+      aliceAtHome + [.sessionRefreshed(login, generation: 2), .sessionRefreshed(login, generation: 3)]
+    let state = given(UserDecider.self, facts)
+    state.when(refreshing(1), by: .user(alice)).thenRecorded(.sessionEnded(login, .refreshTokenReused))
+    state.when(refreshing(2), by: .user(alice)).thenAlreadyDone(at: 5)
+    let ended = given(UserDecider.self, facts + [.sessionEnded(login, .refreshTokenReused)])
+    for generation: UInt32 in 1...4 {
+      ended.when(refreshing(generation), by: .user(alice, session: login)).thenRejected(.refreshTokenReused)
+    }
+  }
+
+  @Test("a generation that was never issued, or a session that never was, is as good as expired")
+  func refusesUnknown() {
+    let state = given(UserDecider.self, aliceAtHome)
+    state.when(refreshing(0), by: .user(alice)).thenRejected(.refreshTokenExpired)
+    state.when(refreshing(2), by: .user(alice)).thenRejected(.refreshTokenExpired)
+    state.when(refreshing(.max), by: .user(alice)).thenRejected(.refreshTokenExpired)
+    state.when(refreshing(1, otherLogin), by: .user(alice)).thenRejected(.refreshTokenExpired)
+    given(UserDecider.self, aliceAtHome + [.sessionRefreshed(login, generation: .max)])
+      .when(refreshing(.max), by: .user(alice)).thenRejected(.refreshTokenExpired)
+  }
+
+  @Test("an ended session is not refreshed", arguments: [SessionEnd.loggedOut, .deviceRemoved])
+  func refusesEnded(reason: SessionEnd) {
+    given(UserDecider.self, aliceAtHome + [.sessionEnded(login, reason)])
+      .when(refreshing(1), by: .user(alice, session: login)).thenRejected(.sessionEnded)
+  }
+
+  // MARK: End
+
+  @Test("a logout ends the session once, and its retry is answered in the session's own name")
+  func ends() {
+    given(UserDecider.self, aliceAtHome).when(ending(), by: .user(alice, session: login))
+      .thenRecorded(.sessionEnded(login, .loggedOut))
+    let ended = given(UserDecider.self, aliceAtHome + [.sessionEnded(login, .loggedOut)])
+    ended.when(ending(), by: .user(alice, session: login)).thenAlreadyDone(at: 4)
+    ended.when(ending(otherLogin), by: .user(alice)).thenRejected(.sessionNotFound)
+    ended.when(ending(), by: .user(bob)).thenRejected(.forbidden)
+  }
+
+  @Test("the first end counts")
+  func firstEndCounts() {
+    given(UserDecider.self, aliceAtHome + [.sessionEnded(login, .loggedOut), .sessionEnded(login, .deviceRemoved)])
+      .when(ending(), by: .user(alice)).thenAlreadyDone(at: 4)
+  }
+
+  @Test("an ended session does nothing else, and an unknown one nothing at all")
+  func endedSessionIsDead() {
+    let facts = aliceAtHome + [.sessionStarted(otherLogin, device: nil), .sessionEnded(login, .loggedOut)]
+    let state = given(UserDecider.self, facts)
+    let actions: [UserAction] = [
+      .changeProfile(nickname: "Al"), .setDevice(phone, .named()), .removeDevice(phone),
+      .endSession(otherLogin, .loggedOut), .refreshSession(otherLogin, presented: 1),
+      .startSession(id(22), device: nil, credentialVersion: 1),
+    ]
+    for action in actions {
+      state.when(UserCommand(alice, action), by: .user(alice, session: login)).thenRejected(.sessionEnded)
+      state.when(UserCommand(alice, action), by: .user(alice, session: id(29))).thenRejected(.sessionEnded)
+      state.when(UserCommand(alice, action), by: .user(alice, session: otherLogin)).thenAccepted()
+    }
+  }
+
+  @Test("nothing but sessions grows, and open ones are counted right")
+  func countsOpenSessions() {
+    var facts: [UserEvent] = [.registered(.named())]
+    for number: UInt64 in 0..<300 {
+      facts.append(.sessionStarted(id(1000 + number), device: phone))
+      facts += (2...5).map { .sessionRefreshed(id(1000 + number), generation: $0) }
+      if number.isMultiple(of: 3) { facts.append(.sessionEnded(id(1000 + number), .loggedOut)) }
+    }
+    guard case .registered(let user) = given(UserDecider.self, facts).state else {
+      Issue.record("not registered")
+      return
+    }
+    #expect(user.sessions.count == 300)
+    #expect(user.openSessions.count == 200)
+    let restored = User(
+      nickname: user.nickname, email: user.email, externalID: user.externalID, credential: user.credential,
+      registrationFingerprint: user.registrationFingerprint, registered: user.registered, sessions: user.sessions,
+      devices: user.devices)
+    #expect(restored == user)
+  }
+}

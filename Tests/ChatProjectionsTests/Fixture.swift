@@ -1,0 +1,88 @@
+import ChatDomain
+import ChatPrimitives
+import EventStore
+import Foundation
+import GRDB
+import Logging
+import Testing
+
+@testable import ChatProjections
+
+let testLog = UUIDBytes(high: 0xabcd, low: 0x1234)
+let testLogger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+/// A folder that goes with the value.
+final class TemporaryFolder {
+  let path: String
+
+  init() throws {
+    path = NSTemporaryDirectory() + "chat-projections-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  var views: String { path + "/views" }
+
+  func file(_ projection: any Projection.Type) -> ProjectionFile { ProjectionFile(projection, in: views) }
+}
+
+/// What a projection makes of events in batches of one size, in memory.
+func build<P: Projection>(_ type: P.Type, _ events: [RecordedEvent], batch: Int = 4096) throws -> DatabaseQueue {
+  let queue = try DatabaseQueue()
+  try queue.write { (database) throws in
+    try ProjectionOpening.createSchema(of: type, logIdentity: testLog, database)
+    try type.createIndexes(database)
+  }
+  try apply(type, events, from: 0, batch: batch, to: queue)
+  return queue
+}
+
+/// Applies the events from an index on, each batch in a transaction of its own.
+func apply<P: Projection>(
+  _ type: P.Type, _ events: [RecordedEvent], from start: Int, batch: Int = 4096, to queue: DatabaseQueue
+) throws {
+  var projection = P()
+  var index = start
+  while index < events.count {
+    let end = min(events.count, index + batch)
+    try queue.write { (database) throws in
+      _ = try ProjectionBatch.apply(
+        Array(events[index..<end]), after: LogPosition(UInt64(index)), with: &projection, to: database)
+    }
+    index = end
+  }
+}
+
+/// Every row of every table, ordered by all columns.
+func dump(_ reader: some DatabaseReader) throws -> [String: [[DatabaseValue]]] {
+  try reader.read { database in
+    let names = try String.fetchAll(
+      database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+    var tables: [String: [[DatabaseValue]]] = [:]
+    for name in names {
+      let columns = try database.columns(in: name).map(\.name).joined(separator: ", ")
+      let rows = try Row.fetchAll(database, sql: "SELECT * FROM \(name) ORDER BY \(columns)")
+      tables[name] = rows.map { Array($0.databaseValues) }
+    }
+    return tables
+  }
+}
+
+/// The read models over a feed, applied up to its head.
+func withModels<T: Sendable>(
+  _ folder: TemporaryFolder, _ feed: MemoryFeed, _ body: (ReadModels) async throws -> T
+) async throws -> T {
+  let models = try ReadModels.open(directory: folder.views, feed: feed, logIdentity: testLog, logger: testLogger)
+  models.start()
+  let result: Result<T, any Error>
+  do {
+    try await models.waitForAll(feed.head, timeoutMilliseconds: 30_000)
+    result = .success(try await body(models))
+  } catch {
+    result = .failure(error)
+  }
+  feed.close()
+  try models.close()
+  return try result.get()
+}

@@ -1,0 +1,116 @@
+import ChatDomain
+import ChatPrimitives
+import GRDB
+import Testing
+
+@testable import ChatProjections
+
+@Suite struct IDIndexTests {
+  @Test("message facts come in the order that they were asked for, nil where nothing is known")
+  func messageFacts() throws {
+    let history = RandomHistory(seed: 51, events: 3000)
+    let queue = try build(IDIndexProjection.self, history.events)
+    let room = history.roomIDs[1]
+    let messages = try #require(history.messages[room])
+    var keys = messages.map { MessageKey(room: room, message: $0.id) }
+    keys.insert(MessageKey(room: room, message: .numbered(4_000_000)), at: 1)
+    // The same message ID in another room is another message.
+    keys.append(MessageKey(room: history.roomIDs[0], message: messages[0].id))
+    let answer = try queue.read { try IDIndexQueries($0).messageFacts(keys) }
+    #expect(answer.position == history.script.last.position)
+    #expect(answer.facts[1] == nil && answer.facts.last == .some(nil))
+    for (index, message) in messages.enumerated() {
+      let facts = try #require(answer.facts[index == 0 ? 0 : index + 1])
+      #expect(facts.author == message.author && facts.ordinal == UInt64(index + 1))
+      #expect(facts.isDeleted == message.isDeleted)
+      guard
+        case .room(_, .messageSent(_, let author, let text)) = history.events[Int(facts.sent.position.value) - 1].event
+      else { return #expect(Bool(false), "not where it was sent") }
+      #expect(facts.fingerprint == text.map { .message(text: $0, author: author) })
+    }
+  }
+
+  @Test("a command is known by its first event alone, under its actor")
+  func commandFacts() throws {
+    let (alice, bob, room): (UserID, UserID, RoomID) = (.numbered(1), .numbered(2), .numbered(9))
+    let service: ServiceID = .numbered(3)
+    let key: CommandID = .numbered(70)
+    var script = EventScript()
+    script.create(room, by: alice)
+    let first = script.room(room, .renamed(name: "one"), by: alice, command: key)
+    script.room(room, .renamed(name: "two"), by: alice, command: key)
+    let other = script.room(room, .renamed(name: "two"), by: bob, command: key)
+    let own = script.add(.room(room, .archived), service: service, command: key)
+    script.add(.room(room, .renamed(name: "nobody")), command: key)
+    let queue = try build(IDIndexProjection.self, script.events)
+    let actors = [alice.uuid, bob.uuid, service.uuid, UUIDBytes.zero]
+    let answer = try queue.read { (database) throws in
+      try IDIndexQueries(database).commandFacts(actors.map { CommandKey(actor: $0, command: key) })
+    }
+    #expect(answer.facts.map { $0?.stamp } == [first, other, own, nil])
+    #expect(answer.facts[0]?.fingerprint == ChatEvent.room(room, .renamed(name: "one")).commandFingerprint)
+  }
+
+  @Test("the restored filter knows every message and command, before and after further events")
+  func restoredFilter() throws {
+    let history = RandomHistory(seed: 52, events: 3000)
+    let queue = try build(IDIndexProjection.self, Array(history.events.prefix(1500)))
+    // A new value of the projection goes on where the file stands.
+    try apply(IDIndexProjection.self, history.events, from: 1500, to: queue)
+    let (filter, position) = try queue.read { try IDIndexQueries($0).restoreFilter() }
+    #expect(position == history.script.last.position)
+    var direct = SeenFilter()
+    var commands: Set<CommandKey> = []
+    for recorded in history.events {
+      if let key = CommandKey(recorded), commands.insert(key).inserted {
+        direct.insert(SeenFilter.entry(key.command, by: key.actor))
+      }
+      if case .room(let room, .messageSent(let message, _, _)) = recorded.event {
+        direct.insert(SeenFilter.entry(message, in: room))
+        #expect(filter.mayContain(SeenFilter.entry(message, in: room)))
+      }
+    }
+    #expect(filter == direct && filter.count > 1000)
+  }
+
+  @Test("a full generation becomes a bitmap, and the filter survives it")
+  func generations() throws {
+    let queue = try DatabaseQueue()
+    let total = UInt64(SeenFilter.generationEntries + 3)
+    try queue.write { (database) throws in
+      try FilterTail.createTables(database)
+      var tail = try FilterTail(database)
+      for number in 0..<total {
+        // Read again in the middle and just before the edge, as a restart does.
+        if number == total / 2 || number == total - 4 { tail = try FilterTail(database) }
+        try tail.append(SeenFilter.mix(number), database)
+      }
+    }
+    let (generations, entries) = try queue.read { (database) throws in
+      (
+        try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM filterGeneration"),
+        try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM filterTail")
+      )
+    }
+    #expect(generations == 1 && entries == 3)
+    let filter = try queue.read(FilterTail.restore)
+    #expect(filter.count == Int(total))
+    var (missed, wrong) = (0, 0)
+    for number in 0..<total where !filter.mayContain(SeenFilter.mix(number)) { missed += 1 }
+    for number in total..<total + 100_000 where filter.mayContain(SeenFilter.mix(number)) { wrong += 1 }
+    #expect(missed == 0, "a false negative would let a message in twice")
+    #expect(wrong < 1000, "\(wrong) of 100,000 absent entries are not recognised as such")
+  }
+
+  @Test("entries tell rooms, actors, messages and commands apart")
+  func entries() {
+    let (room, message): (RoomID, MessageID) = (.numbered(1), .numbered(2))
+    let entries: Set<UInt64> = [
+      SeenFilter.entry(message, in: room), SeenFilter.entry(MessageID(room.uuid), in: RoomID(message.uuid)),
+      SeenFilter.entry(CommandID(message.uuid), by: room.uuid), SeenFilter.entry(message, in: .numbered(3)),
+    ]
+    #expect(entries.count == 4)
+    // The hash is part of what is stored: it must never change.
+    #expect(SeenFilter.mix(0) == 0xe220_a839_7b1d_cdaf)
+  }
+}

@@ -1,0 +1,62 @@
+import ChatDomain
+import ChatPrimitives
+import EventStore
+import Foundation
+
+/// An event feed in memory, which can be told to fail from a position on.
+///
+/// `@unchecked Sendable`: every stored variable is read and written with the condition's lock held.
+final class MemoryFeed: EventFeed, @unchecked Sendable {
+  struct Unreadable: Error {}
+
+  private let condition = NSCondition()
+  private var stored: [RecordedEvent]
+  private var isClosed = false
+  private var failingFrom: LogPosition?
+
+  init(_ events: some Sequence<RecordedEvent> = [], failingFrom: LogPosition? = nil) {
+    stored = Array(events)
+    self.failingFrom = failingFrom
+  }
+
+  private func locked<T>(_ body: () throws -> T) rethrows -> T {
+    condition.lock()
+    defer { condition.unlock() }
+    return try body()
+  }
+
+  var head: LogPosition { locked { LogPosition(UInt64(stored.count)) } }
+
+  func append(_ events: some Sequence<RecordedEvent>) {
+    locked {
+      stored.append(contentsOf: events)
+      condition.broadcast()
+    }
+  }
+
+  func close() {
+    locked {
+      isClosed = true
+      condition.broadcast()
+    }
+  }
+
+  func events(after position: LogPosition, limit: Int) throws -> [RecordedEvent] {
+    try locked {
+      let start = Int(position.value)
+      let end = min(stored.count, start + limit)
+      if let failingFrom, end >= Int(failingFrom.value) {
+        guard start + 1 < Int(failingFrom.value) else { throw Unreadable() }
+        return Array(stored[start..<Int(failingFrom.value) - 1])
+      }
+      return start < end ? Array(stored[start..<end]) : []
+    }
+  }
+
+  func waitForHead(beyond position: LogPosition) -> Bool {
+    locked {
+      while stored.count <= Int(position.value), !isClosed { condition.wait() }
+      return stored.count > Int(position.value)
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import ChatDomain
+import ChatPrimitives
+
+/// A history of users and rooms as it could have been, from a seed, with the state that its facts evolve to and an
+/// account of every message, kept apart from any read model.
+struct RandomHistory {
+  struct Message {
+    let id: MessageID
+    let author: UserID
+    var isDeleted = false
+  }
+
+  private(set) var script = EventScript()
+  private(set) var users: [UserID: UserState] = [:]
+  private(set) var rooms: [RoomID: RoomState] = [:]
+  private(set) var messages: [RoomID: [Message]] = [:]
+
+  private var random: SeededGenerator
+  private var nextNumber: UInt64 = 1000
+  let userIDs: [UserID]
+  let roomIDs: [RoomID]
+
+  var events: [RecordedEvent] { script.events }
+
+  init(seed: UInt64, events count: Int, users: Int = 8, rooms: Int = 5) {
+    random = SeededGenerator(seed: seed)
+    userIDs = (1...UInt64(users)).map { .numbered($0) }
+    roomIDs = (100...UInt64(99 + rooms)).map { .numbered($0) }
+    for (index, user) in userIDs.enumerated() { register(user, index) }
+    for (index, room) in roomIDs.enumerated() {
+      let creator = userIDs[index % userIDs.count]
+      // One creation comes with its payload erased.
+      let creation = RoomCreation(kind: .channel, name: "room \(index)", creator: creator)
+      record(index == 3 ? .erased(kind: 100) : .created(creation), in: room, by: creator)
+      record(.memberJoined(creator, role: .owner, invite: nil), in: room, by: creator)
+    }
+    for settled in [3, 5] as [UInt64] {
+      let outcomes = PushOutcomes(settledThrough: LogPosition(settled), outcomes: [])
+      script.add(.server(.pushOutcomesRecorded(outcomes)))
+    }
+    while script.events.count < count { step() }
+  }
+
+  private mutating func register(_ user: UserID, _ index: Int) {
+    let credential = Credential(
+      version: 1, hash: [UInt8](repeating: UInt8(index), count: 32), logRounds: 15, blockSize: 8, parallelism: 1)
+    let registration = Registration(
+      nickname: "user \(index)", email: index % 2 == 0 ? "u\(index)@example.org" : nil,
+      externalID: index % 2 == 0 ? nil : "external-\(index)", credential: index % 2 == 0 ? credential : nil,
+      commitmentKey: [UInt8](repeating: 7, count: 32))
+    record(index == 5 ? .erased(kind: 1) : .registered(registration), of: user)
+  }
+
+  // MARK: - Recording
+
+  private mutating func record(_ event: UserEvent, of user: UserID) {
+    let stamp = script.user(user, event, command: chance(4) ? newID() : nil)
+    UserDecider.evolve(&users[user, default: .absent], event, stamp)
+  }
+
+  private mutating func record(_ event: RoomEvent, in room: RoomID, by actor: UserID?) {
+    let time = chance(6) ? script.last.time.adding(milliseconds: -Int64(random.next() % 1_000_000)) : nil
+    let stamp = script.room(room, event, by: actor, command: chance(5) ? newID() : nil, at: time)
+    RoomDecider.evolve(&rooms[room, default: .absent], event, stamp)
+  }
+
+  private mutating func chance(_ oneIn: UInt64) -> Bool { random.next() % oneIn == 0 }
+
+  private mutating func newID<Entity>() -> ID<Entity> {
+    nextNumber += 1
+    return ID(UUIDBytes(high: random.next() | 1, low: nextNumber))
+  }
+
+  // MARK: - Steps
+
+  private mutating func step() {
+    guard let room = roomIDs.randomElement(using: &random), let user = userIDs.randomElement(using: &random),
+      let state = rooms[room]?.room
+    else { return }
+    switch random.next() % 20 {
+    case 0: stepUser(user)
+    case 1, 2: stepMembership(user, in: room, state)
+    case 3: stepInvite(user, in: room, state)
+    case 4:
+      if state.members[user] != nil {
+        record(.muted(user, until: chance(2) ? script.last.time.adding(milliseconds: 5000) : nil), in: room, by: user)
+      }
+    case 5: stepRoom(user, in: room)
+    case 6, 7: stepMarker(user, in: room, state)
+    case 8, 9, 10: stepDeletion(in: room)
+    case 11: stepEdit(in: room)
+    default:
+      if state.members[user] != nil { send(by: user, to: room) }
+    }
+  }
+
+  private mutating func send(by user: UserID, to room: RoomID) {
+    let message = Message(id: newID(), author: user)
+    messages[room, default: []].append(message)
+    let text = chance(50) ? nil : "text \(random.next()) \u{1F375} \u{CC28}"
+    record(.messageSent(message.id, author: user, text: text), in: room, by: user)
+  }
+
+  private mutating func stepMembership(_ user: UserID, in room: RoomID, _ state: Room) {
+    if let member = state.members[user] {
+      guard member.role != .owner else { return }
+      record(chance(2) ? .memberLeft(user) : .memberRemoved(user), in: room, by: user)
+    } else {
+      let invite = state.invites.keys.sorted().randomElement(using: &random)
+      record(
+        chance(2) ? .memberJoined(user, role: .member, invite: invite) : .memberAdded(user, role: .administrator),
+        in: room, by: user)
+    }
+  }
+
+  private mutating func stepInvite(_ user: UserID, in room: RoomID, _ state: Room) {
+    if chance(3), let invite = state.invites.keys.sorted().randomElement(using: &random) {
+      record(.inviteRevoked(invite), in: room, by: user)
+    } else {
+      let id: InviteID = newID()
+      let invite = Invite(
+        id: id, tokenHash: id.uuid.bytes + id.uuid.bytes, role: .member,
+        expiresAt: script.last.time.adding(milliseconds: 100_000), maximumUses: chance(2) ? 3 : nil)
+      record(.inviteCreated(invite), in: room, by: chance(3) ? nil : user)
+    }
+  }
+
+  private mutating func stepRoom(_ user: UserID, in room: RoomID) {
+    if chance(40), room == roomIDs.last {
+      record(.archived, in: room, by: user)
+    } else if chance(3) {
+      record(.erased(kind: 101), in: room, by: user)
+    } else {
+      record(.renamed(name: "name \(random.next() % 100)"), in: room, by: user)
+    }
+  }
+
+  private mutating func stepMarker(_ user: UserID, in room: RoomID, _ state: Room) {
+    guard let member = state.members[user], member.marker < state.lastOrdinal else { return }
+    let ordinal = UInt64.random(in: member.marker + 1...state.lastOrdinal, using: &random)
+    guard let message = messages[room]?[Int(ordinal) - 1] else { return }
+    record(.readMarkerMoved(user, to: message.id, ordinal: ordinal), in: room, by: user)
+  }
+
+  private mutating func stepDeletion(in room: RoomID) {
+    guard let all = messages[room], let index = all.indices.randomElement(using: &random), !all[index].isDeleted else {
+      return
+    }
+    messages[room]?[index].isDeleted = true
+    record(.messageDeleted(all[index].id, ordinal: UInt64(index + 1)), in: room, by: all[index].author)
+  }
+
+  private mutating func stepEdit(in room: RoomID) {
+    guard let all = messages[room], let index = all.indices.randomElement(using: &random), !all[index].isDeleted else {
+      return
+    }
+    let text = chance(10) ? nil : "edited \(random.next())"
+    record(
+      .messageEdited(all[index].id, ordinal: UInt64(index + 1), text: text), in: room, by: all[index].author)
+  }
+
+  private mutating func stepUser(_ user: UserID) {
+    guard case .registered(let state) = users[user] else { return }
+    let session = state.sessions.keys.sorted().randomElement(using: &random)
+    let device = state.devices.keys.sorted().randomElement(using: &random)
+    switch random.next() % 9 {
+    case 0: record(.profileChanged(nickname: "nick \(random.next() % 1000)"), of: user)
+    case 1, 2: record(.sessionStarted(newID(), device: device), of: user)
+    case 3: if let session { record(.sessionEnded(session, .loggedOut), of: user) }
+    case 4:
+      if let session, case .open(let open) = state.sessions[session] {
+        record(.sessionRefreshed(session, generation: open.generation + 1), of: user)
+      }
+    case 5: record(.deviceRegistered(newID(), description()), of: user)
+    case 6: if let device { record(.deviceUpdated(device, description()), of: user) }
+    case 7:
+      if let device, let token = state.devices[device]?.description.tokens.first {
+        record(.pushTokenInvalidated(device, token), of: user)
+      }
+    default:
+      if let device, chance(2) { record(.deviceRemoved(device), of: user) } else { record(.erased(kind: 20), of: user) }
+    }
+  }
+
+  private mutating func description() -> DeviceDescription {
+    var tokens: [PushToken] = []
+    if chance(2) { tokens.append(PushToken(provider: .apns, token: "apns-\(random.next())")) }
+    if chance(2) { tokens.append(PushToken(provider: .fcm, token: "fcm-\(random.next())")) }
+    return DeviceDescription(name: "phone", type: chance(2) ? "ios" : nil, osVersion: "18", tokens: tokens)
+  }
+
+  // MARK: - The recount
+
+  /// What is unread for a member, counted message by message.
+  func unread(_ user: UserID, in room: RoomID) -> UInt64? {
+    guard let member = rooms[room]?.room?.members[user] else { return nil }
+    let after = (messages[room] ?? []).dropFirst(Int(member.marker))
+    return UInt64(after.count { !$0.isDeleted })
+  }
+}

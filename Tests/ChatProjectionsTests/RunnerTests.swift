@@ -1,0 +1,191 @@
+import ChatDomain
+import ChatPrimitives
+import EventStore
+import Foundation
+import GRDB
+import Synchronization
+import Testing
+
+@testable import ChatProjections
+
+@Suite struct RunnerTests {
+  private typealias Runner = ProjectionRunner<TimelineProjection>
+
+  private func open(_ folder: TemporaryFolder, _ feed: MemoryFeed, log: UUIDBytes = testLog) throws -> Runner {
+    try Runner.open(directory: folder.views, feed: feed, logIdentity: log, logger: testLogger)
+  }
+
+  private func rows(_ runner: Runner) throws -> Int? {
+    try runner.readBlocking { try Int.fetchOne($0.database, sql: "SELECT COUNT(*) FROM message") }
+  }
+
+  // MARK: - Following
+
+  @Test("it applies what is there and what comes, tells how far it is, and goes on from there when opened again")
+  func follows() async throws {
+    let history = RandomHistory(seed: 61, events: 6000)
+    let (folder, feed) = (try TemporaryFolder(), MemoryFeed(history.events.prefix(5000)))
+    var runner = try open(folder, feed)
+    #expect(runner.position == .origin && runner.lag == 5000)
+    let applied = Mutex<[LogPosition]>([])
+    runner.start { position in applied.withLock { $0.append(position) } }
+    try await runner.wait(for: LogPosition(5000))
+    feed.append(history.events[5000..<5500])
+    try await runner.wait(for: LogPosition(5500))
+    #expect(runner.lag == 0 && runner.halted == nil)
+    feed.close()
+    try runner.stop()
+    #expect(applied.withLock { $0.last == LogPosition(5500) && $0 == $0.sorted() })
+
+    let reopened = MemoryFeed(history.events)
+    runner = try open(folder, reopened)
+    #expect(runner.position == LogPosition(5500))
+    runner.start()
+    try await runner.wait(for: LogPosition(6000))
+    let live = try await runner.read { try Checkpoint.read($0.database) }
+    #expect(live.position == LogPosition(6000) && live.time == history.script.last.time)
+    reopened.close()
+    try runner.stop()
+    let queue = try folder.file(TimelineProjection.self).openReadOnly()
+    #expect(try dump(queue) == dump(build(TimelineProjection.self, history.events)))
+  }
+
+  @Test("files are for the owner alone")
+  func modes() async throws {
+    let (folder, feed) = (try TemporaryFolder(), MemoryFeed(RandomHistory(seed: 62, events: 200).events))
+    try await withModels(folder, feed) { _ in
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder.views)
+      #expect(names.contains("rooms-v1.sqlite") && names.contains("rooms-v1.sqlite-wal"))
+      for name in names {
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.views + "/" + name)
+        #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+      }
+      let directory = try FileManager.default.attributesOfItem(atPath: folder.views)
+      #expect(directory[.posixPermissions] as? Int == 0o700)
+    }
+  }
+
+  // MARK: - Halting
+
+  @Test("an event that cannot be read halts it where it stands, fails who waits, and skips nothing")
+  func halts() async throws {
+    let history = RandomHistory(seed: 63, events: 300)
+    let (folder, feed) = (try TemporaryFolder(), MemoryFeed(history.events, failingFrom: LogPosition(200)))
+    let runner = try open(folder, feed)
+    let waiting = Task { try await runner.wait(for: LogPosition(250), timeoutMilliseconds: 20_000) }
+    runner.start()
+    let error = await #expect(throws: ProjectionBehind.self) { try await waiting.value }
+    #expect(error?.reason == .halted && error?.wanted == LogPosition(250) && error?.reached == LogPosition(199))
+    #expect(runner.halted?.position == LogPosition(199))
+    #expect(runner.halted?.message.contains("Unreadable") == true)
+    #expect(runner.position == LogPosition(199) && runner.lag == 101)
+    // What was applied can still be read, and waiting further fails at once.
+    try await runner.wait(for: LogPosition(199))
+    let later = await #expect(throws: ProjectionBehind.self) { try await runner.wait(for: LogPosition(200)) }
+    #expect(later?.reason == .halted)
+    feed.close()
+    try runner.stop()
+  }
+
+  // MARK: - Waiting
+
+  @Test("a waiter is resumed by its position, by its time, by its cancellation, and by the end")
+  func waiters() async throws {
+    let events = RandomHistory(seed: 64, events: 400).events
+    let (folder, feed) = (try TemporaryFolder(), MemoryFeed(events.prefix(100)))
+    let runner = try open(folder, feed)
+    runner.start()
+    try await runner.wait(for: LogPosition(100))
+
+    let satisfied = (101...300).map { position in
+      Task { try await runner.wait(for: LogPosition(UInt64(position)), timeoutMilliseconds: 20_000) }
+    }
+    let cancelled = Task { try await runner.wait(for: LogPosition(400), timeoutMilliseconds: 20_000) }
+    let stopped = Task { try await runner.wait(for: LogPosition(500), timeoutMilliseconds: 20_000) }
+    let timedOut = await #expect(throws: ProjectionBehind.self) {
+      try await runner.wait(for: LogPosition(400), timeoutMilliseconds: 30)
+    }
+    #expect(timedOut?.reason == .timedOut && timedOut?.wanted == LogPosition(400))
+
+    cancelled.cancel()
+    let cancellation = await #expect(throws: ProjectionBehind.self) { try await cancelled.value }
+    #expect(cancellation?.reason == .cancelled)
+
+    feed.append(events[100..<300])
+    for task in satisfied { try await task.value }
+
+    feed.close()
+    try runner.stop()
+    let end = await #expect(throws: ProjectionBehind.self) { try await stopped.value }
+    #expect(end?.reason == .stopped)
+    let after = await #expect(throws: ProjectionBehind.self) { try await runner.wait(for: LogPosition(301)) }
+    #expect(after?.reason == .stopped)
+  }
+
+  @Test("a task that is cancelled before it waits does not wait")
+  func cancelledBefore() async throws {
+    let (folder, feed) = (try TemporaryFolder(), MemoryFeed())
+    let runner = try open(folder, feed)
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      try await runner.wait(for: LogPosition(1), timeoutMilliseconds: 20_000)
+    }
+    task.cancel()
+    let error = await #expect(throws: ProjectionBehind.self) { try await task.value }
+    #expect(error?.reason == .cancelled)
+    feed.close()
+    try runner.stop()
+  }
+
+  @Test("the list of waiters hands each back once, in any order of asking")
+  func waiterList() {
+    var list = WaiterList<Int>()
+    var tickets: [WaiterList<Int>.Ticket] = []
+    for (number, position) in ([5, 3, 5, 9, 1, 5] as [UInt64]).enumerated() {
+      let ticket = list.ticket(for: LogPosition(position))
+      list.add(number, ticket)
+      tickets.append(ticket)
+    }
+    #expect(list.remove(tickets[2]) == 2)
+    #expect(list.remove(tickets[2]) == nil)
+    #expect(list.advance(to: LogPosition(0)) == [])
+    #expect(list.advance(to: LogPosition(5)) == [4, 1, 0, 5])
+    #expect(list.remove(tickets[0]) == nil)
+    #expect(list.count == 1)
+    #expect(list.removeAll().map(\.waiter) == [3])
+  }
+
+  // MARK: - Files that do not fit
+
+  @Test("a file of another log, one ahead of the log, and a damaged one are moved aside and built anew")
+  func foreignFiles() async throws {
+    let history = RandomHistory(seed: 65, events: 300)
+    let folder = try TemporaryFolder()
+    try await withModels(folder, MemoryFeed(history.events)) { _ in }
+    let file = folder.file(TimelineProjection.self)
+    let expected = try dump(build(TimelineProjection.self, Array(history.events.prefix(200))))
+
+    // Ahead of the log.
+    try await withModels(folder, MemoryFeed(history.events.prefix(200))) { (models) throws in
+      let count = try self.rows(models.timeline)
+      #expect(count == expected["message"]?.count)
+    }
+    #expect(file.sibling("aside").exists)
+
+    // Damaged: first as a whole, then cut to nothing, as a crash while it is made leaves it.
+    for bytes in [Data(repeating: 0x5a, count: 8192), Data()] {
+      try bytes.write(to: URL(fileURLWithPath: file.path))
+      try await withModels(folder, MemoryFeed(history.events.prefix(200))) { (models) throws in
+        let count = try self.rows(models.timeline)
+        #expect(count == expected["message"]?.count)
+      }
+    }
+
+    // Of another log.
+    let feed = MemoryFeed(history.events.prefix(200))
+    let runner = try open(folder, feed, log: UUIDBytes(high: 9, low: 9))
+    #expect(runner.position == .origin)
+    feed.close()
+    try runner.stop()
+  }
+}

@@ -1,0 +1,109 @@
+import ChatDomain
+import ChatPrimitives
+import GRDB
+import Testing
+
+@testable import ChatProjections
+
+@Suite struct StateTests {
+  @Test("the restored decision state equals the evolved one", arguments: [31, 32, 33] as [UInt64])
+  func restored(seed: UInt64) async throws {
+    let history = RandomHistory(seed: seed, events: 5000)
+    let feed = MemoryFeed(history.events)
+    try await withModels(TemporaryFolder(), feed) { (models) throws in
+      let source = DecisionStateSource(models)
+      let (users, rooms) = (try source.users(), try source.rooms())
+      #expect(users.position == feed.head && rooms.position == feed.head)
+      for user in history.userIDs { #expect(users.states[user] == history.users[user], "user, seed \(seed)") }
+      for room in history.roomIDs { #expect(rooms.states[room] == history.rooms[room], "room, seed \(seed)") }
+      #expect(users.states.count == history.users.count && rooms.states.count == history.rooms.count)
+      let versions = try source.userVersions().merging(source.roomVersions()) { first, _ in first }
+      var counted: [UUIDBytes: StreamVersion] = [:]
+      for recorded in history.events {
+        switch recorded.event {
+        case .user(let id, _): counted[id.uuid] = recorded.version
+        case .room(let id, _): counted[id.uuid] = recorded.version
+        case .server: counted[.zero] = recorded.version
+        }
+      }
+      #expect(versions == counted && counted[.zero] == StreamVersion(2))
+    }
+  }
+
+  @Test("accounts answer by ID, e-mail, external ID, session and device")
+  func accounts() throws {
+    let history = RandomHistory(seed: 34, events: 6000)
+    let queue = try build(AccountsProjection.self, history.events)
+    try queue.read { (database) throws in
+      let queries = AccountsQueries(database)
+      let (first, second) = (history.userIDs[0], history.userIDs[1])
+      #expect(try queries.user(email: "u0@example.org")?.id == first)
+      #expect(try queries.user(externalID: "external-1")?.id == second)
+      #expect(try queries.user(email: "nobody@example.org") == nil)
+      #expect(try queries.credential(of: first)?.hash == [UInt8](repeating: 0, count: 32))
+      #expect(try queries.credential(of: second) == nil)
+      guard case .registered(let state) = history.users[first] else { return }
+      #expect(try queries.user(first)?.nickname == state.nickname)
+      #expect(try Set(queries.sessions(of: first).map(\.id)) == Set(state.sessions.keys))
+      let devices = try queries.devices(of: first)
+      #expect(Set(devices.map(\.id)) == Set(state.devices.keys))
+      for device in devices {
+        #expect(device.description == state.devices[device.id]?.description)
+        #expect(try queries.device(device.id, of: first) == device)
+      }
+    }
+  }
+
+  @Test("invites are found by their token's hash, with uses and revocation")
+  func invites() throws {
+    let history = RandomHistory(seed: 35, events: 4000)
+    let queue = try build(RoomsProjection.self, history.events)
+    try queue.read { (database) throws in
+      let queries = RoomsQueries(database)
+      for (id, state) in history.rooms {
+        let invites = try queries.invites(of: id)
+        #expect(invites.count == state.room?.invites.count)
+        for row in invites {
+          let expected = state.room?.invites[row.invite.id]
+          #expect(row.invite == expected?.invite && row.uses == expected?.uses && row.revoked == expected?.revoked)
+          #expect(try queries.invite(tokenHash: row.invite.tokenHash) == row)
+        }
+      }
+      #expect(try queries.invite(tokenHash: [1, 2, 3]) == nil)
+    }
+  }
+
+  @Test("room lists and member lists come in pages that together hold each once, in order", arguments: [1, 2, 30])
+  func pages(limit: Int) throws {
+    let history = RandomHistory(seed: 36, events: 3000, users: 12, rooms: 9)
+    let queue = try build(RoomsProjection.self, history.events)
+    try queue.read { (database) throws in
+      let queries = RoomsQueries(database)
+      let user = history.userIDs[2]
+      var (rooms, next): ([RoomListRow], LogPosition?) = ([], nil)
+      repeat {
+        let page = try queries.roomList(of: user, after: next, limit: limit)
+        rooms += page.rooms
+        next = page.next
+      } while next != nil
+      let expected = history.rooms.filter {
+        if case .open(let room) = $0.value { room.members[user] != nil } else { false }
+      }
+      #expect(Set(rooms.map(\.room.id)) == Set(expected.keys) && rooms.count == expected.count)
+      #expect(rooms.map(\.room.activity) == rooms.map(\.room.activity).sorted(by: >))
+      for row in rooms {
+        #expect(row.unreadCount == history.unread(user, in: row.room.id))
+        #expect(row.room.memberCount == UInt64(expected[row.room.id]?.room?.members.count ?? 0))
+      }
+      let room = history.roomIDs[0]
+      var members: [MemberRow] = []
+      repeat {
+        let page = try queries.members(of: room, after: next, limit: limit)
+        members += page.members
+        next = page.next
+      } while next != nil
+      #expect(Set(members.map(\.user)) == Set(history.rooms[room]?.room?.members.keys ?? [:].keys))
+      #expect(members.map(\.joined.position) == members.map(\.joined.position).sorted())
+    }
+  }
+}

@@ -1,0 +1,165 @@
+"""`kill -9` of the server at random moments of an import, twenty times."""
+
+import collections
+import json
+import random
+import subprocess
+import threading
+import time
+
+import pytest
+
+from harness import history
+from harness.client import Api
+from harness.command import check_data, settle, stat
+from harness.importing import Feed, History, check_rooms, counts, run_import
+from harness.people import timeline
+from harness.places import hansard_binary
+from harness.server import Server
+
+KILLS = 20
+IMPORTER_KILLS = 5
+SEED = 9
+
+
+@pytest.fixture
+def own(tmp_path):
+    server = Server(tmp_path / "data").start()
+    yield server
+    server.end()
+
+
+def test_every_result_received_survives_twenty_kills(own, tmp_path):
+    _, entries = history.chosen(tmp_path)
+    recounts = history.recount(entries)
+    source = random.Random(SEED)
+    told = History.of(entries)
+    acknowledged: dict[str, int] = {}
+    checked = 0
+    for kill in range(KILLS):
+        # Each run begins with the first line, as an importer's does, and gets a little further.
+        kill_after = max(1, int(len(told.lines) * (kill + source.random()) / KILLS))
+        results = Feed(own).run(told.lines, kill_after)
+        assert own.process is None, "the server was not killed"
+        assert len(results) >= kill_after
+        assert {result["status"] for result in results} <= {200, 201}
+        for result in results:
+            line = told.lines[result["line"] - 1]
+            if line["op"] == "message.send":
+                before = acknowledged.setdefault(line["id"], result["position"])
+                assert before == result["position"], "a repeat was answered with another position"
+        own.start()
+        checked = check_acknowledged(own, told, acknowledged, checked)
+    results = Feed(own).run(told.lines, None)
+    assert len(results) == len(told.lines)
+    assert {result["status"] for result in results} <= {200, 201}
+    check_rooms(own, told.rooms, told.users, recounts)
+    check_data(own.data)
+    own.restart()
+    check_rooms(own, told.rooms, told.users, recounts)
+
+
+def check_acknowledged(server: Server, told: History, acknowledged: dict[str, int], checked: int) -> int:
+    """Every acknowledged message beyond the position `checked` is in its room; gives the position checked now."""
+    head = server.head()
+    assert max(acknowledged.values(), default=0) <= head, "acknowledged events are beyond the head"
+    recent = {id: position for id, position in acknowledged.items() if position > checked}
+    shown: dict[str, int] = {}
+    for name, room in told.rooms.items():
+        reader = member_of(server, told, room)
+        if reader is not None:
+            for message in timeline(reader, room, down_to=checked):
+                assert message["id"] not in shown, "a message is doubled"
+                shown[message["id"]] = message["position"]
+    lost = {id: position for id, position in recent.items() if shown.get(id) != position}
+    assert not lost, f"{len(lost)} of {len(recent)} acknowledged messages are lost or moved: {list(lost.items())[:3]}"
+    return max(recent.values(), default=checked)
+
+
+def member_of(server: Server, told: History, room: str) -> Api | None:
+    for user in told.users.values():
+        api = Api(server, server.token, act_as=user)
+        response = api.request("GET", f"/v1/rooms/{room}")
+        if response.status_code == 200:
+            return api
+    return None
+
+
+def test_an_import_goes_on_after_the_server_was_killed(own, tmp_path):
+    file, entries = history.chosen(tmp_path)
+    source = random.Random(SEED + 1)
+    whole = measured_import(tmp_path, file)
+    for _ in range(IMPORTER_KILLS):
+        timer = threading.Timer(whole * source.random(), own.kill)
+        timer.start()
+        outcome = run_import(own, file, results=tmp_path / "results.jsonl", expect=None)
+        timer.join()
+        # Either the import was through before the kill, or it says that it broke off.
+        assert outcome.status == 0 or outcome.errors.strip(), "a broken import says nothing"
+        own.start()
+    finish(own, file, tmp_path, entries)
+    check_results(own, tmp_path)
+
+
+def test_an_import_goes_on_after_the_importer_was_killed(own, tmp_path):
+    file, entries = history.chosen(tmp_path)
+    source = random.Random(SEED + 2)
+    whole = measured_import(tmp_path, file)
+    command = [hansard_binary(), "import", "--server", own.url, "--token-file", own.data / "admin-token", file]
+    for _ in range(IMPORTER_KILLS):
+        importer = subprocess.Popen(
+            list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(whole * source.random() * 0.8)
+        importer.kill()
+        importer.wait()
+    finish(own, file, tmp_path, entries)
+
+
+def check_results(server: Server, folder) -> None:
+    """What the importer was told of each message, in whichever run, is where the message stands."""
+    report = history.read(folder / "report.json")[0]
+    told = collections.defaultdict(set)
+    for result in whole_lines(folder / "results.jsonl"):
+        if result["op"] == "message.send":
+            told[result["id"]].add(result["position"])
+    stands: dict[str, int] = {}
+    for room in report["rooms"].values():
+        for user in report["users"].values():
+            reader = Api(server, server.token, act_as=user)
+            if reader.request("GET", f"/v1/rooms/{room}").status_code == 200:
+                stands |= {message["id"]: message["position"] for message in timeline(reader, room)}
+                break
+    assert told, "the importer wrote down no result"
+    wrong = {id: positions for id, positions in told.items() if positions != {stands.get(id)}}
+    assert not wrong, f"{len(wrong)} acknowledged messages are lost or moved: {list(wrong.items())[:3]}"
+
+
+def whole_lines(file):
+    """The JSON lines of a file; a last one that a kill cut off is left out."""
+    for line in file.read_text().splitlines(keepends=True):
+        if line.endswith("\n"):
+            yield json.loads(line)
+
+
+def measured_import(folder, file) -> float:
+    """Seconds that an import without disturbance takes here."""
+    server = Server(folder / "undisturbed").start()
+    try:
+        began = time.monotonic()
+        run_import(server, file)
+        return time.monotonic() - began
+    finally:
+        server.end()
+
+
+def finish(server: Server, file, folder, entries: list[dict]) -> None:
+    report_file = folder / "report.json"
+    assert counts(run_import(server, file, report_file))["failed"] == 0
+    report = history.read(report_file)[0]
+    check_rooms(server, report["rooms"], report["users"], history.recount(entries))
+    head = settle(server)
+    assert counts(run_import(server, file))["recorded"] == 0
+    assert server.head() == head
+    assert stat(server.data)["events"] == head
+    check_data(server.data)

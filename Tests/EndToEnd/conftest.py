@@ -1,0 +1,77 @@
+"""Fixtures: the real server, and the check that the suite has exercised the whole contract."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from harness.people import World  # noqa: E402
+from harness.server import Server  # noqa: E402
+
+# Says what the whole suite has to have seen; means nothing after a part of it.
+WHOLE_SUITE_MODULE = "test_whole_suite.py"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A server that the tests of a module share."""
+    server = Server(tmp_path_factory.mktemp("shared") / "data").start()
+    yield server
+    server.end()
+
+
+@pytest.fixture
+def own_server(tmp_path):
+    """A server for one test, which may kill it."""
+    server = Server(tmp_path / "data").start()
+    yield server
+    server.end()
+
+
+@pytest.fixture(scope="module")
+def shared_world(server):
+    return World(server)
+
+
+@pytest.fixture
+def world(shared_world):
+    return shared_world
+
+
+@pytest.fixture
+def own_world(own_server):
+    return World(own_server)
+
+
+@pytest.fixture
+def anna(world):
+    return world.user("Anna")
+
+
+@pytest.fixture
+def ben(world):
+    return world.user("Ben")
+
+
+@pytest.fixture
+def room(anna, ben):
+    """Anna owns it, Ben is a member."""
+    return anna.room("Tea", ben)
+
+
+def runs_whole_suite(config) -> bool:
+    here = pathlib.Path(__file__).parent
+    option = config.option
+    places = {pathlib.Path(config.invocation_params.dir, argument).resolve() for argument in config.args}
+    return places == {here} and not (option.keyword or option.markexpr or option.deselect or option.lf)
+
+
+def pytest_collection_modifyitems(config, items):
+    last = [item for item in items if item.path.name == WHOLE_SUITE_MODULE]
+    items[:] = [item for item in items if item.path.name != WHOLE_SUITE_MODULE]
+    if runs_whole_suite(config):
+        items.extend(last)
+    elif last:
+        config.hook.pytest_deselected(items=last)

@@ -1,0 +1,118 @@
+"""A client of the API that holds every answer against the contract."""
+
+import json
+import uuid
+
+import requests
+
+from .contract import contract
+from .errors import documented_codes
+from .server import Server
+
+TIMEOUT_SECONDS = 60
+NDJSON = "application/x-ndjson"
+
+
+def new_id() -> str:
+    return str(uuid.uuid4())
+
+
+class Api:
+    """Requests of one caller. Not for use by several threads at once: each takes its own `again()`."""
+
+    def __init__(self, server: Server, token: str | None = None, act_as: str | None = None):
+        self.server = server
+        self.token = token
+        self.act_as = act_as
+        self.http = requests.Session()
+        self.http.trust_env = False
+
+    def again(self) -> "Api":
+        """The same caller over a connection of its own."""
+        return Api(self.server, self.token, self.act_as)
+
+    def request(self, method: str, path: str, body=None, *, data=None, key=None, headers=None, **options):
+        """Sends `body` as JSON, or `data` as it is; checks the answer against docs/openapi.yaml."""
+        all_headers = {}
+        if self.token is not None:
+            all_headers["Authorization"] = f"Bearer {self.token}"
+        if self.act_as is not None:
+            all_headers["Hansard-Act-As"] = self.act_as
+        if key is not None:
+            all_headers["Idempotency-Key"] = key
+        if body is not None:
+            data = json.dumps(body, ensure_ascii=False).encode()
+        if data is not None:
+            all_headers["Content-Type"] = "application/json"
+        all_headers.update(headers or {})
+        url = self.server.url + path
+        options.setdefault("timeout", TIMEOUT_SECONDS)
+        response = self.http.request(method, url, data=data, headers=all_headers, **options)
+        contract().check(method, url, response)
+        return response
+
+    def call(self, method: str, path: str, body=None, *, expect: int, **options) -> dict:
+        response = self.request(method, path, body, **options)
+        assert response.status_code == expect, (
+            f"{method} {path}: {response.status_code} instead of {expect}: {response.text[:600]}"
+        )
+        return response.json()
+
+    def get(self, path: str, **params) -> dict:
+        return self.call("GET", path, expect=200, params=params)
+
+    def post(self, path: str, body=None, *, expect=201, **options) -> dict:
+        return self.call("POST", path, body, expect=expect, **options)
+
+    def put(self, path: str, body=None, *, expect=201, **options) -> dict:
+        return self.call("PUT", path, body, expect=expect, **options)
+
+    def patch(self, path: str, body=None, *, expect=201, **options) -> dict:
+        return self.call("PATCH", path, body, expect=expect, **options)
+
+    def delete(self, path: str, *, expect=201, **options) -> dict:
+        return self.call("DELETE", path, expect=expect, **options)
+
+    def refused(self, code: str, method: str, path: str, body=None, **options) -> dict:
+        """The request has to come to the problem `code`, with the status that docs/errors.md gives it."""
+        response = self.request(method, path, body, **options)
+        assert response.status_code >= 400, f"{method} {path}: {response.status_code} instead of the problem {code}"
+        problem = response.json()
+        assert problem["code"] == code, f"{method} {path}: {problem['code']} instead of {code}: {problem['detail']}"
+        assert response.status_code == documented_codes()[code]
+        return problem
+
+    def ingest(self, lines: list[dict]) -> list[dict]:
+        """One request; the results in order."""
+        return self.ingest_bytes("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode())
+
+    def ingest_bytes(self, data: bytes) -> list[dict]:
+        response = self.request("POST", "/v1/ingest", data=data, headers={"Content-Type": NDJSON}, timeout=300)
+        assert response.status_code == 200, response.text[:600]
+        return read_results(response.content)
+
+    def ingest_all(self, lines: list[dict], each: int = 20_000) -> list[dict]:
+        """As many requests as it takes; every line has to be recorded or a repeat. The `line` starts anew in each."""
+        results = []
+        for start in range(0, len(lines), each):
+            part = self.ingest(lines[start : start + each])
+            assert len(part) == len(lines[start : start + each])
+            bad = next((result for result in part if result["status"] not in (200, 201)), None)
+            assert bad is None, bad
+            results += part
+        return results
+
+
+def read_results(content: bytes) -> list[dict]:
+    """Result lines, each held against the contract."""
+    results = [json.loads(line) for line in content.decode().splitlines()]
+    for result in results:
+        check_result(result)
+    return results
+
+
+def check_result(result: dict) -> None:
+    contract().validate_named("IngestResult", result)
+    if "code" in result:
+        assert documented_codes().get(result["code"]) == result["status"], result
+        contract().codes_seen.add(result["code"])

@@ -1,0 +1,68 @@
+"""The executable's other subcommands."""
+
+import json
+import pathlib
+import subprocess
+import time
+from dataclasses import dataclass
+
+from .places import hansard_binary
+
+TIMEOUT_SECONDS = 600
+SETTLE_SECONDS = 5
+
+
+@dataclass
+class Outcome:
+    status: int
+    output: str
+    errors: str
+
+    @property
+    def json(self):
+        return json.loads(self.output)
+
+    @property
+    def rows(self) -> list[dict]:
+        """The output as JSON lines."""
+        return [json.loads(line) for line in self.output.splitlines() if line.strip()]
+
+    @property
+    def text(self) -> str:
+        return self.output + self.errors
+
+
+def hansard(*arguments, expect: int | None = 0, stdin: bytes | None = None) -> Outcome:
+    """Runs `hansard ARGUMENTS`; `expect` None takes any exit status."""
+    command = [str(hansard_binary()), *map(str, arguments)]
+    done = subprocess.run(command, input=stdin, capture_output=True, timeout=TIMEOUT_SECONDS)
+    outcome = Outcome(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+    shown = " ".join(command[1:])
+    assert expect is None or outcome.status == expect, (
+        f"hansard {shown} ended with {outcome.status} instead of {expect}:\n{outcome.text[-3000:]}"
+    )
+    return outcome
+
+
+def audit(data: pathlib.Path, *filters) -> list[dict]:
+    return hansard("audit", "--data", data, "--format", "jsonl", *filters).rows
+
+
+def stat(data: pathlib.Path) -> dict:
+    return hansard("log", "stat", "--data", data, "--json").json
+
+
+def settle(server) -> int:
+    """Waits until tools beside the server see all that is durable: at rest, the log itself says so."""
+    head = server.head()
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while (shown := stat(server.data)["head"]) < head:
+        assert time.monotonic() < deadline, f"{SETTLE_SECONDS} s after the last write, tools see {shown} of {head} events"
+        time.sleep(0.05)
+    return head
+
+
+def check_data(data: pathlib.Path) -> None:
+    """The log is whole, and a replay gives what the views hold."""
+    hansard("log", "verify", "--data", data)
+    hansard("replay", "--data", data, "--verify")

@@ -1,0 +1,21 @@
+"""The table of codes in docs/errors.md."""
+
+import functools
+import re
+
+from .places import DOCS
+
+ROW = re.compile(r"^\| `([a-z0-9_]+)` \| (\d{3}) \| (.+) \| (.+) \|$")
+
+
+@functools.cache
+def documented_codes() -> dict[str, int]:
+    """Code to HTTP status."""
+    codes: dict[str, int] = {}
+    for line in (DOCS / "errors.md").read_text().splitlines():
+        if match := ROW.match(line):
+            code, status = match.group(1), int(match.group(2))
+            assert code not in codes, f"docs/errors.md lists {code} twice"
+            codes[code] = status
+    assert codes, "docs/errors.md has no table of codes"
+    return codes

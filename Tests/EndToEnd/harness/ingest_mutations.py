@@ -1,0 +1,90 @@
+"""Every op of bulk ingest as a case, like those of `mutations`."""
+
+from .client import new_id
+from .mutations import Case, leave, members_of, over_ingest
+from .people import Room, World
+
+
+def _two(world: World):
+    anna, ben = world.users("Anna", "Ben")
+    return anna, ben, anna.room("Tea", ben)
+
+
+def user_register(world: World) -> Case:
+    id = new_id()
+    service = world.acting_as(id)
+    return Case(
+        over_ingest(world.admin, {"op": "user.register", "id": id, "nickname": "First", "externalId": id}),
+        lambda: service.patch("/v1/me", {"nickname": "Newer"}), lambda: service.get("/v1/me")["nickname"],
+    )
+
+
+def room_create(world: World) -> Case:
+    anna, room = world.user(), Room(new_id())
+    return Case(
+        over_ingest(world.admin, {"op": "room.create", "id": room.id, "name": "First", "as": anna.id}),
+        lambda: anna.patch(room.path, {"name": "Newer"}), lambda: anna.see(room)["name"],
+    )
+
+
+def member_join(world: World) -> Case:
+    anna, _, room = _two(world)
+    carla = world.user("Carla")
+    return Case(
+        over_ingest(world.admin, {"op": "member.join", "as": carla.id, "roomId": room.id}),
+        lambda: carla.patch("/v1/me", {"nickname": "Newer"}), members_of(anna, room),
+    )
+
+
+def member_leave(world: World) -> Case:
+    anna, ben, room = _two(world)
+    return Case(
+        over_ingest(ben, {"op": "member.leave", "roomId": room.id, "key": new_id()}),
+        lambda: anna.put(f"{room.path}/members/{ben.id}"), members_of(anna, room),
+    )
+
+
+def message_send(world: World) -> Case:
+    anna, ben, room = _two(world)
+    id = new_id()
+    line = {"op": "message.send", "roomId": room.id, "id": id, "text": "first", "as": ben.id}
+    line["sentAt"] = "2020-01-01T00:00:00Z"
+    return Case(
+        over_ingest(world.admin, line), lambda: ben.patch(room.message(id), {"text": "newer"}),
+        lambda: anna.get(f"{room.path}/messages"), leave(ben, room), "room_not_found",
+    )
+
+
+def message_edit(world: World) -> Case:
+    anna, ben, room = _two(world)
+    id = ben.send(room, "zero")["id"]
+    line = {"op": "message.edit", "roomId": room.id, "id": id, "text": "first", "key": new_id()}
+    return Case(
+        over_ingest(ben, line), lambda: ben.patch(room.message(id), {"text": "newer"}),
+        lambda: anna.get(room.message(id)), leave(ben, room), "room_not_found",
+    )
+
+
+def message_delete(world: World) -> Case:
+    anna, ben, room = _two(world)
+    id = ben.send(room, "zero")["id"]
+    return Case(
+        over_ingest(ben, {"op": "message.delete", "roomId": room.id, "id": id, "key": new_id()}),
+        lambda: ben.send(room, "newer"), lambda: anna.get(f"{room.path}/messages"), leave(ben, room), "room_not_found",
+    )
+
+
+def read_marker_move(world: World) -> Case:
+    anna, ben, room = _two(world)
+    sent = [anna.send(room, f"{number}") for number in range(4)]
+    return Case(
+        over_ingest(ben, {"op": "read-marker.move", "roomId": room.id, "messageId": sent[1]["id"]}),
+        lambda: ben.put(f"{room.path}/read-marker", {"messageId": sent[2]["id"]}),
+        lambda: ben.unread(room),
+        leave(ben, room), "room_not_found",
+    )
+
+
+OVER_INGEST = [
+    user_register, room_create, member_join, member_leave, message_send, message_edit, message_delete, read_marker_move,
+]

@@ -1,0 +1,105 @@
+"""Users, rooms and messages with little writing."""
+
+from .client import Api, new_id
+from .server import Server
+
+PASSWORD = "correct horse battery"
+
+
+class Room:
+    def __init__(self, id: str):
+        self.id = id
+        self.path = f"/v1/rooms/{id}"
+
+    def message(self, id: str) -> str:
+        return f"{self.path}/messages/{id}"
+
+
+class Person(Api):
+    """A user with an access token."""
+
+    def __init__(self, server: Server, account: dict, tokens: dict, password: str | None = None):
+        super().__init__(server, tokens["accessToken"])
+        self.id = account["id"]
+        self.nickname = account["nickname"]
+        self.email = account["email"]
+        self.password = password
+        self.tokens = tokens
+
+    def room(self, name: str = "Tea", *members: "Person", kind: str | None = None) -> Room:
+        body = {"id": new_id(), "name": name} | ({"kind": kind} if kind else {})
+        room = Room(self.post("/v1/rooms", body)["id"])
+        for member in members:
+            self.put(f"{room.path}/members/{member.id}")
+        return room
+
+    def send(self, room: Room, text: str, id: str | None = None, expect: int = 201) -> dict:
+        return self.put(room.message(id or new_id()), {"text": text}, expect=expect)
+
+    def see(self, room: Room) -> dict:
+        return self.get(room.path)
+
+    def unread(self, room: Room) -> int:
+        return self.see(room)["unreadCount"]
+
+    def texts(self, room: Room, **params) -> list[str]:
+        return [message["text"] for message in self.get(f"{room.path}/messages", **params)["messages"]]
+
+
+class World:
+    """A server, and how to come by users."""
+
+    def __init__(self, server: Server):
+        self.server = server
+        self.admin = Api(server, server.token)
+        self.nobody = Api(server)
+
+    def acting_as(self, user: str) -> Api:
+        """A service in a user's name."""
+        return Api(self.server, self.server.token, act_as=user)
+
+    def account(self, nickname: str = "Anna", **session) -> Person:
+        """Registered and logged in with a password, as an app does it."""
+        email = f"{new_id()}@example.org"
+        body = {"id": new_id(), "email": email, "password": PASSWORD, "nickname": nickname}
+        account = self.nobody.post("/v1/accounts", body)
+        return Person(self.server, account, self.login(email, **session), PASSWORD)
+
+    def login(self, email: str, expect: int = 201, **session) -> dict:
+        return self.nobody.post("/v1/sessions", {"email": email, "password": PASSWORD} | session, expect=expect)
+
+    def user(self, nickname: str = "Anna", **session) -> Person:
+        """Registered and logged in by a service: without a password, and so without the time that hashing takes."""
+        account = self.admin.post("/v1/accounts", {"id": new_id(), "nickname": nickname})
+        return Person(self.server, account, self.acting_as(account["id"]).post("/v1/sessions", session))
+
+    def users(self, *nicknames: str) -> list[Person]:
+        return [self.user(nickname) for nickname in nicknames]
+
+    @property
+    def head(self) -> int:
+        return self.server.head()
+
+
+def walk(api: Api, path: str, items: str, **params) -> list[dict]:
+    """All pages of a list that takes `cursor`."""
+    collected: list[dict] = []
+    while True:
+        page = api.get(path, **params)
+        collected += page[items]
+        if page["nextCursor"] is None:
+            return collected
+        params["cursor"] = page["nextCursor"]
+
+
+def timeline(api: Api, room: str, limit: int = 200, down_to: int = 0) -> list[dict]:
+    """A room from end to end, oldest first, paged from the newest; stops early below the position `down_to`."""
+    pages: list[list[dict]] = []
+    params: dict = {"limit": limit}
+    while True:
+        page = api.get(f"/v1/rooms/{room}/messages", **params)
+        pages.append(page["messages"])
+        cursor = page["nextCursor"]
+        if cursor is None or (page["messages"] and page["messages"][0]["position"] <= down_to):
+            return [message for part in reversed(pages) for message in part]
+        params["before"] = cursor

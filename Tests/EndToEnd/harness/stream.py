@@ -1,0 +1,97 @@
+"""`POST /v1/ingest` over a raw socket: the body is sent piece by piece, the results are read when the test likes."""
+
+import json
+import socket
+
+from .client import NDJSON, check_result
+from .server import Server
+
+RECEIVE_BYTES = 64 * 1024
+
+
+class StreamEnded(Exception):
+    """The connection broke off, or the answer was over."""
+
+
+class IngestStream:
+    def __init__(self, server: Server, token: str, content_length: int | None = None, timeout: float = 60):
+        self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=timeout)
+        self.chunked = content_length is None
+        length = "Transfer-Encoding: chunked" if self.chunked else f"Content-Length: {content_length}"
+        self.socket.sendall(
+            f"POST /v1/ingest HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {token}\r\n"
+            f"Content-Type: {NDJSON}\r\n{length}\r\n\r\n".encode()
+        )
+        self.buffer = b""
+        self.body = b""
+        self.status: int | None = None
+        self.answer_over = False
+
+    def __enter__(self) -> "IngestStream":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.socket.close()
+
+    def send_bytes(self, data: bytes) -> None:
+        if self.chunked:
+            data = b"%x\r\n%s\r\n" % (len(data), data)
+        self.socket.sendall(data)
+
+    def send(self, *lines: dict) -> None:
+        self.send_bytes("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode())
+
+    def finish(self) -> None:
+        """Says that the body is over."""
+        if self.chunked:
+            self.socket.sendall(b"0\r\n\r\n")
+
+    def result(self) -> dict:
+        """The next result line; waits for it."""
+        while b"\n" not in self.body:
+            self._receive()
+        line, self.body = self.body.split(b"\n", 1)
+        result = json.loads(line)
+        check_result(result)
+        return result
+
+    def results(self):
+        """All that come until the answer is over or the connection breaks."""
+        while True:
+            try:
+                yield self.result()
+            except (StreamEnded, OSError):
+                return
+
+    def _more(self) -> None:
+        data = self.socket.recv(RECEIVE_BYTES)
+        if not data:
+            raise StreamEnded
+        self.buffer += data
+
+    def _line(self) -> bytes:
+        while b"\r\n" not in self.buffer:
+            self._more()
+        line, self.buffer = self.buffer.split(b"\r\n", 1)
+        return line
+
+    def _receive(self) -> None:
+        """Reads one chunk of the answer into `body`."""
+        if self.answer_over:
+            raise StreamEnded
+        if self.status is None:
+            self.status = int(self._line().split()[1])
+            headers = {}
+            while line := self._line():
+                name, value = line.decode().split(":", 1)
+                headers[name.strip().lower()] = value.strip()
+            assert self.status == 200, f"ingest answered {self.status}"
+            assert headers["content-type"].startswith(NDJSON), headers
+            assert headers.get("transfer-encoding") == "chunked", headers
+        size = int(self._line().split(b";")[0], 16)
+        while len(self.buffer) < size + 2:
+            self._more()
+        self.body += self.buffer[:size]
+        self.buffer = self.buffer[size + 2 :]
+        if size == 0:
+            self.answer_over = True

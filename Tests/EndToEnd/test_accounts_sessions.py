@@ -1,0 +1,247 @@
+"""Accounts, profiles, logins and refreshes."""
+
+import concurrent.futures
+import shutil
+import time
+
+from harness.client import Api, new_id
+from harness.people import PASSWORD, World
+from harness.server import Server
+
+
+def registration(**changes) -> dict:
+    return {"id": new_id(), "email": f"{new_id()}@example.org", "password": PASSWORD, "nickname": "Anna"} | changes
+
+
+def test_registering_twice_is_once(world):
+    body = registration()
+    first = world.nobody.post("/v1/accounts", body)
+    assert (first["id"], first["email"], first["externalId"]) == (body["id"], body["email"], None)
+    head = world.head
+    assert world.nobody.post("/v1/accounts", body, expect=200) == first
+    assert world.head == head
+
+
+def test_an_id_is_taken_in_any_case_and_given_in_lower_case(world):
+    body = registration()
+    first = world.nobody.post("/v1/accounts", body | {"id": body["id"].upper()})
+    assert first["id"] == body["id"]
+    world.nobody.post("/v1/accounts", body, expect=200)
+
+
+def test_the_server_makes_an_id_where_the_client_does_not(world):
+    body = registration()
+    del body["id"]
+    account = world.nobody.post("/v1/accounts", body)
+    assert world.login(body["email"])["user"]["id"] == account["id"]
+
+
+def test_the_same_id_with_other_content_is_refused(world):
+    body = registration()
+    world.nobody.post("/v1/accounts", body)
+    for change in ({"nickname": "Other"}, {"password": PASSWORD + "!"}, {"email": f"{new_id()}@example.org"}):
+        world.nobody.refused("id_in_use", "POST", "/v1/accounts", body | change)
+
+
+def test_an_email_belongs_to_one_account_in_any_case(world):
+    body = registration(email=f"Anna.{new_id()}@Example.org")
+    account = world.nobody.post("/v1/accounts", body)
+    assert account["email"] == body["email"].lower()
+    world.nobody.refused("email_in_use", "POST", "/v1/accounts", registration(email=body["email"].upper()))
+    assert world.login(body["email"].upper())["user"]["id"] == account["id"]
+
+
+def test_an_account_needs_both_an_email_and_a_password(world):
+    for missing in ("email", "password"):
+        world.nobody.refused("credential_incomplete", "POST", "/v1/accounts", registration(**{missing: None}))
+    world.nobody.refused("credential_incomplete", "POST", "/v1/accounts", {"nickname": "Anna"})
+
+
+def test_malformed_addresses_are_refused(world):
+    for email in ("", "anna", "@example.org", "anna@", "a@b@c", "an na@example.org", "anna@exam ple.org"):
+        world.nobody.refused("email_malformed", "POST", "/v1/accounts", registration(email=email))
+
+
+def test_a_service_registers_users_by_its_own_keys(world):
+    external = f"customer-{new_id()}"
+    body = {"id": new_id(), "nickname": "Anna", "externalId": external}
+    account = world.admin.post("/v1/accounts", body)
+    assert (account["externalId"], account["email"]) == (external, None)
+    world.admin.post("/v1/accounts", body, expect=200)
+    world.admin.refused("external_id_in_use", "POST", "/v1/accounts", body | {"id": new_id()})
+    found = world.admin.get("/v1/admin/users", externalId=external)["users"]
+    assert [user["id"] for user in found] == [account["id"]]
+    assert world.admin.get("/v1/admin/users", externalId="nobody has this")["users"] == []
+
+
+def test_what_is_for_services_is_refused_to_users(world, anna):
+    body = registration(externalId="mine")
+    world.nobody.refused("service_only", "POST", "/v1/accounts", body)
+    anna.refused("service_only", "GET", "/v1/admin/users?externalId=mine")
+    world.admin.refused("invalid_query", "GET", "/v1/admin/users")
+
+
+def test_a_login_tapped_twice_is_one(world):
+    anna = world.account()
+    body = {"id": new_id(), "deviceId": new_id()}
+    first = world.login(anna.email, **body)
+    again = world.login(anna.email, expect=200, **body)
+    assert first["sessionId"] == again["sessionId"] == body["id"]
+    assert (first["accessToken"], first["refreshToken"]) == (again["accessToken"], again["refreshToken"])
+    world.nobody.refused(
+        "id_in_use", "POST", "/v1/sessions", {"email": anna.email, "password": PASSWORD, "id": body["id"]}
+    )
+
+
+def test_wrong_credentials_are_refused_alike(world):
+    anna = world.account()
+    head = world.head
+    wrong = {"email": anna.email, "password": PASSWORD + "x"}
+    unknown = {"email": f"{new_id()}@example.org", "password": PASSWORD}
+    problems = [world.nobody.refused("credentials_rejected", "POST", "/v1/sessions", body) for body in (wrong, unknown)]
+    assert problems[0]["detail"] == problems[1]["detail"], "the answer tells whether the account exists"
+    assert world.head == head
+
+
+def test_a_service_logs_users_in(world):
+    account = world.admin.post("/v1/accounts", {"nickname": "Anna"})
+    tokens = world.acting_as(account["id"]).post("/v1/sessions", {})
+    assert Api(world.server, tokens["accessToken"]).get("/v1/me")["id"] == account["id"]
+    world.admin.refused("acting_user_required", "POST", "/v1/sessions", {})
+    world.acting_as(new_id()).refused("user_not_found", "POST", "/v1/sessions", {})
+
+
+def test_everybody_who_refreshes_at_once_gets_the_same_pair(world, anna):
+    def refresh(_):
+        return Api(world.server).request("POST", "/v1/sessions/refresh", {"refreshToken": anna.tokens["refreshToken"]})
+
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(refresh, range(32)))
+    assert sorted(answer.status_code for answer in answers) == [200] * 31 + [201]
+    pairs = {(answer.json()["accessToken"], answer.json()["refreshToken"]) for answer in answers}
+    assert len(pairs) == 1
+    (pair,) = pairs
+    assert pair[1] != anna.tokens["refreshToken"]
+    assert Api(world.server, pair[0]).get("/v1/me")["id"] == anna.id
+
+
+def test_an_old_refresh_token_is_good_until_the_new_one_is_used(world, anna):
+    def refresh(token, expect):
+        return world.nobody.post("/v1/sessions/refresh", {"refreshToken": token}, expect=expect)["refreshToken"]
+
+    first = anna.tokens["refreshToken"]
+    second = refresh(first, 201)
+    assert refresh(first, 200) == second
+    third = refresh(second, 201)
+    assert refresh(second, 200) == third
+    world.nobody.refused("refresh_token_reused", "POST", "/v1/sessions/refresh", {"refreshToken": first})
+    for token in (first, second, third):
+        world.nobody.refused("refresh_token_reused", "POST", "/v1/sessions/refresh", {"refreshToken": token})
+    anna.refused("session_ended", "GET", "/v1/me")
+
+
+def test_a_made_up_refresh_token_is_refused(world, anna):
+    good = anna.tokens["refreshToken"]
+    for token in ("", "nonsense", good[:-1], good + "A", good[::-1]):
+        world.nobody.refused("refresh_token_invalid", "POST", "/v1/sessions/refresh", {"refreshToken": token})
+    world.nobody.post("/v1/sessions/refresh", {"refreshToken": good})
+
+
+def test_a_refresh_token_of_a_session_that_the_log_does_not_have(tmp_path):
+    """An older backup is put back: its key recognises the token, its log knows no such session."""
+    server = Server(tmp_path / "data").start()
+    World(server).user("Earlier")
+    server.stop()
+    shutil.copytree(server.data, tmp_path / "backup")
+    server.start()
+    later = World(server).user("Later")
+    server.stop()
+    restored = Server(tmp_path / "backup").start()
+    try:
+        head = restored.head()
+        body = {"refreshToken": later.tokens["refreshToken"]}
+        Api(restored).refused("refresh_token_expired", "POST", "/v1/sessions/refresh", body)
+        assert restored.head() == head
+    finally:
+        restored.end()
+
+
+def test_a_logout_ends_the_session_and_can_be_sent_again(world, anna):
+    ended = anna.delete("/v1/sessions/current")
+    assert ended["id"] == anna.tokens["sessionId"] and ended["endedAt"] is not None
+    head = world.head
+    again = anna.delete("/v1/sessions/current", expect=200)
+    assert again["position"] == ended["position"]
+    assert world.head == head
+    anna.refused("session_ended", "GET", "/v1/me")
+    world.nobody.refused(
+        "session_ended", "POST", "/v1/sessions/refresh", {"refreshToken": anna.tokens["refreshToken"]}
+    )
+
+
+def test_an_ended_session_is_never_opened_again(world):
+    anna = world.account(id=new_id())
+    anna.delete("/v1/sessions/current")
+    body = {"id": anna.tokens["sessionId"], "email": anna.email, "password": PASSWORD}
+    world.nobody.refused("session_ended", "POST", "/v1/sessions", body)
+
+
+def test_sessions_are_listed_and_ended_one_by_one(world, anna, ben):
+    device = new_id()
+    other = world.acting_as(anna.id).post("/v1/sessions", {"deviceId": device})
+    sessions = anna.get("/v1/sessions")["sessions"]
+    assert [session["id"] for session in sessions] == [other["sessionId"], anna.tokens["sessionId"]]
+    assert [session["isCurrent"] for session in sessions] == [False, True]
+    assert [session["deviceId"] for session in sessions] == [device, None]
+    ben.refused("session_not_found", "DELETE", f"/v1/sessions/{other['sessionId']}")
+    anna.delete(f"/v1/sessions/{other['sessionId']}")
+    anna.delete(f"/v1/sessions/{other['sessionId']}", expect=200)
+    assert [session["id"] for session in anna.get("/v1/sessions")["sessions"]] == [anna.tokens["sessionId"]]
+    Api(world.server, other["accessToken"]).refused("session_ended", "GET", "/v1/me")
+    anna.refused("session_not_found", "DELETE", f"/v1/sessions/{new_id()}")
+
+
+def test_a_profile_changes_for_everybody(world, anna, ben, room):
+    anna.send(room, "hello")
+    changed = anna.patch("/v1/me", {"nickname": "Anna K."})
+    assert changed["nickname"] == "Anna K." and changed["position"] == world.head
+    assert anna.get("/v1/me")["nickname"] == "Anna K."
+    assert ben.get(f"/v1/users/{anna.id}") == {"id": anna.id, "nickname": "Anna K."}
+    assert {"id": anna.id, "nickname": "Anna K."} in ben.get(f"{room.path}/messages")["users"]
+    anna.refused("nickname_empty", "PATCH", "/v1/me", {"nickname": ""})
+
+
+def test_the_public_profile_is_public_to_those_who_are_logged_in(world):
+    anna = world.account()
+    stranger = world.user("Stranger")
+    assert stranger.get(f"/v1/users/{anna.id}") == {"id": anna.id, "nickname": "Anna"}
+    assert world.admin.get(f"/v1/users/{anna.id}") == {"id": anna.id, "nickname": "Anna"}
+    stranger.refused("user_not_found", "GET", f"/v1/users/{new_id()}")
+    world.nobody.refused("access_token_missing", "GET", f"/v1/users/{anna.id}")
+
+
+def test_an_expired_access_token_is_refreshed(tmp_path):
+    server = Server(tmp_path / "data", "--access-token-lifetime", "2").start()
+    try:
+        world = World(server)
+        anna = world.user()
+        assert anna.tokens["expiresIn"] <= 2
+        anna.get("/v1/me")
+        time.sleep(3.2)
+        head = world.head
+        anna.refused("access_token_expired", "GET", "/v1/me")
+        anna.refused("access_token_expired", "PATCH", "/v1/me", {"nickname": "Late"})
+        assert world.head == head
+        tokens = world.nobody.post("/v1/sessions/refresh", {"refreshToken": anna.tokens["refreshToken"]})
+        assert Api(server, tokens["accessToken"]).get("/v1/me")["nickname"] == "Anna"
+    finally:
+        server.end()
+
+
+def test_sessions_survive_a_restart(own_server):
+    world = World(own_server)
+    anna = world.account()
+    own_server.restart()
+    assert anna.get("/v1/me")["id"] == anna.id
+    world.login(anna.email)
+    world.nobody.post("/v1/sessions/refresh", {"refreshToken": anna.tokens["refreshToken"]})

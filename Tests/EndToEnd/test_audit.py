@@ -1,0 +1,204 @@
+"""`hansard audit` and `hansard log`: who did what, without a secret."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+
+from harness.client import new_id
+from harness.command import audit, hansard, settle, stat
+from harness.people import PASSWORD
+from harness.tampering import blocks
+
+SECRETS = {"apnsToken": "apns-" + "a1b2c3d4" * 8, "fcmToken": "fcm-" + "e5f6a7b8" * 8}
+TYPES = {
+    "user.registered", "profile.changed", "session.started", "session.refreshed", "session.ended", "device.registered",
+    "device.updated", "device.removed", "room.created", "room.renamed", "room.archived", "invite.created",
+    "invite.revoked", "member.joined", "member.added", "member.left", "member.removed", "room.muted", "message.sent",
+    "message.edited", "message.deleted", "read-marker.moved",
+}
+FIELDS = [
+    "position", "time", "originalTime", "type", "stream", "actor", "service", "device", "subject", "command", "detail",
+]
+
+
+class Scene:
+    """One of every act, on a server that goes on running."""
+
+    def __init__(self, world):
+        self.server = world.server
+        self.device = new_id()
+        self.anna = anna = world.account("Anna", deviceId=self.device)
+        self.ben = ben = world.user("Ben")
+        self.key = new_id()
+        anna.put(f"/v1/devices/{self.device}", {"name": "phone", "type": "ios"} | SECRETS, key=self.key)
+        anna.put(f"/v1/devices/{self.device}", {"name": "new phone"} | SECRETS)
+        anna.patch("/v1/me", {"nickname": "Anna K."})
+        self.room = room = anna.room("Tea", ben)
+        anna.patch(room.path, {"name": "Cake"})
+        self.invite = anna.post(f"{room.path}/invites", {})
+        carla = world.user("Carla")
+        carla.post(f"/v1/invites/{self.invite['token']}/accept")
+        anna.delete(f"{room.path}/members/{carla.id}")
+        anna.delete(f"{room.path}/invites/{self.invite['id']}")
+        self.sent = anna.send(room, "hello")
+        anna.patch(room.message(self.sent["id"]), {"text": "hello!"})
+        ben.put(f"{room.path}/read-marker", {"messageId": self.sent["id"]})
+        ben.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"})
+        anna.delete(room.message(self.sent["id"]))
+        world.admin.ingest_all([
+            {"op": "message.send", "as": ben.id, "roomId": room.id, "id": new_id(), "text": "old",
+             "sentAt": "2001-02-03T04:05:06.000Z"},
+        ])
+        ben.post(f"{room.path}/leave")
+        anna.delete(room.path)
+        self.refreshed = world.nobody.post("/v1/sessions/refresh", {"refreshToken": ben.tokens["refreshToken"]})
+        self.doomed = new_id()
+        ben.put(f"/v1/devices/{self.doomed}", {"name": "old phone"})
+        ben.delete(f"/v1/devices/{self.doomed}")
+        anna.delete("/v1/sessions/current")
+        self.head = settle(self.server)
+        self.rows = audit(self.server.data)
+
+    @property
+    def data(self):
+        return self.server.data
+
+
+@pytest.fixture(scope="module")
+def scene(shared_world):
+    return Scene(shared_world)
+
+
+def test_every_act_is_there(scene):
+    assert TYPES <= {row["type"] for row in scene.rows}
+    assert [row["position"] for row in scene.rows] == list(range(1, scene.head + 1))
+    assert all(list(row) == FIELDS for row in scene.rows)
+    times = [row["time"] for row in scene.rows]
+    assert times == sorted(times)
+
+
+def test_who_what_on_which_device_and_by_which_key(scene):
+    registered = next(row for row in scene.rows if row["type"] == "device.registered")
+    assert (registered["actor"], registered["stream"]) == (scene.anna.id, scene.anna.id)
+    assert registered["subject"] == scene.device
+    assert (registered["command"], registered["service"], registered["device"]) == (scene.key, None, scene.device)
+    assert registered["detail"]["pushProviders"] == ["apns", "fcm"]
+    sent = next(row for row in scene.rows if row["position"] == scene.sent["position"])
+    assert (sent["type"], sent["actor"], sent["stream"]) == ("message.sent", scene.anna.id, scene.room.id)
+    assert (sent["subject"], sent["device"], sent["detail"]["text"]) == (scene.sent["id"], scene.device, "hello")
+    old = next(row for row in scene.rows if row["detail"].get("text") == "old")
+    assert (old["originalTime"], old["actor"]) == ("2001-02-03T04:05:06.000Z", scene.ben.id)
+    assert old["service"] is not None and old["time"] > "2020"
+
+
+@pytest.mark.parametrize("form", ["table", "jsonl", "csv"])
+def test_secrets_never_appear(scene, form):
+    shown = hansard("audit", "--data", scene.data, "--format", form).text
+    inspected = "".join(
+        hansard("log", "inspect", "--data", scene.data, "--json", "--position", row["position"]).text
+        for row in scene.rows
+        if row["type"].startswith(("user.", "device.", "invite.", "session."))
+    )
+    secrets = [
+        *SECRETS.values(), PASSWORD, scene.anna.token, scene.anna.tokens["refreshToken"], scene.anna.email,
+        scene.refreshed["refreshToken"], scene.refreshed["accessToken"], scene.invite["token"], scene.server.token,
+    ]
+    for secret in secrets:
+        assert secret not in shown and secret not in inspected
+    # Keys, hashes and salts have 32 bytes or more; nothing that long is shown in hex or base64 either.
+    for text in (shown, inspected):
+        assert not re.search(r"[0-9a-f]{64}|[A-Za-z0-9+/_-]{43,}", text)
+
+
+def test_tokens_are_not_in_the_log_at_all(scene):
+    """The log keeps a hash of an invite's token, and nothing of access and refresh tokens."""
+    raw = b"".join(file.read_bytes() for file in (scene.data / "log").glob("*.seg"))
+    printed = scene.server.output.read_bytes() + scene.server.errors.read_bytes()
+    tokens = (scene.anna.token, scene.anna.tokens["refreshToken"], scene.invite["token"], scene.server.token)
+    for secret in (*tokens, PASSWORD):
+        assert secret.encode() not in raw
+        assert secret.encode() not in printed, "the server prints a secret"
+
+
+def positions(scene, *filters) -> list[int]:
+    return [row["position"] for row in audit(scene.data, *filters)]
+
+
+def matching(scene, test) -> list[int]:
+    return [row["position"] for row in scene.rows if test(row)]
+
+
+def test_filters(scene):
+    assert positions(scene, "--room", scene.room.id) == matching(scene, lambda row: row["stream"] == scene.room.id)
+    user = scene.ben.id
+    assert positions(scene, "--user", user) == matching(
+        scene, lambda row: user in (row["actor"], row["subject"], row["stream"])
+    )
+    of_device = positions(scene, "--device", scene.device)
+    assert set(matching(scene, lambda row: scene.device in (row["device"], row["subject"]))) <= set(of_device)
+    assert positions(scene, "--device", new_id()) == []
+    assert positions(scene, "--type", "message.sent") == matching(scene, lambda row: row["type"] == "message.sent")
+    both = positions(scene, "--type", "message.sent", "--type", "room.renamed", "--room", scene.room.id)
+    assert both == matching(
+        scene, lambda row: row["type"] in ("message.sent", "room.renamed") and row["stream"] == scene.room.id
+    )
+    assert positions(scene, "--from", 3, "--to", 5) == [3, 4, 5]
+    middle = scene.rows[len(scene.rows) // 2]["time"]
+    assert positions(scene, "--since", middle) == matching(scene, lambda row: row["time"] >= middle)
+    assert positions(scene, "--until", middle) == matching(scene, lambda row: row["time"] <= middle)
+    assert positions(scene, "--until", "2001-01-01T00:00:00Z") == []
+
+
+def test_the_formats_tell_the_same(scene):
+    table = hansard("audit", "--data", scene.data, "--format", "csv").output
+    rows = list(csv.DictReader(io.StringIO(table, newline="")))
+    assert list(rows[0]) == FIELDS
+    for shown, row in zip(rows, scene.rows, strict=True):
+        assert int(shown["position"]) == row["position"]
+        for name in ("time", "originalTime", "type", "stream", "actor", "service", "device", "subject", "command"):
+            assert shown[name] == (row[name] or "")
+        assert json.loads(shown["detail"]) == row["detail"]
+    lines = hansard("audit", "--data", scene.data).output.splitlines()
+    assert len(lines) == len(scene.rows) + 1 and lines[0].split()[0] == "POSITION"
+    assert all(row["type"] in line for row, line in zip(scene.rows, lines[1:]))
+
+
+def test_wrong_filters_are_explained(scene):
+    wrong = hansard("audit", "--data", scene.data, "--type", "message.exploded", expect=None)
+    assert wrong.status != 0 and "message.sent" in wrong.errors
+    for arguments in (["--room", "nonsense"], ["--since", "yesterday"], ["--from", "minus one"]):
+        outcome = hansard("audit", "--data", scene.data, *arguments, expect=None)
+        assert outcome.status != 0 and outcome.errors.strip()
+    missing = hansard("audit", "--data", scene.data / "nowhere", expect=None)
+    assert missing.status != 0 and "nowhere" in missing.errors
+
+
+def test_stat(scene):
+    figures = stat(scene.data)
+    assert figures["events"] == figures["head"] == scene.head
+    assert figures["messages"] == len(matching(scene, lambda row: row["type"] == "message.sent"))
+    assert figures["segments"] == len(list((scene.data / "log").glob("*.seg")))
+    assert figures["storedBytes"] > 0 and figures["rawBytes"] > 0
+    for name, count in figures["eventsByType"].items():
+        assert count == len(matching(scene, lambda row, name=name: row["type"] == name))
+    text = hansard("log", "stat", "--data", scene.data).output
+    assert "message.sent" in text and "bytes per message" in text
+
+
+def test_verify_and_inspect(scene):
+    assert "ok" in hansard("log", "verify", "--data", scene.data).output
+    shown = hansard("log", "verify", "--data", scene.data, "--json").json
+    assert (shown["ok"], shown["events"]) == (True, scene.head)
+    record = hansard("log", "inspect", "--data", scene.data, "--json", "--position", scene.sent["position"]).json
+    assert (record["type"], record["detail"]["text"], record["subject"]) == ("message.sent", "hello", scene.sent["id"])
+    block = hansard("log", "inspect", "--data", scene.data, "--json", "--block", scene.sent["position"]).json
+    held = next(item for item in blocks(scene.data) if item.first == block["first"])
+    assert (held.offset, held.stored_bytes, held.last) == (block["offset"], block["storedBytes"], block["last"])
+    assert block["first"] <= scene.sent["position"] <= block["last"]
+    assert "hello" in hansard("log", "inspect", "--data", scene.data, "--position", scene.sent["position"]).output
+    for position in (0, scene.head + 1):
+        outcome = hansard("log", "inspect", "--data", scene.data, "--position", position, expect=None)
+        assert outcome.status != 0 and outcome.errors.strip()

@@ -1,0 +1,72 @@
+"""Devices: described by their owner, never shown to others, never with a push token."""
+
+from harness.client import Api, new_id
+
+PHONE = {"name": "Anna's phone", "type": "ios", "osVersion": "26.1", "apnsToken": "apns-secret-1"}
+
+
+def test_a_device_is_registered_replaced_and_removed(world, anna):
+    path = f"/v1/devices/{new_id()}"
+    made = anna.put(path, PHONE)
+    assert (made["name"], made["type"], made["osVersion"]) == ("Anna's phone", "ios", "26.1")
+    assert made["pushProviders"] == ["apns"] and made["position"] == world.head
+    assert anna.get(path) == made
+    replaced = anna.put(path, {"type": "android", "fcmToken": "fcm-secret"})
+    assert (replaced["name"], replaced["osVersion"], replaced["pushProviders"]) == (None, None, ["fcm"])
+    assert anna.get("/v1/devices")["devices"] == [replaced]
+    removed = anna.delete(path)
+    assert (removed["name"], removed["pushProviders"]) == (None, [])
+    anna.refused("device_not_found", "GET", path)
+    anna.refused("device_not_found", "DELETE", path)
+    assert anna.get("/v1/devices")["devices"] == []
+
+
+def test_push_tokens_are_never_given_back(anna):
+    path = f"/v1/devices/{new_id()}"
+    body = PHONE | {"fcmToken": "fcm-secret-2"}
+    for answer in (
+        anna.request("PUT", path, body), anna.request("GET", path), anna.request("GET", "/v1/devices"),
+        anna.request("DELETE", path),
+    ):
+        assert "secret" not in answer.text
+
+
+def test_devices_are_their_owners_alone(anna, ben):
+    path = f"/v1/devices/{new_id()}"
+    anna.put(path, PHONE)
+    ben.refused("device_not_found", "GET", path)
+    ben.refused("device_not_found", "DELETE", path)
+    assert ben.get("/v1/devices")["devices"] == []
+    anna.get(path)
+
+
+def test_a_device_takes_its_sessions_with_it(world, anna):
+    device = new_id()
+    anna.put(f"/v1/devices/{device}", PHONE)
+    tokens = world.acting_as(anna.id).post("/v1/sessions", {"deviceId": device})
+    on_device = Api(world.server, tokens["accessToken"])
+    on_device.get("/v1/me")
+    anna.delete(f"/v1/devices/{device}")
+    on_device.refused("session_ended", "GET", "/v1/me")
+    world.nobody.refused("session_ended", "POST", "/v1/sessions/refresh", {"refreshToken": tokens["refreshToken"]})
+    anna.get("/v1/me")
+
+
+def test_a_late_retry_of_a_removal_does_not_remove_what_came_after(anna):
+    path, key = f"/v1/devices/{new_id()}", new_id()
+    anna.put(path, PHONE)
+    anna.delete(path, key=key)
+    anna.put(path, {"name": "again"})
+    anna.delete(path, key=key, expect=200)
+    assert anna.get(path)["name"] == "again"
+
+
+def test_a_key_names_one_mutation_of_one_user(anna, ben):
+    key, device = new_id(), new_id()
+    anna.put(f"/v1/devices/{device}", PHONE, key=key)
+    anna.put(f"/v1/devices/{device}", PHONE, key=key, expect=200)
+    anna.refused("idempotency_key_reused", "PUT", f"/v1/devices/{device}", PHONE | {"name": "other"}, key=key)
+    anna.refused("idempotency_key_reused", "PUT", f"/v1/devices/{new_id()}", PHONE, key=key)
+    anna.refused("idempotency_key_reused", "PATCH", "/v1/me", {"nickname": "Other"}, key=key)
+    ben.put(f"/v1/devices/{new_id()}", PHONE, key=key)
+    anna.refused("invalid_idempotency_key", "PUT", f"/v1/devices/{device}", PHONE, key="not a UUID")

@@ -1,0 +1,153 @@
+"""What is written down works: routes, codes, examples, and the commands that are shown for pasting."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import time
+
+import pytest
+
+from harness.command import hansard
+from harness.contract import contract
+from harness.errors import documented_codes
+from harness.places import DOCS, ROOT
+from harness.server import Server
+
+SHOWN_SECONDS = 10
+
+
+def test_the_routes_are_those_of_the_contract():
+    routes = {tuple(line.split()) for line in hansard("routes").output.splitlines() if line.strip()}
+    documented = {(operation.method, operation.path, operation.access) for operation in contract().operations}
+    assert routes == documented
+
+
+def test_the_codes_are_those_of_the_table():
+    printed = [line.split() for line in hansard("errors").output.splitlines() if line.strip()]
+    assert {code: int(status) for code, status in printed} == documented_codes()
+    assert len({code for code, _ in printed}) == len(printed)
+
+
+def test_the_contract_speaks_of_documented_codes_only():
+    for operation in contract().operations:
+        problems = operation.spec.get("x-problems", {})
+        for status, codes in problems.items():
+            for code in codes:
+                assert documented_codes().get(code) == int(status), f"{operation.id}: {code}"
+        refused = {status for status in operation.spec["responses"] if int(status) >= 400}
+        assert refused == set(problems), operation.id
+
+
+def test_every_code_belongs_to_a_route():
+    of_routes = {code for operation in contract().operations for codes in operation.spec.get("x-problems", {}).values()
+                 for code in codes}
+    # Of no route, or of single lines of an ingest alone.
+    assert set(documented_codes()) - of_routes == {"route_not_found", "method_not_allowed", "line_too_long"}
+
+
+def test_the_examples_fit_their_schemas():
+    for name, schema in contract().document["components"]["schemas"].items():
+        if "example" in schema:
+            contract().validate_named(name, schema["example"])
+    for operation in contract().operations:
+        for media, content in operation.spec.get("requestBody", {}).get("content", {}).items():
+            if media == "application/json":
+                contract().validate(content["schema"], content["example"], operation.id)
+            else:
+                for line in content["example"].splitlines():
+                    contract().validate_named("IngestLine", json.loads(line))
+
+
+def test_every_schema_is_closed_and_used():
+    document = (DOCS / "openapi.yaml").read_text()
+    for name, schema in contract().document["components"]["schemas"].items():
+        if schema.get("type") == "object":
+            assert schema.get("additionalProperties") is False, name
+        # The lines of an ingest are described for people; the tests check them one by one.
+        assert name in ("IngestLine", "IngestResult") or f"#/components/schemas/{name}'" in document, name
+
+
+def test_the_ops_of_the_ingest_page_are_those_of_the_contract():
+    page = (DOCS / "ingest.md").read_text()
+    named = set(re.findall(r"^\| `([a-z-]+\.[a-z-]+)` \|", page, re.MULTILINE))
+    assert named == set(contract().document["components"]["schemas"]["IngestLine"]["properties"]["op"]["enum"])
+    for line in re.findall(r'^(\{"line".*\})$', page, re.MULTILINE):
+        contract().validate_named("IngestResult", json.loads(line))
+
+
+def test_health(server):
+    import requests
+
+    for path in ("/healthz", "/readyz"):
+        response = requests.get(server.url + path, timeout=10)
+        contract().check("GET", server.url + path, response)
+        assert response.status_code == 200
+    names = {projection["name"] for projection in response.json()["projections"]}
+    assert names >= {"accounts", "rooms", "timeline", "ids"}
+
+
+def commands_of(text: str) -> str:
+    """From the first line of shell to the last: assignments, curl, and what belongs to them."""
+    lines = text.splitlines()
+    first = next((number for number, line in enumerate(lines) if re.match(r"\s*(curl |[a-zA-Z_]+=|export )", line)), None)
+    assert first is not None, f"no commands are shown in:\n{text}"
+    return "\n".join(lines[first:]) + "\n"
+
+
+def paste(commands: str, folder: pathlib.Path, server: Server) -> str:
+    """Runs the commands as they are, but for the address: a test has a port of its own."""
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands], cwd=folder, capture_output=True, text=True, timeout=120,
+        env=os.environ | {"HANSARD_DATA": str(server.data)},
+    )
+    assert done.returncode == 0, f"{commands}\n{done.stdout}\n{done.stderr}"
+    assert "urn:hansard:problem" not in done.stdout, f"{commands}\n{done.stdout}"
+    return done.stdout
+
+
+def check_conversation(output: str) -> None:
+    unread = re.findall(r'"unreadCount"\s*:\s*(\d+)', output)
+    assert unread and unread[-1] == "1", f"the last answer shows no unread message:\n{output}"
+
+
+def test_what_the_server_prints_can_be_pasted(tmp_path):
+    server = Server(tmp_path / "hansard-data").start()
+    try:
+        deadline = time.monotonic() + SHOWN_SECONDS
+        while "unread" not in server.output.read_text():
+            assert time.monotonic() < deadline, f"hansard serve shows no commands:\n{server.tail()}"
+            time.sleep(0.05)
+        shown = server.output.read_text()
+        assert server.url in shown, "the output does not say where the server listens"
+        commands = commands_of(shown)
+        assert "curl" in commands and server.url in commands
+        check_conversation(paste(commands, tmp_path, server))
+        check_conversation(paste(commands, tmp_path, server))
+    finally:
+        server.end()
+
+
+def test_what_the_readme_shows_can_be_pasted(tmp_path):
+    readme = (ROOT / "README.md").read_text()
+    blocks = [block for block in re.findall(r"```(?:sh|bash|console)?\n(.*?)```", readme, re.DOTALL) if "curl" in block]
+    assert blocks, "README.md shows no curl commands"
+    server = Server(tmp_path / "hansard-data").start()
+    try:
+        commands = "\n".join(blocks)
+        assert "127.0.0.1:8080" in commands
+        check_conversation(paste(commands.replace("127.0.0.1:8080", f"127.0.0.1:{server.port}"), tmp_path, server))
+    finally:
+        server.end()
+
+
+def test_the_first_screen_of_the_readme_has_the_two_commands():
+    first_screen = "\n".join((ROOT / "README.md").read_text().splitlines()[:40])
+    assert "Tools/serve" in first_screen and "Tools/test" in first_screen
+
+
+@pytest.mark.parametrize("command", ["", "serve", "import", "replay", "audit", "log", "log stat", "log verify", "log inspect"])
+def test_every_command_explains_itself(command):
+    text = hansard(*command.split(), "--help").output
+    assert "USAGE" in text and "--help" in text

@@ -1,0 +1,175 @@
+"""Pages of a room: by cursor, by message, by time; nothing twice, nothing left out."""
+
+import threading
+
+import pytest
+
+from harness.client import new_id
+from harness.people import timeline
+
+COUNT = 95
+
+
+@pytest.fixture(scope="module")
+def long_room(shared_world):
+    """A room of 95 messages, ten seconds apart, and one who reads it."""
+    anna = shared_world.user("Anna")
+    room = anna.room("Long")
+    lines = [
+        {
+            "op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": f"{number}",
+            "sentAt": f"2026-01-31T08:{number // 6:02}:{number % 6 * 10:02}.000Z",
+        }
+        for number in range(COUNT)
+    ]
+    shared_world.admin.ingest_all(lines)
+    return anna, room, lines
+
+
+def texts(page) -> list[int]:
+    return [int(message["text"]) for message in page["messages"]]
+
+
+def page_of(anna, room, **params) -> dict:
+    return anna.get(f"{room.path}/messages", **params)
+
+
+def test_the_newest_page_comes_first_with_thirty(long_room):
+    anna, room, _ = long_room
+    page = page_of(anna, room)
+    assert texts(page) == list(range(COUNT - 30, COUNT))
+    assert page["nextCursor"] is not None and page["previousCursor"] is None
+
+
+@pytest.mark.parametrize("limit", [1, 7, 30, 94, 95, 96, 200])
+def test_pages_lead_back_to_the_beginning_and_forth_again(long_room, limit):
+    anna, room, _ = long_room
+    back, cursor = [], None
+    while True:
+        page = page_of(anna, room, limit=limit, **({"before": cursor} if cursor else {}))
+        back = texts(page) + back
+        assert 1 <= len(page["messages"]) <= limit
+        if page["nextCursor"] is None:
+            break
+        cursor = page["nextCursor"]
+    assert back == list(range(COUNT))
+    forth = texts(page)
+    while page["previousCursor"] is not None:
+        page = page_of(anna, room, limit=limit, after=page["previousCursor"])
+        forth += texts(page)
+    assert forth == list(range(COUNT))
+
+
+def test_before_and_after_a_message(long_room):
+    anna, room, lines = long_room
+    assert texts(page_of(anna, room, before=lines[50]["id"], limit=5)) == [45, 46, 47, 48, 49]
+    assert texts(page_of(anna, room, after=lines[50]["id"], limit=5)) == [51, 52, 53, 54, 55]
+    first = page_of(anna, room, before=lines[3]["id"], limit=5)
+    assert (texts(first), first["nextCursor"]) == ([0, 1, 2], None)
+    last = page_of(anna, room, after=lines[92]["id"], limit=5)
+    assert (texts(last), last["previousCursor"]) == ([93, 94], None)
+    assert texts(page_of(anna, room, before=lines[0]["id"])) == []
+    assert texts(page_of(anna, room, after=lines[94]["id"])) == []
+    assert texts(page_of(anna, room, before=lines[50]["id"].upper(), limit=1)) == [49]
+
+
+def test_around_a_message(long_room):
+    anna, room, lines = long_room
+    page = page_of(anna, room, around=lines[50]["id"], limit=11)
+    assert len(texts(page)) == 11 and 50 in texts(page)
+    assert texts(page) == list(range(texts(page)[0], texts(page)[0] + 11))
+    assert min(texts(page)) <= 46 and max(texts(page)) >= 54
+    older = page_of(anna, room, before=page["nextCursor"], limit=3)
+    newer = page_of(anna, room, after=page["previousCursor"], limit=3)
+    assert texts(older)[-1] == texts(page)[0] - 1
+    assert texts(newer)[0] == texts(page)[-1] + 1
+    assert 0 in texts(page_of(anna, room, around=lines[0]["id"], limit=9))
+    assert 94 in texts(page_of(anna, room, around=lines[94]["id"], limit=9))
+    assert texts(page_of(anna, room, around=lines[7]["id"], limit=1)) == [7]
+
+
+def test_by_time(long_room):
+    anna, room, lines = long_room
+    exact, between = lines[50]["sentAt"], lines[50]["sentAt"].replace("0.000Z", "3.500Z")
+    assert texts(page_of(anna, room, before=exact, limit=3)) == [47, 48, 49]
+    assert texts(page_of(anna, room, after=exact, limit=3)) == [50, 51, 52]
+    assert texts(page_of(anna, room, before=between, limit=3)) == [48, 49, 50]
+    assert texts(page_of(anna, room, after=between, limit=3)) == [51, 52, 53]
+    assert 51 in texts(page_of(anna, room, around=between, limit=5))
+    seoul = "2026-01-31T17:08:20+09:00"
+    assert texts(page_of(anna, room, after=seoul, limit=1)) == [50]
+    assert texts(page_of(anna, room, before="2020-01-01T00:00:00Z")) == []
+    assert texts(page_of(anna, room, after="2040-01-01T00:00:00Z")) == []
+    assert texts(page_of(anna, room, before="2040-01-01T00:00:00Z", limit=2)) == [93, 94]
+    assert texts(page_of(anna, room, after="2020-01-01T00:00:00Z", limit=2)) == [0, 1]
+
+
+def test_questions_that_make_no_sense(world, long_room):
+    anna, room, lines = long_room
+    path, id = f"{room.path}/messages", lines[0]["id"]
+    for query in (f"before={id}&after={id}", f"before={id}&around={id}", f"after={id}&around={id}"):
+        anna.refused("invalid_query", "GET", f"{path}?{query}")
+    for limit in ("0", "201", "-1", "ten", "1.5", ""):
+        anna.refused("invalid_query", "GET", f"{path}?limit={limit}")
+    for cursor in ("nonsense", "", "2026-02-30T00:00:00Z", "AAAA"):
+        for anchor in ("before", "after", "around"):
+            anna.refused("invalid_cursor", "GET", f"{path}?{anchor}={cursor}")
+    anna.refused("message_not_found", "GET", f"{path}?before={new_id()}")
+    anna.refused("invalid_cursor", "GET", "/v1/rooms?cursor=nonsense")
+    anna.refused("invalid_cursor", "GET", f"{room.path}/members?cursor=nonsense")
+
+
+def test_an_altered_cursor_is_refused(long_room):
+    anna, room, _ = long_room
+    cursor = page_of(anna, room, limit=10)["nextCursor"]
+    anna.refused("invalid_cursor", "GET", f"{room.path}/messages?before={cursor[:-3]}")
+    anna.refused("invalid_cursor", "GET", f"/v1/rooms?cursor={cursor}")
+
+
+def test_an_empty_room_has_an_empty_page(anna):
+    page = page_of(anna, anna.room("Empty"))
+    assert page == {"messages": [], "users": [], "nextCursor": None, "previousCursor": None}
+
+
+def test_deleted_messages_keep_their_place_in_pages(anna, ben, room):
+    sent = [anna.send(room, f"{number}") for number in range(9)]
+    for number in (2, 3, 4):
+        anna.delete(room.message(sent[number]["id"]))
+    assert [message["id"] for message in timeline(ben, room.id, limit=2)] == [message["id"] for message in sent]
+    assert ben.texts(room, before=sent[5]["id"], limit=4) == ["1", "", "", ""]
+
+
+def test_pages_neither_repeat_nor_skip_while_others_write(world, anna, ben, room):
+    """One writes without pause; another pages back and forth over what was there before."""
+    lines = [
+        {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": f"{number}"}
+        for number in range(400)
+    ]
+    world.admin.ingest_all(lines)
+    expected = [line["id"] for line in lines]
+    stop = threading.Event()
+
+    def write():
+        writer = ben.again()
+        while not stop.is_set():
+            writer.put(room.message(new_id()), {"text": "meanwhile"})
+
+    writers = [threading.Thread(target=write) for _ in range(2)]
+    for writer in writers:
+        writer.start()
+    try:
+        for limit in (3, 17):
+            back = [message["id"] for message in timeline(anna, room.id, limit=limit)]
+            assert back[: len(expected)] == expected
+            assert len(set(back)) == len(back)
+            page = page_of(anna, room, before=expected[5], limit=5)
+            forth = [message["id"] for message in page["messages"]]
+            while len(forth) < len(expected):
+                page = page_of(anna, room, after=page["previousCursor"], limit=limit)
+                forth += [message["id"] for message in page["messages"]]
+            assert forth[: len(expected)] == expected
+            assert len(set(forth)) == len(forth)
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join()

@@ -1,0 +1,103 @@
+"""Every retry is safe for ever: at once, after something newer, after a restart, after 100,000 further messages."""
+
+import pytest
+
+from harness.client import new_id
+from harness.contract import contract
+from harness.ingest_mutations import OVER_INGEST
+from harness.mutations import OVER_HTTP
+from harness.people import World
+
+MUTATIONS = OVER_HTTP + OVER_INGEST
+FURTHER_MESSAGES = 100_000
+
+
+def by_name(mutation) -> str:
+    return mutation.__name__
+
+
+def test_every_mutation_has_a_case():
+    writes = {
+        operation.id for operation in contract().operations
+        if "201" in operation.spec["responses"]
+    }
+    cases = {"".join([first, *(word.capitalize() for word in rest)]) for first, *rest in (
+        mutation.__name__.split("_") for mutation in OVER_HTTP
+    )}
+    assert cases == writes
+    ops = contract().document["components"]["schemas"]["IngestLine"]["properties"]["op"]["enum"]
+    names = {mutation.__name__.replace("read_marker", "read-marker").replace("_", ".") for mutation in OVER_INGEST}
+    assert names == set(ops)
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=by_name)
+def test_a_retry_at_once_and_after_something_newer(world, mutation):
+    case = mutation(world)
+    status, position, _ = case.do()
+    assert (status, position) == (201, world.head)
+    head = world.head
+    assert case.do() == (200, position, None)
+    assert world.head == head, "the retry has written"
+    case.intervene()
+    head, state = world.head, case.state()
+    status, _, code = case.do()
+    assert (status, code) == (200, None)
+    assert case.state() == state, "the retry has undone something newer"
+    assert world.head == head, "the retry has written"
+    if case.lose is not None:
+        case.lose()
+        head = world.head
+        _, _, code = case.do()
+        assert code == case.refusal
+        assert world.head == head, "the refused retry has written"
+
+
+def test_retries_over_restarts_and_a_hundred_thousand_messages(own_server):
+    world = World(own_server)
+    cases = {mutation.__name__: mutation(world) for mutation in MUTATIONS}
+    first = {name: case.do() for name, case in cases.items()}
+    assert {status for status, _, _ in first.values()} == {201}
+
+    def all_repeat(when: str) -> None:
+        head = world.head
+        for name, case in cases.items():
+            assert case.do() == (200, first[name][1], None), f"{name} {when}"
+        assert world.head == head, f"a retry {when} has written"
+
+    own_server.restart()
+    all_repeat("after a restart")
+
+    anna = world.user("Anna")
+    room = anna.room("Busy")
+    world.admin.ingest_all(
+        [
+            {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": f"{number}"}
+            for number in range(FURTHER_MESSAGES)
+        ],
+        each=50_000,
+    )
+    all_repeat(f"after {FURTHER_MESSAGES} further messages")
+
+    own_server.kill()
+    own_server.start()
+    all_repeat("after a kill")
+
+    for case in cases.values():
+        case.intervene()
+    states = {name: case.state() for name, case in cases.items()}
+    own_server.restart()
+    head = world.head
+    for name, case in cases.items():
+        status, _, code = case.do()
+        assert (status, code) == (200, None), f"{name} after something newer and a restart"
+        assert case.state() == states[name], f"a retry of {name} has undone something newer"
+    assert world.head == head
+
+    losing = {name: case for name, case in cases.items() if case.lose is not None}
+    for case in losing.values():
+        case.lose()
+    own_server.restart()
+    head = world.head
+    for name, case in losing.items():
+        assert case.do()[2] == case.refusal, f"{name} without its right"
+    assert world.head == head

@@ -1,0 +1,150 @@
+"""Rooms, their members and roles."""
+
+import pytest
+
+from harness.client import new_id
+from harness.people import Room, walk
+
+
+def test_a_room_is_made_once(world, anna):
+    body = {"id": new_id(), "name": "Tea", "kind": "group"}
+    room = anna.post("/v1/rooms", body)
+    assert (room["name"], room["kind"], room["role"], room["memberCount"]) == ("Tea", "group", "owner", 1)
+    assert (room["unreadCount"], room["lastMessage"], room["archivedAt"]) == (0, None, None)
+    head = world.head
+    again = anna.post("/v1/rooms", body, expect=200)
+    assert again["id"] == room["id"] and again["position"] == room["position"]
+    assert world.head == head
+    anna.refused("id_in_use", "POST", "/v1/rooms", body | {"name": "Coffee"})
+
+
+def test_an_id_of_another_owner_is_in_use(anna, ben):
+    body = {"id": new_id(), "name": "Tea"}
+    anna.post("/v1/rooms", body)
+    ben.refused("id_in_use", "POST", "/v1/rooms", body)
+
+
+def test_kinds_of_rooms(anna):
+    assert anna.post("/v1/rooms", {"name": "Tea"})["kind"] == "group"
+    assert anna.post("/v1/rooms", {"name": "News", "kind": "channel"})["kind"] == "channel"
+    for kind in ("direct", "palace", ""):
+        anna.refused("invalid_field", "POST", "/v1/rooms", {"name": "Tea", "kind": kind})
+    anna.refused("room_name_empty", "POST", "/v1/rooms", {"name": ""})
+
+
+def test_the_list_has_the_latest_message_first(anna, ben, world):
+    rooms = [anna.room(f"Room {number}", ben) for number in range(5)]
+    for number in (3, 1, 4):
+        ben.send(rooms[number], f"message {number}")
+    page = anna.get("/v1/rooms")
+    names = [room["name"] for room in page["rooms"]]
+    # A room without a message stands where its creation stands.
+    assert names == ["Room 4", "Room 1", "Room 3", "Room 2", "Room 0"]
+    assert page["rooms"][0]["lastMessage"]["text"] == "message 4"
+    assert page["users"] == [{"id": ben.id, "nickname": "Ben"}]
+    assert [room["unreadCount"] for room in page["rooms"]] == [1, 1, 1, 0, 0]
+
+
+def test_the_list_comes_in_pages(anna):
+    names = [f"Room {number:02}" for number in range(37)]
+    for name in names:
+        anna.room(name)
+    assert len(anna.get("/v1/rooms")["rooms"]) == 30
+    for limit in (1, 7, 36, 37, 38):
+        assert [room["name"] for room in walk(anna, "/v1/rooms", "rooms", limit=limit)] == names[::-1]
+
+
+def test_a_room_is_renamed_and_archived_by_those_who_may(world, anna, ben, room):
+    ben.refused("forbidden", "PATCH", room.path, {"name": "Ben's"})
+    ben.refused("forbidden", "DELETE", room.path)
+    renamed = anna.patch(room.path, {"name": "Cake"})
+    assert renamed["name"] == "Cake" and renamed["position"] == world.head
+    assert ben.see(room)["name"] == "Cake"
+    ben.send(room, "last words")
+    archived = anna.delete(room.path)
+    assert archived["archivedAt"] is not None
+    again = anna.delete(room.path, expect=200)
+    assert again["position"] == archived["position"]
+    anna.refused("room_archived", "PATCH", room.path, {"name": "Late"})
+    ben.refused("room_archived", "PUT", room.message(new_id()), {"text": "late"})
+    assert ben.texts(room) == ["last words"]
+    assert ben.see(room)["archivedAt"] == archived["archivedAt"]
+
+
+def test_members_are_listed_in_the_order_of_joining(world, anna):
+    room = anna.room("Tea")
+    guests = world.users(*(f"Guest {number}" for number in range(8)))
+    for guest in guests:
+        anna.put(f"{room.path}/members/{guest.id}")
+    expected = [anna.id] + [guest.id for guest in guests]
+    for limit in (1, 3, 8, 9, 10):
+        members = walk(guests[0], f"{room.path}/members", "members", limit=limit)
+        assert [member["user"]["id"] for member in members] == expected
+    assert [member["role"] for member in members] == ["owner"] + ["member"] * 8
+    assert anna.see(room)["memberCount"] == 9
+
+
+def test_adding_and_removing(world, anna, ben, room):
+    carla, dora = world.users("Carla", "Dora")
+    added = anna.put(f"{room.path}/members/{carla.id}")
+    assert added == {"roomId": room.id, "userId": carla.id, "position": world.head}
+    anna.put(f"{room.path}/members/{carla.id}", expect=200)
+    ben.refused("forbidden", "PUT", f"{room.path}/members/{dora.id}")
+    anna.refused("user_not_found", "PUT", f"{room.path}/members/{new_id()}")
+    ben.refused("forbidden", "DELETE", f"{room.path}/members/{carla.id}")
+    anna.delete(f"{room.path}/members/{carla.id}")
+    carla.refused("room_not_found", "GET", room.path)
+    anna.refused("member_not_found", "DELETE", f"{room.path}/members/{carla.id}")
+    ben.refused("forbidden", "DELETE", f"{room.path}/members/{anna.id}")
+
+
+def test_leaving(world, anna, ben, room):
+    left = ben.post(f"{room.path}/leave")
+    assert left == {"roomId": room.id, "userId": ben.id, "position": world.head}
+    ben.refused("room_not_found", "GET", room.path)
+    ben.refused("room_not_found", "POST", f"{room.path}/leave")
+    assert ben.get("/v1/rooms")["rooms"] == []
+    assert anna.see(room)["memberCount"] == 1
+
+
+def test_muting(anna, ben, room):
+    until = "2030-01-01T09:30:00.250+09:00"
+    assert ben.put(f"{room.path}/mute", {"until": until})["mutedUntil"] == "2030-01-01T00:30:00.250Z"
+    assert ben.see(room)["mutedUntil"] == "2030-01-01T00:30:00.250Z"
+    assert anna.see(room)["mutedUntil"] is None
+    assert ben.put(f"{room.path}/mute", {})["mutedUntil"] is None
+
+
+ROOM_OPERATIONS = [
+    ("GET", "", None), ("PATCH", "", {"name": "Mine"}), ("DELETE", "", None), ("GET", "/members", None),
+    ("PUT", "/members/{other}", None), ("DELETE", "/members/{owner}", None), ("POST", "/leave", None),
+    ("PUT", "/mute", {}), ("POST", "/invites", {}), ("GET", "/invites", None), ("DELETE", "/invites/{invite}", None),
+    ("GET", "/messages", None), ("PUT", "/messages/{other}", {"text": "let me in"}),
+    ("GET", "/messages/{message}", None),
+    ("PUT", "/messages/{message}", {"text": "hello"}), ("PATCH", "/messages/{message}", {"text": "mine"}),
+    ("DELETE", "/messages/{message}", None), ("PUT", "/read-marker", {"messageId": "{message}"}),
+]
+
+
+@pytest.mark.parametrize("method, rest, body", ROOM_OPERATIONS)
+def test_a_foreign_room_is_as_if_it_were_not(world, anna, method, rest, body):
+    room = anna.room("Secret")
+    known = {
+        "other": new_id(), "owner": anna.id, "message": anna.send(room, "hello")["id"],
+        "invite": anna.post(f"{room.path}/invites", {})["id"],
+    }
+    body = body and {name: value.format(**known) for name, value in body.items()}
+    stranger, gone = world.users("Stranger", "Gone")
+    anna.put(f"{room.path}/members/{gone.id}")
+    gone.post(f"{room.path}/leave")
+    head = world.head
+    nowhere = Room(new_id())
+    # Who never was there, who left, and who asks for what does not exist are answered alike.
+    problems = [
+        stranger.refused("room_not_found", method, room.path + rest.format(**known), body),
+        gone.refused("room_not_found", method, room.path + rest.format(**known), body),
+        stranger.refused("room_not_found", method, nowhere.path + rest.format(**known), body),
+    ]
+    details = {problem["detail"].replace(room.id, "ID").replace(nowhere.id, "ID") for problem in problems}
+    assert len(details) == 1, "the answer tells a stranger whether the room exists"
+    assert world.head == head

@@ -1,0 +1,171 @@
+import ChatPrimitives
+import Testing
+
+@testable import EventLog
+
+@Suite("Damage")
+struct DamageTests {
+  /// Five blocks or more over three segments, closed.
+  static let disk: Result<MemoryDisk, any Error> = Result {
+    try Sample.log(blocks: [2, 1, 3, 2, 1, 2, 1], segmentBytes: 5120, payloadBytes: 160)
+  }
+
+  private func readAll(_ disk: MemoryDisk) throws {
+    _ = try LogReader.open(directory: dataDirectory, disk: disk).allRecords()
+  }
+
+  @Test("a flipped bit in any byte is found by verify and refused on read, with its place", arguments: 0..<8)
+  func everyByte(part: Int) throws {
+    let original = try Self.disk.get()
+    let reader = try LogReader.open(directory: dataDirectory, disk: original)
+    let head = reader.head
+    var blocks: [Block] = []
+    while (blocks.last?.last ?? .origin) < head {
+      blocks.append(try reader.block(containing: (blocks.last?.last ?? .origin).next))
+    }
+    let paths = segmentPaths(original)
+    #expect(paths.count == 3)
+    #expect(blocks.count == 7)
+    for path in paths {
+      let name = String(path.dropFirst(logDirectory.count + 1))
+      let own = blocks.filter { $0.segment == name }
+      let end = own.map { Int($0.offset) + $0.storedBytes }.max() ?? 4096
+      let isTail = path == paths.last
+      for place in stride(from: part, to: isTail ? end : 5120, by: 8) {
+        var files = original.files
+        files[path]?[place] ^= 1 << (place / 8 % 8)
+        let damaged = MemoryDisk(files)
+        let block = own.last { Int($0.offset) <= place }
+        let isBehind = place >= end
+        let expected = place < 4096 ? 0 : isBehind ? UInt64(end) : block?.offset
+        for error in [
+          logError { _ = try LogVerifier(directory: dataDirectory, disk: damaged).run() },
+          logError { try readAll(damaged) },
+        ] {
+          #expect(error?.code == .corrupt, "byte \(place) of \(name)")
+          #expect(error?.location?.file == name, "byte \(place) of \(name)")
+          #expect(error?.location?.offset == expected, "byte \(place) of \(name)")
+          #expect(place < 4096 || isBehind || error?.location?.position == block?.first, "byte \(place) of \(name)")
+        }
+      }
+    }
+  }
+
+  @Test("the writer refuses a damaged block on first read and still serves the others")
+  func writerRefusesOnRead() throws {
+    let original = try Self.disk.get()
+    let reader = try LogReader.open(directory: dataDirectory, disk: original)
+    let block = try reader.block(containing: LogPosition(4))
+    var files = original.files
+    files["\(logDirectory)/\(block.segment)"]?[Int(block.offset) + 70] ^= 1
+    let log = try EmbeddedLog.open(
+      directory: dataDirectory, disk: MemoryDisk(files), options: Sample.options(segmentBytes: 5120))
+    let error = logError { _ = try log.block(containing: LogPosition(4)) }
+    #expect(error?.code == .corrupt)
+    #expect(error?.location == .init(file: block.segment, offset: block.offset, position: block.first))
+    #expect(try log.block(containing: .first).first == .first)
+    #expect(try log.block(containing: log.head).last == log.head)
+  }
+
+  @Test("swapped and duplicated blocks are found", arguments: [true, false])
+  func movedBlocks(swapping: Bool) throws {
+    let disk = MemoryDisk()
+    let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options())
+    for _ in 0..<4 {
+      try log.append(Sample.block(after: log.head, records: 1, payloadBytes: 15_000, compressible: false))
+    }
+    try log.close()
+    let blocks = try [1, 2, 3, 4].map { try log.block(containing: LogPosition($0)) }
+    #expect(Set(blocks.map(\.storedBytes)).count == 1)
+    let path = try #require(segmentPaths(disk).first)
+    let whole = try #require(disk.files[path])
+    func bytes(_ number: Int) -> ArraySlice<UInt8> {
+      whole[Int(blocks[number].offset)..<Int(blocks[number].offset) + blocks[number].storedBytes]
+    }
+    for (one, other) in [(0, 1), (1, 2), (0, 2), (2, 3), (1, 3)] {
+      var changed = whole
+      changed.replaceSubrange(bytes(other).indices, with: bytes(one))
+      if swapping { changed.replaceSubrange(bytes(one).indices, with: bytes(other)) }
+      var files = disk.files
+      files[path] = changed
+      let damaged = MemoryDisk(files)
+      #expect(logError { try readAll(damaged) }?.code == .corrupt)
+      #expect(logError { _ = try LogVerifier(directory: dataDirectory, disk: damaged).run() }?.code == .corrupt)
+      #expect(
+        logError { _ = try EmbeddedLog.open(directory: dataDirectory, disk: damaged, options: Sample.options()) }?
+          .code == .corrupt)
+    }
+  }
+
+  @Test("segments of another log, or in each other's place, are refused")
+  func foreignSegments() throws {
+    let original = try Self.disk.get()
+    let paths = segmentPaths(original)
+    var files = original.files
+    files[paths[0]] = original.files[paths[1]]
+    files[paths[1]] = original.files[paths[0]]
+    #expect(logError { try readAll(MemoryDisk(files)) }?.code == .corrupt)
+    let other = MemoryDisk()
+    let options = LogOptions(segmentBytes: 5120, preparesAhead: false, now: { Sample.time })
+    let log = try EmbeddedLog.open(directory: dataDirectory, disk: other, options: options)
+    for records in [2, 1, 3, 2, 1, 2, 1] { try log.append(Sample.block(after: log.head, records: records)) }
+    try log.close()
+    for path in segmentPaths(other) where original.files[path] != nil {
+      files = original.files
+      files[path] = other.files[path]
+      #expect(logError { try readAll(MemoryDisk(files)) }?.code == .corrupt)
+    }
+  }
+
+  @Test("verify finds a recorded time that goes back, though every checksum holds")
+  func timeGoesBack() throws {
+    let disk = MemoryDisk()
+    let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options())
+    try log.append(Sample.block(after: .origin, records: 2))
+    try log.close()
+    let block = try log.block(containing: .first)
+    #expect(try LogVerifier(directory: dataDirectory, disk: disk).run().records == 2)
+    let records = block.records.reversed().enumerated().map { number, record in
+      LogRecord(position: LogPosition(UInt64(number + 1)), envelope: record.envelope, payload: record.payload)
+    }
+    #expect(records[0].envelope.time > records[1].envelope.time)
+    let path = try #require(segmentPaths(disk).first)
+    var files = disk.files
+    let rest = try unorderedBlock(records, in: try #require(files[path]))
+    files[path]?.replaceSubrange(4096..., with: rest)
+    let error = logError { _ = try LogVerifier(directory: dataDirectory, disk: MemoryDisk(files)).run() }
+    #expect(error?.code == .corrupt)
+    #expect(error?.location?.position == LogPosition(2))
+  }
+
+  /// The rest of a segment with one stored block whose records no builder would take.
+  private func unorderedBlock(_ records: [LogRecord], in segment: [UInt8]) throws -> [UInt8] {
+    var raw: [UInt8] = []
+    for record in records {
+      var one = BlockBuilder(first: .first)
+      try one.append(record.envelope, payload: record.payload)
+      raw += one.raw
+    }
+    let segmentHeader = try SegmentHeader(parsing: segment.span.bytes.extracting(..<4096))
+    let header = BlockHeader(
+      codec: .stored, salt: segmentHeader.salt, first: .first, knownDurable: .origin, count: records.count,
+      rawBytes: raw.count, storedBytes: raw.count, bodyChecksum: CRC32C.of(raw.span.bytes),
+      chain: SegmentHeader.checksum(in: segment.span.bytes))
+    var rest = [UInt8](repeating: 0, count: segment.count - 4096)
+    rest.withUnsafeMutableBytes { _ = header.encode(into: $0) }
+    rest.replaceSubrange(64..<64 + raw.count, with: raw)
+    return rest
+  }
+
+  @Test("zeros over a whole segment, or over its header, are refused")
+  func zeroedRanges() throws {
+    let original = try Self.disk.get()
+    for path in segmentPaths(original) {
+      for range in [0..<4096, 4096..<5120, 0..<5120] {
+        var files = original.files
+        files[path]?.replaceSubrange(range, with: [UInt8](repeating: 0, count: range.count))
+        #expect(logError { try readAll(MemoryDisk(files)) }?.code == .corrupt)
+      }
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import ChatPrimitives
+import Foundation
+import Synchronization
+import Testing
+
+@testable import EventLog
+
+@Suite("Failing disks")
+struct FailureTests {
+  private func opened() throws -> (MemoryDisk, EmbeddedLog) {
+    let disk = MemoryDisk()
+    let log = try EmbeddedLog.open(
+      directory: dataDirectory, disk: disk, options: Sample.options(segmentBytes: 5120))
+    try log.append(Sample.block(after: .origin, records: 2))
+    return (disk, log)
+  }
+
+  private func expectPoisoned(_ log: EmbeddedLog, _ disk: MemoryDisk, code: LogError.Code) throws {
+    let error = logError { try log.append(Sample.block(after: log.head, records: 1)) }
+    #expect(error?.code == code)
+    #expect(error?.location?.offset != nil || code == .io)
+    #expect(log.poison == error)
+    #expect(log.head == LogPosition(2))
+    let writes = disk.writes.load(ordering: .relaxed)
+    for _ in 0..<2 {
+      let later = logError { try log.append(Sample.block(after: log.head, records: 1)) }
+      #expect(later?.code == .poisoned)
+      #expect(later?.cause == error?.description)
+    }
+    #expect(logError { try log.noteIdle() }?.code == .poisoned)
+    #expect(disk.writes.load(ordering: .relaxed) == writes)
+    #expect(try log.allRecords().count == 2)
+    try log.close()
+    #expect(disk.writes.load(ordering: .relaxed) == writes)
+    let again = try EmbeddedLog.open(
+      directory: dataDirectory, disk: MemoryDisk(disk.files), options: Sample.options())
+    #expect(again.head >= LogPosition(2))
+    try again.append(Sample.block(after: again.head, records: 1))
+  }
+
+  @Test("a failed sync poisons the log")
+  func failedSync() throws {
+    let (disk, log) = try opened()
+    disk.plan.withLock { $0.syncsUntilFault = 1 }
+    try expectPoisoned(log, disk, code: .io)
+  }
+
+  @Test(
+    "a failed write poisons the log", arguments: [(EIO, LogError.Code.io), (ENOSPC, .fullDisk), (EDQUOT, .fullDisk)])
+  func failedWrite(number: Int32, code: LogError.Code) throws {
+    let (disk, log) = try opened()
+    disk.plan.withLock {
+      $0.writesUntilFault = 1
+      $0.writeFault = .error(number)
+    }
+    try expectPoisoned(log, disk, code: code)
+  }
+
+  @Test("a short write poisons the log, and the part that was written is cut at the next start")
+  func shortWrite() throws {
+    let (disk, log) = try opened()
+    disk.plan.withLock {
+      $0.writesUntilFault = 1
+      $0.writeFault = .short(70)
+    }
+    try expectPoisoned(log, disk, code: .io)
+    let again = try EmbeddedLog.open(
+      directory: dataDirectory, disk: MemoryDisk(disk.files), options: Sample.options())
+    #expect(again.recovery.tornTail != nil)
+    #expect(again.head == LogPosition(2))
+  }
+
+  @Test("no room for the next segment poisons the log and leaves no half-filled file")
+  func fullDiskWhileRolling() throws {
+    let (disk, log) = try opened()
+    disk.plan.withLock {
+      $0.writesUntilFault = 1
+      $0.writeFault = .error(ENOSPC)
+    }
+    let error = logError {
+      try log.append(Sample.block(after: log.head, records: 30, compressible: false))
+    }
+    #expect(error?.code == .fullDisk)
+    #expect(segmentPaths(disk).count == 1)
+    #expect(!disk.files.keys.contains { $0.hasSuffix(".tmp") })
+    #expect(log.poison == error)
+    #expect(try log.allRecords().count == 2)
+  }
+
+  @Test("a failure at any write or sync while segments fill loses nothing acknowledged", arguments: [true, false])
+  func everyFailure(failsSync: Bool) throws {
+    for step in 1...60 {
+      let (disk, log) = try opened()
+      disk.plan.withLock { plan in
+        if failsSync { plan.syncsUntilFault = step } else { plan.writesUntilFault = step }
+      }
+      var submitted = log.head
+      while log.poison == nil, log.head < LogPosition(40) {
+        let block = try Sample.block(after: log.head, records: 2)
+        submitted = LogPosition(block.next.value - 1)
+        try? log.append(block)
+        if log.head.value % 8 == 0 { try? log.noteIdle() }
+      }
+      let acknowledged = log.head
+      let after = MemoryDisk(disk.files)
+      let again = try EmbeddedLog.open(
+        directory: dataDirectory, disk: after, options: Sample.options(segmentBytes: 5120))
+      #expect(again.head >= acknowledged && again.head <= submitted)
+      let records = try again.allRecords()
+      #expect(records.map(\.envelope) == (1...again.head.value).map { Sample.envelope($0) })
+      try again.append(Sample.block(after: again.head, records: 1))
+      try again.close()
+      _ = try LogVerifier(directory: dataDirectory, disk: after).run()
+    }
+  }
+
+  @Test("a failed superblock poisons the log")
+  func failedSuperblock() throws {
+    let (disk, log) = try opened()
+    disk.plan.withLock { $0.syncsUntilFault = 1 }
+    #expect(logError { try log.noteIdle() }?.code == .io)
+    #expect(log.poison?.code == .io)
+    #expect(logError { try log.append(Sample.block(after: log.head, records: 1)) }?.code == .poisoned)
+  }
+
+  @Test("a second open is refused by the lock until the first is closed")
+  func lock() throws {
+    let (disk, log) = try opened()
+    let error = logError { _ = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options()) }
+    #expect(error?.code == .locked)
+    #expect(error?.location?.file == "/data/lock")
+    _ = try LogReader.open(directory: dataDirectory, disk: disk)
+    try log.close()
+    let again = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options())
+    #expect(again.head == LogPosition(2))
+  }
+}

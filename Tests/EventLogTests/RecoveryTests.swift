@@ -1,0 +1,243 @@
+import ChatPrimitives
+import Foundation
+import Synchronization
+import Testing
+
+@testable import EventLog
+
+@Suite("Recovery")
+struct RecoveryTests {
+  /// A log left as a crash leaves it, and where its last block stands.
+  private func crashed() throws -> (files: [String: [UInt8]], tail: String, last: Block) {
+    let disk = try Sample.log(blocks: [3, 2, 4], closed: false)
+    let log = try EmbeddedLog.open(directory: dataDirectory, disk: MemoryDisk(disk.files), options: Sample.options())
+    return (disk.files, try #require(segmentPaths(disk).last), try log.block(containing: log.head))
+  }
+
+  private func open(_ disk: MemoryDisk) throws -> EmbeddedLog {
+    try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options())
+  }
+
+  @Test("a file cut at any byte of its last block opens with all earlier blocks", arguments: [true, false])
+  func cutAtEveryByte(truncating: Bool) throws {
+    let (files, tail, last) = try crashed()
+    let start = Int(last.offset)
+    for length in start..<start + last.storedBytes {
+      var changed = files
+      if truncating {
+        changed[tail]?.removeSubrange(length...)
+      } else {
+        changed[tail]?.replaceSubrange(length..., with: [UInt8](repeating: 0, count: 64 * 1024 - length))
+      }
+      // The body's last bytes may be zeros that the cut leaves as they were.
+      let isIntact = changed[tail]?.prefix(start + last.storedBytes) == files[tail]?.prefix(start + last.storedBytes)
+      let disk = MemoryDisk(changed)
+      let log = try open(disk)
+      #expect(log.head == (isIntact ? LogPosition(9) : LogPosition(5)))
+      #expect(try log.allRecords().count == Int(log.head.value))
+      #expect(disk.files[tail]?.count == 64 * 1024)
+      try log.append(Sample.block(after: log.head, records: 2))
+      try log.close()
+      #expect(try LogVerifier(directory: dataDirectory, disk: disk).run().head == log.head)
+    }
+  }
+
+  @Test("a flipped bit in an unacknowledged last block makes a torn tail, saved aside and reported")
+  func tornIsSavedAside() throws {
+    let (files, tail, last) = try crashed()
+    for place in stride(from: Int(last.offset), to: Int(last.offset) + 64 + 20, by: 1) {
+      var changed = files
+      changed[tail]?[place] ^= 0x10
+      let disk = MemoryDisk(changed)
+      let log = try open(disk)
+      #expect(log.head == LogPosition(5))
+      let torn = try #require(log.recovery.tornTail)
+      #expect(torn.position == LogPosition(6) && torn.offset == last.offset)
+      #expect(torn.savedAs == "torn-00000000000000000006-\(Sample.time.milliseconds).bin")
+      let saved = try #require(disk.files["\(logDirectory)/\(torn.savedAs)"])
+      #expect(saved.count == torn.bytes)
+      #expect(saved[...] == changed[tail]?[Int(last.offset)..<Int(last.offset) + torn.bytes])
+      #expect(disk.files[tail]?[Int(last.offset)...].allSatisfy { $0 == 0 } == true)
+    }
+  }
+
+  @Test("a second torn tail does not overwrite the first one's file")
+  func tornTwice() throws {
+    let (files, tail, last) = try crashed()
+    let disk = MemoryDisk(files)
+    for _ in 0..<2 {
+      let file = try disk.open(tail, .readWrite)
+      _ = try [UInt8](repeating: 7, count: 100).withUnsafeBytes { try file.write($0, at: last.offset) }
+      _ = try open(disk)
+    }
+    #expect(disk.files.keys.filter { $0.contains("torn-") }.count == 2)
+  }
+
+  @Test("lost sectors of the last block, in any combination, leave all earlier blocks")
+  func lostSectors() throws {
+    let disk = try Sample.log(blocks: [3, 2], closed: false)
+    let writer = try open(disk)
+    try writer.append(Sample.block(after: writer.head, records: 12, payloadBytes: 150, compressible: false))
+    let last = try writer.block(containing: writer.head)
+    let tail = try #require(segmentPaths(disk).last)
+    let files = disk.files
+    let firstSector = Int(last.offset) / 512
+    let sectors = (Int(last.offset) + last.storedBytes - 1) / 512 - firstSector + 1
+    #expect(sectors > 3)
+    for mask in 1..<(1 << sectors) {
+      var changed = files
+      for sector in 0..<sectors where mask & (1 << sector) != 0 {
+        let start = max(Int(last.offset), (firstSector + sector) * 512)
+        let end = min(Int(last.offset) + last.storedBytes, (firstSector + sector + 1) * 512)
+        changed[tail]?.replaceSubrange(start..<end, with: [UInt8](repeating: 0, count: end - start))
+      }
+      let log = try open(MemoryDisk(changed))
+      #expect(log.head == LogPosition(5))
+      #expect(try log.allRecords().count == 5)
+    }
+  }
+
+  @Test("what the superblock knows to be durable is refused when damaged, never cut")
+  func durableIsNeverCut() throws {
+    let disk = try Sample.log(blocks: [3, 2, 4])
+    let tail = try #require(segmentPaths(disk).last)
+    let log = try open(MemoryDisk(disk.files))
+    let last = try log.block(containing: log.head)
+    for place in Int(last.offset)..<Int(last.offset) + last.storedBytes {
+      var files = disk.files
+      files[tail]?[place] ^= 1
+      let damaged = MemoryDisk(files)
+      let error = logError { _ = try open(damaged) }
+      #expect(error?.code == .corrupt)
+      #expect(error?.location?.file == SegmentName.of(.first))
+      #expect(error?.location?.offset == last.offset)
+      #expect(error?.location?.position == LogPosition(6))
+      #expect(damaged.files[tail] == files[tail])
+    }
+    for length in [Int(last.offset), Int(last.offset) + 10, 4096] {
+      var files = disk.files
+      files[tail]?.removeSubrange(length...)
+      #expect(logError { _ = try open(MemoryDisk(files)) }?.code == .corrupt)
+    }
+  }
+
+  @Test("damage with an intact later block is corruption, with or without a superblock that knows")
+  func laterBlocksProveDurability() throws {
+    let disk = try Sample.log(blocks: [3, 2, 4], closed: false)
+    let tail = try #require(segmentPaths(disk).last)
+    let log = try open(MemoryDisk(disk.files))
+    let middle = try log.block(containing: LogPosition(4))
+    for place in Int(middle.offset)..<Int(middle.offset) + middle.storedBytes {
+      var files = disk.files
+      files[tail]?[place] ^= 4
+      let error = logError { _ = try open(MemoryDisk(files)) }
+      #expect(error?.code == .corrupt)
+      #expect(error?.location?.offset == middle.offset)
+    }
+    var hole = disk.files
+    let range = Int(middle.offset)..<Int(middle.offset) + middle.storedBytes
+    hole[tail]?.replaceSubrange(range, with: [UInt8](repeating: 0, count: range.count))
+    #expect(logError { _ = try open(MemoryDisk(hole)) }?.code == .corrupt)
+    #expect(logError { _ = try LogReader.open(directory: dataDirectory, disk: MemoryDisk(hole)) }?.code == .corrupt)
+  }
+
+  @Test("bytes behind the end that no writer acknowledged are saved aside")
+  func strayBytes() throws {
+    let disk = try Sample.log(blocks: [3])
+    let tail = try #require(segmentPaths(disk).last)
+    var files = disk.files
+    files[tail]?[60_000] = 1
+    let log = try open(MemoryDisk(files))
+    #expect(log.head == LogPosition(3))
+    #expect(log.recovery.tornTail?.position == LogPosition(4))
+  }
+
+  @Test("a payload that looks like a block is not taken for one")
+  func forgedHeader() throws {
+    let disk = MemoryDisk()
+    let log = try open(disk)
+    try log.append(Sample.block(after: .origin, records: 1))
+    let forged = BlockHeader(
+      codec: .stored, salt: 42, first: LogPosition(9), knownDurable: LogPosition(8), count: 1, rawBytes: 100,
+      storedBytes: 100, bodyChecksum: 0, chain: 0)
+    var bytes = [UInt8](repeating: 0, count: 64)
+    bytes.withUnsafeMutableBytes { _ = forged.encode(into: $0) }
+    var builder = BlockBuilder(first: LogPosition(2))
+    let noise = Sample.payload(5, count: 2000, compressible: false)
+    for shift in 0..<8 {
+      let padding = [UInt8](repeating: 1, count: shift)
+      try builder.append(Sample.envelope(builder.next.value), payload: noise + padding + bytes)
+    }
+    try log.append(builder)
+    let tail = try #require(segmentPaths(disk).last)
+    var files = disk.files
+    let last = try log.block(containing: LogPosition(2))
+    #expect(last.codec == .lz4 || last.codec == .stored)
+    files[tail]?[Int(last.offset) + 100] ^= 1
+    let reopened = try open(MemoryDisk(files))
+    #expect(reopened.head == .first)
+  }
+
+  @Test("an empty segment just made opens, whether the crash came before or after its naming")
+  func emptyNextSegment() throws {
+    let disk = MemoryDisk()
+    let options = Sample.options(segmentBytes: 5120)
+    let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: options)
+    while segmentPaths(disk).count < 3 {
+      try log.append(Sample.block(after: log.head, records: 2))
+    }
+    let newest = try #require(segmentPaths(disk).last)
+    var files = disk.files
+    files[newest]?.replaceSubrange(4096..., with: [UInt8](repeating: 0, count: 1024))
+    let opened = try EmbeddedLog.open(directory: dataDirectory, disk: MemoryDisk(files), options: options)
+    #expect(opened.head == LogPosition(log.head.value - 2))
+    #expect(opened.lastTime == Sample.envelope(opened.head.value).time)
+    #expect(try opened.allRecords().count == Int(opened.head.value))
+    try opened.append(Sample.block(after: opened.head, records: 2))
+    files = disk.files
+    files["\(logDirectory)/next.tmp"] = [1, 2, 3]
+    let disk2 = MemoryDisk(files)
+    let cleaned = try EmbeddedLog.open(directory: dataDirectory, disk: disk2, options: options)
+    #expect(cleaned.head == log.head)
+    #expect(disk2.files["\(logDirectory)/next.tmp"] == nil)
+  }
+
+  @Test("a log whose superblock, segments or one segment are gone is refused")
+  func missingFiles() throws {
+    let disk = try Sample.log(blocks: [2, 2, 2, 2, 2, 2, 2, 2], segmentBytes: 5120)
+    let segments = segmentPaths(disk)
+    #expect(segments.count > 2)
+    var files = disk.files
+    files["\(logDirectory)/superblock"] = nil
+    #expect(logError { _ = try open(MemoryDisk(files)) }?.code == .corrupt)
+    #expect(logError { _ = try LogReader.open(directory: dataDirectory, disk: MemoryDisk(files)) }?.code == .corrupt)
+    files = disk.files.filter { !$0.key.hasSuffix(".seg") }
+    #expect(logError { _ = try open(MemoryDisk(files)) }?.code == .corrupt)
+    files = disk.files
+    files[segments[segments.count - 1]] = nil
+    #expect(logError { _ = try open(MemoryDisk(files)) }?.code == .corrupt)
+    files = disk.files
+    files[segments[1]] = nil
+    #expect(logError { _ = try open(MemoryDisk(files)).allRecords() }?.code == .corrupt)
+    files = disk.files
+    files[segments[0]] = nil
+    #expect(logError { _ = try open(MemoryDisk(files)).allRecords() }?.code == .corrupt)
+  }
+
+  @Test("a crash at any write or sync of making a log leaves a directory that opens")
+  func crashWhileCreating() throws {
+    for step in 1...40 {
+      for failsSync in [true, false] {
+        let disk = MemoryDisk()
+        disk.plan.withLock { plan in
+          if failsSync { plan.syncsUntilFault = step } else { plan.writesUntilFault = step }
+        }
+        _ = try? open(disk)
+        let log = try open(MemoryDisk(disk.files))
+        #expect(log.head == .origin)
+        try log.append(Sample.block(after: .origin, records: 1))
+        #expect(try log.allRecords().count == 1)
+      }
+    }
+  }
+}

@@ -1,0 +1,207 @@
+import ChatDomain
+import ChatPrimitives
+import EventLog
+import EventStore
+import Foundation
+import Synchronization
+import Testing
+
+/// Renames one room, refuses empty names, and calls a name that the room has already done.
+private struct NamingMachine: DecisionMachine {
+  enum Reply: Sendable, Equatable {
+    case recorded(LogPosition)
+    case already
+    case refused
+  }
+
+  let room: RoomID
+  var name = ""
+  var version = StreamVersion.none
+
+  mutating func decide(_ command: String, next: LogPosition, now: Timestamp) -> Decision<Reply> {
+    if command.isEmpty { return Decision(events: [], reply: .refused) }
+    if command == name { return Decision(events: [], reply: .already) }
+    name = command
+    version = version.next
+    let event = RecordedEvent(
+      stamp: Stamp(position: next, time: now), version: version, actor: nil, service: nil, device: nil, command: nil,
+      originalTime: nil, event: .room(room, .renamed(name: command)))
+    return Decision(events: [event], reply: .recorded(next))
+  }
+}
+
+/// A pipeline over a real log in a directory of its own, on a disk that can be held. Its clock stands still.
+private final class Bench: Sendable {
+  static let now = Timestamp(milliseconds: 1_000)
+  /// Of the record before the first: later than the clock says.
+  static let lastTime = Timestamp(milliseconds: 5_000)
+
+  let disk = HeldDisk()
+  let directory = TemporaryDirectory()
+  let log: EmbeddedLog
+  let store: EventStore
+  let pipeline: CommitPipeline<NamingMachine>
+
+  init() throws {
+    log = try EmbeddedLog.open(
+      directory: directory.path, disk: disk, options: LogOptions(segmentBytes: 8 << 20, preparesAhead: false))
+    store = EventStore(log: log)
+    pipeline = CommitPipeline(
+      store: store, machine: NamingMachine(room: RoomID(UUIDBytes(high: 1, low: 1))), lastTime: Self.lastTime,
+      clock: { Self.now })
+  }
+
+  func close() throws {
+    pipeline.close()
+    store.close()
+    try log.close()
+  }
+}
+
+/// What came back, in the order in which it came.
+private final class Answers: Sendable {
+  private let received = Mutex<[String]>([])
+
+  func note(_ name: String) -> @Sendable (Result<NamingMachine.Reply, CommitError>) -> Void {
+    { result in
+      let text: String
+      switch result {
+      case .success(let reply): text = "\(name): \(reply)"
+      case .failure(let error): text = "\(name): \(error)"
+      }
+      self.received.withLock { $0.append(text) }
+    }
+  }
+
+  var all: [String] { received.withLock { $0 } }
+}
+
+@Suite("The commit pipeline")
+struct CommitPipelineTests {
+  @Test("nothing is answered before its sync has returned: no fact, no refusal, no 'already done'")
+  func answersAfterSync() throws {
+    let bench = try Bench()
+    let answers = Answers()
+    bench.disk.hold()
+    try bench.pipeline.submit("tea", completion: answers.note("first"))
+    bench.disk.waitForHeldSync()
+    // Decided while the first fact is on its way: both rest on it.
+    try bench.pipeline.submit("tea", completion: answers.note("repeat"))
+    try bench.pipeline.submit("", completion: answers.note("refusal"))
+    Thread.sleep(forTimeInterval: 0.2)
+    #expect(answers.all.isEmpty)
+    #expect(bench.store.head == .origin)
+    #expect(try bench.store.events(after: .origin, limit: 10).isEmpty)
+    bench.disk.release()
+    bench.pipeline.close()
+    #expect(answers.all == ["first: recorded(1)", "repeat: already", "refusal: refused"])
+    #expect(bench.store.head == LogPosition(1))
+    try bench.close()
+  }
+
+  @Test("when a sync fails, nobody who rests on it is answered, and nothing is written any more")
+  func poisons() throws {
+    let bench = try Bench()
+    let answers = Answers()
+    bench.disk.hold()
+    try bench.pipeline.submit("tea", completion: answers.note("first"))
+    bench.disk.waitForHeldSync()
+    try bench.pipeline.submit("tea", completion: answers.note("repeat"))
+    bench.disk.failSyncs()
+    bench.disk.release()
+    while answers.all.count < 2 { Thread.sleep(forTimeInterval: 0.01) }
+    #expect(answers.all.allSatisfy { $0.contains("poisoned") })
+    #expect(bench.pipeline.poison != nil)
+    #expect(bench.store.head == .origin)
+    #expect(throws: CommitError.self) { try bench.pipeline.submit("milk", completion: answers.note("late")) }
+    bench.pipeline.close()
+    bench.store.close()
+  }
+
+  @Test("positions are dense, answers are in order, times never decrease, and the log holds it all")
+  func denseAndOrdered() async throws {
+    let bench = try Bench()
+    let count = 5_000
+    let replies = await withTaskGroup(of: [NamingMachine.Reply].self) { group in
+      for writer in 0..<10 {
+        group.addTask {
+          var replies: [NamingMachine.Reply] = []
+          for index in 0..<count / 10 {
+            guard let reply = try? await bench.pipeline.submit("\(writer)-\(index)") else { continue }
+            replies.append(reply)
+          }
+          return replies
+        }
+      }
+      return await group.reduce(into: []) { $0 += $1 }
+    }
+    let positions = replies.compactMap { reply -> UInt64? in
+      guard case .recorded(let position) = reply else { return nil }
+      return position.value
+    }
+    #expect(positions.sorted() == Array(1...UInt64(count)))
+    try bench.close()
+
+    let reader = StoredEvents(try LogReader.open(directory: bench.directory.path))
+    #expect(reader.head == LogPosition(UInt64(count)))
+    var position = LogPosition.origin
+    var seen = 0
+    while position < reader.head {
+      for event in try reader.events(after: position, limit: 1_000) {
+        #expect(event.position == position.next)
+        #expect(event.stamp.time == Bench.lastTime)
+        position = event.position
+        seen += 1
+      }
+    }
+    #expect(seen == count)
+  }
+
+  @Test("a follower sees each durable event once, from memory and from disk")
+  func follows() async throws {
+    let bench = try Bench()
+    for index in 0..<300 { _ = try await bench.pipeline.submit("name \(index)") }
+    var position = LogPosition.origin
+    var names: [String] = []
+    while position < bench.store.head {
+      #expect(bench.store.waitForHead(beyond: position))
+      for recorded in try bench.store.events(after: position, limit: 7) {
+        guard case .room(_, .renamed(let name)) = recorded.event else { continue }
+        names.append(name)
+        position = recorded.position
+      }
+    }
+    #expect(names == (0..<300).map { "name \($0)" })
+    let reopened = EventStore(log: bench.log)
+    #expect(try reopened.events(after: .origin, limit: 1_000) == bench.store.events(after: .origin, limit: 1_000))
+    bench.store.close()
+    #expect(!bench.store.waitForHead(beyond: bench.store.head))
+    try bench.close()
+  }
+
+  @Test("a full queue refuses at once, and what was queued is answered later")
+  func refusesWhenFull() throws {
+    let bench = try Bench()
+    let answers = Answers()
+    bench.disk.hold()
+    try bench.pipeline.submit("tea", completion: answers.note("first"))
+    bench.disk.waitForHeldSync()
+    var accepted = 1
+    var refused = 0
+    // The deciding thread goes on while the disk is held, until its block is full: then the queue fills.
+    let text = String(repeating: "x", count: 16_000)
+    for index in 0..<CommitPipeline<NamingMachine>.queueLimit * 2 {
+      do throws(CommitError) {
+        try bench.pipeline.submit("\(index)\(text)") { _ in }
+        accepted += 1
+      } catch {
+        refused += 1
+      }
+    }
+    #expect(accepted >= CommitPipeline<NamingMachine>.queueLimit)
+    #expect(refused > 0)
+    bench.disk.release()
+    try bench.close()
+    #expect(bench.store.head == LogPosition(UInt64(accepted)))
+  }
+}

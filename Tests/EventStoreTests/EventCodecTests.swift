@@ -1,0 +1,133 @@
+import ChatDomain
+import ChatPrimitives
+import EventLog
+import EventStore
+import Testing
+
+private func id<Entity>(_ number: UInt64) -> ID<Entity> { ID(UUIDBytes(high: 7, low: number)) }
+
+private let user: UserID = id(1)
+private let token = PushToken(provider: .apns, token: "a1b2")
+private let device = DeviceDescription(name: "phone", type: "ios", osVersion: nil, tokens: [token])
+private let credential = Credential(
+  version: 1, hash: [1, 2, 3], logRounds: 15, blockSize: 8, parallelism: 3)
+
+/// One of each kind, and the odd ends of those that have optional parts.
+private let everyEvent: [ChatEvent] = [
+  .user(
+    user,
+    .registered(
+      Registration(
+        nickname: "Alice", email: "alice@example.org", externalID: "crm-7", credential: credential,
+        commitmentKey: Array(repeating: 9, count: 32)))),
+  .user(
+    user, .registered(Registration(nickname: "A", email: nil, externalID: nil, credential: nil, commitmentKey: []))),
+  .user(user, .profileChanged(nickname: "앨리스")),
+  .user(user, .sessionStarted(id(2), device: id(3))),
+  .user(user, .sessionStarted(id(2), device: nil)),
+  .user(user, .sessionRefreshed(id(2), generation: 4)),
+  .user(user, .sessionEnded(id(2), .refreshTokenReused)),
+  .user(user, .deviceRegistered(id(3), device)),
+  .user(user, .deviceUpdated(id(3), DeviceDescription(name: nil, type: nil, osVersion: "", tokens: []))),
+  .user(user, .pushTokenInvalidated(id(3), token)),
+  .user(user, .deviceRemoved(id(3))),
+  .room(id(4), .created(RoomCreation(kind: .channel, name: "tea", creator: user))),
+  .room(id(4), .renamed(name: "차")),
+  .room(id(4), .archived),
+  .room(
+    id(4),
+    .inviteCreated(
+      Invite(
+        id: id(5), tokenHash: Array(repeating: 3, count: 32), role: .administrator,
+        expiresAt: Timestamp(milliseconds: 9), maximumUses: 2))),
+  .room(
+    id(4),
+    .inviteCreated(
+      Invite(id: id(5), tokenHash: [], role: .member, expiresAt: Timestamp(milliseconds: 9), maximumUses: nil))),
+  .room(id(4), .inviteRevoked(id(5))),
+  .room(id(4), .memberJoined(user, role: .owner, invite: id(5))),
+  .room(id(4), .memberJoined(user, role: .member, invite: nil)),
+  .room(id(4), .memberAdded(id(6), role: .member)),
+  .room(id(4), .memberLeft(user)),
+  .room(id(4), .memberRemoved(id(6))),
+  .room(id(4), .muted(user, until: Timestamp(milliseconds: 5))),
+  .room(id(4), .muted(user, until: nil)),
+  .room(id(4), .messageSent(id(7), author: user, text: "hello 👋")),
+  .room(id(4), .messageEdited(id(7), ordinal: 3, text: "bye")),
+  .room(id(4), .messageDeleted(id(7), ordinal: 3)),
+  .room(id(4), .readMarkerMoved(user, to: id(7), ordinal: 3)),
+  .server(
+    .pushOutcomesRecorded(
+      PushOutcomes(
+        settledThrough: LogPosition(8),
+        outcomes: [PushOutcome(position: LogPosition(9), device: id(3), result: .tokenInvalid)]))),
+]
+
+private func recorded(_ event: ChatEvent) -> RecordedEvent {
+  RecordedEvent(
+    stamp: Stamp(position: LogPosition(41), time: Timestamp(milliseconds: 1_000)), version: StreamVersion(3),
+    actor: user, service: id(8), device: id(3), command: id(9), originalTime: Timestamp(milliseconds: -5),
+    event: event)
+}
+
+@Suite("The event codec")
+struct EventCodecTests {
+  @Test("every fact comes back as it was written", arguments: everyEvent)
+  func roundTrip(event: ChatEvent) throws {
+    let original = recorded(event)
+    let (envelope, payload) = try EventCodec.encode(original)
+    let record = LogRecord(position: original.position, envelope: envelope, payload: .retained(payload))
+    #expect(try EventCodec.decode(record) == original)
+  }
+
+  @Test("the list above has every kind")
+  func everyKindIsTested() throws {
+    let kinds = try Set(everyEvent.map { try EventCodec.encode(recorded($0)).0.kind })
+    #expect(kinds == Set(EventKind.allCases.map(\.rawValue)))
+  }
+
+  @Test("a record without its payload is read, and a message keeps its place", arguments: everyEvent)
+  func erased(event: ChatEvent) throws {
+    let (envelope, _) = try EventCodec.encode(recorded(event))
+    let record = LogRecord(
+      position: LogPosition(41), envelope: envelope, payload: .erased(digest: Array(repeating: 0, count: 32)))
+    let decoded = try EventCodec.decode(record).event
+    if case .room(let room, .messageSent(let message, let author, _)) = event {
+      #expect(decoded == .room(room, .messageSent(message, author: author, text: nil)))
+    } else {
+      switch decoded {
+      case .user(_, .erased(let kind)), .room(_, .erased(let kind)), .server(.erased(let kind)):
+        #expect(kind == envelope.kind)
+      case .user, .room, .server: Issue.record("\(decoded)")
+      }
+    }
+  }
+
+  @Test("what this version does not know stops the reader, with its position")
+  func unknown() throws {
+    var (envelope, payload) = try EventCodec.encode(recorded(everyEvent[2]))
+    func failure(_ envelope: RecordEnvelope, _ payload: [UInt8]) -> CodecError.Code? {
+      do throws(CodecError) {
+        _ = try EventCodec.decode(
+          LogRecord(position: LogPosition(41), envelope: envelope, payload: .retained(payload)))
+        return nil
+      } catch {
+        #expect(error.position == LogPosition(41))
+        return error.code
+      }
+    }
+    #expect(failure(envelope, [0xff, 0xff, 0xff]) == .malformedPayload)
+    envelope.kind = 9_999
+    #expect(failure(envelope, payload) == .unknownKind)
+    envelope.kind = EventKind.messageSent.rawValue
+    #expect(failure(envelope, payload) == .unknownKind)
+    envelope.kind = EventKind.profileChanged.rawValue
+    envelope.payloadVersion = 2
+    #expect(failure(envelope, payload) == .unknownVersion)
+    envelope.payloadVersion = 1
+    envelope.kind = EventKind.deviceRemoved.rawValue
+    envelope.subject = nil
+    #expect(failure(envelope, []) == .missingField)
+    payload = []
+  }
+}

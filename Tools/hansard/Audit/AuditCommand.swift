@@ -1,0 +1,81 @@
+import ArgumentParser
+import ChatPrimitives
+import EventLog
+import EventStore
+
+/// `hansard audit`: who did what, when, on which device, and at which position of the log.
+struct AuditCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "audit",
+    abstract: "Shows who did what, when, on which device and at which position.",
+    discussion: """
+      Reads the log alone, beside a running server too, up to the last durable event. Filters add up: a row must \
+      pass all of them. Passwords, keys, tokens and e-mail addresses are never shown.
+      """)
+
+  @OptionGroup var data: DataOption
+
+  @Option(help: ArgumentHelp("Only what belongs to this room.", valueName: "id"))
+  var room: String?
+
+  @Option(help: ArgumentHelp("Only what this user did, or what is about this user.", valueName: "id"))
+  var user: String?
+
+  @Option(help: ArgumentHelp("Only what came from this device, or is about it.", valueName: "id"))
+  var device: String?
+
+  @Option(
+    name: .customLong("type"), parsing: .upToNextOption,
+    help: ArgumentHelp("Only these types, such as message.sent.", valueName: "name"))
+  var types: [String] = []
+
+  @Option(
+    help: ArgumentHelp("Only what was recorded at this time or later: RFC 3339, or a day in UTC.", valueName: "time"))
+  var since: AuditTime?
+
+  @Option(help: ArgumentHelp("Only what was recorded until this time, or on this day.", valueName: "time"))
+  var until: AuditTime?
+
+  @Option(help: ArgumentHelp("The first position.", valueName: "position"))
+  var from: UInt64?
+
+  @Option(help: ArgumentHelp("The last position.", valueName: "position"))
+  var to: UInt64?
+
+  @Option(help: "How rows are written.")
+  var format: AuditFormat = .table
+
+  func validate() throws {
+    _ = try filter()
+  }
+
+  func run() async throws {
+    let filter = try filter()
+    try await ToolError.report {
+      let log = try data.openLog()
+      var writer = format.writer(to: ByteOutput())
+      try writer.begin()
+      try AuditScan(source: log, filter: filter).forEach { row in try writer.write(row) }
+      try writer.end()
+    }
+  }
+
+  private func filter() throws -> AuditFilter {
+    AuditFilter(
+      room: try Self.id(room, "--room"), user: try Self.id(user, "--user"), device: try Self.id(device, "--device"),
+      kinds: Set(try types.map(Self.kind)), since: since?.earliest, until: until?.latest,
+      first: LogPosition(max(from ?? 1, 1)), last: to.map(LogPosition.init))
+  }
+
+  private static func id<Entity>(_ text: String?, _ option: String) throws -> ID<Entity>? {
+    guard let text else { return nil }
+    guard let id = ID<Entity>(text) else { throw ValidationError("\(option) \(text) is not a UUID.") }
+    return id
+  }
+
+  private static func kind(_ name: String) throws -> EventKind {
+    if let kind = EventKind(name: name) { return kind }
+    let names = EventKind.allCases.map(\.name).joined(separator: ", ")
+    throw ValidationError("There is no type \(name). The types are: \(names).")
+  }
+}

@@ -1,0 +1,68 @@
+import ChatDomain
+import ChatPrimitives
+import EventLog
+import EventStore
+
+/// Which records an audit shows. What the envelope tells is looked at first; a payload is decoded only where it alone
+/// names the device.
+struct AuditFilter {
+  var room: RoomID?
+  var user: UserID?
+  var device: DeviceID?
+  /// Empty for every kind.
+  var kinds: Set<EventKind> = []
+  /// Recorded time, both ends included.
+  var since: Timestamp?
+  var until: Timestamp?
+  /// Positions, both ends included.
+  var first = LogPosition.first
+  var last: LogPosition?
+
+  /// Whether the envelope lets the record through. True too where the device stands in the payload only.
+  func admits(_ envelope: RecordEnvelope) -> Bool {
+    if let since, envelope.time < since { return false }
+    if let until, envelope.time > until { return false }
+    if !kinds.isEmpty {
+      guard let kind = EventKind(rawValue: envelope.kind), kinds.contains(kind) else { return false }
+    }
+    if let room, envelope.streamKind != StreamKind.room.rawValue || envelope.stream != room.uuid { return false }
+    if let user, !concerns(user.uuid, envelope) { return false }
+    if let device, !mayConcern(device.uuid, envelope) { return false }
+    return true
+  }
+
+  /// Whether a record that `admits` let through is shown.
+  func admits(_ row: AuditRow) -> Bool {
+    guard let device, !namesDevice(device.uuid, row.envelope) else { return true }
+    return Self.names(device.description, in: .object(row.detail))
+  }
+
+  /// The user acted, is what it is about, or it belongs to the user's own stream.
+  private func concerns(_ user: UUIDBytes, _ envelope: RecordEnvelope) -> Bool {
+    envelope.actor == user || envelope.subject == user
+      || (envelope.streamKind == StreamKind.user.rawValue && envelope.stream == user)
+  }
+
+  /// It came from the device, or is about it.
+  private func namesDevice(_ device: UUIDBytes, _ envelope: RecordEnvelope) -> Bool {
+    envelope.device == device || envelope.subject == device
+  }
+
+  private func mayConcern(_ device: UUIDBytes, _ envelope: RecordEnvelope) -> Bool {
+    if namesDevice(device, envelope) { return true }
+    let kind = EventKind(rawValue: envelope.kind)
+    return kind == .sessionStarted || kind == .pushOutcomesRecorded
+  }
+
+  private static func names(_ device: String, in value: JSONValue) -> Bool {
+    switch value {
+    case .null, .bool, .number, .signed, .decimal, .text: false
+    case .list(let items): items.contains { names(device, in: $0) }
+    case .object(let fields):
+      fields.contains { name, value in
+        if case .text(let text) = value { return name == "device" && text == device }
+        return names(device, in: value)
+      }
+    }
+  }
+}

@@ -1,0 +1,13 @@
+import ArgumentParser
+
+/// The one executable. It wires and nothing else.
+@main
+struct Hansard: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hansard",
+    abstract: "An event-sourced chat backend: every action is an event in one append-only log.",
+    subcommands: [
+      ServeCommand.self, ImportCommand.self, ReplayCommand.self, AuditCommand.self, LogCommand.self,
+      RoutesCommand.self, ErrorsCommand.self,
+    ])
+}

@@ -1,0 +1,67 @@
+import Dispatch
+import Foundation
+
+/// Reads a history and makes batches of it, on a thread of its own: reading blocks, and the next batch is made while the
+/// one before is under way.
+actor BatchSource {
+  private let executor = QueueExecutor(label: "hansard.import.read")
+  private let parser = HistoryParser()
+  private var reader: LineReader
+  private var plan = ImportPlan()
+  private var lineNumber = 0
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// - Parameter descriptor: open for reading; read to its end.
+  init(_ descriptor: Int32) {
+    reader = LineReader(descriptor)
+  }
+
+  /// The next batch; nil at the end of the history.
+  func next() throws -> IngestBatch? {
+    var batch = IngestBatch()
+    while !batch.isFull, let line = try reader.next() {
+      lineNumber += 1
+      switch line {
+      case .tooLong:
+        refuse("it has more than \(LineReader.maximumLineBytes) bytes", in: &batch)
+      case .text(let bytes):
+        if bytes.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }) { continue }
+        do throws(HistoryParser.Flaw) {
+          for command in plan.commands(for: try parser.parse(bytes)) {
+            batch.append(command, inputLine: lineNumber)
+          }
+        } catch {
+          refuse(error.reason, in: &batch)
+        }
+      }
+    }
+    batch.bytesRead = reader.consumed
+    batch.linesRead = plan.counts.lines
+    return batch.isEmpty ? nil : batch
+  }
+
+  /// What was planned so far: the history's own counts and names.
+  var result: (counts: ImportCounts, report: ImportReport) {
+    (plan.counts, ImportReport(plan))
+  }
+
+  private func refuse(_ reason: String, in batch: inout IngestBatch) {
+    plan.noteMalformedLine()
+    batch.append(.init(inputLine: lineNumber, reason: reason))
+  }
+}
+
+/// Runs an actor's jobs on a dispatch queue instead of the cooperative pool, which must not be blocked.
+private final class QueueExecutor: SerialExecutor {
+  private let queue: DispatchQueue
+
+  init(label: String) {
+    queue = DispatchQueue(label: label)
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
+}

@@ -1,0 +1,146 @@
+import ChatProtocol
+import Foundation
+
+/// One import from beginning to end: batches are sent one after the other, each whole before the next.
+struct ImportRun {
+  /// Refused lines that are printed, so that the first mistakes are seen and the terminal is not flooded.
+  static let shownFailures = 10
+  /// How long a server that takes nothing is waited for in all, and from which wait on it is asked again, in seconds.
+  private static let patience = 60.0
+  private static let shortestWait = 0.25
+  private static let longestWait = 5.0
+
+  private let source: BatchSource
+  private let client: IngestClient
+  private let results: ResultsFile?
+  private let bar: ProgressBar
+  private var counts = ImportCounts()
+  private var shown = 0
+  private var hasAnswer = false
+
+  init(source: BatchSource, client: IngestClient, results: ResultsFile?, bar: ProgressBar) {
+    self.source = source
+    self.client = client
+    self.results = results
+    self.bar = bar
+  }
+
+  /// - Returns: how many commands were recorded, repeated and refused; malformed lines are not among these.
+  mutating func run() async throws -> ImportCounts {
+    let source = source
+    var batch = try await source.next()
+    while let current = batch {
+      // The next batch is made while this one is under way. When sending fails it is left to itself: reading may block
+      // for as long as a pipe has nothing to give.
+      let next = Task { try await source.next() }
+      for flaw in current.malformed { show(flaw.inputLine, flaw.reason) }
+      if !current.lines.isEmpty { try await deliver(current) }
+      bar.update(current.bytesRead, note: note(current))
+      batch = try await next.value
+    }
+    return counts
+  }
+
+  private func note(_ batch: IngestBatch) -> String {
+    let perSecond = bar.seconds > 0 ? UInt64(Double(batch.linesRead) / bar.seconds) : 0
+    return "\(Quantity.count(batch.linesRead)) lines, \(Quantity.count(perSecond)) lines/s"
+  }
+
+  // MARK: - One batch
+
+  /// Sends a batch until each line has a result other than "not now". Sending a line again changes nothing.
+  private mutating func deliver(_ batch: IngestBatch) async throws {
+    var outcomes = [IngestResult?](repeating: nil, count: batch.lines.count)
+    var start = 0
+    var waited = 0.0
+    var wait = Self.shortestWait
+    while true {
+      let answer = try await send(batch, from: start, &outcomes)
+      var reason = "it answers 503"
+      switch answer {
+      case .complete:
+        guard let busy = outcomes.firstIndex(where: { $0?.status == 503 }) else { return try settle(batch, outcomes) }
+        start = busy
+        if let detail = outcomes[busy]?.detail { reason = detail }
+      case .busy(let problem, let seconds):
+        if let problem { reason = "\(problem.code): \(problem.detail)" }
+        if let seconds { wait = min(max(seconds, Self.shortestWait), Self.longestWait) }
+      }
+      guard waited < Self.patience else {
+        throw ToolError(
+          "the server takes nothing", because: reason,
+          next: "look at the server's log; then run the same command again: it goes on where it stopped")
+      }
+      try await Task.sleep(for: .seconds(wait))
+      waited += wait
+      wait = min(wait * 2, Self.longestWait)
+    }
+  }
+
+  private mutating func send(
+    _ batch: IngestBatch, from start: Int, _ outcomes: inout [IngestResult?]
+  ) async throws -> IngestClient.Answer {
+    var received = start
+    do {
+      let answer = try await client.send(batch.body(from: start)) { portion in
+        var matched: [(line: IngestBatch.Line, result: IngestResult)] = []
+        for result in portion {
+          guard received < batch.lines.count, result.line == received - start + 1 else {
+            throw ToolError("the server's results do not match what was sent", because: "line \(result.line) came")
+          }
+          matched.append((batch.lines[received], result))
+          if !(outcomes[received].map(Self.isDone) ?? false) { outcomes[received] = result }
+          received += 1
+        }
+        try results?.append(matched)
+      }
+      hasAnswer = true
+      if case .complete = answer, received < batch.lines.count { throw Self.brokenOff("its answer ended early") }
+      return answer
+    } catch let error as ToolError {
+      throw error
+    } catch {
+      throw hasAnswer || received > start
+        ? Self.brokenOff(String(describing: error))
+        : ToolError(
+          "the server cannot be reached", because: String(describing: error),
+          next: "start it, or correct --server; then run the same command again")
+    }
+  }
+
+  private static func isDone(_ result: IngestResult) -> Bool { (200..<300).contains(result.status) }
+
+  private static func brokenOff(_ reason: String) -> ToolError {
+    ToolError(
+      "the connection to the server broke off", because: reason,
+      next: "when the server runs again, run the same command again: it goes on where it stopped")
+  }
+
+  private mutating func settle(_ batch: IngestBatch, _ outcomes: [IngestResult?]) throws {
+    for (line, outcome) in zip(batch.lines, outcomes) {
+      guard let outcome else { throw Self.brokenOff("a result is missing") }
+      if outcome.code == "service_only" {
+        throw ToolError(
+          "the token may not import", because: outcome.detail,
+          next: "give the token of the data directory's file admin-token")
+      }
+      switch outcome.status {
+      case 201: counts.recorded += 1
+      case 200: counts.repeated += 1
+      case let status:
+        counts.failed += 1
+        show(line.inputLine, "\(line.op): \(status) \(outcome.code ?? "") \(outcome.detail ?? "")")
+      }
+    }
+  }
+
+  private mutating func show(_ line: Int, _ reason: String) {
+    shown += 1
+    guard shown <= Self.shownFailures + 1 else { return }
+    bar.finish()
+    let text =
+      shown <= Self.shownFailures
+      ? "hansard: line \(line) was refused. \(reason)" : "hansard: more lines were refused; only the first are shown"
+    Terminal.printError(TextColumns.visible(text) + "\n")
+  }
+}

@@ -1,0 +1,95 @@
+import AsyncHTTPClient
+import ChatProtocol
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Sends commands to `POST /v1/ingest` and gives back the results as they come.
+struct IngestClient {
+  /// How long to wait for a connection, and for the next bytes of an answer, in seconds.
+  private static let connectSeconds: Int64 = 10
+  private static let readSeconds: Int64 = 120
+  /// A connection that is idle for longer is not used again: the server may be closing it. In seconds.
+  private static let idleSeconds: Int64 = 2
+  /// As much of a problem's body is read, in bytes.
+  private static let problemBytes = 64 * 1024
+
+  private let client: HTTPClient
+  private let url: String
+  private let authorization: String
+
+  /// - Parameters:
+  ///   - server: such as `http://127.0.0.1:8080`.
+  ///   - token: of a service.
+  init(server: URL, token: String) {
+    var configuration = HTTPClient.Configuration()
+    configuration.timeout = .init(connect: .seconds(Self.connectSeconds), read: .seconds(Self.readSeconds))
+    configuration.connectionPool.idleTimeout = .seconds(Self.idleSeconds)
+    configuration.connectionPool.retryConnectionEstablishment = false
+    configuration.httpVersion = .http1Only
+    client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    let base = server.absoluteString
+    url = (base.hasSuffix("/") ? String(base.dropLast()) : base) + Endpoints.ingest.path
+    authorization = "Bearer \(token)"
+  }
+
+  func shutdown() async throws {
+    try await client.shutdown()
+  }
+
+  /// The server's answer as a whole.
+  enum Answer {
+    /// All results were given to the caller.
+    case complete
+    /// The server takes nothing now.
+    case busy(Problem?, retryAfterSeconds: Double?)
+  }
+
+  /// - Parameter take: called with each portion of results as it comes, in order.
+  /// - Throws: `ToolError` for an answer that no retry mends; otherwise what the connection failed with.
+  func send(_ body: ArraySlice<UInt8>, _ take: ([IngestResult]) throws -> Void) async throws -> Answer {
+    var request = HTTPClientRequest(url: url)
+    request.method = .POST
+    request.headers.add(name: "Authorization", value: authorization)
+    request.headers.add(name: "Content-Type", value: "application/x-ndjson")
+    request.body = .bytes(ByteBuffer(bytes: body))
+    let response = try await client.execute(request, deadline: .distantFuture)
+    guard response.status.code == 200 else { return try await refusal(response) }
+    let decoder = JSONDecoder()
+    var rest: [UInt8] = []
+    for try await chunk in response.body {
+      rest.append(contentsOf: chunk.readableBytesView)
+      guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { continue }
+      let lines = rest[..<end].split(separator: UInt8(ascii: "\n"))
+      try take(try lines.map { try Self.result($0, decoder) })
+      rest.removeFirst(end + 1)
+    }
+    return .complete
+  }
+
+  private static func result(_ line: ArraySlice<UInt8>, _ decoder: JSONDecoder) throws -> IngestResult {
+    do {
+      return try decoder.decode(IngestResult.self, from: Data(line))
+    } catch {
+      throw ToolError(
+        "the server's answer is not one of ingest",
+        because: "it says \(String(decoding: line.prefix(200), as: UTF8.self))",
+        next: "look whether --server names a hansard server")
+    }
+  }
+
+  private func refusal(_ response: HTTPClientResponse) async throws -> Answer {
+    var body = try await response.body.collect(upTo: Self.problemBytes)
+    let bytes = body.readBytes(length: body.readableBytes) ?? []
+    let problem = try? JSONDecoder().decode(Problem.self, from: Data(bytes))
+    if response.status.code == 503 {
+      return .busy(problem, retryAfterSeconds: response.headers.first(name: "Retry-After").flatMap(Double.init))
+    }
+    let said = problem.map { "\($0.code): \($0.detail)" } ?? "it is no answer of a hansard server"
+    let next =
+      response.status.code == 401
+      ? "give the token of the data directory's file admin-token" : "see docs/errors.md for the code"
+    throw ToolError(
+      "the server refused the import with status \(response.status.code)", because: said, next: next)
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+
+/// Cuts what a file descriptor gives into lines, with a bounded amount of memory.
+struct LineReader {
+  /// One line, without its end.
+  enum Line: Equatable {
+    case text([UInt8])
+    /// It has more than `maximumLineBytes` and was passed over.
+    case tooLong
+  }
+
+  /// Read at a time, in bytes.
+  private static let chunkBytes = 256 * 1024
+  /// The longest line, in bytes. Every message that the server takes fits, however it is escaped.
+  static let maximumLineBytes = 1024 * 1024
+
+  private let descriptor: Int32
+  private var buffer: [UInt8] = []
+  private var start = 0
+  private var isAtEnd = false
+  /// Bytes of the lines that were given out, with their ends.
+  private(set) var consumed: UInt64 = 0
+
+  init(_ descriptor: Int32) {
+    self.descriptor = descriptor
+  }
+
+  /// The next line; nil at the end.
+  mutating func next() throws -> Line? {
+    var searched = start
+    while true {
+      if let end = newline(from: searched) {
+        defer { advance(to: end + 1) }
+        return .text(Array(buffer[start..<withoutReturn(end)]))
+      }
+      searched = buffer.count
+      if buffer.count - start > Self.maximumLineBytes { return try skipLine() }
+      let before = buffer.count - start
+      if isAtEnd {
+        guard start < buffer.count else { return nil }
+        defer { advance(to: buffer.count) }
+        return .text(Array(buffer[start..<withoutReturn(buffer.count)]))
+      }
+      try fill()
+      searched = start + before
+    }
+  }
+
+  private mutating func skipLine() throws -> Line? {
+    while true {
+      if let end = newline(from: start) {
+        advance(to: end + 1)
+        return .tooLong
+      }
+      advance(to: buffer.count)
+      if isAtEnd { return .tooLong }
+      try fill()
+    }
+  }
+
+  private func newline(from index: Int) -> Int? {
+    buffer.withUnsafeBytes { bytes in
+      guard index < bytes.count, let base = bytes.baseAddress,
+        let found = memchr(base.advanced(by: index), Int32(UInt8(ascii: "\n")), bytes.count - index)
+      else { return nil }
+      return UnsafeRawPointer(found) - base
+    }
+  }
+
+  private func withoutReturn(_ end: Int) -> Int {
+    end > start && buffer[end - 1] == UInt8(ascii: "\r") ? end - 1 : end
+  }
+
+  private mutating func advance(to index: Int) {
+    consumed += UInt64(index - start)
+    start = index
+  }
+
+  /// Reads some more, and sets `isAtEnd` when there is none.
+  private mutating func fill() throws {
+    buffer.removeFirst(start)
+    start = 0
+    let used = buffer.count
+    buffer.append(contentsOf: repeatElement(0, count: Self.chunkBytes))
+    var count = -1
+    repeat {
+      count = buffer.withUnsafeMutableBytes { bytes in
+        read(descriptor, bytes.baseAddress?.advanced(by: used), Self.chunkBytes)
+      }
+    } while count < 0 && errno == EINTR
+    let failure = errno
+    buffer.removeLast(Self.chunkBytes - max(count, 0))
+    guard count >= 0 else {
+      throw ToolError("the history cannot be read", because: SystemError.text(failure))
+    }
+    isAtEnd = count == 0
+  }
+}

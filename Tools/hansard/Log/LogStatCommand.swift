@@ -1,0 +1,32 @@
+import ArgumentParser
+import ChatPrimitives
+import EventLog
+import EventStore
+
+/// `hansard log stat`: how much of what the log holds.
+struct LogStatCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stat", abstract: "Counts segments, blocks, events by type, and bytes per message.")
+
+  @OptionGroup var data: DataOption
+
+  @Flag(help: "One JSON object.")
+  var json = false
+
+  func run() async throws {
+    try await ToolError.report {
+      let log = try data.openLog()
+      let bar = ProgressBar("reading", total: log.head.value, unit: .things("events"))
+      defer { bar.finish() }
+      let report = LogStatReport(try LogStatistics.gather(from: log) { done, _ in bar.update(done) })
+      bar.finish()
+      let output = ByteOutput()
+      if json {
+        try output.line(report.json)
+      } else {
+        for line in report.lines { try output.line(line) }
+      }
+      try output.flush()
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import ChatDomain
+import ChatPrimitives
+import EventLog
+import EventStore
+
+/// One record with all that may be shown of it.
+struct RecordView {
+  let fields: [(String, JSONValue)]
+
+  init(_ record: LogRecord, in block: Block) {
+    let envelope = record.envelope
+    let kind = EventKind(rawValue: envelope.kind)
+    let streamKind = StreamKind(rawValue: envelope.streamKind)
+    fields = [
+      ("position", .number(record.position.value)),
+      ("type", .text(kind?.name ?? "unknown")),
+      ("kind", .number(UInt64(envelope.kind))),
+      ("payloadVersion", .number(UInt64(envelope.payloadVersion))),
+      ("streamKind", .text(streamKind?.shownName ?? String(envelope.streamKind))),
+      ("stream", .text(envelope.stream.text)),
+      ("streamVersion", .number(envelope.streamVersion.value)),
+      ("time", .text(envelope.time.rfc3339)),
+      ("originalTime", .text(orNull: envelope.originalTime?.rfc3339)),
+      ("actor", .text(orNull: envelope.actor?.text)),
+      ("service", .text(orNull: envelope.service?.text)),
+      ("device", .text(orNull: envelope.device?.text)),
+      ("subject", .text(orNull: envelope.subject?.text)),
+      ("command", .text(orNull: envelope.command?.text)),
+      ("payload", Self.form(of: record.payload)),
+      ("payloadBytes", .count(Self.bytes(of: record.payload))),
+      ("rawBytes", .count(record.rawBytes)),
+      ("segment", .text(block.segment)),
+      ("blockOffset", .number(block.offset)),
+      ("detail", Self.detail(of: record)),
+    ]
+  }
+
+  private static func form(of payload: RecordPayload) -> JSONValue {
+    switch payload {
+    case .retained: .text("retained")
+    case .erased: .text("erased")
+    case .retainedWithSalt: .text("retained with a salt of its own")
+    }
+  }
+
+  private static func bytes(of payload: RecordPayload) -> Int {
+    switch payload {
+    case .retained(let bytes), .retainedWithSalt(let bytes, _): bytes.count
+    case .erased: 0
+    }
+  }
+
+  /// What the payload says, or why it cannot be read.
+  private static func detail(of record: LogRecord) -> JSONValue {
+    do {
+      return .object(EventDetail(try EventCodec.decode(record).event).fields)
+    } catch {
+      return .object([("unreadable", .text(error.description))])
+    }
+  }
+}
+
+/// One block as its header describes it.
+struct BlockView {
+  let fields: [(String, JSONValue)]
+
+  init(_ block: Block) {
+    let times = (block.records.first?.envelope.time, block.records.last?.envelope.time)
+    fields = [
+      ("segment", .text(block.segment)),
+      ("offset", .number(block.offset)),
+      ("first", .number(block.first.value)),
+      ("last", .number(block.last.value)),
+      ("records", .count(block.records.count)),
+      ("codec", .text(String(describing: block.codec))),
+      ("storedBytes", .count(block.storedBytes)),
+      ("rawBytes", .count(block.rawBytes)),
+      ("compressionRatio", .decimal(Double(block.rawBytes) / Double(max(block.storedBytes, 1)))),
+      ("firstTime", .text(orNull: times.0?.rfc3339)),
+      ("lastTime", .text(orNull: times.1?.rfc3339)),
+    ]
+  }
+}
+
+extension StreamKind {
+  fileprivate var shownName: String {
+    switch self {
+    case .user: "user"
+    case .room: "room"
+    case .workspace: "workspace"
+    case .server: "server"
+    }
+  }
+}

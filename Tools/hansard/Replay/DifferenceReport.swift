@@ -1,0 +1,35 @@
+import ChatProjections
+
+/// What comparing one read model with the log came to, as lines.
+struct DifferenceReport {
+  private let report: VerificationReport
+  private let pace: String
+
+  init(_ report: VerificationReport, pace: String) {
+    self.report = report
+    self.pace = pace
+  }
+
+  var lines: [String] {
+    let rows = report.rowsByTable.values.reduce(0, +)
+    let compared = "\(Quantity.count(rows)) rows of \(report.rowsByTable.count) tables at position \(report.position)"
+    guard !report.isEqual else { return ["\(report.projection): equal, \(compared), \(pace)"] }
+    var lines = ["\(report.projection): \(Quantity.count(report.differenceCount)) rows differ, \(compared), \(pace)"]
+    lines += TextTable.lines(
+      [.left("TABLE"), .left("ROW"), .left("COLUMN"), .left("LIVE"), .left("REBUILT")],
+      report.differences.flatMap(Self.rows))
+    let hidden = report.differenceCount - report.differences.count
+    if hidden > 0 { lines.append("and \(Quantity.count(hidden)) more") }
+    return lines
+  }
+
+  private static func rows(_ difference: RowDifference) -> [[String]] {
+    let place = [difference.table, TextColumns.visible(difference.key)]
+    switch difference.kind {
+    case .missing: return [place + ["(whole row)", "missing", "present"]]
+    case .unexpected: return [place + ["(whole row)", "present", "missing"]]
+    case .changed(let columns):
+      return columns.map { place + [$0.column, TextColumns.visible($0.live), TextColumns.visible($0.rebuilt)] }
+    }
+  }
+}

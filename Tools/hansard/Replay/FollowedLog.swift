@@ -1,0 +1,39 @@
+import ChatDomain
+import ChatPrimitives
+import EventLog
+import EventStore
+import Foundation
+
+/// The events of a log that a server may be writing to: the head moves as the files tell of more.
+final class FollowedLog: EventFeed {
+  /// Between two looks at the files, in seconds.
+  private static let interval = 0.02
+  /// A server writes down what is durable with the next block or when it falls idle; so long that is waited for, in
+  /// seconds.
+  private static let patience = 10.0
+
+  private let reader: LogReader
+
+  init(_ reader: LogReader) {
+    self.reader = reader
+  }
+
+  var head: LogPosition {
+    // A failure is met again, and reported, when the blocks are read.
+    try? reader.refresh()
+    return reader.head
+  }
+
+  func events(after position: LogPosition, limit: Int) throws -> [RecordedEvent] {
+    try reader.decodedEvents(after: position, through: reader.head, limit: limit)
+  }
+
+  func waitForHead(beyond position: LogPosition) -> Bool {
+    let end = Date(timeIntervalSinceNow: Self.patience)
+    while head <= position {
+      guard Date() < end else { return false }
+      Thread.sleep(forTimeInterval: Self.interval)
+    }
+    return true
+  }
+}

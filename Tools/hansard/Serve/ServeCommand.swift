@@ -1,0 +1,94 @@
+import ArgumentParser
+import ChatPrimitives
+import ChatServer
+import ChatService
+import EventLog
+import Foundation
+import Hummingbird
+import Logging
+
+/// `hansard serve`: opens the data directory and answers requests until it is told to stop.
+struct ServeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve", abstract: "Serve the API.",
+    discussion: "Stops on SIGTERM and SIGINT: what is under way is answered first.")
+
+  @OptionGroup var data: DataOption
+
+  @Option(help: "Where to listen, HOST:PORT (or HANSARD_LISTEN). Port 0 takes a free one.")
+  var listen: ListenAddress?
+
+  @Option(help: "How long an access token is good for, in seconds.")
+  var accessTokenLifetime = TokenIssuer.defaultAccessTokenLifetimeSeconds
+
+  @Flag(help: ArgumentHelp("Serve the endpoint that sending is measured against.", visibility: .hidden))
+  var bench = false
+
+  func run() async throws {
+    try await ToolError.report { try await serve() }
+  }
+
+  private func serve() async throws {
+    let logger = Self.logger()
+    let address = try listenAddress()
+    let log = try EmbeddedLog.open(directory: data.directory)
+    report(log.recovery, to: logger)
+    let opened = try await open(log, logger)
+    let issuer = try await TokenIssuer(keys: opened.keys, accessTokenLifetimeSeconds: accessTokenLifetime)
+    let administrator = AdministratorToken(opened.keys)
+    try administrator.write(to: data.directory)
+    let server = HansardServer(chat: opened.chat, issuer: issuer, administrator: administrator)
+    let application = server.application(
+      HansardServer.Configuration(host: address.host, port: address.port, servesBench: bench), logger: logger
+    ) { port in announce(address, port) }
+    do {
+      try await application.runService()
+    } catch {
+      try opened.close()
+      throw error
+    }
+    try opened.close()
+  }
+
+  private func listenAddress() throws -> ListenAddress {
+    if let listen { return listen }
+    let text = ProcessInfo.processInfo.environment[ListenAddress.environmentName] ?? ListenAddress.usual
+    guard let address = ListenAddress(argument: text) else {
+      throw ToolError(
+        "\(ListenAddress.environmentName) is no address", because: "\"\(text)\" is not HOST:PORT",
+        next: "set it like \(ListenAddress.usual)")
+    }
+    return address
+  }
+
+  private func open(_ log: EmbeddedLog, _ logger: Logger) async throws -> ServiceOpening.Opened {
+    let bar = ProgressBar("read models", total: log.head.value, unit: .things("events"))
+    defer { bar.finish() }
+    return try await ServiceOpening(
+      directory: data.directory, tokenLifetimeMilliseconds: Int64(accessTokenLifetime) * 1000, logger: logger
+    ).open(log: log, lastTime: log.lastTime) { done, total in bar.update(done, of: total) }
+  }
+
+  private func report(_ recovery: RecoveryReport, to logger: Logger) {
+    guard let torn = recovery.tornTail else { return }
+    logger.warning(
+      "a torn tail was cut: what was not yet durable when the server stopped",
+      metadata: ["position": "\(torn.position)", "bytes": "\(torn.bytes)", "savedAs": "\(torn.savedAs)",
+        "reason": "\(torn.reason)"])
+  }
+
+  private func announce(_ address: ListenAddress, _ port: Int) {
+    let url = "http://" + address.authority(port: port)
+    print("\n" + FirstConversation(url: url).text)
+    print("\nHansard listens on \(url), data in \(data.directory). The lines above are a first conversation: paste them.")
+    fflush(nil)
+  }
+
+  /// Warnings and errors on standard error; `LOG_LEVEL` shows more.
+  private static func logger() -> Logger {
+    var logger = Logger(label: "hansard") { StreamLogHandler.standardError(label: $0) }
+    let level = ProcessInfo.processInfo.environment["LOG_LEVEL"].flatMap { Logger.Level(rawValue: $0) }
+    logger.logLevel = level ?? .warning
+    return logger
+  }
+}

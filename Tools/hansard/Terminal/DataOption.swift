@@ -1,0 +1,21 @@
+import ArgumentParser
+import EventLog
+import Foundation
+
+/// The data directory that a tool works on.
+struct DataOption: ParsableArguments {
+  /// The environment variable that names the directory where the option does not.
+  static let environmentName = "HANSARD_DATA"
+  static let defaultDirectory = "./hansard-data"
+
+  @Option(name: .customLong("data"), help: "The server's data directory (or HANSARD_DATA).")
+  var directory: String = ProcessInfo.processInfo.environment[Self.environmentName] ?? Self.defaultDirectory
+
+  /// The folder of the read models.
+  var views: String { directory + "/views" }
+
+  /// The log as it stands now, up to the last durable position; beside a running server too.
+  func openLog() throws(LogError) -> LogReader {
+    try LogReader.open(directory: directory)
+  }
+}

@@ -1,0 +1,64 @@
+import ArgumentParser
+import ChatProjections
+import EventLog
+import EventStore
+
+/// Why a tool did not do what it was asked for: what, why, and what to do next.
+struct ToolError: Error, CustomStringConvertible {
+  let what: String
+  /// Nil when `what` says all there is to say.
+  let reason: String?
+  let next: String?
+  let exit: ToolExit
+
+  /// The parts without a full stop at their ends.
+  init(_ what: String, because reason: String? = nil, next: String? = nil, exit: ToolExit = .failed) {
+    self.what = what
+    self.reason = reason
+    self.next = next
+    self.exit = exit
+  }
+
+  /// `hansard: what. why. what to do next`, without control characters.
+  var description: String {
+    let parts = [what, reason, next].compactMap { $0 }.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
+    return "hansard: " + TextColumns.visible(parts.joined(separator: ". "))
+  }
+}
+
+extension ToolError {
+  /// Any error as a tool shows it.
+  init(_ error: any Error, exit: ToolExit = .failed) {
+    switch error {
+    case let error as ToolError:
+      self.init(error.what, because: error.reason, next: error.next, exit: error.exit)
+    case let error as LogError:
+      self.init(error.description, exit: exit)
+    case let error as CodecError:
+      self.init(
+        error.description, next: "use the version of hansard that wrote the log, or a newer one", exit: exit)
+    case let error as ProjectionError:
+      self.init(error.description, exit: exit)
+    default:
+      self.init(String(describing: error), exit: exit)
+    }
+  }
+
+  /// Runs the body of a command: an error becomes a line on standard error and an exit code, and an output that nobody
+  /// reads any more ends the command quietly.
+  static func report(_ body: () async throws -> Void) async throws {
+    do {
+      try await body()
+    } catch let error as ExitCode {
+      throw error
+    } catch let error as ValidationError {
+      throw error
+    } catch is OutputClosed {
+      return
+    } catch {
+      let shown = ToolError(error)
+      Terminal.printError(shown.description + "\n")
+      throw ExitCode(shown.exit.rawValue)
+    }
+  }
+}

@@ -1,0 +1,77 @@
+# What the scripts in Tools share: finding or installing what the build and the tests need.
+# Source it from bash with `set -euo pipefail`; it changes to the top of the repository.
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+# The Debian packages that the build links with.
+readonly BUILD_PACKAGES=(libsqlite3-dev liblz4-dev libisal-dev)
+# The oldest toolchain that the manifest accepts.
+readonly SWIFT_MINIMUM="6.1"
+
+# Prints a heading, so that the phases of a long run can be told apart.
+phase() {
+  printf '\n== %s\n' "$*" >&2
+}
+
+# Says what is wrong and ends the script.
+fail() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+# Installs the named Debian packages that are missing, as root or with sudo.
+install_packages() {
+  local missing=() package
+  for package in "$@"; do
+    if ! dpkg-query --show --showformat='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed; then
+      missing+=("$package")
+    fi
+  done
+  if [ "${#missing[@]}" -eq 0 ]; then return 0; fi
+  command -v apt-get >/dev/null ||
+    fail "these packages are missing, and apt-get is not here to install them: ${missing[*]}"
+  local root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null ||
+      fail "these packages are missing, and installing needs root or sudo: apt-get install ${missing[*]}"
+    root=(sudo)
+  fi
+  phase "installing ${missing[*]}"
+  "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "${missing[@]}" >&2 || {
+    "${root[@]}" apt-get update >&2
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "${missing[@]}" >&2
+  } || fail "apt-get could not install ${missing[*]}"
+}
+
+# Ends the script with advice when the Swift toolchain is missing or too old.
+require_swift() {
+  local advice="install a toolchain as https://www.swift.org/install/linux/ describes, and put its usr/bin into PATH"
+  command -v swift >/dev/null || fail "the Swift toolchain is missing (no 'swift' in PATH): $advice"
+  local version
+  version="$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -n 1)"
+  [ -n "$version" ] || fail "'swift --version' does not name a version: $advice"
+  [ "$(printf '%s\n%s\n' "$SWIFT_MINIMUM" "$version" | sort -V | head -n 1)" = "$SWIFT_MINIMUM" ] ||
+    fail "Swift $version is too old, $SWIFT_MINIMUM is needed: $advice"
+}
+
+# Makes the Python environment of the end-to-end tests and prints the path of its interpreter.
+test_python() {
+  local environment=".build/python" wanted="Tests/EndToEnd/requirements.txt"
+  if ! cmp -s "$wanted" "$environment/installed.txt" || ! "$environment/bin/python" -c 'import pytest' 2>/dev/null; then
+    install_packages python3 python3-venv
+    rm -rf "$environment"
+    phase "making the Python environment of the end-to-end tests"
+    python3 -m venv "$environment" >&2 || fail "python3 -m venv failed: is python3-venv installed"
+    "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$wanted" >&2 ||
+      fail "pip could not install what $wanted lists"
+    cp "$wanted" "$environment/installed.txt"
+  fi
+  printf '%s\n' "$PWD/$environment/bin/python"
+}
+
+# Builds the executable in release mode and prints its path.
+hansard_binary() {
+  phase "building hansard (release)"
+  swift build -c release --product hansard >&2 || fail "the release build failed"
+  printf '%s\n' "$PWD/.build/release/hansard"
+}
