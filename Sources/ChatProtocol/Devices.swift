@@ -30,8 +30,9 @@ public struct Device: Codable, Sendable, Hashable {
   public var position: LogPosition
 
   public init(
-    id: DeviceID, name: String?, type: String?, osVersion: String?, pushProviders: [String], position:
-    LogPosition
+    id: DeviceID, name: String?, type: String?, osVersion: String?, pushProviders: [String],
+    position:
+      LogPosition
   ) {
     self.id = id
     self.name = name

@@ -52,9 +52,11 @@ public struct Room: Codable, Sendable, Hashable {
   public var position: LogPosition
 
   public init(
-    id: RoomID, name: String, kind: String, memberCount: Int, unreadCount: Int, mentionCount: Int, lastMessage:
-    Message?, role: String?, mutedUntil: Timestamp?, createdAt: Timestamp, archivedAt: Timestamp?, position:
-    LogPosition
+    id: RoomID, name: String, kind: String, memberCount: Int, unreadCount: Int, mentionCount: Int,
+    lastMessage:
+      Message?, role: String?, mutedUntil: Timestamp?, createdAt: Timestamp, archivedAt: Timestamp?,
+    position:
+      LogPosition
   ) {
     self.id = id
     self.name = name

@@ -38,8 +38,9 @@ public struct Tokens: Codable, Sendable, Hashable {
   public var position: LogPosition
 
   public init(
-    accessToken: String, refreshToken: String, expiresIn: Int, user: User, sessionId: SessionID, position:
-    LogPosition
+    accessToken: String, refreshToken: String, expiresIn: Int, user: User, sessionId: SessionID,
+    position:
+      LogPosition
   ) {
     self.accessToken = accessToken
     self.refreshToken = refreshToken

@@ -5,7 +5,9 @@ public import EventLog
 extension BlockSource {
   /// Events decoded from disk that follow `position`: whole blocks until there are about `limit`.
   /// - Throws: `LogError` for a damaged block, `CodecError` for a record that this version cannot read.
-  package func decodedEvents(after position: LogPosition, through last: LogPosition, limit: Int) throws
+  package func decodedEvents(
+    after position: LogPosition, through last: LogPosition, limit: Int
+  ) throws
     -> [RecordedEvent]
   {
     var events: [RecordedEvent] = []

@@ -12,7 +12,7 @@ import Foundation
 /// nothing that is not durable shows.
 ///
 /// Unchecked: `state` is touched only while `condition` is locked, `machine`, `clock` and the open batch by the deciding
-/// thread alone.
+/// thread alone, `isNoted` by the syncing one.
 package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendable {
   package typealias Completion = @Sendable (Result<Machine.Reply, CommitError>) -> Void
 
@@ -30,6 +30,8 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
   private var machine: Machine
   private var open: Batch
   private var lastTime: Timestamp
+  /// The log knows that it is idle. Touched by the syncing thread alone.
+  private var isNoted = false
 
   /// - Parameter lastTime: The time of the last record in the log: no later one is earlier.
   package init(
@@ -211,6 +213,8 @@ extension CommitPipeline {
   private func syncUntilClosed() {
     while let batch = nextBatch() {
       let failure = write(batch)
+      // Answers that rest on nothing new keep this thread awake, but not the log.
+      if batch.block.isEmpty { noteIdle() } else { isNoted = false }
       condition.withLock {
         state.isSyncing = false
         if state.deciderWaits { condition.broadcast() }
@@ -247,9 +251,10 @@ extension CommitPipeline {
   }
 
   private func noteIdle() {
-    guard poison == nil else { return }
+    guard !isNoted, poison == nil else { return }
     do throws(LogError) {
       try store.log.noteIdle()
+      isNoted = true
     } catch {
       poison(because: String(describing: error))
     }

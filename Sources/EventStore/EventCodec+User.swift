@@ -89,7 +89,8 @@ extension EventCodec {
       osVersion: body.hasOsVersion ? body.osVersion : nil, tokens: tokens)
   }
 
-  private static func decodeToken(_ body: Hansard_V1_PushToken, _ reader: PayloadReader) throws(CodecError) -> PushToken {
+  private static func decodeToken(_ body: Hansard_V1_PushToken, _ reader: PayloadReader) throws(CodecError) -> PushToken
+  {
     PushToken(provider: try reader.value(body.provider, PushProvider.self), token: body.token)
   }
 }

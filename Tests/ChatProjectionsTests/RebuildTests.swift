@@ -125,8 +125,9 @@ import Testing
       directory: folder.views, feed: MemoryFeed(history.events), logIdentity: UUIDBytes(high: 1, low: 1))
     var error = #expect(throws: ProjectionError.self) { try other.verify(RoomsProjection.self) }
     #expect(error?.code == .foreignFile)
-    let short = ProjectionRebuild(
-      directory: folder.views, feed: MemoryFeed(history.events.dropLast()), logIdentity: testLog)
+    let ended = MemoryFeed(history.events.dropLast())
+    ended.close()
+    let short = ProjectionRebuild(directory: folder.views, feed: ended, logIdentity: testLog)
     error = #expect(throws: ProjectionError.self) { try short.verify(RoomsProjection.self) }
     #expect(error?.code == .foreignFile)
     try folder.file(RoomsProjection.self).remove()

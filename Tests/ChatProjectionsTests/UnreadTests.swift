@@ -70,6 +70,35 @@ import Testing
     #expect(try unread(alice) == 1)
   }
 
+  @Test("a muted room leaves the badge until the time of its mute, an archived one for ever, and neither its own count")
+  func mutedAndArchived() throws {
+    let (alice, bob, room): (UserID, UserID, RoomID) = (.numbered(1), .numbered(2), .numbered(9))
+    var script = EventScript()
+    script.create(room, by: alice)
+    script.room(room, .memberAdded(bob, role: .member), by: alice)
+    script.send(3, to: room, by: alice, firstID: 100)
+    let until = Timestamp(milliseconds: EventScript.start + 60_000)
+    script.room(room, .muted(bob, until: until), by: bob)
+    let queue = try build(RoomsProjection.self, script.events)
+    func badge(at time: Timestamp) throws -> UInt64 {
+      try queue.read { try RoomsQueries($0).badge(of: bob, at: time) }
+    }
+    #expect(try badge(at: until.adding(milliseconds: -1)) == 0)
+    #expect(try badge(at: until) == 3)
+    #expect(try queue.read { try RoomsQueries($0).unreadCount(in: room, for: bob) } == 3)
+
+    var applied = script.events.count
+    script.room(room, .muted(bob, until: nil), by: bob)
+    try apply(RoomsProjection.self, script.events, from: applied, to: queue)
+    #expect(try badge(at: until.adding(milliseconds: -1)) == 3)
+    applied = script.events.count
+    script.room(room, .archived, by: alice)
+    try apply(RoomsProjection.self, script.events, from: applied, to: queue)
+    #expect(try badge(at: until) == 0)
+    #expect(try queue.read { try RoomsQueries($0).roomList(of: bob, limit: 30).rooms } == [])
+    #expect(try queue.read { try RoomsQueries($0).roomListRow(room, for: bob)?.unreadCount } == 3)
+  }
+
   @Test("the last message, once deleted, keeps its place with an empty text")
   func deletedLastMessage() throws {
     let (alice, room): (UserID, RoomID) = (.numbered(1), .numbered(9))

@@ -89,11 +89,11 @@ def test_health(server):
 
 
 def commands_of(text: str) -> str:
-    """From the first line of shell to the last: assignments, curl, and what belongs to them."""
+    """From the first line of shell to the last: assignments, curl, and the remarks between them."""
     lines = text.splitlines()
-    first = next((number for number, line in enumerate(lines) if re.match(r"\s*(curl |[a-zA-Z_]+=|export )", line)), None)
-    assert first is not None, f"no commands are shown in:\n{text}"
-    return "\n".join(lines[first:]) + "\n"
+    shell = [number for number, line in enumerate(lines) if re.match(r"\s*(curl |[a-zA-Z_]+=|export )", line)]
+    assert shell, f"no commands are shown in:\n{text}"
+    return "\n".join(lines[shell[0] : shell[-1] + 1]) + "\n"
 
 
 def paste(commands: str, folder: pathlib.Path, server: Server) -> str:

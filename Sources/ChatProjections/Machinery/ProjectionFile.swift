@@ -49,19 +49,19 @@ package struct ProjectionFile: Sendable, Hashable {
     close(descriptor)
   }
 
-  /// Removes it with what stands beside it. The file itself goes last but for its write-ahead log, which must never be
-  /// found beside another database: SQLite would apply it.
+  /// Removes it with what stands beside it, itself first: a write-ahead log that is left over by a crash in between is
+  /// deleted by SQLite when it finds it beside an empty file, and would be applied to any other.
   func remove() throws(ProjectionError) {
     for name in [path] + Self.companions.map({ path + $0 }) where unlink(name) != 0 && errno != ENOENT {
       throw failure("cannot be removed")
     }
   }
 
-  /// Puts it out of the way under another name, where the next one that is put aside replaces it.
+  /// Puts it out of the way under another name, where the next one that is put aside replaces it. In the same order.
   func moveAside() throws(ProjectionError) -> ProjectionFile {
     let aside = sibling("aside")
     try aside.remove()
-    for suffix in Self.companions + [""] where rename(path + suffix, aside.path + suffix) != 0 && errno != ENOENT {
+    for suffix in [""] + Self.companions where rename(path + suffix, aside.path + suffix) != 0 && errno != ENOENT {
       throw failure("cannot be moved aside")
     }
     return aside
@@ -114,7 +114,7 @@ extension ProjectionFile {
   /// The page cache of a connection, in KiB.
   private static let readerCacheKiB = 16 * 1024
   static let writerCacheKiB = 64 * 1024
-  static let rebuildCacheKiB = 512 * 1024
+  static let rebuildCacheKiB = 256 * 1024
   /// Pages of the write-ahead log after which it is written into the file: 16 MiB. Each time costs two syncs.
   private static let checkpointPages = 4096
 

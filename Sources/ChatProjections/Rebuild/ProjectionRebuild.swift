@@ -63,12 +63,18 @@ package struct ProjectionRebuild: Sendable {
   }
 
   private func check(_ checkpoint: Checkpoint, of file: ProjectionFile) throws(ProjectionError) {
-    guard checkpoint.logIdentity == logIdentity, checkpoint.position <= feed.head else {
+    guard checkpoint.logIdentity == logIdentity, reaches(checkpoint.position) else {
       throw ProjectionError(
         .foreignFile,
         "it follows the log \(checkpoint.logIdentity.text) up to \(checkpoint.position), this is \(logIdentity.text) "
           + "up to \(feed.head)", file: file.path, position: checkpoint.position)
     }
+  }
+
+  /// Whether the feed comes to hold the position. Beside a running server it may learn of the last events a moment later
+  /// than the live file did.
+  private func reaches(_ position: LogPosition) -> Bool {
+    position == .origin || feed.waitForHead(beyond: LogPosition(position.value - 1))
   }
 
   private func compare(

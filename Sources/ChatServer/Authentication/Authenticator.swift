@@ -11,11 +11,14 @@ import Synchronization
 package final class Authenticator: Sendable {
   /// Checked tokens that are remembered: checking a signature costs more than the rest of a small request.
   private static let rememberedTokens = 65_536
+  /// Users in whose name a service has acted, and who are known to be registered.
+  private static let rememberedUsers = 65_536
 
   private let issuer: TokenIssuer
   private let administrator: AdministratorToken
   private let chat: ChatService
   private let remembered = Mutex<[String: VerifiedToken]>([:])
+  private let registered = Mutex<Set<UserID>>([])
 
   package init(issuer: TokenIssuer, administrator: AdministratorToken, chat: ChatService) {
     self.issuer = issuer
@@ -54,7 +57,18 @@ package final class Authenticator: Sendable {
     guard administrator.matches(token) else { throw Refusal.accessTokenInvalid }
     guard let actAs = request.headers[.hansardActAs] else { return Principal(service: administrator.service) }
     guard let user = UserID(actAs) else { throw Refusal.invalidActAs }
+    try await requireRegistered(user)
     return Principal(user: user, service: administrator.service)
+  }
+
+  /// Who is registered once stays so, and is remembered.
+  private func requireRegistered(_ user: UserID) async throws {
+    if registered.withLock({ $0.contains(user) }) { return }
+    _ = try await chat.profile(of: user)
+    registered.withLock { registered in
+      if registered.count >= Self.rememberedUsers { registered.removeAll(keepingCapacity: true) }
+      registered.insert(user)
+    }
   }
 
   private func userPrincipal(_ token: String, _ request: Request, _ now: Timestamp) async throws -> Principal {

@@ -11,23 +11,28 @@ enum JSONBody {
     guard bytes.withContiguousStorageIfAvailable({ String(validating: $0, as: UTF8.self) }) ?? nil != nil else {
       throw Refusal.invalidUTF8
     }
+    let data = Data(bytes)
     do {
-      return try JSONDecoder().decode(Strict<Body>.self, from: Data(bytes)).body
+      return try JSONDecoder().decode(Strict<Body>.self, from: data).body
     } catch let unknown as UnknownField {
       throw Refusal.unknownField(unknown.name)
     } catch let error as DecodingError {
-      throw refusal(for: error)
+      throw refusal(for: error, in: data)
     }
   }
 
-  private static func refusal(for error: DecodingError) -> Refusal {
+  private static func refusal(for error: DecodingError, in data: Data) -> Refusal {
     switch error {
     case .keyNotFound(let key, _): return .invalidField("The field \"\(key.stringValue)\" is missing.")
     case .typeMismatch(_, let context), .valueNotFound(_, let context):
       guard let field = context.codingPath.last else { return .invalidField("The body must be a JSON object.") }
       return .invalidField("The field \"\(field.stringValue)\" has the wrong type.")
     case .dataCorrupted(let context):
-      guard let field = context.codingPath.last else { return .invalidJSON(reason(context)) }
+      guard let field = context.codingPath.last else {
+        // The decoder calls a number that does not fit its field invalid JSON too, without a path.
+        let isJSON = (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil
+        return isJSON ? .invalidField("A number has a fraction or is too large.") : .invalidJSON(reason(context))
+      }
       return .invalidField("The field \"\(field.stringValue)\" has the wrong form: \(context.debugDescription).")
     @unknown default: return .invalidJSON("it could not be read.")
     }

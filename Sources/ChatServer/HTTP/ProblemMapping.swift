@@ -47,6 +47,7 @@ struct ProblemMapping {
     case .refreshTokenInvalid:
       self.init(
         .unauthorized, "refresh_token_invalid", "The refresh token is not one that this server issued. Log in again.")
+      headers[.wwwAuthenticate] = #"Bearer error="invalid_token""#
     case .actingUserRequired:
       self.init(
         .badRequest, "acting_user_required",
@@ -64,7 +65,8 @@ struct ProblemMapping {
     case .invalidIdempotencyKey:
       self.init(.badRequest, "invalid_idempotency_key", "\(HeaderName.idempotencyKey) must be a UUID.")
     case .unsupportedMediaType:
-      self.init(.unsupportedMediaType, "unsupported_media_type", "Send application/json, or application/x-ndjson in bulk.")
+      self.init(
+        .unsupportedMediaType, "unsupported_media_type", "Send application/json, or application/x-ndjson in bulk.")
     case .bodyTooLarge(let limit):
       self.init(
         .contentTooLarge, "body_too_large",

@@ -66,7 +66,8 @@ struct RoomHandlers: Sendable {
   }
 
   /// Does it, and answers with the room as it is, in which what was asked for is shown as it was asked for.
-  private func change(_ wish: RoomCommand, _ exchange: Exchange, _ show: (inout Room) -> Void) async throws -> Response {
+  private func change(_ wish: RoomCommand, _ exchange: Exchange, _ show: (inout Room) -> Void) async throws -> Response
+  {
     let id: RoomID = try exchange.id("roomId")
     let outcome = try await chat.performRoom(id, wish, by: exchange.actor, command: exchange.command())
     var room = try await current(id, exchange)

@@ -31,8 +31,13 @@ struct SessionHandlers: Sendable {
   func refresh(_ exchange: Exchange) async throws -> Response {
     let body = try await exchange.body(RefreshSessionRequest.self)
     let token = try await issuer.verify(refreshToken: body.refreshToken)
-    let grant = try await chat.refreshSession(token.session, of: token.user, presented: token.generation)
-    return try await tokens(for: grant, exchange)
+    do {
+      let grant = try await chat.refreshSession(token.session, of: token.user, presented: token.generation)
+      return try await tokens(for: grant, exchange)
+    } catch ServiceError.rejected(.userNotFound) {
+      // The token is this server's own, from before the log was put back to an older state.
+      throw ServiceError.rejected(.refreshTokenExpired)
+    }
   }
 
   private func tokens(for grant: SessionGrant, _ exchange: Exchange) async throws -> Response {

@@ -84,7 +84,9 @@ enum IngestOperation: String, CaseIterable {
     }
   }
 
-  private func registration(_ line: IngestLine, _ principal: Principal, _ chat: ChatService) throws
+  private func registration(
+    _ line: IngestLine, _ principal: Principal, _ chat: ChatService
+  ) throws
     -> ChatService.Request
   {
     guard principal.service != nil else { throw ServiceError.rejected(.serviceOnly) }

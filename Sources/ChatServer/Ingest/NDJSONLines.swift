@@ -55,6 +55,7 @@ struct NDJSONLines {
   private static func line(_ bytes: ByteBuffer) -> Line {
     var bytes = bytes
     if bytes.readableBytesView.last == UInt8(ascii: "\r") { bytes.moveWriterIndex(to: bytes.writerIndex - 1) }
-    return bytes.readableBytes == 0 ? .blank : .text(bytes)
+    let isBlank = bytes.readableBytesView.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    return isBlank ? .blank : .text(bytes)
   }
 }

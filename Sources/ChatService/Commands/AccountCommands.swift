@@ -20,7 +20,9 @@ extension ChatService {
   }
 
   /// - Returns: the outcome, and the e-mail address as it is kept.
-  package func register(_ account: NewAccount, by principal: Principal) async throws(ServiceError)
+  package func register(
+    _ account: NewAccount, by principal: Principal
+  ) async throws(ServiceError)
     -> (ChatOutcome, email: String?)
   {
     var credential: Credential?
@@ -44,14 +46,18 @@ extension ChatService {
     return Request(actor, .user(UserCommand(id, .register(registration))), originalTime: originalTime)
   }
 
-  package func changeProfile(nickname: String, by principal: Principal, command: CommandID?)
+  package func changeProfile(
+    nickname: String, by principal: Principal, command: CommandID?
+  )
     async throws(ServiceError) -> ChatOutcome
   {
     try await performUser(.changeProfile(nickname: nickname), by: principal, command: command)
   }
 
   /// A command on the acting user's own stream.
-  func performUser(_ action: UserAction, by principal: Principal, command: CommandID? = nil)
+  func performUser(
+    _ action: UserAction, by principal: Principal, command: CommandID? = nil
+  )
     async throws(ServiceError) -> ChatOutcome
   {
     guard let user = principal.user else { throw .rejected(.userNotFound) }

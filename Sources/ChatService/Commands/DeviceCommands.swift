@@ -8,7 +8,9 @@ extension ChatService {
     try await performUser(.setDevice(device, description), by: principal, command: command)
   }
 
-  package func removeDevice(_ device: DeviceID, by principal: Principal, command: CommandID?)
+  package func removeDevice(
+    _ device: DeviceID, by principal: Principal, command: CommandID?
+  )
     async throws(ServiceError) -> ChatOutcome
   {
     try await performUser(.removeDevice(device), by: principal, command: command)

@@ -45,7 +45,9 @@ extension ChatService {
     }
   }
 
-  package func createInvite(_ wish: NewInvite, for room: RoomID, by principal: Principal) async throws(ServiceError)
+  package func createInvite(
+    _ wish: NewInvite, for room: RoomID, by principal: Principal
+  ) async throws(ServiceError)
     -> ChatOutcome
   {
     let token = InviteTokens(keys).token(for: wish.id)
@@ -58,7 +60,9 @@ extension ChatService {
     return try await perform(Request(principal, operation))
   }
 
-  package func acceptInvite(token: String, by principal: Principal, command: CommandID?) async throws(ServiceError)
+  package func acceptInvite(
+    token: String, by principal: Principal, command: CommandID?
+  ) async throws(ServiceError)
     -> ChatOutcome
   {
     try await perform(

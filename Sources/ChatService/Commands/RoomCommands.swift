@@ -2,7 +2,9 @@ package import ChatDomain
 package import ChatPrimitives
 
 extension ChatService {
-  package func performRoom(_ room: RoomID, _ wish: RoomCommand, by principal: Principal, command: CommandID? = nil)
+  package func performRoom(
+    _ room: RoomID, _ wish: RoomCommand, by principal: Principal, command: CommandID? = nil
+  )
     async throws(ServiceError) -> ChatOutcome
   {
     try await perform(Request(principal, .room(room, wish), command: command))

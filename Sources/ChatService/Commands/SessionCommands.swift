@@ -17,7 +17,9 @@ package struct SessionGrant: Sendable, Hashable {
 
 extension ChatService {
   /// Logs in with a password.
-  package func startSession(_ session: SessionID, email: String, password: String, device: DeviceID?)
+  package func startSession(
+    _ session: SessionID, email: String, password: String, device: DeviceID?
+  )
     async throws(ServiceError) -> SessionGrant
   {
     guard password.utf8.count <= Limits.passwordBytes else { throw .rejected(.credentialsRejected) }
@@ -37,7 +39,9 @@ extension ChatService {
   }
 
   /// Starts a session for the user in whose name a service acts.
-  package func startSession(_ session: SessionID, device: DeviceID?, by principal: Principal)
+  package func startSession(
+    _ session: SessionID, device: DeviceID?, by principal: Principal
+  )
     async throws(ServiceError) -> SessionGrant
   {
     guard let user = principal.user else { throw .rejected(.userNotFound) }
@@ -58,7 +62,9 @@ extension ChatService {
   }
 
   /// - Parameter presented: the generation of the refresh token, whose authenticity the caller has checked.
-  package func refreshSession(_ session: SessionID, of user: UserID, presented: UInt32) async throws(ServiceError)
+  package func refreshSession(
+    _ session: SessionID, of user: UserID, presented: UInt32
+  ) async throws(ServiceError)
     -> SessionGrant
   {
     let outcome = try await performUser(
@@ -74,7 +80,9 @@ extension ChatService {
       stamp: outcome.stamp, isNew: outcome.isNew)
   }
 
-  package func endSession(_ session: SessionID, by principal: Principal, command: CommandID?)
+  package func endSession(
+    _ session: SessionID, by principal: Principal, command: CommandID?
+  )
     async throws(ServiceError) -> ChatOutcome
   {
     try await performUser(.endSession(session, .loggedOut), by: principal, command: command)

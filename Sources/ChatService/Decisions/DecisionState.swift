@@ -57,7 +57,9 @@ package struct DecisionState: DecisionMachine {
 // MARK: - Deciding
 
 extension DecisionState {
-  private mutating func decideUser(_ wish: UserCommand, _ command: ChatCommand, _ next: LogPosition)
+  private mutating func decideUser(
+    _ wish: UserCommand, _ command: ChatCommand, _ next: LogPosition
+  )
     throws(Rejection) -> Decision<ChatReply>
   {
     let key = wish.action.isKnownByItself ? nil : CommandKey(acting: command.act)

@@ -23,7 +23,9 @@ struct RecentFacts: Sendable {
   /// - Parameter found: what the index answered.
   func message(_ key: MessageKey, found: MessageFacts?) -> MessageFacts? {
     if let facts = messages[key] { return facts }
-    guard var facts = found, let revision = revisions[key], revision.stamp.position > facts.revision else { return found }
+    guard var facts = found, let revision = revisions[key], revision.stamp.position > facts.revision else {
+      return found
+    }
     facts.revise(revision)
     return facts
   }

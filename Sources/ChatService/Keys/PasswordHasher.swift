@@ -34,7 +34,9 @@ package struct PasswordHasher: Sendable {
   }
 
   /// The credential that this password makes for this user. The same password gives the same hash, and no other user's.
-  package func credential(_ password: String, for user: UserID, version: UInt32 = 1) async throws(ServiceError)
+  package func credential(
+    _ password: String, for user: UserID, version: UInt32 = 1
+  ) async throws(ServiceError)
     -> Credential
   {
     try await hash(
@@ -45,14 +47,18 @@ package struct PasswordHasher: Sendable {
   }
 
   /// Whether the password is the one that the credential was made of.
-  package func verify(_ password: String, for user: UserID, against credential: Credential) async throws(ServiceError)
+  package func verify(
+    _ password: String, for user: UserID, against credential: Credential
+  ) async throws(ServiceError)
     -> Bool
   {
     let candidate = try await hash(password, for: user, like: credential)
     return candidate.hash.elementsEqualInConstantTime(credential.hash)
   }
 
-  private func hash(_ password: String, for user: UserID, like model: Credential) async throws(ServiceError)
+  private func hash(
+    _ password: String, for user: UserID, like model: Credential
+  ) async throws(ServiceError)
     -> Credential
   {
     guard waiting.enter(limit: Self.waitingLimit) else { throw .overloaded }

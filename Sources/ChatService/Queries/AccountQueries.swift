@@ -40,7 +40,9 @@ extension ChatService {
     return row
   }
 
-  func accounts<T: Sendable>(_ body: @escaping @Sendable (AccountsQueries) throws -> T) async throws(ServiceError)
+  func accounts<T: Sendable>(
+    _ body: @escaping @Sendable (AccountsQueries) throws -> T
+  ) async throws(ServiceError)
     -> T
   {
     let head = store.head

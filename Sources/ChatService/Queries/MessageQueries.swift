@@ -20,7 +20,9 @@ extension ChatService {
     case around(Anchor)
   }
 
-  package func messages(of room: RoomID, for user: UserID, _ request: PageRequest, limit: Int)
+  package func messages(
+    of room: RoomID, for user: UserID, _ request: PageRequest, limit: Int
+  )
     async throws(ServiceError) -> TimelinePage
   {
     let page: TimelinePage?
@@ -43,7 +45,8 @@ extension ChatService {
     return page
   }
 
-  package func message(_ message: MessageID, of room: RoomID, for user: UserID) async throws(ServiceError) -> MessageRow {
+  package func message(_ message: MessageID, of room: RoomID, for user: UserID) async throws(ServiceError) -> MessageRow
+  {
     let ordinal = try await ordinal(of: .message(message), in: room, for: user)
     guard let row = try await timeline({ try $0.message(ordinal, of: room, for: user) }) else {
       throw .rejected(.roomNotFound)
@@ -62,14 +65,18 @@ extension ChatService {
       let head = store.head
       let facts = try await failing {
         try await self.views.ids.wait(for: head)
-        return try await self.views.ids.read { try $0.messageFacts([MessageKey(room: room, message: message)]).facts[0] }
+        return try await self.views.ids.read {
+          try $0.messageFacts([MessageKey(room: room, message: message)]).facts[0]
+        }
       }
       guard let facts else { throw .rejected(.messageNotFound) }
       return facts.ordinal
     }
   }
 
-  func timeline<T: Sendable>(_ body: @escaping @Sendable (TimelineQueries) throws -> T) async throws(ServiceError)
+  func timeline<T: Sendable>(
+    _ body: @escaping @Sendable (TimelineQueries) throws -> T
+  ) async throws(ServiceError)
     -> T
   {
     let head = store.head

@@ -4,14 +4,18 @@ package import ChatProjections
 import EventStore
 
 extension ChatService {
-  package func roomList(of user: UserID, after cursor: LogPosition?, limit: Int) async throws(ServiceError)
+  package func roomList(
+    of user: UserID, after cursor: LogPosition?, limit: Int
+  ) async throws(ServiceError)
     -> RoomListPage
   {
     try await rooms { try $0.roomList(of: user, after: cursor, limit: limit) }
   }
 
   /// A room as the user sees it.
-  package func room(_ room: RoomID, for user: UserID) async throws(ServiceError) -> (
+  package func room(
+    _ room: RoomID, for user: UserID
+  ) async throws(ServiceError) -> (
     RoomListRow, nicknames: [UserID: String]
   ) {
     let found: (RoomListRow, [UserID: String])? = try await rooms { rooms in
@@ -28,7 +32,9 @@ extension ChatService {
     return row
   }
 
-  package func members(of room: RoomID, for user: UserID, after cursor: LogPosition?, limit: Int)
+  package func members(
+    of room: RoomID, for user: UserID, after cursor: LogPosition?, limit: Int
+  )
     async throws(ServiceError) -> MemberPage
   {
     let page: MemberPage? = try await rooms { rooms in

@@ -51,13 +51,10 @@ struct AuditTable: AuditWriter {
     ]
   }
 
-  /// `name=value` for each; first what the envelope says and no other column shows.
+  /// `name=value` for each; last what the envelope says and no other column shows.
   private static func detail(_ row: AuditRow) -> String {
     let envelope = row.envelope
     var parts: [String] = []
-    if let time = envelope.originalTime { parts.append("originalTime=\(time.rfc3339)") }
-    if envelope.actor != nil, let service = envelope.service { parts.append("service=\(service.text)") }
-    if let subject = envelope.subject, subject != envelope.actor { parts.append("subject=\(subject.text)") }
     for (name, value) in row.detail {
       switch value {
       case .null: continue
@@ -65,6 +62,9 @@ struct AuditTable: AuditWriter {
       case .bool, .number, .signed, .decimal, .list, .object: parts.append("\(name)=\(value.encoded)")
       }
     }
+    if let subject = envelope.subject, subject != envelope.actor { parts.append("subject=\(subject.text)") }
+    if envelope.actor != nil, let service = envelope.service { parts.append("service=\(service.text)") }
+    if let time = envelope.originalTime { parts.append("originalTime=\(time.rfc3339)") }
     return parts.joined(separator: " ")
   }
 }
