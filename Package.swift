@@ -72,8 +72,10 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       swiftSettings: settings),
     .target(
@@ -121,6 +123,15 @@ let package = Package(
     .testTarget(
       name: "ChatServiceTests",
       dependencies: ["ChatService", "ChatProjections", "EventStore", "EventLog", "ChatDomain", "ChatPrimitives"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ChatPushTests",
+      dependencies: [
+        "ChatPush", "ChatService", "ChatProjections", "EventStore", "ChatDomain", "ChatPrimitives",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

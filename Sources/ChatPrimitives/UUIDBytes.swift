@@ -29,22 +29,26 @@ extension UUIDBytes {
   /// Reads the form `8-4-4-4-12` in any case.
   /// - Returns: nil when the text has any other form.
   public init?(text: some StringProtocol) {
+    // A concrete string, for generic characters cost more than the whole reading.
+    var text = String(text)
+    let words = text.withUTF8 { Self.words(in: $0) }
+    guard let words else { return nil }
+    self.init(high: words.high, low: words.low)
+  }
+
+  private static func words(in bytes: UnsafeBufferPointer<UInt8>) -> (high: UInt64, low: UInt64)? {
+    guard bytes.count == textLength else { return nil }
     var high: UInt64 = 0
     var low: UInt64 = 0
-    var digits = 0
-    var index = 0
-    for byte in text.utf8 {
-      defer { index += 1 }
+    for (index, byte) in bytes.enumerated() {
       if index == 8 || index == 13 || index == 18 || index == 23 {
         guard byte == UInt8(ascii: "-") else { return nil }
         continue
       }
-      guard let digit = Self.hexValue(byte), digits < 32 else { return nil }
-      if digits < 16 { high = high << 4 | digit } else { low = low << 4 | digit }
-      digits += 1
+      guard let digit = hexValue(byte) else { return nil }
+      if index < 18 { high = high << 4 | digit } else { low = low << 4 | digit }
     }
-    guard index == Self.textLength, digits == 32 else { return nil }
-    self.init(high: high, low: low)
+    return (high, low)
   }
 
   private static func hexValue(_ byte: UInt8) -> UInt64? {

@@ -42,9 +42,12 @@ package struct ServiceOpening: Sendable {
     }
 
     /// Writes what is queued, stops every thread and lets go of the directory. Blocks until that is done.
-    package func close() throws {
+    ///
+    /// - Parameter closeFollowers: closes what else follows the log, once nothing more will come.
+    package func close(_ closeFollowers: () throws -> Void = {}) throws {
       chat.pipeline.close()
       chat.store.close()
+      try closeFollowers()
       try chat.views.close()
       try log.close()
       pool.shutdownGracefully { _ in }

@@ -15,6 +15,7 @@ extension EventCodec {
           $0.outcomes = outcomes.outcomes.map { outcome in
             .with {
               $0.position = outcome.position.value
+              $0.userID = Data(outcome.user.uuid.bytes)
               $0.deviceID = Data(outcome.device.uuid.bytes)
               $0.result = UInt32(outcome.result.rawValue)
             }
@@ -32,12 +33,14 @@ extension EventCodec {
     let body = try reader.message(Hansard_V1_PushOutcomesRecorded.self) ?? .init()
     var outcomes: [PushOutcome] = []
     for outcome in body.outcomes {
-      guard let device = try reader.id(Array(outcome.deviceID)) as DeviceID? else {
-        throw reader.failure(.malformedPayload, "an outcome without a device")
+      guard let device = try reader.id(Array(outcome.deviceID)) as DeviceID?,
+        let user = try reader.id(Array(outcome.userID)) as UserID?
+      else {
+        throw reader.failure(.malformedPayload, "an outcome without a device or its user")
       }
       outcomes.append(
         PushOutcome(
-          position: LogPosition(outcome.position), device: device,
+          position: LogPosition(outcome.position), user: user, device: device,
           result: try reader.value(outcome.result, PushResult.self)))
     }
     return .pushOutcomesRecorded(

@@ -48,6 +48,8 @@ import Testing
       try IDIndexQueries(database).commandFacts(actors.map { CommandKey(actor: $0, command: key) })
     }
     #expect(answer.facts.map { $0?.stamp } == [first, other, own, nil])
+    // Each command is one entry of the filter, however many events it has.
+    #expect(try queue.read { try IDIndexQueries($0).restoreFilter().filter.count } == 3)
     #expect(answer.facts[0]?.fingerprint == ChatEvent.room(room, .renamed(name: "one")).commandFingerprint)
   }
 

@@ -73,6 +73,7 @@ import Testing
     let (folder, feed) = (try TemporaryFolder(), MemoryFeed(history.events, failingFrom: LogPosition(200)))
     let runner = try open(folder, feed)
     let waiting = Task { try await runner.wait(for: LogPosition(250), timeoutMilliseconds: 20_000) }
+    while runner.waiting == 0 { await Task.yield() }
     runner.start()
     let error = await #expect(throws: ProjectionBehind.self) { try await waiting.value }
     #expect(error?.reason == .halted && error?.wanted == LogPosition(250) && error?.reached == LogPosition(199))
@@ -107,6 +108,7 @@ import Testing
     }
     #expect(timedOut?.reason == .timedOut && timedOut?.wanted == LogPosition(400))
 
+    while runner.waiting < satisfied.count + 2 { await Task.yield() }
     cancelled.cancel()
     let cancellation = await #expect(throws: ProjectionBehind.self) { try await cancelled.value }
     #expect(cancellation?.reason == .cancelled)
@@ -116,6 +118,7 @@ import Testing
 
     feed.close()
     try runner.stop()
+    #expect(runner.waiting == 0)
     let end = await #expect(throws: ProjectionBehind.self) { try await stopped.value }
     #expect(end?.reason == .stopped)
     let after = await #expect(throws: ProjectionBehind.self) { try await runner.wait(for: LogPosition(301)) }

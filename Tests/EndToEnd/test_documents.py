@@ -60,6 +60,29 @@ def test_the_examples_fit_their_schemas():
                     contract().validate_named("IngestLine", json.loads(line))
 
 
+def mutilations(value):
+    """Copies of a JSON value, each with one thing wrong or odd about it."""
+    yield from (None, True, 1, -1, 1.5, "", "x", [], {}, [value], {"x": value})
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield {key: other for key, other in value.items() if key != name}
+            yield from (value | {name: wrong} for wrong in mutilations(item))
+        yield value | {"colour": "red"}
+    elif isinstance(value, list) and value:
+        yield from ([wrong] for wrong in mutilations(value[0]))
+
+
+def test_the_quick_validator_judges_as_the_general_one_does():
+    refused = 0
+    for name, schema in contract().document["components"]["schemas"].items():
+        pointer = f"#/components/schemas/{name}"
+        quick, general = contract().quick.named(pointer), contract().validator(pointer)
+        for value in [schema.get("example"), *mutilations(schema.get("example"))]:
+            assert quick(value) == general.is_valid(value), f"{name}: {value}"
+            refused += not quick(value)
+    assert refused > 1000, "the mutilated examples are hardly ever wrong"
+
+
 def test_every_schema_is_closed_and_used():
     document = (DOCS / "openapi.yaml").read_text()
     for name, schema in contract().document["components"]["schemas"].items():

@@ -117,6 +117,16 @@ def test_what_only_a_service_meets(world, room):
     ]
 
 
+def test_an_import_may_repeat_what_was_sent_by_one_who_left(world, anna, ben, room):
+    line = message(room, "before leaving", **{"as": ben.id}, sentAt="2020-01-01T00:00:00Z")
+    (first,) = world.admin.ingest([line])
+    ben.post(f"{room.path}/leave")
+    (again,) = world.admin.ingest([line])
+    assert (again["status"], again["position"]) == (200, first["position"])
+    other, new = world.admin.ingest([line | {"text": "other"}, message(room, "after leaving", **{"as": ben.id})])
+    assert [other["code"], new["code"]] == ["room_not_found"] * 2
+
+
 def test_blank_lines_are_counted_and_skipped(anna, room):
     lines = [json.dumps(message(room, f"{number}")) for number in range(3)]
     results = anna.ingest_bytes(f"\n{lines[0]}\r\n  \n\r\n{lines[1]}\n\n{lines[2]}".encode())

@@ -117,6 +117,61 @@ struct DamageTests {
     }
   }
 
+  @Test("the only segment of another log is refused")
+  func foreignOnlySegment() throws {
+    let original = try Sample.log(blocks: [2])
+    let other = MemoryDisk()
+    let options = LogOptions(segmentBytes: 64 * 1024, preparesAhead: false, now: { Sample.time })
+    let log = try EmbeddedLog.open(directory: dataDirectory, disk: other, options: options)
+    try log.append(Sample.block(after: log.head, records: 2))
+    try log.close()
+    let path = try #require(segmentPaths(original).first)
+    var files = original.files
+    files[path] = other.files[path]
+    let error = logError { try readAll(MemoryDisk(files)) }
+    #expect(error?.code == .corrupt)
+    #expect(error?.cause?.contains(log.identity.description) == true)
+  }
+
+  /// Two logs that share their beginning, as after going on from a backup: blocks of the same place, length and salt.
+  private func forks() throws -> (one: MemoryDisk, other: MemoryDisk) {
+    let options = Sample.options(segmentBytes: 64 * 1024)
+    let shared = try Sample.log(blocks: [1])
+    func goOn(_ seed: UInt64) throws -> MemoryDisk {
+      let disk = MemoryDisk(shared.files)
+      let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: options)
+      for _ in 0..<5 {
+        var builder = BlockBuilder(first: log.head.next)
+        let number = builder.first.value
+        let payload = Sample.payload(number + seed, count: 20_000, compressible: false)
+        try builder.append(Sample.envelope(number), payload: payload)
+        try log.append(builder)
+      }
+      try log.close()
+      return disk
+    }
+    return (try goOn(1000), try goOn(2000))
+  }
+
+  @Test(
+    "a block of the same place from another history is refused, within a segment and at its end", arguments: [2, 4])
+  func otherHistory(position: UInt64) throws {
+    let (one, other) = try forks()
+    let block = try LogReader.open(directory: dataDirectory, disk: one).block(containing: LogPosition(position))
+    let path = "\(logDirectory)/\(block.segment)"
+    let range = Int(block.offset)..<Int(block.offset) + block.storedBytes
+    #expect(range.upperBound + block.storedBytes > 64 * 1024 || position == 2)
+    #expect(segmentPaths(one) == segmentPaths(other) && segmentPaths(one).count == 2)
+    var files = one.files
+    let foreign = try #require(other.files[path])[range]
+    #expect(files[path]?[range] != foreign)
+    files[path]?.replaceSubrange(range, with: foreign)
+    let error = logError { try readAll(MemoryDisk(files)) }
+    #expect(error?.code == .corrupt)
+    #expect(error?.cause?.contains("does not follow from the") == true)
+    #expect(logError { _ = try LogVerifier(directory: dataDirectory, disk: MemoryDisk(files)).run() } == error)
+  }
+
   @Test("verify finds a recorded time that goes back, though every checksum holds")
   func timeGoesBack() throws {
     let disk = MemoryDisk()

@@ -95,7 +95,7 @@ struct FailureTests {
         if failsSync { plan.syncsUntilFault = step } else { plan.writesUntilFault = step }
       }
       var submitted = log.head
-      while log.poison == nil, log.head < LogPosition(40) {
+      for _ in 0..<20 where log.poison == nil {
         let block = try Sample.block(after: log.head, records: 2)
         submitted = LogPosition(block.next.value - 1)
         try? log.append(block)

@@ -181,12 +181,13 @@ final class SyncGate: Sendable {
 
   func pass() {
     entered.signal()
-    released.wait()
+    // A test that forgets to release fails by its own expectations, not by standing still.
+    _ = released.wait(timeout: .now() + .seconds(20))
   }
 
-  /// Returns when a sync has begun.
-  func waitUntilEntered() {
-    entered.wait()
+  /// Returns when a sync has begun; false when none does within seconds.
+  func waitUntilEntered() -> Bool {
+    entered.wait(timeout: .now() + .seconds(20)) == .success
   }
 
   func release() {

@@ -155,27 +155,29 @@ struct RecoveryTests {
   @Test("a payload that looks like a block is not taken for one")
   func forgedHeader() throws {
     let disk = MemoryDisk()
-    let log = try open(disk)
+    let options = Sample.options(segmentBytes: 256 * 1024)
+    let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: options)
     try log.append(Sample.block(after: .origin, records: 1))
     let forged = BlockHeader(
-      codec: .stored, salt: 42, first: LogPosition(9), knownDurable: LogPosition(8), count: 1, rawBytes: 100,
-      storedBytes: 100, bodyChecksum: 0, chain: 0)
-    var bytes = [UInt8](repeating: 0, count: 64)
-    bytes.withUnsafeMutableBytes { _ = forged.encode(into: $0) }
+      codec: .lz4, salt: 0x1234_5678_9abc_def0, first: LogPosition(900), knownDurable: LogPosition(899), count: 1,
+      rawBytes: 100, storedBytes: 50, bodyChecksum: 0, chain: 0)
+    var payload = [UInt8](repeating: 0, count: 64)
+    payload.withUnsafeMutableBytes { _ = forged.encode(into: $0) }
+    payload += Sample.payload(5, count: 100_000, compressible: false)
     var builder = BlockBuilder(first: LogPosition(2))
-    let noise = Sample.payload(5, count: 2000, compressible: false)
-    for shift in 0..<8 {
-      let padding = [UInt8](repeating: 1, count: shift)
-      try builder.append(Sample.envelope(builder.next.value), payload: noise + padding + bytes)
-    }
+    try builder.append(Sample.envelope(2), payload: payload)
     try log.append(builder)
+    let last = try log.block(containing: LogPosition(2))
     let tail = try #require(segmentPaths(disk).last)
     var files = disk.files
-    let last = try log.block(containing: LogPosition(2))
-    #expect(last.codec == .lz4 || last.codec == .stored)
-    files[tail]?[Int(last.offset) + 100] ^= 1
-    let reopened = try open(MemoryDisk(files))
+    // Stored as it is, so the forged header stands in the file, at a multiple of eight.
+    let start = Int(last.offset) + 64 + LogFormat.recordHeaderBytes + Sample.envelope(2).encodedBytes
+    #expect(last.codec == .stored && start % 8 == 0)
+    #expect(files[tail]?[start..<start + 64] == payload[..<64])
+    files[tail]?[Int(last.offset) + 50_000] ^= 1
+    let reopened = try EmbeddedLog.open(directory: dataDirectory, disk: MemoryDisk(files), options: options)
     #expect(reopened.head == .first)
+    #expect(reopened.recovery.tornTail?.position == LogPosition(2))
   }
 
   @Test("an empty segment just made opens, whether the crash came before or after its naming")

@@ -60,7 +60,7 @@ private let everyEvent: [ChatEvent] = [
     .pushOutcomesRecorded(
       PushOutcomes(
         settledThrough: LogPosition(8),
-        outcomes: [PushOutcome(position: LogPosition(9), device: id(3), result: .tokenInvalid)]))),
+        outcomes: [PushOutcome(position: LogPosition(9), user: id(5), device: id(3), result: .tokenInvalid)]))),
 ]
 
 private func recorded(_ event: ChatEvent) -> RecordedEvent {

@@ -9,9 +9,9 @@ package enum ServerEvent: Sendable, Equatable {
 }
 
 package struct PushOutcomes: Sendable, Equatable {
-  /// Every notice of every event up to here is settled.
+  /// Every notice of every event up to here is settled: delivered, unless an outcome says otherwise.
   package var settledThrough: LogPosition
-  /// Notices of later events that are settled too.
+  /// What became of single notices: each that was not delivered, and those of later events that are settled too.
   package var outcomes: [PushOutcome]
 
   package init(settledThrough: LogPosition, outcomes: [PushOutcome]) {
@@ -23,11 +23,14 @@ package struct PushOutcomes: Sendable, Equatable {
 package struct PushOutcome: Sendable, Hashable {
   /// The event that the notice told of.
   package var position: LogPosition
+  /// Whose device it is: two users may give their devices the same ID.
+  package var user: UserID
   package var device: DeviceID
   package var result: PushResult
 
-  package init(position: LogPosition, device: DeviceID, result: PushResult) {
+  package init(position: LogPosition, user: UserID, device: DeviceID, result: PushResult) {
     self.position = position
+    self.user = user
     self.device = device
     self.result = result
   }
@@ -36,8 +39,8 @@ package struct PushOutcome: Sendable, Hashable {
 /// The raw values stand in the log.
 package enum PushResult: UInt8, Sendable, CaseIterable {
   case delivered = 1
-  /// The provider said that the token is dead.
+  /// The token is dead: its provider said so, or the device has none any more.
   case tokenInvalid = 2
-  /// Given up after the last retry.
+  /// Given up after the last attempt, or too old to be sent.
   case abandoned = 3
 }

@@ -1,5 +1,5 @@
 import Foundation
-package import GRDB
+import GRDB
 
 #if canImport(Glibc)
 import Glibc

@@ -1,9 +1,9 @@
-import ChatDomain
-import ChatPrimitives
+package import ChatDomain
+package import ChatPrimitives
 import GRDBSQLite
 
 /// Binds the parameters of a statement from left to right. What fails is remembered and thrown when the statement runs.
-struct Binder {
+package struct Binder {
   private let handle: OpaquePointer
   private(set) var count: Int32 = 0
   private(set) var code: Int32 = SQLITE_OK
@@ -12,20 +12,20 @@ struct Binder {
     self.handle = handle
   }
 
-  mutating func addNull() {
+  package mutating func addNull() {
     count += 1
     note(sqlite3_bind_null(handle, count))
   }
 
-  mutating func add(_ number: Int64) {
+  package mutating func add(_ number: Int64) {
     count += 1
     note(sqlite3_bind_int64(handle, count, number))
   }
 
-  mutating func add(_ number: Int) { add(Int64(number)) }
+  package mutating func add(_ number: Int) { add(Int64(number)) }
 
   /// SQLite's integers are signed: what does not fit is an error, never another number.
-  mutating func add(_ number: UInt64) {
+  package mutating func add(_ number: UInt64) {
     guard let signed = Int64(exactly: number) else {
       count += 1
       note(SQLITE_TOOBIG)
@@ -35,9 +35,9 @@ struct Binder {
   }
 
   /// All 64 bits, whatever they mean.
-  mutating func add(bits: UInt64) { add(Int64(bitPattern: bits)) }
+  package mutating func add(bits: UInt64) { add(Int64(bitPattern: bits)) }
 
-  mutating func add(_ text: String) {
+  package mutating func add(_ text: String) {
     count += 1
     var text = text
     let index = count
@@ -52,7 +52,7 @@ struct Binder {
       })
   }
 
-  mutating func add(_ bytes: [UInt8]) {
+  package mutating func add(_ bytes: [UInt8]) {
     count += 1
     let index = count
     let handle = handle
@@ -63,7 +63,7 @@ struct Binder {
       })
   }
 
-  mutating func add(_ uuid: UUIDBytes) {
+  package mutating func add(_ uuid: UUIDBytes) {
     count += 1
     let index = count
     let handle = handle
@@ -85,27 +85,27 @@ struct Binder {
 // MARK: - The project's own types
 
 extension Binder {
-  mutating func add<Entity>(_ id: ID<Entity>) { add(id.uuid) }
-  mutating func add(_ position: LogPosition) { add(position.value) }
-  mutating func add(_ time: Timestamp) { add(time.milliseconds) }
-  mutating func add(_ role: Role) { add(Int64(role.rawValue)) }
+  package mutating func add<Entity>(_ id: ID<Entity>) { add(id.uuid) }
+  package mutating func add(_ position: LogPosition) { add(position.value) }
+  package mutating func add(_ time: Timestamp) { add(time.milliseconds) }
+  package mutating func add(_ role: Role) { add(Int64(role.rawValue)) }
 
-  mutating func add(_ stamp: Stamp) {
+  package mutating func add(_ stamp: Stamp) {
     add(stamp.position)
     add(stamp.time)
   }
 
-  mutating func add(_ stamp: Stamp?) {
+  package mutating func add(_ stamp: Stamp?) {
     add(stamp?.position)
     add(stamp?.time)
   }
 
-  mutating func add<Entity>(_ id: ID<Entity>?) { if let id { add(id) } else { addNull() } }
-  mutating func add(_ position: LogPosition?) { if let position { add(position) } else { addNull() } }
-  mutating func add(_ time: Timestamp?) { if let time { add(time) } else { addNull() } }
-  mutating func add(_ number: Int64?) { if let number { add(number) } else { addNull() } }
-  mutating func add(_ number: UInt64?) { if let number { add(number) } else { addNull() } }
-  mutating func add(_ text: String?) { if let text { add(text) } else { addNull() } }
-  mutating func add(_ bytes: [UInt8]?) { if let bytes { add(bytes) } else { addNull() } }
-  mutating func add(_ print: Fingerprint?) { if let print { add(print.bytes) } else { addNull() } }
+  package mutating func add<Entity>(_ id: ID<Entity>?) { if let id { add(id) } else { addNull() } }
+  package mutating func add(_ position: LogPosition?) { if let position { add(position) } else { addNull() } }
+  package mutating func add(_ time: Timestamp?) { if let time { add(time) } else { addNull() } }
+  package mutating func add(_ number: Int64?) { if let number { add(number) } else { addNull() } }
+  package mutating func add(_ number: UInt64?) { if let number { add(number) } else { addNull() } }
+  package mutating func add(_ text: String?) { if let text { add(text) } else { addNull() } }
+  package mutating func add(_ bytes: [UInt8]?) { if let bytes { add(bytes) } else { addNull() } }
+  package mutating func add(_ print: Fingerprint?) { if let print { add(print.bytes) } else { addNull() } }
 }

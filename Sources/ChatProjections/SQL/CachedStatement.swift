@@ -1,16 +1,16 @@
-import GRDB
+package import GRDB
 import GRDBSQLite
 
 /// A statement out of GRDB's cache, bound and stepped through SQLite's own functions: a row costs no allocation, neither
 /// on the way in nor on the way out. GRDB keeps the connection, the transaction and the cache.
 ///
 /// One statement serves one query at a time: nothing may run the same SQL again while its rows are read.
-struct CachedStatement {
+package struct CachedStatement {
   /// Keeps the handle alive.
   private let statement: Statement
   private let handle: OpaquePointer
 
-  init(_ database: Database, _ sql: String) throws {
+  package init(_ database: Database, _ sql: String) throws {
     statement = try database.cachedStatement(sql: sql)
     handle = statement.sqliteStatement
   }
@@ -18,7 +18,7 @@ struct CachedStatement {
   /// Runs a statement that gives no rows.
   /// - Returns: how many rows it changed.
   @discardableResult
-  func run(_ bind: (inout Binder) -> Void = { _ in }) throws -> Int {
+  package func run(_ bind: (inout Binder) -> Void = { _ in }) throws -> Int {
     defer { sqlite3_reset(handle) }
     try bindAll(bind)
     let code = sqlite3_step(handle)
@@ -27,7 +27,7 @@ struct CachedStatement {
   }
 
   /// Hands each row to `read`, in order.
-  func forEach(_ bind: (inout Binder) -> Void = { _ in }, _ read: (inout ColumnReader) throws -> Void) throws {
+  package func forEach(_ bind: (inout Binder) -> Void = { _ in }, _ read: (inout ColumnReader) throws -> Void) throws {
     defer { sqlite3_reset(handle) }
     try bindAll(bind)
     while true {
@@ -40,14 +40,14 @@ struct CachedStatement {
   }
 
   /// Every row, as `read` makes it.
-  func all<Row>(_ bind: (inout Binder) -> Void = { _ in }, _ read: (inout ColumnReader) throws -> Row) throws -> [Row] {
+  package func all<Row>(_ bind: (inout Binder) -> Void = { _ in }, _ read: (inout ColumnReader) throws -> Row) throws -> [Row] {
     var rows: [Row] = []
     try forEach(bind) { columns in rows.append(try read(&columns)) }
     return rows
   }
 
   /// The first row, as `read` makes it; nil when there is none.
-  func first<Row>(
+  package func first<Row>(
     _ bind: (inout Binder) -> Void = { _ in }, _ read: (inout ColumnReader) throws -> Row
   ) throws -> Row? {
     defer { sqlite3_reset(handle) }

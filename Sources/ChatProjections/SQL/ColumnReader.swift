@@ -1,9 +1,9 @@
-import ChatDomain
-import ChatPrimitives
+package import ChatDomain
+package import ChatPrimitives
 import GRDBSQLite
 
 /// Reads the columns of one row from left to right. What has another form than the schema says is damage, and thrown.
-struct ColumnReader {
+package struct ColumnReader {
   private let handle: OpaquePointer
   private var index: Int32 = 0
 
@@ -12,33 +12,33 @@ struct ColumnReader {
   }
 
   /// Whether the next column is NULL. Does not move on.
-  var isNull: Bool { sqlite3_column_type(handle, index) == SQLITE_NULL }
+  package var isNull: Bool { sqlite3_column_type(handle, index) == SQLITE_NULL }
 
-  mutating func skip(_ columns: Int32 = 1) { index += columns }
+  package mutating func skip(_ columns: Int32 = 1) { index += columns }
 
-  mutating func number() throws -> Int64 {
+  package mutating func number() throws -> Int64 {
     let column = try take(SQLITE_INTEGER)
     return sqlite3_column_int64(handle, column)
   }
 
-  mutating func text() throws -> String {
+  package mutating func text() throws -> String {
     let column = try take(SQLITE_TEXT)
     guard let start = sqlite3_column_text(handle, column) else { return "" }
     let length = Int(sqlite3_column_bytes(handle, column))
     return String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
   }
 
-  mutating func bytes() throws -> [UInt8] {
+  package mutating func bytes() throws -> [UInt8] {
     try withBlob { Array($0) }
   }
 
-  mutating func withBlob<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
+  package mutating func withBlob<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
     let column = try take(SQLITE_BLOB)
     let start = sqlite3_column_blob(handle, column)
     return try body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
   }
 
-  mutating func uuid() throws -> UUIDBytes {
+  package mutating func uuid() throws -> UUIDBytes {
     let column = index
     let uuid: UUIDBytes? = try withBlob { buffer in
       guard buffer.count == UUIDBytes.byteCount else { return nil }
@@ -66,21 +66,21 @@ struct ColumnReader {
 // MARK: - The project's own types
 
 extension ColumnReader {
-  mutating func unsigned() throws -> UInt64 {
+  package mutating func unsigned() throws -> UInt64 {
     let column = index
     guard let value = UInt64(exactly: try number()) else { throw damage(column, "a negative count") }
     return value
   }
 
-  mutating func bits() throws -> UInt64 { UInt64(bitPattern: try number()) }
-  mutating func id<Entity>(_ type: ID<Entity>.Type = ID<Entity>.self) throws -> ID<Entity> { ID(try uuid()) }
-  mutating func position() throws -> LogPosition { LogPosition(try unsigned()) }
-  mutating func time() throws -> Timestamp { Timestamp(milliseconds: try number()) }
-  mutating func stamp() throws -> Stamp { Stamp(position: try position(), time: try time()) }
-  mutating func fingerprint() throws -> Fingerprint { Fingerprint(bytes: try uuid()) }
+  package mutating func bits() throws -> UInt64 { UInt64(bitPattern: try number()) }
+  package mutating func id<Entity>(_ type: ID<Entity>.Type = ID<Entity>.self) throws -> ID<Entity> { ID(try uuid()) }
+  package mutating func position() throws -> LogPosition { LogPosition(try unsigned()) }
+  package mutating func time() throws -> Timestamp { Timestamp(milliseconds: try number()) }
+  package mutating func stamp() throws -> Stamp { Stamp(position: try position(), time: try time()) }
+  package mutating func fingerprint() throws -> Fingerprint { Fingerprint(bytes: try uuid()) }
 
   /// A number that must fit a narrower type.
-  mutating func narrow<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws -> Number {
+  package mutating func narrow<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws -> Number {
     let column = index
     let value = try number()
     guard let narrow = Number(exactly: value) else { throw damage(column, "\(value) does not fit") }
@@ -88,7 +88,7 @@ extension ColumnReader {
   }
 
   /// An enum by its raw value.
-  mutating func choice<Choice: RawRepresentable<UInt8>>(_ type: Choice.Type = Choice.self) throws -> Choice {
+  package mutating func choice<Choice: RawRepresentable<UInt8>>(_ type: Choice.Type = Choice.self) throws -> Choice {
     let column = index
     let raw = try narrow(UInt8.self)
     guard let choice = Choice(rawValue: raw) else { throw damage(column, "no such value: \(raw)") }
@@ -96,7 +96,7 @@ extension ColumnReader {
   }
 
   /// nil when the column is NULL, else what `read` makes of it.
-  mutating func optional<Value>(_ read: (inout ColumnReader) throws -> Value) throws -> Value? {
+  package mutating func optional<Value>(_ read: (inout ColumnReader) throws -> Value) throws -> Value? {
     if isNull {
       skip()
       return nil
@@ -105,7 +105,7 @@ extension ColumnReader {
   }
 
   /// Two columns, NULL together.
-  mutating func optionalStamp() throws -> Stamp? {
+  package mutating func optionalStamp() throws -> Stamp? {
     if isNull {
       skip(2)
       return nil

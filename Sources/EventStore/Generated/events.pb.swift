@@ -425,6 +425,9 @@ nonisolated struct Hansard_V1_PushOutcome: Sendable {
   /// 1 delivered, 2 token invalid, 3 abandoned.
   var result: UInt32 = 0
 
+  /// 16 bytes: whose device it is. Two users may give their devices the same ID.
+  var userID: Data = Data()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1151,7 +1154,7 @@ nonisolated extension Hansard_V1_PushOutcomesRecorded: SwiftProtobuf.Message, Sw
 
 nonisolated extension Hansard_V1_PushOutcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".PushOutcome"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{3}device_id\0\u{1}result\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{3}device_id\0\u{1}result\0\u{3}user_id\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1162,6 +1165,7 @@ nonisolated extension Hansard_V1_PushOutcome: SwiftProtobuf.Message, SwiftProtob
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.position) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.deviceID) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.result) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.userID) }()
       default: break
       }
     }
@@ -1177,6 +1181,9 @@ nonisolated extension Hansard_V1_PushOutcome: SwiftProtobuf.Message, SwiftProtob
     if self.result != 0 {
       try visitor.visitSingularUInt32Field(value: self.result, fieldNumber: 3)
     }
+    if !self.userID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.userID, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1184,6 +1191,7 @@ nonisolated extension Hansard_V1_PushOutcome: SwiftProtobuf.Message, SwiftProtob
     if lhs.position != rhs.position {return false}
     if lhs.deviceID != rhs.deviceID {return false}
     if lhs.result != rhs.result {return false}
+    if lhs.userID != rhs.userID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -78,6 +78,7 @@ struct EventDetail {
             outcomes.outcomes.map { outcome in
               .object([
                 ("position", .number(outcome.position.value)),
+                ("user", .text(outcome.user.description)),
                 ("device", .text(outcome.device.description)),
                 ("result", .text(outcome.result.shownName)),
               ])

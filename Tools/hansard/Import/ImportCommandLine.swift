@@ -17,11 +17,13 @@ struct ImportCommandLine {
   }
 
   /// The name becomes the nickname, as far as it fits, and the `externalId` where the server would take it.
-  static func registerUser(_ id: UserID, name: String, at time: Timestamp) -> ImportCommandLine {
+  static func registerUser(
+    _ id: UserID, name: String, withExternalID: Bool, at time: Timestamp
+  ) -> ImportCommandLine {
     var fields: [(String, JSONValue)] = [
       ("id", .text(id.description)), ("nickname", .text(name.cut(toBytes: Limits.nicknameBytes))),
     ]
-    if name.isExternalID { fields.append(("externalId", .text(name))) }
+    if withExternalID, name.isExternalID { fields.append(("externalId", .text(name))) }
     return ImportCommandLine("user.register", id.uuid, nil, fields, at: time)
   }
 

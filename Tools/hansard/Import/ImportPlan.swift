@@ -9,10 +9,13 @@ struct ImportPlan {
   }
 
   private(set) var counts = ImportCounts()
-  /// By ID, since Swift takes names that differ in their composed form only for equal.
+  /// By ID, since names that differ in their composed form only are two names here.
   private(set) var users: [UserID: String] = [:]
   private(set) var rooms: [RoomID: String] = [:]
   private var members: Set<Membership> = []
+  /// Names that users were registered with as `externalId`. The server takes two that differ in their composed form only
+  /// for the same, as comparing strings in Swift does; the later user goes without one.
+  private var externalNames: Set<String> = []
   private var occurrences = LineOccurrences()
 
   /// A line that is none of a history.
@@ -30,7 +33,8 @@ struct ImportPlan {
     var commands: [ImportCommandLine] = []
     if users.updateValue(line.user, forKey: user) == nil {
       counts.users += 1
-      commands.append(.registerUser(user, name: line.user, at: line.at))
+      let isFree = externalNames.insert(line.user).inserted
+      commands.append(.registerUser(user, name: line.user, withExternalID: isFree, at: line.at))
     }
     if rooms.updateValue(line.room, forKey: room) == nil {
       counts.rooms += 1

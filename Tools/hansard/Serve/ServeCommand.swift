@@ -1,5 +1,6 @@
 import ArgumentParser
 import ChatPrimitives
+import ChatPush
 import ChatServer
 import ChatService
 import EventLog
@@ -21,6 +22,8 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "How long an access token is good for, in seconds.")
   var accessTokenLifetime = TokenIssuer.defaultAccessTokenLifetimeSeconds
 
+  @OptionGroup(title: "Push options") var push: PushOptions
+
   @Flag(help: ArgumentHelp("Serve the endpoint that sending is measured against.", visibility: .hidden))
   var bench = false
 
@@ -29,11 +32,29 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   private func serve() async throws {
+    // Looked at before anything is opened: a wrong option changes nothing.
+    let sender = try push.sender()
+    do {
+      try await serve(sendingBy: sender)
+    } catch {
+      await sender?.close()
+      throw error
+    }
+  }
+
+  private func serve(sendingBy sender: (any NoticeSender)?) async throws {
     let logger = Self.logger()
     let address = try listenAddress()
     let log = try EmbeddedLog.open(directory: data.directory)
     report(log.recovery, to: logger)
     let opened = try await open(log, logger)
+    let pushing: PushService?
+    do {
+      pushing = try await startPush(by: sender, opened, logger)
+    } catch {
+      try opened.close()
+      throw error
+    }
     let issuer = try await TokenIssuer(keys: opened.keys, accessTokenLifetimeSeconds: accessTokenLifetime)
     let administrator = AdministratorToken(opened.keys)
     try administrator.write(to: data.directory)
@@ -44,10 +65,28 @@ struct ServeCommand: AsyncParsableCommand {
     do {
       try await application.runService()
     } catch {
-      try opened.close()
+      try await close(opened, pushing)
       throw error
     }
-    try opened.close()
+    try await close(opened, pushing)
+  }
+
+  /// Outcomes are recorded before the log takes no more, and the outbox is closed when it has seen them.
+  private func close(_ opened: ServiceOpening.Opened, _ pushing: PushService?) async throws {
+    await pushing?.stopSending()
+    try opened.close { try pushing?.close() }
+  }
+
+  private func startPush(
+    by sender: (any NoticeSender)?, _ opened: ServiceOpening.Opened, _ logger: Logger
+  ) async throws -> PushService? {
+    guard let sender else { return nil }
+    let bar = ProgressBar("push", total: opened.log.head.value, unit: .things("events"))
+    defer { bar.finish() }
+    return try await PushService.open(
+      directory: data.views, feed: opened.chat.store, logIdentity: opened.log.identity.bytes, recorder: opened.chat,
+      sender: sender, logger: logger, now: ChatService.now
+    ) { done, total in bar.update(done, of: total) }
   }
 
   private func listenAddress() throws -> ListenAddress {

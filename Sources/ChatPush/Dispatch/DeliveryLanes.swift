@@ -1,0 +1,105 @@
+import ChatDomain
+import ChatPrimitives
+import DequeModule
+
+/// The notices that are in hand, one lane for each device: a device is told in the order of the events and one notice at
+/// a time, so that its badge ends with the newest count, and a device that cannot be reached holds up nobody else.
+///
+/// A value without clock or I/O: whoever owns it sends what it names and tells it what came of it.
+struct DeliveryLanes {
+  typealias Instant = ContinuousClock.Instant
+
+  /// The notices that are in hand at most; the others wait in the outbox.
+  static let capacity = 65_536
+
+  /// A notice to be sent now.
+  struct Attempt: Hashable {
+    let key: NoticeKey
+    /// From 1.
+    let number: Int
+  }
+
+  private struct Lane: Hashable {
+    let user: UserID
+    let device: DeviceID
+
+    init(_ key: NoticeKey) {
+      user = key.user
+      device = key.device
+    }
+  }
+
+  private struct Progress {
+    var keys: Deque<NoticeKey>
+    /// Of the first of them.
+    var attempts = 0
+  }
+
+  private var lanes: [Lane: Progress] = [:]
+  /// Lanes whose first notice may be sent now.
+  private var ready: Deque<Lane> = []
+  /// Lanes whose first notice has to wait, the soonest first.
+  private var resting: [(due: Instant, lane: Lane)] = []
+  /// How many notices are being sent.
+  private(set) var active = 0
+  /// How many notices are in hand.
+  private(set) var count = 0
+  /// The last notice that was taken out of the outbox.
+  private(set) var cursor = NoticeKey.origin
+
+  /// How many more notices may be taken.
+  var room: Int { Self.capacity - count }
+
+  /// Takes the notices that follow the cursor.
+  mutating func take(_ keys: [NoticeKey]) {
+    for key in keys {
+      precondition(key > cursor, "a notice is taken out of the outbox once")
+      cursor = key
+      count += 1
+      let lane = Lane(key)
+      if lanes[lane] == nil {
+        lanes[lane] = Progress(keys: [key])
+        ready.append(lane)
+      } else {
+        lanes[lane]?.keys.append(key)
+      }
+    }
+  }
+
+  /// The next notice to be sent; nil when none is due. It stays with the caller until `settle` or `retry`.
+  mutating func next(at now: Instant) -> Attempt? {
+    let due = resting.prefix { $0.due <= now }
+    ready.append(contentsOf: due.map(\.lane))
+    resting.removeFirst(due.count)
+    guard let lane = ready.popFirst(), let key = lanes[lane]?.keys.first else { return nil }
+    lanes[lane]?.attempts += 1
+    active += 1
+    return Attempt(key: key, number: lanes[lane]?.attempts ?? 1)
+  }
+
+  /// When the soonest of those that wait may be sent.
+  var nextDue: Instant? { resting.first?.due }
+
+  /// The notice is settled; its device's next one may be sent.
+  mutating func settle(_ key: NoticeKey) {
+    let lane = Lane(key)
+    guard lanes[lane]?.keys.first == key else { return }
+    active -= 1
+    count -= 1
+    lanes[lane]?.keys.removeFirst()
+    lanes[lane]?.attempts = 0
+    if lanes[lane]?.keys.isEmpty ?? true { lanes[lane] = nil } else { ready.append(lane) }
+  }
+
+  /// The notice was not delivered and is to be sent again, not before `due`.
+  mutating func retry(_ key: NoticeKey, at due: Instant) {
+    let lane = Lane(key)
+    guard lanes[lane]?.keys.first == key else { return }
+    active -= 1
+    let index = resting.firstIndex { $0.due > due } ?? resting.endIndex
+    resting.insert((due, lane), at: index)
+  }
+
+  /// The position of the oldest notice in hand. Looks at every lane.
+  var oldest: LogPosition? { lanes.values.lazy.compactMap { $0.keys.first?.position }.min() }
+}

@@ -1,0 +1,193 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import Logging
+
+/// What became of an event with outcomes.
+enum PushOutcomesFate: Sendable {
+  case durable
+  case failed([PushOutcome], RecordingFailure)
+}
+
+/// The dispatcher's state, touched by its one loop alone, and what each event does to it.
+struct DispatchLoop {
+  /// Rows that one look into the outbox takes.
+  private static let rowsPerRead = 1024
+  /// How long outcomes are gathered before they are recorded together, in milliseconds.
+  private static let gatheringMilliseconds = 100
+  /// After what could not be read or recorded, until it is tried again, in milliseconds.
+  private static let pauseMilliseconds = 500
+
+  private typealias Instant = ContinuousClock.Instant
+
+  private let dispatcher: PushDispatcher
+  private var lanes = DeliveryLanes()
+  private var outcomes = GatheredOutcomes()
+  /// The outbox may have rows that were not taken.
+  private var mayHaveMore = true
+  private var isRecording = false
+  /// Outcomes are not recorded before.
+  private var recordingDue: Instant?
+  private var readingDue = Instant.now
+  private var wakeUp: Instant?
+  private var isStopping = false
+  /// Nothing more can be recorded.
+  private var isLogClosed = false
+
+  init(_ dispatcher: PushDispatcher) {
+    self.dispatcher = dispatcher
+  }
+
+  /// Whether there is nothing left to do after a stop.
+  var isFinished: Bool {
+    isStopping && lanes.active == 0 && !isRecording && (!outcomes.isOwed || isLogClosed)
+  }
+
+  mutating func take(_ event: DispatchEvent, _ group: inout DiscardingTaskGroup) async {
+    switch event {
+    case .outboxGrew:
+      dispatcher.noticedNews()
+      mayHaveMore = true
+    case .attempted(let key, let number, let result): take(result, of: key, number)
+    case .recorded(let fate): take(fate)
+    case .woke(let time): if wakeUp == time { wakeUp = nil }
+    case .stop: stop(&group)
+    case .drainEnded: group.cancelAll()
+    }
+    await refill()
+    startAttempts(&group)
+    await record(&group)
+    setAlarm(&group)
+  }
+
+  // MARK: - What came
+
+  private mutating func take(_ result: AttemptResult, of key: NoticeKey, _ number: Int) {
+    switch result {
+    case .settled(let outcome): settle(key, outcome)
+    case .vanished: lanes.settle(key)
+    case .failed(let reason):
+      guard number < RetryPolicy.attempts else {
+        dispatcher.logger.warning(
+          "a notice was given up", metadata: Self.place(key, ["attempts": "\(number)", "reason": "\(reason)"]))
+        return settle(key, .abandoned)
+      }
+      dispatcher.logger.debug(
+        "a notice was not delivered", metadata: Self.place(key, ["attempt": "\(number)", "reason": "\(reason)"]))
+      lanes.retry(key, at: .now + RetryPolicy.delay(after: number, chance: .random(in: 0...1)))
+    }
+  }
+
+  private mutating func settle(_ key: NoticeKey, _ outcome: PushResult) {
+    lanes.settle(key)
+    if !outcomes.isOwed, !isRecording { recordingDue = .now + .milliseconds(Self.gatheringMilliseconds) }
+    outcomes.add(key, outcome)
+  }
+
+  private mutating func take(_ fate: PushOutcomesFate) {
+    isRecording = false
+    switch fate {
+    case .durable:
+      recordingDue = .now + .milliseconds(Self.gatheringMilliseconds)
+    case .failed(let unrecorded, .passing(let reason)):
+      outcomes.restore(unrecorded)
+      recordingDue = .now + .milliseconds(Self.pauseMilliseconds)
+      dispatcher.logger.warning("outcomes of notices could not be recorded yet", metadata: ["reason": "\(reason)"])
+      // A stop does not wait for better times: what is not recorded is sent again under the same keys.
+      if isStopping { isLogClosed = true }
+    case .failed(let unrecorded, .lasting(let reason)):
+      outcomes.restore(unrecorded)
+      isStopping = true
+      isLogClosed = true
+      dispatcher.logger.critical(
+        "no more notices are sent, for what becomes of them cannot be recorded", metadata: ["reason": "\(reason)"])
+    }
+  }
+
+  private mutating func stop(_ group: inout DiscardingTaskGroup) {
+    isStopping = true
+    let dispatcher = dispatcher
+    group.addTask {
+      try? await Task.sleep(for: .milliseconds(PushDispatcher.drainMilliseconds))
+      dispatcher.send(.drainEnded)
+    }
+  }
+
+  private static func place(_ key: NoticeKey, _ more: Logger.Metadata) -> Logger.Metadata {
+    more.merging(["position": "\(key.position)", "user": "\(key.user)", "device": "\(key.device)"]) { first, _ in first }
+  }
+
+  // MARK: - What follows
+
+  private mutating func refill() async {
+    while mayHaveMore, !isStopping, lanes.room > 0, readingDue <= .now {
+      let cursor = lanes.cursor
+      let limit = min(lanes.room, Self.rowsPerRead)
+      do {
+        let keys = try await dispatcher.outbox.read { try $0.pending(after: cursor, limit: limit) }
+        lanes.take(keys)
+        mayHaveMore = keys.count == limit
+      } catch {
+        readingDue = .now + .milliseconds(Self.pauseMilliseconds)
+        dispatcher.logger.error("the outbox cannot be read", metadata: ["error": "\(error)"])
+      }
+    }
+  }
+
+  private mutating func startAttempts(_ group: inout DiscardingTaskGroup) {
+    while !isStopping, lanes.active < PushDispatcher.concurrency, let attempt = lanes.next(at: .now) {
+      let dispatcher = dispatcher
+      group.addTask {
+        dispatcher.send(.attempted(attempt.key, number: attempt.number, await dispatcher.attempt(attempt.key)))
+      }
+    }
+  }
+
+  private mutating func record(_ group: inout DiscardingTaskGroup) async {
+    guard outcomes.isOwed, !isRecording, !isLogClosed else { return }
+    let isLast = isStopping && lanes.active == 0
+    guard isLast || outcomes.isEventFull || recordingDue.map({ $0 <= .now }) ?? true else { return }
+    let cursor = lanes.cursor
+    do {
+      let (enumerated, next) = try await dispatcher.outbox.read { outbox in
+        (try outbox.checkpoint().position, try outbox.pending(after: cursor, limit: 1).first?.position)
+      }
+      let oldest = [lanes.oldest, next].compactMap { $0 }.min()
+      let event = outcomes.take(oldestPending: oldest, enumerated: enumerated)
+      isRecording = true
+      let dispatcher = dispatcher
+      group.addTask { dispatcher.send(.recorded(await dispatcher.record(event))) }
+    } catch {
+      recordingDue = .now + .milliseconds(Self.pauseMilliseconds)
+      if isLast { isLogClosed = true }
+      dispatcher.logger.error("the outbox cannot be read", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// Wakes the loop when the next attempt, record or look into the outbox is due.
+  private mutating func setAlarm(_ group: inout DiscardingTaskGroup) {
+    guard !isStopping else { return }
+    var times: [Instant] = []
+    if lanes.active < PushDispatcher.concurrency, let due = lanes.nextDue { times.append(due) }
+    if outcomes.isOwed, !isRecording, let recordingDue { times.append(recordingDue) }
+    if mayHaveMore, lanes.room > 0 { times.append(readingDue) }
+    guard let next = times.min(), wakeUp.map({ next < $0 }) ?? true else { return }
+    wakeUp = next
+    let dispatcher = dispatcher
+    group.addTask {
+      try? await Task.sleep(until: next)
+      dispatcher.send(.woke(next))
+    }
+  }
+}
+
+extension PushDispatcher {
+  func record(_ outcomes: PushOutcomes) async -> PushOutcomesFate {
+    do throws(RecordingFailure) {
+      try await recorder.record(outcomes)
+      return .durable
+    } catch {
+      return .failed(outcomes.outcomes, error)
+    }
+  }
+}

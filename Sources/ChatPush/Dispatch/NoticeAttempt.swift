@@ -1,0 +1,56 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import Logging
+
+/// What one attempt came to.
+enum AttemptResult: Sendable, Hashable {
+  case settled(PushResult)
+  /// It is settled already, and nothing was sent.
+  case vanished
+  case failed(reason: String)
+}
+
+extension PushDispatcher {
+  /// Sends one notice with the token that its device has now. A dead token is recorded before the notice counts as
+  /// settled.
+  func attempt(_ key: NoticeKey) async -> AttemptResult {
+    let found: PushQueries.Found
+    do {
+      found = try await outbox.read { try $0.notice(key) }
+    } catch {
+      return .failed(reason: "the outbox cannot be read: \(error)")
+    }
+    switch found {
+    case .settled: return .vanished
+    case .unreachable: return .settled(.tokenInvalid)
+    case .ready(let token, let message, let badge):
+      guard message.sentAt.adding(milliseconds: RetryPolicy.lifetimeMilliseconds) >= now() else {
+        return .settled(.abandoned)
+      }
+      let notice = Notice(
+        key: key, deliveryKey: key.deliveryKey(logIdentity: logIdentity), token: token, message: message, badge: badge)
+      return await attempt(notice)
+    }
+  }
+
+  private func attempt(_ notice: Notice) async -> AttemptResult {
+    switch await sender.send(notice) {
+    case .delivered: return .settled(.delivered)
+    case .failed(let reason): return .failed(reason: reason)
+    case .tokenInvalid: return await invalidateToken(of: notice)
+    }
+  }
+
+  private func invalidateToken(of notice: Notice) async -> AttemptResult {
+    do throws(RecordingFailure) {
+      switch try await recorder.invalidate(notice.token, of: notice.key.device, of: notice.key.user) {
+      case .invalidated: return .settled(.tokenInvalid)
+      // The next attempt finds the new token, or that there is none.
+      case .replaced: return .failed(reason: "the token was replaced meanwhile")
+      }
+    } catch {
+      return .failed(reason: "the dead token could not be recorded: \(error)")
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/// When a notice that was not delivered is sent again, and when it is given up.
+struct RetryPolicy: Sendable {
+  /// Before the second attempt, in milliseconds, give or take `jitter`.
+  static let firstDelayMilliseconds = 200.0
+  /// Before any attempt at most, in milliseconds, give or take `jitter`.
+  static let longestDelayMilliseconds = 60_000.0
+  /// By what part of itself a delay is longer or shorter, so that what failed together does not come back together.
+  static let jitter = 0.25
+  /// Attempts after which a notice is given up: about an hour and a half after the first.
+  static let attempts = 100
+  /// The age after which a notice is not sent any more, in milliseconds: a day. Push that was switched off for longer
+  /// does not come back with old notices.
+  static let lifetimeMilliseconds: Int64 = 24 * 60 * 60 * 1000
+
+  /// - Parameters:
+  ///   - attempt: the one that failed, from 1.
+  ///   - chance: from 0 to 1.
+  static func delay(after attempt: Int, chance: Double) -> Duration {
+    var milliseconds = firstDelayMilliseconds
+    for _ in 1..<max(attempt, 1) where milliseconds < longestDelayMilliseconds { milliseconds *= 2 }
+    milliseconds = min(milliseconds, longestDelayMilliseconds)
+    return .milliseconds(milliseconds * (1 - jitter + 2 * jitter * min(max(chance, 0), 1)))
+  }
+}

@@ -1,0 +1,159 @@
+package import ChatDomain
+package import ChatPrimitives
+
+/// Who is told of a message, on which device, with what badge, and why nobody else is. No I/O: the same state gives the
+/// same verdicts, when the message comes in and whenever somebody asks afterwards.
+package enum FanOut {
+  /// A verdict for each device of each candidate, in their order.
+  ///
+  /// - Parameter badge: what the badge of the user's devices says, this message included; asked once for each user who
+  ///   is told, and for nobody else.
+  package static func verdicts(
+    on message: SentMessage, for candidates: [Candidate], badge: (UserID) throws -> UInt64
+  ) rethrows -> [DeviceVerdict] {
+    var verdicts: [DeviceVerdict] = []
+    for candidate in candidates {
+      let silence = message.silence ?? candidate.silence(about: message)
+      var count: UInt64?
+      for device in candidate.devices {
+        let verdict: Verdict
+        if let reason = silence ?? device.silence {
+          verdict = .silent(reason)
+        } else {
+          let known = try count ?? badge(candidate.user)
+          count = known
+          verdict = .notify(badge: known)
+        }
+        verdicts.append(DeviceVerdict(user: candidate.user, device: device.id, verdict: verdict))
+      }
+    }
+    return verdicts
+  }
+}
+
+// MARK: - What comes of it
+
+extension FanOut {
+  package enum Verdict: Sendable, Hashable {
+    case notify(badge: UInt64)
+    case silent(SilenceReason)
+  }
+
+  package struct DeviceVerdict: Sendable, Hashable {
+    package let user: UserID
+    package let device: DeviceID
+    package let verdict: Verdict
+
+    package init(user: UserID, device: DeviceID, verdict: Verdict) {
+      self.user = user
+      self.device = device
+      self.verdict = verdict
+    }
+  }
+
+  /// Why a device is not told. Where several reasons hold, the first in this order is given.
+  package enum SilenceReason: String, Sendable, CaseIterable {
+    /// The message was sent elsewhere and brought in with its original time.
+    case imported
+    /// The message's text was erased.
+    case erased
+    /// A device of the sender's.
+    case sendersOwn
+    /// The user joined after the message.
+    case beforeJoin
+    /// The user had left before the message.
+    case left
+    /// The user had muted the room until a later time.
+    case mutedRoom
+    /// No provider can reach the device.
+    case noToken
+  }
+}
+
+// MARK: - What it is decided on
+
+extension FanOut {
+  /// The event, as far as it matters.
+  package struct SentMessage: Sendable, Hashable {
+    package var position: LogPosition
+    package var time: Timestamp
+    package var room: RoomID
+    package var message: MessageID
+    package var sender: UserID
+    /// Set for an import.
+    package var originalTime: Timestamp?
+    /// nil when it was erased.
+    package var text: String?
+
+    package init(
+      position: LogPosition, time: Timestamp, room: RoomID, message: MessageID, sender: UserID,
+      originalTime: Timestamp?, text: String?
+    ) {
+      self.position = position
+      self.time = time
+      self.room = room
+      self.message = message
+      self.sender = sender
+      self.originalTime = originalTime
+      self.text = text
+    }
+
+    /// nil for every event but a sent message.
+    package init?(_ recorded: RecordedEvent) {
+      guard case .room(let room, .messageSent(let message, let author, let text)) = recorded.event else { return nil }
+      self.init(
+        position: recorded.position, time: recorded.stamp.time, room: room, message: message, sender: author,
+        originalTime: recorded.originalTime, text: text)
+    }
+
+    /// Why nobody at all is told.
+    package var silence: SilenceReason? {
+      if originalTime != nil { return .imported }
+      return text == nil ? .erased : nil
+    }
+  }
+
+  /// A user with devices who has, had or will have to do with the room.
+  package struct Candidate: Sendable, Hashable {
+    package var user: UserID
+    package var membership: Membership
+    package var devices: [Device]
+
+    package init(user: UserID, membership: Membership, devices: [Device]) {
+      self.user = user
+      self.membership = membership
+      self.devices = devices
+    }
+
+    fileprivate func silence(about message: SentMessage) -> SilenceReason? {
+      if user == message.sender { return .sendersOwn }
+      switch membership {
+      case .joinsLater: return .beforeJoin
+      case .left: return .left
+      case .member(let mutedUntil):
+        guard let mutedUntil, mutedUntil > message.time else { return nil }
+        return .mutedRoom
+      }
+    }
+  }
+
+  /// How the user stood to the room when the message was sent.
+  package enum Membership: Sendable, Hashable {
+    case member(mutedUntil: Timestamp?)
+    case left(at: LogPosition)
+    case joinsLater
+  }
+
+  package struct Device: Sendable, Hashable {
+    package var id: DeviceID
+    /// How a provider reaches it; nil when none can.
+    package var token: PushToken?
+
+    package init(id: DeviceID, token: PushToken?) {
+      self.id = id
+      self.token = token
+    }
+
+    fileprivate var silence: SilenceReason? { token == nil ? .noToken : nil }
+  }
+}

@@ -1,0 +1,111 @@
+package import ChatDomain
+package import ChatPrimitives
+import Crypto
+
+/// Names a notice: one event on one device. The user belongs to it, for two users may give their devices the same ID.
+package struct NoticeKey: Sendable, Hashable, Comparable {
+  package let position: LogPosition
+  package let user: UserID
+  package let device: DeviceID
+
+  package init(position: LogPosition, user: UserID, device: DeviceID) {
+    self.position = position
+    self.user = user
+    self.device = device
+  }
+
+  /// Before every notice.
+  package static let origin = NoticeKey(position: .origin, user: UserID(.zero), device: DeviceID(.zero))
+
+  package static func < (left: NoticeKey, right: NoticeKey) -> Bool {
+    (left.position, left.user, left.device) < (right.position, right.user, right.device)
+  }
+
+  /// What a receiver knows a repeated notice by: the same for the same event and device, however often it is sent.
+  ///
+  /// 64 hexadecimal digits: SHA-256 over a name, the log's identity (16 bytes), the position (8 bytes, big-endian), the
+  /// user (16 bytes) and the device (16 bytes).
+  package func deliveryKey(logIdentity: UUIDBytes) -> String {
+    var hash = SHA256()
+    hash.update(data: Array("hansard-delivery-v1".utf8))
+    hash.update(data: logIdentity.bytes)
+    withUnsafeBytes(of: position.value.bigEndian) { hash.update(bufferPointer: $0) }
+    hash.update(data: user.uuid.bytes)
+    hash.update(data: device.uuid.bytes)
+    return Hexadecimal.text(hash.finalize())
+  }
+}
+
+/// What one device is told of one message.
+package struct Notice: Sendable, Hashable {
+  /// Of a message's text, the bytes of UTF-8 that go into a notice; the rest is cut off.
+  package static let textBytes = 1024
+
+  package var key: NoticeKey
+  package var deliveryKey: String
+  package var token: PushToken
+  package var message: NoticeMessage
+  /// What the badge of the device says after this message.
+  package var badge: UInt64
+
+  package init(key: NoticeKey, deliveryKey: String, token: PushToken, message: NoticeMessage, badge: UInt64) {
+    self.key = key
+    self.deliveryKey = deliveryKey
+    self.token = token
+    self.message = message
+    self.badge = badge
+  }
+}
+
+/// What all notices of one message have in common, as it was when the message was sent.
+package struct NoticeMessage: Sendable, Hashable {
+  package var room: RoomID
+  package var roomName: String
+  package var message: MessageID
+  package var sender: UserID
+  package var senderNickname: String
+  /// At most `Notice.textBytes`.
+  package var text: String
+  package var sentAt: Timestamp
+
+  package init(
+    room: RoomID, roomName: String, message: MessageID, sender: UserID, senderNickname: String, text: String,
+    sentAt: Timestamp
+  ) {
+    self.room = room
+    self.roomName = roomName
+    self.message = message
+    self.sender = sender
+    self.senderNickname = senderNickname
+    self.text = text
+    self.sentAt = sentAt
+  }
+
+  /// The longest beginning of whole characters that has at most `bytes` bytes.
+  package static func beginning(of text: String, bytes: Int) -> String {
+    guard text.utf8.count > bytes else { return text }
+    var end = text.startIndex
+    var used = 0
+    for index in text.indices {
+      let next = text.index(after: index)
+      used += text[index..<next].utf8.count
+      guard used <= bytes else { break }
+      end = next
+    }
+    return String(text[..<end])
+  }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+package enum Hexadecimal {
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  package static func text(_ bytes: some Sequence<UInt8>) -> String {
+    var text: [UInt8] = []
+    for byte in bytes {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 0xf)])
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

@@ -1,0 +1,158 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import GRDB
+
+/// Who can be told: devices with their tokens, and for each room the members who have a device.
+///
+/// `listener` holds those members alone, so that a message costs as much as there are devices to be told, however many
+/// members and devices there are elsewhere.
+struct AudienceWriter {
+  private let database: Database
+
+  init(_ database: Database) {
+    self.database = database
+  }
+
+  // MARK: - Devices
+
+  /// Whether the rooms' tables must be up to date before `apply`: the first device makes its user a listener everywhere.
+  func needsMembers(for event: UserEvent, of user: UserID) throws -> Bool {
+    switch event {
+    case .deviceRegistered: return try !hasDevice(user)
+    case .registered, .profileChanged, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceUpdated,
+      .pushTokenInvalidated, .deviceRemoved, .erased:
+      return false
+    }
+  }
+
+  func apply(_ event: UserEvent, of user: UserID, at position: LogPosition) throws {
+    switch event {
+    case .deviceRegistered(let device, let description):
+      try describe(device, of: user, description, at: position)
+      try CachedStatement(
+        database, "INSERT OR IGNORE INTO listener (roomId, userId) SELECT roomId, userId FROM member WHERE userId = ?"
+      ).run { $0.add(user) }
+    case .deviceUpdated(let device, let description):
+      try describe(device, of: user, description, at: position)
+    case .pushTokenInvalidated(let device, let token):
+      try invalidate(token, of: device, of: user)
+    case .deviceRemoved(let device):
+      try remove(device, of: user)
+    case .registered, .profileChanged, .sessionStarted, .sessionRefreshed, .sessionEnded, .erased:
+      break
+    }
+  }
+
+  private func hasDevice(_ user: UserID) throws -> Bool {
+    try CachedStatement(database, "SELECT EXISTS (SELECT 1 FROM pushDevice WHERE userId = ?)")
+      .first({ $0.add(user) }, { try $0.number() == 1 }) ?? false
+  }
+
+  private func describe(
+    _ device: DeviceID, of user: UserID, _ description: DeviceDescription, at position: LogPosition
+  ) throws {
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO pushDevice (userId, deviceId, apnsToken, fcmToken, registeredPosition) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (userId, deviceId) DO UPDATE SET apnsToken = excluded.apnsToken, fcmToken = excluded.fcmToken
+      """
+    ).run {
+      $0.add(user)
+      $0.add(device)
+      $0.add(description.tokens.last { $0.provider == .apns }?.token)
+      $0.add(description.tokens.last { $0.provider == .fcm }?.token)
+      $0.add(position)
+    }
+  }
+
+  /// Takes the token only from a device that still has this very one.
+  private func invalidate(_ token: PushToken, of device: DeviceID, of user: UserID) throws {
+    let column =
+      switch token.provider {
+      case .apns: "apnsToken"
+      case .fcm: "fcmToken"
+      }
+    try CachedStatement(
+      database, "UPDATE pushDevice SET \(column) = NULL WHERE userId = ? AND deviceId = ? AND \(column) = ?"
+    ).run {
+      $0.add(user)
+      $0.add(device)
+      $0.add(token.token)
+    }
+  }
+
+  private func remove(_ device: DeviceID, of user: UserID) throws {
+    try CachedStatement(database, "DELETE FROM pushDevice WHERE userId = ? AND deviceId = ?").run {
+      $0.add(user)
+      $0.add(device)
+    }
+    guard try !hasDevice(user) else { return }
+    try CachedStatement(database, "DELETE FROM listener WHERE userId = ?").run { $0.add(user) }
+  }
+
+  // MARK: - Rooms
+
+  func apply(_ event: RoomEvent, in room: RoomID, at position: LogPosition) throws {
+    switch event {
+    case .memberJoined(let user, _, _), .memberAdded(let user, _):
+      try run("DELETE FROM formerMember WHERE roomId = ? AND userId = ?", room, user)
+      guard try hasDevice(user) else { return }
+      try run("INSERT OR IGNORE INTO listener (roomId, userId) VALUES (?, ?)", room, user)
+    case .memberLeft(let user), .memberRemoved(let user):
+      try run("DELETE FROM listener WHERE roomId = ? AND userId = ?", room, user)
+      try CachedStatement(
+        database, "INSERT OR REPLACE INTO formerMember (roomId, userId, leftPosition) VALUES (?, ?, ?)"
+      ).run {
+        $0.add(room)
+        $0.add(user)
+        $0.add(position)
+      }
+    case .created, .renamed, .archived, .inviteCreated, .inviteRevoked, .muted, .messageSent, .messageEdited,
+      .messageDeleted, .readMarkerMoved, .erased:
+      break
+    }
+  }
+
+  private func run(_ sql: String, _ room: RoomID, _ user: UserID) throws {
+    try CachedStatement(database, sql).run {
+      $0.add(room)
+      $0.add(user)
+    }
+  }
+
+  // MARK: - Reading
+
+  /// Whether any member of the room has a device.
+  func hears(_ room: RoomID) throws -> Bool {
+    try CachedStatement(database, "SELECT EXISTS (SELECT 1 FROM listener WHERE roomId = ?)")
+      .first({ $0.add(room) }, { try $0.number() == 1 }) ?? false
+  }
+
+  /// The members who have a device, with all of theirs, in the order of their IDs. The rooms' tables must be up to date.
+  func listeners(of room: RoomID) throws -> [FanOut.Candidate] {
+    var candidates: [FanOut.Candidate] = []
+    try CachedStatement(
+      database,
+      """
+      SELECT member.userId, member.mutedUntil, pushDevice.deviceId, pushDevice.apnsToken, pushDevice.fcmToken
+      FROM listener
+      CROSS JOIN member ON member.roomId = listener.roomId AND member.userId = listener.userId
+      CROSS JOIN pushDevice ON pushDevice.userId = listener.userId
+      WHERE listener.roomId = ? ORDER BY listener.userId, pushDevice.deviceId
+      """
+    ).forEach({ $0.add(room) }) { row in
+      let user: UserID = try row.id()
+      let mutedUntil = try row.optional { try $0.time() }
+      let device = try PushQueries.readDevice(&row)
+      if candidates.last?.user == user {
+        candidates[candidates.count - 1].devices.append(device)
+      } else {
+        candidates.append(
+          FanOut.Candidate(user: user, membership: .member(mutedUntil: mutedUntil), devices: [device]))
+      }
+    }
+    return candidates
+  }
+}

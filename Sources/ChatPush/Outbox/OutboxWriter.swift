@@ -1,0 +1,89 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import GRDB
+
+/// What goes into the outbox, and what recorded outcomes take out of it.
+struct OutboxWriter {
+  private let database: Database
+
+  init(_ database: Database) {
+    self.database = database
+  }
+
+  /// Whether outcomes were ever recorded.
+  func isSwitchedOn() throws -> Bool { try PushQueries(database).settledThrough() != nil }
+
+  /// Keeps a row for each device that is to be told, and the message once for all of them.
+  func add(
+    _ message: FanOut.SentMessage, _ verdicts: [FanOut.DeviceVerdict], roomName: String, _ rooms: RoomsQueries
+  ) throws {
+    var isWritten = false
+    for verdict in verdicts {
+      guard case .notify(let badge) = verdict.verdict else { continue }
+      if !isWritten {
+        try add(message, roomName: roomName, rooms)
+        isWritten = true
+      }
+      try CachedStatement(database, "INSERT INTO outbox (position, userId, deviceId, badge) VALUES (?, ?, ?, ?)").run {
+        $0.add(message.position)
+        $0.add(verdict.user)
+        $0.add(verdict.device)
+        $0.add(badge)
+      }
+    }
+  }
+
+  private func add(_ message: FanOut.SentMessage, roomName: String, _ rooms: RoomsQueries) throws {
+    let nickname = try rooms.nicknames(of: [message.sender])[message.sender] ?? ""
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO noticeMessage (position, roomId, messageId, sender, sentAt, roomName, senderNickname, text)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      """
+    ).run {
+      $0.add(message.position)
+      $0.add(message.room)
+      $0.add(message.message)
+      $0.add(message.sender)
+      $0.add(message.time)
+      $0.add(roomName)
+      $0.add(nickname)
+      $0.add(NoticeMessage.beginning(of: message.text ?? "", bytes: Notice.textBytes))
+    }
+  }
+
+  /// - Returns: true when the event records outcomes.
+  func apply(_ event: ServerEvent, at position: LogPosition) throws -> Bool {
+    switch event {
+    case .pushOutcomesRecorded(let outcomes):
+      try settle(outcomes)
+      return true
+    case .erased:
+      return false
+    }
+  }
+
+  private func settle(_ outcomes: PushOutcomes) throws {
+    for sql in ["DELETE FROM outbox WHERE position <= ?", "DELETE FROM noticeMessage WHERE position <= ?"] {
+      try CachedStatement(database, sql).run { $0.add(outcomes.settledThrough) }
+    }
+    let single = try CachedStatement(
+      database, "DELETE FROM outbox WHERE position = ? AND userId = ? AND deviceId = ?")
+    for outcome in outcomes.outcomes where outcome.position > outcomes.settledThrough {
+      try single.run {
+        $0.add(outcome.position)
+        $0.add(outcome.user)
+        $0.add(outcome.device)
+      }
+    }
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO settlement (id, settledThrough) VALUES (1, ?)
+      ON CONFLICT (id) DO UPDATE SET settledThrough = max(settledThrough, excluded.settledThrough)
+      """
+    ).run { $0.add(outcomes.settledThrough) }
+  }
+}

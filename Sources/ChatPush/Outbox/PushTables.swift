@@ -1,0 +1,59 @@
+import GRDB
+
+/// The tables that push has beside those of `rooms`.
+enum PushTables {
+  static func create(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE TABLE pushDevice (
+          userId BLOB NOT NULL,
+          deviceId BLOB NOT NULL,
+          apnsToken TEXT,
+          fcmToken TEXT,
+          registeredPosition INTEGER NOT NULL,
+          PRIMARY KEY (userId, deviceId)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE listener (
+          roomId BLOB NOT NULL,
+          userId BLOB NOT NULL,
+          PRIMARY KEY (roomId, userId)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE formerMember (
+          roomId BLOB NOT NULL,
+          userId BLOB NOT NULL,
+          leftPosition INTEGER NOT NULL,
+          PRIMARY KEY (roomId, userId)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE noticeMessage (
+          position INTEGER PRIMARY KEY NOT NULL,
+          roomId BLOB NOT NULL,
+          messageId BLOB NOT NULL,
+          sender BLOB NOT NULL,
+          sentAt INTEGER NOT NULL,
+          roomName TEXT NOT NULL,
+          senderNickname TEXT NOT NULL,
+          text TEXT NOT NULL
+        ) STRICT;
+
+        CREATE TABLE outbox (
+          position INTEGER NOT NULL,
+          userId BLOB NOT NULL,
+          deviceId BLOB NOT NULL,
+          badge INTEGER NOT NULL,
+          PRIMARY KEY (position, userId, deviceId)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE settlement (
+          id INTEGER PRIMARY KEY CHECK (id = 1),
+          settledThrough INTEGER NOT NULL
+        ) STRICT;
+        """)
+  }
+
+  static func createIndexes(_ database: Database) throws {
+    try database.execute(sql: "CREATE INDEX listener_by_user ON listener (userId)")
+  }
+}

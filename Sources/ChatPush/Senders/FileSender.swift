@@ -1,0 +1,126 @@
+import Dispatch
+import Foundation
+import Glibc
+import Synchronization
+
+/// Appends each notice as a line of JSON to a file, for tests and for whoever brings notices on by other means.
+///
+/// Notices that come together are written and synced together. A notice may stand there twice, under the same delivery
+/// key, after a crash.
+package final class FileSender: NoticeSender {
+  /// The file holds push tokens: the owner alone reads it.
+  private static let fileMode: mode_t = 0o600
+
+  private struct Waiting {
+    let line: [UInt8]
+    let done: CheckedContinuation<SendResult, Never>
+  }
+
+  private struct State {
+    var waiting: [Waiting] = []
+    var isWriting = false
+    var isClosed = false
+  }
+
+  private let path: String
+  private let descriptor: Int32
+  private let state = Mutex(State())
+  /// Where the file is written and synced, off the cooperative pool.
+  private let queue = DispatchQueue(label: "push-file")
+
+  /// Opens the file, or makes it. A line that a crash cut off is ended, so that the next one stands by itself.
+  package init(path: String) throws(FileSenderError) {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, Self.fileMode)
+    guard descriptor >= 0 else { throw FileSenderError(path: path, what: "cannot be opened") }
+    self.path = path
+    self.descriptor = descriptor
+    let size = lseek(descriptor, 0, SEEK_END)
+    var last = UInt8(ascii: "\n")
+    if size > 0, pread(descriptor, &last, 1, size - 1) == 1, last != UInt8(ascii: "\n") {
+      guard Self.write([UInt8(ascii: "\n")], to: descriptor) else {
+        let error = FileSenderError(path: path, what: "cannot be written")
+        Glibc.close(descriptor)
+        throw error
+      }
+    }
+  }
+
+  package func send(_ notice: Notice) async -> SendResult {
+    let line: [UInt8]
+    do {
+      line = try NoticeBody(notice).bytes() + [UInt8(ascii: "\n")]
+    } catch {
+      return .failed(reason: "\(error)")
+    }
+    return await withCheckedContinuation { done in
+      let mustStart = state.withLock { state in
+        state.waiting.append(Waiting(line: line, done: done))
+        defer { state.isWriting = true }
+        return !state.isWriting
+      }
+      if mustStart { queue.async { self.writeAll() } }
+    }
+  }
+
+  package func close() async {
+    let isFirst = state.withLock { state in
+      defer { state.isClosed = true }
+      return !state.isClosed
+    }
+    if isFirst { queue.sync { _ = Glibc.close(descriptor) } }
+  }
+
+  // MARK: - On the queue
+
+  private func writeAll() {
+    while let batch = nextBatch() {
+      let result = write(batch)
+      for waiting in batch { waiting.done.resume(returning: result) }
+    }
+  }
+
+  private func nextBatch() -> [Waiting]? {
+    state.withLock { state in
+      guard !state.waiting.isEmpty else {
+        state.isWriting = false
+        return nil
+      }
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+  }
+
+  private func write(_ batch: [Waiting]) -> SendResult {
+    guard Self.write(batch.flatMap(\.line), to: descriptor), fdatasync(descriptor) == 0 else {
+      let error = FileSenderError(path: path, what: "cannot be written")
+      // What may have been written of a line is ended; should that fail too, the next start does it.
+      _ = Self.write([UInt8(ascii: "\n")], to: descriptor)
+      return .failed(reason: error.description)
+    }
+    return .delivered
+  }
+
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else { return false }
+      rest = rest.dropFirst(written)
+    }
+    return true
+  }
+}
+
+/// The file that notices go to cannot be used.
+package struct FileSenderError: Error, Sendable, CustomStringConvertible {
+  package let path: String
+  package let reason: String
+
+  init(path: String, what: String) {
+    self.path = path
+    reason = "\(what): \(String(cString: strerror(errno)))"
+  }
+
+  package var description: String { "\(path) \(reason)" }
+}

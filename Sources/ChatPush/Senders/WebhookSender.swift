@@ -1,0 +1,86 @@
+import AsyncHTTPClient
+import Crypto
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Posts each notice to one URL, signed, so that the receiver knows whom it comes from.
+///
+/// `2xx` is delivered, `410` says that the token is dead, everything else and no answer in time is worth another
+/// attempt. Redirects are not followed.
+package final class WebhookSender: NoticeSender {
+  /// How long one attempt may take, in seconds.
+  package static let timeoutSeconds: Int64 = 5
+  /// The shortest secret, in bytes.
+  package static let secretMinimumBytes = 16
+  /// Of an answer, the bytes that are read so that the connection can be used again.
+  private static let answerBytes = 64 * 1024
+
+  private let url: String
+  private let secret: SymmetricKey
+  private let client: HTTPClient
+
+  /// - Parameter url: an absolute URL with `http` or `https`.
+  package init(url: String, secret: [UInt8]) throws(WebhookError) {
+    guard let parsed = URL(string: url), let scheme = parsed.scheme?.lowercased(), ["http", "https"].contains(scheme),
+      parsed.host?.isEmpty == false
+    else { throw .unusableURL(url) }
+    guard secret.count >= Self.secretMinimumBytes else { throw .secretTooShort(bytes: secret.count) }
+    self.url = url
+    self.secret = SymmetricKey(data: secret)
+    var configuration = HTTPClient.Configuration(
+      redirectConfiguration: .disallow,
+      timeout: HTTPClient.Configuration.Timeout(
+        connect: .seconds(Self.timeoutSeconds), read: .seconds(Self.timeoutSeconds)))
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = PushDispatcher.concurrency
+    client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+  }
+
+  package func send(_ notice: Notice) async -> SendResult {
+    do {
+      let body = try NoticeBody(notice).bytes()
+      var request = HTTPClientRequest(url: url)
+      request.method = .POST
+      request.headers.add(name: "Content-Type", value: "application/json")
+      request.headers.add(name: "Hansard-Delivery-Key", value: notice.deliveryKey)
+      request.headers.add(name: "Hansard-Signature", value: Self.signature(of: body, secret: secret))
+      request.body = .bytes(ByteBuffer(bytes: body))
+      let response = try await client.execute(request, timeout: .seconds(Self.timeoutSeconds))
+      _ = try? await response.body.collect(upTo: Self.answerBytes)
+      return Self.result(of: response.status.code)
+    } catch {
+      return .failed(reason: "\(error)")
+    }
+  }
+
+  package func close() async {
+    try? await client.shutdown()
+  }
+
+  /// The value of `Hansard-Signature`: HMAC-SHA256 over the bytes of the body.
+  static func signature(of body: [UInt8], secret: SymmetricKey) -> String {
+    "sha256=" + Hexadecimal.text(HMAC<SHA256>.authenticationCode(for: body, using: secret))
+  }
+
+  static func result(of status: UInt) -> SendResult {
+    switch status {
+    case 200..<300: .delivered
+    case 410: .tokenInvalid
+    case let other: .failed(reason: "the webhook answered \(other)")
+    }
+  }
+}
+
+/// Why a webhook cannot be used as it is configured.
+package enum WebhookError: Error, Sendable, Hashable, CustomStringConvertible {
+  case unusableURL(String)
+  case secretTooShort(bytes: Int)
+
+  package var description: String {
+    switch self {
+    case .unusableURL(let url): "\"\(url)\" is not an absolute http or https URL"
+    case .secretTooShort(let bytes):
+      "the secret has \(bytes) bytes; it takes \(WebhookSender.secretMinimumBytes) at least"
+    }
+  }
+}

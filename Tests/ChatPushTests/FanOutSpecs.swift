@@ -1,0 +1,105 @@
+import ChatDomain
+import ChatPrimitives
+import ChatPush
+import Testing
+
+/// Given who has to do with a room and a message in it, who is told, with what badge, and why nobody else is.
+@Suite struct FanOutSpecs {
+  private static let sent = Timestamp(milliseconds: 1000)
+
+  private func message(originalTime: Timestamp? = nil, text: String? = "hello") -> FanOut.SentMessage {
+    FanOut.SentMessage(
+      position: LogPosition(9), time: Self.sent, room: tea, message: .numbered(5), sender: anna,
+      originalTime: originalTime, text: text)
+  }
+
+  private func phone(_ id: DeviceID) -> FanOut.Device {
+    FanOut.Device(id: id, token: PushToken(provider: .apns, token: "t-\(id)"))
+  }
+
+  private func candidate(
+    _ user: UserID, _ membership: FanOut.Membership = .member(mutedUntil: nil), _ devices: [FanOut.Device]
+  ) -> FanOut.Candidate {
+    FanOut.Candidate(user: user, membership: membership, devices: devices)
+  }
+
+  private func verdict(_ membership: FanOut.Membership) -> FanOut.Verdict? {
+    FanOut.verdicts(on: message(), for: [candidate(ben, membership, [phone(bensPhone)])]) { _ in 4 }.first?.verdict
+  }
+
+  @Test("each device of each other member is told, with its user's badge")
+  func members() {
+    let verdicts = FanOut.verdicts(
+      on: message(),
+      for: [
+        candidate(ben, .member(mutedUntil: nil), [phone(bensPhone), phone(bensTablet)]),
+        candidate(carla, .member(mutedUntil: nil), [phone(carlasPhone)]),
+      ]
+    ) { $0 == ben ? 7 : 2 }
+    #expect(
+      verdicts == [
+        .init(user: ben, device: bensPhone, verdict: .notify(badge: 7)),
+        .init(user: ben, device: bensTablet, verdict: .notify(badge: 7)),
+        .init(user: carla, device: carlasPhone, verdict: .notify(badge: 2)),
+      ])
+  }
+
+  @Test("no device of the sender's is told, whichever it was sent from")
+  func sender() {
+    let verdicts = FanOut.verdicts(
+      on: message(), for: [candidate(anna, .member(mutedUntil: nil), [phone(annasPhone), phone(bensPhone)])]
+    ) { _ in 1 }
+    #expect(verdicts.map(\.verdict) == [.silent(.sendersOwn), .silent(.sendersOwn)])
+  }
+
+  @Test("a mute holds until its time and not at it")
+  func muted() {
+    #expect(verdict(.member(mutedUntil: Self.sent.adding(milliseconds: 1))) == .silent(.mutedRoom))
+    #expect(verdict(.member(mutedUntil: Self.sent)) == .notify(badge: 4))
+    #expect(verdict(.member(mutedUntil: Self.sent.adding(milliseconds: -1))) == .notify(badge: 4))
+  }
+
+  @Test("who had left, and who joins later, is not told")
+  func membership() {
+    #expect(verdict(.left(at: LogPosition(8))) == .silent(.left))
+    #expect(verdict(.joinsLater) == .silent(.beforeJoin))
+  }
+
+  @Test("an imported or erased message tells nobody")
+  func imported() {
+    let candidates = [
+      candidate(anna, .member(mutedUntil: nil), [phone(annasPhone)]),
+      candidate(ben, .left(at: LogPosition(2)), [phone(bensPhone)]),
+    ]
+    let imported = FanOut.verdicts(on: message(originalTime: Self.sent), for: candidates) { _ in 1 }
+    #expect(imported.map(\.verdict) == [.silent(.imported), .silent(.imported)])
+    let erased = FanOut.verdicts(on: message(text: nil), for: candidates) { _ in 1 }
+    #expect(erased.map(\.verdict) == [.silent(.erased), .silent(.erased)])
+  }
+
+  @Test("a device without a token is silent, its user's other devices are not")
+  func token() {
+    let verdicts = FanOut.verdicts(
+      on: message(),
+      for: [candidate(ben, .member(mutedUntil: nil), [FanOut.Device(id: bensTablet, token: nil), phone(bensPhone)])]
+    ) { _ in 3 }
+    #expect(verdicts.map(\.verdict) == [.silent(.noToken), .notify(badge: 3)])
+  }
+
+  @Test("the badge is counted once for each user who is told, and for nobody else")
+  func badges() {
+    var asked: [UserID] = []
+    _ = FanOut.verdicts(
+      on: message(),
+      for: [
+        candidate(anna, .member(mutedUntil: nil), [phone(annasPhone)]),
+        candidate(ben, .member(mutedUntil: nil), [phone(bensPhone), phone(bensTablet)]),
+        candidate(carla, .left(at: LogPosition(1)), [phone(carlasPhone)]),
+      ]
+    ) { user in
+      asked.append(user)
+      return 1
+    }
+    #expect(asked == [ben])
+  }
+}

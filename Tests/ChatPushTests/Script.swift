@@ -1,0 +1,112 @@
+import ChatDomain
+import ChatPrimitives
+
+/// Writes a history event by event: positions, versions and times come by themselves.
+struct Script {
+  /// 2026-01-01T00:00:00Z.
+  static let start: Int64 = 1_767_225_600_000
+
+  private(set) var events: [RecordedEvent] = []
+  private var messages: UInt64 = 0
+
+  static func time(_ position: LogPosition) -> Timestamp {
+    Timestamp(milliseconds: start + Int64(position.value) * 1000)
+  }
+
+  @discardableResult
+  mutating func add(_ event: ChatEvent, by actor: UserID? = nil, originalTime: Timestamp? = nil) -> LogPosition {
+    let position = LogPosition(UInt64(events.count + 1))
+    events.append(Self.recorded(event, at: position, by: actor, originalTime: originalTime))
+    return position
+  }
+
+  static func recorded(
+    _ event: ChatEvent, at position: LogPosition, by actor: UserID? = nil, originalTime: Timestamp? = nil
+  ) -> RecordedEvent {
+    RecordedEvent(
+      stamp: Stamp(position: position, time: time(position)), version: StreamVersion(position.value), actor: actor,
+      service: nil, device: nil, command: nil, originalTime: originalTime, event: event)
+  }
+
+  @discardableResult
+  mutating func user(_ id: UserID, _ event: UserEvent) -> LogPosition { add(.user(id, event), by: id) }
+
+  @discardableResult
+  mutating func room(_ id: RoomID, _ event: RoomEvent, by actor: UserID? = nil) -> LogPosition {
+    add(.room(id, event), by: actor)
+  }
+
+  mutating func register(_ id: UserID, _ nickname: String) {
+    user(
+      id,
+      .registered(
+        Registration(nickname: nickname, email: nil, externalID: nickname, credential: nil, commitmentKey: [1])))
+  }
+
+  /// A device with an APNs token of its own, or with none.
+  @discardableResult
+  mutating func device(_ id: DeviceID, of user: UserID, token: String?) -> LogPosition {
+    self.user(user, .deviceRegistered(id, .with(token)))
+  }
+
+  mutating func create(_ id: RoomID, by creator: UserID, _ members: UserID...) {
+    room(id, .created(RoomCreation(kind: .group, name: "tea", creator: creator)), by: creator)
+    room(id, .memberJoined(creator, role: .owner, invite: nil), by: creator)
+    for member in members { room(id, .memberAdded(member, role: .member), by: creator) }
+  }
+
+  @discardableResult
+  mutating func send(_ text: String = "hello", to room: RoomID, by author: UserID, originalTime: Timestamp? = nil)
+    -> LogPosition
+  {
+    messages += 1
+    return add(
+      .room(room, .messageSent(.numbered(messages), author: author, text: text)), by: author, originalTime: originalTime)
+  }
+
+  /// What switches push on.
+  @discardableResult
+  mutating func baseline() -> LogPosition { settle(through: LogPosition(UInt64(events.count))) }
+
+  @discardableResult
+  mutating func settle(through position: LogPosition, _ outcomes: [PushOutcome] = []) -> LogPosition {
+    add(.server(.pushOutcomesRecorded(PushOutcomes(settledThrough: position, outcomes: outcomes))))
+  }
+}
+
+extension DeviceDescription {
+  static func with(_ token: String?) -> DeviceDescription {
+    DeviceDescription(
+      name: nil, type: nil, osVersion: nil, tokens: token.map { [PushToken(provider: .apns, token: $0)] } ?? [])
+  }
+}
+
+extension ID {
+  /// A test's own IDs: small numbers, easy to read in a failure.
+  static func numbered(_ number: UInt64) -> ID { ID(UUIDBytes(high: 0x1111_0000_0000_4000, low: 1 << 63 | number)) }
+}
+
+let anna = UserID.numbered(1)
+let ben = UserID.numbered(2)
+let carla = UserID.numbered(3)
+let tea = RoomID.numbered(1)
+let cake = RoomID.numbered(2)
+let annasPhone = DeviceID.numbered(11)
+let bensPhone = DeviceID.numbered(21)
+let bensTablet = DeviceID.numbered(22)
+let carlasPhone = DeviceID.numbered(31)
+
+/// SplitMix64: the same seed gives the same history everywhere.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ mixed >> 31
+  }
+}

@@ -1,0 +1,193 @@
+import ChatDomain
+import ChatPrimitives
+import EventStore
+import Foundation
+import Testing
+
+@testable import EventLog
+@testable import hansard
+
+@Suite("The audit")
+struct AuditTests {
+  private static let secret = "SECRET"
+  private static let secretBytes = [UInt8](repeating: 0x5e, count: 32)
+  private static let token = PushToken(provider: .apns, token: secret)
+  private static let user = UserID(UUIDBytes(high: 1, low: 1))
+  private static let other = UserID(UUIDBytes(high: 1, low: 2))
+  private static let room = RoomID(UUIDBytes(high: 2, low: 1))
+  private static let device = DeviceID(UUIDBytes(high: 3, low: 1))
+  private static let session = SessionID(UUIDBytes(high: 4, low: 1))
+  private static let message = MessageID(UUIDBytes(high: 5, low: 1))
+  private static let invite = InviteID(UUIDBytes(high: 6, low: 1))
+
+  private static var events: [ChatEvent] {
+    let described = DeviceDescription(name: "phone", type: "ios", osVersion: "26", tokens: [token])
+    let registration = Registration(
+      nickname: "Anna", email: "\(secret)@example.org", externalID: "a-1",
+      credential: Credential(version: 1, hash: secretBytes, logRounds: 14, blockSize: 8, parallelism: 1),
+      commitmentKey: secretBytes)
+    let users: [UserEvent] = [
+      .registered(registration), .profileChanged(nickname: "Ann"), .sessionStarted(session, device: device),
+      .sessionRefreshed(session, generation: 2), .sessionEnded(session, .refreshTokenReused),
+      .deviceRegistered(device, described), .deviceUpdated(device, described), .pushTokenInvalidated(device, token),
+      .deviceRemoved(device),
+    ]
+    let rooms: [RoomEvent] = [
+      .created(RoomCreation(kind: .group, name: "tea", creator: user)), .renamed(name: "cake"), .archived,
+      .inviteCreated(
+        Invite(
+          id: invite, tokenHash: secretBytes, role: .member, expiresAt: Timestamp(milliseconds: 5), maximumUses: 3)),
+      .inviteRevoked(invite), .memberJoined(user, role: .owner, invite: invite), .memberAdded(other, role: .member),
+      .memberLeft(user), .memberRemoved(other), .muted(user, until: Timestamp(milliseconds: 9)),
+      .messageSent(message, author: user, text: "hello, \"world\"\r\n"),
+      .messageEdited(message, ordinal: 1, text: "bye"), .messageDeleted(message, ordinal: 1),
+      .readMarkerMoved(user, to: message, ordinal: 1),
+    ]
+    let outcomes = PushOutcomes(
+      settledThrough: LogPosition(3),
+      outcomes: [PushOutcome(position: LogPosition(4), user: user, device: device, result: .tokenInvalid)])
+    return users.map { .user(user, $0) } + rooms.map { .room(room, $0) } + [.server(.pushOutcomesRecorded(outcomes))]
+  }
+
+  /// One record of each kind, a second apart, seven to a block.
+  private func log() throws -> MemoryBlocks {
+    var records: [LogRecord] = []
+    for (index, event) in Self.events.enumerated() {
+      let stamp = Stamp(
+        position: LogPosition(UInt64(index) + 1), time: Timestamp(milliseconds: Int64(index / 2) * 1_000))
+      let recorded = RecordedEvent(
+        stamp: stamp, version: StreamVersion(UInt64(index) + 1), actor: Self.user, service: nil, device: nil,
+        command: nil, originalTime: nil, event: event)
+      let (envelope, payload) = try EventCodec.encode(recorded)
+      records.append(LogRecord(position: stamp.position, envelope: envelope, payload: .retained(payload)))
+    }
+    return MemoryBlocks(records, blockRecords: 7)
+  }
+
+  private func rows(_ filter: AuditFilter, in log: MemoryBlocks) throws -> [AuditRow] {
+    var rows: [AuditRow] = []
+    try AuditScan(source: log, filter: filter).forEach { rows.append($0) }
+    return rows
+  }
+
+  @Test("every kind is shown, and no secret of any")
+  func secrets() throws {
+    let log = try log()
+    let rows = try rows(AuditFilter(), in: log)
+    #expect(Set(rows.map(\.type)) == Set(EventKind.allCases.map(\.name)))
+    for row in rows {
+      let shown = JSONValue.object(row.fields).encoded
+      for secret in [Self.secret, "5e5e", "94,94", "Xl5e", "^^^^", "example.org"] { #expect(!shown.contains(secret)) }
+    }
+    for record in log.records {
+      let block = try log.block(containing: record.position)
+      #expect(!JSONValue.object(RecordView(record, in: block).fields).encoded.contains(Self.secret))
+    }
+  }
+
+  @Test("an erased payload is shown as such")
+  func erased() throws {
+    let records = try log().records.map { record in
+      LogRecord(
+        position: record.position, envelope: record.envelope,
+        payload: .erased(digest: [UInt8](repeating: 1, count: LogFormat.digestBytes)))
+    }
+    for row in try rows(AuditFilter(), in: MemoryBlocks(records, blockRecords: 4)) {
+      #expect(JSONValue.object(row.detail).encoded == #"{"erased":true}"#)
+    }
+  }
+
+  @Test("times are found without reading what lies before them, both ends included", arguments: -1...13)
+  func times(second: Int) throws {
+    let log = try log()
+    let time = Timestamp(milliseconds: Int64(second) * 1_000)
+    let all = log.records
+    #expect(
+      try rows(AuditFilter(since: time), in: log).map(\.position)
+        == all.filter { $0.envelope.time >= time }.map(\.position))
+    #expect(
+      try rows(AuditFilter(until: time), in: log).map(\.position)
+        == all.filter { $0.envelope.time <= time }.map(\.position))
+  }
+
+  @Test("positions, both ends included")
+  func positions() throws {
+    let found = try rows(AuditFilter(first: LogPosition(6), last: LogPosition(9)), in: try log())
+    #expect(found.map(\.position.value) == [6, 7, 8, 9])
+    #expect(try rows(AuditFilter(first: LogPosition(99)), in: try log()).isEmpty)
+  }
+
+  @Test("rooms, users, devices and types")
+  func filters() throws {
+    let log = try log()
+    let inRoom = try rows(AuditFilter(room: Self.room), in: log)
+    #expect(inRoom.count == 14)
+    #expect(try rows(AuditFilter(room: RoomID(Self.user.uuid)), in: log).isEmpty)
+    #expect(try rows(AuditFilter(user: Self.other), in: log).map(\.type) == ["member.added", "member.removed"])
+    #expect(
+      try rows(AuditFilter(device: Self.device), in: log).map(\.type) == [
+        "session.started", "device.registered", "device.updated", "push-token.invalidated", "device.removed",
+        "push.outcomes-recorded",
+      ])
+    #expect(
+      try rows(AuditFilter(room: Self.room, kinds: [.messageSent, .userRegistered]), in: log).map(\.type)
+        == ["message.sent"])
+  }
+
+  @Test("a day means all of it")
+  func days() throws {
+    let day = try #require(AuditTime(argument: "2026-01-31"))
+    #expect(day.earliest.rfc3339 == "2026-01-31T00:00:00.000Z")
+    #expect(day.latest.rfc3339 == "2026-01-31T23:59:59.999Z")
+    #expect(AuditTime(argument: "2026-02-30") == nil)
+    #expect(AuditTime(argument: "yesterday") == nil)
+  }
+
+  @Test("CSV is quoted as RFC 4180 has it")
+  func sheet() throws {
+    let pipe = Pipe()
+    var writer = AuditSheet(ByteOutput(pipe.fileHandleForWriting.fileDescriptor))
+    try writer.begin()
+    for row in try rows(AuditFilter(kinds: [.messageSent]), in: try log()) { try writer.write(row) }
+    try writer.end()
+    try pipe.fileHandleForWriting.close()
+    let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    let lines = text.components(separatedBy: "\r\n")
+    #expect(lines.count == 3)
+    #expect(lines[0] == AuditSheet.names.joined(separator: ","))
+    #expect(lines[1].hasSuffix(#","{""text"":""hello, \""world\""\r\n""}""#))
+  }
+
+  @Test("nobody reads any more: told apart from other failures")
+  func closedPipe() throws {
+    let pipe = Pipe()
+    let output = ByteOutput(pipe.fileHandleForWriting.fileDescriptor)
+    try pipe.fileHandleForReading.close()
+    try output.line("tea")
+    #expect(throws: OutputClosed.self) { try output.flush() }
+  }
+}
+
+/// Blocks that were never on a disk.
+private final class MemoryBlocks: BlockSource {
+  let identity = LogIdentity(bytes: UUIDBytes(high: 9, low: 9))
+  let records: [LogRecord]
+  private let blockRecords: Int
+
+  init(_ records: [LogRecord], blockRecords: Int) {
+    self.records = records
+    self.blockRecords = blockRecords
+  }
+
+  var head: LogPosition { LogPosition(UInt64(records.count)) }
+
+  func block(containing position: LogPosition) throws(LogError) -> Block {
+    guard let index = Int(exactly: position.value), (1...records.count).contains(index) else {
+      throw LogError(.outOfRange, "out of range")
+    }
+    let start = (index - 1) / blockRecords * blockRecords
+    return Block(
+      first: LogPosition(UInt64(start) + 1), records: Array(records[start..<min(start + blockRecords, records.count)]),
+      storedBytes: 1, rawBytes: 1, codec: .stored, segment: "memory", offset: 0)
+  }
+}

@@ -1,0 +1,167 @@
+import ChatPrimitives
+import Foundation
+import Testing
+
+@testable import hansard
+
+@Suite("A history becomes commands")
+struct ImportPlanTests {
+  private let noon = Timestamp(milliseconds: 1_700_000_000_000)
+
+  private func line(
+    _ type: HistoryLine.Kind, _ user: String = "anna", room: String = "tea", text: String = "hello"
+  ) -> HistoryLine {
+    HistoryLine(at: noon, room: room, type: type, user: user, text: type == .message ? text : "")
+  }
+
+  private func ops(_ lines: [HistoryLine]) -> [String] {
+    var plan = ImportPlan()
+    return lines.flatMap { plan.commands(for: $0).map(\.op) }
+  }
+
+  private func texts(_ lines: [HistoryLine]) -> [String] {
+    var plan = ImportPlan()
+    return lines.flatMap { plan.commands(for: $0).map(\.fields.encoded) }
+  }
+
+  @Test("speaking registers, creates and joins, once")
+  func speaking() {
+    #expect(
+      ops([line(.message), line(.message), line(.message, "ben")]) == [
+        "user.register", "room.create", "member.join", "message.send", "message.send", "user.register", "member.join",
+        "message.send",
+      ])
+  }
+
+  @Test("leaving implies having joined; a repeated join is sent as nothing; who left joins again by speaking")
+  func membership() {
+    #expect(
+      ops([line(.leave), line(.join), line(.join), line(.leave), line(.message)]) == [
+        "user.register", "room.create", "member.join", "member.leave", "member.join", "member.leave", "member.join",
+        "message.send",
+      ])
+  }
+
+  @Test("the same history gives the same commands, and equal lines of it different messages")
+  func identities() {
+    let lines = [line(.message), line(.message), line(.leave), line(.leave), line(.join), line(.message)]
+    #expect(texts(lines) == texts(lines))
+    #expect(Set(texts(lines)).count == texts(lines).count)
+  }
+
+  @Test("a line keeps its ID when other lines come before it")
+  func stability() {
+    let alone = texts([line(.message, text: "b")]).last
+    let later = texts([line(.message, text: "a"), line(.message, text: "b")]).last
+    #expect(alone == later)
+  }
+
+  @Test("no two fields run into each other")
+  func fields() {
+    let first = texts([line(.message, "ab", room: "c")]).last
+    let second = texts([line(.message, "b", room: "ca")]).last
+    #expect(first != second)
+  }
+
+  @Test("derived IDs are UUIDs of version 8")
+  func version() {
+    for name in ["anna", "", "안나"] {
+      let text = Array(DerivedID.user(named: name).description)
+      #expect(text[14] == "8")
+      #expect("89ab".contains(text[19]))
+    }
+    #expect(DerivedID.user(named: "x").uuid != DerivedID.room(named: "x").uuid)
+  }
+
+  @Test("the IDs of today stay the IDs of every later version")
+  func golden() {
+    #expect(DerivedID.user(named: "|trey|").description == "ac749cbd-c5f9-88a5-b189-52c150c3137d")
+    #expect(DerivedID.room(named: "#ubuntu").description == "d9791167-4b44-8ecc-b888-1d0064b40274")
+  }
+
+  @Test("names that differ in their composed form only are two users, of which one has the externalId")
+  func composedForms() {
+    let sent = texts([line(.join, "\u{e9}"), line(.join, "e\u{301}")]).filter { $0.contains("user.register") }
+    #expect(sent.count == 2)
+    #expect(sent.map { $0.contains("externalId") } == [true, false])
+  }
+
+  @Test("a long name is cut at a character, and is no externalId beyond its limit")
+  func longNames() {
+    #expect("길길길".cut(toBytes: 8) == "길길")
+    #expect("길길길".cut(toBytes: 9) == "길길길")
+    #expect("a👩‍👩‍👧‍👦".cut(toBytes: 10) == "a")
+    #expect("👩‍👩‍👧‍👦".cut(toBytes: 10).utf8.count <= 10)
+    #expect(!"👩‍👩‍👧‍👦".cut(toBytes: 10).isEmpty)
+    let longest = String(repeating: "x", count: Limits.externalIDBytes)
+    #expect(texts([line(.join, longest)])[0].contains("externalId"))
+    #expect(!texts([line(.join, longest + "x")])[0].contains("externalId"))
+    #expect(!texts([line(.join, "bell\u{7}")])[0].contains("externalId"))
+  }
+
+  @Test("counts are those of the history")
+  func counts() {
+    var plan = ImportPlan()
+    for line in [line(.join), line(.message), line(.message, "ben"), line(.leave)] { _ = plan.commands(for: line) }
+    plan.noteMalformedLine()
+    #expect(
+      plan.counts
+        == ImportCounts(lines: 5, messages: 2, joins: 1, leaves: 1, users: 2, rooms: 1, failed: 1))
+  }
+
+  @Test(
+    "what is no history line is told why",
+    arguments: [
+      ("{", "it is not valid JSON"), ("[1]", "it is not a JSON object"),
+      (#"{"room":"r","type":"join","user":"u"}"#, "it has no field at"),
+      (#"{"at":"noon","room":"r","type":"join","user":"u"}"#, "its field at has no valid value"),
+      (#"{"at":"2020-01-01T00:00:00Z","room":1,"type":"join","user":"u"}"#, "its field room has the wrong type"),
+      (#"{"at":"2020-01-01T00:00:00Z","room":"r","type":"sing","user":"u"}"#, "its field type has no valid value"),
+      (#"{"at":"2020-01-01T00:00:00Z","room":"r","type":"message","user":"u"}"#, "it has no field text"),
+    ])
+  func malformed(line: String, reason: String) {
+    let error = #expect(throws: HistoryParser.Flaw.self) { try HistoryParser().parse(Array(line.utf8)) }
+    #expect(error?.reason == reason)
+  }
+}
+
+@Suite("A file is cut into lines")
+struct LineReaderTests {
+  private func lines(_ bytes: [UInt8]) throws -> [LineReader.Line] {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("lines-\(UUID().uuidString)")
+    try Data(bytes).write(to: path)
+    defer { try? FileManager.default.removeItem(at: path) }
+    let file = try FileHandle(forReadingFrom: path)
+    var reader = LineReader(file.fileDescriptor)
+    var lines: [LineReader.Line] = []
+    while let line = try reader.next() { lines.append(line) }
+    #expect(reader.consumed == UInt64(bytes.count))
+    withExtendedLifetime(file) {}
+    return lines
+  }
+
+  private func text(_ text: String) -> LineReader.Line { .text(Array(text.utf8)) }
+
+  @Test("with either line end, and without one at the end")
+  func ends() throws {
+    #expect(try lines([]) == [])
+    #expect(try lines(Array("a\n\nb\r\nc".utf8)) == [text("a"), text(""), text("b"), text("c")])
+    #expect(try lines(Array("a\n".utf8)) == [text("a")])
+  }
+
+  @Test("whole, however long the file is")
+  func chunks() throws {
+    let wanted = (0..<3_000).map { String(repeating: "x", count: $0 % 700) + "\($0)" }
+    #expect(try lines(Array(wanted.joined(separator: "\n").utf8)) == wanted.map(text))
+  }
+
+  @Test("a line beyond the limit is passed over", arguments: [-1, 0, 1])
+  func limit(beyond: Int) throws {
+    let long = [UInt8](repeating: 0x78, count: LineReader.maximumLineBytes + beyond)
+    for end in [Array("\nnext".utf8), Array("\n".utf8), []] {
+      let found = try lines(long + end)
+      #expect(found.first == (beyond > 0 ? .tooLong : .text(long)))
+      #expect(found.dropFirst().first == (end.count > 1 ? text("next") : nil))
+    }
+  }
+}

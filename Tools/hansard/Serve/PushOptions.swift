@@ -1,0 +1,78 @@
+import ArgumentParser
+import ChatPush
+import Foundation
+
+/// Where notices go. By nothing at all, push is off, and nothing is enumerated.
+struct PushOptions: ParsableArguments {
+  static let webhookName = "HANSARD_PUSH_WEBHOOK"
+  static let secretFileName = "HANSARD_PUSH_SECRET_FILE"
+  static let fileName = "HANSARD_PUSH_FILE"
+
+  @Option(help: ArgumentHelp("Post each notice to this URL (or HANSARD_PUSH_WEBHOOK).", valueName: "url"))
+  var pushWebhook: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The secret that posts are signed with, in a file (or HANSARD_PUSH_SECRET_FILE).", valueName: "file"))
+  var pushSecretFile: String?
+
+  @Option(
+    help: ArgumentHelp("Append each notice to this file, a line of JSON each (or HANSARD_PUSH_FILE).", valueName: "file"))
+  var pushFile: String?
+
+  /// Nil when push is off.
+  func sender() throws -> (any NoticeSender)? {
+    let webhook = value(pushWebhook, Self.webhookName)
+    let secretFile = value(pushSecretFile, Self.secretFileName)
+    let file = value(pushFile, Self.fileName)
+    switch (webhook, file) {
+    case (nil, nil):
+      guard let secretFile else { return nil }
+      throw ToolError(
+        "there is a push secret, but no webhook to sign for", because: "--push-secret-file is \(secretFile)",
+        next: "name the webhook with --push-webhook URL")
+    case (_?, _?):
+      throw ToolError(
+        "notices go to one place", because: "both a push webhook and a push file are given",
+        next: "leave one of --push-webhook and --push-file away")
+    case (let webhook?, nil): return try self.webhook(webhook, secretFile)
+    case (nil, let file?): return try self.file(file)
+    }
+  }
+
+  private func value(_ option: String?, _ name: String) -> String? {
+    let value = option ?? ProcessInfo.processInfo.environment[name]
+    return value?.isEmpty == true ? nil : value
+  }
+
+  private func webhook(_ url: String, _ secretFile: String?) throws -> any NoticeSender {
+    guard let secretFile else {
+      throw ToolError(
+        "the push webhook has no secret", because: "a receiver could not tell who posts to it",
+        next: "write a random secret into a file and name it with --push-secret-file FILE")
+    }
+    do {
+      return try WebhookSender(url: url, secret: Self.secret(in: secretFile))
+    } catch let error as WebhookError {
+      throw ToolError("the push webhook cannot be used", because: error.description)
+    }
+  }
+
+  /// The bytes of the file, without the line's end that editors add.
+  private static func secret(in path: String) throws -> [UInt8] {
+    guard let content = FileManager.default.contents(atPath: path) else {
+      throw ToolError("the push secret cannot be read", because: "there is no readable file \(path)")
+    }
+    var secret = Array(content)
+    while let last = secret.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { secret.removeLast() }
+    return secret
+  }
+
+  private func file(_ path: String) throws -> any NoticeSender {
+    do {
+      return try FileSender(path: path)
+    } catch let error as FileSenderError {
+      throw ToolError("the push file cannot be used", because: error.description)
+    }
+  }
+}
