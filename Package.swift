@@ -122,7 +122,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ChatServiceTests",
-      dependencies: ["ChatService", "ChatProjections", "EventStore", "EventLog", "ChatDomain", "ChatPrimitives"],
+      dependencies: [
+        "ChatService", "ChatProjections", "EventStore", "EventLog", "ChatDomain", "ChatPrimitives",
+        .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "ChatPushTests",
@@ -132,6 +135,10 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Logging", package: "swift-log"),
       ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "HansardToolTests",
+      dependencies: ["hansard", "EventStore", "EventLog", "ChatDomain", "ChatPrimitives"],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -1,4 +1,4 @@
-package import ChatDomain
+import ChatDomain
 package import ChatPrimitives
 package import ChatProjections
 package import EventStore

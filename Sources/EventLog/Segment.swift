@@ -120,10 +120,8 @@ final class Segment: Sendable {
   // MARK: Blocks
 
   /// Reads, checks and decodes one block.
-  func read(_ place: BlockPlace, salt: UInt64, from file: LogFile? = nil) throws(LogError) -> Block {
-    let source: LogFile
-    if let file { source = file } else { source = try open() }
-    let bytes = try source.read(at: place.offset, count: place.bytes)
+  func read(_ place: BlockPlace, salt: UInt64, from file: LogFile) throws(LogError) -> Block {
+    let bytes = try file.read(at: place.offset, count: place.bytes)
     counts.addBlock()
     let frame = bytes.span.bytes
     do throws(FormatFlaw) {

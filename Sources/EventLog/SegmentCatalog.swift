@@ -4,6 +4,8 @@ import Synchronization
 /// The segments of a log in order. The last is the tail.
 final class SegmentCatalog: Sendable {
   private let segments: Mutex<[Segment]>
+  /// The file that was read last, so that a scan opens each segment once.
+  private let recent = Mutex<LogFile?>(nil)
 
   init(_ segments: [Segment]) {
     self.segments = Mutex(segments)
@@ -13,6 +15,7 @@ final class SegmentCatalog: Sendable {
 
   func replaceAll(_ newSegments: [Segment]) {
     segments.withLock { $0 = newSegments }
+    forgetFile()
   }
 
   /// Puts a new tail behind the old, which nobody writes to any more; one that holds nothing is replaced.
@@ -21,6 +24,12 @@ final class SegmentCatalog: Sendable {
       if let old = segments.popLast(), old.first < tail.first { segments.append(old.released()) }
       segments.append(tail)
     }
+    forgetFile()
+  }
+
+  /// A file may have been replaced by another of its name.
+  private func forgetFile() {
+    recent.withLock { $0 = nil }
   }
 
   /// The block that holds a position.
@@ -36,7 +45,14 @@ final class SegmentCatalog: Sendable {
       throw LogError(
         FormatFlaw("no block of the segment holds the position"), at: .init(file: segment.name, position: position))
     }
-    return try segment.read(place, salt: index.salt)
+    return try segment.read(place, salt: index.salt, from: file(of: segment))
+  }
+
+  private func file(of segment: Segment) throws(LogError) -> LogFile {
+    if let file = recent.withLock({ $0 }), file.name == segment.name { return file }
+    let file = try segment.open()
+    recent.withLock { $0 = file }
+    return file
   }
 
   private func find(_ position: LogPosition) throws(LogError) -> (segment: Segment, successor: Segment?) {

@@ -48,13 +48,14 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
 
   private func start(_ name: String, _ body: @escaping @Sendable (CommitPipeline) -> Void) {
     let thread = Thread { [self] in
+      // Named from within: only so does the system show the name too.
+      Thread.current.name = name
       body(self)
       condition.withLock {
         state.runningThreads -= 1
         condition.broadcast()
       }
     }
-    thread.name = name
     thread.stackSize = 4 * 1024 * 1024
     condition.withLock { state.runningThreads += 1 }
     thread.start()

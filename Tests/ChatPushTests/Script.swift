@@ -56,12 +56,13 @@ struct Script {
   }
 
   @discardableResult
-  mutating func send(_ text: String = "hello", to room: RoomID, by author: UserID, originalTime: Timestamp? = nil)
-    -> LogPosition
-  {
+  mutating func send(
+    _ text: String = "hello", to room: RoomID, by author: UserID, originalTime: Timestamp? = nil
+  ) -> LogPosition {
     messages += 1
     return add(
-      .room(room, .messageSent(.numbered(messages), author: author, text: text)), by: author, originalTime: originalTime)
+      .room(room, .messageSent(.numbered(messages), author: author, text: text)), by: author, originalTime: originalTime
+    )
   }
 
   /// What switches push on.

@@ -127,12 +127,15 @@ struct ImportPlanTests {
 
 @Suite("A file is cut into lines")
 struct LineReaderTests {
+  private static let lineBytes = 1_000
+  private static let chunkBytes = 300
+
   private func lines(_ bytes: [UInt8]) throws -> [LineReader.Line] {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("lines-\(UUID().uuidString)")
     try Data(bytes).write(to: path)
     defer { try? FileManager.default.removeItem(at: path) }
     let file = try FileHandle(forReadingFrom: path)
-    var reader = LineReader(file.fileDescriptor)
+    var reader = LineReader(file.fileDescriptor, lineBytes: Self.lineBytes, chunkBytes: Self.chunkBytes)
     var lines: [LineReader.Line] = []
     while let line = try reader.next() { lines.append(line) }
     #expect(reader.consumed == UInt64(bytes.count))
@@ -155,13 +158,13 @@ struct LineReaderTests {
     #expect(try lines(Array(wanted.joined(separator: "\n").utf8)) == wanted.map(text))
   }
 
-  @Test("a line beyond the limit is passed over", arguments: [-1, 0, 1])
+  @Test("a line beyond the limit is passed over", arguments: [-1, 0, 1, 2, 299, 300, 5_000])
   func limit(beyond: Int) throws {
-    let long = [UInt8](repeating: 0x78, count: LineReader.maximumLineBytes + beyond)
-    for end in [Array("\nnext".utf8), Array("\n".utf8), []] {
-      let found = try lines(long + end)
+    let long = [UInt8](repeating: 0x78, count: Self.lineBytes + beyond)
+    for end in ["\nnext", "\r\nnext", "\n", ""] {
+      let found = try lines(long + Array(end.utf8))
       #expect(found.first == (beyond > 0 ? .tooLong : .text(long)))
-      #expect(found.dropFirst().first == (end.count > 1 ? text("next") : nil))
+      #expect(found.dropFirst().first == (end.hasSuffix("next") ? text("next") : nil))
     }
   }
 }

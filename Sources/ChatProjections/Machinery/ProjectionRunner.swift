@@ -141,10 +141,11 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     }
     guard isFirst else { return }
     let thread = Thread {
+      // Named from within: only so does the system show the name too. It shows fifteen characters.
+      Thread.current.name = "view-\(P.name)"
       self.follow(onApplied)
       self.finished.signal()
     }
-    thread.name = "projection-\(P.name)"
     thread.start()
   }
 

@@ -40,7 +40,9 @@ package struct CachedStatement {
   }
 
   /// Every row, as `read` makes it.
-  package func all<Row>(_ bind: (inout Binder) -> Void = { _ in }, _ read: (inout ColumnReader) throws -> Row) throws -> [Row] {
+  package func all<Row>(
+    _ bind: (inout Binder) -> Void = { _ in }, _ read: (inout ColumnReader) throws -> Row
+  ) throws -> [Row] {
     var rows: [Row] = []
     try forEach(bind) { columns in rows.append(try read(&columns)) }
     return rows

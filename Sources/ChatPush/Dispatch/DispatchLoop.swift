@@ -114,7 +114,8 @@ struct DispatchLoop {
   }
 
   private static func place(_ key: NoticeKey, _ more: Logger.Metadata) -> Logger.Metadata {
-    more.merging(["position": "\(key.position)", "user": "\(key.user)", "device": "\(key.device)"]) { first, _ in first }
+    more.merging(["position": "\(key.position)", "user": "\(key.user)", "device": "\(key.device)"]) { first, _ in first
+    }
   }
 
   // MARK: - What follows

@@ -7,8 +7,9 @@ package protocol OutcomeRecorder: Sendable {
   /// Returns when the event is durable.
   func record(_ outcomes: PushOutcomes) async throws(RecordingFailure)
   /// Records that a provider called the token dead; returns when that is durable.
-  func invalidate(_ token: PushToken, of device: DeviceID, of user: UserID) async throws(RecordingFailure)
-    -> TokenFate
+  func invalidate(
+    _ token: PushToken, of device: DeviceID, of user: UserID
+  ) async throws(RecordingFailure) -> TokenFate
 }
 
 /// What a token that its provider calls dead turned out to be.
@@ -35,9 +36,9 @@ extension ChatService: OutcomeRecorder {
     }
   }
 
-  package func invalidate(_ token: PushToken, of device: DeviceID, of user: UserID) async throws(RecordingFailure)
-    -> TokenFate
-  {
+  package func invalidate(
+    _ token: PushToken, of device: DeviceID, of user: UserID
+  ) async throws(RecordingFailure) -> TokenFate {
     do throws(ServiceError) {
       _ = try await invalidatePushToken(token, of: device, of: user)
       return .invalidated

@@ -1,6 +1,6 @@
 package import ChatDomain
 import ChatPrimitives
-package import ChatProjections
+import ChatProjections
 package import GRDB
 
 /// Which device still has to be told of which message.

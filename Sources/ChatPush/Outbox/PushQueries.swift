@@ -1,6 +1,6 @@
 package import ChatDomain
 package import ChatPrimitives
-package import ChatProjections
+import ChatProjections
 package import GRDB
 
 /// What can be asked of the outbox.

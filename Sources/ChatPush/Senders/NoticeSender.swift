@@ -1,5 +1,3 @@
-package import ChatPrimitives
-
 /// Hands a notice to whoever brings it to the device: a webhook, a file, later APNs and FCM.
 ///
 /// A notice may come again after a crash, or when an answer was lost, always under the same delivery key.

@@ -11,7 +11,9 @@ extension ChatService {
   /// Takes a token that its provider calls dead from the device.
   /// - Throws: a rejection when the device does not have this very token any more.
   @discardableResult
-  package func invalidatePushToken(_ token: PushToken, of device: DeviceID, of user: UserID)
+  package func invalidatePushToken(
+    _ token: PushToken, of device: DeviceID, of user: UserID
+  )
     async throws(ServiceError) -> ChatOutcome
   {
     try await perform(Request(pushService, .user(UserCommand(user, .invalidatePushToken(device, token)))))

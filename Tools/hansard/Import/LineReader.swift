@@ -5,24 +5,30 @@ struct LineReader {
   /// One line, without its end.
   enum Line: Equatable {
     case text([UInt8])
-    /// It has more than `maximumLineBytes` and was passed over.
+    /// It is longer than the limit and was passed over.
     case tooLong
   }
 
   /// Read at a time, in bytes.
-  private static let chunkBytes = 256 * 1024
+  static let chunkBytes = 256 * 1024
   /// The longest line, in bytes. Every message that the server takes fits, however it is escaped.
   static let maximumLineBytes = 1024 * 1024
 
   private let descriptor: Int32
+  private let lineBytes: Int
+  private let chunkBytes: Int
   private var buffer: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
   /// Bytes of the lines that were given out, with their ends.
   private(set) var consumed: UInt64 = 0
 
-  init(_ descriptor: Int32) {
+  init(
+    _ descriptor: Int32, lineBytes: Int = LineReader.maximumLineBytes, chunkBytes: Int = LineReader.chunkBytes
+  ) {
     self.descriptor = descriptor
+    self.lineBytes = lineBytes
+    self.chunkBytes = chunkBytes
   }
 
   /// The next line; nil at the end.
@@ -31,15 +37,15 @@ struct LineReader {
     while true {
       if let end = newline(from: searched) {
         defer { advance(to: end + 1) }
-        return .text(Array(buffer[start..<withoutReturn(end)]))
+        return line(endingAt: end)
       }
-      searched = buffer.count
-      if buffer.count - start > Self.maximumLineBytes { return try skipLine() }
+      // One byte more than the limit may be a carriage return.
+      if buffer.count - start > lineBytes + 1 { return try skipLine() }
       let before = buffer.count - start
       if isAtEnd {
         guard start < buffer.count else { return nil }
         defer { advance(to: buffer.count) }
-        return .text(Array(buffer[start..<withoutReturn(buffer.count)]))
+        return line(endingAt: buffer.count)
       }
       try fill()
       searched = start + before
@@ -67,8 +73,10 @@ struct LineReader {
     }
   }
 
-  private func withoutReturn(_ end: Int) -> Int {
-    end > start && buffer[end - 1] == UInt8(ascii: "\r") ? end - 1 : end
+  private func line(endingAt end: Int) -> Line {
+    let hasReturn = end > start && buffer[end - 1] == UInt8(ascii: "\r")
+    let line = buffer[start..<(hasReturn ? end - 1 : end)]
+    return line.count > lineBytes ? .tooLong : .text(Array(line))
   }
 
   private mutating func advance(to index: Int) {
@@ -81,15 +89,15 @@ struct LineReader {
     buffer.removeFirst(start)
     start = 0
     let used = buffer.count
-    buffer.append(contentsOf: repeatElement(0, count: Self.chunkBytes))
+    buffer.append(contentsOf: repeatElement(0, count: chunkBytes))
     var count = -1
     repeat {
       count = buffer.withUnsafeMutableBytes { bytes in
-        read(descriptor, bytes.baseAddress?.advanced(by: used), Self.chunkBytes)
+        read(descriptor, bytes.baseAddress?.advanced(by: used), chunkBytes)
       }
     } while count < 0 && errno == EINTR
     let failure = errno
-    buffer.removeLast(Self.chunkBytes - max(count, 0))
+    buffer.removeLast(chunkBytes - max(count, 0))
     guard count >= 0 else {
       throw ToolError("the history cannot be read", because: SystemError.text(failure))
     }

@@ -17,7 +17,8 @@ struct PushOptions: ParsableArguments {
   var pushSecretFile: String?
 
   @Option(
-    help: ArgumentHelp("Append each notice to this file, a line of JSON each (or HANSARD_PUSH_FILE).", valueName: "file"))
+    help: ArgumentHelp(
+      "Append each notice to this file, a line of JSON each (or HANSARD_PUSH_FILE).", valueName: "file"))
   var pushFile: String?
 
   /// Nil when push is off.

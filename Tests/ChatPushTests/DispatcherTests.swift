@@ -1,0 +1,212 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ChatPush
+
+/// Anna speaks; Ben has two devices and Carla one.
+private func company() -> [RecordedEvent] {
+  var script = Script()
+  for (user, name) in [(anna, "Anna"), (ben, "Ben"), (carla, "Carla")] { script.register(user, name) }
+  script.create(tea, by: anna, ben, carla)
+  script.device(bensPhone, of: ben, token: "b")
+  script.device(bensTablet, of: ben, token: "b2")
+  script.device(carlasPhone, of: carla, token: "c")
+  return script.events
+}
+
+@Suite(.timeLimit(.minutes(2))) struct DispatcherTests {
+  private func positions(_ notices: [Notice], _ device: DeviceID) -> [UInt64] {
+    notices.filter { $0.key.device == device }.map(\.key.position.value)
+  }
+
+  @Test("the first start settles all that was there, and sends only what comes")
+  func baseline() async throws {
+    let (folder, sender) = (TemporaryFolder(), ScriptedSender())
+    let log = MemoryLog(company())
+    log.send(1)
+    let old = log.head
+    try await withPush(folder, log, sender) {
+      #expect(log.outcomes == [PushOutcomes(settledThrough: old, outcomes: [])])
+      let position = log.send(2)
+      try await eventually { log.outcomes.last.map { $0.settledThrough >= position } ?? false }
+      #expect(Set(sender.sent.map(\.key.device)) == [bensPhone, bensTablet, carlasPhone])
+      #expect(sender.sent.allSatisfy { $0.key.position == position && $0.badge == 2 })
+      #expect(Set(sender.sent.map(\.deliveryKey)).count == 3)
+    }
+    #expect(sender.isClosed)
+  }
+
+  @Test("failures are repeated under the same key, each device in order, until everything is delivered")
+  func failures() async throws {
+    let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
+    let sender = ScriptedSender { notice, attempt in
+      // Every third notice fails twice; the tablet is slow, so that completions come out of order.
+      if notice.key.device == bensTablet { try? await Task.sleep(for: .milliseconds(20)) }
+      return attempt <= 2 && notice.key.position.value % 3 == 0 ? .failed(reason: "busy") : .delivered
+    }
+    try await withPush(folder, log, sender) {
+      let sent = (1...12).map { log.send($0) }
+      try await eventually { log.outcomes.last.map { $0.settledThrough >= sent[11] } ?? false }
+      for device in [bensPhone, bensTablet, carlasPhone] {
+        let order = positions(sender.sent, device)
+        #expect(order == order.sorted(), "a device is told in the order of the events")
+        #expect(Set(order) == Set(sent.map(\.value)))
+        #expect(order.count == 12 + 2 * sent.count { $0.value % 3 == 0 })
+      }
+      #expect(sender.mostAtOnceToOneDevice == 1)
+      let keys = Dictionary(grouping: sender.sent, by: \.key).mapValues { Set($0.map(\.deliveryKey)) }
+      #expect(keys.values.allSatisfy { $0.count == 1 } && Set(keys.values).count == 36)
+    }
+  }
+
+  @Test("a notice that hangs holds up nobody else, and what is settled beyond it is named in the log")
+  func outOfOrder() async throws {
+    let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
+    let isOpen = Mutex(false)
+    let sender = ScriptedSender { notice, _ in
+      guard notice.key.device == bensPhone, notice.message.text == "text 1" else { return .delivered }
+      return isOpen.withLock { $0 } ? .delivered : .failed(reason: "not yet")
+    }
+    try await withPush(folder, log, sender) {
+      let first = log.send(1)
+      let second = log.send(2)
+      try await eventually {
+        log.outcomes.contains { $0.outcomes.contains { $0.position == second && $0.device == carlasPhone } }
+      }
+      #expect(log.outcomes.allSatisfy { $0.settledThrough < first })
+      #expect(positions(sender.sent, bensPhone).allSatisfy { $0 == first.value }, "its own later notices wait")
+      isOpen.withLock { $0 = true }
+      try await eventually { log.outcomes.last.map { $0.settledThrough >= second } ?? false }
+    }
+  }
+
+  @Test("a dead token becomes an event, and the device is told nothing more until it has another")
+  func deadToken() async throws {
+    let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
+    let sender = ScriptedSender { notice, _ in notice.token.token == "b" ? .tokenInvalid : .delivered }
+    try await withPush(folder, log, sender) {
+      let first = log.send(1)
+      try await eventually { log.outcomes.last.map { $0.settledThrough >= first } ?? false }
+      #expect(
+        log.events.contains {
+          $0.event == .user(ben, .pushTokenInvalidated(bensPhone, PushToken(provider: .apns, token: "b")))
+        })
+      #expect(
+        log.outcomes.flatMap(\.outcomes).contains(
+          PushOutcome(position: first, user: ben, device: bensPhone, result: .tokenInvalid)),
+        "what was not delivered is named")
+      let second = log.send(2)
+      try await eventually { log.outcomes.last.map { $0.settledThrough >= second } ?? false }
+      #expect(positions(sender.sent, bensPhone) == [first.value])
+      log.append(.user(ben, .deviceUpdated(bensPhone, .with("new"))), by: ben)
+      let third = log.send(3)
+      try await eventually { positions(sender.sent, bensPhone).last == third.value }
+    }
+  }
+
+  @Test("a notice whose token was replaced while it was refused goes to the new token")
+  func replacedToken() async throws {
+    let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
+    let sender = ScriptedSender { notice, _ in
+      guard notice.token.token == "b" else { return .delivered }
+      log.append(.user(ben, .deviceUpdated(bensPhone, .with("new"))), by: ben)
+      return .tokenInvalid
+    }
+    try await withPush(folder, log, sender) {
+      let position = log.send(1)
+      try await eventually { log.outcomes.last.map { $0.settledThrough >= position } ?? false }
+      #expect(sender.sent.filter { $0.key.device == bensPhone }.map(\.token.token) == ["b", "new"])
+      #expect(log.outcomes.flatMap(\.outcomes).allSatisfy { $0.result == .delivered })
+    }
+  }
+
+  @Test("a lost outbox comes back from the log with what is not settled, and a kept one goes on")
+  func restarts() async throws {
+    for losesFile in [true, false] {
+      let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
+      let refusing = ScriptedSender { notice, _ in
+        notice.key.device == carlasPhone ? .failed(reason: "down") : .delivered
+      }
+      let sent = try await withPush(folder, log, refusing) {
+        let sent = [log.send(1), log.send(2)]
+        try await eventually {
+          Set(log.outcomes.flatMap(\.outcomes).map(\.position)) == Set(sent)
+            && positions(refusing.sent, bensTablet).count == 2
+        }
+        return sent
+      }
+      // What was recorded at the stop is in the log; the rest is not.
+      if losesFile { try FileManager.default.removeItem(atPath: folder.path) }
+      let again = MemoryLog(log.events)
+      let sender = ScriptedSender()
+      try await withPush(folder, again, sender) {
+        try await eventually { again.outcomes.last.map { $0.settledThrough >= sent[1] } ?? false }
+        #expect(Set(sender.sent.map(\.key.device)) == [carlasPhone] && sender.sent.map(\.key.position) == sent)
+        #expect(sender.sent.map(\.badge) == [1, 2])
+        let before = Set(refusing.sent.filter { $0.key.device == carlasPhone }.map(\.deliveryKey))
+        #expect(before.isSubset(of: Set(sender.sent.map(\.deliveryKey))))
+      }
+      // And once more: nothing is left.
+      let last = MemoryLog(again.events)
+      let silent = ScriptedSender()
+      if losesFile { try FileManager.default.removeItem(atPath: folder.path) }
+      try await withPush(folder, last, silent) { try await Task.sleep(for: .milliseconds(200)) }
+      #expect(silent.sent.isEmpty && last.head == again.head)
+    }
+  }
+
+  @Test("outcomes that cannot be recorded are recorded later")
+  func recordingFails() async throws {
+    let (folder, log, sender) = (TemporaryFolder(), MemoryLog(company()), ScriptedSender())
+    try await withPush(folder, log, sender) {
+      log.fail(.passing("overloaded"), .passing("overloaded"))
+      let position = log.send(1)
+      try await eventually { log.outcomes.last.map { $0.settledThrough >= position } ?? false }
+      #expect(sender.sent.count == 3, "what is delivered is not sent again")
+    }
+  }
+
+  @Test("nothing more is sent when the log takes no more events")
+  func poisoned() async throws {
+    let (folder, log, sender) = (TemporaryFolder(), MemoryLog(company()), ScriptedSender())
+    try await withPush(folder, log, sender) {
+      log.fail(.lasting("poisoned"))
+      log.send(1)
+      try await eventually { sender.sent.count == 3 }
+      try await Task.sleep(for: .milliseconds(400))
+      log.send(2)
+      try await Task.sleep(for: .milliseconds(200))
+      #expect(sender.sent.count == 3)
+    }
+  }
+
+  @Test("a notice that is older than a day is not sent")
+  func tooOld() async throws {
+    let (folder, log, sender) = (TemporaryFolder(), MemoryLog(company()), ScriptedSender())
+    let late = Script.time(LogPosition(1000)).adding(milliseconds: RetryPolicy.lifetimeMilliseconds)
+    try await withPush(folder, log, sender, now: { late }) {
+      let position = log.send(1)
+      try await eventually { log.outcomes.last.map { $0.settledThrough >= position } ?? false }
+      #expect(sender.sent.isEmpty)
+      #expect(log.outcomes.flatMap(\.outcomes).map(\.result) == [.abandoned, .abandoned, .abandoned])
+    }
+  }
+
+  @Test("a stop waits for what is under way and records it")
+  func stops() async throws {
+    let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
+    let sender = ScriptedSender { _, _ in
+      try? await Task.sleep(for: .milliseconds(300))
+      return .delivered
+    }
+    let position = try await withPush(folder, log, sender) {
+      let position = log.send(1)
+      try await eventually { sender.sent.count == 3 }
+      return position
+    }
+    #expect(log.outcomes.last.map { $0.settledThrough >= position } == true && sender.sent.count == 3)
+  }
+}

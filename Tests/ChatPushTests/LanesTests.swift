@@ -1,0 +1,83 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@testable import ChatPush
+
+@Suite struct LanesTests {
+  private let start = ContinuousClock.now
+
+  private func key(_ position: UInt64, _ device: DeviceID = bensPhone) -> NoticeKey {
+    NoticeKey(position: LogPosition(position), user: ben, device: device)
+  }
+
+  @Test("a device is told one notice at a time and in order; devices do not wait for each other")
+  func lanes() {
+    var lanes = DeliveryLanes()
+    lanes.take([key(1), key(1, bensTablet), key(2), key(2, bensTablet)])
+    #expect(lanes.cursor == key(2, bensTablet) && lanes.count == 4)
+    #expect(lanes.next(at: start) == .init(key: key(1), number: 1))
+    #expect(lanes.next(at: start) == .init(key: key(1, bensTablet), number: 1))
+    #expect(lanes.next(at: start) == nil && lanes.active == 2)
+    lanes.settle(key(1, bensTablet))
+    #expect(lanes.next(at: start) == .init(key: key(2, bensTablet), number: 1))
+    #expect(lanes.oldest == LogPosition(1))
+    lanes.settle(key(1))
+    #expect(lanes.next(at: start) == .init(key: key(2), number: 1))
+    #expect(lanes.oldest == LogPosition(2))
+    lanes.settle(key(2))
+    lanes.settle(key(2, bensTablet))
+    #expect(lanes.oldest == nil && lanes.count == 0 && lanes.active == 0)
+  }
+
+  @Test("a notice that failed comes again when it is due, before its device's later ones")
+  func retries() {
+    var lanes = DeliveryLanes()
+    lanes.take([key(1), key(2), key(3, bensTablet)])
+    #expect(lanes.next(at: start)?.key == key(1))
+    lanes.retry(key(1), at: start + .seconds(2))
+    #expect(lanes.next(at: start)?.key == key(3, bensTablet))
+    lanes.retry(key(3, bensTablet), at: start + .seconds(1))
+    #expect(lanes.next(at: start) == nil && lanes.nextDue == start + .seconds(1))
+    #expect(lanes.next(at: start + .seconds(1)) == .init(key: key(3, bensTablet), number: 2))
+    #expect(lanes.next(at: start + .seconds(2)) == .init(key: key(1), number: 2))
+    lanes.settle(key(1))
+    #expect(lanes.next(at: start + .seconds(2)) == .init(key: key(2), number: 1), "attempts are counted by notice")
+  }
+
+  @Test("the first retry comes within a quarter of a second, later ones grow to a bound")
+  func delays() {
+    #expect(RetryPolicy.delay(after: 1, chance: 0) == .milliseconds(150))
+    #expect(RetryPolicy.delay(after: 1, chance: 1) == .milliseconds(250))
+    #expect(RetryPolicy.delay(after: 2, chance: 0.5) == .milliseconds(400))
+    #expect(RetryPolicy.delay(after: 6, chance: 0.5) == .milliseconds(6400))
+    #expect(RetryPolicy.delay(after: 100, chance: 0.5) == .seconds(60))
+    #expect(RetryPolicy.delay(after: .max, chance: 1) == .seconds(75))
+  }
+
+  @Test("outcomes name what was not delivered and what lies beyond the settled part")
+  func gathering() {
+    var gathered = GatheredOutcomes()
+    #expect(!gathered.isOwed)
+    gathered.add(key(1), .delivered)
+    gathered.add(key(2), .abandoned)
+    gathered.add(key(5), .delivered)
+    let outcomes = gathered.take(oldestPending: LogPosition(4), enumerated: LogPosition(9))
+    #expect(outcomes.settledThrough == LogPosition(3) && !gathered.isOwed)
+    #expect(outcomes.outcomes.map(\.position.value) == [2, 5])
+    gathered.restore(outcomes.outcomes)
+    #expect(gathered.isOwed)
+    let all = gathered.take(oldestPending: nil, enumerated: LogPosition(9))
+    #expect(all.settledThrough == LogPosition(9) && all.outcomes.map(\.result) == [.abandoned])
+  }
+
+  @Test("an event holds a bounded number of outcomes; the rest follows in the next")
+  func bounded() {
+    var gathered = GatheredOutcomes()
+    for position in 1...UInt64(GatheredOutcomes.perEvent + 1) { gathered.add(key(position), .abandoned) }
+    let first = gathered.take(oldestPending: nil, enumerated: LogPosition(5000))
+    #expect(first.outcomes.count == GatheredOutcomes.perEvent && gathered.isOwed)
+    let second = gathered.take(oldestPending: nil, enumerated: LogPosition(5000))
+    #expect(second.outcomes.count == 1 && !gathered.isOwed)
+  }
+}

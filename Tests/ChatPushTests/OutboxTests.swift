@@ -1,0 +1,271 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+import GRDB
+import Testing
+
+@testable import ChatProjections
+@testable import ChatPush
+
+/// What a projection makes of events in batches of one size, in memory.
+private func build(_ events: [RecordedEvent], batch: Int = 4096) throws -> DatabaseQueue {
+  let queue = try DatabaseQueue()
+  try queue.write { database in
+    try ProjectionOpening.createSchema(of: PushProjection.self, logIdentity: testLog, database)
+    try PushProjection.createIndexes(database)
+  }
+  var projection = PushProjection()
+  for start in stride(from: 0, to: events.count, by: batch) {
+    try queue.write { database in
+      _ = try ProjectionBatch.apply(
+        Array(events[start..<min(events.count, start + batch)]), after: LogPosition(UInt64(start)), with: &projection,
+        to: database)
+    }
+  }
+  return queue
+}
+
+/// Every row of every table, ordered by all columns.
+private func dump(_ queue: DatabaseQueue) throws -> [String: [[DatabaseValue]]] {
+  try queue.read { database in
+    let names = try String.fetchAll(
+      database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+    var tables: [String: [[DatabaseValue]]] = [:]
+    for name in names {
+      let columns = try database.columns(in: name).map(\.name).joined(separator: ", ")
+      tables[name] = try Row.fetchAll(database, sql: "SELECT * FROM \(name) ORDER BY \(columns)")
+        .map { Array($0.databaseValues) }
+    }
+    return tables
+  }
+}
+
+private struct Pending: Hashable {
+  let position: LogPosition
+  let device: DeviceID
+  let badge: UInt64
+}
+
+private func pending(_ queue: DatabaseQueue) throws -> [Pending] {
+  try queue.read { database in
+    let outbox = PushQueries(database)
+    return try outbox.pending(after: .origin, limit: 10_000).map { key in
+      guard case .ready(_, _, let badge) = try outbox.notice(key) else {
+        return Pending(position: key.position, device: key.device, badge: .max)
+      }
+      return Pending(position: key.position, device: key.device, badge: badge)
+    }
+  }
+}
+
+/// Anna, Ben with two devices, and Carla with one; all in a room.
+private func company() -> Script {
+  var script = Script()
+  for (user, name) in [(anna, "Anna"), (ben, "Ben"), (carla, "Carla")] { script.register(user, name) }
+  script.device(annasPhone, of: anna, token: "a")
+  script.create(tea, by: anna, ben, carla)
+  script.device(bensPhone, of: ben, token: "b")
+  script.device(bensTablet, of: ben, token: "b2")
+  script.device(carlasPhone, of: carla, token: "c")
+  return script
+}
+
+@Suite struct OutboxTests {
+  @Test("a message makes a row for each device of each other member, with the badge at that very message")
+  func enumerates() throws {
+    var script = company()
+    script.baseline()
+    let first = script.send(to: tea, by: anna)
+    let second = script.send(to: tea, by: anna)
+    // In the same batch: what comes later must not show in the badges before.
+    script.room(tea, .readMarkerMoved(ben, to: .numbered(2), ordinal: 2), by: ben)
+    let third = script.send(to: tea, by: carla)
+    #expect(
+      Set(try pending(build(script.events))) == [
+        Pending(position: first, device: bensPhone, badge: 1), Pending(position: first, device: bensTablet, badge: 1),
+        Pending(position: first, device: carlasPhone, badge: 1),
+        Pending(position: second, device: bensPhone, badge: 2), Pending(position: second, device: bensTablet, badge: 2),
+        Pending(position: second, device: carlasPhone, badge: 2),
+        Pending(position: third, device: annasPhone, badge: 1), Pending(position: third, device: bensPhone, badge: 1),
+        Pending(position: third, device: bensTablet, badge: 1),
+      ])
+  }
+
+  @Test("a notice carries the message, its sender's name and the room's, as they were")
+  func notices() throws {
+    var script = company()
+    script.baseline()
+    let position = script.send("The kettle is on.", to: tea, by: anna)
+    script.user(anna, .profileChanged(nickname: "Anne"))
+    script.room(tea, .renamed(name: "coffee"))
+    let found = try build(script.events).read { database in
+      try PushQueries(database).notice(NoticeKey(position: position, user: ben, device: bensPhone))
+    }
+    let message = NoticeMessage(
+      room: tea, roomName: "tea", message: .numbered(1), sender: anna, senderNickname: "Anna",
+      text: "The kettle is on.", sentAt: Script.time(position))
+    #expect(found == .ready(token: PushToken(provider: .apns, token: "b"), message, badge: 1))
+  }
+
+  @Test("nothing is enumerated before push was switched on")
+  func beforeBaseline() throws {
+    var script = company()
+    script.send(to: tea, by: anna)
+    #expect(try pending(build(script.events)).isEmpty)
+    script.baseline()
+    let position = script.send(to: tea, by: carla)
+    #expect(Set(try pending(build(script.events)).map(\.position)) == [position])
+  }
+
+  @Test("imports, mutes, left members, devices without tokens and later joins make no row")
+  func silence() throws {
+    var script = company()
+    script.baseline()
+    script.send(to: tea, by: anna, originalTime: Timestamp(milliseconds: 5))
+    script.room(tea, .muted(ben, until: Script.time(LogPosition(10_000))), by: ben)
+    script.room(tea, .memberLeft(carla), by: carla)
+    script.user(anna, .deviceUpdated(annasPhone, .with(nil)))
+    script.register(.numbered(4), "Dora")
+    script.device(.numbered(41), of: .numbered(4), token: "d")
+    script.send(to: tea, by: anna)
+    script.send(to: tea, by: ben)
+    script.room(tea, .memberAdded(.numbered(4), role: .member), by: anna)
+    let heard = script.send(to: tea, by: anna)
+    // Four messages since Dora's friends met, one since Dora joined.
+    #expect(try pending(build(script.events)) == [Pending(position: heard, device: .numbered(41), badge: 1)])
+  }
+
+  @Test("a mute that ended before the message does not silence it, and the other rooms count in the badge")
+  func badgeOverRooms() throws {
+    var script = company()
+    script.create(cake, by: anna, ben)
+    script.baseline()
+    script.send(to: cake, by: anna)
+    let time = Script.time(LogPosition(UInt64(script.events.count + 2)))
+    script.room(tea, .muted(ben, until: time), by: ben)
+    let position = script.send(to: tea, by: carla)
+    let rows = try pending(build(script.events)).filter { $0.device == bensPhone }
+    #expect(rows.map(\.badge) == [1, 2] && rows.last?.position == position)
+  }
+
+  @Test("a device that comes after its user's joins hears all of their rooms, and a removed one none")
+  func devicesComeAndGo() throws {
+    var script = Script()
+    for (user, name) in [(anna, "Anna"), (ben, "Ben")] { script.register(user, name) }
+    script.baseline()
+    script.create(tea, by: anna, ben)
+    script.send(to: tea, by: anna)
+    script.device(bensPhone, of: ben, token: "b")
+    let heard = script.send(to: tea, by: anna)
+    script.device(bensTablet, of: ben, token: "b2")
+    script.user(ben, .deviceRemoved(bensPhone))
+    let both = script.send(to: tea, by: anna)
+    script.user(ben, .deviceRemoved(bensTablet))
+    script.send(to: tea, by: anna)
+    let queue = try build(script.events)
+    let keys = try queue.read { try PushQueries($0).pending(after: .origin, limit: 10) }
+    #expect(keys.map(\.position) == [heard, both] && keys.map(\.device) == [bensPhone, bensTablet])
+    let found = try queue.read { database in try keys.map { try PushQueries(database).notice($0) } }
+    #expect(found == [.unreachable, .unreachable], "a removed device is told nothing more")
+  }
+
+  @Test("two users may give their devices the same ID")
+  func sharedDeviceID() throws {
+    var script = company()
+    script.device(bensPhone, of: carla, token: "c2")
+    script.baseline()
+    let position = script.send(to: tea, by: anna)
+    var queue = try build(script.events)
+    var users = try queue.read { try PushQueries($0).pending(after: .origin, limit: 10) }
+      .filter { $0.device == bensPhone }.map(\.user)
+    #expect(users == [ben, carla])
+    script.settle(
+      through: LogPosition(position.value - 1),
+      [PushOutcome(position: position, user: carla, device: bensPhone, result: .delivered)])
+    queue = try build(script.events)
+    users = try queue.read { try PushQueries($0).pending(after: .origin, limit: 10) }
+      .filter { $0.device == bensPhone }.map(\.user)
+    #expect(users == [ben])
+  }
+
+  @Test("outcomes take away what they name and everything up to where all is settled")
+  func settles() throws {
+    var script = company()
+    script.baseline()
+    let first = script.send(to: tea, by: anna)
+    let second = script.send(to: tea, by: anna)
+    let third = script.send(to: tea, by: anna)
+    script.settle(
+      through: first,
+      [
+        PushOutcome(position: second, user: ben, device: bensPhone, result: .delivered),
+        PushOutcome(position: third, user: carla, device: carlasPhone, result: .abandoned),
+      ])
+    let rows = try pending(build(script.events))
+    #expect(
+      Set(rows) == [
+        Pending(position: second, device: bensTablet, badge: 2),
+        Pending(position: second, device: carlasPhone, badge: 2),
+        Pending(position: third, device: bensPhone, badge: 3), Pending(position: third, device: bensTablet, badge: 3),
+      ])
+    script.settle(through: third)
+    let queue = try build(script.events)
+    #expect(try pending(queue).isEmpty)
+    #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM noticeMessage") } == 0)
+    #expect(try queue.read { try PushQueries($0).settledThrough() } == third)
+  }
+
+  @Test("a token that was replaced is not used, and a dead one is not used again")
+  func tokens() throws {
+    var script = company()
+    script.baseline()
+    let position = script.send(to: tea, by: anna)
+    let key = NoticeKey(position: position, user: ben, device: bensPhone)
+    func token() throws -> String? {
+      let found = try build(script.events).read { try PushQueries($0).notice(key) }
+      guard case .ready(let token, _, _) = found else { return nil }
+      return token.token
+    }
+    #expect(try token() == "b")
+    script.user(ben, .deviceUpdated(bensPhone, .with("newer")))
+    #expect(try token() == "newer")
+    script.user(ben, .pushTokenInvalidated(bensPhone, PushToken(provider: .apns, token: "b")))
+    #expect(try token() == "newer", "an old token's death is not the new one's")
+    script.user(ben, .pushTokenInvalidated(bensPhone, PushToken(provider: .apns, token: "newer")))
+    #expect(try token() == nil)
+  }
+
+  @Test("the rows do not depend on where a batch ends", arguments: [1, 2, 7, 64])
+  func batches(size: Int) throws {
+    let events = randomHistory(seed: 7, count: 1500)
+    #expect(try !pending(build(events)).isEmpty)
+    #expect(try dump(build(events, batch: size)) == dump(build(events)))
+  }
+
+  /// A history of everything that matters to push, in any order.
+  private func randomHistory(seed: UInt64, count: Int) -> [RecordedEvent] {
+    var random = SeededGenerator(seed: seed)
+    var script = company()
+    script.create(cake, by: carla, ben)
+    script.baseline()
+    let people = [(anna, annasPhone), (ben, bensPhone), (ben, bensTablet), (carla, carlasPhone)]
+    while script.events.count < count {
+      let (user, device) = people[Int.random(in: 0..<people.count, using: &random)]
+      let room = Bool.random(using: &random) ? tea : cake
+      let last = UInt64(script.events.count)
+      switch Int.random(in: 0..<20, using: &random) {
+      case 0: script.room(room, .memberLeft(user), by: user)
+      case 1, 2: script.room(room, .memberJoined(user, role: .member, invite: nil), by: user)
+      case 3: script.user(user, .deviceRemoved(device))
+      case 4, 5: script.device(device, of: user, token: Bool.random(using: &random) ? "t\(last)" : nil)
+      case 6: script.room(room, .muted(user, until: Script.time(LogPosition(last + 20))), by: user)
+      case 7: script.send(to: room, by: user, originalTime: Timestamp(milliseconds: 1))
+      case 8: script.settle(through: LogPosition(last - min(last, UInt64.random(in: 5...60, using: &random))))
+      case 9: script.room(room, .readMarkerMoved(user, to: .numbered(1), ordinal: last / 4), by: user)
+      case 10: script.room(room, .messageDeleted(.numbered(1), ordinal: last / 5), by: user)
+      default: script.send(to: room, by: user)
+      }
+    }
+    return script.events
+  }
+}

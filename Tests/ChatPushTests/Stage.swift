@@ -1,0 +1,177 @@
+import ChatDomain
+import ChatPrimitives
+import EventStore
+import Foundation
+import Logging
+import Synchronization
+
+@testable import ChatPush
+
+let testLog = UUIDBytes(high: 0xabcd, low: 0x1234)
+let testLogger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+/// A folder that goes with the value.
+final class TemporaryFolder {
+  let path = NSTemporaryDirectory() + "chat-push-" + UUID().uuidString
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// A log in memory, and who records outcomes in it.
+///
+/// Unchecked: every stored variable is read and written with the condition's lock held.
+final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
+  private let condition = NSCondition()
+  private var stored: [RecordedEvent]
+  private var isClosed = false
+  private var failures: [RecordingFailure] = []
+  private var tokens: [NoticeKey: PushToken] = [:]
+
+  init(_ events: [RecordedEvent]) {
+    stored = events
+  }
+
+  var events: [RecordedEvent] { condition.withLock { stored } }
+  var head: LogPosition { condition.withLock { LogPosition(UInt64(stored.count)) } }
+  /// What was recorded of notices, in order.
+  var outcomes: [PushOutcomes] {
+    events.compactMap { recorded in
+      guard case .server(.pushOutcomesRecorded(let outcomes)) = recorded.event else { return nil }
+      return outcomes
+    }
+  }
+
+  @discardableResult
+  func append(_ event: ChatEvent, by actor: UserID? = nil) -> LogPosition {
+    condition.withLock {
+      let position = LogPosition(UInt64(stored.count + 1))
+      stored.append(Script.recorded(event, at: position, by: actor))
+      condition.broadcast()
+      return position
+    }
+  }
+
+  @discardableResult
+  func send(_ number: UInt64, to room: RoomID = tea, by author: UserID = anna) -> LogPosition {
+    append(.room(room, .messageSent(.numbered(number), author: author, text: "text \(number)")), by: author)
+  }
+
+  /// The next recordings fail so.
+  func fail(_ failures: RecordingFailure...) { condition.withLock { self.failures += failures } }
+
+  func close() {
+    condition.withLock {
+      isClosed = true
+      condition.broadcast()
+    }
+  }
+
+  // MARK: EventFeed
+
+  func events(after position: LogPosition, limit: Int) throws -> [RecordedEvent] {
+    condition.withLock { Array(stored.dropFirst(Int(position.value)).prefix(limit)) }
+  }
+
+  func waitForHead(beyond position: LogPosition) -> Bool {
+    condition.withLock {
+      while stored.count <= Int(position.value), !isClosed { condition.wait() }
+      return stored.count > Int(position.value)
+    }
+  }
+
+  // MARK: OutcomeRecorder
+
+  func record(_ outcomes: PushOutcomes) async throws(RecordingFailure) {
+    let failure = condition.withLock { failures.isEmpty ? nil : failures.removeFirst() }
+    if let failure { throw failure }
+    append(.server(.pushOutcomesRecorded(outcomes)))
+  }
+
+  func invalidate(
+    _ token: PushToken, of device: DeviceID, of user: UserID
+  ) async throws(RecordingFailure) -> TokenFate {
+    let current = events.compactMap { recorded -> DeviceDescription? in
+      guard case .user(user, let event) = recorded.event else { return nil }
+      switch event {
+      case .deviceRegistered(device, let description), .deviceUpdated(device, let description): return description
+      default: return nil
+      }
+    }.last
+    guard current?.tokens.contains(token) == true else { return .replaced }
+    append(.user(user, .pushTokenInvalidated(device, token)), by: user)
+    return .invalidated
+  }
+}
+
+/// A provider whose answers a test decides.
+final class ScriptedSender: NoticeSender {
+  typealias Answer = @Sendable (_ notice: Notice, _ attempt: Int) async -> SendResult
+
+  private struct State {
+    var sent: [Notice] = []
+    var attempts: [NoticeKey: Int] = [:]
+    var active: [DeviceID: Int] = [:]
+    var mostAtOnceToOneDevice = 0
+    var isClosed = false
+  }
+
+  private let state = Mutex(State())
+  private let answer: Answer
+
+  init(_ answer: @escaping Answer = { _, _ in .delivered }) {
+    self.answer = answer
+  }
+
+  /// Every attempt, in the order in which they began.
+  var sent: [Notice] { state.withLock { $0.sent } }
+  var mostAtOnceToOneDevice: Int { state.withLock { $0.mostAtOnceToOneDevice } }
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+
+  func send(_ notice: Notice) async -> SendResult {
+    let attempt = state.withLock { state in
+      state.sent.append(notice)
+      state.attempts[notice.key, default: 0] += 1
+      state.active[notice.key.device, default: 0] += 1
+      state.mostAtOnceToOneDevice = max(state.mostAtOnceToOneDevice, state.active[notice.key.device] ?? 0)
+      return state.attempts[notice.key] ?? 1
+    }
+    let result = await answer(notice, attempt)
+    state.withLock { $0.active[notice.key.device, default: 0] -= 1 }
+    return result
+  }
+
+  func close() async { state.withLock { $0.isClosed = true } }
+}
+
+/// Push over a log in memory: opens it, and closes it whatever the body does.
+func withPush<T: Sendable>(
+  _ folder: TemporaryFolder, _ log: MemoryLog, _ sender: ScriptedSender,
+  now: @escaping @Sendable () -> Timestamp = { Script.time(LogPosition(1000)) },
+  _ body: () async throws -> T
+) async throws -> T {
+  let push = try await PushService.open(
+    directory: folder.path, feed: log, logIdentity: testLog, recorder: log, sender: sender, logger: testLogger,
+    now: now)
+  let result: Result<T, any Error>
+  do {
+    result = .success(try await body())
+  } catch {
+    result = .failure(error)
+  }
+  await push.stopSending()
+  log.close()
+  try push.close()
+  return try result.get()
+}
+
+struct NotInTime: Error {}
+
+/// Returns when the condition holds.
+/// - Throws: `NotInTime` after ten seconds.
+func eventually(_ condition: () throws -> Bool) async throws {
+  let deadline = ContinuousClock.now + .seconds(10)
+  while try !condition() {
+    guard ContinuousClock.now < deadline else { throw NotInTime() }
+    try await Task.sleep(for: .milliseconds(5))
+  }
+}

@@ -1,0 +1,72 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatService
+import EventStore
+import Testing
+
+@Suite("Retries")
+struct RetryTests {
+  @Test("a key is answered as the first time, also after something newer; with other content it clashes")
+  func keys() async throws {
+    let bench = try await ServiceBench()
+    let chat = bench.chat
+    let alice = try await bench.user(1)
+    let by = Principal(user: alice)
+    let (room, other): (RoomID, RoomID) = (fixed(10), fixed(11))
+    for id in [room, other] {
+      _ = try await chat.performRoom(id, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: by)
+    }
+    let first = try await chat.performRoom(room, .rename(name: "green tea"), by: by, command: fixed(20))
+    _ = try await chat.performRoom(room, .rename(name: "black tea"), by: by, command: fixed(21))
+    // Once from what the writer remembers, and once when the index alone knows.
+    for _ in 0..<2 {
+      let again = try await chat.performRoom(room, .rename(name: "green tea"), by: by, command: fixed(20))
+      #expect(!again.isNew)
+      #expect(again.stamp == first.stamp)
+      #expect(try await chat.room(room, for: alice).0.room.name == "black tea")
+      #expect(
+        await rejection {
+          _ = try await chat.performRoom(room, .rename(name: "mate"), by: by, command: fixed(20))
+        } == .idempotencyKeyReused)
+      #expect(
+        await rejection {
+          _ = try await chat.performRoom(other, .rename(name: "green tea"), by: by, command: fixed(20))
+        } == .idempotencyKeyReused)
+      try await chat.views.waitForAll(chat.store.head)
+    }
+    try bench.close()
+  }
+
+  @Test("the same new message from many at once is recorded once")
+  func sameMessageAtOnce() async throws {
+    let bench = try await ServiceBench()
+    let chat = bench.chat
+    let alice = try await bench.user(1)
+    let room: RoomID = fixed(10)
+    _ = try await chat.performRoom(
+      room, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: Principal(user: alice))
+    let before = chat.store.head
+    let outcomes = try await withThrowingTaskGroup(of: ChatOutcome.self) { group in
+      for _ in 0..<100 { group.addTask { try await bench.send("hello", 50, to: room, by: alice) } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(outcomes.filter(\.isNew).count == 1)
+    #expect(Set(outcomes.map(\.stamp)).count == 1)
+    #expect(chat.store.head == before.next)
+    #expect(await rejection { _ = try await bench.send("other", 50, to: room, by: alice) } == .idInUse)
+    try bench.close()
+  }
+
+  @Test("a lookup that the writer has outlived is not trusted")
+  func staleFacts() {
+    var state = DecisionState(seen: SeenIDs(SeenFilter(), newest: .origin), floor: LogPosition(100))
+    let command = ChatCommand(
+      act: Act(time: Timestamp(milliseconds: 0)), operation: .room(fixed(1), .leave), factsAsOf: LogPosition(99))
+    let reply = state.decide(command, next: LogPosition(101), now: Timestamp(milliseconds: 0)).reply
+    guard case .staleFacts = reply else {
+      Issue.record("\(reply)")
+      return
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatService
+import EventLog
+import EventStore
+import Foundation
+import Logging
+
+/// A service over a real log and real SQLite files, in a directory that goes with it.
+final class ServiceBench: Sendable {
+  let directory: String
+  let log: EmbeddedLog
+  let opened: ServiceOpening.Opened
+  private let keepsDirectory: Bool
+
+  var chat: ChatService { opened.chat }
+
+  init(
+    directory: String = FileManager.default.temporaryDirectory.appendingPathComponent("hansard-\(UUID())").path,
+    keepsDirectory: Bool = false
+  ) async throws {
+    self.directory = directory
+    self.keepsDirectory = keepsDirectory
+    log = try EmbeddedLog.open(
+      directory: directory, options: LogOptions(segmentBytes: 8 << 20, preparesAhead: false))
+    var opening = ServiceOpening(
+      directory: directory, tokenLifetimeMilliseconds: 900_000,
+      logger: Logger(label: "test") { StreamLogHandler.standardError(label: $0) })
+    opening.passwordCost.logRounds = 10
+    opened = try await opening.open(log: log, lastTime: log.lastTime)
+  }
+
+  func close() throws {
+    try opened.close()
+    if !keepsDirectory { try FileManager.default.removeItem(atPath: directory) }
+  }
+
+  // MARK: Shorthands
+
+  static let service = ServiceID(UUIDBytes(high: 9, low: 9))
+
+  func user(_ number: UInt64) async throws -> UserID {
+    let id: UserID = fixed(number)
+    let registration = Registration(
+      nickname: "user \(number)", email: nil, externalID: "crm-\(number)", credential: nil,
+      commitmentKey: ChatService.randomBytes(Registration.commitmentKeyBytes))
+    _ = try await chat.perform(chat.register(id, registration, by: Principal(service: Self.service)))
+    return id
+  }
+
+  func send(_ text: String, _ number: UInt64, to room: RoomID, by user: UserID) async throws -> ChatOutcome {
+    try await chat.perform(try chat.send(text, as: fixed(number), to: room, by: Principal(user: user)))
+  }
+}
+
+func fixed<Entity>(_ number: UInt64) -> ID<Entity> { ID(UUIDBytes(high: 0x0199_0000_0000_7000, low: number)) }
+
+/// What a service refuses with.
+func rejection(of body: () async throws -> Void) async -> Rejection? {
+  do {
+    try await body()
+    return nil
+  } catch ServiceError.rejected(let rejection) {
+    return rejection
+  } catch {
+    return nil
+  }
+}

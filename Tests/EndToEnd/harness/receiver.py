@@ -1,0 +1,92 @@
+"""A webhook receiver that fails, hangs and calls tokens dead as a test wants it, and remembers every notice."""
+
+import hashlib
+import hmac
+import http.server
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+# Longer than a server waits for an answer.
+HANG_SECONDS = 6
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """One notice as it came in."""
+
+    body: dict
+    key: str
+    status: int
+    hung: bool
+
+    @property
+    def notice(self) -> tuple[int, str, str]:
+        """What the notice is of: position, user, device."""
+        return self.body["position"], self.body["userId"], self.body["deviceId"]
+
+    @property
+    def is_delivered(self) -> bool:
+        return self.status == 200 and not self.hung
+
+
+class Receiver:
+    """Answers each notice with the status that `answer` gives for its body; None hangs first. Checks the signature."""
+
+    def __init__(self, secret: bytes, answer: Callable[[dict], int | None] = lambda body: 200):
+        self.secret = secret
+        self.answer = answer
+        self.receipts: list[Receipt] = []
+        self.faults: list[str] = []
+        self.lock = threading.Lock()
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):  # noqa: N802
+                outer.receive(self)
+
+            def log_message(self, *arguments):
+                pass
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        self.http.handle_error = lambda *arguments: None  # A killed server leaves connections half open.
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}/push"
+        self.thread = threading.Thread(target=self.http.serve_forever, daemon=True)
+        self.thread.start()
+
+    def receive(self, request) -> None:
+        raw = request.rfile.read(int(request.headers["Content-Length"]))
+        key, signature = request.headers["Hansard-Delivery-Key"], request.headers["Hansard-Signature"]
+        body = json.loads(raw)
+        expected = "sha256=" + hmac.new(self.secret, raw, hashlib.sha256).hexdigest()
+        with self.lock:
+            if not hmac.compare_digest(signature or "", expected):
+                self.faults.append(f"signature {signature} instead of {expected}")
+            if body["deliveryKey"] != key:
+                self.faults.append(f"delivery key {key} in the header, {body['deliveryKey']} in the body")
+            if request.path != "/push" or request.headers["Content-Type"] != "application/json":
+                self.faults.append(f"{request.path} as {request.headers['Content-Type']}")
+            status = self.answer(body)
+            self.receipts.append(Receipt(body, key, status or 200, status is None))
+        if status is None:
+            time.sleep(HANG_SECONDS)
+        request.send_response(status or 200)
+        request.send_header("Content-Length", "0")
+        request.end_headers()
+
+    def taken(self) -> list[Receipt]:
+        with self.lock:
+            return list(self.receipts)
+
+    def delivered(self) -> set[tuple[int, str, str]]:
+        return {receipt.notice for receipt in self.taken() if receipt.is_delivered}
+
+    def close(self) -> None:
+        self.http.shutdown()
+        self.http.server_close()
+        self.thread.join()

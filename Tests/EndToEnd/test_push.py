@@ -1,0 +1,478 @@
+"""Push: every device that should know is told, once as far as it can tell, with the right badge; nobody else is."""
+
+import json
+import pathlib
+import random
+import threading
+import time
+
+import pytest
+import requests
+
+from harness.client import new_id
+from harness.command import audit, hansard
+from harness.people import Person, Room, World
+from harness.receiver import Receiver
+from harness.server import Server
+
+SECRET = b"a secret of more than sixteen bytes"
+SETTLE_SECONDS = 60
+# How long a test waits to see that nothing comes.
+SILENCE_SECONDS = 1.5
+
+
+def eventually(what: str, condition) -> None:
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {SETTLE_SECONDS} s: {what}"
+        time.sleep(0.05)
+
+
+def device(person: Person, token: str | None = None, provider: str = "apnsToken", id: str | None = None) -> str:
+    """Gives a person a device; its token, where it has one, is not its ID."""
+    id = id or new_id()
+    person.put(f"/v1/devices/{id}", {provider: token} if token else {})
+    return id
+
+
+# ---- the file sink ----
+
+
+@pytest.fixture
+def sink(tmp_path) -> pathlib.Path:
+    return tmp_path / "notices.jsonl"
+
+
+@pytest.fixture
+def pushing(tmp_path, sink):
+    """A server that appends its notices to a file."""
+    server = Server(tmp_path / "data", "--push-file", sink).start()
+    yield server
+    server.end()
+
+
+def lines(sink: pathlib.Path) -> list[dict]:
+    if not sink.exists():
+        return []
+    return [json.loads(line) for line in sink.read_text().splitlines()]
+
+
+def wait_for(sink: pathlib.Path, text: str, count: int = 1) -> list[dict]:
+    """The notices so far, once those with this text have come."""
+    eventually(f"{count} notices '{text}'", lambda: sum(line["text"] == text for line in lines(sink)) >= count)
+    return lines(sink)
+
+
+def told(sink: pathlib.Path, text: str) -> list[tuple[str, int]]:
+    return sorted((line["deviceId"], line["badge"]) for line in lines(sink) if line["text"] == text)
+
+
+def test_each_device_of_each_other_member_is_told_with_its_badge(pushing, sink):
+    world = World(pushing)
+    anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    device(anna, "a1")
+    phone, tablet, other = device(ben, "b1"), device(ben, "b2", "fcmToken"), device(carla, "c1")
+    room = anna.room("Tea", ben, carla)
+    sent = anna.send(room, "The kettle is on.")
+    notices = wait_for(sink, "The kettle is on.", 3)
+    assert told(sink, "The kettle is on.") == sorted([(phone, 1), (tablet, 1), (other, 1)])
+    mine = next(notice for notice in notices if notice["deviceId"] == tablet)
+    assert mine == mine | {
+        "userId": ben.id, "provider": "fcm", "token": "b2", "roomId": room.id, "roomName": "Tea",
+        "messageId": sent["id"], "senderId": anna.id, "senderNickname": "Anna", "position": sent["position"],
+        "sentAt": sent["sentAt"],
+    }
+    assert len({notice["deliveryKey"] for notice in notices}) == 3
+    # The sender's devices are not told, and having read lowers the badge.
+    ben.put(f"{room.path}/read-marker", {"messageId": sent["id"]})
+    carla.send(room, "Coming.")
+    wait_for(sink, "Coming.", 3)
+    assert sorted((line["userId"], line["badge"]) for line in lines(sink) if line["text"] == "Coming.") == sorted(
+        [(anna.id, 1), (ben.id, 1), (ben.id, 1)]
+    )
+    # The badge counts every room, as the API says.
+    anna.send(anna.room("Cake", ben), "Cake, too.")
+    wait_for(sink, "Cake, too.", 2)
+    assert told(sink, "Cake, too.") == sorted([(phone, 2), (tablet, 2)]) and ben.get("/v1/badge")["unreadCount"] == 2
+    assert sink.stat().st_mode & 0o777 == 0o600
+
+
+def test_muted_rooms_imports_and_strangers_to_the_room_tell_nobody(pushing, sink):
+    world = World(pushing)
+    anna, ben, carla, dora, emil = world.users("Anna", "Ben", "Carla", "Dora", "Emil")
+    phones = {person.id: device(person, f"token-{person.nickname}") for person in (ben, carla, dora)}
+    device(emil)
+    room = anna.room("Tea", ben, carla, emil)
+    ben.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"})
+    carla.post(f"{room.path}/leave")
+    anna.send(room, "Nobody is told.")
+    world.admin.ingest_all([
+        {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": "Imported.",
+         "sentAt": "2001-02-03T04:05:06.000Z"},
+    ])
+    anna.put(f"{room.path}/members/{dora.id}")
+    ben.put(f"{room.path}/mute", {"until": None})
+    anna.send(room, "Ben and Dora are told.")
+    wait_for(sink, "Ben and Dora are told.", 2)
+    # Unread starts at the join; a mute that was lifted leaves what came meanwhile unread.
+    assert told(sink, "Ben and Dora are told.") == sorted([(phones[ben.id], 3), (phones[dora.id], 1)])
+    assert {line["text"] for line in lines(sink)} == {"Ben and Dora are told."}
+
+
+def test_a_long_text_is_cut_at_a_whole_character(pushing, sink):
+    world = World(pushing)
+    anna, ben = world.users("Anna", "Ben")
+    device(ben, "b")
+    anna.send(anna.room("Tea", ben), "길" * 5000)
+    eventually("a notice", lambda: lines(sink))
+    assert lines(sink)[0]["text"] == "길" * (1024 // 3)
+
+
+def test_what_was_there_before_push_was_switched_on_is_never_sent(tmp_path, sink):
+    server = Server(tmp_path / "data").start()
+    world = World(server)
+    anna, ben = world.users("Anna", "Ben")
+    phone = device(ben, "b")
+    room = anna.room("Tea", ben)
+    anna.send(room, "old")
+    server.stop()
+    server.flags = ("--push-file", sink)
+    server.start()
+    anna.send(room, "new")
+    assert [line["text"] for line in wait_for(sink, "new")] == ["new"] and told(sink, "new") == [(phone, 2)]
+    server.stop()
+    assert [line["text"] for line in lines(sink)] == ["new"]
+
+
+def test_neither_a_restart_nor_a_replay_nor_a_lost_outbox_sends_anything_again(pushing, sink):
+    world = World(pushing)
+    anna, ben = world.users("Anna", "Ben")
+    device(ben, "b")
+    room = anna.room("Tea", ben)
+    for number in range(20):
+        anna.send(room, f"{number}")
+    wait_for(sink, "19")
+    before = sink.read_bytes()
+    pushing.restart()
+    pushing.stop()
+    hansard("replay", "--data", pushing.data)
+    assert sink.read_bytes() == before
+    for file in (pushing.data / "views").glob("push-v1.sqlite*"):
+        file.unlink()
+    pushing.start()
+    time.sleep(SILENCE_SECONDS)
+    assert sink.read_bytes() == before
+    anna.send(room, "and on")
+    assert [line["badge"] for line in wait_for(sink, "and on")] == list(range(1, 22))
+    pushing.stop()
+    hansard("replay", "--data", pushing.data, "--verify")
+
+
+# ---- the options ----
+
+
+@pytest.mark.parametrize(
+    ("flags", "complaint"),
+    [
+        (["--push-webhook", "http://127.0.0.1:9/"], "no secret"),
+        (["--push-webhook", "http://127.0.0.1:9/", "--push-file", "F", "--push-secret-file", "S"], "one place"),
+        (["--push-secret-file", "S"], "no webhook"),
+        (["--push-webhook", "not a URL", "--push-secret-file", "S"], "not an absolute http or https URL"),
+        (["--push-webhook", "http://127.0.0.1:9/", "--push-secret-file", "short"], "at least"),
+        (["--push-webhook", "http://127.0.0.1:9/", "--push-secret-file", "missing"], "no readable file"),
+        (["--push-file", "nowhere/notices"], "cannot be opened"),
+    ],
+)
+def test_a_wrong_push_option_is_refused_before_anything_is_made(tmp_path, flags, complaint):
+    (tmp_path / "S").write_bytes(SECRET + b"\n")
+    (tmp_path / "short").write_text("short")
+    places = [str(tmp_path / flag) if flag in ("F", "S", "short", "missing", "nowhere/notices") else flag for flag in flags]
+    outcome = hansard("serve", "--data", tmp_path / "data", *places, expect=None)
+    assert outcome.status != 0 and complaint in outcome.errors
+    assert not (tmp_path / "data").exists()
+
+
+def test_the_environment_gives_what_the_options_do(tmp_path, monkeypatch):
+    secret = tmp_path / "secret"
+    secret.write_bytes(SECRET + b"\n")
+    receiver = Receiver(SECRET)
+    monkeypatch.setenv("HANSARD_PUSH_WEBHOOK", receiver.url)
+    monkeypatch.setenv("HANSARD_PUSH_SECRET_FILE", str(secret))
+    server = Server(tmp_path / "data").start()
+    try:
+        anna, ben = World(server).users("Anna", "Ben")
+        device(ben, "b")
+        anna.send(anna.room("Tea", ben), "hello")
+        eventually("the notice", receiver.delivered)
+        assert receiver.faults == []
+    finally:
+        server.end()
+        receiver.close()
+
+
+# ---- the webhook ----
+
+
+@pytest.fixture
+def receiver():
+    receiver = Receiver(SECRET)
+    yield receiver
+    receiver.close()
+
+
+@pytest.fixture
+def posting(tmp_path, receiver):
+    """A server that posts its notices."""
+    secret = tmp_path / "secret"
+    secret.write_bytes(SECRET)
+    server = Server(tmp_path / "data", "--push-webhook", receiver.url, "--push-secret-file", secret).start()
+    yield server
+    server.end()
+
+
+def test_a_token_that_is_gone_becomes_an_event_and_gets_nothing_more(posting, receiver):
+    world = World(posting)
+    anna, ben = world.users("Anna", "Ben")
+    phone, tablet = device(ben, "dead-token"), device(ben, "live-token")
+    receiver.answer = lambda body: 410 if body["token"] == "dead-token" else 200
+    room = anna.room("Tea", ben)
+    first, second = anna.send(room, "first"), anna.send(room, "second")
+    eventually("the live device", lambda: {(second["position"], ben.id, tablet)} <= receiver.delivered())
+    eventually("the event", lambda: audit(posting.data, "--type", "push-token.invalidated"))
+    (row,) = audit(posting.data, "--type", "push-token.invalidated")
+    assert (row["stream"], row["subject"], row["detail"]) == (ben.id, phone, {"pushProvider": "apns"})
+    assert row["service"] and "dead-token" not in json.dumps(audit(posting.data))
+    assert ben.get(f"/v1/devices/{phone}")["pushProviders"] == []
+    assert [receipt.notice for receipt in receiver.taken() if receipt.body["token"] == "dead-token"] == [
+        (first["position"], ben.id, phone)
+    ]
+    device(ben, "new-token", id=phone)
+    third = anna.send(room, "third")
+    eventually("the new token", lambda: {(third["position"], ben.id, phone)} <= receiver.delivered())
+
+
+def test_what_became_of_notices_stands_in_the_log(posting, receiver):
+    world = World(posting)
+    anna, ben = world.users("Anna", "Ben")
+    device(ben, "b")
+    room = anna.room("Tea", ben)
+    sent = [anna.send(room, f"{number}") for number in range(50)]
+
+    def settled() -> int:
+        rows = audit(posting.data, "--type", "push.outcomes-recorded")
+        return max(row["detail"]["settledThrough"] for row in rows)
+
+    eventually("the outcomes", lambda: settled() >= sent[-1]["position"])
+    assert len(audit(posting.data, "--type", "push.outcomes-recorded")) < 50, "outcomes are recorded in batches"
+    assert [receipt.body["badge"] for receipt in receiver.taken()] == list(range(1, 51)), "a device is told in order"
+
+
+# ---- everything going wrong ----
+
+
+class Company:
+    """People with devices in two rooms, and who of them has to be told of what."""
+
+    def __init__(self, world: World, source: random.Random):
+        self.source = source
+        self.people = world.users("Anna", "Ben", "Carla", "Dora")
+        anna, ben, carla, dora = self.people
+        self.rooms = [anna.room("Tea", *self.people[1:]), anna.room("Cake", ben, dora)]
+        self.said: dict[Room, list[str]] = {room: [] for room in self.rooms}
+        # Each device's tokens in the order in which it got them, with the position from which on it had each.
+        self.tokens: dict[tuple[str, str], list[tuple[int, str]]] = {}
+        for person, count in ((anna, 1), (ben, 2), (carla, 1), (dora, 1)):
+            for _ in range(count):
+                self.give_token(person, new_id())
+        # Never told: a device without a token, and Dora of anything in the first room.
+        device(anna)
+        dora.put(f"{self.rooms[0].path}/mute", {"until": "2090-01-01T00:00:00Z"})
+        self.all_tokens = [token for tokens in self.tokens.values() for _, token in tokens]
+
+    def rooms_of(self, person: Person) -> list[Room]:
+        """Carla is in the first room alone."""
+        return self.rooms[:1] if person is self.people[2] else self.rooms
+
+    def give_token(self, person: Person, id: str) -> None:
+        token = "push-token-" + new_id()
+        answer = person.put(f"/v1/devices/{id}", {"apnsToken": token})
+        self.tokens.setdefault((person.id, id), []).append((answer["position"], token))
+
+    def renew(self, owner: str, id: str) -> None:
+        self.give_token(next(person for person in self.people if person.id == owner), id)
+        self.all_tokens.append(self.tokens[owner, id][-1][1])
+
+
+def recount(data: pathlib.Path) -> dict[tuple[int, str], int]:
+    """Each user's badge right after each message, and only for those who are to be told of it, from the audit alone."""
+    last: dict[str, int] = {}
+    markers: dict[str, dict[str, int]] = {}
+    muted: set[tuple[str, str]] = set()
+    badges: dict[tuple[int, str], int] = {}
+    for row in audit(data):
+        room, user = row["stream"], row["actor"]
+        match row["type"]:
+            case "room.created":
+                last[room], markers[room] = 0, {}
+            case "member.joined" | "member.added":
+                markers[room][row["subject"]] = last[room]
+            case "room.muted":
+                muted.add((room, user))
+            case "message.sent":
+                last[room] += 1
+                markers[room][user] = last[room]
+                for other in markers[room]:
+                    if other != user and (room, other) not in muted:
+                        badges[row["position"], other] = sum(
+                            last[place] - read[other]
+                            for place, read in markers.items()
+                            if other in read and (place, other) not in muted
+                        )
+            case "read-marker.moved":
+                markers[room][user] = max(markers[room][user], row["detail"]["ordinal"])
+    return badges
+
+
+class Chaos:
+    """Answers at random: an error, no answer in time, a dead token; a dead token stays dead."""
+
+    def __init__(self, source: random.Random):
+        self.source = source
+        self.is_over = False
+        self.hangs = 6
+        self.deaths = 5
+        # The position of the first notice that each dead token was refused with.
+        self.dead: dict[str, int] = {}
+
+    def __call__(self, body: dict) -> int | None:
+        if body["token"] in self.dead:
+            return 410
+        if self.is_over:
+            return 200
+        dice = self.source.random()
+        if dice < 0.03 and self.deaths > 0:
+            self.deaths -= 1
+            self.dead[body["token"]] = body["position"]
+            return 410
+        if dice < 0.06 and self.hangs > 0:
+            self.hangs -= 1
+            return None
+        return self.source.choice([500, 503, 429, 404]) if dice < 0.35 else 200
+
+
+def talk(person: Person, company: Company, source: random.Random, stop: threading.Event) -> None:
+    """Sends and reads until told to stop, or until the server is gone."""
+    api = person.again()
+    try:
+        while not stop.is_set():
+            room = source.choice(company.rooms_of(person))
+            sent = api.put(room.message(new_id()), {"text": f"text {source.random()}"})
+            company.said[room].append(sent["id"])
+            if source.random() < 0.3:
+                read = source.choice(company.said[room][-5:])
+                assert api.request("PUT", f"{room.path}/read-marker", {"messageId": read}).status_code in (200, 201)
+            time.sleep(source.uniform(0, 0.05))
+    except requests.RequestException:
+        return
+
+
+def required(company: Company, chaos: Chaos, badges: dict[tuple[int, str], int]) -> set[tuple[int, str, str]]:
+    """The notices that have to be delivered: from each token's first moment to its death or its successor's."""
+    notices = set()
+    for (user, id), tokens in company.tokens.items():
+        for number, (since, token) in enumerate(tokens):
+            until = tokens[number + 1][0] if number + 1 < len(tokens) else float("inf")
+            until = min(until, chaos.dead.get(token, until))
+            notices |= {(position, user, id) for position, owner in badges if owner == user and since < position < until}
+    return notices
+
+
+@pytest.mark.parametrize("seed", [20260131])
+def test_a_failing_receiver_and_ten_kills_lose_and_invent_no_notice(tmp_path, seed):
+    source = random.Random(seed)
+    secret = tmp_path / "secret"
+    secret.write_bytes(SECRET)
+    chaos = Chaos(random.Random(seed + 1))
+    receiver = Receiver(SECRET, chaos)
+    server = Server(tmp_path / "data", "--push-webhook", receiver.url, "--push-secret-file", secret).start()
+    try:
+        world = World(server)
+        company = Company(world, source)
+        for _ in range(10):
+            stop = threading.Event()
+            talkers = [
+                threading.Thread(target=talk, args=(person, company, random.Random(source.random()), stop))
+                for person in company.people
+            ]
+            for talker in talkers:
+                talker.start()
+            time.sleep(source.uniform(0.2, 0.8))
+            server.kill()
+            stop.set()
+            for talker in talkers:
+                talker.join()
+            server.start()
+            # A device whose token died comes back with a new one, sooner or later.
+            for (user, id), tokens in list(company.tokens.items()):
+                if tokens[-1][1] in chaos.dead and source.random() < 0.7:
+                    company.renew(user, id)
+        chaos.is_over = True
+        badges = recount(server.data)
+        due = required(company, chaos, badges)
+        eventually("every notice that is due", lambda: due <= receiver.delivered())
+        check_receipts(receiver, company, badges)
+        assert len(due) > 100 and chaos.dead, "the test must have something to show"
+        check_audit(server, company, chaos)
+        check_silence(server, receiver)
+    finally:
+        server.end()
+        receiver.close()
+
+
+def check_receipts(receiver: Receiver, company: Company, badges: dict[tuple[int, str], int]) -> None:
+    """Whatever came, delivered or not, is a notice that somebody had coming, signed, under its one key, with its badge."""
+    assert receiver.faults == []
+    keys: dict[tuple[int, str, str], str] = {}
+    for receipt in receiver.taken():
+        position, user, id = receipt.notice
+        assert (position, user) in badges, f"{receipt.body} tells of nothing that {user} was to be told of"
+        assert receipt.body["badge"] == badges[position, user], receipt.body
+        since = next((since for since, token in company.tokens[user, id] if token == receipt.body["token"]), None)
+        assert since is not None, "a token that the device never had"
+        assert company.tokens[user, id][0][0] < position, "the device came after the message"
+        assert keys.setdefault(receipt.notice, receipt.key) == receipt.key, "a new key for the same event and device"
+    assert len(set(keys.values())) == len(keys), "two notices under one key"
+
+
+def check_audit(server: Server, company: Company, chaos: Chaos) -> None:
+    """A dead token is an event, and no token is ever shown."""
+    def invalidated():
+        return audit(server.data, "--type", "push-token.invalidated")
+
+    # A token that was replaced before the server knew of its death is not taken from anybody.
+    still_dead = {id for (_, id), tokens in company.tokens.items() if tokens[-1][1] in chaos.dead}
+    ever_dead = {id for (_, id), tokens in company.tokens.items() for _, token in tokens if token in chaos.dead}
+    eventually("the dead tokens in the log", lambda: still_dead <= {row["subject"] for row in invalidated()})
+    assert {row["subject"] for row in invalidated()} <= ever_dead
+    assert len(invalidated()) <= len(chaos.dead) and all(row["service"] for row in invalidated())
+    for format in ("table", "jsonl", "csv"):
+        shown = hansard("audit", "--data", server.data, "--format", format).text
+        assert not any(token in shown for token in company.all_tokens)
+    assert not any(token in server.tail() for token in company.all_tokens)
+
+
+def check_silence(server: Server, receiver: Receiver) -> None:
+    """What is settled stays settled: over a restart, a replay, and the loss of the outbox."""
+    server.stop()
+    count = len(receiver.taken())
+    hansard("replay", "--data", server.data)
+    hansard("log", "verify", "--data", server.data)
+    server.start()
+    time.sleep(SILENCE_SECONDS)
+    server.stop()
+    for file in (server.data / "views").glob("push-v1.sqlite*"):
+        file.unlink()
+    server.start()
+    time.sleep(SILENCE_SECONDS)
+    assert len(receiver.taken()) == count, "something was sent again"
+    hansard("replay", "--data", server.data, "--verify")
