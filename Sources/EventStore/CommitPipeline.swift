@@ -6,31 +6,29 @@ import Foundation
 
 /// One writer: commands in, durable answers out.
 ///
-/// Two threads. The first decides: it takes what is queued and collects facts in an open block. The second syncs: it
-/// writes one block at a time and then lets its answers go. While it syncs, the next block forms; there is no timer.
-/// An answer without facts of its own leaves with the block that was open or under way when it was decided, so that
-/// nothing that is not durable shows.
+/// One thread takes what is queued, decides it, writes one block, syncs, and answers; meanwhile the next batch forms in
+/// the queue. There is no timer. An answer without facts of its own leaves with the rest of its batch, after the sync,
+/// so nothing that is not durable shows.
 ///
-/// Unchecked: `state` is touched only while `condition` is locked, `machine`, `clock` and the open batch by the deciding
-/// thread alone, `isNoted` by the syncing one.
+/// Unchecked: `state` is touched only while `condition` is locked; `machine`, `lastTime`, `batch` and `isNoted` by the
+/// writer's thread alone.
 package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendable {
   package typealias Completion = @Sendable (Result<Machine.Reply, CommitError>) -> Void
 
   /// Commands that wait to be decided. Beyond it a command is refused as overloaded.
   package static var queueLimit: Int { 16_384 }
-  /// Commands decided between two looks at whether the disk is free.
-  private static var decisionsPerTurn: Int { 256 }
   /// How long nothing must have been written before the log is told that it is idle, in seconds.
   private static var idleSeconds: TimeInterval { 0.05 }
+  private static var stackBytes: Int { 4 * 1024 * 1024 }
 
   private let store: EventStore
   private let clock: @Sendable () -> Timestamp
   private let condition = NSCondition()
   private var state = State()
   private var machine: Machine
-  private var open: Batch
+  private var batch: Batch
   private var lastTime: Timestamp
-  /// The log knows that it is idle. Touched by the syncing thread alone.
+  /// The log knows that it is idle.
   private var isNoted = false
 
   /// - Parameter lastTime: The time of the last record in the log: no later one is earlier.
@@ -41,23 +39,13 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
     self.machine = machine
     self.lastTime = lastTime
     self.clock = clock
-    open = Batch(first: store.head.next)
-    start("hansard-decide") { $0.decideUntilClosed() }
-    start("hansard-sync") { $0.syncUntilClosed() }
-  }
-
-  private func start(_ name: String, _ body: @escaping @Sendable (CommitPipeline) -> Void) {
+    batch = Batch(first: store.head.next)
     let thread = Thread { [self] in
       // Named from within: only so does the system show the name too.
-      Thread.current.name = name
-      body(self)
-      condition.withLock {
-        state.runningThreads -= 1
-        condition.broadcast()
-      }
+      Thread.current.name = "hansard-writer"
+      run()
     }
-    thread.stackSize = 4 * 1024 * 1024
-    condition.withLock { state.runningThreads += 1 }
+    thread.stackSize = Self.stackBytes
     thread.start()
   }
 }
@@ -65,15 +53,14 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
 // MARK: - For whoever has a command
 
 extension CommitPipeline {
-  /// Queues a command. `completion` is called once, on a thread of the pipeline: it must not block.
+  /// Queues a command. `completion` is called once, on the writer's thread: it must not block.
   /// - Throws: `overloaded`, `closed` or `poisoned`; then `completion` is never called.
   package func submit(_ command: Machine.Command, completion: @escaping Completion) throws(CommitError) {
     let refusal: CommitError? = condition.withLock {
       if let reason = state.poison { return .poisoned(reason: reason) }
       if state.isClosing { return .closed }
       guard state.queue.count < Self.queueLimit else { return .overloaded }
-      state.queue.append(.command(command, completion))
-      if state.deciderWaits { condition.broadcast() }
+      enqueue(.command(command, completion))
       return nil
     }
     if let refusal { throw refusal }
@@ -91,13 +78,17 @@ extension CommitPipeline {
     return try result.get()
   }
 
-  /// Lets the deciding thread change the machine between two commands, such as to forget what a projection now knows.
+  /// Lets the writer change the machine between two commands, such as to forget what a projection now knows.
   package func maintain(_ body: @escaping @Sendable (inout Machine) -> Void) {
     condition.withLock {
-      guard !state.isClosing else { return }
-      state.queue.append(.maintenance(body))
-      if state.deciderWaits { condition.broadcast() }
+      if !state.isClosing { enqueue(.maintenance(body)) }
     }
+  }
+
+  /// Only while `condition` is locked.
+  private func enqueue(_ item: Item) {
+    state.queue.append(item)
+    if state.isWaiting { condition.broadcast() }
   }
 
   /// Why nothing is written any more; nil while the log is healthy.
@@ -105,46 +96,52 @@ extension CommitPipeline {
     condition.withLock { state.poison }
   }
 
-  /// Decides and writes what is queued, refuses everything later, and returns when both threads have ended.
+  /// Decides and writes what is queued, refuses everything later, and returns when the writer has ended.
   package func close() {
     condition.withLock {
       state.isClosing = true
       condition.broadcast()
-      while state.runningThreads > 0 { condition.wait() }
+      while !state.hasEnded { condition.wait() }
     }
   }
 }
 
-// MARK: - The deciding thread
+// MARK: - The writer's thread
 
 extension CommitPipeline {
-  private func decideUntilClosed() {
+  private func run() {
     while let items = nextItems() {
-      for item in items { perform(item) }
-      handOver()
+      for item in items {
+        perform(item)
+        if batch.block.rawBytes >= BlockBuilder.targetRawBytes { settle() }
+      }
+      settle()
     }
     condition.withLock {
-      state.isDecided = true
+      state.hasEnded = true
       condition.broadcast()
     }
   }
 
-  /// Waits for something to do: items, or an open block and a free disk. Nil when all is done.
-  private func nextItems() -> [Item]? {
-    condition.withLock {
-      while true {
-        let canHandOver = state.handedOver == nil && !state.isSyncing
-        if !state.queue.isEmpty, canHandOver || !open.isFull {
-          let taken = Array(state.queue.prefix(Self.decisionsPerTurn))
-          state.queue.removeFirst(taken.count)
-          return taken
+  /// Waits for something to do, and tells the log when there is nothing for a while. Nil when all is done.
+  private func nextItems() -> Deque<Item>? {
+    while true {
+      let (items, isOver): (Deque<Item>, Bool) = condition.withLock {
+        state.isWaiting = true
+        while state.queue.isEmpty, !state.isClosing {
+          if isNoted {
+            condition.wait()
+          } else if !condition.wait(until: Date(timeIntervalSinceNow: Self.idleSeconds)) {
+            break
+          }
         }
-        if !open.isEmpty, canHandOver { return [] }
-        if state.isClosing, state.queue.isEmpty, open.isEmpty { return nil }
-        state.deciderWaits = true
-        condition.wait()
-        state.deciderWaits = false
+        state.isWaiting = false
+        defer { state.queue = [] }
+        return (state.queue, state.isClosing)
       }
+      if !items.isEmpty { return items }
+      if isOver { return nil }
+      noteIdle()
     }
   }
 
@@ -156,109 +153,35 @@ extension CommitPipeline {
   }
 
   private func decide(_ command: Machine.Command, _ completion: @escaping Completion) {
-    if let reason = poison {
-      completion(.failure(.poisoned(reason: reason)))
-      return
-    }
-    if open.isFull { waitToHandOver() }
     let now = max(clock(), lastTime)
-    let decision = machine.decide(command, next: open.block.next, now: now)
+    let decision = machine.decide(command, next: batch.block.next, now: now)
     do {
       for event in decision.events {
         let (envelope, payload) = try EventCodec.encode(event)
-        try open.block.append(envelope, payload: payload)
+        try batch.block.append(envelope, payload: payload)
       }
     } catch {
-      // The machine has taken in what cannot be written: it no longer tells the truth.
+      // The machine has taken in what cannot be written, so it no longer tells the truth.
       poison(because: "an event could not be encoded: \(error)")
-      completion(.failure(.poisoned(reason: "an event could not be encoded: \(error)")))
-      return
     }
     if !decision.events.isEmpty {
       lastTime = now
-      open.events.append(contentsOf: decision.events)
+      batch.events.append(contentsOf: decision.events)
     }
-    let reply = decision.reply
-    open.completions.append { failure in completion(failure.map { .failure($0) } ?? .success(reply)) }
+    batch.answers.append(Answer(reply: decision.reply, completion: completion))
   }
 
-  /// Gives the open block to the syncing thread when that is free.
-  private func handOver() {
-    condition.withLock {
-      guard !open.isEmpty, state.handedOver == nil, !state.isSyncing else { return }
-      closeBlock()
+  /// Makes the batch durable, and answers.
+  private func settle() {
+    guard !batch.answers.isEmpty else { return }
+    let settled = batch
+    batch = Batch(first: settled.block.next)
+    let failure = write(settled)
+    for answer in settled.answers {
+      answer.completion(failure.map { .failure($0) } ?? .success(answer.reply))
     }
-  }
-
-  /// The open block is full: waits until the disk is free and gives it away.
-  private func waitToHandOver() {
-    condition.withLock {
-      state.deciderWaits = true
-      while state.handedOver != nil || state.isSyncing { condition.wait() }
-      state.deciderWaits = false
-      closeBlock()
-    }
-  }
-
-  /// Only while `condition` is locked.
-  private func closeBlock() {
-    state.handedOver = open
-    open = Batch(first: open.block.next)
-    condition.broadcast()
-  }
-}
-
-// MARK: - The syncing thread
-
-extension CommitPipeline {
-  private func syncUntilClosed() {
-    while let batch = nextBatch() {
-      let failure = write(batch)
-      // Answers that rest on nothing new keep this thread awake, but not the log.
-      if batch.block.isEmpty { noteIdle() } else { isNoted = false }
-      condition.withLock {
-        state.isSyncing = false
-        if state.deciderWaits { condition.broadcast() }
-      }
-      for completion in batch.completions { completion(failure) }
-    }
-  }
-
-  private func nextBatch() -> Batch? {
-    var mayBecomeIdle = true
-    while true {
-      let next: Batch? = condition.withLock {
-        while true {
-          if let batch = state.handedOver {
-            state.handedOver = nil
-            state.isSyncing = true
-            return batch
-          }
-          if state.isDecided { return nil }
-          if mayBecomeIdle {
-            if !condition.wait(until: Date(timeIntervalSinceNow: Self.idleSeconds)), state.handedOver == nil {
-              return nil
-            }
-          } else {
-            condition.wait()
-          }
-        }
-      }
-      if let next { return next }
-      if condition.withLock({ state.isDecided && state.handedOver == nil }) { return nil }
-      mayBecomeIdle = false
-      noteIdle()
-    }
-  }
-
-  private func noteIdle() {
-    guard !isNoted, poison == nil else { return }
-    do throws(LogError) {
-      try store.log.noteIdle()
-      isNoted = true
-    } catch {
-      poison(because: String(describing: error))
-    }
+    // Answers that rest on nothing new keep this thread awake, but not the log.
+    if settled.block.isEmpty { noteIdle() } else { isNoted = false }
   }
 
   /// - Returns: why the batch did not become durable; nil when it did.
@@ -275,6 +198,17 @@ extension CommitPipeline {
     }
   }
 
+  private func noteIdle() {
+    guard !isNoted else { return }
+    isNoted = true
+    guard poison == nil else { return }
+    do throws(LogError) {
+      try store.log.noteIdle()
+    } catch {
+      poison(because: String(describing: error))
+    }
+  }
+
   private func poison(because reason: String) {
     condition.withLock {
       if state.poison == nil { state.poison = reason }
@@ -282,7 +216,7 @@ extension CommitPipeline {
   }
 }
 
-// MARK: - What the threads share
+// MARK: - What it holds
 
 extension CommitPipeline {
   private enum Item {
@@ -290,29 +224,27 @@ extension CommitPipeline {
     case maintenance(@Sendable (inout Machine) -> Void)
   }
 
+  private struct Answer {
+    let reply: Machine.Reply
+    let completion: Completion
+  }
+
   /// A block that forms, with the answers that wait for it.
   private struct Batch {
     var block: BlockBuilder
     var events: [RecordedEvent] = []
-    var completions: [@Sendable (CommitError?) -> Void] = []
+    var answers: [Answer] = []
 
     init(first: LogPosition) {
       block = BlockBuilder(first: first)
     }
-
-    var isEmpty: Bool { completions.isEmpty }
-    var isFull: Bool { block.rawBytes >= BlockBuilder.targetRawBytes }
   }
 
   private struct State {
     var queue: Deque<Item> = []
-    var handedOver: Batch?
-    var isSyncing = false
-    var deciderWaits = false
+    var isWaiting = false
     var isClosing = false
-    /// The deciding thread has ended; nothing more will be handed over.
-    var isDecided = false
+    var hasEnded = false
     var poison: String?
-    var runningThreads = 0
   }
 }

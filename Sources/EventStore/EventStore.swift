@@ -3,6 +3,7 @@ public import ChatPrimitives
 import DequeModule
 public import EventLog
 import Foundation
+import Synchronization
 
 /// The log as events: what was written last is kept decoded, so that the projections, which follow closely, need not
 /// read it back.
@@ -19,6 +20,7 @@ package final class EventStore: EventFeed, Sendable {
     tail = Tail(head: log.head)
   }
 
+  /// Costs no lock: every request asks.
   package var head: LogPosition { tail.head }
 
   /// Writes a block and, once it is durable, shows its events. Blocks until then; for the one writer alone.
@@ -58,13 +60,16 @@ private final class Tail: @unchecked Sendable {
   private var byteCount = 0
   private var durable: LogPosition
   private var isClosed = false
+  /// `durable` once more, for those who only look.
+  private let published: Atomic<UInt64>
 
   init(head: LogPosition) {
     durable = head
+    published = Atomic(head.value)
   }
 
   var head: LogPosition {
-    condition.withLock { durable }
+    LogPosition(published.load(ordering: .acquiring))
   }
 
   func publish(_ batch: Batch) {
@@ -72,6 +77,7 @@ private final class Tail: @unchecked Sendable {
       guard let last = batch.events.last else { return }
       precondition(batch.events.first?.position == durable.next, "a batch must follow the head")
       durable = last.position
+      published.store(durable.value, ordering: .releasing)
       batches.append(batch)
       eventCount += batch.events.count
       byteCount += batch.bytes

@@ -98,8 +98,7 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
       }
     }.last
     guard current?.tokens.contains(token) == true else { return .replaced }
-    append(.user(user, .pushTokenInvalidated(device, token)), by: user)
-    return .invalidated
+    return .invalidated(at: append(.user(user, .pushTokenInvalidated(device, token)), by: user))
   }
 }
 

@@ -65,9 +65,12 @@ struct TerminalTests {
 
   @Test("a progress line tells the share, the amount, the pace and the rest")
   func progress() {
-    let line = ProgressLine(
-      label: "reading", done: 50, total: 200, seconds: 2, unit: .things("events"), note: "well")
-    #expect(line.text == "reading  [######..................] 25 %  50 of 200 events  25/s  well  6.00 s left")
+    let bar = "reading  [######..................] 25 %  50 of 200 events  "
+    for (note, shown) in [(nil, "25/s"), ("well", "well")] {
+      let line = ProgressLine(
+        label: "reading", done: 50, total: 200, seconds: 2, unit: .things("events"), note: note)
+      #expect(line.text == bar + shown + "  6.00 s left")
+    }
     let unknown = ProgressLine(label: "reading", done: 2_048, total: nil, seconds: 0, unit: .bytes, note: nil)
     #expect(unknown.text == "reading  2.0 KiB")
   }

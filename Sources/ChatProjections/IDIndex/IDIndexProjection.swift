@@ -9,6 +9,9 @@ package struct IDIndexProjection: Projection {
 
   package static let name = "ids"
   package static let schemaVersion = 1
+  /// Its rows lie all over the file, so the more of them share a transaction, the fewer pages are written twice; and
+  /// few ever wait for it, since the writer knows by itself what is newer.
+  package static let gatheringMilliseconds = 1_000
   package static let secretColumns: Set<String> = ["message.fingerprint", "command.fingerprint"]
 
   /// Read from the file before the first batch.

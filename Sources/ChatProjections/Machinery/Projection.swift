@@ -15,6 +15,10 @@ package protocol Projection: Sendable {
   /// Columns, as `table.column`, whose values no tool may print.
   static var secretColumns: Set<String> { get }
 
+  /// How long events are gathered into one transaction while nobody waits for them, in milliseconds. A reader that has
+  /// to wait cuts it short.
+  static var gatheringMilliseconds: Int { get }
+
   static func createTables(_ database: Database) throws
   /// Made after the rows in a rebuild, where that is much faster.
   static func createIndexes(_ database: Database) throws
@@ -29,6 +33,7 @@ package protocol Projection: Sendable {
 
 extension Projection {
   package static var secretColumns: Set<String> { [] }
+  package static var gatheringMilliseconds: Int { 50 }
 }
 
 /// What can be asked of one read model, within one snapshot of its file.

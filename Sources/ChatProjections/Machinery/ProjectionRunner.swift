@@ -10,9 +10,6 @@ import Synchronization
 package final class ProjectionRunner<P: Projection>: Sendable {
   /// How many events at most make one transaction.
   package static var batchEvents: Int { 4096 }
-  /// How long events are gathered into one transaction while nobody waits for them, in milliseconds. A reader that has
-  /// to wait cuts it short.
-  package static var gatheringMilliseconds: Int { 25 }
   /// How long a read waits at most for what was durable when it came in, in milliseconds.
   package static var defaultTimeoutMilliseconds: Int { 5000 }
 
@@ -184,7 +181,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
 
   /// Lets events come together: one transaction for many costs a fraction of one for each.
   private func gather() {
-    _ = hurry.wait(timeout: .now() + .milliseconds(Self.gatheringMilliseconds))
+    _ = hurry.wait(timeout: .now() + .milliseconds(P.gatheringMilliseconds))
   }
 
   private func nextStart() -> LogPosition? {

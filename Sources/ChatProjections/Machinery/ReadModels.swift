@@ -8,11 +8,14 @@ package final class ReadModels: Sendable {
   package let rooms: ProjectionRunner<RoomsProjection>
   package let timeline: ProjectionRunner<TimelineProjection>
   package let ids: ProjectionRunner<IDIndexProjection>
+  private let feed: any EventFeed
 
   private init(
+    feed: any EventFeed,
     accounts: ProjectionRunner<AccountsProjection>, rooms: ProjectionRunner<RoomsProjection>,
     timeline: ProjectionRunner<TimelineProjection>, ids: ProjectionRunner<IDIndexProjection>
   ) {
+    self.feed = feed
     self.accounts = accounts
     self.rooms = rooms
     self.timeline = timeline
@@ -25,6 +28,7 @@ package final class ReadModels: Sendable {
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, logger: Logger
   ) throws -> ReadModels {
     try ReadModels(
+      feed: feed,
       accounts: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
       rooms: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
       timeline: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
@@ -41,7 +45,10 @@ package final class ReadModels: Sendable {
   }
 
   /// How many durable events the slowest of them lacks.
-  package var maximumLag: UInt64 { max(accounts.lag, rooms.lag, timeline.lag, ids.lag) }
+  package var maximumLag: UInt64 {
+    let slowest = min(accounts.position, rooms.position, timeline.position, ids.position)
+    return feed.head.distance(from: slowest)
+  }
 
   /// The first that has halted, if any.
   package var halted: ProjectionHalt? { accounts.halted ?? rooms.halted ?? timeline.halted ?? ids.halted }

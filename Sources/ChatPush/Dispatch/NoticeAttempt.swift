@@ -45,7 +45,10 @@ extension PushDispatcher {
   private func invalidateToken(of notice: Notice) async -> AttemptResult {
     do throws(RecordingFailure) {
       switch try await recorder.invalidate(notice.token, of: notice.key.device, of: notice.key.user) {
-      case .invalidated: return .settled(.tokenInvalid)
+      case .invalidated(let position):
+        // The device's next notice must not find the dead token. A halted outbox gives no more notices anyway.
+        try? await outbox.wait(for: position)
+        return .settled(.tokenInvalid)
       // The next attempt finds the new token, or that there is none.
       case .replaced: return .failed(reason: "the token was replaced meanwhile")
       }

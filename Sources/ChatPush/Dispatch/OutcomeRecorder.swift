@@ -14,7 +14,8 @@ package protocol OutcomeRecorder: Sendable {
 
 /// What a token that its provider calls dead turned out to be.
 package enum TokenFate: Sendable, Hashable {
-  case invalidated
+  /// As of this position it is not the device's any more.
+  case invalidated(at: LogPosition)
   /// The device has another token by now, or is gone.
   case replaced
 }
@@ -40,8 +41,7 @@ extension ChatService: OutcomeRecorder {
     _ token: PushToken, of device: DeviceID, of user: UserID
   ) async throws(RecordingFailure) -> TokenFate {
     do throws(ServiceError) {
-      _ = try await invalidatePushToken(token, of: device, of: user)
-      return .invalidated
+      return .invalidated(at: try await invalidatePushToken(token, of: device, of: user).stamp.position)
     } catch {
       if case .rejected = error { return .replaced }
       throw RecordingFailure(error)

@@ -14,11 +14,13 @@ struct DifferenceReport {
     let rows = report.rowsByTable.values.reduce(0, +)
     let compared = "\(Quantity.count(rows)) rows of \(report.rowsByTable.count) tables at position \(report.position)"
     guard !report.isEqual else { return ["\(report.projection): equal, \(compared), \(pace)"] }
-    var lines = ["\(report.projection): \(Quantity.count(report.differenceCount)) rows differ, \(compared), \(pace)"]
+    let count = report.differenceCount
+    let differing = count == 1 ? "1 row differs" : "\(Quantity.count(count)) rows differ"
+    var lines = ["\(report.projection): \(differing), \(compared), \(pace)"]
     lines += TextTable.lines(
       [.left("TABLE"), .left("ROW"), .left("COLUMN"), .left("LIVE"), .left("REBUILT")],
       report.differences.flatMap(Self.rows))
-    let hidden = report.differenceCount - report.differences.count
+    let hidden = count - report.differences.count
     if hidden > 0 { lines.append("and \(Quantity.count(hidden)) more") }
     return lines
   }

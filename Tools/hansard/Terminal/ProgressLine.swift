@@ -12,6 +12,7 @@ struct ProgressLine {
   let total: UInt64?
   let seconds: Double
   let unit: Unit
+  /// Stands in place of the rate.
   let note: String?
 
   /// Columns of the bar itself.
@@ -28,8 +29,7 @@ struct ProgressLine {
       parts.append("[\(bar)] \(Quantity.decimal((share * 100).rounded(.down), digits: 0)) %")
     }
     parts.append(amount)
-    if seconds > 0 { parts.append(rate) }
-    if let note { parts.append(note) }
+    if let note { parts.append(note) } else if seconds > 0 { parts.append(rate) }
     if let left { parts.append("\(left) left") }
     return parts.joined(separator: "  ")
   }
