@@ -36,6 +36,8 @@ extension EventCodec {
       EncodedBody(.memberLeft, subject: user.uuid)
     case .memberRemoved(let user):
       EncodedBody(.memberRemoved, subject: user.uuid)
+    case .admissionRepeated(let user, let admission):
+      EncodedBody(.admissionRepeated, subject: user.uuid, Hansard_V1_AdmissionRepeated.with(admission))
     case .muted(let user, let until):
       EncodedBody(
         .roomMuted, subject: user.uuid,
@@ -71,7 +73,8 @@ extension EventCodec {
     switch reader.kind {
     case .roomCreated, .roomRenamed, .roomArchived: return try decodeRoomItself(reader)
     case .inviteCreated, .inviteRevoked: return try decodeInvite(reader)
-    case .memberJoined, .memberAdded, .memberLeft, .memberRemoved, .roomMuted: return try decodeMember(reader)
+    case .memberJoined, .memberAdded, .memberLeft, .memberRemoved, .admissionRepeated, .roomMuted:
+      return try decodeMember(reader)
     case .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved: return try decodeMessage(reader)
     case .userRegistered, .profileChanged, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered,
       .deviceUpdated, .pushTokenInvalidated, .deviceRemoved, .pushOutcomesRecorded:
@@ -106,6 +109,13 @@ extension EventCodec {
     let user = try reader.subject(UserID.self)
     if reader.kind == .memberLeft { return .memberLeft(user) }
     if reader.kind == .memberRemoved { return .memberRemoved(user) }
+    if reader.kind == .admissionRepeated {
+      let body = try reader.message(Hansard_V1_AdmissionRepeated.self) ?? .init()
+      if let invite = try reader.id(Array(body.inviteID)) as InviteID? {
+        return .admissionRepeated(user, .invite(invite))
+      }
+      return .admissionRepeated(user, body.byMember ? .member : .service)
+    }
     if reader.kind == .memberAdded {
       let body = try reader.message(Hansard_V1_MemberAdded.self) ?? .init()
       return .memberAdded(user, role: try reader.value(body.role, Role.self))
@@ -130,6 +140,18 @@ extension EventCodec {
     }
     let body = try reader.message(Hansard_V1_ReadMarkerMoved.self) ?? .init()
     return .readMarkerMoved(try reader.actor(), to: message, ordinal: body.ordinal)
+  }
+}
+
+extension Hansard_V1_AdmissionRepeated {
+  fileprivate static func with(_ admission: Admission) -> Self {
+    .with {
+      switch admission {
+      case .invite(let id): $0.inviteID = Data(id.uuid.bytes)
+      case .service: break
+      case .member: $0.byMember = true
+      }
+    }
   }
 }
 

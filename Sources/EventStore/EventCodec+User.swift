@@ -59,7 +59,7 @@ extension EventCodec {
       return .pushTokenInvalidated(try reader.subject(DeviceID.self), try decodeToken(body?.token ?? .init(), reader))
     case .deviceRemoved: return .deviceRemoved(try reader.subject(DeviceID.self))
     case .roomCreated, .roomRenamed, .roomArchived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
-      .memberLeft, .memberRemoved, .roomMuted, .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved,
+      .memberLeft, .memberRemoved, .admissionRepeated, .roomMuted, .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved,
       .pushOutcomesRecorded:
       throw reader.failure(.unknownKind, "\(reader.kind.name) in a user's stream")
     }

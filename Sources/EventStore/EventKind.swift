@@ -21,6 +21,7 @@ package enum EventKind: UInt16, Sendable, CaseIterable {
   case memberAdded = 121
   case memberLeft = 122
   case memberRemoved = 123
+  case admissionRepeated = 124
   case roomMuted = 125
   case messageSent = 130
   case messageEdited = 131
@@ -50,6 +51,7 @@ package enum EventKind: UInt16, Sendable, CaseIterable {
     case .memberAdded: "member.added"
     case .memberLeft: "member.left"
     case .memberRemoved: "member.removed"
+    case .admissionRepeated: "admission.repeated"
     case .roomMuted: "room.muted"
     case .messageSent: "message.sent"
     case .messageEdited: "message.edited"

@@ -78,6 +78,13 @@ struct RetrySpecs {
     Retry(
       first: .join, again: .join, act: .service(for: newcomer, key: .retried),
       later: [.memberLeft(newcomer), .archived]),
+    // A member who comes in again and then leaves is not brought back by the retry.
+    byBob(.addMember(carol), then: [.memberLeft(carol)]),
+    Retry(
+      first: .acceptInvite(link), again: .acceptInvite(link), act: .user(carol, key: .retried),
+      later: [.memberLeft(carol)]),
+    Retry(
+      first: .join, again: .join, act: .service(for: carol, key: .retried), later: [.memberLeft(carol)]),
   ]
 
   @Test("in a room", arguments: ofRoom)

@@ -13,9 +13,8 @@ def test_the_log_names_the_true_actor(world, anna, ben, room):
     assert sent["senderId"] == ben.id
     own = ben.send(room, "by Ben")
     settle(world.server)
-    by_service, by_ben = (
-        audit(world.server.data, "--from", message["position"], "--to", message["position"])[0] for message in (sent, own)
-    )
+    rows = {row["position"]: row for row in audit(world.server.data, "--room", room.id)}
+    by_service, by_ben = rows[sent["position"]], rows[own["position"]]
     assert by_service["actor"] == by_ben["actor"] == ben.id
     assert by_service["service"] is not None and by_ben["service"] is None
     # Whose word it was makes no difference to the message itself.

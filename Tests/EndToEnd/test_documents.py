@@ -170,7 +170,10 @@ def test_the_first_screen_of_the_readme_has_the_two_commands():
     assert "Tools/serve" in first_screen and "Tools/test" in first_screen
 
 
-@pytest.mark.parametrize("command", ["", "serve", "import", "replay", "audit", "log", "log stat", "log verify", "log inspect"])
+COMMANDS = ["", "serve", "import", "replay", "audit", "log", "log stat", "log verify", "log inspect"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself(command):
     text = hansard(*command.split(), "--help").output
     assert "USAGE" in text and "--help" in text

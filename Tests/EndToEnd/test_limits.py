@@ -139,7 +139,10 @@ def test_open_invites_of_a_room(anna, room):
 
 @pytest.mark.parametrize(
     "uses, good",
-    [(-1, False), (0, False), (1, True), (2, True), (INVITE_USES - 1, True), (INVITE_USES, True), (INVITE_USES + 1, False)],
+    [
+        (-1, False), (0, False), (1, True), (2, True),
+        (INVITE_USES - 1, True), (INVITE_USES, True), (INVITE_USES + 1, False),
+    ],
 )
 def test_uses_of_an_invite(anna, room, uses, good):
     if good:

@@ -1,17 +1,26 @@
 """When the machine fails or stops: writes are refused with a reason, reads go on, nothing acknowledged is lost."""
 
+import json
 import resource
+import select
 import signal
+import socket
+import sqlite3
 import threading
 import time
 
 import requests
 
 from harness.client import Api, new_id
-from harness.command import check_data
+from harness.command import check_data, hansard
 from harness.contract import contract
-from harness.people import World, timeline
+from harness.people import PASSWORD, World, timeline
 from harness.server import Server
+
+
+# More at once than the server lets wait for a thread that hashes.
+LOGINS = 300
+MOMENT_SECONDS = 1
 
 
 def ignore_file_size_signal() -> None:
@@ -27,6 +36,10 @@ def test_a_log_that_cannot_be_written_is_poisoned(tmp_path):
         room = anna.room("Tea")
         sent = anna.send(room, "before")
         head = server.head()
+        # SQLite cannot write any more either: every view has to have come this far.
+        anna.get("/v1/badge")
+        while any(view["lag"] for view in anna.get("/readyz")["projections"]):
+            time.sleep(0.01)
         # From now on every write to a file fails.
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1, 1))
         id = new_id()
@@ -49,6 +62,71 @@ def test_a_log_that_cannot_be_written_is_poisoned(tmp_path):
     finally:
         server.end()
     check_data(server.data)
+
+
+def test_a_view_that_someone_broke_is_made_anew(own_server):
+    """The failure is told without its inside, under an ID that stands in the server's log; the log has all."""
+    world = World(own_server)
+    anna = world.user("Anna")
+    room = anna.room("Tea")
+    anna.send(room, "hello")
+    assert anna.texts(room) == ["hello"]
+    (view,) = (own_server.data / "views").glob("timeline-v*.sqlite")
+    database = sqlite3.connect(view)
+    database.execute("DROP TABLE message")
+    database.commit()
+    database.close()
+    problem = anna.refused("internal_error", "GET", f"{room.path}/messages")
+    assert "SQL" not in problem["detail"] and "table" not in problem["detail"]
+    assert problem["requestId"] in own_server.tail()
+    own_server.stop()
+    hansard("replay", "--data", own_server.data, "--projection", "timeline")
+    own_server.start()
+    assert anna.texts(room) == ["hello"]
+    check_data(own_server.data)
+
+
+def test_more_logins_than_can_wait_are_sent_away(own_server):
+    """Hashing passwords takes long on purpose; what would have to wait too long is told to come again."""
+    world = World(own_server)
+    anna = world.account()
+    body = json.dumps({"email": anna.email, "password": PASSWORD}).encode()
+    request = (
+        f"POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    ).encode() + body
+    crowd = [socket.create_connection(("127.0.0.1", own_server.port)) for _ in range(LOGINS)]
+    for one in crowd:
+        one.sendall(request)
+    try:
+        refused = [response for response in answers_of(crowd) if response.status_code == 503]
+        assert refused, "nobody was sent away"
+        for response in refused:
+            contract().check("POST", f"{own_server.url}/v1/sessions", response)
+            assert response.json()["code"] == "overloaded"
+        # Who does not log in is served meanwhile.
+        assert anna.get("/v1/me")["id"] == anna.id
+    finally:
+        # The rest of the crowd would take minutes.
+        own_server.kill()
+        for one in crowd:
+            one.close()
+
+
+def answers_of(crowd: list[socket.socket]) -> list[requests.Response]:
+    """What has been answered after a moment, as responses of requests."""
+    time.sleep(MOMENT_SECONDS)
+    readable, _, _ = select.select(crowd, [], [], 0)
+    answers = []
+    for one in readable:
+        head, body = one.recv(65_536).split(b"\r\n\r\n", 1)
+        status, *fields = head.decode().split("\r\n")
+        response = requests.Response()
+        response.status_code = int(status.split()[1])
+        response.headers.update(field.split(": ", 1) for field in fields)
+        response._content = body
+        answers.append(response)
+    return answers
 
 
 def test_a_stop_in_the_middle_of_work_loses_nothing(own_server):

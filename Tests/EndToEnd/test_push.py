@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from harness.client import new_id
-from harness.command import audit, hansard
+from harness.command import audit, hansard, settle
 from harness.people import Person, Room, World
 from harness.receiver import Receiver
 from harness.server import Server
@@ -119,6 +119,31 @@ def test_muted_rooms_imports_and_strangers_to_the_room_tell_nobody(pushing, sink
     assert {line["text"] for line in lines(sink)} == {"Ben and Dora are told."}
 
 
+def test_every_verdict_can_be_explained_afterwards(pushing, sink):
+    world = World(pushing)
+    anna, ben, carla, dora = world.users("Anna", "Ben", "Carla", "Dora")
+    phones = {person.id: device(person, f"secret-of-{person.nickname}") for person in (anna, ben, carla, dora)}
+    bare = device(ben)
+    room = anna.room("Tea", ben, carla)
+    carla.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"})
+    sent = anna.send(room, "hello")
+    anna.put(f"{room.path}/members/{dora.id}")
+    wait_for(sink, "hello")
+    settle(pushing)
+    shown = hansard("push", "explain", "--data", pushing.data, "--json", sent["position"]).json
+    assert (shown["messageId"], shown["roomId"], shown["senderId"]) == (sent["id"], room.id, anna.id)
+    reasons = {row["deviceId"]: row.get("reason", row.get("badge")) for row in shown["devices"]}
+    assert reasons == {
+        phones[anna.id]: "sendersOwn", phones[ben.id]: 1, bare: "noToken", phones[carla.id]: "mutedRoom",
+        phones[dora.id]: "beforeJoin",
+    }
+    table = hansard("push", "explain", "--data", pushing.data, sent["position"]).output
+    assert "silent: mutedRoom" in table and "secret-of" not in table + json.dumps(shown)
+    wrong = hansard("push", "explain", "--data", pushing.data, 1, expect=None)
+    assert wrong.status != 0 and "is no sent message" in wrong.errors
+    assert len(lines(sink)) == 1, "explaining sends nothing"
+
+
 def test_a_long_text_is_cut_at_a_whole_character(pushing, sink):
     world = World(pushing)
     anna, ben = world.users("Anna", "Ben")
@@ -186,7 +211,8 @@ def test_neither_a_restart_nor_a_replay_nor_a_lost_outbox_sends_anything_again(p
 def test_a_wrong_push_option_is_refused_before_anything_is_made(tmp_path, flags, complaint):
     (tmp_path / "S").write_bytes(SECRET + b"\n")
     (tmp_path / "short").write_text("short")
-    places = [str(tmp_path / flag) if flag in ("F", "S", "short", "missing", "nowhere/notices") else flag for flag in flags]
+    files = ("F", "S", "short", "missing", "nowhere/notices")
+    places = [tmp_path / flag if flag in files else flag for flag in flags]
     outcome = hansard("serve", "--data", tmp_path / "data", *places, expect=None)
     assert outcome.status != 0 and complaint in outcome.errors
     assert not (tmp_path / "data").exists()
@@ -383,7 +409,7 @@ def required(company: Company, chaos: Chaos, badges: dict[tuple[int, str], int])
         for number, (since, token) in enumerate(tokens):
             until = tokens[number + 1][0] if number + 1 < len(tokens) else float("inf")
             until = min(until, chaos.dead.get(token, until))
-            notices |= {(position, user, id) for position, owner in badges if owner == user and since < position < until}
+            notices |= {(at, user, id) for at, owner in badges if owner == user and since < at < until}
     return notices
 
 
@@ -430,7 +456,7 @@ def test_a_failing_receiver_and_ten_kills_lose_and_invent_no_notice(tmp_path, se
 
 
 def check_receipts(receiver: Receiver, company: Company, badges: dict[tuple[int, str], int]) -> None:
-    """Whatever came, delivered or not, is a notice that somebody had coming, signed, under its one key, with its badge."""
+    """Whatever came, delivered or not, was due to somebody, signed, under its one key, with its badge."""
     assert receiver.faults == []
     keys: dict[tuple[int, str, str], str] = {}
     for receipt in receiver.taken():

@@ -8,8 +8,6 @@ from harness.places import ROOT
 
 # Codes that a client cannot provoke at will, and what stands in the Swift test that does.
 COVERED_IN_SWIFT = {
-    "internal_error": r"internal_error",
-    "overloaded": r"\.overloaded\b",
     "projection_behind": r"\bProjectionBehind\b|\.projectionBehind\b",
     "shutting_down": r"\.shuttingDown\b|\.closed\b",
 }

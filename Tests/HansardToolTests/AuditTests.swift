@@ -38,7 +38,8 @@ struct AuditTests {
         Invite(
           id: invite, tokenHash: secretBytes, role: .member, expiresAt: Timestamp(milliseconds: 5), maximumUses: 3)),
       .inviteRevoked(invite), .memberJoined(user, role: .owner, invite: invite), .memberAdded(other, role: .member),
-      .memberLeft(user), .memberRemoved(other), .muted(user, until: Timestamp(milliseconds: 9)),
+      .admissionRepeated(user, .member), .memberLeft(user), .memberRemoved(other),
+      .muted(user, until: Timestamp(milliseconds: 9)),
       .messageSent(message, author: user, text: "hello, \"world\"\r\n"),
       .messageEdited(message, ordinal: 1, text: "bye"), .messageDeleted(message, ordinal: 1),
       .readMarkerMoved(user, to: message, ordinal: 1),
@@ -121,7 +122,7 @@ struct AuditTests {
   func filters() throws {
     let log = try log()
     let inRoom = try rows(AuditFilter(room: Self.room), in: log)
-    #expect(inRoom.count == 14)
+    #expect(inRoom.count == 15)
     #expect(try rows(AuditFilter(room: RoomID(Self.user.uuid)), in: log).isEmpty)
     #expect(try rows(AuditFilter(user: Self.other), in: log).map(\.type) == ["member.added", "member.removed"])
     #expect(

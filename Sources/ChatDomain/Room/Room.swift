@@ -95,7 +95,7 @@ extension Room {
 
   mutating func apply(_ event: RoomEvent, _ stamp: Stamp) {
     switch event {
-    case .created, .archived, .messageEdited, .messageDeleted, .erased:
+    case .created, .archived, .admissionRepeated, .messageEdited, .messageDeleted, .erased:
       break
     case .renamed(let name):
       self.name = name

@@ -3,15 +3,23 @@ import ChatPrimitives
 extension RoomDecider {
   static func join(by act: Act, in state: RoomState) throws(Rejection) -> Verdict<RoomEvent> {
     let user = try actor(of: act)
-    if let member = try room(state).members[user] { return .alreadyDone(member.joined) }
+    if let member = try room(state).members[user] { return repeated(.service, of: user, member, by: act) }
     try requirePlaceForMember(in: openRoom(state))
     return .record([.memberJoined(user, role: .member, invite: nil)])
   }
 
+  /// Who is a member already comes in no second time. Under a key that is recorded, for only so is its late retry known
+  /// when the user has left since.
+  static func repeated(
+    _ admission: Admission, of user: UserID, _ member: Member, by act: Act
+  ) -> Verdict<RoomEvent> {
+    act.command == nil ? .alreadyDone(member.joined) : .record([.admissionRepeated(user, admission)])
+  }
+
   static func addMember(
-    _ user: UserID, in state: RoomState, _ directory: borrowing some Directory
+    _ user: UserID, by act: Act, in state: RoomState, _ directory: borrowing some Directory
   ) throws(Rejection) -> Verdict<RoomEvent> {
-    if let member = try room(state).members[user] { return .alreadyDone(member.joined) }
+    if let member = try room(state).members[user] { return repeated(.member, of: user, member, by: act) }
     let room = try openRoom(state)
     guard directory.isRegistered(user) else { throw .userNotFound }
     try requirePlaceForMember(in: room)

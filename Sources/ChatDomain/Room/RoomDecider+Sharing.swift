@@ -44,7 +44,7 @@ extension RoomDecider {
   static func acceptInvite(_ id: InviteID, by act: Act, in state: RoomState) throws(Rejection) -> Verdict<RoomEvent> {
     let user = try actor(of: act)
     guard let room = state.room, let invite = room.invites[id] else { throw .inviteNotFound }
-    if let member = room.members[user] { return .alreadyDone(member.joined) }
+    if let member = room.members[user] { return repeated(.invite(id), of: user, member, by: act) }
     guard invite.revoked == nil else { throw .inviteRevoked }
     guard invite.isLive(at: act.time) else { throw .inviteExpired }
     guard !invite.isUsedUp else { throw .inviteUsedUp }

@@ -34,7 +34,7 @@ package enum RoomDecider: Decider {
     case .join:
       try join(by: act, in: state)
     case .addMember(let user):
-      try addMember(user, in: state, directory)
+      try addMember(user, by: act, in: state, directory)
     case .removeMember(let user):
       try removeMember(user, by: act, in: state)
     case .leave:
@@ -77,8 +77,8 @@ package enum RoomDecider: Decider {
     case .erased:
       // A stream's first fact is always the creation.
       .open(Room(erasedAt: stamp))
-    case .renamed, .archived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded, .memberLeft,
-      .memberRemoved, .muted, .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved:
+    case .renamed, .archived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded, .admissionRepeated,
+      .memberLeft, .memberRemoved, .muted, .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved:
       .absent
     }
   }

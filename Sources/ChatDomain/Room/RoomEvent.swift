@@ -12,6 +12,9 @@ package enum RoomEvent: Sendable, Equatable {
   case memberJoined(UserID, role: Role, invite: InviteID?)
   /// Was brought in by another member.
   case memberAdded(UserID, role: Role)
+  /// Was to come in and had been a member all along. Changes nothing; recorded for the idempotency key alone, so that
+  /// its late retry does not bring back who has left since.
+  case admissionRepeated(UserID, Admission)
   case memberLeft(UserID)
   /// Was put out by another member.
   case memberRemoved(UserID)
@@ -26,6 +29,15 @@ package enum RoomEvent: Sendable, Equatable {
   case readMarkerMoved(UserID, to: MessageID, ordinal: UInt64)
   /// The payload was erased; the kind number is kept.
   case erased(kind: UInt16)
+}
+
+/// By what a user comes into a room.
+package enum Admission: Sendable, Hashable {
+  case invite(InviteID)
+  /// A service's word.
+  case service
+  /// Another member's word.
+  case member
 }
 
 package struct RoomCreation: Sendable, Equatable {

@@ -45,6 +45,9 @@ extension RoomEvent {
     case .inviteRevoked(let id): .inviteRevocation(id)
     case .memberJoined(_, _, let invite): .joining(by: invite)
     case .memberAdded(let user, _): .memberAddition(user)
+    case .admissionRepeated(_, .invite(let id)): .joining(by: id)
+    case .admissionRepeated(_, .service): .joining(by: nil)
+    case .admissionRepeated(let user, .member): .memberAddition(user)
     case .memberLeft: .leaving
     case .memberRemoved(let user): .memberRemoval(user)
     case .muted(_, let until): .muting(until: until)

@@ -56,8 +56,8 @@ struct IDIndexBatch {
       try revise(message, in: room, recorded.stamp, isDeleted: false)
     case .messageDeleted(let message, _):
       try revise(message, in: room, recorded.stamp, isDeleted: true)
-    case .renamed, .archived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded, .memberLeft, .memberRemoved,
-      .muted, .readMarkerMoved:
+    case .renamed, .archived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded, .admissionRepeated,
+      .memberLeft, .memberRemoved, .muted, .readMarkerMoved:
       break
     }
     return nil

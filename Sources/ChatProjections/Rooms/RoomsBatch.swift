@@ -46,7 +46,7 @@ struct RoomsBatch {
       return
     }
     switch event {
-    case .created, .erased:
+    case .created, .admissionRepeated, .erased:
       break
     case .renamed(let name):
       room.change {
@@ -89,8 +89,8 @@ struct RoomsBatch {
     switch event {
     case .created(let made): creation = made
     case .erased: creation = nil
-    case .renamed, .archived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded, .memberLeft, .memberRemoved,
-      .muted, .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved:
+    case .renamed, .archived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded, .admissionRepeated,
+      .memberLeft, .memberRemoved, .muted, .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved:
       return
     }
     room.create(

@@ -57,7 +57,7 @@ struct TimelineBatch {
       try edit(ordinal, text ?? "", in: room, recorded)
     case .messageDeleted(_, let ordinal):
       try delete(ordinal, in: room, recorded)
-    case .renamed, .inviteCreated, .inviteRevoked, .muted, .readMarkerMoved:
+    case .renamed, .inviteCreated, .inviteRevoked, .admissionRepeated, .muted, .readMarkerMoved:
       break
     }
   }

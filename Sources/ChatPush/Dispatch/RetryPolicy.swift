@@ -17,7 +17,11 @@ struct RetryPolicy: Sendable {
   ///   - chance: from 0 to 1.
   static func delay(after attempt: Int, chance: Double) -> Duration {
     var milliseconds = firstDelayMilliseconds
-    for _ in 1..<max(attempt, 1) where milliseconds < longestDelayMilliseconds { milliseconds *= 2 }
+    var doublings = max(attempt, 1) - 1
+    while doublings > 0, milliseconds < longestDelayMilliseconds {
+      milliseconds *= 2
+      doublings -= 1
+    }
     milliseconds = min(milliseconds, longestDelayMilliseconds)
     return .milliseconds(milliseconds * (1 - jitter + 2 * jitter * min(max(chance, 0), 1)))
   }

@@ -109,8 +109,8 @@ struct AudienceWriter {
         $0.add(user)
         $0.add(position)
       }
-    case .created, .renamed, .archived, .inviteCreated, .inviteRevoked, .muted, .messageSent, .messageEdited,
-      .messageDeleted, .readMarkerMoved, .erased:
+    case .created, .renamed, .archived, .inviteCreated, .inviteRevoked, .admissionRepeated, .muted, .messageSent,
+      .messageEdited, .messageDeleted, .readMarkerMoved, .erased:
       break
     }
   }
@@ -154,5 +154,21 @@ struct AudienceWriter {
       }
     }
     return candidates
+  }
+
+  /// Those who left the room and did not come back, with their devices.
+  func formerMembers(of room: RoomID) throws -> [FanOut.Candidate] {
+    let former = try CachedStatement(
+      database, "SELECT userId, leftPosition FROM formerMember WHERE roomId = ? ORDER BY userId"
+    ).all({ $0.add(room) }) { row in (user: try row.id(UserID.self), left: try row.position()) }
+    return try former.map { user, left in
+      FanOut.Candidate(user: user, membership: .left(at: left), devices: try devices(of: user))
+    }
+  }
+
+  func devices(of user: UserID) throws -> [FanOut.Device] {
+    try CachedStatement(
+      database, "SELECT deviceId, apnsToken, fcmToken FROM pushDevice WHERE userId = ? ORDER BY deviceId"
+    ).all({ $0.add(user) }, PushQueries.readDevice)
   }
 }

@@ -230,7 +230,7 @@ extension DecisionState {
       recent.enter(
         MessageRevision(stamp: recorded.stamp, deletes: true), for: MessageKey(room: room, message: id))
     case .created, .renamed, .archived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded, .memberLeft,
-      .memberRemoved, .muted, .readMarkerMoved, .erased:
+      .memberRemoved, .admissionRepeated, .muted, .readMarkerMoved, .erased:
       break
     }
   }

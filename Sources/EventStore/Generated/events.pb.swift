@@ -319,6 +319,22 @@ nonisolated struct Hansard_V1_MemberAdded: Sendable {
   init() {}
 }
 
+/// Kind 124. Subject: the user, who had been a member all along. Neither field is set when a service's word did it.
+nonisolated struct Hansard_V1_AdmissionRepeated: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 16 bytes; empty without an invite.
+  var inviteID: Data = Data()
+
+  var byMember: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 /// Kind 125. Subject: the user.
 nonisolated struct Hansard_V1_RoomMuted: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -953,6 +969,41 @@ nonisolated extension Hansard_V1_MemberAdded: SwiftProtobuf.Message, SwiftProtob
 
   static func ==(lhs: Hansard_V1_MemberAdded, rhs: Hansard_V1_MemberAdded) -> Bool {
     if lhs.role != rhs.role {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_AdmissionRepeated: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AdmissionRepeated"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}invite_id\0\u{3}by_member\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.inviteID) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.byMember) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.inviteID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.inviteID, fieldNumber: 1)
+    }
+    if self.byMember != false {
+      try visitor.visitSingularBoolField(value: self.byMember, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_AdmissionRepeated, rhs: Hansard_V1_AdmissionRepeated) -> Bool {
+    if lhs.inviteID != rhs.inviteID {return false}
+    if lhs.byMember != rhs.byMember {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -57,7 +57,7 @@ def settle(server) -> int:
     head = server.head()
     deadline = time.monotonic() + SETTLE_SECONDS
     while (shown := stat(server.data)["head"]) < head:
-        assert time.monotonic() < deadline, f"{SETTLE_SECONDS} s after the last write, tools see {shown} of {head} events"
+        assert time.monotonic() < deadline, f"after {SETTLE_SECONDS} s tools see {shown} of {head} events"
         time.sleep(0.05)
     return head
 

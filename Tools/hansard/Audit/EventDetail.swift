@@ -57,6 +57,8 @@ struct EventDetail {
     case .memberJoined(_, let role, let invite):
       [("role", .text(role.name)), ("invite", .text(orNull: invite?.description))]
     case .memberAdded(_, let role): [("role", .text(role.name))]
+    case .admissionRepeated(_, .invite(let id)): [("invite", .text(id.description))]
+    case .admissionRepeated: []
     case .muted(_, let until): [("until", .text(orNull: until?.rfc3339))]
     case .messageSent(_, _, let text): text.map { [("text", .text($0))] } ?? erased
     case .messageEdited(_, let ordinal, let text):

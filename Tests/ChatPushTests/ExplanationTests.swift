@@ -1,0 +1,46 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@testable import ChatPush
+
+@Suite struct ExplanationTests {
+  @Test("every device of everyone who was, had been or came to be a member is accounted for, as of the message")
+  func explains() throws {
+    let dora = UserID.numbered(4)
+    var script = Script()
+    for (user, name) in [(anna, "Anna"), (ben, "Ben"), (carla, "Carla"), (dora, "Dora")] {
+      script.register(user, name)
+    }
+    script.device(annasPhone, of: anna, token: "a")
+    script.device(bensPhone, of: ben, token: "b")
+    script.device(bensTablet, of: ben, token: nil)
+    script.device(carlasPhone, of: carla, token: "c")
+    script.device(.numbered(41), of: dora, token: "d")
+    script.create(tea, by: anna, ben, carla)
+    script.room(tea, .memberLeft(carla), by: carla)
+    script.send(to: tea, by: anna)
+    let position = script.send(to: tea, by: anna)
+    // What comes later changes nothing, but tells who joined later.
+    script.room(tea, .readMarkerMoved(ben, to: .numbered(2), ordinal: 2), by: ben)
+    script.user(ben, .deviceRemoved(bensPhone))
+    script.room(tea, .memberAdded(dora, role: .member), by: anna)
+    script.room(tea, .memberAdded(carla, role: .member), by: anna)
+    script.baseline()
+    let log = MemoryLog(script.events)
+    let explanation = try PushExplanation(of: position, in: log)
+    #expect(
+      explanation.verdicts == [
+        .init(user: anna, device: annasPhone, verdict: .silent(.sendersOwn)),
+        .init(user: ben, device: bensPhone, verdict: .notify(badge: 2)),
+        .init(user: ben, device: bensTablet, verdict: .silent(.noToken)),
+        .init(user: carla, device: carlasPhone, verdict: .silent(.left)),
+        .init(user: dora, device: .numbered(41), verdict: .silent(.beforeJoin)),
+      ])
+    for wrong in [LogPosition.origin, LogPosition(1), log.head.next] {
+      #expect(throws: PushExplanationError.notAMessage(wrong, head: log.head)) {
+        try PushExplanation(of: wrong, in: log)
+      }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import ChatPrimitives
+import ChatPush
+import EventLog
+import EventStore
+
+/// `hansard push explain`: which devices are told of a message, and why the others are not.
+struct PushExplainCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "explain",
+    abstract: "Shows which devices are told of a message, with what badge, and why the others are not.",
+    discussion: "Reads the whole log, beside a running server too. Shows no token and sends nothing.")
+
+  @OptionGroup var data: DataOption
+
+  @Argument(help: "The message's position in the log, as hansard audit shows it.")
+  var position: UInt64
+
+  @Flag(help: "One JSON object.")
+  var json = false
+
+  func run() async throws {
+    try await ToolError.report {
+      let log = try data.openLog()
+      let bar = ProgressBar("reading", total: log.head.value, unit: .things("events"))
+      defer { bar.finish() }
+      let explanation = try PushExplanation(of: LogPosition(position), in: StoredEvents(log)) { bar.update($0) }
+      bar.finish()
+      let output = ByteOutput()
+      for line in json ? [Self.json(explanation).encoded] : Self.lines(explanation) { try output.line(line) }
+      try output.flush()
+    }
+  }
+
+  private static func lines(_ explanation: PushExplanation) -> [String] {
+    let message = explanation.message
+    return [
+      "message \(message.message) in room \(message.room) by \(message.sender), position \(message.position),"
+        + " \(message.time.rfc3339)"
+    ]
+      + TextTable.lines(
+        [.left("USER"), .left("DEVICE"), .right("BADGE"), .left("VERDICT")],
+        explanation.verdicts.map { verdict in
+          [verdict.user.description, verdict.device.description] + cells(verdict.verdict)
+        })
+  }
+
+  private static func cells(_ verdict: FanOut.Verdict) -> [String] {
+    switch verdict {
+    case .notify(let badge): [String(badge), "notify"]
+    case .silent(let reason): ["", "silent: \(reason.rawValue)"]
+    }
+  }
+
+  private static func json(_ explanation: PushExplanation) -> JSONValue {
+    let message = explanation.message
+    return .object([
+      ("position", .number(message.position.value)),
+      ("time", .text(message.time.rfc3339)),
+      ("roomId", .text(message.room.description)),
+      ("messageId", .text(message.message.description)),
+      ("senderId", .text(message.sender.description)),
+      ("devices", .list(explanation.verdicts.map(json))),
+    ])
+  }
+
+  private static func json(_ verdict: FanOut.DeviceVerdict) -> JSONValue {
+    let place: [(String, JSONValue)] = [
+      ("userId", .text(verdict.user.description)), ("deviceId", .text(verdict.device.description)),
+    ]
+    switch verdict.verdict {
+    case .notify(let badge): return .object(place + [("verdict", .text("notify")), ("badge", .number(badge))])
+    case .silent(let reason):
+      return .object(place + [("verdict", .text("silent")), ("reason", .text(reason.rawValue))])
+    }
+  }
+}
