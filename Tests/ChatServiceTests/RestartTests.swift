@@ -18,7 +18,7 @@ struct RestartTests {
     _ = try await chat.performRoom(room, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: asAlice)
     _ = try await chat.createInvite(
       ChatService.NewInvite(id: fixed(11), role: .member, expiresAt: nil, maximumUses: 3), for: room, by: asAlice)
-    _ = try await chat.acceptInvite(token: chat.token(of: fixed(11)), by: asBob, command: fixed(12))
+    _ = try await chat.acceptInvite(token: chat.token(of: fixed(11), in: room), by: asBob, command: fixed(12))
     _ = try await chat.performRoom(room, .addMember(carol), by: asAlice)
     for number in 0..<50 { _ = try await bench.send("message \(number)", 100 + UInt64(number), to: room, by: alice) }
     _ = try await chat.performRoom(

@@ -12,7 +12,7 @@ package struct AccountsProjection: Projection {
   package static let name = "accounts"
   package static let schemaVersion = 1
   package static let secretColumns: Set<String> = [
-    "user.credentialHash", "user.fingerprint", "device.apnsToken", "device.fcmToken",
+    "user.email", "user.credentialHash", "user.fingerprint", "device.apnsToken", "device.fcmToken",
   ]
 
   package init() {}

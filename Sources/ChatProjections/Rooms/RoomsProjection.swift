@@ -11,7 +11,7 @@ package struct RoomsProjection: Projection {
 
   package static let name = "rooms"
   package static let schemaVersion = 1
-  package static let secretColumns: Set<String> = ["invite.tokenHash"]
+  package static let secretColumns: Set<String> = ["invite.tokenHash", "room.fingerprint"]
 
   package init() {}
 

@@ -49,9 +49,11 @@ package actor TokenIssuer {
     guard let claims = try? await signingKeys.verify(accessToken, as: AccessClaims.self),
       let user = UserID(claims.sub), let session = SessionID(claims.sid)
     else { throw Refusal.accessTokenInvalid }
+    // A token of a server with a longer lifetime: ended sessions are remembered for today's.
+    let expiry = min(claims.exp, claims.iat + lifetimeSeconds)
     return VerifiedToken(
       principal: Principal(user: user, session: session, device: claims.did.flatMap { DeviceID($0) }),
-      expiresAt: Timestamp(milliseconds: Int64(claims.exp) * 1000))
+      expiresAt: Timestamp(milliseconds: Int64(expiry) * 1000))
   }
 
   /// Seconds that the pair's access token has left.

@@ -26,8 +26,7 @@ struct ProblemMapping {
     case let refusal as Refusal: self.init(refusal)
     case let error as ServiceError: self.init(error)
     case is NIOTooManyBytesError: self.init(Refusal.bodyTooLarge(limit: 0))
-    case let error as HTTPError where error.status.code < 500:
-      self.init(error.status, "invalid_request", error.body ?? "The request could not be read.")
+    case let error as HTTPError where error.status == .contentTooLarge: self.init(Refusal.bodyTooLarge(limit: 0))
     default:
       self.init(.internalServerError, "internal_error", "The server failed. Its log has more under the request's ID.")
     }

@@ -2,8 +2,9 @@ package import ChatDomain
 package import ChatPrimitives
 package import Crypto
 
-/// The tokens of invites. Each is made from the server's key and the invite's ID, so that the log need not keep it and
-/// a retry can be given the same one.
+/// The tokens of invites. Each is made from the server's key, the room's and the invite's ID, so that the log need not
+/// keep it and a retry can be given the same one. The room is a part of it, for an invite's ID is unique in its room
+/// alone.
 package struct InviteTokens: Sendable {
   /// Bytes of a token: 192 bits that nobody can guess without the key.
   static let byteCount = 24
@@ -15,8 +16,8 @@ package struct InviteTokens: Sendable {
   }
 
   /// What goes into a link: URL-safe base64 without padding.
-  package func token(for invite: InviteID) -> String {
-    let code = HMAC<SHA256>.authenticationCode(for: invite.uuid.bytes, using: key)
+  package func token(for invite: InviteID, of room: RoomID) -> String {
+    let code = HMAC<SHA256>.authenticationCode(for: room.uuid.bytes + invite.uuid.bytes, using: key)
     return Base64URL.encode(Array(code.prefix(Self.byteCount)))
   }
 
@@ -50,7 +51,7 @@ extension ChatService {
   ) async throws(ServiceError)
     -> ChatOutcome
   {
-    let token = InviteTokens(keys).token(for: wish.id)
+    let token = InviteTokens(keys).token(for: wish.id, of: room)
     let expiry = wish.expiresAt ?? Self.now().adding(milliseconds: Self.inviteDefaultLifetimeMilliseconds)
     let invite = Invite(
       id: wish.id, tokenHash: InviteTokens.hash(of: token), role: wish.role, expiresAt: expiry,

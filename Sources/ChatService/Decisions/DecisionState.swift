@@ -209,6 +209,7 @@ extension DecisionState {
   }
 
   private mutating func takeIDs(_ recorded: RecordedEvent, _ fingerprint: Fingerprint?) {
+    defer { seen.advance(to: recorded.position) }
     if let key = CommandKey(recorded) {
       recent.enter(CommandFacts(stamp: recorded.stamp, fingerprint: recorded.event.commandFingerprint), for: key)
       seen.insert(key, at: recorded.position)

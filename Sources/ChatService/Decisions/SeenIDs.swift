@@ -9,7 +9,7 @@ package final class SeenIDs: Sendable {
 
   private struct State {
     var filter: SeenFilter
-    /// The newest entry's position: the filter knows everything that was decided up to here.
+    /// The newest event's position: the filter knows everything that was decided up to here.
     var newest: LogPosition
   }
 
@@ -30,6 +30,11 @@ package final class SeenIDs: Sendable {
       $0.filter.insert(hash)
       $0.newest = max($0.newest, position)
     }
+  }
+
+  /// Everything up to here was decided, whether it brought a new ID or not.
+  func advance(to position: LogPosition) {
+    state.withLock { $0.newest = max($0.newest, position) }
   }
 
   /// Whether any of these may have been recorded, and the position as of which a "no" holds.

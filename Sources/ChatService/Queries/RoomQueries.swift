@@ -87,8 +87,8 @@ extension ChatService {
     return (invite, room)
   }
 
-  package func token(of invite: InviteID) -> String {
-    InviteTokens(keys).token(for: invite)
+  package func token(of invite: InviteID, in room: RoomID) -> String {
+    InviteTokens(keys).token(for: invite, of: room)
   }
 
   func rooms<T: Sendable>(_ body: @escaping @Sendable (RoomsQueries) throws -> T) async throws(ServiceError) -> T {
