@@ -5,7 +5,7 @@ package import ChatPrimitives
 /// Nothing here waits, reads a clock or draws a random number: times and new IDs arrive in the command or the act.
 package protocol Decider {
   associatedtype State: Sendable, Equatable
-  associatedtype Command: Sendable
+  associatedtype Command: RetriableCommand
   associatedtype Event: Sendable, Equatable
 
   /// The state of a stream that has no event.
@@ -24,6 +24,33 @@ package protocol Decider {
 
   /// The state after a fact. Total: it accepts whatever the log holds.
   static func evolve(_ state: inout State, _ event: Event, _ stamp: Stamp)
+}
+
+/// What is known of every command's retry.
+package protocol RetriableCommand: Sendable {
+  /// What the command says, whichever stream it goes to.
+  var fingerprint: Fingerprint { get }
+  /// Whether a retry is recognised by what the command itself names. Such a command is not to be looked up by an
+  /// idempotency key.
+  var isKnownByItself: Bool { get }
+}
+
+extension Decider {
+  /// The one way of every command: the right first, then an earlier answer under the same key, then the decision.
+  ///
+  /// - Parameters:
+  ///   - prior: what is known of an earlier command of the same actor under the same key.
+  ///   - stream: the aggregate's ID, which a key is bound to.
+  package static func settle(
+    _ command: Command, by act: Act, prior: CommandFacts?, on stream: UUIDBytes, in state: State,
+    _ directory: borrowing some Directory
+  ) throws(Rejection) -> Verdict<Event> {
+    try authorize(command, by: act, in: state, directory)
+    if let prior, !command.isKnownByItself {
+      return .alreadyDone(try prior.answer(to: command.fingerprint.scoped(to: stream)))
+    }
+    return try decide(command, by: act, in: state, directory)
+  }
 }
 
 /// What a decision comes to, when it is not a rejection.

@@ -15,6 +15,7 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   // MARK: What clashes
   case idInUse = "id_in_use"
   case idempotencyKeyReused = "idempotency_key_reused"
+  case sessionRefreshed = "session_refreshed"
   case emailInUse = "email_in_use"
   case externalIDInUse = "external_id_in_use"
   case roomArchived = "room_archived"
@@ -46,7 +47,6 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
 
   // MARK: What is too many
   case tooManyDevices = "too_many_devices"
-  case tooManySessions = "too_many_sessions"
   case tooManyMembers = "too_many_members"
   case tooManyInvites = "too_many_invites"
 }

@@ -25,7 +25,7 @@ public enum Limits {
 
   /// Devices of one user.
   public static let devicesPerUser = 50
-  /// Sessions of one user that are open at once.
+  /// Sessions of one user that are open at once; one login more ends the one that was refreshed longest ago.
   public static let sessionsPerUser = 100
   /// Members of one room.
   public static let membersPerRoom = 100_000
@@ -43,6 +43,9 @@ public enum Limits {
   public static let requestBodyBytes = 128 * 1024
   /// The body of `POST /v1/ingest`, in bytes.
   public static let ingestBodyBytes = 16 * 1024 * 1024
+  /// Lines of one `POST /v1/ingest` that are not blank: each has a result, which is kept until the client reads it. No
+  /// command is shorter than 64 bytes, so that a body of commands meets the bound in bytes first.
+  public static let ingestLines = 256 * 1024
   /// One line of `POST /v1/ingest`, in bytes.
   public static let ingestLineBytes = 128 * 1024
 

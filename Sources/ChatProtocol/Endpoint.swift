@@ -10,7 +10,8 @@ public struct Endpoint: Sendable, Hashable {
 
   /// Whose token the endpoint wants.
   public enum Access: String, Sendable {
-    /// None.
+    /// None. A service token that comes along counts; a user's is not looked at, so that an expired one is in nobody's
+    /// way.
     case open
     /// A user's access token, or a service token with `Hansard-Act-As`.
     case user
@@ -24,11 +25,17 @@ public struct Endpoint: Sendable, Hashable {
   /// With parameters in braces, as in `docs/openapi.yaml`.
   public let path: String
   public let access: Access
+  /// The parameters that its query may have.
+  public let query: [String]
+  /// Nothing depends on who asks: no token is looked at, right or wrong.
+  public let ignoresTokens: Bool
 
-  init(_ method: Method, _ path: String, _ access: Access) {
+  init(_ method: Method, _ path: String, _ access: Access, query: [String] = [], ignoresTokens: Bool = false) {
     self.method = method
     self.path = path
     self.access = access
+    self.query = query
+    self.ignoresTokens = ignoresTokens
   }
 }
 
@@ -37,13 +44,13 @@ public enum Endpoints {
   // MARK: Accounts and sessions
   public static let createAccount = Endpoint(.post, "/v1/accounts", .open)
   public static let createSession = Endpoint(.post, "/v1/sessions", .open)
-  public static let refreshSession = Endpoint(.post, "/v1/sessions/refresh", .open)
+  public static let refreshSession = Endpoint(.post, "/v1/sessions/refresh", .open, ignoresTokens: true)
   public static let listSessions = Endpoint(.get, "/v1/sessions", .user)
   public static let endSession = Endpoint(.delete, "/v1/sessions/{sessionId}", .user)
   public static let getMe = Endpoint(.get, "/v1/me", .user)
   public static let updateMe = Endpoint(.patch, "/v1/me", .user)
   public static let getUser = Endpoint(.get, "/v1/users/{userId}", .userOrService)
-  public static let findUsers = Endpoint(.get, "/v1/admin/users", .service)
+  public static let findUsers = Endpoint(.get, "/v1/admin/users", .service, query: ["externalId"])
 
   // MARK: Devices
   public static let listDevices = Endpoint(.get, "/v1/devices", .user)
@@ -53,11 +60,12 @@ public enum Endpoints {
 
   // MARK: Rooms and members
   public static let createRoom = Endpoint(.post, "/v1/rooms", .userOrService)
-  public static let listRooms = Endpoint(.get, "/v1/rooms", .user)
+  public static let listRooms = Endpoint(.get, "/v1/rooms", .user, query: ["cursor", "limit"])
   public static let getRoom = Endpoint(.get, "/v1/rooms/{roomId}", .user)
   public static let updateRoom = Endpoint(.patch, "/v1/rooms/{roomId}", .user)
   public static let archiveRoom = Endpoint(.delete, "/v1/rooms/{roomId}", .user)
-  public static let listMembers = Endpoint(.get, "/v1/rooms/{roomId}/members", .user)
+  public static let listMembers = Endpoint(
+    .get, "/v1/rooms/{roomId}/members", .user, query: ["cursor", "limit"])
   public static let addMember = Endpoint(.put, "/v1/rooms/{roomId}/members/{userId}", .user)
   public static let removeMember = Endpoint(.delete, "/v1/rooms/{roomId}/members/{userId}", .user)
   public static let leaveRoom = Endpoint(.post, "/v1/rooms/{roomId}/leave", .user)
@@ -71,7 +79,8 @@ public enum Endpoints {
   public static let acceptInvite = Endpoint(.post, "/v1/invites/{token}/accept", .user)
 
   // MARK: Messages and read markers
-  public static let listMessages = Endpoint(.get, "/v1/rooms/{roomId}/messages", .user)
+  public static let listMessages = Endpoint(
+    .get, "/v1/rooms/{roomId}/messages", .user, query: ["before", "after", "around", "limit"])
   public static let sendMessage = Endpoint(.put, "/v1/rooms/{roomId}/messages/{messageId}", .user)
   public static let getMessage = Endpoint(.get, "/v1/rooms/{roomId}/messages/{messageId}", .user)
   public static let editMessage = Endpoint(.patch, "/v1/rooms/{roomId}/messages/{messageId}", .user)
@@ -83,8 +92,8 @@ public enum Endpoints {
   public static let ingest = Endpoint(.post, "/v1/ingest", .userOrService)
 
   // MARK: The server itself
-  public static let health = Endpoint(.get, "/healthz", .open)
-  public static let readiness = Endpoint(.get, "/readyz", .open)
+  public static let health = Endpoint(.get, "/healthz", .open, ignoresTokens: true)
+  public static let readiness = Endpoint(.get, "/readyz", .open, ignoresTokens: true)
 
   /// Served only when the operator asks for it, to measure against; no part of the API.
   public static let bench = Endpoint(.put, "/bench/messages/{messageId}", .user)

@@ -3,7 +3,11 @@ import ChatProtocol
 package import ChatService
 import HTTPTypes
 package import Hummingbird
+import HummingbirdCore
 package import Logging
+import NIOCore
+import ServiceLifecycle
+import UnixSignals
 
 /// The HTTP side of Hansard.
 package struct HansardServer: Sendable {
@@ -38,43 +42,78 @@ package struct HansardServer: Sendable {
   ) -> some ApplicationProtocol {
     Application(
       router: router(configuration),
+      server: .http1(
+        configuration: HTTP1Channel.Configuration(
+          additionalChannelHandlers: [
+            IdleStateHandler(allTimeout: StalledConnections.patience), StalledConnections(),
+          ],
+          idleTimeout: StalledConnections.patience)),
       configuration: ApplicationConfiguration(
         address: .hostname(configuration.host, port: configuration.port), serverName: nil),
       onServerRunning: { channel in await onReady(channel.localAddress?.port ?? configuration.port) },
       logger: logger)
   }
 
+  /// How long requests under way may take once the server is told to stop; then their connections are closed.
+  private static let stopPatience = Duration.seconds(10)
+
+  /// Serves until SIGTERM or SIGINT, or until it fails; then lets what is under way end, but does not wait for ever: a
+  /// client that sends half a request, or reads no answer, holds nothing up.
+  package static func run(_ application: some ApplicationProtocol) async throws {
+    var configuration = ServiceGroupConfiguration(
+      services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: application.logger)
+    configuration.maximumGracefulShutdownDuration = stopPatience
+    do {
+      try await ServiceGroup(configuration: configuration).run()
+    } catch is CancellationError {
+      application.logger.warning(
+        "connections were cut: their clients neither sent the rest nor read the answer",
+        metadata: ["after": "\(stopPatience)"])
+    }
+  }
+
   private func router(_ configuration: Configuration) -> Router<BasicRequestContext> {
     let router = Router(context: BasicRequestContext.self)
     router.add(middleware: ProblemMiddleware())
-    var routes = RouteTable(chat: chat, issuer: issuer, health: HealthHandlers(chat: chat)).routes
-    if configuration.servesBench { routes.append(Route(Endpoints.bench, BenchHandler().run)) }
-    for route in routes { add(route, to: router) }
+    let handlers = Handlers(chat: chat, issuer: issuer)
+    for route in RouteTable.routes { add(route, handlers, to: router) }
+    if configuration.servesBench { add(RouteTable.bench, handlers, to: router) }
     return router
   }
 
-  private func add(_ route: Route, to router: Router<BasicRequestContext>) {
-    guard let method = HTTPRequest.Method(route.endpoint.method.rawValue) else { return }
-    let access = route.endpoint.access
-    let isQuery = route.endpoint.method == .get
-    router.on(RouterPath(route.endpoint.path), method: method) { request, context in
+  private func add(_ route: Route, _ handlers: Handlers, to router: Router<BasicRequestContext>) {
+    let endpoint = route.endpoint
+    router.on(RouterPath(endpoint.path), method: endpoint.method.name) { request, context in
       let now = ChatService.now()
-      let principal = try await authenticator.principal(of: request, for: access, at: now)
-      if isQuery, let principal { try authenticator.requireOpenSession(principal) }
-      return try await route.handle(
-        Exchange(
-          request: request, parameters: context.parameters, principal: principal, requestID: context.id,
-          receivedAt: now))
+      let principal = try await authenticator.principal(of: request, for: endpoint, at: now)
+      if endpoint.method == .get, let principal { try authenticator.requireOpenSession(principal) }
+      let exchange = Exchange(
+        request: request, parameters: context.parameters, principal: principal, requestID: context.id,
+        receivedAt: now, logger: context.logger)
+      try exchange.requireQuery(of: endpoint)
+      return try await route.handle(handlers, exchange)
     }
   }
 
   /// `METHOD path access`, one line an endpoint.
   package static var routeLines: [String] {
-    Endpoints.all.map { "\($0.method.rawValue) \($0.path) \($0.access.rawValue)" }
+    RouteTable.routes.map(\.endpoint).map { "\($0.method.rawValue) \($0.path) \($0.access.rawValue)" }
   }
 
   /// `code status`, one line a problem.
   package static var errorLines: [String] {
-    ProblemMapping.all.map { "\($0.code) \($0.status)" }
+    ProblemCode.everyCode.map { "\($0.code) \($0.status)" }
+  }
+}
+
+extension Endpoint.Method {
+  fileprivate var name: HTTPRequest.Method {
+    switch self {
+    case .get: .get
+    case .put: .put
+    case .post: .post
+    case .patch: .patch
+    case .delete: .delete
+    }
   }
 }

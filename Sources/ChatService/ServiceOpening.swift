@@ -41,19 +41,24 @@ package struct ServiceOpening: Sendable {
       self.pool = pool
     }
 
-    /// Writes what is queued, stops every thread and lets go of the directory. Blocks until that is done.
+    /// Writes what is queued, stops every thread and lets go of the directory. Blocks until that is done. Does every
+    /// step even when one fails, and throws the first failure.
     ///
     /// - Parameter closeFollowers: closes what else follows the log, once nothing more will come.
     package func close(_ closeFollowers: () throws -> Void = {}) throws {
       chat.pipeline.close()
       chat.store.close()
-      try closeFollowers()
-      try chat.views.close()
-      try log.close()
+      let followers = Result { try closeFollowers() }
+      let views = Result { try chat.views.close() }
+      let log = Result { try self.log.close() }
       pool.shutdownGracefully { _ in }
+      try followers.get()
+      try views.get()
+      try log.get()
     }
   }
 
+  /// Takes over the log: it is closed when opening fails, and by `Opened.close` otherwise.
   /// - Parameters:
   ///   - log: open for writing.
   ///   - lastTime: of the log's last record.
@@ -61,32 +66,48 @@ package struct ServiceOpening: Sendable {
   package func open(
     log: any BlockStore, lastTime: Timestamp, progress: @Sendable (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
   ) async throws -> Opened {
-    let keys = try ServerKeys.load(directory: directory, mayCreate: log.head == .origin)
-    let store = EventStore(log: log)
-    let views = try ReadModels.open(
-      directory: directory + "/views", feed: store, logIdentity: log.identity.bytes, logger: logger)
+    do {
+      let keys = try ServerKeys.load(directory: directory, log: log.identity.bytes, mayCreate: log.head == .origin)
+      let store = EventStore(log: log)
+      let views = try ReadModels.open(
+        directory: directory + "/views", feed: store, logIdentity: log.identity.bytes, logger: logger)
+      do {
+        return try await open(keys, store, views, lastTime, progress)
+      } catch {
+        store.close()
+        try? views.close()
+        throw error
+      }
+    } catch {
+      try? log.close()
+      throw error
+    }
+  }
+
+  private func open(
+    _ keys: ServerKeys, _ store: EventStore, _ views: ReadModels, _ lastTime: Timestamp,
+    _ progress: @Sendable (UInt64, UInt64) -> Void
+  ) async throws -> Opened {
     let relay = Relay()
     views.start { relay.send($0) }
     try await catchUp(views, store.head, progress)
 
-    let gate = SessionGate(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds)
     let seen = try views.ids.readBlocking { try $0.restoreFilter() }
     let ids = SeenIDs(seen.filter, newest: seen.position)
     let state = try DecisionState(restoring: DecisionStateSource(views), seen: ids, floor: store.head)
-    for (user, versioned) in state.users {
-      guard case .registered(let user_) = versioned.state else { continue }
-      for (session, state) in user_.sessions {
-        if case .ended(_, let stamp) = state { gate.enter(session, of: user, at: stamp.time) }
-      }
+    let gate = SessionGate(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, restoring: state)
+    let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: ChatService.now) { reason in
+      logger.critical(
+        "the log accepts no more events; reads go on. Look at the disk, make room, and restart",
+        metadata: ["reason": "\(reason)"])
     }
-    let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: ChatService.now)
     relay.connect { position in pipeline.maintain { $0.forget(through: position) } }
     let pool = NIOThreadPool(numberOfThreads: PasswordHasher.threads)
     pool.start()
     let chat = ChatService(
       store: store, views: views, pipeline: pipeline, seen: ids, gate: gate,
       hasher: PasswordHasher(keys: keys, pool: pool, cost: passwordCost), keys: keys)
-    return Opened(chat: chat, log: log, keys: keys, pool: pool)
+    return Opened(chat: chat, log: store.log, keys: keys, pool: pool)
   }
 
   private func catchUp(

@@ -18,6 +18,17 @@ package final class SessionGate: Sendable {
     self.tokenLifetimeMilliseconds = tokenLifetimeMilliseconds
   }
 
+  /// - Parameter state: whose ended sessions are entered.
+  package convenience init(tokenLifetimeMilliseconds: Int64, restoring state: DecisionState) {
+    self.init(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds)
+    for (id, versioned) in state.users {
+      guard case .registered(let user) = versioned.state else { continue }
+      for (session, standing) in user.sessions {
+        if case .ended(_, let stamp) = standing { enter(session, of: id, at: stamp.time) }
+      }
+    }
+  }
+
   package func isEnded(_ session: SessionID, of user: UserID) -> Bool {
     ended.withLock { $0[Ended(user: user, session: session)] != nil }
   }

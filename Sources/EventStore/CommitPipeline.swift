@@ -17,12 +17,13 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
 
   /// Commands that wait to be decided. Beyond it a command is refused as overloaded.
   package static var queueLimit: Int { 16_384 }
-  /// How long nothing must have been written before the log is told that it is idle, in seconds.
-  private static var idleSeconds: TimeInterval { 0.05 }
+  /// How long nothing must have been written before the log is told that it is idle.
+  private static var idle: Duration { .milliseconds(50) }
   private static var stackBytes: Int { 4 * 1024 * 1024 }
 
   private let store: EventStore
   private let clock: @Sendable () -> Timestamp
+  private let onPoison: @Sendable (String) -> Void
   private let condition = NSCondition()
   private var state = State()
   private var machine: Machine
@@ -30,15 +31,20 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
   private var lastTime: Timestamp
   /// The log knows that it is idle.
   private var isNoted = false
+  private var lastWrite = ContinuousClock.now
 
-  /// - Parameter lastTime: The time of the last record in the log: no later one is earlier.
+  /// - Parameters:
+  ///   - lastTime: The time of the last record in the log: no later one is earlier.
+  ///   - onPoison: told once, with the reason, when the log accepts nothing more.
   package init(
-    store: EventStore, machine: Machine, lastTime: Timestamp, clock: @escaping @Sendable () -> Timestamp
+    store: EventStore, machine: Machine, lastTime: Timestamp, clock: @escaping @Sendable () -> Timestamp,
+    onPoison: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.store = store
     self.machine = machine
     self.lastTime = lastTime
     self.clock = clock
+    self.onPoison = onPoison
     batch = Batch(first: store.head.next)
     let thread = Thread { [self] in
       // Named from within: only so does the system show the name too.
@@ -131,7 +137,7 @@ extension CommitPipeline {
         while state.queue.isEmpty, !state.isClosing {
           if isNoted {
             condition.wait()
-          } else if !condition.wait(until: Date(timeIntervalSinceNow: Self.idleSeconds)) {
+          } else if !condition.wait(until: Date(timeIntervalSinceNow: Self.idle / .seconds(1))) {
             break
           }
         }
@@ -180,8 +186,13 @@ extension CommitPipeline {
     for answer in settled.answers {
       answer.completion(failure.map { .failure($0) } ?? .success(answer.reply))
     }
-    // Answers that rest on nothing new keep this thread awake, but not the log.
-    if settled.block.isEmpty { noteIdle() } else { isNoted = false }
+    if !settled.block.isEmpty {
+      isNoted = false
+      lastWrite = .now
+    } else if ContinuousClock.now - lastWrite >= Self.idle {
+      // Answers that rest on nothing new keep this thread awake, but not the log.
+      noteIdle()
+    }
   }
 
   /// - Returns: why the batch did not become durable; nil when it did.
@@ -210,9 +221,11 @@ extension CommitPipeline {
   }
 
   private func poison(because reason: String) {
-    condition.withLock {
-      if state.poison == nil { state.poison = reason }
+    let isFirst = condition.withLock {
+      defer { state.poison = state.poison ?? reason }
+      return state.poison == nil
     }
+    if isFirst { onPoison(reason) }
   }
 }
 

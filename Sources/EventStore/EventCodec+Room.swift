@@ -63,83 +63,71 @@ extension EventCodec {
     }
   }
 
+  /// What the envelope alone tells is read also when the payload was erased: erasing undoes no removal, and a message
+  /// keeps its place in the room without its text.
   static func decodeRoom(_ reader: PayloadReader) throws(CodecError) -> RoomEvent {
-    // A message keeps its place in the room even when its text is gone.
-    if reader.kind == .messageSent {
-      let text = try reader.message(Hansard_V1_MessageSent.self)?.text
-      return .messageSent(try reader.subject(MessageID.self), author: try reader.actor(), text: text)
-    }
-    guard reader.payload != nil else { return .erased(kind: reader.kind.rawValue) }
     switch reader.kind {
-    case .roomCreated, .roomRenamed, .roomArchived: return try decodeRoomItself(reader)
-    case .inviteCreated, .inviteRevoked: return try decodeInvite(reader)
-    case .memberJoined, .memberAdded, .memberLeft, .memberRemoved, .admissionRepeated, .roomMuted:
-      return try decodeMember(reader)
-    case .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved: return try decodeMessage(reader)
+    case .roomArchived: return .archived
+    case .inviteRevoked: return .inviteRevoked(try reader.subject(InviteID.self))
+    case .memberLeft: return .memberLeft(try reader.subject(UserID.self))
+    case .memberRemoved: return .memberRemoved(try reader.subject(UserID.self))
+    case .messageSent:
+      let body = try reader.message(Hansard_V1_MessageSent.self)
+      return .messageSent(try reader.subject(MessageID.self), author: try reader.actor(), text: body?.text)
+    case .roomCreated:
+      guard let body = try reader.message(Hansard_V1_RoomCreated.self) else { break }
+      let kind = try reader.value(body.kind, RoomKind.self)
+      return .created(RoomCreation(kind: kind, name: body.name, creator: reader.actorIfAny))
+    case .roomRenamed:
+      guard let body = try reader.message(Hansard_V1_RoomRenamed.self) else { break }
+      return .renamed(name: body.name)
+    case .inviteCreated:
+      guard let body = try reader.message(Hansard_V1_InviteCreated.self) else { break }
+      return .inviteCreated(try decodeInvite(body, reader))
+    case .memberJoined:
+      guard let body = try reader.message(Hansard_V1_MemberJoined.self) else { break }
+      let (role, invite) = (try reader.value(body.role, Role.self), try reader.id(Array(body.inviteID)) as InviteID?)
+      return .memberJoined(try reader.subject(UserID.self), role: role, invite: invite)
+    case .memberAdded:
+      guard let body = try reader.message(Hansard_V1_MemberAdded.self) else { break }
+      return .memberAdded(try reader.subject(UserID.self), role: try reader.value(body.role, Role.self))
+    case .admissionRepeated:
+      guard let body = try reader.message(Hansard_V1_AdmissionRepeated.self) else { break }
+      return .admissionRepeated(try reader.subject(UserID.self), try decodeAdmission(body, reader))
+    case .roomMuted:
+      guard let body = try reader.message(Hansard_V1_RoomMuted.self) else { break }
+      let until = body.hasUntilMs ? Timestamp(milliseconds: body.untilMs) : nil
+      return .muted(try reader.subject(UserID.self), until: until)
+    case .messageEdited:
+      guard let body = try reader.message(Hansard_V1_MessageEdited.self) else { break }
+      return .messageEdited(try reader.subject(MessageID.self), ordinal: body.ordinal, text: body.text)
+    case .messageDeleted:
+      guard let body = try reader.message(Hansard_V1_MessageDeleted.self) else { break }
+      return .messageDeleted(try reader.subject(MessageID.self), ordinal: body.ordinal)
+    case .readMarkerMoved:
+      guard let body = try reader.message(Hansard_V1_ReadMarkerMoved.self) else { break }
+      return .readMarkerMoved(try reader.actor(), to: try reader.subject(MessageID.self), ordinal: body.ordinal)
     case .userRegistered, .profileChanged, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered,
       .deviceUpdated, .pushTokenInvalidated, .deviceRemoved, .pushOutcomesRecorded:
       throw reader.failure(.unknownKind, "\(reader.kind.name) in a room's stream")
     }
+    return .erased(kind: reader.kind.rawValue)
   }
 
-  private static func decodeRoomItself(_ reader: PayloadReader) throws(CodecError) -> RoomEvent {
-    if reader.kind == .roomArchived { return .archived }
-    if reader.kind == .roomRenamed {
-      return .renamed(name: try reader.message(Hansard_V1_RoomRenamed.self)?.name ?? "")
-    }
-    let body = try reader.message(Hansard_V1_RoomCreated.self) ?? .init()
-    return .created(
-      RoomCreation(
-        kind: try reader.value(body.kind, RoomKind.self), name: body.name,
-        creator: reader.actorIfAny))
+  private static func decodeInvite(
+    _ body: Hansard_V1_InviteCreated, _ reader: PayloadReader
+  ) throws(CodecError) -> Invite {
+    Invite(
+      id: try reader.subject(InviteID.self), tokenHash: Array(body.tokenHash),
+      role: try reader.value(body.role, Role.self), expiresAt: Timestamp(milliseconds: body.expiresAtMs),
+      maximumUses: body.hasMaximumUses ? body.maximumUses : nil)
   }
 
-  private static func decodeInvite(_ reader: PayloadReader) throws(CodecError) -> RoomEvent {
-    let id = try reader.subject(InviteID.self)
-    if reader.kind == .inviteRevoked { return .inviteRevoked(id) }
-    let body = try reader.message(Hansard_V1_InviteCreated.self) ?? .init()
-    return .inviteCreated(
-      Invite(
-        id: id, tokenHash: Array(body.tokenHash), role: try reader.value(body.role, Role.self),
-        expiresAt: Timestamp(milliseconds: body.expiresAtMs),
-        maximumUses: body.hasMaximumUses ? body.maximumUses : nil))
-  }
-
-  private static func decodeMember(_ reader: PayloadReader) throws(CodecError) -> RoomEvent {
-    let user = try reader.subject(UserID.self)
-    if reader.kind == .memberLeft { return .memberLeft(user) }
-    if reader.kind == .memberRemoved { return .memberRemoved(user) }
-    if reader.kind == .admissionRepeated {
-      let body = try reader.message(Hansard_V1_AdmissionRepeated.self) ?? .init()
-      if let invite = try reader.id(Array(body.inviteID)) as InviteID? {
-        return .admissionRepeated(user, .invite(invite))
-      }
-      return .admissionRepeated(user, body.byMember ? .member : .service)
-    }
-    if reader.kind == .memberAdded {
-      let body = try reader.message(Hansard_V1_MemberAdded.self) ?? .init()
-      return .memberAdded(user, role: try reader.value(body.role, Role.self))
-    }
-    if reader.kind == .roomMuted {
-      let body = try reader.message(Hansard_V1_RoomMuted.self) ?? .init()
-      return .muted(user, until: body.hasUntilMs ? Timestamp(milliseconds: body.untilMs) : nil)
-    }
-    let body = try reader.message(Hansard_V1_MemberJoined.self) ?? .init()
-    return .memberJoined(
-      user, role: try reader.value(body.role, Role.self), invite: try reader.id(Array(body.inviteID)))
-  }
-
-  private static func decodeMessage(_ reader: PayloadReader) throws(CodecError) -> RoomEvent {
-    let message = try reader.subject(MessageID.self)
-    if reader.kind == .messageEdited {
-      let body = try reader.message(Hansard_V1_MessageEdited.self) ?? .init()
-      return .messageEdited(message, ordinal: body.ordinal, text: body.text)
-    }
-    if reader.kind == .messageDeleted {
-      return .messageDeleted(message, ordinal: try reader.message(Hansard_V1_MessageDeleted.self)?.ordinal ?? 0)
-    }
-    let body = try reader.message(Hansard_V1_ReadMarkerMoved.self) ?? .init()
-    return .readMarkerMoved(try reader.actor(), to: message, ordinal: body.ordinal)
+  private static func decodeAdmission(
+    _ body: Hansard_V1_AdmissionRepeated, _ reader: PayloadReader
+  ) throws(CodecError) -> Admission {
+    if let invite = try reader.id(Array(body.inviteID)) as InviteID? { return .invite(invite) }
+    return body.byMember ? .member : .service
   }
 }
 

@@ -26,11 +26,22 @@ extension EventCodec {
   }
 
   static func decodeServer(_ reader: PayloadReader) throws(CodecError) -> ServerEvent {
-    guard reader.payload != nil else { return .erased(kind: reader.kind.rawValue) }
-    guard reader.kind == .pushOutcomesRecorded else {
+    switch reader.kind {
+    case .pushOutcomesRecorded:
+      guard let body = try reader.message(Hansard_V1_PushOutcomesRecorded.self) else { break }
+      return .pushOutcomesRecorded(try decodePushOutcomes(body, reader))
+    case .userRegistered, .profileChanged, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered,
+      .deviceUpdated, .pushTokenInvalidated, .deviceRemoved, .roomCreated, .roomRenamed, .roomArchived, .inviteCreated,
+      .inviteRevoked, .memberJoined, .memberAdded, .memberLeft, .memberRemoved, .admissionRepeated, .roomMuted,
+      .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved:
       throw reader.failure(.unknownKind, "\(reader.kind.name) in the server's stream")
     }
-    let body = try reader.message(Hansard_V1_PushOutcomesRecorded.self) ?? .init()
+    return .erased(kind: reader.kind.rawValue)
+  }
+
+  private static func decodePushOutcomes(
+    _ body: Hansard_V1_PushOutcomesRecorded, _ reader: PayloadReader
+  ) throws(CodecError) -> PushOutcomes {
     var outcomes: [PushOutcome] = []
     for outcome in body.outcomes {
       guard let device = try reader.id(Array(outcome.deviceID)) as DeviceID?,
@@ -43,7 +54,6 @@ extension EventCodec {
           position: LogPosition(outcome.position), user: user, device: device,
           result: try reader.value(outcome.result, PushResult.self)))
     }
-    return .pushOutcomesRecorded(
-      PushOutcomes(settledThrough: LogPosition(body.settledThrough), outcomes: outcomes))
+    return PushOutcomes(settledThrough: LogPosition(body.settledThrough), outcomes: outcomes)
   }
 }

@@ -35,38 +35,45 @@ extension EventCodec {
     }
   }
 
+  /// What the envelope alone tells is read also when the payload was erased: erasing undoes no removal.
   static func decodeUser(_ reader: PayloadReader) throws(CodecError) -> UserEvent {
-    guard reader.payload != nil else { return .erased(kind: reader.kind.rawValue) }
     switch reader.kind {
-    case .userRegistered: return .registered(try decodeRegistration(reader))
-    case .profileChanged:
-      return .profileChanged(nickname: try reader.message(Hansard_V1_ProfileChanged.self)?.nickname ?? "")
-    case .sessionStarted:
-      let body = try reader.message(Hansard_V1_SessionStarted.self)
-      return .sessionStarted(try reader.subject(SessionID.self), device: try reader.id(Array(body?.deviceID ?? Data())))
-    case .sessionRefreshed:
-      let body = try reader.message(Hansard_V1_SessionRefreshed.self)
-      return .sessionRefreshed(try reader.subject(SessionID.self), generation: body?.generation ?? 0)
-    case .sessionEnded:
-      let body = try reader.message(Hansard_V1_SessionEnded.self)
-      return .sessionEnded(try reader.subject(SessionID.self), try reader.value(body?.reason ?? 0, SessionEnd.self))
-    case .deviceRegistered:
-      return .deviceRegistered(try reader.subject(DeviceID.self), try decodeDevice(reader))
-    case .deviceUpdated:
-      return .deviceUpdated(try reader.subject(DeviceID.self), try decodeDevice(reader))
-    case .pushTokenInvalidated:
-      let body = try reader.message(Hansard_V1_PushTokenInvalidated.self)
-      return .pushTokenInvalidated(try reader.subject(DeviceID.self), try decodeToken(body?.token ?? .init(), reader))
     case .deviceRemoved: return .deviceRemoved(try reader.subject(DeviceID.self))
+    case .userRegistered:
+      guard let body = try reader.message(Hansard_V1_UserRegistered.self) else { break }
+      return .registered(try decodeRegistration(body, reader))
+    case .profileChanged:
+      guard let body = try reader.message(Hansard_V1_ProfileChanged.self) else { break }
+      return .profileChanged(nickname: body.nickname)
+    case .sessionStarted:
+      guard let body = try reader.message(Hansard_V1_SessionStarted.self) else { break }
+      return .sessionStarted(try reader.subject(SessionID.self), device: try reader.id(Array(body.deviceID)))
+    case .sessionRefreshed:
+      guard let body = try reader.message(Hansard_V1_SessionRefreshed.self) else { break }
+      return .sessionRefreshed(try reader.subject(SessionID.self), generation: body.generation)
+    case .sessionEnded:
+      guard let body = try reader.message(Hansard_V1_SessionEnded.self) else { break }
+      return .sessionEnded(try reader.subject(SessionID.self), try reader.value(body.reason, SessionEnd.self))
+    case .deviceRegistered:
+      guard let body = try reader.message(Hansard_V1_DeviceDescribed.self) else { break }
+      return .deviceRegistered(try reader.subject(DeviceID.self), try decodeDevice(body, reader))
+    case .deviceUpdated:
+      guard let body = try reader.message(Hansard_V1_DeviceDescribed.self) else { break }
+      return .deviceUpdated(try reader.subject(DeviceID.self), try decodeDevice(body, reader))
+    case .pushTokenInvalidated:
+      guard let body = try reader.message(Hansard_V1_PushTokenInvalidated.self) else { break }
+      return .pushTokenInvalidated(try reader.subject(DeviceID.self), try decodeToken(body.token, reader))
     case .roomCreated, .roomRenamed, .roomArchived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
-      .memberLeft, .memberRemoved, .admissionRepeated, .roomMuted, .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved,
-      .pushOutcomesRecorded:
+      .memberLeft, .memberRemoved, .admissionRepeated, .roomMuted, .messageSent, .messageEdited, .messageDeleted,
+      .readMarkerMoved, .pushOutcomesRecorded:
       throw reader.failure(.unknownKind, "\(reader.kind.name) in a user's stream")
     }
+    return .erased(kind: reader.kind.rawValue)
   }
 
-  private static func decodeRegistration(_ reader: PayloadReader) throws(CodecError) -> Registration {
-    let body = try reader.message(Hansard_V1_UserRegistered.self) ?? .init()
+  private static func decodeRegistration(
+    _ body: Hansard_V1_UserRegistered, _ reader: PayloadReader
+  ) throws(CodecError) -> Registration {
     var credential: Credential?
     if body.hasCredential {
       credential = Credential(
@@ -80,8 +87,9 @@ extension EventCodec {
       commitmentKey: Array(body.commitmentKey))
   }
 
-  private static func decodeDevice(_ reader: PayloadReader) throws(CodecError) -> DeviceDescription {
-    let body = try reader.message(Hansard_V1_DeviceDescribed.self) ?? .init()
+  private static func decodeDevice(
+    _ body: Hansard_V1_DeviceDescribed, _ reader: PayloadReader
+  ) throws(CodecError) -> DeviceDescription {
     var tokens: [PushToken] = []
     for token in body.tokens { tokens.append(try decodeToken(token, reader)) }
     return DeviceDescription(
@@ -89,8 +97,9 @@ extension EventCodec {
       osVersion: body.hasOsVersion ? body.osVersion : nil, tokens: tokens)
   }
 
-  private static func decodeToken(_ body: Hansard_V1_PushToken, _ reader: PayloadReader) throws(CodecError) -> PushToken
-  {
+  private static func decodeToken(
+    _ body: Hansard_V1_PushToken, _ reader: PayloadReader
+  ) throws(CodecError) -> PushToken {
     PushToken(provider: try reader.value(body.provider, PushProvider.self), token: body.token)
   }
 }

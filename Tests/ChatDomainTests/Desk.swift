@@ -1,8 +1,10 @@
 import ChatDomain
 import ChatPrimitives
 
-/// The writer's way with a command, in memory: authorize, look for an earlier answer under the key, decide, evolve.
-struct Desk<D: Decider> where D.Command: Fingerprinted, D.Event: Traceable {
+/// What the writer does around `Decider.settle`, in memory: it remembers what came under which key, and evolves.
+struct Desk<D: Decider> where D.Event: Traceable {
+  private static var stream: UUIDBytes { UUIDBytes(high: 8, low: 8) }
+
   private struct Key: Hashable {
     var actor: UserID?
     var command: CommandID
@@ -19,20 +21,21 @@ struct Desk<D: Decider> where D.Command: Fingerprinted, D.Event: Traceable {
 
   /// - Returns: the stamp of the first fact that the command recorded, now or earlier.
   mutating func submit(_ command: D.Command, by act: Act) throws(Rejection) -> Stamp {
-    try D.authorize(command, by: act, in: state, directory)
     let key = act.command.map { Key(actor: act.actor, command: $0) }
-    if let key, !command.isKnownByItself, let earlier = answers[key] {
-      return try earlier.answer(to: command.fingerprint)
-    }
-    switch try D.decide(command, by: act, in: state, directory) {
+    let prior = key.flatMap { answers[$0] }
+    switch try D.settle(command, by: act, prior: prior, on: Self.stream, in: state, directory) {
     case .alreadyDone(let stamp):
       return stamp
     case .record(let new):
       let stamp = Stamp.at(UInt64(facts.count) + 1)
-      if let key { answers[key] = CommandFacts(stamp: stamp, fingerprint: new.first?.fingerprint) }
+      if let key { answers[key] = facts(of: new.first, at: stamp) }
       for fact in new { record(fact) }
       return stamp
     }
+  }
+
+  private func facts(of fact: D.Event?, at stamp: Stamp) -> CommandFacts {
+    CommandFacts(stamp: stamp, fingerprint: fact?.fingerprint?.scoped(to: Self.stream))
   }
 
   mutating func record(_ fact: D.Event) {

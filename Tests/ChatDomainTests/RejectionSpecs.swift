@@ -39,9 +39,11 @@ struct RejectionSpecs {
     .userNotFound: { user([], .changeProfile(nickname: "Al")) },
     .idInUse: { user(aliceAtHome, .register(.named("Al"))) },
     .idempotencyKeyReused: {
-      let earlier = CommandFacts(stamp: .at(1), fingerprint: RoomEvent.renamed(name: "tea").fingerprint)
+      var desk = Desk<RoomDecider>(teaRoom)
+      let act = Act.user(alice, key: .retried)
       do throws(Rejection) {
-        _ = try earlier.answer(to: RoomCommand.rename(name: "coffee").fingerprint)
+        _ = try desk.submit(.rename(name: "green tea"), by: act)
+        _ = try desk.submit(.rename(name: "coffee"), by: act)
         return nil
       } catch {
         return error
@@ -64,9 +66,10 @@ struct RejectionSpecs {
     .refreshTokenReused: {
       user(aliceAtHome + [.sessionEnded(login, .refreshTokenReused)], .refreshSession(login, presented: 1))
     },
-    .tooManySessions: {
-      let facts = (0..<UInt64(Limits.sessionsPerUser)).map { UserEvent.sessionStarted(id(1000 + $0), device: nil) }
-      return user([.registered(.named())] + facts, .startSession(login, device: nil, credentialVersion: 1))
+    .sessionRefreshed: {
+      user(
+        aliceAtHome + [.sessionRefreshed(login, generation: 2)],
+        .startSession(login, device: phone, credentialVersion: 1))
     },
     .deviceNotFound: { user(aliceAtHome, .removeDevice(tablet)) },
     .deviceTextTooLong: {

@@ -152,7 +152,7 @@ struct RetrySpecs {
   // MARK: How
 
   private func check<D: Decider>(_ retry: Retry<D>, after facts: [D.Event]) throws
-  where D.Command: Fingerprinted, D.Event: Traceable {
+  where D.Event: Traceable {
     var desk = Desk<D>(facts)
     desk.directory.registered.insert(Self.newcomer)
     let stamp = try desk.submit(retry.first, by: retry.act)
@@ -184,8 +184,22 @@ struct RetrySpecs {
 
   @Test("a key whose fact was erased answers nothing")
   func erasedKey() {
+    let room = given(RoomDecider.self, Self.room)
+    let prior = CommandFacts(stamp: .at(1), fingerprint: nil)
     #expect(throws: Rejection.idempotencyKeyReused) {
-      try CommandFacts(stamp: .at(1), fingerprint: nil).answer(to: RoomCommand.archive.fingerprint)
+      try RoomDecider.settle(.archive, by: Self.bobAct, prior: prior, on: .zero, in: room.state, room.directory)
     }
+  }
+
+  @Test("a key is bound to its stream: in another one it is refused")
+  func keyOfAnotherStream() throws {
+    let room = given(RoomDecider.self, Self.room)
+    let (tea, coffee) = (UUIDBytes(high: 1, low: 1), UUIDBytes(high: 1, low: 2))
+    let prior = CommandFacts(stamp: .at(9), fingerprint: RoomCommand.archive.fingerprint.scoped(to: tea))
+    func settle(on stream: UUIDBytes) throws(Rejection) -> Verdict<RoomEvent> {
+      try RoomDecider.settle(.archive, by: Self.bobAct, prior: prior, on: stream, in: room.state, room.directory)
+    }
+    #expect(try settle(on: tea) == .alreadyDone(.at(9)))
+    #expect(throws: Rejection.idempotencyKeyReused) { try settle(on: coffee) }
   }
 }

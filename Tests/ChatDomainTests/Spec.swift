@@ -2,21 +2,11 @@ import ChatDomain
 import ChatPrimitives
 import Testing
 
-/// What the writer reads of a command, apart from deciding it.
-protocol Fingerprinted {
-  var fingerprint: Fingerprint { get }
-  var isKnownByItself: Bool { get }
-}
-
 /// What is known of a fact that a command recorded.
 protocol Traceable {
   var fingerprint: Fingerprint? { get }
 }
 
-extension UserCommand: Fingerprinted {
-  var isKnownByItself: Bool { action.isKnownByItself }
-}
-extension RoomCommand: Fingerprinted {}
 extension UserEvent: Traceable {}
 extension RoomEvent: Traceable {}
 
@@ -27,7 +17,7 @@ func given<D: Decider>(_ decider: D.Type, _ facts: [D.Event]) -> Given<D> {
   return Given(state: state)
 }
 
-struct Given<D: Decider> where D.Command: Fingerprinted, D.Event: Traceable {
+struct Given<D: Decider> where D.Event: Traceable {
   var state: D.State
   var directory = TestDirectory()
 
@@ -40,8 +30,7 @@ struct Given<D: Decider> where D.Command: Fingerprinted, D.Event: Traceable {
   /// Decides as the writer does. Whatever the spec is about, the first fact must say what the command says.
   func when(_ command: D.Command, by act: Act, _ location: SourceLocation = #_sourceLocation) -> Outcome<D> {
     do throws(Rejection) {
-      try D.authorize(command, by: act, in: state, directory)
-      let verdict = try D.decide(command, by: act, in: state, directory)
+      let verdict = try D.settle(command, by: act, prior: nil, on: .zero, in: state, directory)
       if case .record(let facts) = verdict {
         #expect(!facts.isEmpty, sourceLocation: location)
         if (facts.first as? UserEvent)?.endsReusedSession != true {

@@ -44,23 +44,34 @@ struct UserSessionSpecs {
     state.when(starting(), by: .user(alice)).thenAlreadyDone(at: 3)
     state.when(starting(device: tablet), by: .user(alice)).thenRejected(.idInUse)
     state.when(starting(device: nil), by: .user(alice)).thenRejected(.idInUse)
-    given(UserDecider.self, aliceAtHome + [.sessionRefreshed(login, generation: 2)])
-      .when(starting(), by: .user(alice)).thenRejected(.idInUse)
+    let refreshed = given(UserDecider.self, aliceAtHome + [.sessionRefreshed(login, generation: 2)])
+    refreshed.when(starting(), by: .user(alice)).thenRejected(.sessionRefreshed)
+    refreshed.when(starting(device: tablet), by: .user(alice)).thenRejected(.idInUse)
     given(UserDecider.self, aliceAtHome + [.sessionEnded(login, .loggedOut)])
       .when(starting(), by: .user(alice)).thenRejected(.sessionEnded)
   }
 
-  @Test("how many sessions are open at once", arguments: [(99, true), (100, false), (101, false)])
-  func openSessions(count: Int, isAccepted: Bool) {
-    let open = (0..<count).map { UserEvent.sessionStarted(id(1000 + UInt64($0)), device: nil) }
+  /// Session 1000 is refreshed last, so that the oldest pair is that of session 1001.
+  @Test(
+    "a login beyond the open sessions there may be ends those whose pair is oldest",
+    arguments: [(99, []), (100, [1001]), (101, [1001, 1002])] as [(Int, [UInt64])])
+  func openSessions(count: Int, superseded: [UInt64]) throws {
+    let open =
+      (0..<count).map { UserEvent.sessionStarted(id(1000 + UInt64($0)), device: nil) }
+      + [.sessionRefreshed(id(1000), generation: 2)]
     let ended = (0..<3).flatMap { number -> [UserEvent] in
       [.sessionStarted(id(5000 + UInt64(number)), device: nil), .sessionEnded(id(5000 + UInt64(number)), .loggedOut)]
     }
     let state = given(UserDecider.self, [.registered(.named())] + ended + open)
-    let outcome = state.when(starting(), by: .user(alice))
-    if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManySessions) }
+    let facts = [.sessionStarted(login, device: phone)] + superseded.map { UserEvent.sessionEnded(id($0), .superseded) }
+    #expect(state.when(starting(), by: .user(alice)).result == .success(.record(facts)))
+    var desk = Desk<UserDecider>([.registered(.named())] + ended + open)
+    _ = try desk.submit(starting(), by: .user(alice))
+    guard case .registered(let user) = desk.state else { return }
+    #expect(user.openSessions.count == 100)
+    #expect(user.openSessions.contains(login))
     // A retry needs no place.
-    state.when(starting(id(1000), device: nil), by: .user(alice)).thenAlreadyDone(at: 8)
+    state.when(starting(id(1001), device: nil), by: .user(alice)).thenAlreadyDone(at: 9)
   }
 
   // MARK: Refresh
@@ -98,7 +109,7 @@ struct UserSessionSpecs {
       .when(refreshing(.max), by: .user(alice)).thenRejected(.refreshTokenExpired)
   }
 
-  @Test("an ended session is not refreshed", arguments: [SessionEnd.loggedOut, .deviceRemoved])
+  @Test("an ended session is not refreshed", arguments: [SessionEnd.loggedOut, .deviceRemoved, .superseded])
   func refusesEnded(reason: SessionEnd) {
     given(UserDecider.self, aliceAtHome + [.sessionEnded(login, reason)])
       .when(refreshing(1), by: .user(alice, session: login)).thenRejected(.sessionEnded)

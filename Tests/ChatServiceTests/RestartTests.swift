@@ -27,6 +27,9 @@ struct RestartTests {
     _ = try await chat.performRoom(room, .moveReadMarker(fixed(120), target: nil), by: asBob, command: fixed(15))
     _ = try await chat.performRoom(room, .mute(until: Timestamp.latest), by: asBob, command: fixed(16))
     _ = try await chat.performRoom(room, .leave, by: Principal(user: carol), command: fixed(17))
+    _ = try await chat.performRoom(room, .addMember(carol), by: asAlice, command: fixed(18))
+    _ = try await chat.performRoom(room, .removeMember(carol), by: asAlice, command: fixed(19))
+    _ = try await chat.performRoom(room, .revokeInvite(fixed(11)), by: asAlice, command: fixed(25))
     let session: SessionID = fixed(20)
     _ = try await chat.startSession(
       session, device: fixed(21), by: Principal(user: alice, service: ServiceBench.service))
@@ -34,6 +37,16 @@ struct RestartTests {
     _ = try await chat.setDevice(
       fixed(21), DeviceDescription(name: "phone", type: nil, osVersion: nil, tokens: []), by: asAlice,
       command: fixed(22))
+    let token = PushToken(provider: .fcm, token: "dead")
+    _ = try await chat.setDevice(
+      fixed(26), DeviceDescription(name: "tablet", type: nil, osVersion: nil, tokens: [token]), by: asBob,
+      command: fixed(27))
+    try await chat.invalidatePushToken(token, of: fixed(26), of: bob)
+    _ = try await chat.setDevice(
+      fixed(28), DeviceDescription(name: "old", type: nil, osVersion: nil, tokens: []), by: asBob, command: fixed(29))
+    _ = try await chat.startSession(
+      fixed(24), device: fixed(28), by: Principal(user: bob, service: ServiceBench.service))
+    _ = try await chat.removeDevice(fixed(28), by: asBob, command: fixed(32))
     _ = try await chat.startSession(
       fixed(23), device: nil, by: Principal(user: bob, service: ServiceBench.service))
     _ = try await chat.endSession(fixed(23), by: asBob, command: nil)

@@ -18,7 +18,7 @@ final class ServiceBench: Sendable {
 
   init(
     directory: String = FileManager.default.temporaryDirectory.appendingPathComponent("hansard-\(UUID())").path,
-    keepsDirectory: Bool = false
+    keepsDirectory: Bool = false, passwordLogRounds: UInt8 = 10
   ) async throws {
     self.directory = directory
     self.keepsDirectory = keepsDirectory
@@ -27,7 +27,7 @@ final class ServiceBench: Sendable {
     var opening = ServiceOpening(
       directory: directory, tokenLifetimeMilliseconds: 900_000,
       logger: Logger(label: "test") { StreamLogHandler.standardError(label: $0) })
-    opening.passwordCost.logRounds = 10
+    opening.passwordCost.logRounds = passwordLogRounds
     opened = try await opening.open(log: log, lastTime: log.lastTime)
   }
 
@@ -41,9 +41,12 @@ final class ServiceBench: Sendable {
   static let service = ServiceID(UUIDBytes(high: 9, low: 9))
 
   func user(_ number: UInt64) async throws -> UserID {
-    let id: UserID = fixed(number)
+    try await register(fixed(number), externalID: "crm-\(number)")
+  }
+
+  func register(_ id: UserID, externalID: String) async throws -> UserID {
     let registration = Registration(
-      nickname: "user \(number)", email: nil, externalID: "crm-\(number)", credential: nil,
+      nickname: "user \(externalID)", email: nil, externalID: externalID, credential: nil,
       commitmentKey: ChatService.randomBytes(Registration.commitmentKeyBytes))
     _ = try await chat.perform(chat.register(id, registration, by: Principal(service: Self.service)))
     return id

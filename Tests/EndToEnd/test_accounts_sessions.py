@@ -91,6 +91,10 @@ def test_a_login_tapped_twice_is_one(world):
     world.nobody.refused(
         "id_in_use", "POST", "/v1/sessions", {"email": anna.email, "password": PASSWORD, "id": body["id"]}
     )
+    world.nobody.post("/v1/sessions/refresh", {"refreshToken": first["refreshToken"]})
+    world.nobody.refused(
+        "session_refreshed", "POST", "/v1/sessions", body | {"email": anna.email, "password": PASSWORD}
+    )
 
 
 def test_wrong_credentials_are_refused_alike(world):

@@ -209,9 +209,30 @@ def test_a_token_of_another_server_is_worth_nothing(tmp_path, world, scene):
         other.end()
 
 
-def test_a_token_that_is_wrong_is_wrong_on_an_open_route_too(world, scene):
+def test_a_service_token_that_is_wrong_is_wrong_on_an_open_route_too(world, scene):
     body = {"id": new_id(), "email": f"{new_id()}@example.org", "password": "correct horse", "nickname": "A"}
-    Api(world.server, "nonsense").refused("access_token_invalid", "POST", "/v1/accounts", body)
+    for token in ("hsa_", "hsa_nonsense", world.server.token + "A", world.server.token[:-1]):
+        Api(world.server, token).refused("access_token_invalid", "POST", "/v1/accounts", body)
+        login = {"email": body["email"], "password": body["password"]}
+        Api(world.server, token).refused("access_token_invalid", "POST", "/v1/sessions", login)
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_whoever_asks_is_told_of_the_server(world, scene, path):
+    for authorization in ("", "Bearer", "Bearer nonsense", "Bearer hsa_nonsense", "Basic YTpi", "Bearer a b c"):
+        headers = {"Authorization": authorization, "Hansard-Act-As": "nonsense"}
+        answer = world.nobody.request("GET", path, headers=headers)
+        assert answer.status_code == 200, f"{authorization}: {answer.text}"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=by_id)
+def test_parameters_that_a_route_does_not_have(world, scene, operation):
+    anna, values = scene
+    caller = {"open": world.nobody, "service": world.admin}.get(operation.access, anna)
+    path = path_of(operation, values)
+    body = good_body(operation) if operation in WITH_BODY else None
+    for query in ("colour=red", "colour", "LIMIT=1", "=", "roomId=x"):
+        caller.refused("invalid_query", operation.method, f"{path}?{query}", body)
 
 
 @pytest.mark.parametrize("operation", OF_USERS, ids=by_id)

@@ -2,7 +2,10 @@
 
 import contextlib
 import json
+import os
+import pathlib
 import threading
+import time
 
 import pytest
 
@@ -11,6 +14,11 @@ from harness.people import timeline
 from harness.stream import IngestStream
 
 INGEST_BYTES = 16 * 1024 * 1024
+INGEST_LINES = 256 * 1024
+# Results that nobody has read, some 150 bytes each, and what reading takes by the way.
+UNREAD_BYTES = 160 * 1024 * 1024
+# A process that used no processor time for so long is at rest.
+IDLE_SECONDS = 1
 
 
 def message(room, text="x", **more) -> dict:
@@ -79,6 +87,7 @@ BAD_LINES = [
     ("unknown_field", b'{"op":"message.send","roomId":"ROOM","id":"ID","text":"x","nickname":"x"}'),
     ("unknown_field", b'{"op":"read-marker.move","roomId":"ROOM","messageId":"ID","id":"ID"}'),
     ("invalid_utf8", b'{"op":"message.send","roomId":"ROOM","id":"ID","text":"\xff"}'),
+    ("unknown_field", b'{"op":"user.register","as":"ID","id":"ID","nickname":"x"}'),
     ("service_only", b'{"op":"user.register","id":"ID","nickname":"x"}'),
     ("service_only", b'{"op":"member.join","as":"ID","roomId":"ROOM"}'),
     ("service_only", b'{"op":"message.send","roomId":"ROOM","id":"ID","text":"x","as":"ID"}'),
@@ -111,10 +120,11 @@ def test_what_only_a_service_meets(world, room):
         register | {"nickname": ""}, register, register | {"nickname": "y"},
         {"op": "member.join", "roomId": room.id, "as": new_id()}, {"op": "member.join", "roomId": room.id},
         {"op": "member.join", "roomId": new_id(), "as": register["id"]},
+        register | {"as": register["id"]},
     ])]
     assert codes == [
         "acting_user_required", "room_not_found", "nickname_empty", None, "id_in_use", "user_not_found",
-        "acting_user_required", "room_not_found",
+        "acting_user_required", "room_not_found", "unknown_field",
     ]
 
 
@@ -192,6 +202,52 @@ def test_a_client_that_sends_all_before_it_reads(world, anna, room):
     assert {result["status"] for result in results} == {201}
     positions = [result["position"] for result in results]
     assert positions == list(range(positions[0], positions[0] + count))
+
+
+def test_a_client_that_sends_more_than_a_body_may_have_before_it_reads(world, anna, room):
+    """32 MiB in: what lies beyond the limit is thrown away, so that the client comes to its results."""
+    length = len(json.dumps(message(room, "x" * 16_000)).encode() + b"\n")
+    count = INGEST_BYTES // length
+    data = b"".join(json.dumps(message(room, "x" * 16_000)).encode() + b"\n" for _ in range(2 * count))
+    with IngestStream(world.server, anna.token, content_length=len(data), timeout=60) as stream:
+        stream.send_bytes(data)
+        results = list(stream.results())
+    assert stream.answer_over, "the answer broke off"
+    assert [result["status"] for result in results] == [201] * count + [413]
+    assert (results[-1]["code"], results[-1]["line"]) == ("body_too_large", count + 1)
+
+
+def test_what_a_client_does_not_read_takes_no_more_room_than_its_lines(own_world):
+    """As many lines as a body may have, and one more, of the shortest kind; the results are fetched late."""
+    server = own_world.server
+    before = resident_bytes(server.process.pid)
+    data = b"x\n" * (INGEST_LINES + 1_000)
+    with IngestStream(server, own_world.admin.token, content_length=len(data), timeout=300) as stream:
+        stream.send_bytes(data)
+        wait_until_idle(server.process.pid)
+        grown = resident_bytes(server.process.pid) - before
+        results = list(stream.results())
+    assert len(results) == INGEST_LINES + 1
+    assert {result["code"] for result in results[:-1]} == {"invalid_json"}
+    assert (results[-1]["code"], results[-1]["line"]) == ("body_too_large", INGEST_LINES + 1)
+    assert grown < UNREAD_BYTES, f"the server grew by {grown} bytes"
+
+
+def resident_bytes(pid: int) -> int:
+    return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def wait_until_idle(pid: int) -> None:
+    """Until the process has nothing to do."""
+    used = -1.0
+    while used != (now := processor_seconds(pid)):
+        used = now
+        time.sleep(IDLE_SECONDS)
+
+
+def processor_seconds(pid: int) -> float:
+    user, system = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def test_a_broken_stream_keeps_what_was_answered(world, anna, room):

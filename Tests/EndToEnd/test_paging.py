@@ -126,6 +126,18 @@ def test_an_altered_cursor_is_refused(long_room):
     anna.refused("invalid_cursor", "GET", f"/v1/rooms?cursor={cursor}")
 
 
+def test_a_cursor_is_good_for_its_own_list_alone(world, long_room):
+    anna, room, _ = long_room
+    other = anna.room("Other")
+    cursor = page_of(anna, room, limit=10)["nextCursor"]
+    assert page_of(anna, room, before=cursor, limit=10)["messages"]
+    anna.refused("invalid_cursor", "GET", f"{other.path}/messages?before={cursor}")
+    of_rooms = anna.get("/v1/rooms", limit=1)["nextCursor"]
+    assert anna.get("/v1/rooms", cursor=of_rooms)["rooms"]
+    world.user("Ben").refused("invalid_cursor", "GET", f"/v1/rooms?cursor={of_rooms}")
+    anna.refused("invalid_cursor", "GET", f"{room.path}/members?cursor={of_rooms}")
+
+
 def test_an_empty_room_has_an_empty_page(anna):
     page = page_of(anna, anna.room("Empty"))
     assert page == {"messages": [], "users": [], "nextCursor": None, "previousCursor": None}

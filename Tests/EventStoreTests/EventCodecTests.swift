@@ -27,6 +27,7 @@ private let everyEvent: [ChatEvent] = [
   .user(user, .sessionStarted(id(2), device: nil)),
   .user(user, .sessionRefreshed(id(2), generation: 4)),
   .user(user, .sessionEnded(id(2), .refreshTokenReused)),
+  .user(user, .sessionEnded(id(2), .superseded)),
   .user(user, .deviceRegistered(id(3), device)),
   .user(user, .deviceUpdated(id(3), DeviceDescription(name: nil, type: nil, osVersion: "", tokens: []))),
   .user(user, .pushTokenInvalidated(id(3), token)),
@@ -89,20 +90,25 @@ struct EventCodecTests {
     #expect(kinds == Set(EventKind.allCases.map(\.rawValue)))
   }
 
-  @Test("a record without its payload is read, and a message keeps its place", arguments: everyEvent)
+  @Test("a record without its payload is read: what the envelope tells stays", arguments: everyEvent)
   func erased(event: ChatEvent) throws {
     let (envelope, _) = try EventCodec.encode(recorded(event))
     let record = LogRecord(
       position: LogPosition(41), envelope: envelope, payload: .erased(digest: Array(repeating: 0, count: 32)))
-    let decoded = try EventCodec.decode(record).event
-    if case .room(let room, .messageSent(let message, let author, _)) = event {
-      #expect(decoded == .room(room, .messageSent(message, author: author, text: nil)))
-    } else {
-      switch decoded {
-      case .user(_, .erased(let kind)), .room(_, .erased(let kind)), .server(.erased(let kind)):
-        #expect(kind == envelope.kind)
-      case .user, .room, .server: Issue.record("\(decoded)")
-      }
+    #expect(try EventCodec.decode(record).event == withoutPayload(event, kind: envelope.kind))
+  }
+
+  /// What is left of a fact whose payload was erased.
+  private func withoutPayload(_ event: ChatEvent, kind: UInt16) -> ChatEvent {
+    switch event {
+    case .user(_, .deviceRemoved), .room(_, .archived), .room(_, .inviteRevoked), .room(_, .memberLeft),
+      .room(_, .memberRemoved):
+      event
+    case .room(let room, .messageSent(let message, let author, _)):
+      .room(room, .messageSent(message, author: author, text: nil))
+    case .user(let user, _): .user(user, .erased(kind: kind))
+    case .room(let room, _): .room(room, .erased(kind: kind))
+    case .server: .server(.erased(kind: kind))
     }
   }
 
@@ -132,5 +138,18 @@ struct EventCodecTests {
     envelope.subject = nil
     #expect(failure(envelope, []) == .missingField)
     payload = []
+  }
+  @Test("a kind in a stream of another kind stops the reader", arguments: everyEvent)
+  func foreignStream(event: ChatEvent) throws {
+    let (original, payload) = try EventCodec.encode(recorded(event))
+    var envelope = original
+    for stream in StreamKind.allCases where stream != event.streamAddress.0 {
+      envelope.streamKind = stream.rawValue
+      for payload: RecordPayload in [.retained(payload), .erased(digest: Array(repeating: 0, count: 32))] {
+        let record = LogRecord(position: LogPosition(41), envelope: envelope, payload: payload)
+        let error = #expect(throws: CodecError.self) { try EventCodec.decode(record) }
+        #expect(error?.code == .unknownKind)
+      }
+    }
   }
 }

@@ -10,6 +10,7 @@ final class HeldDisk: Disk, @unchecked Sendable {
   private var isHeld = false
   private var failsFromNow = false
   private var waiting = 0
+  private var passes = 0
 
   /// Syncs called from now on do not return before `release`.
   func hold() { condition.withLock { isHeld = true } }
@@ -18,6 +19,15 @@ final class HeldDisk: Disk, @unchecked Sendable {
     condition.withLock {
       isHeld = false
       condition.broadcast()
+    }
+  }
+
+  /// Lets the sync that is held go on, and holds the next.
+  func passOne() {
+    condition.withLock {
+      passes += 1
+      condition.broadcast()
+      while passes > 0 { condition.wait() }
     }
   }
 
@@ -32,7 +42,11 @@ final class HeldDisk: Disk, @unchecked Sendable {
     let fails = condition.withLock {
       waiting += 1
       condition.broadcast()
-      while isHeld { condition.wait() }
+      while isHeld, passes == 0 { condition.wait() }
+      if isHeld {
+        passes -= 1
+        condition.broadcast()
+      }
       waiting -= 1
       return failsFromNow
     }

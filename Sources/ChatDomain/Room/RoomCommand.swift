@@ -1,7 +1,7 @@
 package import ChatPrimitives
 
 /// A wish about one room. Who acts stands in the act.
-package enum RoomCommand: Sendable, Equatable {
+package enum RoomCommand: RetriableCommand, Equatable {
   case create(RoomCreation)
   case rename(name: String)
   case archive

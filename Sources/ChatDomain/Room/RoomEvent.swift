@@ -1,7 +1,8 @@
 package import ChatPrimitives
 
 /// The facts of one room's stream. Where a fact has an author, it is the record's actor too.
-/// `erased` stands for any of them whose payload is gone, save a message, whose ordinal must stay.
+/// `erased` stands for any of them whose payload is gone, save a message, whose ordinal must stay, and those that have no
+/// payload: a removal or a revocation is never undone by an erasure.
 package enum RoomEvent: Sendable, Equatable {
   case created(RoomCreation)
   case renamed(name: String)

@@ -1,7 +1,7 @@
 package import ChatPrimitives
 
 /// A wish about one user.
-package struct UserCommand: Sendable, Equatable {
+package struct UserCommand: RetriableCommand, Equatable {
   /// Whose stream it goes to.
   package var user: UserID
   package var action: UserAction
@@ -10,6 +10,8 @@ package struct UserCommand: Sendable, Equatable {
     self.user = user
     self.action = action
   }
+
+  package var isKnownByItself: Bool { action.isKnownByItself }
 }
 
 package enum UserAction: Sendable, Equatable {

@@ -15,18 +15,29 @@ extension UserDecider {
       guard user.registrationFingerprint == registration.fingerprint else { throw .idInUse }
       return .alreadyDone(user.registered)
     }
-    try TextRules.nickname(registration.nickname)
-    guard (registration.email == nil) == (registration.credential == nil) else { throw .credentialIncomplete }
+    try checkForm(
+      nickname: registration.nickname, email: registration.email, externalID: registration.externalID,
+      hasPassword: registration.credential != nil)
     guard act.isByService || registration.email != nil else { throw .credentialIncomplete }
     if let email = registration.email {
-      try TextRules.email(email)
       guard directory.user(withEmail: email) == nil else { throw .emailInUse }
     }
     if let externalID = registration.externalID {
-      try TextRules.externalID(externalID)
       guard directory.user(withExternalID: externalID) == nil else { throw .externalIDInUse }
     }
     return .record([.registered(registration)])
+  }
+
+  /// What of a registration is right or wrong whatever the state is. Also for those who come before a decision: hashing
+  /// a password costs much, and a malformed registration should cost nothing.
+  /// - Parameter email: in lower case.
+  package static func checkForm(
+    nickname: String, email: String?, externalID: String?, hasPassword: Bool
+  ) throws(Rejection) {
+    try TextRules.nickname(nickname)
+    guard (email != nil) == hasPassword else { throw .credentialIncomplete }
+    if let email { try TextRules.email(email) }
+    if let externalID { try TextRules.externalID(externalID) }
   }
 
   /// Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.

@@ -10,8 +10,12 @@ extension UserDecider {
     guard user.credential?.version == credentialVersion else { throw .credentialsRejected }
   }
 
-  /// A login tapped twice names the same session, and is one as long as nobody has refreshed it. An ended session is
-  /// never opened again.
+  /// A login tapped twice names the same session, and is one as long as nobody has refreshed it: after that its first
+  /// pair of tokens is gone for good, and the login cannot be answered as the first time. An ended session is never
+  /// opened again.
+  ///
+  /// Where no place is left, the sessions that have gone longest without a refresh make room: who cannot log in could
+  /// not end one either.
   ///
   /// The device need not be registered: an app logs in first and describes its device then.
   static func startSession(
@@ -19,13 +23,15 @@ extension UserDecider {
   ) throws(Rejection) -> Verdict<UserEvent> {
     switch user.sessions[id] {
     case .open(let session):
-      guard session.generation == 1, session.device == device else { throw .idInUse }
+      guard session.device == device else { throw .idInUse }
+      guard session.generation == 1 else { throw .sessionRefreshed }
       return .alreadyDone(session.pair)
     case .ended:
       throw .sessionEnded
     case nil:
-      guard user.openSessions.count < Limits.sessionsPerUser else { throw .tooManySessions }
-      return .record([.sessionStarted(id, device: device)])
+      let excess = user.openSessions.count + 1 - Limits.sessionsPerUser
+      let superseded = excess > 0 ? user.openSessionsByAge.prefix(excess) : []
+      return .record([.sessionStarted(id, device: device)] + superseded.map { .sessionEnded($0, .superseded) })
     }
   }
 
@@ -48,7 +54,7 @@ extension UserDecider {
       return .record([.sessionEnded(id, .refreshTokenReused)])
     case .ended(.refreshTokenReused, _):
       throw .refreshTokenReused
-    case .ended(.loggedOut, _), .ended(.deviceRemoved, _):
+    case .ended(.loggedOut, _), .ended(.deviceRemoved, _), .ended(.superseded, _):
       throw .sessionEnded
     case nil:
       throw .refreshTokenExpired
@@ -61,5 +67,18 @@ extension UserDecider {
     case .ended(_, let stamp): .alreadyDone(stamp)
     case nil: throw .sessionNotFound
     }
+  }
+}
+
+extension User {
+  /// The open sessions, those whose newest pair of tokens is oldest first. No two pairs were issued at one position.
+  fileprivate var openSessionsByAge: [SessionID] {
+    openSessions
+      .compactMap { id -> (id: SessionID, pair: LogPosition)? in
+        guard case .open(let session) = sessions[id] else { return nil }
+        return (id, session.pair.position)
+      }
+      .sorted { $0.pair < $1.pair }
+      .map(\.id)
   }
 }

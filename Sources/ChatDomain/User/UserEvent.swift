@@ -1,6 +1,6 @@
 package import ChatPrimitives
 
-/// The facts of one user's stream. `erased` stands for any of them whose payload is gone.
+/// The facts of one user's stream. `erased` stands for any of them whose payload is gone, save those that have none.
 package enum UserEvent: Sendable, Equatable {
   case registered(Registration)
   case profileChanged(nickname: String)
@@ -74,6 +74,8 @@ package enum SessionEnd: UInt8, Sendable, CaseIterable {
   case refreshTokenReused = 2
   /// The device that the session belonged to was removed.
   case deviceRemoved = 3
+  /// A new login needed its place: see `Limits.sessionsPerUser`.
+  case superseded = 4
 }
 
 /// What a device says of itself.

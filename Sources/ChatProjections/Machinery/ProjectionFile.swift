@@ -31,6 +31,18 @@ package struct ProjectionFile: Sendable, Hashable {
   /// A file beside this one that is being made, or compared with, and never read by the server.
   func sibling(_ purpose: String) -> ProjectionFile { ProjectionFile(path: "\(path).\(purpose)") }
 
+  /// Removes the files named `<purpose>-<process>` beside this one whose process is no more.
+  func removeSiblings(ofDeadProcessesFor purpose: String) throws(ProjectionError) {
+    let name = (path as NSString).lastPathComponent + ".\(purpose)-"
+    let directory = (path as NSString).deletingLastPathComponent
+    for entry in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
+      guard entry.hasPrefix(name), let process = Int32(entry.dropFirst(name.count)), kill(process, 0) != 0 else {
+        continue
+      }
+      try sibling("\(purpose)-\(process)").remove()
+    }
+  }
+
   // MARK: - Files
 
   static func makeDirectory(_ directory: String) throws(ProjectionError) {

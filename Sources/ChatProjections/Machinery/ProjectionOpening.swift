@@ -34,6 +34,7 @@ struct ProjectionOpening {
     do {
       let checkpoint = try pool.read(Checkpoint.read)
       try check(checkpoint)
+      try checkSchema(pool)
       return (pool, checkpoint)
     } catch {
       try pool.close()
@@ -51,6 +52,23 @@ struct ProjectionOpening {
         .foreignFile, "it knows of events up to \(checkpoint.position), the log of \(head)", file: file.path,
         position: checkpoint.position)
     }
+  }
+
+  /// The tables and indexes must be those that this version makes.
+  private func checkSchema(_ pool: DatabasePool) throws {
+    let fresh = try DatabaseQueue()
+    try fresh.write { database in
+      try Self.createSchema(of: projection, logIdentity: logIdentity, database)
+      try projection.createIndexes(database)
+    }
+    guard try pool.read(Self.schema) == fresh.read(Self.schema) else {
+      throw ProjectionError(.damagedRow, "its tables are not those that this version makes", file: file.path)
+    }
+  }
+
+  private static func schema(_ database: Database) throws -> [String] {
+    try String.fetchAll(
+      database, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name")
   }
 
   private func putAside(because reason: String) throws {

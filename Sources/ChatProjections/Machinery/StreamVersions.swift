@@ -3,9 +3,6 @@ import GRDB
 
 /// How many events each stream has, in a table of the read model that restores the stream's state.
 struct StreamVersions {
-  /// What stands for the server's own stream, which has no ID.
-  static let server = UUIDBytes.zero
-
   private var newest: [UUIDBytes: StreamVersion] = [:]
 
   static func createTable(_ database: Database) throws {

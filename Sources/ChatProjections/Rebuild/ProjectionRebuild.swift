@@ -1,5 +1,6 @@
 package import ChatPrimitives
 package import EventStore
+import Foundation
 import GRDB
 
 /// Makes read models again from the log alone, and checks those that are there against it. Nothing but the file is
@@ -48,7 +49,9 @@ package struct ProjectionRebuild: Sendable {
     guard live.exists else {
       throw ProjectionError(.missingFile, "there is no read model to verify; it is made by a rebuild", file: live.path)
     }
-    let rebuilt = live.sibling("verify")
+    // Of this process alone, so that two can compare at once; what a killed one left is swept away.
+    try live.removeSiblings(ofDeadProcessesFor: "verify")
+    let rebuilt = live.sibling("verify-\(ProcessInfo.processInfo.processIdentifier)")
     defer { try? rebuilt.remove() }
     let queue = try live.openReadOnly()
     let report = try queue.read { database in

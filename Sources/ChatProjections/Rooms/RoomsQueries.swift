@@ -33,7 +33,7 @@ package struct RoomsQueries: ReadModelQueries {
     return RoomListPage(
       rooms: rooms,
       nicknames: try Profiles.nicknames(of: rooms.lazy.compactMap { $0.room.lastMessage?.sender }, database),
-      next: found.count > limit ? rooms.last?.room.activity : nil, position: try checkpoint().position)
+      next: found.count > limit ? rooms.last?.room.activity : nil)
   }
 
   /// The room as the user sees it, archived or not; nil when the user is not a member or there is no such room.
@@ -82,9 +82,6 @@ package struct RoomsQueries: ReadModelQueries {
       }, Self.readMember)
   }
 
-  /// nil when the user is not a member or there is no such room.
-  package func role(of user: UserID, in room: RoomID) throws -> Role? { try member(user, of: room)?.role }
-
   /// Members in the order in which they joined.
   /// - Parameter cursor: `next` of the page before; nil for the first.
   package func members(of room: RoomID, after cursor: LogPosition? = nil, limit: Int) throws -> MemberPage {
@@ -103,7 +100,7 @@ package struct RoomsQueries: ReadModelQueries {
     let members = Array(found.prefix(limit))
     return MemberPage(
       members: members, nicknames: try Profiles.nicknames(of: members.lazy.map(\.user), database),
-      next: found.count > limit ? members.last?.joined.position : nil, position: try checkpoint().position)
+      next: found.count > limit ? members.last?.joined.position : nil)
   }
 
   static let memberColumns = "roomId, userId, role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil"

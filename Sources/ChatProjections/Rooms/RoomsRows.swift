@@ -79,8 +79,6 @@ package struct RoomListPage: Sendable, Hashable {
   package var nicknames: [UserID: String]
   /// Where the next page goes on; nil when there is none.
   package var next: LogPosition?
-  /// What the page knows of.
-  package var position: LogPosition
 }
 
 /// Members in the order in which they joined.
@@ -89,5 +87,4 @@ package struct MemberPage: Sendable, Hashable {
   package var nicknames: [UserID: String]
   /// Where the next page goes on; nil when there is none.
   package var next: LogPosition?
-  package var position: LogPosition
 }

@@ -42,8 +42,6 @@ struct TimelineBatch {
     case .created, .erased:
       // An erased first fact was the creation.
       try create(room)
-    case .archived:
-      try CachedStatement(database, "UPDATE room SET archived = 1 WHERE id = ?").run { $0.add(room) }
     case .memberJoined(let user, _, _), .memberAdded(let user, _):
       try admit(user, to: room)
     case .memberLeft(let user), .memberRemoved(let user):
@@ -57,14 +55,14 @@ struct TimelineBatch {
       try edit(ordinal, text ?? "", in: room, recorded)
     case .messageDeleted(_, let ordinal):
       try delete(ordinal, in: room, recorded)
-    case .renamed, .inviteCreated, .inviteRevoked, .admissionRepeated, .muted, .readMarkerMoved:
+    case .renamed, .archived, .inviteCreated, .inviteRevoked, .admissionRepeated, .muted, .readMarkerMoved:
       break
     }
   }
 
   private mutating func create(_ room: RoomID) throws {
     guard try !ordinals.exists(room) else { return }
-    try CachedStatement(database, "INSERT INTO room (id, lastOrdinal, archived) VALUES (?, 0, 0)").run { $0.add(room) }
+    try CachedStatement(database, "INSERT INTO room (id, lastOrdinal) VALUES (?, 0)").run { $0.add(room) }
     ordinals.noteCreated(room)
   }
 

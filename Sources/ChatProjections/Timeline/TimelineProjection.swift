@@ -17,8 +17,7 @@ package struct TimelineProjection: Projection {
       sql: """
         CREATE TABLE room (
           id BLOB PRIMARY KEY NOT NULL,
-          lastOrdinal INTEGER NOT NULL,
-          archived INTEGER NOT NULL
+          lastOrdinal INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE member (

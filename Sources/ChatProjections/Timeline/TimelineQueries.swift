@@ -19,20 +19,18 @@ package struct TimelineQueries: ReadModelQueries {
   package func page(
     of room: RoomID, for user: UserID?, at anchor: TimelineAnchor = .newest, limit: Int
   ) throws -> TimelinePage? {
-    guard let known = try known(room, to: user) else { return nil }
-    let last = known.lastOrdinal
+    guard let last = try lastOrdinal(of: room, for: user) else { return nil }
     let range = anchor.ordinals(upTo: last, limit: UInt64(max(1, limit)))
     let messages = try range.map { try self.messages(of: room, $0) } ?? []
     let gap = anchor.place(upTo: last)
     return TimelinePage(
       messages: messages, nicknames: try Profiles.nicknames(of: messages.lazy.map(\.sender), database),
-      hasOlder: (range?.lowerBound ?? gap) > 1, hasNewer: (range.map { $0.upperBound + 1 } ?? gap) <= last,
-      isArchived: known.isArchived, position: try checkpoint().position)
+      hasOlder: (range?.lowerBound ?? gap) > 1, hasNewer: (range.map { $0.upperBound + 1 } ?? gap) <= last)
   }
 
   /// One message; nil also when the room has no such ordinal.
   package func message(_ ordinal: UInt64, of room: RoomID, for user: UserID?) throws -> MessageRow? {
-    guard let known = try known(room, to: user), ordinal >= 1, ordinal <= known.lastOrdinal else { return nil }
+    guard let last = try lastOrdinal(of: room, for: user), ordinal >= 1, ordinal <= last else { return nil }
     return try messages(of: room, ordinal...ordinal).first
   }
 
@@ -65,10 +63,11 @@ package struct TimelineQueries: ReadModelQueries {
 
   // MARK: - Rows
 
-  private func known(_ room: RoomID, to user: UserID?) throws -> (lastOrdinal: UInt64, isArchived: Bool)? {
+  /// Nil when there is no such room, or none that the user may see.
+  private func lastOrdinal(of room: RoomID, for user: UserID?) throws -> UInt64? {
     if let user, try !isMember(user, of: room) { return nil }
-    return try CachedStatement(database, "SELECT lastOrdinal, archived FROM room WHERE id = ?").first(
-      { $0.add(room) }, { (lastOrdinal: try $0.unsigned(), isArchived: try $0.number() != 0) })
+    return try CachedStatement(database, "SELECT lastOrdinal FROM room WHERE id = ?").first(
+      { $0.add(room) }, { try $0.unsigned() })
   }
 
   private func messages(of room: RoomID, _ ordinals: ClosedRange<UInt64>) throws -> [MessageRow] {

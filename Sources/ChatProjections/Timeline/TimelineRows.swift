@@ -23,9 +23,6 @@ package struct TimelinePage: Sendable, Hashable {
   package var hasOlder: Bool
   /// Whether there are messages after the last of the page, in this snapshot.
   package var hasNewer: Bool
-  package var isArchived: Bool
-  /// What the page knows of.
-  package var position: LogPosition
 
   /// The first message's ordinal: pass it as `.before` for the page with older ones.
   package var oldest: UInt64? { messages.first?.ordinal }

@@ -4,6 +4,7 @@ import ChatService
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Logging
 import NIOCore
 
 /// One request with what was found out about it, and the readers for its parts. Each throws the refusal that fits.
@@ -14,6 +15,8 @@ struct Exchange: Sendable {
   let principal: Principal?
   let requestID: String
   let receivedAt: Timestamp
+  /// Names the request's ID in every line.
+  let logger: Logger
 
   // MARK: Path and query
 
@@ -23,10 +26,10 @@ struct Exchange: Sendable {
     return id
   }
 
-  /// A segment of the path, percent-decoded.
+  /// A segment of the path, percent-decoded; as it stands when it is not percent-encoded UTF-8.
   func text(_ name: String) throws -> String {
     guard let text = parameters.get(name) else { throw Refusal.invalidID(name) }
-    return text
+    return text.removingPercentEncoding ?? text
   }
 
   /// A parameter of the query that may stand there once.
@@ -37,8 +40,9 @@ struct Exchange: Sendable {
   }
 
   /// Refuses parameters that the endpoint does not have.
-  func allowQuery(_ names: String...) throws {
-    for (name, _) in request.uri.queryParameters where !names.contains(String(name)) {
+  func requireQuery(of endpoint: Endpoint) throws {
+    guard let query = request.uri.query, !query.isEmpty else { return }
+    for (name, _) in request.uri.queryParameters where !endpoint.query.contains(String(name)) {
       throw Refusal.invalidQuery("There is no parameter \"\(name)\" here.")
     }
   }
@@ -88,6 +92,8 @@ struct Exchange: Sendable {
     } catch is NIOTooManyBytesError {
       throw Refusal.bodyTooLarge(limit: Limits.requestBodyBytes)
     }
+    // A body also ends because its task was cancelled; such a one is not whole.
+    try Task.checkCancellation()
     return try JSONBody.decode(type, from: buffer)
   }
 

@@ -5,7 +5,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The one place that knows which HTTP status an error has.
+/// From an error to the problem that it is answered with. With `ProblemCode` and `Rejection+status` the one place that
+/// knows which HTTP status an error has.
 struct ProblemMapping {
   /// Seconds after which a client may come again.
   static let retryAfterSeconds = 1
@@ -15,111 +16,84 @@ struct ProblemMapping {
   let detail: String
   var headers = HTTPFields()
 
-  init(_ status: HTTPResponse.Status, _ code: String, _ detail: String) {
+  /// The server failed and not the request: the same one may be served later.
+  var isOfTheMachine: Bool { status.code >= 500 }
+
+  private init(_ status: HTTPResponse.Status, _ code: String, _ detail: String) {
     self.status = status
     self.code = code
     self.detail = detail
+    if status == .unauthorized { headers[.wwwAuthenticate] = #"Bearer error="invalid_token""# }
+    if status == .serviceUnavailable { headers[.retryAfter] = String(Self.retryAfterSeconds) }
+  }
+
+  private init(_ code: ProblemCode, _ detail: String) {
+    self.init(code.status, code.rawValue, detail)
   }
 
   init(_ error: any Error) {
     switch error {
     case let refusal as Refusal: self.init(refusal)
     case let error as ServiceError: self.init(error)
-    case is NIOTooManyBytesError: self.init(Refusal.bodyTooLarge(limit: 0))
-    case let error as HTTPError where error.status == .contentTooLarge: self.init(Refusal.bodyTooLarge(limit: 0))
-    default:
-      self.init(.internalServerError, "internal_error", "The server failed. Its log has more under the request's ID.")
+    case is NIOTooManyBytesError: self.init(.bodyTooLarge, "The body is larger than the endpoint takes.")
+    case let error as HTTPError where error.status == .contentTooLarge:
+      self.init(.bodyTooLarge, "The body is larger than the endpoint takes.")
+    default: self.init(.internalError, Self.failure)
     }
   }
+
+  private static let failure = "The server failed. Its log has more under the request's ID."
 
   private init(_ refusal: Refusal) {
     switch refusal {
     case .accessTokenMissing:
-      self.init(.unauthorized, "access_token_missing", "Send a token in the Authorization header: Bearer <token>.")
+      self.init(.accessTokenMissing, "Send a token in the Authorization header: Bearer <token>.")
       headers[.wwwAuthenticate] = "Bearer"
     case .accessTokenInvalid:
-      self.init(.unauthorized, "access_token_invalid", "The token is not one that this server issued. Log in again.")
-      headers[.wwwAuthenticate] = #"Bearer error="invalid_token""#
+      self.init(.accessTokenInvalid, "The token is not one that this server issued. Log in again.")
     case .accessTokenExpired:
-      self.init(.unauthorized, "access_token_expired", "The token has expired. Refresh the session.")
+      self.init(.accessTokenExpired, "The token has expired. Refresh the session.")
       headers[.wwwAuthenticate] = #"Bearer error="invalid_token", error_description="expired""#
     case .refreshTokenInvalid:
-      self.init(
-        .unauthorized, "refresh_token_invalid", "The refresh token is not one that this server issued. Log in again.")
-      headers[.wwwAuthenticate] = #"Bearer error="invalid_token""#
+      self.init(.refreshTokenInvalid, "The refresh token is not one that this server issued. Log in again.")
     case .actingUserRequired:
-      self.init(
-        .badRequest, "acting_user_required",
-        "A service token needs the header \(HeaderName.actAs) with a user's ID here.")
-    case .invalidActAs: self.init(.badRequest, "invalid_act_as", "\(HeaderName.actAs) must hold a user's UUID.")
-    case .invalidJSON(let why): self.init(.badRequest, "invalid_json", "The body is not valid JSON: \(why)")
-    case .invalidUTF8: self.init(.badRequest, "invalid_utf8", "The body is not valid UTF-8.")
+      self.init(.actingUserRequired, "A service token needs the header \(HeaderName.actAs) with a user's ID here.")
+    case .invalidActAs: self.init(.invalidActAs, "\(HeaderName.actAs) must hold a user's UUID.")
+    case .invalidJSON(let why): self.init(.invalidJSON, "The body is not valid JSON: \(why)")
+    case .invalidUTF8: self.init(.invalidUTF8, "The body is not valid UTF-8.")
     case .unknownField(let name):
-      self.init(.badRequest, "unknown_field", "There is no field \"\(name)\" here. Check its spelling.")
-    case .invalidField(let why): self.init(.badRequest, "invalid_field", why)
-    case .invalidID(let name): self.init(.badRequest, "invalid_id", "\(name) must be a UUID, and not the nil UUID.")
-    case .invalidQuery(let why): self.init(.badRequest, "invalid_query", why)
+      self.init(.unknownField, "There is no field \"\(name)\" here. Check its spelling.")
+    case .invalidField(let why): self.init(.invalidField, why)
+    case .invalidID(let name): self.init(.invalidID, "\(name) must be a UUID, and not the nil UUID.")
+    case .invalidQuery(let why): self.init(.invalidQuery, why)
     case .invalidCursor:
-      self.init(.badRequest, "invalid_cursor", "The cursor is not one that this endpoint gave. Start without one.")
+      self.init(.invalidCursor, "The cursor is not one that this endpoint gave for this list. Start without one.")
     case .invalidIdempotencyKey:
-      self.init(.badRequest, "invalid_idempotency_key", "\(HeaderName.idempotencyKey) must be a UUID.")
+      self.init(.invalidIdempotencyKey, "\(HeaderName.idempotencyKey) must be a UUID.")
     case .unsupportedMediaType:
-      self.init(
-        .unsupportedMediaType, "unsupported_media_type", "Send application/json, or application/x-ndjson in bulk.")
-    case .bodyTooLarge(let limit):
-      self.init(
-        .contentTooLarge, "body_too_large",
-        limit > 0 ? "A body may have \(limit) bytes at most." : "The body is larger than the endpoint takes.")
-    case .lineTooLong(let limit):
-      self.init(.contentTooLarge, "line_too_long", "A line may have \(limit) bytes at most.")
-    case .routeNotFound: self.init(.notFound, "route_not_found", "There is no such path. See docs/openapi.yaml.")
+      self.init(.unsupportedMediaType, "Send application/json, or application/x-ndjson in bulk.")
+    case .bodyTooLarge(let limit): self.init(.bodyTooLarge, "A body may have \(limit) bytes at most.")
+    case .tooManyLines(let limit): self.init(.bodyTooLarge, "A body may have \(limit) lines at most.")
+    case .lineTooLong(let limit): self.init(.lineTooLong, "A line may have \(limit) bytes at most.")
+    case .routeNotFound: self.init(.routeNotFound, "There is no such path. See docs/openapi.yaml.")
     case .methodNotAllowed(let allowed):
-      self.init(.methodNotAllowed, "method_not_allowed", "This path takes \(allowed.joined(separator: ", ")).")
+      self.init(.methodNotAllowed, "This path takes \(allowed.joined(separator: ", ")).")
       headers[.allow] = allowed.joined(separator: ", ")
     }
   }
 
   private init(_ error: ServiceError) {
     switch error {
-    case .rejected(let rejection):
-      self.init(rejection.status, rejection.rawValue, rejection.detail)
-      if rejection.status == .unauthorized { headers[.wwwAuthenticate] = #"Bearer error="invalid_token""# }
+    case .rejected(let rejection): self.init(rejection.status, rejection.rawValue, rejection.detail)
     case .invalid(let input): self.init(input.status, input.rawValue, input.detail)
-    case .overloaded:
-      self.init(.serviceUnavailable, "overloaded", "More is under way than the server takes. Come again soon.")
-      askToReturn()
-    case .projectionBehind:
-      self.init(.serviceUnavailable, "projection_behind", "The read models are catching up. Come again soon.")
-      askToReturn()
+    case .overloaded: self.init(.overloaded, "More is under way than the server takes. Come again soon.")
+    case .projectionBehind: self.init(.projectionBehind, "The read models are catching up. Come again soon.")
     case .logPoisoned:
       self.init(
-        .serviceUnavailable, "log_poisoned",
+        .logPoisoned,
         "The log could not be written and takes no more events. The operator must look at the disk and restart.")
-      askToReturn()
-    case .shuttingDown:
-      self.init(.serviceUnavailable, "shutting_down", "The server is being stopped. Come again soon.")
-      askToReturn()
-    case .failed:
-      self.init(.internalServerError, "internal_error", "The server failed. Its log has more under the request's ID.")
+    case .shuttingDown: self.init(.shuttingDown, "The server is being stopped. Come again soon.")
+    case .failed: self.init(.internalError, Self.failure)
     }
-  }
-
-  private mutating func askToReturn() {
-    headers[.retryAfter] = String(Self.retryAfterSeconds)
-  }
-
-  /// Every code with its status, for `hansard errors` and the tests.
-  static var all: [(code: String, status: Int)] {
-    let refusals: [Refusal] = [
-      .accessTokenMissing, .accessTokenInvalid, .accessTokenExpired, .refreshTokenInvalid, .actingUserRequired,
-      .invalidActAs, .invalidJSON(""), .invalidUTF8, .unknownField(""), .invalidField(""), .invalidID(""),
-      .invalidQuery(""), .invalidCursor, .invalidIdempotencyKey, .unsupportedMediaType, .bodyTooLarge(limit: 1),
-      .lineTooLong(limit: 1), .routeNotFound, .methodNotAllowed(allowed: []),
-    ]
-    let services: [ServiceError] =
-      [.overloaded, .projectionBehind, .logPoisoned, .shuttingDown, .failed("")]
-      + InvalidInput.allCases.map { .invalid($0) } + Rejection.allCases.map { .rejected($0) }
-    return (refusals.map { ProblemMapping($0) } + services.map { ProblemMapping($0) })
-      .map { ($0.code, $0.status.code) }
   }
 }

@@ -14,17 +14,16 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     } catch let error as HTTPError where error.status == .notFound {
       return try respond(to: Self.refusalOfPath(request), context)
     } catch {
-      if case ServiceError.failed(let why) = error {
-        context.logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(why)"])
-      }
       return try respond(to: error, context)
     }
   }
 
   private func respond(to error: any Error, _ context: Context) throws -> Response {
     let mapping = ProblemMapping(error)
-    if mapping.code == "internal_error" {
-      context.logger.error("a request failed", metadata: ["error": "\(error)"])
+    if mapping.code == ProblemCode.internalError.rawValue {
+      // The route as it is declared: a path may hold an invite's token.
+      context.logger.error(
+        "a request failed", metadata: ["route": "\(context.endpointPath ?? "none")", "error": "\(error)"])
     }
     let problem = Problem(
       code: mapping.code, title: mapping.status.reasonPhrase, status: mapping.status.code, detail: mapping.detail,

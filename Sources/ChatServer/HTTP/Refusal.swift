@@ -16,6 +16,7 @@ enum Refusal: Error, Hashable {
   case invalidIdempotencyKey
   case unsupportedMediaType
   case bodyTooLarge(limit: Int)
+  case tooManyLines(limit: Int)
   case lineTooLong(limit: Int)
   case routeNotFound
   case methodNotAllowed(allowed: [String])

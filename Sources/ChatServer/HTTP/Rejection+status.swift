@@ -12,7 +12,7 @@ extension Rejection {
       .memberNotFound:
       .notFound
     case .idInUse, .idempotencyKeyReused, .emailInUse, .externalIDInUse, .roomArchived, .messageDeleted,
-      .tooManyDevices, .tooManySessions, .tooManyMembers, .tooManyInvites:
+      .tooManyDevices, .tooManyMembers, .tooManyInvites, .sessionRefreshed:
       .conflict
     case .inviteExpired, .inviteUsedUp, .inviteRevoked: .gone
     case .emptyText, .textTooLong, .roomNameEmpty, .roomNameTooLong, .nicknameEmpty, .nicknameTooLong,
@@ -37,6 +37,8 @@ extension Rejection {
     case .memberNotFound: "The room has no such member."
     case .idInUse: "This ID was used before, with other content. Make a new one."
     case .idempotencyKeyReused: "This Idempotency-Key was used before, for something else. Make a new one."
+    case .sessionRefreshed:
+      "This session was started before and has been refreshed since; use its tokens, or log in with a new session ID."
     case .emailInUse: "Another account has this e-mail address."
     case .externalIDInUse: "Another account has this externalId."
     case .roomArchived: "The room is archived and can only be read."
@@ -63,7 +65,6 @@ extension Rejection {
     case .inviteUsesOutOfRange: "maxUses must lie between 1 and \(Limits.inviteUses)."
     case .inviteRoleNotAllowed: "An invite cannot give a role above your own, nor that of the owner."
     case .tooManyDevices: "A user may have \(Limits.devicesPerUser) devices at most. Remove one."
-    case .tooManySessions: "A user may have \(Limits.sessionsPerUser) open sessions at most. End one."
     case .tooManyMembers: "A room may have \(Limits.membersPerRoom) members at most."
     case .tooManyInvites: "A room may have \(Limits.invitesPerRoom) live invites at most. Revoke one."
     }

@@ -42,7 +42,6 @@ struct AccountHandlers: Sendable {
   }
 
   func find(_ exchange: Exchange) async throws -> Response {
-    try exchange.allowQuery("externalId")
     guard let externalID = try exchange.query("externalId") else {
       throw Refusal.invalidQuery("externalId is needed.")
     }

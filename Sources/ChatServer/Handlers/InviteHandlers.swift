@@ -69,7 +69,8 @@ struct InviteHandlers: Sendable {
 
   private func wire(_ row: InviteRow) -> Invite {
     Invite(
-      id: row.invite.id, roomId: row.room, token: chat.token(of: row.invite.id, in: row.room), role: row.invite.role.name,
+      id: row.invite.id, roomId: row.room, token: chat.token(of: row.invite.id, in: row.room),
+      role: row.invite.role.name,
       expiresAt: row.invite.expiresAt, maxUses: row.invite.maximumUses.map { Int($0) }, uses: Int(row.uses),
       revokedAt: row.revoked?.time, position: row.created.position)
   }

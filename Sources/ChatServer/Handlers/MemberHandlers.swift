@@ -9,17 +9,17 @@ struct MemberHandlers: Sendable {
   let chat: ChatService
 
   func list(_ exchange: Exchange) async throws -> Response {
-    try exchange.allowQuery("cursor", "limit")
+    let room: RoomID = try exchange.id("roomId")
+    let cursors = PageCursors(.members, of: room, in: chat.logIdentity)
     let page = try await chat.members(
-      of: exchange.id("roomId"), for: exchange.user,
-      after: Cursor.position(.members, exchange.query("cursor")), limit: exchange.limit())
+      of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
     let members = page.members.map { row in
       Member(
         user: User(id: row.user, nickname: page.nicknames[row.user] ?? ""), role: row.role.name,
         joinedAt: row.joined.time)
     }
     return try JSONBody.answer(
-      MemberList(members: members, nextCursor: page.next.map { Cursor.encode(.members, $0.value) }))
+      MemberList(members: members, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
   }
 
   func add(_ exchange: Exchange) async throws -> Response {

@@ -60,35 +60,35 @@ struct MessageHandlers: Sendable {
   }
 
   func list(_ exchange: Exchange) async throws -> Response {
-    try exchange.allowQuery("before", "after", "around", "limit")
+    let room: RoomID = try exchange.id("roomId")
+    let cursors = PageCursors(.messages, of: room, in: chat.logIdentity)
     let page = try await chat.messages(
-      of: exchange.id("roomId"), for: exchange.user, try Self.pageRequest(exchange), limit: exchange.limit())
+      of: room, for: exchange.user, try Self.pageRequest(exchange, cursors), limit: exchange.limit())
     return try JSONBody.answer(
       MessagePage(
         messages: page.messages.map { Message($0) }, users: [User](page.nicknames),
-        nextCursor: page.hasOlder ? page.oldest.map { Cursor.encode(.messages, $0) } : nil,
-        previousCursor: page.hasNewer ? page.newest.map { Cursor.encode(.messages, $0) } : nil))
+        nextCursor: page.hasOlder ? page.oldest.map { cursors.cursor(at: $0) } : nil,
+        previousCursor: page.hasNewer ? page.newest.map { cursors.cursor(at: $0) } : nil))
   }
 
-  private static func pageRequest(_ exchange: Exchange) throws -> ChatService.PageRequest {
+  private static func pageRequest(_ exchange: Exchange, _ cursors: PageCursors) throws -> ChatService.PageRequest {
     let before = try exchange.query("before")
     let after = try exchange.query("after")
     let around = try exchange.query("around")
     switch (before, after, around) {
     case (nil, nil, nil): return .newest
-    case (let text?, nil, nil): return .before(try anchor(text))
-    case (nil, let text?, nil): return .after(try anchor(text))
-    case (nil, nil, let text?): return .around(try anchor(text))
+    case (let text?, nil, nil): return .before(try anchor(text, cursors))
+    case (nil, let text?, nil): return .after(try anchor(text, cursors))
+    case (nil, nil, let text?): return .around(try anchor(text, cursors))
     default: throw Refusal.invalidQuery("Give one of before, after and around.")
     }
   }
 
   /// A cursor, a message's ID or a time.
-  private static func anchor(_ text: String) throws -> ChatService.Anchor {
+  private static func anchor(_ text: String, _ cursors: PageCursors) throws -> ChatService.Anchor {
     if let message = MessageID(text) { return .message(message) }
     if let time = Timestamp(rfc3339: text) { return .time(time) }
-    guard let ordinal = Cursor.decode(.messages, text) else { throw Refusal.invalidCursor }
-    return .ordinal(ordinal)
+    return .ordinal(try cursors.place(in: text))
   }
 
   func moveMarker(_ exchange: Exchange) async throws -> Response {

@@ -33,13 +33,14 @@ struct RoomHandlers: Sendable {
   }
 
   func list(_ exchange: Exchange) async throws -> Response {
-    try exchange.allowQuery("cursor", "limit")
+    let user = try exchange.user
+    let cursors = PageCursors(.rooms, of: user, in: chat.logIdentity)
     let page = try await chat.roomList(
-      of: exchange.user, after: Cursor.position(.rooms, exchange.query("cursor")), limit: exchange.limit())
+      of: user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
     return try JSONBody.answer(
       RoomList(
         rooms: page.rooms.map { Room($0) }, users: [User](page.nicknames),
-        nextCursor: page.next.map { Cursor.encode(.rooms, $0.value) }))
+        nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
   }
 
   func get(_ exchange: Exchange) async throws -> Response {

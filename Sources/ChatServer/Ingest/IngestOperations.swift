@@ -16,17 +16,17 @@ enum IngestOperation: String, CaseIterable {
 
   private typealias Field = IngestLine.CodingKeys
 
-  /// Fields beside `op`, `as` and `sentAt`, which every op takes.
+  /// Fields beside `op` and `sentAt`, which every op takes.
   private var fields: Set<IngestLine.CodingKeys> {
     switch self {
     case .registerUser: [.id, .nickname, .externalId]
-    case .createRoom: [.id, .name, .kind]
-    case .joinRoom: [.roomId, .key]
-    case .leaveRoom: [.roomId, .key]
-    case .sendMessage: [.roomId, .id, .text]
-    case .editMessage: [.roomId, .id, .text, .key]
-    case .deleteMessage: [.roomId, .id, .key]
-    case .moveReadMarker: [.roomId, .messageId, .key]
+    case .createRoom: [.as, .id, .name, .kind]
+    case .joinRoom: [.as, .roomId, .key]
+    case .leaveRoom: [.as, .roomId, .key]
+    case .sendMessage: [.as, .roomId, .id, .text]
+    case .editMessage: [.as, .roomId, .id, .text, .key]
+    case .deleteMessage: [.as, .roomId, .id, .key]
+    case .moveReadMarker: [.as, .roomId, .messageId, .key]
     }
   }
 
@@ -112,6 +112,7 @@ extension IngestLine {
   /// The fields that are given, save those that every op takes.
   fileprivate var presentFields: [CodingKeys] {
     var present: [CodingKeys] = []
+    if self.as != nil { present.append(.as) }
     if id != nil { present.append(.id) }
     if roomId != nil { present.append(.roomId) }
     if messageId != nil { present.append(.messageId) }

@@ -25,16 +25,23 @@ extension ChatService {
   ) async throws(ServiceError)
     -> (ChatOutcome, email: String?)
   {
+    let email = account.email?.lowercased()
+    do throws(Rejection) {
+      try UserDecider.checkForm(
+        nickname: account.nickname, email: email, externalID: account.externalID, hasPassword: account.password != nil)
+    } catch {
+      throw .rejected(error)
+    }
     var credential: Credential?
     if let password = account.password {
       try checkLength(of: password)
       credential = try await hasher.credential(password, for: account.id)
     }
     let registration = Registration(
-      nickname: account.nickname, email: account.email?.lowercased(), externalID: account.externalID,
+      nickname: account.nickname, email: email, externalID: account.externalID,
       credential: credential, commitmentKey: Self.randomBytes(Registration.commitmentKeyBytes))
     let outcome = try await perform(register(account.id, registration, by: principal))
-    return (outcome, registration.email)
+    return (outcome, email)
   }
 
   /// A registration without a password, as bulk ingest makes them.

@@ -9,6 +9,8 @@ package struct ChatCommand: Sendable {
   package var prior: CommandFacts?
   /// Everything that was looked up for this command is true as of here; what is newer the writer knows itself.
   package var factsAsOf: LogPosition
+  /// The row of commands that it belongs to, if any.
+  package var order: CommandOrder?
 
   package init(act: Act, operation: Operation, prior: CommandFacts? = nil, factsAsOf: LogPosition) {
     self.act = act

@@ -19,13 +19,18 @@ package struct DecisionState: DecisionMachine {
   /// - Parameters:
   ///   - seen: learns every ID that is recorded.
   ///   - floor: the state is as of here, and the ID index knows everything up to here.
-  package init(seen: SeenIDs, floor: LogPosition) {
+  ///   - retained: entries that are remembered though the ID index knows them.
+  package init(seen: SeenIDs, floor: LogPosition, retained: Int = RecentFacts.retained) {
     self.seen = seen
-    recent = RecentFacts(floor: floor)
+    recent = RecentFacts(floor: floor, retained: retained)
   }
 
   package mutating func decide(_ command: ChatCommand, next: LogPosition, now: Timestamp) -> Decision<ChatReply> {
-    guard command.factsAsOf >= recent.floor else { return Decision(events: [], reply: .staleFacts) }
+    if command.order?.isBroken == true { return Decision(events: [], reply: .staleFacts) }
+    guard command.factsAsOf >= recent.floor else {
+      command.order?.breakOff()
+      return Decision(events: [], reply: .staleFacts)
+    }
     var command = command
     command.act.time = now
     do throws(Rejection) {
@@ -62,10 +67,9 @@ extension DecisionState {
   )
     throws(Rejection) -> Decision<ChatReply>
   {
-    let key = wish.action.isKnownByItself ? nil : CommandKey(acting: command.act)
-    let verdict = try verdict(
-      UserDecider.self, wish, command, key: key, fingerprint: wish.fingerprint.scoped(to: wish.user.uuid),
-      state: users[wish.user]?.state ?? .absent)
+    let verdict = try UserDecider.settle(
+      wish, by: command.act, prior: prior(of: command), on: wish.user.uuid, in: users[wish.user]?.state ?? .absent,
+      names)
     switch verdict {
     case .alreadyDone(let stamp): return repeated(stamp, room: nil, message: nil)
     case .record(let events):
@@ -77,10 +81,8 @@ extension DecisionState {
     _ room: RoomID, _ wish: RoomCommand, _ command: ChatCommand, _ next: LogPosition
   ) throws(Rejection) -> Decision<ChatReply> {
     let (wish, message) = withNewestFacts(wish, in: room)
-    let key = wish.isKnownByItself ? nil : CommandKey(acting: command.act)
-    let verdict = try verdict(
-      RoomDecider.self, wish, command, key: key,
-      fingerprint: key == nil ? nil : wish.fingerprint.scoped(to: room.uuid), state: rooms[room]?.state ?? .absent)
+    let verdict = try RoomDecider.settle(
+      wish, by: command.act, prior: prior(of: command), on: room.uuid, in: rooms[room]?.state ?? .absent, names)
     switch verdict {
     case .alreadyDone(let stamp): return repeated(stamp, room: room, message: message)
     case .record(let events):
@@ -90,17 +92,10 @@ extension DecisionState {
     }
   }
 
-  /// The right first, then an earlier answer under the same key, then the decision.
-  private func verdict<D: Decider>(
-    _ decider: D.Type, _ wish: D.Command, _ command: ChatCommand, key: CommandKey?, fingerprint: Fingerprint?,
-    state: D.State
-  ) throws(Rejection) -> Verdict<D.Event> {
-    try D.authorize(wish, by: command.act, in: state, names)
-    if let key, let prior = recent.command(key) ?? command.prior {
-      guard let known = prior.fingerprint, known == fingerprint else { throw .idempotencyKeyReused }
-      return .alreadyDone(prior.stamp)
-    }
-    return try D.decide(wish, by: command.act, in: state, names)
+  /// What is known of an earlier command under the same key, by the writer itself or by what was looked up.
+  private func prior(of command: ChatCommand) -> CommandFacts? {
+    guard let key = CommandKey(acting: command.act) else { return nil }
+    return recent.command(key) ?? command.prior
   }
 
   /// A token is good for nothing once its session has ended, save for ending it again.

@@ -5,9 +5,9 @@ import DequeModule
 
 /// What the ID index may not know yet: the messages and keyed commands of the newest events. Laid over what was looked
 /// up, it makes facts that are true at the moment of deciding.
-struct RecentFacts: Sendable {
+package struct RecentFacts: Sendable {
   /// Entries kept though the index knows them, so that a lookup stays good while its command waits in the queue.
-  static let retained = 65_536
+  package static let retained = 65_536
 
   private var messages: [MessageKey: MessageFacts] = [:]
   private var revisions: [MessageKey: MessageRevision] = [:]
@@ -15,9 +15,11 @@ struct RecentFacts: Sendable {
   private var order: Deque<Entry> = []
   /// Everything after this position is known here.
   private(set) var floor: LogPosition
+  private let retained: Int
 
-  init(floor: LogPosition) {
+  init(floor: LogPosition, retained: Int = Self.retained) {
     self.floor = floor
+    self.retained = retained
   }
 
   /// - Parameter found: what the index answered.
@@ -52,7 +54,7 @@ struct RecentFacts: Sendable {
 
   /// Forgets what the index has applied, oldest first, but for the entries that are retained.
   mutating func forget(through applied: LogPosition) {
-    while order.count > Self.retained, let oldest = order.first, oldest.position <= applied {
+    while order.count > retained, let oldest = order.first, oldest.position <= applied {
       order.removeFirst()
       floor = oldest.position
       switch oldest {

@@ -3,8 +3,9 @@ package import ChatPrimitives
 
 /// What is unique across streams, and whose it is.
 package struct UniqueNames: Directory, Sendable, Equatable {
-  private var usersByEmail: [String: UserID] = [:]
-  private var usersByExternalID: [String: UserID] = [:]
+  // Keyed by bytes: Swift calls texts equal that SQLite and other databases tell apart, such as "é" in its two spellings.
+  private var usersByEmail: [[UInt8]: UserID] = [:]
+  private var usersByExternalID: [[UInt8]: UserID] = [:]
   private var invitesByTokenHash: [[UInt8]: InvitePlace] = [:]
   private var registered: Set<UserID> = []
 
@@ -15,15 +16,17 @@ package struct UniqueNames: Directory, Sendable, Equatable {
 
   package init() {}
 
-  package func user(withEmail email: String) -> UserID? { usersByEmail[email] }
-  package func user(withExternalID externalID: String) -> UserID? { usersByExternalID[externalID] }
+  package func user(withEmail email: String) -> UserID? { usersByEmail[Array(email.utf8)] }
+  package func user(withExternalID externalID: String) -> UserID? {
+    usersByExternalID[Array(externalID.utf8)]
+  }
   package func isRegistered(_ user: UserID) -> Bool { registered.contains(user) }
   package func invite(withTokenHash hash: [UInt8]) -> InvitePlace? { invitesByTokenHash[hash] }
 
   package mutating func enter(_ id: UserID, email: String?, externalID: String?) {
     registered.insert(id)
-    if let email { usersByEmail[email] = id }
-    if let externalID { usersByExternalID[externalID] = id }
+    if let email { usersByEmail[Array(email.utf8)] = id }
+    if let externalID { usersByExternalID[Array(externalID.utf8)] = id }
   }
 
   package mutating func enter(_ invite: Invite, of room: RoomID) {
@@ -32,13 +35,32 @@ package struct UniqueNames: Directory, Sendable, Equatable {
 
   mutating func take(_ event: ChatEvent) {
     switch event {
-    case .user(let id, .registered(let registration)):
+    case .user(let id, let event): take(event, of: id)
+    case .room(let id, let event): take(event, of: id)
+    case .server: break
+    }
+  }
+
+  private mutating func take(_ event: UserEvent, of id: UserID) {
+    switch event {
+    case .registered(let registration):
       enter(id, email: registration.email, externalID: registration.externalID)
-    case .user(let id, .erased(kind: 1)):
-      registered.insert(id)
-    case .room(let room, .inviteCreated(let invite)):
-      enter(invite, of: room)
-    case .user, .room, .server: break
+    case .erased:
+      // A stream's first fact is always the registration, so whoever has any fact is registered.
+      enter(id, email: nil, externalID: nil)
+    case .profileChanged, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated,
+      .pushTokenInvalidated, .deviceRemoved:
+      break
+    }
+  }
+
+  private mutating func take(_ event: RoomEvent, of id: RoomID) {
+    switch event {
+    case .inviteCreated(let invite):
+      enter(invite, of: id)
+    case .created, .renamed, .archived, .inviteRevoked, .memberJoined, .memberAdded, .admissionRepeated, .memberLeft,
+      .memberRemoved, .muted, .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved, .erased:
+      break
     }
   }
 }

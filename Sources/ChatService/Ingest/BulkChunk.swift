@@ -1,26 +1,33 @@
+import ChatDomain
+package import ChatPrimitives
 import EventStore
 import Synchronization
 
-/// Commands that were queued together, and their results as they become durable.
+/// What became of one command of many.
+package typealias BulkResult = Result<BulkReceipt, ServiceError>
+
+/// Where a command's first fact stands, and whether it is new.
+package struct BulkReceipt: Sendable, Hashable {
+  package let position: LogPosition
+  package let isNew: Bool
+}
+
+/// The results of commands that were queued together, as they become durable. Holds nothing of the commands.
 package final class BulkChunk: Sendable {
   private struct State {
-    var results: [BulkResult?]
+    var results: [BulkResult]
     var missing: Int
     var waiters: [CheckedContinuation<Void, Never>] = []
   }
 
-  private let requests: [ChatService.Request]
-  private let chat: ChatService
   private let state: Mutex<State>
 
-  init(requests: [ChatService.Request], chat: ChatService) {
-    self.requests = requests
-    self.chat = chat
-    state = Mutex(State(results: Array(repeating: nil, count: requests.count), missing: requests.count))
+  init(count: Int) {
+    state = Mutex(State(results: Array(repeating: .failure(.overloaded), count: count), missing: count))
   }
 
-  /// Returns when every command has a result.
-  package func settled() async {
+  /// The results in the order of the commands, once every command has one.
+  package func results() async -> [BulkResult] {
     await withCheckedContinuation { continuation in
       let isSettled = state.withLock { state in
         if state.missing > 0 { state.waiters.append(continuation) }
@@ -28,31 +35,25 @@ package final class BulkChunk: Sendable {
       }
       if isSettled { continuation.resume() }
     }
+    return state.withLock { $0.results }
   }
 
-  /// The results in the order of the commands.
-  package func results() async -> [BulkResult] {
-    await settled()
-    var results: [BulkResult] = []
-    for (index, result) in state.withLock({ $0.results }).enumerated() {
-      // Overtaken between its lookup and its decision: it is decided once more, by itself.
-      if let result { results.append(result) } else { results.append(await chat.attempt(requests[index])) }
-    }
-    return results
-  }
-
-  func take(_ reply: Result<ChatReply, CommitError>, at index: Int) {
+  func take(_ reply: Result<ChatReply, CommitError>, at index: Int, _ chat: ChatService) {
     do throws(ServiceError) {
       switch reply {
-      case .success(let reply): set(try chat.take(reply).map { .success($0) }, at: index)
-      case .failure(let error): set(.failure(ServiceError(error)), at: index)
+      case .success(let reply):
+        // What was looked up was overtaken: nothing after it was decided either, and all of it can be sent again.
+        guard let outcome = try chat.take(reply) else { throw .overloaded }
+        set(.success(BulkReceipt(position: outcome.stamp.position, isNew: outcome.isNew)), at: index)
+      case .failure(let error): throw ServiceError(error)
       }
     } catch {
       set(.failure(error), at: index)
     }
   }
 
-  func set(_ result: BulkResult?, at index: Int) {
+  /// Once for each index.
+  func set(_ result: BulkResult, at index: Int) {
     let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       state.results[index] = result
       state.missing -= 1
@@ -61,15 +62,5 @@ package final class BulkChunk: Sendable {
       return state.waiters
     }
     for waiter in waiters { waiter.resume() }
-  }
-}
-
-extension ChatService {
-  fileprivate func attempt(_ request: Request) async -> BulkResult {
-    do throws(ServiceError) {
-      return .success(try await perform(request))
-    } catch {
-      return .failure(error)
-    }
   }
 }

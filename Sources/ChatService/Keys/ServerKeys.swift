@@ -9,7 +9,7 @@ package struct ServerKeys: Sendable {
   /// The key file's name in the data directory.
   package static let fileName = "hansard.key"
   static let secretBytes = 32
-  private static let fileHeader = "hansard-key-v1 "
+  private static let fileHeader = "hansard-key-v1"
 
   private let secret: SymmetricKey
 
@@ -38,8 +38,9 @@ package struct ServerKeys: Sendable {
 
 extension ServerKeys {
   /// Reads the key file, or makes it when there is none and `mayCreate`.
+  /// - Parameter log: the identity of the log that the key belongs to; the file knows it by an HMAC.
   /// - Throws: `KeyFileError`.
-  package static func load(directory: String, mayCreate: Bool) throws(KeyFileError) -> ServerKeys {
+  package static func load(directory: String, log: UUIDBytes, mayCreate: Bool) throws(KeyFileError) -> ServerKeys {
     let path = directory + "/" + fileName
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
       guard !FileManager.default.fileExists(atPath: path) else { throw KeyFileError(path, "cannot be read") }
@@ -47,20 +48,30 @@ extension ServerKeys {
         throw KeyFileError(
           path, "is missing though the log has events; restore it from the backup, for no other key fits this log")
       }
-      return try create(at: path)
+      return try create(at: path, for: log)
     }
-    guard text.hasPrefix(fileHeader),
-      let secret = Data(base64Encoded: text.dropFirst(fileHeader.count).trimmingCharacters(in: .newlines)),
+    let parts = text.split(whereSeparator: \.isWhitespace)
+    guard parts.count == 3, parts[0] == fileHeader, let secret = Data(base64Encoded: String(parts[1])),
       secret.count == secretBytes
     else { throw KeyFileError(path, "is not a key file of this version; restore it from the backup") }
-    return ServerKeys(secret: Array(secret))
+    let keys = ServerKeys(secret: Array(secret))
+    guard parts[2] == keys.mark(of: log) else {
+      throw KeyFileError(path, "belongs to another log than \(log.text); restore the one that was made with it")
+    }
+    return keys
   }
 
-  private static func create(at path: String) throws(KeyFileError) -> ServerKeys {
+  /// What the file says of the log, without telling the key.
+  private func mark(of log: UUIDBytes) -> String {
+    Data(authenticationCode(for: "log-identity", log.bytes)).base64EncodedString()
+  }
+
+  private static func create(at path: String, for log: UUIDBytes) throws(KeyFileError) -> ServerKeys {
     var generator = SystemRandomNumberGenerator()
     let secret = (0..<secretBytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-    try PrivateFile.write(fileHeader + Data(secret).base64EncodedString() + "\n", to: path)
-    return ServerKeys(secret: secret)
+    let keys = ServerKeys(secret: secret)
+    try PrivateFile.write("\(fileHeader) \(Data(secret).base64EncodedString()) \(keys.mark(of: log))\n", to: path)
+    return keys
   }
 }
 
@@ -79,19 +90,30 @@ package struct KeyFileError: Error, CustomStringConvertible {
 
 /// Small files that only their owner may read.
 package enum PrivateFile {
-  /// Writes beside the old content, syncs, and takes its place; mode 0600 from the first moment.
+  /// Writes beside the old content, syncs, takes its place, and syncs the directory; mode 0600 from the first moment.
   package static func write(_ text: String, to path: String) throws(KeyFileError) {
     let temporary = path + ".new"
-    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    unlink(temporary)
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure(path) }
     defer { Glibc.close(descriptor) }
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
       let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if written < 0, errno == EINTR { continue }
       guard written > 0 else { throw failure(path) }
       bytes = bytes.dropFirst(written)
     }
     guard fsync(descriptor) == 0, rename(temporary, path) == 0 else { throw failure(path) }
+    try syncDirectory(of: path)
+  }
+
+  /// Without this a power cut could take the name, though not the content.
+  private static func syncDirectory(of path: String) throws(KeyFileError) {
+    let descriptor = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(path) }
+    defer { Glibc.close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw failure(path) }
   }
 
   private static func failure(_ path: String) -> KeyFileError {

@@ -26,12 +26,6 @@ extension ChatService {
     return found
   }
 
-  /// A room as a service sees it that acts for itself.
-  package func room(_ room: RoomID) async throws(ServiceError) -> RoomRow {
-    guard let row = try await rooms({ try $0.room(room) }) else { throw .rejected(.roomNotFound) }
-    return row
-  }
-
   package func members(
     of room: RoomID, for user: UserID, after cursor: LogPosition?, limit: Int
   )

@@ -1,5 +1,6 @@
 package import ChatPrimitives
 import ChatProjections
+import EventLog
 import EventStore
 
 /// How the server stands, for whoever asks whether it serves.
@@ -19,6 +20,9 @@ package struct ServiceStanding: Sendable {
 }
 
 extension ChatService {
+  /// The log's sixteen bytes, which no other log has.
+  package var logIdentity: UUIDBytes { store.log.identity.bytes }
+
   package var standing: ServiceStanding {
     ServiceStanding(
       head: store.head,

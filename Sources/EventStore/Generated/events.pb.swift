@@ -9,7 +9,12 @@
 //   https://github.com/apple/swift-protobuf/
 
 /// The payloads of the log's records. What the envelope already says (stream, actor, device, subject, times) is not
-/// repeated here; docs/events.md tells which envelope field each fact uses. Field numbers are forever.
+/// repeated here. Field numbers are forever.
+///
+/// A payload may be erased if it can hold what a person said or what tells who a person is: UserRegistered,
+/// ProfileChanged, DeviceDescribed, PushTokenInvalidated (with the device's description, never without it), RoomCreated,
+/// RoomRenamed, MessageSent and MessageEdited. All others stay: without them the state would not be what it was. A fact
+/// whose payload is empty is told by its envelope alone and cannot be erased.
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -142,7 +147,7 @@ nonisolated struct Hansard_V1_SessionEnded: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 1 logged out, 2 refresh token reused, 3 device removed.
+  /// 1 logged out, 2 refresh token reused, 3 device removed, 4 superseded by a newer login.
   var reason: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -13,6 +13,8 @@ from .people import timeline
 from .server import Server
 from .stream import IngestStream
 
+# Well below what one ingest body may hold.
+LINES_A_REQUEST = 20_000
 NAMESPACE = uuid.UUID("6d0f6c0e-58f1-5d5b-8f8e-3a9f6a0c1b11")
 
 
@@ -79,17 +81,26 @@ class Feed:
 
     def __init__(self, server: Server):
         self.server = server
-        self.results: list[dict] = []
 
     def run(self, lines: list[dict], kill_after: int | None) -> list[dict]:
-        """The results received. With `kill_after`, the server is killed when so many have come, the rest unread."""
+        """The results received, numbered through. With `kill_after`, the server is killed when so many have come."""
+        received: list[dict] = []
+        for start in range(0, len(lines), LINES_A_REQUEST):
+            limit = None if kill_after is None else kill_after - len(received)
+            for result in self._request(lines[start : start + LINES_A_REQUEST], limit):
+                received.append(result | {"line": result["line"] + start})
+            if self.server.process is None:
+                break
+        return received
+
+    def _request(self, lines: list[dict], kill_after: int | None) -> list[dict]:
         received: list[dict] = []
         with IngestStream(self.server, self.server.token) as stream:
             sender = threading.Thread(target=self._send, args=(stream, lines))
             sender.start()
             for result in stream.results():
                 received.append(result)
-                if kill_after is not None and len(received) >= kill_after:
+                if len(received) == kill_after:
                     self.server.kill()
                     # What had reached this side before the kill was received too.
                     received += stream.results()

@@ -98,6 +98,7 @@ extension SessionEnd {
     case .loggedOut: "logged_out"
     case .refreshTokenReused: "refresh_token_reused"
     case .deviceRemoved: "device_removed"
+    case .superseded: "superseded"
     }
   }
 }

@@ -27,6 +27,15 @@ struct ServeCommand: AsyncParsableCommand {
   @Flag(help: ArgumentHelp("Serve the endpoint that sending is measured against.", visibility: .hidden))
   var bench = false
 
+  /// A year, in seconds.
+  private static let longestTokenLifetime = 31_536_000
+
+  func validate() throws {
+    guard (1...Self.longestTokenLifetime).contains(accessTokenLifetime) else {
+      throw ValidationError("--access-token-lifetime must lie between 1 and \(Self.longestTokenLifetime) seconds.")
+    }
+  }
+
   func run() async throws {
     try await ToolError.report { try await serve() }
   }
@@ -52,9 +61,20 @@ struct ServeCommand: AsyncParsableCommand {
     do {
       pushing = try await startPush(by: sender, opened, logger)
     } catch {
-      try opened.close()
+      try? opened.close()
       throw error
     }
+    do {
+      try await answer(opened, at: address, logger)
+    } catch {
+      try? await close(opened, pushing)
+      throw error
+    }
+    try await close(opened, pushing)
+  }
+
+  /// Answers requests until the process is told to stop.
+  private func answer(_ opened: ServiceOpening.Opened, at address: ListenAddress, _ logger: Logger) async throws {
     let issuer = try await TokenIssuer(keys: opened.keys, accessTokenLifetimeSeconds: accessTokenLifetime)
     let administrator = AdministratorToken(opened.keys)
     try administrator.write(to: data.directory)
@@ -62,13 +82,7 @@ struct ServeCommand: AsyncParsableCommand {
     let application = server.application(
       HansardServer.Configuration(host: address.host, port: address.port, servesBench: bench), logger: logger
     ) { port in announce(address, port) }
-    do {
-      try await application.runService()
-    } catch {
-      try await close(opened, pushing)
-      throw error
-    }
-    try await close(opened, pushing)
+    try await HansardServer.run(application)
   }
 
   /// Outcomes are recorded before the log takes no more, and the outbox is closed when it has seen them.
@@ -112,14 +126,17 @@ struct ServeCommand: AsyncParsableCommand {
     guard let torn = recovery.tornTail else { return }
     logger.warning(
       "a torn tail was cut: what was not yet durable when the server stopped",
-      metadata: ["position": "\(torn.position)", "bytes": "\(torn.bytes)", "savedAs": "\(torn.savedAs)",
-        "reason": "\(torn.reason)"])
+      metadata: [
+        "position": "\(torn.position)", "bytes": "\(torn.bytes)", "savedAs": "\(torn.savedAs)",
+        "reason": "\(torn.reason)",
+      ])
   }
 
   private func announce(_ address: ListenAddress, _ port: Int) {
     let url = "http://" + address.authority(port: port)
     print("\n" + FirstConversation(url: url).text)
-    print("\nHansard listens on \(url), data in \(data.directory). The lines above are a first conversation: paste them.")
+    print("\nHansard listens on \(url), data in \(data.directory).")
+    print("The lines above are a first conversation: paste them.")
     fflush(nil)
   }
 

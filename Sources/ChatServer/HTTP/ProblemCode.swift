@@ -1,0 +1,53 @@
+import ChatDomain
+import ChatService
+import HTTPTypes
+
+/// The codes of problems that are no rejection by the domain; those bring their own. See `docs/errors.md`.
+enum ProblemCode: String, CaseIterable {
+  case accessTokenMissing = "access_token_missing"
+  case accessTokenInvalid = "access_token_invalid"
+  case accessTokenExpired = "access_token_expired"
+  case refreshTokenInvalid = "refresh_token_invalid"
+  case actingUserRequired = "acting_user_required"
+  case invalidActAs = "invalid_act_as"
+  case invalidJSON = "invalid_json"
+  case invalidUTF8 = "invalid_utf8"
+  case unknownField = "unknown_field"
+  case invalidField = "invalid_field"
+  case invalidID = "invalid_id"
+  case invalidQuery = "invalid_query"
+  case invalidCursor = "invalid_cursor"
+  case invalidIdempotencyKey = "invalid_idempotency_key"
+  case unsupportedMediaType = "unsupported_media_type"
+  case bodyTooLarge = "body_too_large"
+  case lineTooLong = "line_too_long"
+  case routeNotFound = "route_not_found"
+  case methodNotAllowed = "method_not_allowed"
+  case overloaded = "overloaded"
+  case projectionBehind = "projection_behind"
+  case logPoisoned = "log_poisoned"
+  case shuttingDown = "shutting_down"
+  case internalError = "internal_error"
+
+  var status: HTTPResponse.Status {
+    switch self {
+    case .accessTokenMissing, .accessTokenInvalid, .accessTokenExpired, .refreshTokenInvalid: .unauthorized
+    case .actingUserRequired, .invalidActAs, .invalidJSON, .invalidUTF8, .unknownField, .invalidField, .invalidID,
+      .invalidQuery, .invalidCursor, .invalidIdempotencyKey:
+      .badRequest
+    case .unsupportedMediaType: .unsupportedMediaType
+    case .bodyTooLarge, .lineTooLong: .contentTooLarge
+    case .routeNotFound: .notFound
+    case .methodNotAllowed: .methodNotAllowed
+    case .overloaded, .projectionBehind, .logPoisoned, .shuttingDown: .serviceUnavailable
+    case .internalError: .internalServerError
+    }
+  }
+
+  /// Every code that the server can answer with, and its status.
+  static var everyCode: [(code: String, status: Int)] {
+    allCases.map { ($0.rawValue, $0.status.code) }
+      + InvalidInput.allCases.map { ($0.rawValue, $0.status.code) }
+      + Rejection.allCases.map { ($0.rawValue, $0.status.code) }
+  }
+}

@@ -1,0 +1,43 @@
+import ChatPrimitives
+import ChatService
+import Crypto
+
+/// The cursors of one list: what a client passes back to go on, opaque to it. Each holds a place, and a check by which a
+/// cursor of another list, another room or user, or another log is told.
+struct PageCursors {
+  enum Kind: UInt8 {
+    case rooms = 1
+    case members = 2
+    case messages = 3
+  }
+
+  /// Enough to notice a mistake. It is no secret: a cursor gives no right.
+  private static let checkBytes = 4
+  private static let placeBytes = MemoryLayout<UInt64>.size
+
+  private let check: [UInt8]
+
+  /// - Parameters:
+  ///   - scope: the user or the room whose list it is.
+  ///   - log: the log's sixteen bytes.
+  init<Entity>(_ kind: Kind, of scope: ID<Entity>, in log: UUIDBytes) {
+    check = Array(SHA256.hash(data: log.bytes + [kind.rawValue] + scope.uuid.bytes).prefix(Self.checkBytes))
+  }
+
+  func cursor(at place: UInt64) -> String {
+    Base64URL.encode(check + withUnsafeBytes(of: place.bigEndian) { Array($0) })
+  }
+
+  /// - Throws: `Refusal.invalidCursor` unless it is a cursor of this list.
+  func place(in cursor: String) throws(Refusal) -> UInt64 {
+    guard let bytes = Base64URL.decode(cursor), bytes.count == Self.checkBytes + Self.placeBytes,
+      bytes.starts(with: check)
+    else { throw .invalidCursor }
+    return bytes.dropFirst(Self.checkBytes).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  func position(in cursor: String?) throws(Refusal) -> LogPosition? {
+    guard let cursor else { return nil }
+    return LogPosition(try place(in: cursor))
+  }
+}

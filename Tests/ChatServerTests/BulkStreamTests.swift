@@ -1,0 +1,133 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatService
+import EventLog
+import EventStore
+import Foundation
+import Logging
+import Testing
+
+@testable import ChatServer
+
+/// The row of commands behind an ingest: once one fails because of the machine, none that follows is decided.
+@Suite struct BulkStreamTests {
+  private static let room = RoomID(UUIDBytes(high: 1, low: 1))
+  private static let service = ServiceID(UUIDBytes(high: 9, low: 9))
+
+  private static func creation(_ number: UInt64, asOf: LogPosition, _ order: CommandOrder?) -> ChatCommand {
+    let act = Act(
+      actor: nil, service: service, session: nil, device: nil, command: nil, time: Timestamp(milliseconds: 0),
+      originalTime: nil)
+    let id = RoomID(UUIDBytes(high: 1, low: number))
+    var command = ChatCommand(
+      act: act, operation: .room(id, .create(RoomCreation(kind: .group, name: "Tea", creator: nil))), factsAsOf: asOf)
+    command.order = order
+    return command
+  }
+
+  @Test("After a stale lookup the writer decides nothing more of the row, and everything else")
+  func staleLookup() {
+    let floor = LogPosition(10)
+    var state = DecisionState(seen: SeenIDs(SeenFilter(), newest: floor), floor: floor)
+    let order = CommandOrder()
+    func isDone(_ number: UInt64, asOf: UInt64, _ order: CommandOrder?) -> Bool {
+      let command = Self.creation(number, asOf: LogPosition(asOf), order)
+      let decision = state.decide(command, next: LogPosition(20 + number), now: Timestamp(milliseconds: 1))
+      return !decision.events.isEmpty
+    }
+    #expect(isDone(1, asOf: 10, order))
+    #expect(!isDone(2, asOf: 9, order))
+    #expect(order.isBroken)
+    #expect(!isDone(3, asOf: 10, order))
+    #expect(isDone(3, asOf: 10, nil))
+    #expect(isDone(4, asOf: 10, CommandOrder()))
+  }
+
+  private func withService(_ body: (ServiceOpening.Opened) async throws -> Void) async throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("hansard-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let log = try EmbeddedLog.open(
+      directory: directory, options: LogOptions(segmentBytes: 8 << 20, preparesAhead: false))
+    let opening = ServiceOpening(
+      directory: directory, tokenLifetimeMilliseconds: 900_000,
+      logger: Logger(label: "test") { StreamLogHandler.standardError(label: $0) })
+    try await body(try await opening.open(log: log, lastTime: log.lastTime))
+  }
+
+  private func requests(_ numbers: ClosedRange<UInt64>) -> [ChatService.Request] {
+    numbers.map { number in
+      let creation = RoomCreation(kind: .group, name: "Tea", creator: nil)
+      return ChatService.Request(
+        Principal(service: Self.service), .room(RoomID(UUIDBytes(high: 1, low: number)), .create(creation)))
+    }
+  }
+
+  private func code(_ result: BulkResult) -> String {
+    switch result {
+    case .success(let receipt): receipt.isNew ? "new" : "repeat"
+    case .failure(let error): ProblemMapping(error).code
+    }
+  }
+
+  @Test("Results come in order, and repeats are known")
+  func order() async throws {
+    try await withService { opened in
+      let stream = BulkStream(chat: opened.chat)
+      let first = await stream.enqueue(requests(1...3))
+      let second = await stream.enqueue(requests(2...4))
+      #expect(await first.results().map(code) == ["new", "new", "new"])
+      #expect(await second.results().map(code) == ["repeat", "repeat", "new"])
+      #expect(stream.ended == nil)
+      try opened.close()
+    }
+  }
+
+  @Test("A row that has ended decides nothing more, and says why each time")
+  func ended() async throws {
+    try await withService { opened in
+      let stream = BulkStream(chat: opened.chat)
+      _ = await stream.enqueue(requests(1...1)).results()
+      stream.end(.projectionBehind)
+      stream.end(.overloaded)
+      let head = opened.chat.standing.head
+      #expect(
+        await stream.enqueue(requests(2...4)).results().map(code) == Array(repeating: "projection_behind", count: 3))
+      #expect(opened.chat.standing.head == head)
+      try opened.close()
+    }
+  }
+
+  @Test("A server that stops ends the row")
+  func closed() async throws {
+    try await withService { opened in
+      let stream = BulkStream(chat: opened.chat)
+      try opened.close()
+      #expect(await stream.enqueue(requests(1...2)).results().map(code) == ["shutting_down", "shutting_down"])
+      guard case .shuttingDown = stream.ended else {
+        Issue.record("the row goes on")
+        return
+      }
+    }
+  }
+
+  @Test("After a failure of the machine every later line has its result, whatever became of it")
+  func laterLines() async throws {
+    try await withService { opened in
+      let stream = BulkStream(chat: opened.chat)
+      var results = IngestResults(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+      func lines(_ range: ClosedRange<UInt64>, _ bad: Refusal) async throws -> [String] {
+        let portion = IngestPortion(
+          lines: [(1, .queued), (2, .refused(bad)), (3, .queued)], commands: await stream.enqueue(requests(range)))
+        let text = String(decoding: try await results.encoded(portion), as: UTF8.self)
+        return text.split(separator: "\n").map { line in
+          String(line.split(separator: "\"code\":\"").dropFirst().first?.prefix { $0 != "\"" } ?? "done")
+        }
+      }
+      #expect(try await lines(1...2, .invalidUTF8) == ["done", "invalid_utf8", "done"])
+      stream.end(.overloaded)
+      #expect(try await lines(3...4, .invalidUTF8) == ["overloaded", "overloaded", "overloaded"])
+      try opened.close()
+    }
+  }
+}

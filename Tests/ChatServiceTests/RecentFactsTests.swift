@@ -1,0 +1,176 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import EventStore
+import Testing
+
+@testable import ChatService
+
+/// What the writer remembers, laid over what the ID index answered.
+@Suite("Recent facts")
+struct RecentFactsTests {
+  private let alice: UserID = fixed(1)
+  private let room: RoomID = fixed(10)
+
+  private func stamp(_ position: UInt64) -> Stamp {
+    Stamp(position: LogPosition(position), time: Timestamp(milliseconds: Int64(position)))
+  }
+
+  private func key(_ number: UInt64) -> MessageKey { MessageKey(room: room, message: fixed(number)) }
+
+  private func facts(sentAt position: UInt64) -> MessageFacts {
+    MessageFacts(
+      author: alice, ordinal: position, sent: stamp(position), sentAt: stamp(position).time,
+      revision: LogPosition(position), isDeleted: false, fingerprint: nil)
+  }
+
+  // MARK: Alone
+
+  @Test("forget lets go, oldest first, of what the index has applied, save for what is retained")
+  func forgets() {
+    var recent = RecentFacts(floor: LogPosition(10), retained: 2)
+    for position: UInt64 in 11...15 { recent.enter(facts(sentAt: position), for: key(position)) }
+    recent.forget(through: LogPosition(12))
+    #expect(recent.floor == LogPosition(12))
+    #expect((11...15).map { recent.message(key($0), found: nil) != nil } == [false, false, true, true, true])
+    recent.forget(through: LogPosition(15))
+    #expect(recent.floor == LogPosition(13))
+    #expect((13...15).map { recent.message(key($0), found: nil) != nil } == [false, true, true])
+  }
+
+  @Test("a message that was written again since is forgotten only with its last revision")
+  func keepsRevised() {
+    var recent = RecentFacts(floor: .origin, retained: 0)
+    recent.enter(facts(sentAt: 1), for: key(1))
+    recent.enter(MessageRevision(stamp: stamp(2), deletes: true), for: key(1))
+    recent.forget(through: LogPosition(1))
+    #expect(recent.message(key(1), found: facts(sentAt: 1))?.isDeleted == true)
+    recent.forget(through: LogPosition(2))
+    #expect(recent.message(key(1), found: nil) == nil)
+  }
+
+  @Test("a revision that the index does not know yet is laid over its answer, an older one is not")
+  func overlays() {
+    var recent = RecentFacts(floor: LogPosition(5), retained: 0)
+    recent.enter(MessageRevision(stamp: stamp(8), deletes: false), for: key(3))
+    var found = facts(sentAt: 3)
+    var expected = found
+    expected.revision = LogPosition(8)
+    expected.revisedAt = stamp(8).time
+    #expect(recent.message(key(3), found: found) == expected)
+    found.revision = LogPosition(9)
+    found.isDeleted = true
+    #expect(recent.message(key(3), found: found) == found)
+    recent.enter(MessageRevision(stamp: stamp(10), deletes: true), for: key(3))
+    #expect(recent.message(key(3), found: facts(sentAt: 3))?.isDeleted == true)
+    #expect(recent.message(key(4), found: nil) == nil)
+  }
+
+  @Test("a key stands for the first of its command's facts, until it is forgotten")
+  func commands() {
+    var recent = RecentFacts(floor: .origin, retained: 0)
+    let key = CommandKey(actor: alice.uuid, command: fixed(20))
+    recent.enter(CommandFacts(stamp: stamp(1), fingerprint: nil), for: key)
+    recent.enter(CommandFacts(stamp: stamp(2), fingerprint: nil), for: key)
+    #expect(recent.command(key)?.stamp == stamp(1))
+    recent.forget(through: LogPosition(1))
+    #expect(recent.command(key) == nil)
+  }
+
+  // MARK: Within the writer's state
+
+  /// A room with one message of alice's, which the ID index alone knows from here on.
+  private func openedRoom(_ seen: SeenIDs, retained: Int) -> (state: DecisionState, index: MessageFacts, head: UInt64) {
+    var state = DecisionState(seen: seen, floor: .origin, retained: retained)
+    let text = "hello"
+    let events: [ChatEvent] = [
+      .user(
+        alice,
+        .registered(
+          Registration(nickname: "Alice", email: nil, externalID: "crm-1", credential: nil, commitmentKey: []))),
+      .room(room, .created(RoomCreation(kind: .group, name: "tea", creator: alice))),
+      .room(room, .memberJoined(alice, role: .owner, invite: nil)),
+      .room(room, .messageSent(fixed(100), author: alice, text: text)),
+    ]
+    for (index, event) in events.enumerated() {
+      state.take(
+        RecordedEvent(
+          stamp: stamp(UInt64(index) + 1), version: StreamVersion(UInt64(index) + 1), actor: alice, service: nil,
+          device: nil, command: nil, originalTime: nil, event: event))
+    }
+    let index = MessageFacts(
+      author: alice, ordinal: 1, sent: stamp(4), sentAt: stamp(4).time, revision: LogPosition(4), isDeleted: false,
+      fingerprint: .message(text: text, author: alice))
+    return (state, index, 4)
+  }
+
+  private func reply(
+    _ state: inout DecisionState, _ wish: RoomCommand, asOf: LogPosition, next: inout UInt64
+  ) -> ChatReply {
+    let command = ChatCommand(
+      act: Act(actor: alice, time: stamp(0).time), operation: .room(room, wish), factsAsOf: asOf)
+    let decision = state.decide(command, next: LogPosition(next), now: stamp(next).time)
+    next += UInt64(decision.events.count)
+    return decision.reply
+  }
+
+  private func send(_ number: UInt64) -> RoomCommand {
+    .sendMessage(fixed(number), text: "new", fingerprint: .message(text: "new", author: alice), prior: nil)
+  }
+
+  @Test("a new message is accepted after more edits than are retained, though none of them brought a new ID")
+  func manyEdits() {
+    let seen = SeenIDs(SeenFilter(), newest: .origin)
+    var (state, index, head) = openedRoom(seen, retained: 8)
+    var next = head + 1
+    state.forget(through: LogPosition(head))
+    for number in 0..<20 {
+      let edit = RoomCommand.editMessage(fixed(100), text: "edit \(number)", target: index)
+      guard case .done = reply(&state, edit, asOf: .latest, next: &next) else {
+        Issue.record("edit \(number) was not taken")
+        return
+      }
+    }
+    state.forget(through: LogPosition(next - 1))
+    // Twenty edits less the eight that are retained: what was looked up before that is too old.
+    let (mayBeKnown, asOf) = seen.mayContain(message: key(101), command: nil)
+    #expect(!mayBeKnown)
+    #expect(asOf == LogPosition(next - 1))
+    guard case .staleFacts = reply(&state, send(101), asOf: LogPosition(head), next: &next) else {
+      Issue.record("facts from before the floor were trusted")
+      return
+    }
+    guard case .done(let outcome) = reply(&state, send(101), asOf: asOf, next: &next) else {
+      Issue.record("the new message was not taken")
+      return
+    }
+    #expect(outcome.isNew)
+  }
+
+  @Test("a message that the index alone knows is deleted once, and stays deleted for an answer from before")
+  func deletesOnce() {
+    var (state, index, head) = openedRoom(SeenIDs(SeenFilter(), newest: .origin), retained: 0)
+    state.forget(through: LogPosition(head))
+    var next = head + 1
+    let asOf = LogPosition(head)
+    guard case .done(let first) = reply(&state, .deleteMessage(fixed(100), target: index), asOf: asOf, next: &next),
+      case .done(let again) = reply(&state, .deleteMessage(fixed(100), target: index), asOf: asOf, next: &next),
+      case .rejected(let rejection) = reply(
+        &state, .editMessage(fixed(100), text: "back", target: index), asOf: asOf, next: &next)
+    else {
+      Issue.record("another reply than expected")
+      return
+    }
+    #expect(first.isNew && !again.isNew)
+    #expect(again.stamp == first.stamp)
+    #expect(rejection == .messageDeleted)
+    // The same message sent again is known by the index's answer.
+    let repeated = RoomCommand.sendMessage(
+      fixed(100), text: "hello", fingerprint: .message(text: "hello", author: alice), prior: index)
+    guard case .done(let sent) = reply(&state, repeated, asOf: asOf, next: &next) else {
+      Issue.record("the repeated message was not recognised")
+      return
+    }
+    #expect(sent.stamp == index.sent && !sent.isNew)
+  }
+}

@@ -1,0 +1,68 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatService
+import Testing
+
+@Suite("What is unique")
+struct UniqueNamesTests {
+  @Test("is compared by bytes: two spellings of one text are two external IDs, as in the read models")
+  func comparesBytes() async throws {
+    let bench = try await ServiceBench()
+    let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
+    #expect(composed == decomposed)
+    for (number, externalID) in [(1, composed), (2, decomposed)] as [(UInt64, String)] {
+      _ = try await bench.register(fixed(number), externalID: externalID)
+    }
+    #expect(await rejection { _ = try await bench.register(fixed(3), externalID: composed) } == .externalIDInUse)
+    #expect(try await bench.chat.user(withExternalID: composed)?.id == fixed(1))
+    #expect(try await bench.chat.user(withExternalID: decomposed)?.id == fixed(2))
+    try bench.close()
+  }
+
+  @Test("an invite's ID is unique in its room alone: in two rooms it has two tokens, each good for its own")
+  func inviteInTwoRooms() async throws {
+    let bench = try await ServiceBench()
+    let chat = bench.chat
+    let (alice, bob) = (try await bench.user(1), try await bench.user(2))
+    let by = Principal(user: alice)
+    let rooms: [RoomID] = [fixed(10), fixed(11)]
+    for room in rooms {
+      _ = try await chat.performRoom(room, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: by)
+      _ = try await chat.createInvite(
+        ChatService.NewInvite(id: fixed(12), role: .member, expiresAt: nil, maximumUses: nil), for: room, by: by)
+    }
+    let tokens = rooms.map { chat.token(of: fixed(12), in: $0) }
+    #expect(tokens[0] != tokens[1])
+    let joined = try await chat.acceptInvite(token: tokens[1], by: Principal(user: bob), command: nil)
+    #expect(joined.room == rooms[1])
+    #expect(await rejection { _ = try await chat.room(rooms[0], for: bob) } == .roomNotFound)
+    #expect(try await chat.acceptInvite(token: tokens[0], by: Principal(user: bob), command: nil).room == rooms[0])
+    try bench.close()
+  }
+
+  @Test("a malformed registration is refused before its password is hashed")
+  func formBeforeHash() async throws {
+    // Of these cost parameters scrypt makes nothing: who reaches it gets no rejection.
+    let bench = try await ServiceBench(passwordLogRounds: 0)
+    await #expect(throws: ServiceError.self) { _ = try await bench.chat.register(account(), by: Self.service) }
+    #expect(await rejection { _ = try await bench.chat.register(account(), by: Self.service) } == nil)
+    let wrong: [(ChatService.NewAccount, Rejection)] = [
+      (account(nickname: ""), .nicknameEmpty), (account(email: "alice"), .emailMalformed),
+      (account(email: nil), .credentialIncomplete), (account(externalID: ""), .externalIDMalformed),
+    ]
+    for (account, expected) in wrong {
+      #expect(await rejection { _ = try await bench.chat.register(account, by: Self.service) } == expected)
+    }
+    try bench.close()
+  }
+
+  private static let service = Principal(service: ServiceBench.service)
+
+  private func account(
+    nickname: String = "Alice", email: String? = "alice@example.org", externalID: String? = nil
+  ) -> ChatService.NewAccount {
+    ChatService.NewAccount(
+      id: fixed(1), nickname: nickname, email: email, password: "red kettle on the hob", externalID: externalID)
+  }
+}

@@ -1,0 +1,77 @@
+"""Clients that send half of something, or read no answer, hold nobody up; least of all a server that is to stop."""
+
+import socket
+import time
+
+import pytest
+
+from harness.client import new_id
+from harness.command import check_data
+from harness.stream import IngestStream
+
+# How long requests under way may take once the server is told to stop, and what stopping takes beside.
+STOP_PATIENCE_SECONDS = 10
+STOP_SLACK_SECONDS = 10
+# So many results fill every buffer between the server and a client that reads none.
+UNREAD_LINES = 60_000
+MOMENT_SECONDS = 2
+
+
+def half_a_request(world, anna, room):
+    connection = socket.create_connection(("127.0.0.1", world.server.port))
+    connection.sendall(
+        f"PUT {room.message(new_id())} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {anna.token}\r\n"
+        'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"text":'.encode()
+    )
+    return connection
+
+
+def half_a_head(world, anna, room):
+    connection = socket.create_connection(("127.0.0.1", world.server.port))
+    connection.sendall(b"GET /v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthor")
+    return connection
+
+
+def open_ingest(world, anna, room):
+    stream = IngestStream(world.server, anna.token)
+    stream.send({"op": "message.send", "roomId": room.id, "id": new_id(), "text": "kept"})
+    assert stream.result()["status"] == 201
+    return stream.socket
+
+
+def unread_ingest(world, anna, room):
+    data = b"x\n" * UNREAD_LINES
+    stream = IngestStream(world.server, anna.token, content_length=len(data))
+    stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    stream.send_bytes(data)
+    return stream.socket
+
+
+@pytest.mark.parametrize("stall", [half_a_request, half_a_head, open_ingest, unread_ingest])
+def test_a_stop_does_not_wait_for_ever(own_world, stall):
+    world, server = own_world, own_world.server
+    anna = world.user("Anna")
+    room = anna.room("Tea")
+    anna.send(room, "hello")
+    connection = stall(world, anna, room)
+    try:
+        time.sleep(MOMENT_SECONDS)
+        began = time.monotonic()
+        server.stop()
+        assert time.monotonic() - began < STOP_PATIENCE_SECONDS + STOP_SLACK_SECONDS
+    finally:
+        connection.close()
+    # It was closed as it should be: nothing is lost, and nothing half done.
+    server.start()
+    assert anna.texts(room) == ["hello"] + (["kept"] if stall is open_ingest else [])
+    check_data(server.data)
+
+
+def test_a_client_that_goes_away_leaves_the_next_one_alone(world, anna, room):
+    for stall in (half_a_request, half_a_head, open_ingest, unread_ingest):
+        stall(world, anna, room).close()
+    anna.send(room, "after")
+    assert anna.texts(room)[-1] == "after"
+    assert [result["status"] for result in anna.ingest([
+        {"op": "message.send", "roomId": room.id, "id": new_id(), "text": "last"}
+    ])] == [201]

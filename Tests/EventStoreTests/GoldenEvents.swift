@@ -1,0 +1,86 @@
+import ChatDomain
+import ChatPrimitives
+import EventStore
+
+private func id<Entity>(_ number: UInt64) -> ID<Entity> { ID(UUIDBytes(high: 0x0199_0000_0000_7000, low: number)) }
+
+private let alice: UserID = id(1)
+private let bob: UserID = id(2)
+private let session: SessionID = id(10)
+private let phone: DeviceID = id(20)
+private let room: RoomID = id(30)
+private let invite: InviteID = id(40)
+private let message: MessageID = id(50)
+private let apns = PushToken(provider: .apns, token: "a1b2")
+private let fcm = PushToken(provider: .fcm, token: "c3d4")
+
+/// What the lines of `Tests/Fixtures/v1/events.txt` hold, in their order: at least one of each kind, and every raw value
+/// that stands in a payload. A new kind goes to the end; nothing else here ever changes.
+let goldenEvents: [RecordedEvent] =
+  ([
+    .user(
+      alice,
+      .registered(
+        Registration(
+          nickname: "Alice", email: "alice@example.org", externalID: "crm-7",
+          credential: Credential(version: 1, hash: [1, 2, 3], logRounds: 15, blockSize: 8, parallelism: 3),
+          commitmentKey: Array(repeating: 9, count: 32)))),
+    .user(alice, .profileChanged(nickname: "앨리스")),
+    .user(alice, .sessionStarted(session, device: phone)),
+    .user(alice, .sessionRefreshed(session, generation: 300)),
+    .user(alice, .sessionEnded(session, .loggedOut)),
+    .user(alice, .sessionEnded(session, .refreshTokenReused)),
+    .user(alice, .sessionEnded(session, .deviceRemoved)),
+    .user(alice, .sessionEnded(session, .superseded)),
+    .user(
+      alice,
+      .deviceRegistered(
+        phone, DeviceDescription(name: "phone", type: "ios", osVersion: "26.1", tokens: [apns, fcm]))),
+    .user(alice, .deviceUpdated(phone, DeviceDescription(name: "mine", type: nil, osVersion: nil, tokens: []))),
+    .user(alice, .pushTokenInvalidated(phone, apns)),
+    .user(alice, .deviceRemoved(phone)),
+    .room(room, .created(RoomCreation(kind: .group, name: "tea", creator: alice))),
+    .room(room, .created(RoomCreation(kind: .direct, name: "", creator: alice))),
+    .room(room, .created(RoomCreation(kind: .channel, name: "차", creator: alice))),
+    .room(room, .renamed(name: "green tea")),
+    .room(room, .archived),
+    .room(
+      room,
+      .inviteCreated(
+        Invite(
+          id: invite, tokenHash: Array(repeating: 3, count: 32), role: .administrator,
+          expiresAt: Timestamp(milliseconds: 1_800_000_000_000), maximumUses: 2))),
+    .room(room, .inviteRevoked(invite)),
+    .room(room, .memberJoined(alice, role: .owner, invite: nil)),
+    .room(room, .memberJoined(bob, role: .member, invite: invite)),
+    .room(room, .memberAdded(bob, role: .administrator)),
+    .room(room, .memberLeft(bob)),
+    .room(room, .memberRemoved(bob)),
+    .room(room, .admissionRepeated(bob, .invite(invite))),
+    .room(room, .admissionRepeated(bob, .service)),
+    .room(room, .admissionRepeated(bob, .member)),
+    .room(room, .muted(bob, until: Timestamp(milliseconds: 1_800_000_000_000))),
+    .room(room, .muted(bob, until: nil)),
+    .room(room, .messageSent(message, author: alice, text: "hello 👋")),
+    .room(room, .messageEdited(message, ordinal: 300, text: "bye")),
+    .room(room, .messageDeleted(message, ordinal: 300)),
+    .room(room, .readMarkerMoved(alice, to: message, ordinal: 300)),
+    .server(
+      .pushOutcomesRecorded(
+        PushOutcomes(
+          settledThrough: LogPosition(8),
+          outcomes: [
+            PushOutcome(position: LogPosition(9), user: alice, device: phone, result: .delivered),
+            PushOutcome(position: LogPosition(10), user: bob, device: phone, result: .tokenInvalid),
+            PushOutcome(position: LogPosition(11), user: bob, device: phone, result: .abandoned),
+          ]))),
+  ] as [ChatEvent]).enumerated().map { recorded($1, line: UInt64($0) + 1) }
+
+/// Each second one has a service, a device, a command and an original time as well; the actor is always Alice.
+private func recorded(_ event: ChatEvent, line: UInt64) -> RecordedEvent {
+  let isFull = line.isMultiple(of: 2)
+  return RecordedEvent(
+    stamp: Stamp(position: LogPosition(line), time: Timestamp(milliseconds: 1_767_225_600_000 + Int64(line))),
+    version: StreamVersion(line), actor: alice, service: isFull ? id(60) : nil, device: isFull ? phone : nil,
+    command: isFull ? id(70) : nil, originalTime: isFull ? Timestamp(milliseconds: 946_684_800_000) : nil, event: event)
+}
