@@ -69,8 +69,8 @@ def check_acknowledged(server: Server, told: History, acknowledged: dict[str, in
     assert max(acknowledged.values(), default=0) <= head, "acknowledged events are beyond the head"
     recent = {id: position for id, position in acknowledged.items() if position > checked}
     shown: dict[str, int] = {}
-    for name, room in told.rooms.items():
-        reader = member_of(server, told, room)
+    for room in told.rooms.values():
+        reader = member_of(server, told, room, acknowledged)
         if reader is not None:
             for message in timeline(reader, room, down_to=checked):
                 assert message["id"] not in shown, "a message is doubled"
@@ -80,11 +80,15 @@ def check_acknowledged(server: Server, told: History, acknowledged: dict[str, in
     return max(recent.values(), default=checked)
 
 
-def member_of(server: Server, told: History, room: str) -> Api | None:
-    for user in told.users.values():
+def member_of(server: Server, told: History, room: str, acknowledged: dict[str, int]) -> Api | None:
+    """One of those who have spoken in the room and are in it now; who spoke last is tried first."""
+    spoken = [
+        line["as"] for line in told.lines
+        if line["op"] == "message.send" and line["roomId"] == room and line["id"] in acknowledged
+    ]
+    for user in dict.fromkeys(reversed(spoken)):
         api = Api(server, server.token, act_as=user)
-        response = api.request("GET", f"/v1/rooms/{room}")
-        if response.status_code == 200:
+        if api.request("GET", f"/v1/rooms/{room}").status_code == 200:
             return api
     return None
 

@@ -124,6 +124,12 @@ struct ImportRun {
           "the token may not import", because: outcome.detail,
           next: "give the token of the data directory's file admin-token")
       }
+      guard outcome.status < 500 else {
+        // The server decided nothing after this line: what comes next must not be sent before it.
+        throw ToolError(
+          "the server failed", because: outcome.detail,
+          next: "look at the server's log; then run the same command again: it goes on where it stopped")
+      }
       switch outcome.status {
       case 201: counts.recorded += 1
       case 200: counts.repeated += 1
