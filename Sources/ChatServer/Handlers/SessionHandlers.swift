@@ -25,7 +25,7 @@ struct SessionHandlers: Sendable {
       guard principal.user != nil else { throw Refusal.actingUserRequired }
       grant = try await chat.startSession(session, device: body.deviceId, by: principal)
     }
-    return try await tokens(for: grant, exchange)
+    return try await tokens(for: grant)
   }
 
   func refresh(_ exchange: Exchange) async throws -> Response {
@@ -33,17 +33,18 @@ struct SessionHandlers: Sendable {
     let token = try await issuer.verify(refreshToken: body.refreshToken)
     do {
       let grant = try await chat.refreshSession(token.session, of: token.user, presented: token.generation)
-      return try await tokens(for: grant, exchange)
+      return try await tokens(for: grant)
     } catch ServiceError.rejected(.userNotFound) {
       // The token is this server's own, from before the log was put back to an older state.
       throw ServiceError.rejected(.refreshTokenExpired)
     }
   }
 
-  private func tokens(for grant: SessionGrant, _ exchange: Exchange) async throws -> Response {
+  private func tokens(for grant: SessionGrant) async throws -> Response {
     let tokens = Tokens(
       accessToken: try await issuer.accessToken(for: grant), refreshToken: await issuer.refreshToken(for: grant),
-      expiresIn: await issuer.secondsLeft(of: grant, at: exchange.receivedAt),
+      // As of now: checking a password takes longer than a second on a small machine.
+      expiresIn: await issuer.secondsLeft(of: grant, at: ChatService.now()),
       user: User(id: grant.user, nickname: grant.nickname), sessionId: grant.session,
       position: grant.stamp.position)
     return try JSONBody.receipt(grant.isNew, tokens)
