@@ -86,6 +86,7 @@ extension UUIDBytes {
   public static let byteCount = 16
 
   /// - Returns: nil unless there are exactly sixteen bytes.
+  @inlinable
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     var high: UInt64 = 0

@@ -52,9 +52,14 @@ package final class Authenticator: Sendable {
 
   private func bearerToken(of request: Request) throws -> String? {
     guard let header = request.headers[.authorization] else { return nil }
-    let parts = header.split(separator: " ", omittingEmptySubsequences: true)
-    guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw Refusal.accessTokenInvalid }
-    return String(parts[1])
+    // By bytes: every request comes through here.
+    let bytes = header.utf8
+    let scheme = bytes.prefix { $0 != UInt8(ascii: " ") }
+    let token = bytes.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
+    guard !token.isEmpty, !token.contains(UInt8(ascii: " ")), String(Substring(scheme)).lowercased() == "bearer" else {
+      throw Refusal.accessTokenInvalid
+    }
+    return String(Substring(token))
   }
 
   private func servicePrincipal(_ token: String, _ request: Request) async throws -> Principal {

@@ -7,6 +7,8 @@ import EventLog
 import Foundation
 import Hummingbird
 import Logging
+import NIOCore
+import NIOPosix
 
 /// `hansard serve`: opens the data directory and answers requests until it is told to stop.
 struct ServeCommand: AsyncParsableCommand {
@@ -37,6 +39,7 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    runTasksOnEventLoops()
     try await ToolError.report { try await serve() }
   }
 
@@ -101,6 +104,13 @@ struct ServeCommand: AsyncParsableCommand {
       directory: data.views, feed: opened.chat.store, logIdentity: opened.log.identity.bytes, recorder: opened.chat,
       sender: sender, logger: logger, now: ChatService.now
     ) { done, total in bar.update(done, of: total) }
+  }
+
+  /// Requests are then served on the threads that read and write their sockets, which spares each several hops between
+  /// threads (docs/performance.md has the figures). NIO calls it unsafe because it must come before the first task that
+  /// needs the default executor, and because the hook may go; where it is gone, this does nothing.
+  private func runTasksOnEventLoops() {
+    _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
   }
 
   private func listenAddress() throws -> ListenAddress {
