@@ -86,6 +86,33 @@ def test_a_torn_tail_is_saved_aside_and_cut(own_server, tmp_path):
         check_data(copy)
 
 
+def test_a_log_cut_at_every_byte_of_its_last_block_opens_with_all_earlier_ones(own_server):
+    anna = World(own_server).user("Anna")
+    room = anna.room("Tea")
+    own_server.stop()
+    data = own_server.data
+    superblock = data / "log" / "superblock"
+    known = superblock.read_bytes()
+    own_server.start()
+    anna.send(room, "the last word")
+    own_server.kill()
+    # As it stood before the log fell idle: nothing knows that the last block was durable.
+    superblock.write_bytes(known)
+    last = blocks(data)[-1]
+    assert known_durable(data) == last.first - 1
+    block = last.file.read_bytes()[last.offset:last.end]
+    for cut in range(last.offset, last.end):
+        with last.file.open("r+b") as stream:
+            stream.seek(last.offset)
+            stream.write(block)
+            stream.truncate(cut)
+        superblock.write_bytes(known)
+        # The tool opens the log as the server does, and mends it so.
+        hansard("replay", "--data", data, "--projection", "accounts")
+        assert stat(data)["head"] == last.first - 1, f"cut at byte {cut - last.offset} of {len(block)}"
+    assert len(list((data / "log").glob("torn-*"))) > 0
+
+
 def test_what_is_known_to_be_durable_is_never_cut(damaged):
     last = blocks(damaged)[-1]
     with last.file.open("r+b") as stream:

@@ -37,6 +37,8 @@ def test_every_result_received_survives_twenty_kills(own, tmp_path):
     source = random.Random(SEED)
     told = History.of(entries)
     acknowledged: dict[str, int] = {}
+    # Of every line that was ever answered, users, rooms, joins and leaves too: where it was recorded.
+    recorded: dict[int, int] = {}
     checked = reached = 0
     for kill in range(KILLS):
         # Each run sends again some of what was sent before, and gets a little further.
@@ -48,15 +50,18 @@ def test_every_result_received_survives_twenty_kills(own, tmp_path):
         assert len(results) >= kill_after
         assert {result["status"] for result in results} <= {200, 201}
         for result in results:
-            line = told.lines[start + result["line"] - 1]
+            number = start + result["line"] - 1
+            line = told.lines[number]
+            assert recorded.setdefault(number, result["position"]) == result["position"], "a repeat was recorded anew"
             if line["op"] == "message.send":
-                before = acknowledged.setdefault(line["id"], result["position"])
-                assert before == result["position"], "a repeat was answered with another position"
+                acknowledged[line["id"]] = result["position"]
         own.start()
         checked = check_acknowledged(own, told, acknowledged, checked)
     results = Feed(own).run(told.lines, None)
     assert len(results) == len(told.lines)
     assert {result["status"] for result in results} <= {200, 201}
+    for number, result in enumerate(results):
+        assert recorded.setdefault(number, result["position"]) == result["position"], "an answered line was lost"
     check_rooms(own, told.rooms, told.users, recounts)
     check_data(own.data)
     own.restart()
