@@ -1,0 +1,59 @@
+"""What docs/operating.md promises of the data directory, the flags and the scripts."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from harness.people import World
+from harness.places import ROOT
+from harness.server import Server
+
+
+def refused(server: Server) -> str:
+    with pytest.raises(AssertionError, match="before it was ready"):
+        server.start()
+    return server.tail()
+
+
+def test_a_log_is_opened_with_its_own_key_file_alone(own_server, tmp_path):
+    World(own_server).user("Anna")
+    own_server.stop()
+    stranger = Server(tmp_path / "stranger").start()
+    stranger.stop()
+    key = own_server.data / "hansard.key"
+    right = key.read_bytes()
+    shutil.copy(stranger.data / "hansard.key", key)
+    assert "hansard.key belongs to another log" in refused(own_server)
+    key.unlink()
+    assert "hansard.key is missing" in refused(own_server)
+    assert not key.exists()
+    key.write_bytes(right)
+    own_server.start()
+
+
+def test_secrets_are_for_their_owner_alone(own_server):
+    for name in ("admin-token", "hansard.key"):
+        assert (own_server.data / name).stat().st_mode & 0o777 == 0o600, name
+    own_server.stop()
+    token = (own_server.data / "admin-token").read_text()
+    (own_server.data / "admin-token").unlink()
+    own_server.start()
+    assert (own_server.data / "admin-token").read_text() == token
+
+
+@pytest.mark.parametrize("seconds", ["0", "-5", "31536001", "9223372036854775807"])
+def test_a_token_lifetime_out_of_bounds_is_refused(tmp_path, seconds):
+    assert "--access-token-lifetime" in refused(Server(tmp_path / "data", f"--access-token-lifetime={seconds}"))
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("script", ["serve", "test"])
+def test_the_scripts_say_when_the_toolchain_is_missing(script):
+    outcome = subprocess.run(
+        ["bash", ROOT / "Tools" / script], env={**os.environ, "PATH": "/usr/bin:/bin"}, capture_output=True, text=True,
+        timeout=60,
+    )
+    assert outcome.returncode != 0
+    assert "the Swift toolchain is missing" in outcome.stderr and "swift.org" in outcome.stderr
