@@ -10,11 +10,6 @@ package struct RebuildProgress: Sendable {
   package let done: UInt64
   package let total: UInt64
   package let elapsed: Duration
-
-  package var eventsPerSecond: Double {
-    let seconds = elapsed / .seconds(1)
-    return seconds > 0 ? Double(done) / seconds : 0
-  }
 }
 
 /// Fills a new file with what one projection makes of the log up to a position.

@@ -16,12 +16,6 @@ package struct PushQueries: ReadModelQueries {
     try CachedStatement(database, "SELECT settledThrough FROM settlement WHERE id = 1").first { try $0.position() }
   }
 
-  /// How many notices are neither settled nor given up.
-  package func pendingCount() throws -> Int {
-    let count: Int64? = try CachedStatement(database, "SELECT COUNT(*) FROM outbox").first { try $0.number() }
-    return Int(clamping: count ?? 0)
-  }
-
   /// The next notices in the order of their events.
   package func pending(after key: NoticeKey, limit: Int) throws -> [NoticeKey] {
     try CachedStatement(
