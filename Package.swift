@@ -37,7 +37,10 @@ let package = Package(
       name: "ChatDomain",
       dependencies: ["ChatPrimitives", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: settings),
-    .target(name: "EventLog", dependencies: ["ChatPrimitives", "CLZ4", "CISAL"], swiftSettings: settings),
+    .target(
+      name: "EventLog",
+      dependencies: ["ChatPrimitives", "CLZ4", "CISAL", .product(name: "Crypto", package: "swift-crypto")],
+      swiftSettings: settings),
     .target(
       name: "EventStore",
       dependencies: [

@@ -111,17 +111,17 @@ extension LogError {
 }
 
 /// A failed check of bytes, before it is known in which file they stand.
-struct FormatFlaw: Error, Hashable {
-  enum Kind {
+package struct FormatFlaw: Error, Sendable, Hashable {
+  package enum Kind: Sendable {
     case damaged
     /// The checksum holds, the version is not ours.
     case unknownVersion
   }
 
-  let kind: Kind
-  let reason: String
+  package let kind: Kind
+  package let reason: String
 
-  init(_ reason: String, kind: Kind = .damaged) {
+  package init(_ reason: String, kind: Kind = .damaged) {
     self.kind = kind
     self.reason = reason
   }

@@ -1,0 +1,124 @@
+/// `checkpoint.key` and `checkpoint.pub` in the data directory. The key file comes first, so that a crash leaves no
+/// published key that nobody holds.
+extension CheckpointKey {
+  package static let fileName = "checkpoint.key"
+  package static let publicFileName = "checkpoint.pub"
+
+  /// Reads the key of a log.
+  /// - Returns: nil when there is none.
+  package static func load(
+    directory: String, identity: LogIdentity, disk: any Disk
+  ) throws(LogError) -> CheckpointKey? {
+    guard let text = try read(fileName, in: directory, disk: disk) else { return nil }
+    let key: CheckpointKey
+    do {
+      key = try CheckpointKey(parsing: text)
+    } catch {
+      throw damage(fileName, "The key that signs tree heads is damaged; restore it from a backup.", error.reason)
+    }
+    try check(key.name, identity, file: fileName)
+    return key
+  }
+
+  /// Reads the key that verifies a log's tree heads.
+  /// - Returns: nil when there is none.
+  package static func loadVerifier(
+    directory: String, identity: LogIdentity, disk: any Disk
+  ) throws(LogError) -> VerifierKey? {
+    guard let text = try read(publicFileName, in: directory, disk: disk) else { return nil }
+    let key: VerifierKey
+    do {
+      key = try VerifierKey(parsing: text)
+    } catch {
+      throw damage(publicFileName, "The verifier key is damaged; restore it from a backup.", error.reason)
+    }
+    try check(key.name, identity, file: publicFileName)
+    return key
+  }
+
+  /// Reads the key of a log, or makes one, durably.
+  /// - Parameter random: random bits, fit for a secret.
+  package static func loadOrCreate(
+    directory: String, identity: LogIdentity, disk: any Disk, random: () -> UInt64
+  ) throws(LogError) -> CheckpointKey {
+    let verifier = try loadVerifier(directory: directory, identity: identity, disk: disk)
+    if let key = try load(directory: directory, identity: identity, disk: disk) {
+      guard verifier != key.verifier else { return key }
+      guard verifier == nil else {
+        throw damage(
+          publicFileName, "The two key files do not belong together; restore both from a backup.",
+          "the verifier key is not that of \(fileName)")
+      }
+      try write(key.verifier.text, to: publicFileName, in: directory, disk: disk)
+      return key
+    }
+    guard verifier == nil else {
+      throw LogError(
+        .missing,
+        "The key that signs tree heads is gone; restore it from a backup, or move \(publicFileName) away to begin anew.",
+        cause: "there is \(publicFileName), but not \(fileName)", location: .init(file: fileName))
+    }
+    let words = (0..<seedBytes / 8).map { _ in random() }
+    let key: CheckpointKey
+    do {
+      key = try CheckpointKey(
+        identity: identity, seed: words.flatMap { word in withUnsafeBytes(of: word.littleEndian) { [UInt8]($0) } })
+    } catch {
+      throw LogError(.io, "No key was made.", cause: error.reason, location: .init(file: fileName))
+    }
+    do { try disk.createDirectory(directory) } catch { throw LogError(error) }
+    try write(key.text, to: fileName, in: directory, disk: disk)
+    try write(key.verifier.text, to: publicFileName, in: directory, disk: disk)
+    return key
+  }
+
+  private static func check(_ name: String, _ identity: LogIdentity, file: String) throws(LogError) {
+    guard name.utf8.elementsEqual(origin(of: identity).utf8) else {
+      throw damage(file, "The key belongs to another log; restore this log's own.", "it is named \(name)")
+    }
+  }
+
+  private static func damage(_ file: String, _ message: String, _ cause: String) -> LogError {
+    LogError(.corrupt, message, cause: cause, location: .init(file: file))
+  }
+
+  private static func read(_ name: String, in directory: String, disk: any Disk) throws(LogError) -> String? {
+    let path = directory + "/" + name
+    let file: LogFile
+    do {
+      file = LogFile(file: try disk.open(path, .read), name: name, path: path, counts: ReadCounts())
+    } catch {
+      if error.isMissingFile { return nil }
+      throw LogError(error)
+    }
+    // One byte over the limit is enough to be refused.
+    let bytes = try file.read(at: 0, count: VerifierKey.maximumTextBytes + 1)
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw damage(name, "The key is damaged; restore it from a backup.", "it is not UTF-8")
+    }
+    return text
+  }
+
+  /// Writes a line under a temporary name, then gives the file its own.
+  private static func write(
+    _ line: String, to name: String, in directory: String, disk: any Disk
+  ) throws(LogError) {
+    let path = directory + "/" + name
+    let unfinished = path + LogFolder.temporarySuffix
+    do { try disk.remove(unfinished) } catch { if !error.isMissingFile { throw LogError(error) } }
+    let file: LogFile
+    do {
+      file = LogFile(file: try disk.open(unfinished, .createNew), name: name, path: unfinished, counts: ReadCounts())
+    } catch {
+      throw LogError(error)
+    }
+    try file.write(Array("\(line)\n".utf8), at: 0)
+    try file.sync()
+    do {
+      try disk.rename(unfinished, to: path)
+      try disk.syncDirectory(directory)
+    } catch {
+      throw LogError(error)
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/// A SHA-256 hash of the tree: 32 bytes held in place, so that a copy costs no allocation.
+package struct MerkleHash: Sendable, Hashable {
+  /// In bytes.
+  package static let byteCount = 32
+
+  /// The bytes as they stand in memory, eight to a word; the numbers themselves mean nothing.
+  private let words: (UInt64, UInt64, UInt64, UInt64)
+
+  /// Reads the first 32 bytes of a buffer that holds at least as many.
+  init(loading bytes: UnsafeRawBufferPointer) {
+    words = (
+      bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
+      bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
+    )
+  }
+
+  /// - Returns: nil unless there are exactly 32 bytes.
+  package init?(bytes: [UInt8]) {
+    guard bytes.count == Self.byteCount else { return nil }
+    self = bytes.withUnsafeBytes { MerkleHash(loading: $0) }
+  }
+
+  package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    Swift.withUnsafeBytes(of: words, body)
+  }
+
+  /// Writes the bytes to an offset of a buffer that has room for them.
+  func store(to target: UnsafeMutableRawBufferPointer, at offset: Int) {
+    target.storeBytes(of: words.0, toByteOffset: offset, as: UInt64.self)
+    target.storeBytes(of: words.1, toByteOffset: offset + 8, as: UInt64.self)
+    target.storeBytes(of: words.2, toByteOffset: offset + 16, as: UInt64.self)
+    target.storeBytes(of: words.3, toByteOffset: offset + 24, as: UInt64.self)
+  }
+
+  package var bytes: [UInt8] { withUnsafeBytes { [UInt8]($0) } }
+
+  package static func == (left: MerkleHash, right: MerkleHash) -> Bool { left.words == right.words }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(words.0)
+    hasher.combine(words.1)
+    hasher.combine(words.2)
+    hasher.combine(words.3)
+  }
+}
+
+// MARK: - Text
+
+extension MerkleHash: CustomStringConvertible {
+  /// Standard Base64 (RFC 4648, section 4): 44 characters.
+  package var base64: String { StrictBase64.encode(bytes) }
+
+  /// - Returns: nil unless the text is what `base64` would give for these bytes.
+  package init?(base64 text: String) {
+    guard let bytes = StrictBase64.decode(text) else { return nil }
+    self.init(bytes: bytes)
+  }
+
+  /// 64 digits in lower case.
+  package var hex: String { LowerHex.encode(bytes) }
+
+  /// - Returns: nil unless the text is 64 digits in lower case.
+  package init?(hex text: String) {
+    guard let bytes = LowerHex.decode(text) else { return nil }
+    self.init(bytes: bytes)
+  }
+
+  package var description: String { hex }
+}

@@ -1,0 +1,90 @@
+import ChatPrimitives
+
+/// Where the full subtrees of a tree come from: stored nodes, or records hashed anew.
+package protocol MerkleNodeSource {
+  /// The hash of the full subtree over the leaves from `number << level` on, `1 << level` of them.
+  func node(level: Int, number: UInt64) throws(LogError) -> MerkleHash
+}
+
+/// Each call asks for at most about twice as many nodes as the tree has levels.
+extension MerkleNodeSource {
+  /// The root of the tree over the first `size` leaves.
+  package func root(size: UInt64) throws(LogError) -> MerkleHash {
+    try root(first: 0, count: check(size: size))
+  }
+
+  /// RFC 6962, section 2.1.1: the hashes that lead from a leaf to the root, the leaf's sibling first.
+  package func inclusionPath(index: UInt64, size: UInt64) throws(LogError) -> [MerkleHash] {
+    var count = try check(size: size)
+    guard index < size else {
+      throw LogError(.outOfRange, "A tree of \(size) records has no leaf \(index); ask for a lower one.")
+    }
+    var first: UInt64 = 0
+    var path: [MerkleHash] = []
+    while count > 1 {
+      let half = Self.split(count)
+      if index - first < half {
+        path.append(try root(first: first + half, count: count - half))
+        count = half
+      } else {
+        path.append(try root(first: first, count: half))
+        first += half
+        count -= half
+      }
+    }
+    return path.reversed()
+  }
+
+  /// RFC 6962, section 2.1.2: the hashes that show the tree of `old` leaves to be the beginning of the one of `size`.
+  /// Empty when `old` is zero or equal to `size`.
+  package func consistencyPath(from old: UInt64, to size: UInt64) throws(LogError) -> [MerkleHash] {
+    var count = try check(size: size)
+    guard old <= size else {
+      throw LogError(.outOfRange, "A tree of \(size) records does not begin with one of \(old); ask for a later one.")
+    }
+    guard old > 0, old < size else { return [] }
+    var first: UInt64 = 0
+    var path: [MerkleHash] = []
+    while old - first < count {
+      let half = Self.split(count)
+      if old - first <= half {
+        path.append(try root(first: first + half, count: count - half))
+        count = half
+      } else {
+        path.append(try root(first: first, count: half))
+        first += half
+        count -= half
+      }
+    }
+    // The old tree itself is known to the one who asks; a part of it is not.
+    if first > 0 { path.append(try root(first: first, count: count)) }
+    return path.reversed()
+  }
+
+  /// The root over leaves that begin at a multiple of a power of two which is not less than their count.
+  private func root(first: UInt64, count: UInt64) throws(LogError) -> MerkleHash {
+    guard count > 0 else { return MerkleTree.emptyRoot }
+    var rest = count
+    var result: MerkleHash?
+    // From the right end, so that each peak is joined with all that lies to its right.
+    while rest > 0 {
+      let level = rest.trailingZeroBitCount
+      rest &= rest - 1
+      let peak = try node(level: level, number: (first + rest) >> UInt64(level))
+      result = result.map { MerkleTree.node(peak, $0) } ?? peak
+    }
+    return result ?? MerkleTree.emptyRoot
+  }
+
+  /// The largest power of two below `count`, which is at least 2.
+  private static func split(_ count: UInt64) -> UInt64 {
+    1 << UInt64(UInt64.bitWidth - 1 - (count - 1).leadingZeroBitCount)
+  }
+
+  private func check(size: UInt64) throws(LogError) -> UInt64 {
+    guard size <= LogFormat.maximumPosition.value else {
+      throw LogError(.outOfRange, "A tree of \(size) records is larger than any log.")
+    }
+    return size
+  }
+}

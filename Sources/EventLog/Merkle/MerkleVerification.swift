@@ -1,0 +1,78 @@
+/// What a reader of proofs needs: no log, no keys, only hashes.
+extension MerkleTree {
+  /// Checks that a tree holds a leaf; RFC 9162, section 2.1.3.2.
+  package static func verifyInclusion(
+    of leaf: MerkleHash, index: UInt64, size: UInt64, path: [MerkleHash], root: MerkleHash
+  ) throws(CheckpointFlaw) {
+    guard index < size else {
+      throw CheckpointFlaw(.mismatch, "the leaf \(index) is not in a tree of \(size)")
+    }
+    var place = index
+    var last = size - 1
+    var hash = leaf
+    for sibling in path {
+      guard last > 0 else { throw CheckpointFlaw(.mismatch, "the path has more hashes than the tree has levels") }
+      if place & 1 == 1 || place == last {
+        hash = node(sibling, hash)
+        skipLevelsWithoutSibling(&place, &last)
+      } else {
+        hash = node(hash, sibling)
+      }
+      place >>= 1
+      last >>= 1
+    }
+    guard last == 0 else { throw CheckpointFlaw(.mismatch, "the path ends below the root") }
+    guard hash == root else { throw CheckpointFlaw(.mismatch, "the leaf and the path do not lead to the root") }
+  }
+
+  /// Checks that a tree begins with an older one; RFC 9162, section 2.1.4.2, and for equal and empty trees as that
+  /// section's text says.
+  package static func verifyConsistency(
+    from old: UInt64, root oldRoot: MerkleHash, to size: UInt64, root: MerkleHash, path: [MerkleHash]
+  ) throws(CheckpointFlaw) {
+    guard old <= size else {
+      throw CheckpointFlaw(.mismatch, "the tree of \(size) records is smaller than the older one of \(old)")
+    }
+    if old == 0 || old == size {
+      guard path.isEmpty else { throw CheckpointFlaw(.mismatch, "the path must be empty between these sizes") }
+      guard oldRoot == (old == 0 ? emptyRoot : root) else {
+        throw CheckpointFlaw(.mismatch, old == 0 ? "the empty tree has another root" : "one size has two roots")
+      }
+      return
+    }
+    // A full subtree is its own start of the path.
+    let hashes = old & (old - 1) == 0 ? [oldRoot] + path : path
+    guard let start = hashes.first else { throw CheckpointFlaw(.mismatch, "the path is empty") }
+    var place = old - 1
+    var last = size - 1
+    while place & 1 == 1 {
+      place >>= 1
+      last >>= 1
+    }
+    var oldHash = start
+    var hash = start
+    for sibling in hashes.dropFirst() {
+      guard last > 0 else { throw CheckpointFlaw(.mismatch, "the path has more hashes than the tree has levels") }
+      if place & 1 == 1 || place == last {
+        oldHash = node(sibling, oldHash)
+        hash = node(sibling, hash)
+        skipLevelsWithoutSibling(&place, &last)
+      } else {
+        hash = node(hash, sibling)
+      }
+      place >>= 1
+      last >>= 1
+    }
+    guard last == 0 else { throw CheckpointFlaw(.mismatch, "the path ends below the root") }
+    guard oldHash == oldRoot else { throw CheckpointFlaw(.mismatch, "the path does not lead to the older root") }
+    guard hash == root else { throw CheckpointFlaw(.mismatch, "the path does not lead to the root") }
+  }
+
+  /// At the right edge a node rises until it is a right child.
+  private static func skipLevelsWithoutSibling(_ place: inout UInt64, _ last: inout UInt64) {
+    while place & 1 == 0, place != 0 {
+      place >>= 1
+      last >>= 1
+    }
+  }
+}

@@ -1,0 +1,89 @@
+internal import FoundationEssentials
+
+/// What a leaf is made of, as a proof shows it: never a key, and nothing that was erased.
+package struct ProvenRecord: Sendable, Hashable {
+  /// The payload and what hides it in the digest.
+  package struct Opening: Sendable, Hashable {
+    /// Sixteen bytes; nil where the salt is empty.
+    package let salt: RecordSalt?
+    package let payload: [UInt8]
+  }
+
+  /// One encoding of a record's envelope.
+  package let envelope: RecordEnvelope
+  package let digest: MerkleHash
+  /// Nil where the payload was erased.
+  package let opening: Opening?
+
+  /// What a proof shows of a record.
+  package init(_ record: LogRecord, author: AuthorKey) throws(FormatFlaw) {
+    envelope = record.envelope
+    digest = try record.digest(author: author)
+    switch record.payload {
+    case .erased: opening = nil
+    case .retained(let payload), .retainedWithSalt(let payload, salt: _):
+      opening = Opening(salt: try record.salt(author: author), payload: payload)
+    }
+  }
+
+  package var leaf: MerkleHash { MerkleTree.leaf(envelope: envelope, digest: digest) }
+
+  /// Checks that the payload is the one that the digest stands for.
+  func verifyOpening() throws(CheckpointFlaw) {
+    guard let opening else { return }
+    guard MerkleTree.digest(salt: opening.salt, payload: opening.payload) == digest else {
+      throw CheckpointFlaw(.mismatch, "the salt and the payload do not give the digest")
+    }
+  }
+}
+
+// MARK: - JSON
+
+extension ProvenRecord {
+  private enum Field {
+    static let envelope = "envelope"
+    static let digest = "digest"
+    static let salt = "salt"
+    static let payload = "payload"
+  }
+
+  /// The object as text; hexadecimal digits need no escapes.
+  var json: String {
+    var text = "{\"\(Field.envelope)\":\"\(LowerHex.encode(envelope.encoded()))\",\"\(Field.digest)\":\"\(digest.hex)\""
+    if let opening {
+      text += ",\"\(Field.salt)\":\"\(LowerHex.encode(opening.salt?.bytes ?? []))\""
+      text += ",\"\(Field.payload)\":\"\(LowerHex.encode(opening.payload))\""
+    }
+    return text + "}"
+  }
+
+  /// Reads an object with exactly these fields; the caller has bounded its length.
+  init(json: [UInt8]) throws(CheckpointFlaw) {
+    guard let texts = try? JSONDecoder().decode([String: String].self, from: Data(json)) else {
+      throw CheckpointFlaw(.malformed, "what the leaf is made of is not a JSON object of texts")
+    }
+    let names = Set(texts.keys)
+    let erased: Set = [Field.envelope, Field.digest]
+    guard names == erased || names == erased.union([Field.salt, Field.payload]) else {
+      throw CheckpointFlaw(.malformed, "what the leaf is made of has other fields: \(names.sorted())")
+    }
+    guard let digest = texts[Field.digest].flatMap({ MerkleHash(hex: $0) }),
+      let envelope = texts[Field.envelope].flatMap({ LowerHex.decode($0) })
+    else { throw CheckpointFlaw(.malformed, "the envelope or the digest is not in lower-case hexadecimal digits") }
+    do {
+      self.envelope = try RecordEnvelope(parsing: envelope.span.bytes)
+    } catch {
+      throw CheckpointFlaw(.malformed, error.reason)
+    }
+    self.digest = digest
+    guard let saltText = texts[Field.salt], let payloadText = texts[Field.payload] else {
+      opening = nil
+      return
+    }
+    let salt = LowerHex.decode(saltText).flatMap { RecordSalt(bytes: $0) }
+    guard salt != nil || saltText.isEmpty, let payload = LowerHex.decode(payloadText),
+      payload.count <= LogFormat.maximumPayloadBytes
+    else { throw CheckpointFlaw(.malformed, "the salt or the payload is not in hexadecimal digits, or too long") }
+    opening = Opening(salt: salt, payload: payload)
+  }
+}

@@ -1,0 +1,105 @@
+/// A text with signatures below it: C2SP, `signed-note`.
+package struct SignedNote: Sendable, Hashable {
+  /// A note of more is refused, in bytes.
+  package static let maximumBytes = 16 * 1024
+
+  /// One line below the text.
+  package struct Signature: Sendable, Hashable {
+    /// Name of the key.
+    package let name: String
+    /// The first four bytes of a hash over name and key, as a big-endian number; tells keys of one name apart.
+    package let keyID: UInt32
+    package let bytes: [UInt8]
+
+    package init(name: String, keyID: UInt32, bytes: [UInt8]) {
+      self.name = name
+      self.keyID = keyID
+      self.bytes = bytes
+    }
+  }
+
+  /// What is signed: UTF-8 with its last newline.
+  package let text: [UInt8]
+  /// At least one.
+  package let signatures: [Signature]
+
+  /// An em dash and a space begin each signature.
+  private static let signaturePrefix = "\u{2014} "
+  private static let newline = UInt8(ascii: "\n")
+
+  init(text: [UInt8], signatures: [Signature]) {
+    self.text = text
+    self.signatures = signatures
+  }
+
+  /// Reads a note; whether a signature is good is for `verify` to say.
+  package init(parsing bytes: [UInt8]) throws(CheckpointFlaw) {
+    guard bytes.count <= Self.maximumBytes else {
+      throw CheckpointFlaw(.malformed, "the note has \(bytes.count) bytes, more than \(Self.maximumBytes)")
+    }
+    guard bytes.allSatisfy({ $0 >= 0x20 || $0 == Self.newline }), String(validating: bytes, as: UTF8.self) != nil else {
+      throw CheckpointFlaw(.malformed, "the note is not UTF-8, or has control characters")
+    }
+    guard let blank = Self.lastEmptyLine(in: bytes) else {
+      throw CheckpointFlaw(.malformed, "the note has no empty line between its text and its signatures")
+    }
+    var lines = NoteLines(Array(bytes[(blank + 1)...]))
+    var signatures: [Signature] = []
+    while let line = lines.next() { signatures.append(try Self.signature(line)) }
+    guard lines.isAtEnd, !signatures.isEmpty else {
+      throw CheckpointFlaw(.malformed, "the note has no signature, or does not end with a newline")
+    }
+    self.init(text: Array(bytes[..<blank]), signatures: signatures)
+  }
+
+  /// The note as it is stored and sent; what was parsed comes out byte for byte.
+  package func encoded() -> [UInt8] {
+    var bytes = text + [Self.newline]
+    for signature in signatures {
+      let id = withUnsafeBytes(of: signature.keyID.bigEndian) { [UInt8]($0) }
+      bytes += Array("\(Self.signaturePrefix)\(signature.name) ".utf8)
+      bytes += Array(StrictBase64.encode(id + signature.bytes).utf8) + [Self.newline]
+    }
+    return bytes
+  }
+
+  /// Checks that the text is signed by a key. Signatures by other keys are passed over; each by this one must hold.
+  package func verify(by key: VerifierKey) throws(CheckpointFlaw) {
+    let own = signatures.filter { $0.keyID == key.id && $0.name.utf8.elementsEqual(key.name.utf8) }
+    guard !own.isEmpty else {
+      throw CheckpointFlaw(.unsigned, "none of the \(signatures.count) signatures is by the key \(key.label)")
+    }
+    for signature in own where !key.isValid(signature.bytes, for: text) {
+      throw CheckpointFlaw(.forged, "a signature by the key \(key.label) does not hold: the text was altered")
+    }
+  }
+
+  /// Whether a key may have this name: not empty, without spaces and plus signs.
+  static func isKeyName(_ name: String) -> Bool {
+    !name.isEmpty
+      && name.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "+" && !$0.properties.isWhitespace }
+  }
+
+  /// Where the newline stands that is the last empty line.
+  private static func lastEmptyLine(in bytes: [UInt8]) -> Int? {
+    var index = bytes.count - 1
+    while index > 0 {
+      if bytes[index] == newline, bytes[index - 1] == newline { return index }
+      index -= 1
+    }
+    return nil
+  }
+
+  private static func signature(_ line: String) throws(CheckpointFlaw) -> Signature {
+    let prefix = Array(signaturePrefix.utf8)
+    let parts = line.utf8.dropFirst(prefix.count).split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+    guard line.utf8.starts(with: prefix), parts.count == 2, isKeyName(parts[0]),
+      let bytes = StrictBase64.decode(parts[1]), bytes.count > 4,
+      let keyID = bytes.span.bytes.integer(at: 0, as: UInt32.self)
+    else {
+      throw CheckpointFlaw(.malformed, "a signature line is not an em dash, a name and Base64 of more than four bytes")
+    }
+    return Signature(name: parts[0], keyID: keyID.byteSwapped, bytes: Array(bytes[4...]))
+  }
+}
