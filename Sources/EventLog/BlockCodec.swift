@@ -6,6 +6,26 @@ package enum BlockCodec: UInt8, Sendable, Hashable {
   case stored = 0
   /// One LZ4 block (LZ4 block format, without frame).
   case lz4 = 1
+  /// The columns of a sealed segment as they are.
+  case columnsStored = 2
+  /// One LZ4 block of them, made with the segment's dictionary.
+  case columnsLZ4 = 3
+
+  /// Whether the body holds columns, as in sealed segments, and not records.
+  package var isColumns: Bool {
+    switch self {
+    case .stored, .lz4: false
+    case .columnsStored, .columnsLZ4: true
+    }
+  }
+
+  /// Whether the body is as long as what it holds.
+  var isStored: Bool {
+    switch self {
+    case .stored, .columnsStored: true
+    case .lz4, .columnsLZ4: false
+    }
+  }
 }
 
 extension BlockCodec {
@@ -32,27 +52,32 @@ extension BlockCodec {
   }
 
   /// Reads the body of a block.
-  /// - Parameter rawBytes: the length that the header gives, checked against `LogFormat.maximumRawBytes`.
-  func decode(_ stored: RawSpan, rawBytes: Int) throws(FormatFlaw) -> [UInt8] {
-    switch self {
-    case .stored:
+  /// - Parameters:
+  ///   - rawBytes: the length that the header gives, checked against its limit.
+  ///   - dictionary: what the body was compressed with; at most `LogFormat.maximumDictionaryBytes`.
+  func decode(_ stored: RawSpan, rawBytes: Int, dictionary: [UInt8] = []) throws(FormatFlaw) -> [UInt8] {
+    if isStored {
       guard stored.byteCount == rawBytes else { throw FormatFlaw("the stored body differs in length from the raw") }
       return stored.withUnsafeBytes { [UInt8]($0) }
-    case .lz4:
-      guard let capacity = Int32(exactly: rawBytes), let length = Int32(exactly: stored.byteCount) else {
-        throw FormatFlaw("the body is longer than any block")
-      }
-      var decoded: Int32 = -1
-      let raw = [UInt8](unsafeUninitializedCapacity: rawBytes) { target, count in
-        decoded = stored.withUnsafeBytes { source in
-          LZ4_decompress_safe(
-            source.baseAddress?.assumingMemoryBound(to: CChar.self),
-            UnsafeMutableRawPointer(target.baseAddress)?.assumingMemoryBound(to: CChar.self), length, capacity)
-        }
-        count = max(0, Int(decoded))
-      }
-      guard decoded == capacity else { throw FormatFlaw("LZ4 does not decode the body to its raw length") }
-      return raw
     }
+    guard let capacity = Int32(exactly: rawBytes), let length = Int32(exactly: stored.byteCount),
+      let dictionaryLength = Int32(exactly: dictionary.count)
+    else {
+      throw FormatFlaw("the body is longer than any block")
+    }
+    var decoded: Int32 = -1
+    let raw = [UInt8](unsafeUninitializedCapacity: rawBytes) { target, count in
+      let room = UnsafeMutableRawPointer(target.baseAddress)?.assumingMemoryBound(to: CChar.self)
+      decoded = stored.withUnsafeBytes { source in
+        dictionary.withUnsafeBytes { dictionary in
+          LZ4_decompress_safe_usingDict(
+            source.baseAddress?.assumingMemoryBound(to: CChar.self), room, length, capacity,
+            dictionary.baseAddress?.assumingMemoryBound(to: CChar.self), dictionaryLength)
+        }
+      }
+      count = max(0, Int(decoded))
+    }
+    guard decoded == capacity else { throw FormatFlaw("LZ4 does not decode the body to its raw length") }
+    return raw
   }
 }

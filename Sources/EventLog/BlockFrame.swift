@@ -63,10 +63,19 @@ extension BlockHeader {
     guard frame.isZero(bodyEnd..<frameBytes) else { throw FormatFlaw("the padding after the block is not zero") }
   }
 
-  /// The records of a block that `check` let pass.
-  func records(_ frame: RawSpan) throws(FormatFlaw) -> [LogRecord] {
+  /// The decompressed body of a block that `check` let pass.
+  /// - Parameter tables: those of the segment, when it is sealed.
+  func body(_ frame: RawSpan, tables: ColumnTables?) throws(FormatFlaw) -> [UInt8] {
     let bodyEnd = LogFormat.blockHeaderBytes + storedBytes
-    let raw = try codec.decode(frame.extracting(LogFormat.blockHeaderBytes..<bodyEnd), rawBytes: rawBytes)
-    return try LogRecord.parseAll(raw.span.bytes, first: first, count: count)
+    return try codec.decode(
+      frame.extracting(LogFormat.blockHeaderBytes..<bodyEnd), rawBytes: rawBytes, dictionary: tables?.dictionary ?? [])
+  }
+
+  /// The records of a block that `check` let pass.
+  func records(_ frame: RawSpan, tables: ColumnTables? = nil) throws(FormatFlaw) -> [LogRecord] {
+    let body = try body(frame, tables: tables)
+    guard codec.isColumns else { return try LogRecord.parseAll(body.span.bytes, first: first, count: count) }
+    guard let tables else { throw FormatFlaw("a block of columns stands in an active segment") }
+    return try ColumnReader.records(body, table: tables.table, first: first, count: count)
   }
 }

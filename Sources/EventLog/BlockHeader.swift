@@ -82,10 +82,13 @@ extension BlockHeader {
     guard first >= 1, first <= LogFormat.maximumPosition.value, durable < first else {
       throw FormatFlaw("the block header's positions \(first) and \(durable) are out of bounds")
     }
-    guard raw <= UInt32(LogFormat.maximumRawBytes), count >= 1, Int(count) <= Int(raw) / LogRecord.minimumBytes else {
+    let most =
+      codec.isColumns
+      ? min(LogFormat.maximumBlockRecords, Int(raw) / Columns.minimumRecordBytes) : Int(raw) / LogRecord.minimumBytes
+    guard raw <= UInt32(LogFormat.maximumRawBytes), count >= 1, Int(count) <= most else {
       throw FormatFlaw("the block header's count \(count) or raw length \(raw) is out of bounds")
     }
-    guard codec == .stored ? stored == raw : stored >= 1 && stored < raw else {
+    guard codec.isStored ? stored == raw : stored >= 1 && stored < raw else {
       throw FormatFlaw("the block header's stored length \(stored) is out of bounds")
     }
     self.init(

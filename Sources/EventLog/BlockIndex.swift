@@ -4,6 +4,8 @@ import ChatPrimitives
 struct BlockIndex {
   /// The segment's salt, which every block must carry.
   let salt: UInt64
+  /// Whether the blocks hold columns.
+  let isSealed: Bool
   private var firsts: [UInt64] = []
   /// A segment's length fits 32 bits.
   private var offsets: [UInt32] = []
@@ -13,11 +15,38 @@ struct BlockIndex {
   private(set) var next: LogPosition
   /// What its `chain` would be.
   private(set) var chain: UInt32
+  /// Recorded times of the last record of each block; empty in an active segment.
+  private(set) var lastTimes: [Timestamp] = []
 
   init(_ header: SegmentHeader, checksum: UInt32) {
     salt = header.salt
+    isSealed = header.seal != nil
     next = header.first
-    chain = checksum
+    chain = isSealed ? 0 : checksum
+  }
+
+  /// The index of a sealed segment as it stands in the file.
+  init(_ header: SegmentHeader, seal: SegmentSeal, section: [UInt8]) throws(FormatFlaw) {
+    self.init(header, checksum: 0)
+    let bytes = section.span.bytes
+    for number in 0..<seal.blocks {
+      let start = number * SegmentSeal.indexEntryBytes
+      guard let first = bytes.integer(at: start, as: UInt64.self), let offset = bytes.integer(at: start + 8, as: UInt32.self),
+        let lastTime = bytes.integer(at: start + 24, as: Int64.self), bytes.isZero(start + 12..<start + 16)
+      else { throw FormatFlaw("the index is cut short") }
+      let isInOrder = number == 0
+        ? first == header.first.value && offset == UInt32(LogFormat.segmentHeaderBytes)
+        : first > firsts[number - 1] && Int(offset) >= Int(offsets[number - 1]) + LogFormat.blockHeaderBytes
+      guard isInOrder, first - header.first.value < seal.records,
+        Int(offset) + LogFormat.blockHeaderBytes <= seal.sections.dictionary.offset
+      else { throw FormatFlaw("entry \(number) of the index is out of order") }
+      firsts.append(first)
+      offsets.append(offset)
+      lastTimes.append(Timestamp(milliseconds: lastTime))
+    }
+    endOffset = UInt64(seal.sections.dictionary.offset)
+    next = LogPosition(header.first.value + seal.records)
+    chain = seal.chain
   }
 
   var count: Int { firsts.count }
@@ -40,6 +69,17 @@ struct BlockIndex {
     let offset = UInt64(offsets[number])
     return BlockPlace(
       first: LogPosition(firsts[number]), last: LogPosition(following - 1), offset: offset, bytes: Int(end - offset))
+  }
+
+  /// The first block of a sealed segment that holds a record of this time or later; nil when all lie before.
+  func firstBlock(notBefore time: Timestamp) -> Int? {
+    var low = 0
+    var high = lastTimes.count
+    while low < high {
+      let middle = low + (high - low) / 2
+      if lastTimes[middle] < time { low = middle + 1 } else { high = middle }
+    }
+    return low < lastTimes.count ? low : nil
   }
 
   /// The block that holds a position; nil when it is none of this segment's.

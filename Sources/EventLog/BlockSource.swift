@@ -9,6 +9,24 @@ package protocol BlockSource: AnyObject, Sendable {
   /// - Throws: `log_out_of_range` when the position is not in 1...head; `log_corrupt` with file, offset and position
   ///   when the block is damaged; `log_io`.
   func block(containing position: LogPosition) throws(LogError) -> Block
+  /// Where records of a stream can stand, from `position` on as far as one look tells.
+  /// - Throws: as `block(containing:)`.
+  func streamPlaces(of stream: UUIDBytes, from position: LogPosition) throws(LogError) -> StreamPlaces
+  /// A position before which every record is earlier than `time`, and near to the first that is not; behind the head
+  /// when all are earlier.
+  /// - Throws: as `block(containing:)`.
+  func start(notBefore time: Timestamp) throws(LogError) -> LogPosition
+}
+
+/// A source without an index has to be looked through.
+extension BlockSource {
+  package func streamPlaces(of stream: UUIDBytes, from position: LogPosition) throws(LogError) -> StreamPlaces {
+    StreamPlaces(lookingAt: position)
+  }
+
+  package func start(notBefore time: Timestamp) throws(LogError) -> LogPosition {
+    .first
+  }
 }
 
 /// Where blocks are appended. One writer, on one thread at a time; readers from any thread.

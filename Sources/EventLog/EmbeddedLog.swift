@@ -15,6 +15,8 @@ package final class EmbeddedLog: BlockStore {
   private let catalog: SegmentCatalog
   private let maker: SegmentMaker
   private let counts: ReadCounts
+  private let sealing: LogSealing
+  private let sealer: BackgroundSealer
   private let durable: Atomic<UInt64>
   private let lastRecorded: Atomic<Int64>
   /// Nil while a call has it.
@@ -24,7 +26,7 @@ package final class EmbeddedLog: BlockStore {
 
   private init(
     _ opened: LogOpening.Opened, options: LogOptions, folder: LogFolder, maker: SegmentMaker, counts: ReadCounts,
-    lock: DirectoryLock
+    key: CheckpointKey, lock: DirectoryLock
   ) {
     identity = opened.superblock.identity
     recovery = opened.recovery
@@ -33,6 +35,9 @@ package final class EmbeddedLog: BlockStore {
     self.maker = maker
     self.counts = counts
     catalog = SegmentCatalog(opened.segments)
+    sealing = LogSealing(
+      folder: folder, identity: identity, catalog: catalog, counts: counts, random: options.random, key: key)
+    sealer = BackgroundSealer(sealing, onFailure: options.onSealingFailure)
     durable = Atomic(opened.tail.head.value)
     lastRecorded = Atomic(opened.tail.lastTime.milliseconds)
     writer = Mutex(opened.tail)
@@ -44,7 +49,7 @@ package final class EmbeddedLog: BlockStore {
   ///   - directory: the data directory; the log stands in `log/` in it.
   ///   - lock: the directory's lock, when the caller has it already; otherwise it is taken here.
   /// - Throws: `log_locked`, `log_corrupt`, `log_wrong_version`, `log_io`, `log_full_disk`, `log_too_large` for an
-  ///   option out of bounds.
+  ///   option out of bounds, `log_missing` when the key of the tree heads is gone.
   package static func open(
     directory: String, disk: any Disk = PosixDisk(), options: LogOptions = .init(), lock: DirectoryLock? = nil
   ) throws(LogError) -> EmbeddedLog {
@@ -55,9 +60,12 @@ package final class EmbeddedLog: BlockStore {
     let counts = ReadCounts()
     let maker = SegmentMaker(folder: folder, segmentBytes: options.segmentBytes, counts: counts)
     let opened = try LogOpening(folder: folder, options: options, counts: counts, maker: maker).run()
+    let key = try CheckpointKey.loadOrCreate(
+      directory: directory, identity: opened.superblock.identity, disk: disk, random: options.random)
     let log = EmbeddedLog(
-      opened, options: options, folder: folder, maker: maker, counts: counts, lock: held)
+      opened, options: options, folder: folder, maker: maker, counts: counts, key: key, lock: held)
     try log.noteIdle()
+    if options.sealsInBackground, opened.segments.count > 1 { log.sealer.wake() }
     return log
   }
 
@@ -79,6 +87,14 @@ package final class EmbeddedLog: BlockStore {
     try catalog.block(containing: position, head: head)
   }
 
+  package func streamPlaces(of stream: UUIDBytes, from position: LogPosition) throws(LogError) -> StreamPlaces {
+    try catalog.streamPlaces(of: stream, from: position, head: head)
+  }
+
+  package func start(notBefore time: Timestamp) throws(LogError) -> LogPosition {
+    try catalog.start(notBefore: time, head: head)
+  }
+
   // MARK: Writing
 
   package func append(_ block: BlockBuilder) throws(LogError) {
@@ -87,7 +103,7 @@ package final class EmbeddedLog: BlockStore {
       try writer.check(block)
       let header = writer.encode(block)
       do throws(LogError) {
-        if !writer.fits(header) { try roll(&writer, for: header) }
+        if !writer.fits(header) { try roll(&writer, frameBytes: header.frameBytes) }
         try writer.write(header, lastTime: block.lastTime ?? writer.lastTime)
       } catch {
         throw poisoned(by: error)
@@ -96,6 +112,26 @@ package final class EmbeddedLog: BlockStore {
       durable.store(writer.head.value, ordering: .releasing)
       if options.preparesAhead, writer.offset > writer.header.segmentBytes / 2 { maker.prepareAhead() }
     }
+  }
+
+  /// Begins a new segment behind the last, so that all that the log holds can be sealed. Does nothing when the last
+  /// segment holds nothing.
+  package func roll() throws(LogError) {
+    try withWriter { (writer) throws(LogError) in
+      try checkUsable(writer)
+      guard !writer.isEmpty else { return }
+      do throws(LogError) { try roll(&writer, frameBytes: 0) } catch { throw poisoned(by: error) }
+    }
+  }
+
+  /// Seals the first segment that is full and not sealed yet: rewrites it densely, with an index, and stores the tree
+  /// head at its end. Takes seconds; appending and reading go on meanwhile. A failure leaves the segment as it is and
+  /// does not poison the log.
+  /// - Returns: false when there is no such segment, or when the log is being closed.
+  /// - Throws: as `append`, `log_corrupt` for a segment that cannot be read, `log_busy` when one is being sealed.
+  package func sealNext() throws(LogError) -> Bool {
+    try checkHealthy()
+    return try sealing.sealNext()
   }
 
   package func noteIdle() throws(LogError) {
@@ -110,6 +146,8 @@ package final class EmbeddedLog: BlockStore {
       guard !writer.isClosed else { return }
       writer.isClosed = true
       defer { lock.withLock { $0 = nil } }
+      sealing.stop()
+      sealer.stop()
       maker.discardPrepared()
       if poison == nil { try writeSuperblock(&writer) }
     }
@@ -119,9 +157,9 @@ package final class EmbeddedLog: BlockStore {
     do { try writer.writeSuperblock() } catch { throw poisoned(by: error) }
   }
 
-  /// Goes on in a new segment, durable before the block is written to it.
-  private func roll(_ writer: inout TailWriter, for block: BlockHeader) throws(LogError) {
-    let header = writer.successorHeader(of: block, options: options)
+  /// Goes on in a new segment, durable before a block is written to it.
+  private func roll(_ writer: inout TailWriter, frameBytes: Int) throws(LogError) {
+    let header = writer.successorHeader(frameBytes: frameBytes, options: options)
     let checksum = header.encoded().checksum
     let file = try maker.make(header)
     let segment = Segment(
@@ -129,6 +167,7 @@ package final class EmbeddedLog: BlockStore {
       index: BlockIndex(header, checksum: checksum))
     writer.move(to: file, segment, header, checksum: checksum)
     catalog.add(segment)
+    if options.sealsInBackground { sealer.wake() }
   }
 
   /// Lends the writer's state to one call; there is no lock while it runs.
@@ -141,18 +180,23 @@ package final class EmbeddedLog: BlockStore {
   }
 
   private func checkUsable(_ writer: TailWriter) throws(LogError) {
+    try checkHealthy()
+    if writer.isClosed { throw LogError(.closed, "The log was closed.") }
+  }
+
+  private func checkHealthy() throws(LogError) {
     if let poison {
       throw LogError(
         .poisoned, "The log takes no more events since a write failed; see to the cause, then restart the server.",
         cause: poison.description, location: poison.location)
     }
-    if writer.isClosed { throw LogError(.closed, "The log was closed.") }
   }
 
   /// Keeps the first failure. Nothing is tried again: a sync that is repeated after a failure reports success for
   /// pages that the system has thrown away.
   private func poisoned(by error: LogError) -> LogError {
     failure.withLock { $0 = $0 ?? error }
+    sealing.stop()
     return error
   }
 }

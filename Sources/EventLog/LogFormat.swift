@@ -32,6 +32,12 @@ package enum LogFormat {
   package static let maximumRawBytes = 4 * 1024 * 1024
   /// One payload, in bytes.
   package static let maximumPayloadBytes = 1024 * 1024
+  /// Records of one sealed block.
+  package static let maximumBlockRecords = 65_536
+  /// The LZ4 dictionary of a sealed segment, in bytes: LZ4 refers back no further.
+  package static let maximumDictionaryBytes = 64 * 1024
+  /// A section's raw length over its stored: LZ4 cannot do better.
+  package static let maximumSectionRatio = 255
   /// Merkle peaks in a segment's header: one per bit of a position.
   package static let maximumMerklePeaks = 64
   /// The shortest segment: its header and room for one small block, in bytes.

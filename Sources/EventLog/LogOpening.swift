@@ -70,6 +70,11 @@ struct LogOpening {
     }
     let unread = Segment(first: first, in: folder, identity: identity, counts: counts, held: file)
     let (header, checksum) = try unread.header(file)
+    guard header.seal == nil else {
+      throw LogError(
+        FormatFlaw("the last segment is sealed; the one that follows it is missing"),
+        at: .init(file: name, offset: 0, position: first))
+    }
     let recovery = TailRecovery(
       folder: folder, file: file, header: header, headerChecksum: checksum, superblock: superblock)
     let outcome = try recovery.judge()

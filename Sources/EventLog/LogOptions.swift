@@ -10,18 +10,25 @@ package struct LogOptions: Sendable {
   /// Whether the next segment is filled with zeros by a thread of its own while the one before fills up. Without, the
   /// writer waits for it.
   package var preparesAhead: Bool
+  /// Whether full segments are sealed by a thread of their own. Without, `sealNext` does it.
+  package var sealsInBackground: Bool
+  /// Told, on that thread, why a segment was not sealed. It is tried again with the next full segment.
+  package var onSealingFailure: @Sendable (LogError) -> Void
   /// The clock for creation times and for the names of torn tails.
   package var now: @Sendable () -> Timestamp
-  /// Random bits for the identity and the salts.
+  /// Random bits for the identity, the salts and the key that signs tree heads.
   package var random: @Sendable () -> UInt64
 
   package init(
     segmentBytes: Int = LogOptions.defaultSegmentBytes, preparesAhead: Bool = true,
+    sealsInBackground: Bool = true, onSealingFailure: @escaping @Sendable (LogError) -> Void = { _ in },
     now: @escaping @Sendable () -> Timestamp = LogOptions.systemTime,
     random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
   ) {
     self.segmentBytes = segmentBytes
     self.preparesAhead = preparesAhead
+    self.sealsInBackground = sealsInBackground
+    self.onSealingFailure = onSealingFailure
     self.now = now
     self.random = random
   }

@@ -8,7 +8,7 @@ package final class LogReader: BlockSource {
 
   private let folder: LogFolder
   private let counts: ReadCounts
-  private let catalog: SegmentCatalog
+  let catalog: SegmentCatalog
   private let shownHead = Mutex(LogPosition.origin)
 
   private init(_ superblock: Superblock, folder: LogFolder, counts: ReadCounts) {
@@ -49,6 +49,21 @@ package final class LogReader: BlockSource {
     try catalog.block(containing: position, head: head)
   }
 
+  package func streamPlaces(of stream: UUIDBytes, from position: LogPosition) throws(LogError) -> StreamPlaces {
+    try catalog.streamPlaces(of: stream, from: position, head: head)
+  }
+
+  package func start(notBefore time: Timestamp) throws(LogError) -> LogPosition {
+    try catalog.start(notBefore: time, head: head)
+  }
+
+  /// Reads, checks and decompresses the block that holds a position, without a look at its records.
+  /// - Returns: how many bytes it has decompressed, and its last position.
+  package func scan(_ position: LogPosition) throws(LogError) -> (bytes: Int, last: LogPosition) {
+    let (body, last) = try catalog.body(containing: position, head: head)
+    return (body.count, last)
+  }
+
   /// Looks for what has become durable since; the head only grows.
   package func refresh() throws(LogError) {
     try advance(scanningRemainder: false)
@@ -56,6 +71,15 @@ package final class LogReader: BlockSource {
 
   /// The segments as of the last refresh.
   var segments: [Segment] { catalog.all }
+
+  /// The tree heads that were stored when segments were sealed, by file name.
+  func storedHeads() throws(LogError) -> [(name: String, bytes: [UInt8])] {
+    let names = (try folder.names() ?? []).filter { CheckpointName.size($0) != nil }.sorted()
+    return try names.map { name throws(LogError) in
+      // One byte over the limit is enough to be refused.
+      (name, try folder.open(name, .read, counts: counts).read(at: 0, count: SignedNote.maximumBytes + 1))
+    }
+  }
 
   // MARK: The tail
 

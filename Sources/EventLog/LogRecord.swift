@@ -21,6 +21,9 @@ package struct LogRecord: Sendable, Hashable {
     self.payload = payload
   }
 
+  /// Whether the record registers the user to whom its stream belongs; see `docs/log-format.md`, "The tree".
+  var isRegistration: Bool { envelope.kind == 1 && envelope.streamKind == 1 }
+
   /// Length of the record in its block before compression, in bytes.
   package var rawBytes: Int {
     LogFormat.recordHeaderBytes + envelope.encodedBytes + payload.encodedBytes
@@ -35,6 +38,31 @@ extension RecordPayload {
     case retained = 0
     case erased = 1
     case retainedWithSalt = 2
+
+    /// What stands beside the payload, in bytes.
+    var extraBytes: Int {
+      switch self {
+      case .retained: 0
+      case .erased: LogFormat.digestBytes
+      case .retainedWithSalt: LogFormat.saltBytes
+      }
+    }
+  }
+
+  var form: Form {
+    switch self {
+    case .retained: .retained
+    case .erased: .erased
+    case .retainedWithSalt: .retainedWithSalt
+    }
+  }
+
+  /// What the record says; nil when that was erased.
+  package var retained: [UInt8]? {
+    switch self {
+    case .retained(let payload), .retainedWithSalt(let payload, _): payload
+    case .erased: nil
+    }
   }
 
   var encodedBytes: Int {

@@ -12,9 +12,11 @@ package struct LogStatistics: Sendable, Hashable {
   package var identity: LogIdentity
   package var head: LogPosition
   package var segments: Int
+  /// How many of them are sealed.
+  package var sealedSegments: Int
   package var blocks = 0
   package var records: UInt64 = 0
-  /// Blocks as they stand in the files: headers, bodies, padding.
+  /// Blocks as they stand in the files: headers, bodies, padding; of sealed segments the whole file.
   package var storedBytes: UInt64 = 0
   /// Records before compression.
   package var rawBytes: UInt64 = 0
@@ -28,7 +30,17 @@ package struct LogStatistics: Sendable, Hashable {
     from reader: LogReader, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
   ) throws(LogError) -> LogStatistics {
     let head = reader.head
-    var statistics = LogStatistics(identity: reader.identity, head: head, segments: reader.segments.count)
+    let sealed = try reader.catalog.sealedCount()
+    var statistics = LogStatistics(
+      identity: reader.identity, head: head, segments: reader.segments.count, sealedSegments: sealed)
+    for segment in reader.segments[..<sealed] {
+      let header = try segment.header(segment.open()).header
+      if let seal = header.seal {
+        // The blocks themselves are added as they are read.
+        let blocks = seal.sections.dictionary.offset - LogFormat.segmentHeaderBytes
+        statistics.storedBytes += header.segmentBytes - UInt64(blocks)
+      }
+    }
     var position = LogPosition.first
     while position <= head {
       let block = try reader.block(containing: position)

@@ -1,82 +1,126 @@
 package import ChatPrimitives
 
 /// Checks everything that a log holds up to its last durable position: every segment header, the chain of block
-/// headers, every body, every record, that positions are dense and that recorded time never decreases.
+/// headers, every body, every record, that positions are dense and that recorded time never decreases; what sealed
+/// segments say of their records; and, by the tree, that the records are those of every tree head.
 package struct LogVerifier: Sendable {
   package struct Report: Sendable, Hashable {
     package var identity: LogIdentity
     package var head: LogPosition
     package var segments: Int
-    package var blocks: Int
-    package var records: UInt64
+    package var sealedSegments = 0
+    package var blocks = 0
+    package var records: UInt64 = 0
+    /// Records whose payload is gone.
+    package var erased: UInt64 = 0
     /// Of all segment files, headers and unused ends included.
-    package var bytes: UInt64
+    package var bytes: UInt64 = 0
     /// Written behind the last durable block: a write under way, or what a crash left, judged at the next start.
-    package var bytesBehindHead: UInt64
+    package var bytesBehindHead: UInt64 = 0
+    /// The root of the tree at the head.
+    package var root: MerkleHash
+    /// Tree heads that were compared, stored ones and given ones.
+    package var treeHeads = 0
   }
 
   private let directory: String
   private let disk: any Disk
+  private let checkpoints: [Checkpoint]
+  private let key: VerifierKey?
 
-  /// - Parameter directory: the data directory.
-  package init(directory: String, disk: any Disk = PosixDisk()) {
+  /// - Parameters:
+  ///   - directory: the data directory.
+  ///   - checkpoints: tree heads that were kept elsewhere, whose signatures hold.
+  ///   - key: what the stored tree heads must be signed with; nil for the key in the data directory.
+  package init(
+    directory: String, disk: any Disk = PosixDisk(), checkpoints: [Checkpoint] = [], key: VerifierKey? = nil
+  ) {
     self.directory = directory
     self.disk = disk
+    self.checkpoints = checkpoints
+    self.key = key
   }
 
   /// - Parameter progress: called with the bytes checked and the bytes in all.
   /// - Throws: the first damage, with file, offset and position.
   package func run(progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }) throws(LogError) -> Report {
     let reader = try LogReader.open(directory: directory, disk: disk)
-    let segments = reader.segments
-    var report = Report(
-      identity: reader.identity, head: reader.head, segments: segments.count, blocks: 0, records: 0, bytes: 0,
-      bytesBehindHead: 0)
+    let heads = try TreeHeads(reader, directory: directory, disk: disk, key: key, given: checkpoints)
+    var run = VerifierRun(reader, heads: heads)
     var total: UInt64 = 0
-    for segment in segments { total += try segment.open().size() }
-    var previous: (next: LogPosition, time: Timestamp) = (.first, .earliest)
-    for (number, segment) in segments.enumerated() {
-      let isTail = number == segments.count - 1
-      let file = try segment.open()
-      let (header, checksum) = try segment.header(file)
-      guard header.first == previous.next, header.lastTime == previous.time, number > 0 || header.previousChecksum == 0
-      else {
-        throw LogError(
-          FormatFlaw("the segment does not follow from position \(previous.next.value - 1)"),
-          at: .init(file: segment.name, offset: 0, position: header.first))
-      }
-      let index =
-        isTail
-        ? segment.knownIndex ?? BlockIndex(header, checksum: checksum)
-        : try segment.walkWhole(before: segments[number + 1])
-      for place in (0..<index.count).map(index.place) {
-        let block = try segment.read(place, salt: index.salt, from: file)
-        previous.time = try checkTimes(block, after: previous.time)
-        previous.next = block.last.next
-        report.blocks += 1
-        report.records += UInt64(block.records.count)
-        progress(report.bytes + place.offset, total)
-      }
-      if isTail {
-        let rest = try SegmentRemainder(file, range: index.endOffset..<header.segmentBytes, salt: header.salt)
-        report.bytesBehindHead = (rest.writtenEnd ?? index.endOffset) - index.endOffset
-      }
-      report.bytes += try file.size()
-      progress(report.bytes, total)
+    for segment in reader.segments { total += try segment.open().size() }
+    for number in reader.segments.indices {
+      try run.check(segment: number) { done in progress(done, total) }
     }
-    return report
+    return try run.finish()
+  }
+}
+
+/// The tree heads that a log must agree with, by tree size.
+struct TreeHeads {
+  /// One of them, and where it comes from.
+  struct Head {
+    var root: MerkleHash
+    var source: String
   }
 
-  private func checkTimes(_ block: Block, after time: Timestamp) throws(LogError) -> Timestamp {
-    var last = time
-    for record in block.records {
-      guard record.envelope.time >= last else {
-        throw LogError(
-          FormatFlaw("the recorded time lies before the record before it"),
-          at: .init(file: block.segment, offset: block.offset, position: record.position))
-      }
-      last = record.envelope.time
+  private let bySize: [UInt64: [Head]]
+
+  /// Reads the stored tree heads and checks their signatures.
+  init(
+    _ reader: LogReader, directory: String, disk: any Disk, key: VerifierKey?, given: [Checkpoint]
+  ) throws(LogError) {
+    var bySize: [UInt64: [Head]] = [:]
+    let stored = try reader.storedHeads()
+    var verifier = key
+    if verifier == nil, !stored.isEmpty {
+      verifier = try CheckpointKey.loadVerifier(directory: directory, identity: reader.identity, disk: disk)
     }
-    return last
+    for (name, bytes) in stored {
+      guard let verifier else {
+        throw LogError(
+          .missing, "The log has tree heads, but the key to verify them is gone; name it or restore it.",
+          location: .init(file: CheckpointKey.publicFileName))
+      }
+      do throws(CheckpointFlaw) {
+        let checkpoint = try Checkpoint(verifying: SignedNote(parsing: bytes), by: verifier)
+        guard checkpoint.origin == CheckpointKey.origin(of: reader.identity),
+          CheckpointName.of(size: checkpoint.size) == name
+        else { throw CheckpointFlaw(.mismatch, "it is of another log, or not of the size in its name") }
+        bySize[checkpoint.size, default: []].append(Head(root: checkpoint.root, source: name))
+      } catch {
+        throw LogError(FormatFlaw("the stored tree head is not to be believed: \(error.reason)"), at: .init(file: name))
+      }
+    }
+    for checkpoint in given {
+      guard checkpoint.origin == CheckpointKey.origin(of: reader.identity) else {
+        throw LogError(
+          FormatFlaw("the tree head is of \(checkpoint.origin), the log of \(reader.identity)"),
+          at: .init(file: "log"))
+      }
+      bySize[checkpoint.size, default: []].append(Head(root: checkpoint.root, source: "the tree head that was given"))
+    }
+    self.bySize = bySize
+    if let largest = bySize.keys.max(), largest > reader.head.value {
+      throw LogError(
+        FormatFlaw("a tree head covers \(largest) records, the log ends before: it was rolled back"),
+        at: .init(file: bySize[largest]?.first?.source ?? "log", position: reader.head))
+    }
   }
+
+  /// Checks the tree where it has the size of a tree head.
+  /// - Returns: how many tree heads have this size.
+  func check(_ tree: MerkleFrontier) throws(LogError) -> Int {
+    guard let heads = bySize[tree.count] else { return 0 }
+    let root = tree.root
+    for head in heads where head.root != root {
+      throw LogError(
+        FormatFlaw("the records up to here are not those of the tree head: one was changed, added or taken away"),
+        at: .init(file: head.source, position: LogPosition(tree.count)))
+    }
+    return heads.count
+  }
+
+  /// Whether the tree is to be looked at when it has this size.
+  func includes(size: UInt64) -> Bool { bySize[size] != nil }
 }

@@ -66,7 +66,23 @@ extension RecordEnvelope {
     static let known: UInt16 = 0x3f
   }
 
-  private var presence: UInt16 {
+  /// Which optional fields an envelope has.
+  struct Fields {
+    let presence: UInt16
+
+    var actor: Bool { presence & Presence.actor != 0 }
+    var service: Bool { presence & Presence.service != 0 }
+    var device: Bool { presence & Presence.device != 0 }
+    var subject: Bool { presence & Presence.subject != 0 }
+    var command: Bool { presence & Presence.command != 0 }
+    var originalTime: Bool { presence & Presence.originalTime != 0 }
+  }
+
+  /// Whether all flags are of this version of the format.
+  static func knows(presence: UInt16) -> Bool { presence & ~Presence.known == 0 }
+
+  /// The flags of the optional fields.
+  var presence: UInt16 {
     (actor == nil ? 0 : Presence.actor) | (service == nil ? 0 : Presence.service)
       | (device == nil ? 0 : Presence.device) | (subject == nil ? 0 : Presence.subject)
       | (command == nil ? 0 : Presence.command) | (originalTime == nil ? 0 : Presence.originalTime)

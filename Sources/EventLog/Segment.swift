@@ -54,6 +54,39 @@ final class Segment: Sendable {
     }
   }
 
+  /// Opens the file to read blocks from it. The index is read or built when it is not known, or not this file's: a
+  /// segment that was sealed meanwhile has another.
+  /// - Parameter successor: the segment that follows; it says where this one must end. Nil for the last.
+  func opened(before successor: Segment?) throws(LogError) -> OpenSegment {
+    let file = try open()
+    let (header, checksum) = try header(file)
+    guard let successor else {
+      if header.seal != nil || knownIndex == nil {
+        throw LogError(
+          FormatFlaw("the last segment is sealed or has no index"),
+          at: .init(file: name, offset: 0, position: first))
+      }
+      return try OpenSegment(segment: self, file: file, header: header, index: nil)
+    }
+    if let known = knownIndex, known.salt == header.salt {
+      return try OpenSegment(segment: self, file: file, header: header, index: known)
+    }
+    let index: BlockIndex
+    if let seal = header.seal {
+      index = try sealedIndex(header, seal, file, before: successor)
+    } else {
+      index = try walkWhole(file, header, checksum: checksum, before: successor)
+    }
+    setIndex(index)
+    return try OpenSegment(segment: self, file: file, header: header, index: index)
+  }
+
+  /// Whether the file is sealed. Reads its header when that is not known.
+  func isSealed() throws(LogError) -> Bool {
+    if let known = knownIndex, known.isSealed { return true }
+    return try header(open()).header.seal != nil
+  }
+
   // MARK: Index
 
   /// The index as far as it is known, without reading anything.
@@ -70,46 +103,39 @@ final class Segment: Sendable {
     }
   }
 
-  /// The index, built by a walk over the whole segment when it is not there yet.
-  /// - Parameter successor: the segment that follows; it says where this one must end.
-  func index(before successor: Segment?) throws(LogError) -> BlockIndex {
-    if let known = knownIndex { return known }
-    guard let successor else {
-      throw LogError(
-        .corrupt, "The last segment has no index.", location: .init(file: name, offset: nil, position: first))
+  /// Reads the index that a sealed segment carries, and checks that the next segment follows.
+  private func sealedIndex(
+    _ header: SegmentHeader, _ seal: SegmentSeal, _ file: LogFile, before successor: Segment
+  ) throws(LogError) -> BlockIndex {
+    try checkSize(file, header)
+    try checkSuccessor(successor, next: LogPosition(first.value + seal.records), chain: seal.activeChain)
+    let section = try file.section(seal.sections.index)
+    do {
+      return try BlockIndex(header, seal: seal, section: section)
+    } catch {
+      throw LogError(error, at: .init(file: name, offset: UInt64(seal.sections.index.offset)))
     }
-    let built = try walkWhole(before: successor)
-    setIndex(built)
-    return built
   }
 
-  /// Walks a full segment, and checks what an open tail cannot be checked for: that it ends where the next begins.
-  func walkWhole(before successor: Segment) throws(LogError) -> BlockIndex {
-    let file = try open()
-    let (header, checksum) = try header(file)
-    let (following, _) = try successor.header(successor.open())
-    let size = try file.size()
+  /// Walks a full active segment, and checks what an open tail cannot be checked for: that it ends where the next
+  /// begins.
+  func walkWhole(
+    _ file: LogFile, _ header: SegmentHeader, checksum: UInt32, before successor: Segment
+  ) throws(LogError) -> BlockIndex {
+    try checkSize(file, header)
     var index = BlockIndex(header, checksum: checksum)
-    guard size == header.segmentBytes else {
-      throw LogError(
-        FormatFlaw("the segment has \(size) bytes in place of \(header.segmentBytes)"),
-        at: .init(file: name, offset: min(size, header.segmentBytes)))
-    }
     var walk = SegmentWalk(file, from: index, limit: header.segmentBytes)
     let end = try walk.run()
     for found in walk.found {
       index.append(found.header, checksum: found.checksum)
     }
     let place = LogError.Location(file: name, offset: walk.offset, position: walk.next)
+    let (following, _) = try successor.header(successor.open())
     guard walk.next == following.first else {
       if case .flaw(let flaw) = end { throw LogError(flaw, at: place) }
       throw LogError(FormatFlaw("the segment ends here, the next begins with \(following.first)"), at: place)
     }
-    guard walk.chain == following.previousChecksum else {
-      throw LogError(
-        FormatFlaw("the segment does not follow from the one before it"),
-        at: .init(file: successor.name, offset: 0, position: successor.first))
-    }
+    try checkSuccessor(successor, next: walk.next, chain: walk.chain)
     let rest = try SegmentRemainder(file, range: walk.offset..<header.segmentBytes, salt: header.salt)
     guard rest.writtenEnd == nil else {
       throw LogError(FormatFlaw("bytes that are not zero follow the last block"), at: place)
@@ -117,27 +143,22 @@ final class Segment: Sendable {
     return index
   }
 
-  // MARK: Blocks
+  private func checkSize(_ file: LogFile, _ header: SegmentHeader) throws(LogError) {
+    let size = try file.size()
+    guard size == header.segmentBytes else {
+      throw LogError(
+        FormatFlaw("the segment has \(size) bytes in place of \(header.segmentBytes)"),
+        at: .init(file: name, offset: min(size, header.segmentBytes)))
+    }
+  }
 
-  /// Reads, checks and decodes one block.
-  func read(_ place: BlockPlace, salt: UInt64, from file: LogFile) throws(LogError) -> Block {
-    let bytes = try file.read(at: place.offset, count: place.bytes)
-    counts.addBlock()
-    let frame = bytes.span.bytes
-    do throws(FormatFlaw) {
-      guard frame.byteCount == place.bytes, place.bytes >= LogFormat.blockHeaderBytes else {
-        throw FormatFlaw("the block is cut short")
-      }
-      let header = try BlockHeader(parsing: frame.extracting(..<LogFormat.blockHeaderBytes))
-      guard header.salt == salt, header.first == place.first, header.last == place.last else {
-        throw FormatFlaw("another block stands here")
-      }
-      try header.check(frame)
-      return Block(
-        first: header.first, records: try header.records(frame), storedBytes: place.bytes, rawBytes: header.rawBytes,
-        codec: header.codec, segment: name, offset: place.offset)
-    } catch {
-      throw LogError(error, at: .init(file: name, offset: place.offset, position: place.first))
+  /// - Parameter chain: the checksum of the last block header that this segment had while active.
+  private func checkSuccessor(_ successor: Segment, next: LogPosition, chain: UInt32) throws(LogError) {
+    let (following, _) = try successor.header(successor.open())
+    guard following.first == next, following.previousChecksum == chain else {
+      throw LogError(
+        FormatFlaw("the segment does not follow from the one before it"),
+        at: .init(file: successor.name, offset: 0, position: successor.first))
     }
   }
 }

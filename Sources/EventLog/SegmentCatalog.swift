@@ -4,8 +4,10 @@ import Synchronization
 /// The segments of a log in order. The last is the tail.
 final class SegmentCatalog: Sendable {
   private let segments: Mutex<[Segment]>
-  /// The file that was read last, so that a scan opens each segment once.
-  private let recent = Mutex<LogFile?>(nil)
+  /// The segments that were read last, the newest first, so that a scan opens each once.
+  private let recent = Mutex<[OpenSegment]>([])
+  /// How many stay open: a few readers at different places.
+  private static let openLimit = 4
 
   init(_ segments: [Segment]) {
     self.segments = Mutex(segments)
@@ -27,32 +29,101 @@ final class SegmentCatalog: Sendable {
     forgetFile()
   }
 
+  /// Puts another form of the same segment in its place. Who reads the old one goes on with the file that it has open.
+  func replace(_ old: Segment, by new: Segment) {
+    segments.withLock { segments in
+      if let number = segments.firstIndex(where: { $0 === old }) { segments[number] = new }
+    }
+    forgetFile()
+  }
+
   /// A file may have been replaced by another of its name.
   private func forgetFile() {
-    recent.withLock { $0 = nil }
+    recent.withLock { $0 = [] }
   }
+
+  // MARK: Reading
 
   /// The block that holds a position.
   /// - Parameter head: the last position that may be read.
   func block(containing position: LogPosition, head: LogPosition) throws(LogError) -> Block {
+    try check(position, head: head)
+    let segment = try opened(position)
+    return try segment.block(place(of: position, in: segment))
+  }
+
+  /// The body of that block, without a look at its records.
+  func body(containing position: LogPosition, head: LogPosition) throws(LogError) -> (body: [UInt8], last: LogPosition) {
+    try check(position, head: head)
+    let segment = try opened(position)
+    let place = try place(of: position, in: segment)
+    return (try segment.body(place), place.last)
+  }
+
+  /// Where records of a stream can stand, from `position` on to the end of the segment that holds it.
+  func streamPlaces(
+    of stream: UUIDBytes, from position: LogPosition, head: LogPosition
+  ) throws(LogError) -> StreamPlaces {
+    try check(position, head: head)
+    let segment = try opened(position)
+    guard let found = try segment.blocks(ofStreams: [stream]) else { return StreamPlaces(lookingAt: position) }
+    return StreamPlaces(
+      positions: (found[stream] ?? []).filter { $0.last >= position }.map { max($0.first, position) }, next: segment.index.next)
+  }
+
+  /// A position from which on every record of this time or later stands; what stands before it is earlier.
+  func start(notBefore time: Timestamp, head: LogPosition) throws(LogError) -> LogPosition {
+    let all = all
+    var low = 0
+    var high = all.count
+    while high - low > 1 {
+      let middle = low + (high - low) / 2
+      let (header, _) = try all[middle].header(all[middle].open())
+      if header.lastTime < time { low = middle } else { high = middle }
+    }
+    guard low < all.count, all[low].first <= head else { return head.next }
+    let segment = try opened(all[low].first)
+    let index = segment.index
+    if index.isSealed { return index.firstBlock(notBefore: time).map { index.place(at: $0).first } ?? index.next }
+    var first = 0
+    var end = index.count
+    while first < end {
+      let middle = first + (end - first) / 2
+      let last = try segment.block(index.place(at: middle)).records.last
+      if let last, last.envelope.time < time { first = middle + 1 } else { end = middle }
+    }
+    return first < index.count ? index.place(at: first).first : index.next
+  }
+
+  /// The segment that holds a position, open.
+  func opened(_ position: LogPosition) throws(LogError) -> OpenSegment {
+    let (segment, successor) = try find(position)
+    let known: OpenSegment? = recent.withLock { recent in
+      guard let number = recent.firstIndex(where: { $0.segment === segment }) else { return nil }
+      let found = recent.remove(at: number)
+      recent.insert(found, at: 0)
+      return found
+    }
+    if let known { return known }
+    let opened = try segment.opened(before: successor)
+    recent.withLock { recent in
+      recent.insert(opened, at: 0)
+      if recent.count > Self.openLimit { recent.removeLast() }
+    }
+    return opened
+  }
+
+  private func check(_ position: LogPosition, head: LogPosition) throws(LogError) {
     guard position >= .first, position <= head else {
       throw LogError(
         .outOfRange, "The log holds the positions 1 to \(head).", location: .init(file: "log", position: position))
     }
-    let (segment, successor) = try find(position)
-    let index = try segment.index(before: successor)
-    guard let place = index.place(of: position) else {
-      throw LogError(
-        FormatFlaw("no block of the segment holds the position"), at: .init(file: segment.name, position: position))
-    }
-    return try segment.read(place, salt: index.salt, from: file(of: segment))
   }
 
-  private func file(of segment: Segment) throws(LogError) -> LogFile {
-    if let file = recent.withLock({ $0 }), file.name == segment.name { return file }
-    let file = try segment.open()
-    recent.withLock { $0 = file }
-    return file
+  private func place(of position: LogPosition, in segment: OpenSegment) throws(LogError) -> BlockPlace {
+    if let place = segment.index.place(of: position) { return place }
+    throw LogError(
+      FormatFlaw("no block of the segment holds the position"), at: .init(file: segment.file.name, position: position))
   }
 
   private func find(_ position: LogPosition) throws(LogError) -> (segment: Segment, successor: Segment?) {

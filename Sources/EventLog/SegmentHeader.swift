@@ -5,7 +5,7 @@ struct SegmentHeader: Hashable {
   enum Kind: UInt16 {
     /// Blocks of rows, written one by one.
     case active = 1
-    /// Rewritten densely; not yet written or read by this version of the program.
+    /// Rewritten densely, with an index; never changed again.
     case sealed = 2
   }
 
@@ -20,6 +20,10 @@ struct SegmentHeader: Hashable {
   var segmentBytes: UInt64
   /// The recorded time of the last record before this segment; `Timestamp.earliest` in the first.
   var lastTime: Timestamp
+  /// Nil in an active segment.
+  var seal: SegmentSeal?
+
+  var kind: Kind { seal == nil ? .active : .sealed }
 }
 
 /// The name of a segment's file: its first position in 20 digits, so that names sort as positions do.
@@ -61,13 +65,18 @@ extension SegmentHeader {
     let checksum = bytes.withUnsafeMutableBytes { target in
       target.put(LogFormat.segmentMagic, at: 0)
       target.put(UInt32(LogFormat.version), at: 8)
-      target.put(Kind.active.rawValue, at: 12)
+      target.put(kind.rawValue, at: 12)
       target.put(identity.bytes, at: 16)
       target.put(first.value, at: 32)
       target.put(salt, at: 40)
       target.put(created.milliseconds, at: 48)
       target.put(previousChecksum, at: 56)
-      // At 60 the count of Merkle peaks, zero as long as there is no tree.
+      if let seal {
+        // At most 64 peaks.
+        target.put(UInt32(seal.peaks.count / LogFormat.merklePeakBytes), at: 60)
+        UnsafeMutableRawBufferPointer(rebasing: target[Self.peaksOffset...]).copyBytes(from: seal.peaks)
+        seal.encode(into: target)
+      }
       target.put(segmentBytes, at: Self.afterPeaksOffset)
       target.put(lastTime.milliseconds, at: Self.afterPeaksOffset + 8)
       let checksum = CRC32C.of(UnsafeRawBufferPointer(rebasing: target[..<Self.checksumOffset]))
@@ -95,23 +104,32 @@ extension SegmentHeader {
     guard CRC32C.of(bytes.extracting(..<Self.checksumOffset)) == Self.checksum(in: bytes) else {
       throw FormatFlaw("the checksum of the segment header does not hold")
     }
-    guard version == UInt32(LogFormat.version), kindNumber == Kind.active.rawValue, peaks == 0,
-      bytes.isZero(14..<16), bytes.isZero(Self.peaksOffset..<Self.afterPeaksOffset),
-      bytes.isZero(Self.afterPeaksOffset + 16..<Self.checksumOffset)
-    else {
+    guard version == UInt32(LogFormat.version), let kind = Kind(rawValue: kindNumber), bytes.isZero(14..<16) else {
       throw FormatFlaw(
-        "the segment has format version \(version), kind \(kindNumber), \(peaks) Merkle peaks or unknown flags",
-        kind: .unknownVersion)
+        "the segment has format version \(version), kind \(kindNumber) or unknown flags", kind: .unknownVersion)
     }
     guard first >= 1, first <= LogFormat.maximumPosition.value else {
       throw FormatFlaw("the segment's first position \(first) is out of bounds")
     }
-    guard length >= UInt64(LogFormat.minimumSegmentBytes), length <= UInt64(LogFormat.maximumSegmentBytes) else {
+    let shortest: Int
+    let seal: SegmentSeal?
+    switch kind {
+    case .active:
+      guard peaks == 0, bytes.isZero(Self.peaksOffset..<Self.afterPeaksOffset),
+        bytes.isZero(Self.afterPeaksOffset + 16..<Self.checksumOffset)
+      else { throw FormatFlaw("the active segment has Merkle peaks or unknown fields", kind: .unknownVersion) }
+      shortest = LogFormat.minimumSegmentBytes
+      seal = nil
+    case .sealed:
+      shortest = LogFormat.segmentHeaderBytes + LogFormat.blockHeaderBytes
+      seal = try SegmentSeal(parsing: bytes, first: first, peakCount: peaks, segmentBytes: length)
+    }
+    guard length >= UInt64(shortest), length <= UInt64(LogFormat.maximumSegmentBytes) else {
       throw FormatFlaw("the segment's length \(length) is out of bounds")
     }
     self.init(
       identity: LogIdentity(bytes: identity), first: LogPosition(first), salt: salt,
       created: Timestamp(milliseconds: created), previousChecksum: previous, segmentBytes: length,
-      lastTime: Timestamp(milliseconds: lastTime))
+      lastTime: Timestamp(milliseconds: lastTime), seal: seal)
   }
 }

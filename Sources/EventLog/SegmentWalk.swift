@@ -25,6 +25,7 @@ struct SegmentWalk {
 
   private let file: LogFile
   private let salt: UInt64
+  private let isSealed: Bool
   /// End of what the file holds.
   private let limit: UInt64
   private var window: [UInt8] = []
@@ -46,6 +47,7 @@ struct SegmentWalk {
     self.file = file
     self.limit = limit
     salt = index.salt
+    isSealed = index.isSealed
     offset = index.endOffset
     next = index.next
     chain = index.chain
@@ -90,6 +92,9 @@ struct SegmentWalk {
     guard header.salt == salt else { throw FormatFlaw("the block belongs to another segment") }
     guard header.first == next else {
       throw FormatFlaw("the block begins with position \(header.first) in place of \(next)")
+    }
+    guard header.codec.isColumns == isSealed else {
+      throw FormatFlaw("the block has a codec of another kind of segment")
     }
     guard header.chain == chain else { throw FormatFlaw("the block does not follow from the one before it") }
     guard UInt64(header.frameBytes) <= limit - offset else { throw FormatFlaw("the block passes the segment's end") }

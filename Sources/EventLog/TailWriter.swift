@@ -60,13 +60,17 @@ struct TailWriter {
   }
 
   /// The header of the segment that takes over. One that never held a block is replaced by it.
-  func successorHeader(of block: BlockHeader, options: LogOptions) -> SegmentHeader {
+  /// - Parameter frameBytes: room that its first block needs.
+  func successorHeader(frameBytes: Int, options: LogOptions) -> SegmentHeader {
     SegmentHeader(
-      identity: header.identity, first: block.first, salt: options.random(), created: options.now(),
-      previousChecksum: block.first == header.first ? header.previousChecksum : chain,
-      segmentBytes: UInt64(max(options.segmentBytes, LogFormat.segmentHeaderBytes + block.frameBytes)),
+      identity: header.identity, first: head.next, salt: options.random(), created: options.now(),
+      previousChecksum: isEmpty ? header.previousChecksum : chain,
+      segmentBytes: UInt64(max(options.segmentBytes, LogFormat.segmentHeaderBytes + frameBytes)),
       lastTime: lastTime)
   }
+
+  /// Whether the segment holds no block yet.
+  var isEmpty: Bool { head.next == header.first }
 
   /// Goes on in a new segment.
   mutating func move(to newFile: LogFile, _ newSegment: Segment, _ newHeader: SegmentHeader, checksum: UInt32) {

@@ -1,0 +1,123 @@
+import ChatPrimitives
+
+/// What the columns of a sealed segment refer to.
+struct ColumnTables: Sendable {
+  var dictionary: [UInt8]
+  var table: UUIDTable
+}
+
+/// A segment's file while it is read: open, its header checked, its index known. It stays what it is when another file
+/// takes the segment's name.
+struct OpenSegment: Sendable {
+  let segment: Segment
+  let file: LogFile
+  let header: SegmentHeader
+  /// Nil for the writer's own segment, whose index grows.
+  private let fixedIndex: BlockIndex?
+  /// Nil in an active segment.
+  let tables: ColumnTables?
+
+  init(segment: Segment, file: LogFile, header: SegmentHeader, index: BlockIndex?) throws(LogError) {
+    self.segment = segment
+    self.file = file
+    self.header = header
+    fixedIndex = index
+    guard let seal = header.seal else {
+      tables = nil
+      return
+    }
+    let dictionary = try file.section(seal.sections.dictionary)
+    let table = try file.section(seal.sections.table)
+    do {
+      tables = ColumnTables(dictionary: dictionary, table: try UUIDTable(parsing: table))
+    } catch {
+      throw LogError(error, at: .init(file: file.name, offset: UInt64(seal.sections.table.offset)))
+    }
+  }
+
+  var index: BlockIndex {
+    fixedIndex ?? segment.knownIndex ?? BlockIndex(header, checksum: 0)
+  }
+
+  /// Reads, checks and decodes one block.
+  func block(_ place: BlockPlace) throws(LogError) -> Block {
+    let bytes = try file.read(at: place.offset, count: place.bytes)
+    file.counts.addBlock()
+    do throws(FormatFlaw) {
+      let block = try checkedHeader(place, bytes)
+      let records = try block.records(bytes.span.bytes, tables: tables)
+      let rawBytes = block.codec.isColumns ? records.reduce(0) { $0 + $1.rawBytes } : block.rawBytes
+      return Block(
+        first: block.first, records: records, storedBytes: place.bytes, rawBytes: rawBytes, codec: block.codec,
+        segment: file.name, offset: place.offset)
+    } catch {
+      throw LogError(error, at: .init(file: file.name, offset: place.offset, position: place.first))
+    }
+  }
+
+  /// Reads and checks one block and decompresses its body, without looking at the records.
+  func body(_ place: BlockPlace) throws(LogError) -> [UInt8] {
+    let bytes = try file.read(at: place.offset, count: place.bytes)
+    file.counts.addBlock()
+    do throws(FormatFlaw) {
+      return try checkedHeader(place, bytes).body(bytes.span.bytes, tables: tables)
+    } catch {
+      throw LogError(error, at: .init(file: file.name, offset: place.offset, position: place.first))
+    }
+  }
+
+  private func checkedHeader(_ place: BlockPlace, _ bytes: [UInt8]) throws(FormatFlaw) -> BlockHeader {
+    let frame = bytes.span.bytes
+    guard frame.byteCount == place.bytes, place.bytes >= LogFormat.blockHeaderBytes else {
+      throw FormatFlaw("the block is cut short")
+    }
+    let block = try BlockHeader(parsing: frame.extracting(..<LogFormat.blockHeaderBytes))
+    guard block.salt == header.salt, block.first == place.first, block.last == place.last,
+      block.codec.isColumns == (header.seal != nil)
+    else { throw FormatFlaw("another block stands here") }
+    try block.check(frame)
+    return block
+  }
+
+  /// The blocks of a sealed segment that hold records of each of these streams; streams that it does not have are left
+  /// out. Nil in an active segment, which has no such index.
+  func blocks(ofStreams streams: Set<UUIDBytes>) throws(LogError) -> [UUIDBytes: [BlockPlace]]? {
+    guard let seal = header.seal, let tables else { return nil }
+    let wanted = tables.table.numbers(of: streams)
+    guard !wanted.isEmpty else { return [:] }
+    let postings = try file.section(seal.sections.streams)
+    let index = index
+    var found: [UUIDBytes: [BlockPlace]] = [:]
+    do {
+      try StreamPostings.forEach(in: postings, entries: tables.table.count, blockCount: seal.blocks) { entry, blocks in
+        if let stream = wanted[entry] { found[stream] = blocks.map(index.place) }
+      }
+    } catch {
+      throw LogError(error, at: .init(file: file.name, offset: UInt64(seal.sections.streams.offset)))
+    }
+    return found
+  }
+
+  /// The stored part of the tree of a sealed segment; nil in an active one.
+  func tree() throws(LogError) -> StoredTree? {
+    guard let seal = header.seal else { return nil }
+    let section = try file.section(seal.sections.tree)
+    do {
+      return try StoredTree(section, first: header.first.value, last: header.first.value + seal.records - 1)
+    } catch {
+      throw LogError(error, at: .init(file: file.name, offset: UInt64(seal.sections.tree.offset)))
+    }
+  }
+}
+
+extension LogFile {
+  /// Reads, checks and decompresses a section of a sealed segment.
+  func section(_ section: SealedSection) throws(LogError) -> [UInt8] {
+    let stored = try read(at: UInt64(section.offset), count: section.storedBytes)
+    do {
+      return try section.decode(stored)
+    } catch {
+      throw LogError(error, at: .init(file: name, offset: UInt64(section.offset)))
+    }
+  }
+}

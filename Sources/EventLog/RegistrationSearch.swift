@@ -1,0 +1,29 @@
+import ChatPrimitives
+
+/// Finds where users were registered, for whoever hashes records without having seen all that came before them.
+struct RegistrationSearch {
+  let catalog: SegmentCatalog
+  /// Nothing at or beyond this position is looked at.
+  let end: LogPosition
+
+  /// The payload of the first registration in each user's stream. Sealed segments tell by their index where to look;
+  /// others are read through.
+  func registrations(of users: Set<UUIDBytes>) throws(LogError) -> [UUIDBytes: RecordPayload] {
+    var missing = users
+    var found: [UUIDBytes: RecordPayload] = [:]
+    var position = LogPosition.first
+    while position < end, !missing.isEmpty {
+      let segment = try catalog.opened(position)
+      let index = segment.index
+      let places = try segment.blocks(ofStreams: missing)
+      let numbers = places.map { Set($0.values.joined()) }?.sorted { $0.first < $1.first } ?? (0..<index.count).map(index.place)
+      for place in numbers where place.first < end {
+        for record in try segment.block(place).records where record.position < end && record.isRegistration {
+          if missing.remove(record.envelope.stream) != nil { found[record.envelope.stream] = record.payload }
+        }
+      }
+      position = index.next
+    }
+    return found
+  }
+}

@@ -1,0 +1,165 @@
+import ChatPrimitives
+
+/// Rebuilds the records of a dense block from its columns, bit for bit.
+struct ColumnReader {
+  private let table: UUIDTable
+  private let shapes: [RecordShape]
+  private var shapeNumbers: ByteCursor
+  /// Stream, actor, service, device, subject, command.
+  private var references: [ByteCursor] = []
+  private var versions: ByteCursor
+  private var times: ByteCursor
+  private var originalTimes: ByteCursor
+  private var lengths: ByteCursor
+  private let fresh: ByteCursor
+  private var content: ByteCursor
+
+  private let freshCount: Int
+  private var freshTaken = 0
+  private var lastVersions: [StreamKey: UInt64] = [:]
+  private var lastTime: Int64 = 0
+  private var lastOriginalTime: Int64 = 0
+
+  /// - Parameter body: the columns after decompression.
+  private init(_ body: [UInt8], table: UUIDTable) throws(FormatFlaw) {
+    self.table = table
+    var cursor = ByteCursor(body)
+    func column() throws(FormatFlaw) -> ByteCursor {
+      try cursor.take(cursor.count(limit: cursor.remaining))
+    }
+    var shapeColumn = try column()
+    var shapes: [RecordShape] = []
+    while !shapeColumn.isAtEnd { shapes.append(try RecordShape(parsing: &shapeColumn)) }
+    self.shapes = shapes
+    shapeNumbers = try column()
+    for _ in 0..<Columns.references { references.append(try column()) }
+    versions = try column()
+    times = try column()
+    originalTimes = try column()
+    lengths = try column()
+    fresh = try column()
+    content = try column()
+    guard fresh.remaining % UUIDBytes.byteCount == 0 else { throw FormatFlaw("the fresh UUIDs are cut short") }
+    freshCount = fresh.remaining / UUIDBytes.byteCount
+    guard cursor.isAtEnd else { throw FormatFlaw("bytes follow the last column") }
+  }
+
+  /// Reads a block's records; the columns must hold exactly `count` of them.
+  static func records(
+    _ body: [UInt8], table: UUIDTable, first: LogPosition, count: Int
+  ) throws(FormatFlaw) -> [LogRecord] {
+    var reader = try ColumnReader(body, table: table)
+    let outlines = try reader.outlines(count)
+    var contents = try reader.contents(outlines)
+    var records: [LogRecord] = []
+    records.reserveCapacity(count)
+    for (index, outline) in outlines.enumerated() {
+      let shape = reader.shapes[outline.shape]
+      do {
+        let envelope = try reader.envelope(shape)
+        let payload = try Self.payload(shape, outline.length, from: &contents[outline.shape])
+        records.append(LogRecord(position: first.advanced(by: index), envelope: envelope, payload: payload))
+      } catch {
+        throw FormatFlaw("record \(index) of the block: \(error.reason)", kind: error.kind)
+      }
+    }
+    guard reader.isAtEnd, contents.allSatisfy(\.isAtEnd) else {
+      throw FormatFlaw("a column holds more than its records")
+    }
+    return records
+  }
+
+  private var isAtEnd: Bool {
+    references.allSatisfy(\.isAtEnd) && versions.isAtEnd && times.isAtEnd && originalTimes.isAtEnd && lengths.isAtEnd
+      && shapeNumbers.isAtEnd && freshTaken == freshCount
+  }
+
+  // MARK: Content
+
+  /// A record's shape, and how much of its payload stands in the content.
+  private struct Outline {
+    var shape: Int
+    var length: Int
+  }
+
+  private mutating func outlines(_ count: Int) throws(FormatFlaw) -> [Outline] {
+    guard count <= shapeNumbers.remaining else { throw FormatFlaw("the block has fewer than \(count) records") }
+    var outlines: [Outline] = []
+    outlines.reserveCapacity(count)
+    for _ in 0..<count {
+      let number = try shapeNumbers.count(limit: shapes.count)
+      guard number < shapes.count else { throw FormatFlaw("a record has the shape \(number) of \(shapes.count)") }
+      let length = shapes[number].form == .erased ? 0 : try lengths.count(limit: LogFormat.maximumPayloadBytes)
+      outlines.append(Outline(shape: number, length: length))
+    }
+    return outlines
+  }
+
+  /// The content of each shape.
+  private mutating func contents(_ outlines: [Outline]) throws(FormatFlaw) -> [ByteCursor] {
+    var sizes = [Int](repeating: 0, count: shapes.count)
+    // At most `LogFormat.maximumBlockRecords` lengths of at most a payload each: far below what an Int holds.
+    for outline in outlines { sizes[outline.shape] += shapes[outline.shape].form.extraBytes + outline.length }
+    var contents: [ByteCursor] = []
+    for size in sizes { contents.append(try content.take(size)) }
+    guard content.isAtEnd else { throw FormatFlaw("bytes follow the last content") }
+    return contents
+  }
+
+  private static func payload(
+    _ shape: RecordShape, _ length: Int, from content: inout ByteCursor
+  ) throws(FormatFlaw) -> RecordPayload {
+    guard shape.wrapping.wrappedBytes(length) <= LogFormat.maximumPayloadBytes else {
+      throw FormatFlaw("the payload is longer than \(LogFormat.maximumPayloadBytes) bytes")
+    }
+    switch shape.form {
+    case .erased:
+      return .erased(digest: try content.array(LogFormat.digestBytes))
+    case .retained:
+      return .retained(shape.wrapping.wrap(try content.take(length)))
+    case .retainedWithSalt:
+      let salt = try content.array(LogFormat.saltBytes)
+      return .retainedWithSalt(shape.wrapping.wrap(try content.take(length)), salt: salt)
+    }
+  }
+
+  // MARK: Envelope
+
+  private mutating func envelope(_ shape: RecordShape) throws(FormatFlaw) -> RecordEnvelope {
+    let has = RecordEnvelope.Fields(presence: shape.presence)
+    let stream = try uuid(column: 0)
+    let actor = has.actor ? try uuid(column: 1) : nil
+    let service = has.service ? try uuid(column: 2) : nil
+    let device = has.device ? try uuid(column: 3) : nil
+    let subject = has.subject ? try uuid(column: 4) : nil
+    let command = has.command ? try uuid(column: 5) : nil
+    let key = StreamKey(kind: shape.streamKind, stream: stream)
+    let expected = lastVersions[key, default: 0] &+ 1
+    let version = UInt64(bitPattern: try versions.difference(from: Int64(bitPattern: expected)))
+    lastVersions[key] = version
+    lastTime = try times.difference(from: lastTime)
+    var original: Timestamp?
+    if has.originalTime {
+      lastOriginalTime = try originalTimes.difference(from: lastOriginalTime)
+      original = Timestamp(milliseconds: lastOriginalTime)
+    }
+    return RecordEnvelope(
+      kind: shape.kind, payloadVersion: shape.payloadVersion, streamKind: shape.streamKind, stream: stream,
+      streamVersion: StreamVersion(version), time: Timestamp(milliseconds: lastTime), actor: actor, service: service,
+      device: device, subject: subject, command: command, originalTime: original)
+  }
+
+  private mutating func uuid(column: Int) throws(FormatFlaw) -> UUIDBytes {
+    let reference = try references[column].count(limit: table.count)
+    if reference > 0, let uuid = table[reference - 1] { return uuid }
+    guard freshTaken < freshCount else { throw FormatFlaw("a fresh UUID is missing") }
+    defer { freshTaken += 1 }
+    var high: UInt64 = 0
+    var low: UInt64 = 0
+    for plane in 0..<8 {
+      high = high << 8 | UInt64(fresh.byte(at: plane * freshCount + freshTaken) ?? 0)
+      low = low << 8 | UInt64(fresh.byte(at: (plane + 8) * freshCount + freshTaken) ?? 0)
+    }
+    return UUIDBytes(high: high, low: low)
+  }
+}

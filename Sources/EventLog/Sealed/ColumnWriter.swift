@@ -1,0 +1,141 @@
+import ChatPrimitives
+
+/// Gathers the records of one dense block by column. See `docs/log-format.md`, "Columns".
+struct ColumnWriter {
+  /// When a block is closed, in bytes of its columns: small, so that one record is read by decoding little.
+  static let targetBytes = 64 * 1024
+
+  private let numbers: [UUIDBytes: Int]
+  private var shapes: [RecordShape: Int] = [:]
+  private var shapeList: [UInt8] = []
+  private var shapeOfRecord: [UInt8] = []
+  /// Stream, actor, service, device, subject, command.
+  private var references: [[UInt8]] = Array(repeating: [], count: Columns.references)
+  private var versions: [UInt8] = []
+  private var times: [UInt8] = []
+  private var originalTimes: [UInt8] = []
+  private var lengths: [UInt8] = []
+  private var fresh: [UUIDBytes] = []
+  /// By shape.
+  private var contents: [[UInt8]] = []
+  private var lastVersions: [StreamKey: UInt64] = [:]
+  private var lastTime: Int64 = 0
+  private var lastOriginalTime: Int64 = 0
+
+  private(set) var count = 0
+  /// About what `finish` will return, in bytes.
+  private(set) var bytes = 0
+
+  /// - Parameter numbers: the segment's table of UUIDs.
+  init(numbers: [UUIDBytes: Int]) {
+    self.numbers = numbers
+  }
+
+  /// The same writer without records.
+  func emptied() -> ColumnWriter { ColumnWriter(numbers: numbers) }
+
+  mutating func append(_ record: LogRecord) {
+    let envelope = record.envelope
+    let (wrapping, start) = record.payload.retained.map { PayloadWrapping.of($0) } ?? (.none, 0)
+    let shape = RecordShape(record, wrapping: wrapping)
+    let number = number(of: shape)
+    shapeOfRecord.append(variable: number)
+    for (column, uuid) in envelope.uuidFields.enumerated() {
+      if let uuid { append(uuid, toColumn: column) }
+    }
+    let key = StreamKey(kind: envelope.streamKind, stream: envelope.stream)
+    let version = envelope.streamVersion.value
+    versions.append(
+      difference: Int64(bitPattern: version), from: Int64(bitPattern: lastVersions[key, default: 0] &+ 1))
+    lastVersions[key] = version
+    times.append(difference: envelope.time.milliseconds, from: lastTime)
+    lastTime = envelope.time.milliseconds
+    if let original = envelope.originalTime {
+      originalTimes.append(difference: original.milliseconds, from: lastOriginalTime)
+      lastOriginalTime = original.milliseconds
+    }
+    switch record.payload {
+    case .erased(let digest):
+      contents[number].append(contentsOf: digest)
+    case .retained(let payload):
+      lengths.append(variable: payload.count - start)
+      contents[number].append(contentsOf: payload[start...])
+    case .retainedWithSalt(let payload, let salt):
+      lengths.append(variable: payload.count - start)
+      contents[number].append(contentsOf: salt)
+      contents[number].append(contentsOf: payload[start...])
+    }
+    count += 1
+    bytes += Columns.usualRecordBytes + record.payload.encodedBytes
+  }
+
+  /// All columns, one after the other.
+  func finished() -> [UInt8] {
+    var body: [UInt8] = []
+    body.reserveCapacity(bytes + bytes / 2)
+    func put(_ column: [UInt8]) {
+      body.append(variable: column.count)
+      body.append(contentsOf: column)
+    }
+    put(shapeList)
+    put(shapeOfRecord)
+    references.forEach(put)
+    put(versions)
+    put(times)
+    put(originalTimes)
+    put(lengths)
+    put(planes())
+    put(Array(contents.joined()))
+    return body
+  }
+
+  private mutating func number(of shape: RecordShape) -> Int {
+    if let known = shapes[shape] { return known }
+    let number = shapes.count
+    shapes[shape] = number
+    shape.append(to: &shapeList)
+    contents.append([])
+    return number
+  }
+
+  private mutating func append(_ uuid: UUIDBytes, toColumn column: Int) {
+    if let number = numbers[uuid] {
+      references[column].append(variable: number + 1)
+    } else {
+      references[column].append(variable: 0)
+      fresh.append(uuid)
+      bytes += UUIDBytes.byteCount
+    }
+  }
+
+  /// All first bytes, then all second bytes: what UUIDs of one time have in common then stands together.
+  private func planes() -> [UInt8] {
+    var planes = [UInt8](repeating: 0, count: fresh.count * UUIDBytes.byteCount)
+    for (index, uuid) in fresh.enumerated() {
+      for (plane, byte) in uuid.bytes.enumerated() { planes[plane * fresh.count + index] = byte }
+    }
+    return planes
+  }
+}
+
+/// What the columns of writer and reader agree upon.
+enum Columns {
+  static let count = 14
+  /// Columns of references: stream, actor, service, device, subject, command.
+  static let references = 6
+  /// What a record without its payload takes about, in bytes.
+  static let usualRecordBytes = 12
+  /// What a record takes at least: shape, stream, version, time, and a byte of content or length.
+  static let minimumRecordBytes = 5
+}
+
+/// A stream of one kind.
+struct StreamKey: Hashable {
+  var kind: UInt8
+  var stream: UUIDBytes
+}
+
+extension RecordEnvelope {
+  /// The UUIDs in the order of the columns.
+  var uuidFields: [UUIDBytes?] { [stream, actor, service, device, subject, command] }
+}

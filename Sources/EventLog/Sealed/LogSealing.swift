@@ -1,0 +1,125 @@
+import ChatPrimitives
+import Synchronization
+
+/// Which segment of a log is sealed next, from what state of the tree, and the tree head that is stored afterwards.
+/// Segments are sealed in order, so that the sealed ones come before all others.
+final class LogSealing: Sendable {
+  private let folder: LogFolder
+  private let identity: LogIdentity
+  private let catalog: SegmentCatalog
+  private let counts: ReadCounts
+  private let random: @Sendable () -> UInt64
+  private let key: CheckpointKey
+  private let isStopped = Atomic(false)
+  private let isBusy = Mutex(false)
+
+  init(
+    folder: LogFolder, identity: LogIdentity, catalog: SegmentCatalog, counts: ReadCounts,
+    random: @escaping @Sendable () -> UInt64, key: CheckpointKey
+  ) {
+    self.folder = folder
+    self.identity = identity
+    self.catalog = catalog
+    self.counts = counts
+    self.random = random
+    self.key = key
+  }
+
+  /// Makes what is under way end soon, and nothing begin any more.
+  func stop() {
+    isStopped.store(true, ordering: .relaxed)
+  }
+
+  /// Seals the first segment that is full and not sealed, and stores its tree head.
+  /// - Returns: false when there is none, or when it had to stop.
+  func sealNext() throws(LogError) -> Bool {
+    guard isBusy.withLock({ busy in
+      defer { busy = true }
+      return !busy
+    })
+    else { throw LogError(.busy, "A segment is being sealed; one is sealed at a time.") }
+    defer { isBusy.withLock { $0 = false } }
+    if isStopped.load(ordering: .relaxed) { return false }
+    let segments = catalog.all
+    let number = try catalog.sealedCount()
+    let start = try catalog.treeBefore(segment: number)
+    // A crash between the swap and the tree head leaves the head to be stored now.
+    if number > 0 { try storeHead(start) }
+    guard number < segments.count - 1 else { return false }
+    let sealer = SegmentSealer(
+      folder: folder, identity: identity, catalog: catalog, counts: counts, random: random,
+      mustStop: { [self] in isStopped.load(ordering: .relaxed) })
+    guard let sealed = try sealer.seal(segments[number], from: start, before: segments[number + 1]) else { return false }
+    try storeHead(sealed.end)
+    return true
+  }
+
+  /// Signs a tree head and stores it, unless the log has one of its size already.
+  private func storeHead(_ tree: MerkleFrontier) throws(LogError) {
+    let name = CheckpointName.of(size: tree.count)
+    if (try folder.names() ?? []).contains(name) { return }
+    let note: SignedNote
+    do {
+      note = try key.sign(size: tree.count, root: tree.root)
+    } catch {
+      throw LogError(.io, "The tree head was not signed.", cause: error.reason, location: .init(file: name))
+    }
+    let temporary = name + LogFolder.temporarySuffix
+    let file = try folder.open(temporary, .createNew, counts: counts)
+    do {
+      try file.write(note.encoded(), at: 0)
+      try file.sync()
+      try folder.rename(temporary, to: name)
+    } catch {
+      // What cannot be removed now is removed when the log is opened.
+      try? folder.remove(temporary)
+      throw error
+    }
+  }
+}
+
+/// The name of a stored tree head: its size in 20 digits.
+enum CheckpointName {
+  static let suffix = ".checkpoint"
+
+  static func of(size: UInt64) -> String { SegmentName.digits(of: LogPosition(size)) + suffix }
+
+  /// - Returns: nil for a file that is no tree head.
+  static func size(_ name: String) -> UInt64? {
+    guard name.hasSuffix(suffix), let size = UInt64(name.dropLast(suffix.count)), of(size: size) == name else {
+      return nil
+    }
+    return size
+  }
+}
+
+extension SegmentCatalog {
+  /// How many segments are sealed: those at the beginning. The last never is.
+  func sealedCount() throws(LogError) -> Int {
+    let all = all
+    var low = 0
+    var high = max(all.count - 1, 0)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if try all[middle].isSealed() { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The tree over all records before a segment, whose predecessor is sealed.
+  func treeBefore(segment number: Int) throws(LogError) -> MerkleFrontier {
+    let all = all
+    guard number > 0 else {
+      guard all.first.map({ $0.first == .first }) ?? true else {
+        throw LogError(
+          FormatFlaw("the segments before it are missing"), at: .init(file: all[0].name, position: all[0].first))
+      }
+      return MerkleFrontier()
+    }
+    let segment = try opened(all[number - 1].first)
+    if let tree = try segment.tree() {
+      do { return try tree.end() } catch { throw LogError(error, at: .init(file: segment.file.name)) }
+    }
+    throw LogError(FormatFlaw("the segment before is not sealed"), at: .init(file: segment.file.name))
+  }
+}

@@ -1,0 +1,55 @@
+import ChatPrimitives
+
+/// What a sealed segment says about its blocks: gathered while they are written, and again while they are verified.
+struct SealedContents {
+  /// The table of UUIDs.
+  private let numbers: [UUIDBytes: Int]
+  private(set) var index: [UInt8] = []
+  private(set) var blocks = 0
+  private var postings: StreamPostings
+  /// By level, from the lowest stored one.
+  private var nodes: [[MerkleHash]] = []
+
+  init(numbers: [UUIDBytes: Int]) {
+    self.numbers = numbers
+    postings = StreamPostings(tableCount: numbers.count)
+  }
+
+  /// Adds the next block.
+  /// - Throws: when the table lacks a stream, which then could not be found.
+  mutating func add(_ records: [LogRecord], at offset: Int) throws(FormatFlaw) {
+    guard let first = records.first, let last = records.last else { return }
+    withUnsafeTemporaryAllocation(byteCount: SegmentSeal.indexEntryBytes, alignment: 8) { entry in
+      entry.put(first.position.value, at: 0)
+      // A segment's length fits 32 bits.
+      entry.put(UInt32(offset), at: 8)
+      entry.put(UInt32(0), at: 12)
+      entry.put(first.envelope.time.milliseconds, at: 16)
+      entry.put(last.envelope.time.milliseconds, at: 24)
+      index.append(contentsOf: UnsafeRawBufferPointer(entry))
+    }
+    // A segment has fewer blocks than bytes.
+    let block = UInt32(blocks)
+    for record in records {
+      guard let number = numbers[record.envelope.stream] else {
+        throw FormatFlaw("the stream \(record.envelope.stream.text) is missing in the table of UUIDs")
+      }
+      postings.note(stream: number, block: block)
+    }
+    blocks += 1
+  }
+
+  /// Adds a node of the tree that a record completes.
+  mutating func add(_ node: MerkleNode) {
+    let level = node.level - MerkleTree.storedLevel
+    while nodes.count <= level { nodes.append([]) }
+    nodes[level].append(node.hash)
+  }
+
+  var streams: [UInt8] { postings.encoded() }
+
+  /// - Parameter end: the tree behind the last record.
+  func tree(end: MerkleFrontier) -> [UInt8] {
+    StoredTree.encode(end: end, completed: nodes)
+  }
+}

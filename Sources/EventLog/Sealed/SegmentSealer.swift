@@ -1,0 +1,90 @@
+import ChatPrimitives
+
+/// Rewrites full segments densely, one after the other: survey, write, check, swap.
+struct SegmentSealer {
+  private static let temporaryName = "seal" + LogFolder.temporarySuffix
+
+  let folder: LogFolder
+  let identity: LogIdentity
+  let catalog: SegmentCatalog
+  let counts: ReadCounts
+  let random: @Sendable () -> UInt64
+  /// Asked between blocks; when it says so, the work is thrown away.
+  let mustStop: @Sendable () -> Bool
+
+  /// A sealed segment that has taken its place.
+  struct Sealed {
+    var segment: Segment
+    /// The tree behind its last record.
+    var end: MerkleFrontier
+  }
+
+  /// Seals a segment. Until the swap nothing but a temporary file changes, afterwards the sealed file has the name.
+  /// - Parameters:
+  ///   - start: the tree over all records before the segment.
+  ///   - successor: the segment that follows.
+  /// - Returns: nil when it had to stop.
+  func seal(_ segment: Segment, from start: MerkleFrontier, before successor: Segment) throws(LogError) -> Sealed? {
+    let source = try segment.opened(before: successor)
+    let file = try folder.open(Self.temporaryName, .createNew, counts: counts)
+    do {
+      guard let sealed = try rewrite(source, from: start, to: file) else {
+        try folder.remove(Self.temporaryName)
+        return nil
+      }
+      try readBack(sealed.header, sealed.index)
+      try folder.rename(Self.temporaryName, to: segment.name)
+      let replacement = Segment(
+        first: segment.first, in: folder, identity: identity, counts: counts, index: sealed.index)
+      catalog.replace(segment, by: replacement)
+      return Sealed(segment: replacement, end: sealed.end)
+    } catch {
+      // What cannot be removed now is removed when the log is opened.
+      try? folder.remove(Self.temporaryName)
+      throw error
+    }
+  }
+
+  private func rewrite(
+    _ source: OpenSegment, from start: MerkleFrontier, to file: LogFile
+  ) throws(LogError) -> (header: SegmentHeader, index: BlockIndex, end: MerkleFrontier)? {
+    let index = source.index
+    var walk = TreeWalk(from: start, in: catalog)
+    var survey = SegmentSurvey(blocks: index.count)
+    for number in 0..<index.count {
+      if mustStop() { return nil }
+      let records = try source.block(index.place(at: number)).records
+      survey.add(records, unresolved: walk.unresolved(in: records))
+    }
+    try walk.resolve(survey.authors)
+    var writer: DenseSegmentWriter
+    do {
+      writer = try DenseSegmentWriter(file, replacing: source.header, salt: random(), survey: survey)
+    } catch {
+      throw LogError(error, at: .init(file: source.file.name, position: source.header.first))
+    }
+    for number in 0..<index.count {
+      if mustStop() { return nil }
+      let block = try source.block(index.place(at: number))
+      try walk.add(block) { writer.append($0) }
+      try writer.append(block.records)
+    }
+    let (header, sealedIndex) = try writer.finish(start: start, end: walk.frontier, activeChain: index.chain)
+    return (header, sealedIndex, walk.frontier)
+  }
+
+  /// Reads the new file once more, before it takes the place of the old one.
+  private func readBack(_ header: SegmentHeader, _ index: BlockIndex) throws(LogError) {
+    let segment = Segment(first: header.first, in: folder, identity: identity, counts: counts)
+    let file = try folder.open(Self.temporaryName, .read, counts: counts)
+    let (found, _) = try segment.header(file)
+    guard found == header, try file.size() == header.segmentBytes else {
+      throw LogError(FormatFlaw("the new file is not what was written"), at: .init(file: file.name, offset: 0))
+    }
+    let open = try OpenSegment(segment: segment, file: file, header: header, index: index)
+    for number in 0..<index.count { _ = try open.body(index.place(at: number)) }
+    if let seal = header.seal {
+      for section in seal.sections.all { _ = try file.section(section) }
+    }
+  }
+}

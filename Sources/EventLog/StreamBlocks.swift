@@ -1,0 +1,56 @@
+package import ChatPrimitives
+
+/// Where records of a stream can stand in a part of the log.
+package struct StreamPlaces: Sendable, Hashable {
+  /// Positions, in order, whose blocks may hold such records; every other block before `next` holds none.
+  package var positions: [LogPosition]
+  /// Where the next look begins.
+  package var next: LogPosition
+
+  init(positions: [LogPosition], next: LogPosition) {
+    self.positions = positions
+    self.next = next
+  }
+
+  /// What is known without an index: the block that holds the position has to be looked at.
+  init(lookingAt position: LogPosition) {
+    positions = [position]
+    next = position.next
+  }
+}
+
+/// The blocks that can hold records of one stream, in order. Where segments are sealed, no other block is read.
+package struct StreamBlocks {
+  private let source: any BlockSource
+  private let stream: UUIDBytes
+  private let last: LogPosition
+  private var position: LogPosition
+  private var pending: ArraySlice<LogPosition> = []
+
+  /// - Parameters:
+  ///   - first: where to begin.
+  ///   - last: where to end; the head of the source or before it.
+  package init(_ source: any BlockSource, stream: UUIDBytes, from first: LogPosition, through last: LogPosition) {
+    self.source = source
+    self.stream = stream
+    self.last = last
+    position = max(first, .first)
+  }
+
+  /// The next block; nil when there is no more.
+  /// - Throws: as `BlockSource.block(containing:)`.
+  package mutating func next() throws(LogError) -> Block? {
+    while true {
+      if let candidate = pending.popFirst() {
+        guard candidate <= last else { return nil }
+        let block = try source.block(containing: candidate)
+        position = max(position, block.last.next)
+        return block
+      }
+      guard position <= last else { return nil }
+      let places = try source.streamPlaces(of: stream, from: position)
+      pending = places.positions[...]
+      position = places.positions.isEmpty ? places.next : max(position, places.next)
+    }
+  }
+}

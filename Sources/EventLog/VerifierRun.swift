@@ -1,0 +1,145 @@
+import ChatPrimitives
+
+/// One run of the verifier over a log, segment by segment.
+struct VerifierRun {
+  private let reader: LogReader
+  private let segments: [Segment]
+  private let heads: TreeHeads
+  private var report: LogVerifier.Report
+  private var walk: TreeWalk
+  private var next = LogPosition.first
+  private var time = Timestamp.earliest
+
+  init(_ reader: LogReader, heads: TreeHeads) {
+    self.reader = reader
+    self.heads = heads
+    segments = reader.segments
+    walk = TreeWalk(from: MerkleFrontier(), in: reader.catalog)
+    report = LogVerifier.Report(
+      identity: reader.identity, head: reader.head, segments: segments.count, root: MerkleTree.emptyRoot)
+  }
+
+  /// Checks the next segment.
+  mutating func check(segment number: Int, progress: (UInt64) -> Void) throws(LogError) {
+    let segment = segments[number]
+    let isTail = number == segments.count - 1
+    let open = try segment.opened(before: isTail ? nil : segments[number + 1])
+    try checkStart(open.header, isFirst: number == 0)
+    if number == 0 { report.treeHeads += try heads.check(walk.frontier) }
+    let start = report.bytes
+    if let seal = open.header.seal {
+      guard report.sealedSegments == number else {
+        throw LogError(
+          FormatFlaw("a sealed segment follows one that is not"), at: .init(file: segment.name, offset: 0))
+      }
+      try checkSealed(open, seal) { offset in progress(start + offset) }
+      report.sealedSegments += 1
+    } else {
+      let index = isTail ? open.index : try freshIndex(open, before: segments[number + 1])
+      for place in (0..<index.count).map(index.place) {
+        _ = try checkBlock(open.block(place)) { _ in }
+        progress(start + place.offset)
+      }
+      if isTail {
+        let rest = try SegmentRemainder(
+          open.file, range: index.endOffset..<open.header.segmentBytes, salt: open.header.salt)
+        report.bytesBehindHead = (rest.writtenEnd ?? index.endOffset) - index.endOffset
+      }
+    }
+    report.bytes += try open.file.size()
+    progress(report.bytes)
+  }
+
+  func finish() throws(LogError) -> LogVerifier.Report {
+    var report = report
+    report.root = walk.frontier.root
+    return report
+  }
+
+  /// The index as a walk finds it now, whatever was known before.
+  private func freshIndex(_ open: OpenSegment, before successor: Segment) throws(LogError) -> BlockIndex {
+    let (header, checksum) = try open.segment.header(open.file)
+    return try open.segment.walkWhole(open.file, header, checksum: checksum, before: successor)
+  }
+
+  private func checkStart(_ header: SegmentHeader, isFirst: Bool) throws(LogError) {
+    guard header.first == next, header.lastTime == time, !isFirst || header.previousChecksum == 0 else {
+      throw LogError(
+        FormatFlaw("the segment does not follow from position \(next.value - 1)"),
+        at: .init(file: SegmentName.of(header.first), offset: 0, position: header.first))
+    }
+  }
+
+  // MARK: Records
+
+  /// - Parameter completed: gets the nodes of the stored levels that the block completes.
+  private mutating func checkBlock(
+    _ block: Block, completed: (MerkleNode) -> Void
+  ) throws(LogError) -> Block {
+    for record in block.records {
+      guard record.envelope.time >= time else {
+        throw LogError(
+          FormatFlaw("the recorded time lies before the record before it"),
+          at: .init(file: block.segment, offset: block.offset, position: record.position))
+      }
+      time = record.envelope.time
+      if record.payload.retained == nil { report.erased += 1 }
+      try walk.add(record, of: block, completed: completed)
+      if heads.includes(size: walk.frontier.count) { report.treeHeads += try heads.check(walk.frontier) }
+    }
+    next = block.last.next
+    report.blocks += 1
+    report.records += UInt64(block.records.count)
+    return block
+  }
+
+  // MARK: Sealed segments
+
+  /// Rebuilds what the segment says of its blocks from the blocks, and compares.
+  private mutating func checkSealed(
+    _ open: OpenSegment, _ seal: SegmentSeal, progress: (UInt64) -> Void
+  ) throws(LogError) {
+    let file = open.file
+    func flaw(_ reason: String, _ section: SealedSection? = nil) -> LogError {
+      LogError(
+        FormatFlaw(reason),
+        at: .init(file: file.name, offset: UInt64(section?.offset ?? 0), position: open.header.first))
+    }
+    guard seal.peaks == walk.frontier.peaks.flatMap(\.bytes) else {
+      throw flaw("the Merkle peaks of the segment are not those of the records before it")
+    }
+    guard let table = open.tables?.table, let numbers = table.distinctNumbers else {
+      throw flaw("a UUID stands twice in the table", seal.sections.table)
+    }
+    var blocks = SegmentWalk(file, from: BlockIndex(open.header, checksum: 0), limit: UInt64(seal.sections.dictionary.offset))
+    let end = try blocks.run()
+    guard case .full = end, blocks.offset == UInt64(seal.sections.dictionary.offset), blocks.chain == seal.chain else {
+      throw LogError(
+        FormatFlaw("the blocks do not lead to what the seal says"),
+        at: .init(file: file.name, offset: blocks.offset, position: blocks.next))
+    }
+    var contents = SealedContents(numbers: numbers)
+    for found in blocks.found {
+      let place = BlockPlace(
+        first: found.header.first, last: found.header.last, offset: found.offset, bytes: found.header.frameBytes)
+      let block = try checkBlock(open.block(place)) { contents.add($0) }
+      do {
+        // A segment's length fits an Int.
+        try contents.add(block.records, at: Int(found.offset))
+      } catch {
+        throw LogError(error, at: .init(file: file.name, offset: found.offset, position: block.first))
+      }
+      progress(found.offset)
+    }
+    guard blocks.next.value - open.header.first.value == seal.records, time == seal.lastTime else {
+      throw flaw("the seal's number of records or last time is not that of the blocks")
+    }
+    let pairs = [
+      (seal.sections.index, contents.index, "index"), (seal.sections.streams, contents.streams, "index of streams"),
+      (seal.sections.tree, contents.tree(end: walk.frontier), "tree"),
+    ]
+    for (section, expected, name) in pairs where try file.section(section) != expected {
+      throw flaw("the \(name) of the segment is not that of its records", section)
+    }
+  }
+}
