@@ -813,12 +813,11 @@ def read_text(path):
     """A text of at most 16 KiB."""
     with open(path, "rb") as file:
         data = file.read(NOTE_BYTES_MAX + 1)
-    with place(file=path.name):
-        require(len(data) <= NOTE_BYTES_MAX, "the file is longer than 16 KiB")
-        try:
-            return data.decode()
-        except UnicodeDecodeError:
-            raise Damage("the file is not UTF-8") from None
+    require(len(data) <= NOTE_BYTES_MAX, "the file is longer than 16 KiB")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise Damage("the file is not UTF-8") from None
 
 
 def check_signatures(text, lines, key):
@@ -882,8 +881,7 @@ def parse_proof(text, key):
         require(lines[0].startswith("old "), "this is neither an inclusion proof nor a consistency proof")
         number, lines = decode_number(lines[0].removeprefix("old "), "the old tree size"), lines[1:]
     hashes = [decode_hash(line, "a hash of the proof") for line in lines]
-    with place(position="of the checkpoint"):
-        return Proof(number, hashes, parse_tree_head(note, key), extra)
+    return Proof(number, hashes, parse_tree_head(note, key), extra)
 
 
 def check_inclusion(proof):
@@ -997,7 +995,7 @@ class LogVerifier:
             self.superblock = parse_superblock(path.read_bytes(), self.notes)
         firsts = self.list_segments()
         for first, following in zip(firsts, [*firsts[1:], None]):
-            with SegmentFile(self.folder / f"{first:020}.seg") as file, place(file=file.name):
+            with SegmentFile(self.folder / f"{first:020}.seg") as file, place(file.name, position=first):
                 self.check_segment(file, first, following)
         durable = self.superblock.durable
         if self.tree.size < durable:
@@ -1183,13 +1181,17 @@ class LogVerifier:
 # -------------------------------------------------------------------------------------------------------- the command
 
 
+# What a verifier key looks like; anything else that is given as one is the name of a file.
+KEY_TEXT = re.compile(r"[^+\s]+\+[0-9a-f]{8}\+")
+
+
 def read_key(arguments):
     """The key to trust: --key, else checkpoint.pub, else None. Where both are there, they must be the same."""
     given = stored = None
     if arguments.key:
-        path = pathlib.Path(arguments.key)
         with place(file="--key"):
-            given = parse_key(read_text(path) if "/" != arguments.key and path.is_file() else arguments.key)
+            inline = KEY_TEXT.match(arguments.key)
+            given = parse_key(arguments.key if inline else read_text(pathlib.Path(arguments.key)))
     path = arguments.data / "checkpoint.pub" if arguments.data else None
     if path and path.is_file():
         with place(file=path.name):
@@ -1229,13 +1231,14 @@ def check_heads(verifier, stored, kept):
             require(head.size <= size, f"the log was rolled back: it ends at {size}, the tree head has {head.size}")
             require(head.root == verifier.tree.roots[head.size],
                     f"the records up to {head.size} are not those of this tree head: the log was changed")
-    have = {head.size for head in stored.values()}
-    missing = [end for end in verifier.sealed_ends if end not in have]
+    # One that is here now, but was not before, came from a server that runs.
+    names = {end: f"{end:020}.checkpoint" for end in verifier.sealed_ends}
+    missing = [end for end, name in names.items() if name not in stored and not (verifier.folder / name).exists()]
     for end in missing:
         # A crash may come between the sealing of a segment and the signing of its head, which is why the last may lack.
-        if end != verifier.sealed_ends[-1]:
-            raise Damage("the tree head of a sealed segment is missing", f"{end:020}.checkpoint", position=end)
-        verifier.notes.append(f"the last sealed segment has no tree head yet: {end:020}.checkpoint")
+        with place(file=names[end], position=end):
+            require(end == verifier.sealed_ends[-1], "the tree head of a sealed segment is missing")
+        verifier.notes.append(f"the last sealed segment has no tree head yet: {names[end]}")
 
 
 def verify_data(arguments, key, kept):
@@ -1260,6 +1263,14 @@ def verify_data(arguments, key, kept):
     }
 
 
+def time_text(milliseconds):
+    try:
+        time = datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return f"{milliseconds} ms"
+    return time.isoformat(timespec="milliseconds") + "Z"
+
+
 def verify_proof(arguments, key, kept):
     """Verifies a proof. Gives what to print."""
     if not key:
@@ -1277,10 +1288,9 @@ def verify_proof(arguments, key, kept):
                 check_consistency(proof, old)
             return {"proof": "consistency", "oldSize": proof.number, "proofTreeSize": proof.head.size}
         envelope = check_inclusion(proof)
-    time = datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=max(envelope.time, BEFORE_ALL_TIMES // 2))
     return {
         "proof": "inclusion", "position": proof.number + 1, "proofTreeSize": proof.head.size, "kind": envelope.kind,
-        "stream": envelope.stream.hex(), "recorded": time.isoformat(timespec="milliseconds") + "Z",
+        "stream": envelope.stream.hex(), "recorded": time_text(envelope.time),
         "payload": "erased" if "payload" not in proof.extra else f"{len(proof.extra['payload'])} bytes",
     }
 
@@ -1340,7 +1350,7 @@ def main(argv=None):
             print(json.dumps({"holds": False, **vars(damage)}, indent=2))
         print(f"does not hold: {damage}", file=sys.stderr)
         return EXIT_DAMAGED
-    except (CannotRun, OSError) as error:
+    except (CannotRun, OSError, MemoryError) as error:
         print(f"could not run: {error}", file=sys.stderr)
         return EXIT_COULD_NOT_RUN
     print_result(arguments, result)

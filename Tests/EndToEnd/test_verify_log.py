@@ -1,88 +1,22 @@
-"""The verifier in Python accepts what the format page describes, and nothing else. No server runs here."""
+"""The verifier in Python accepts the log that the format page describes, and nothing else. No server runs here."""
 
 import base64
 import dataclasses
-import importlib.util
-import json
-import pathlib
 import random
 import re
 import shutil
-import subprocess
-import sys
 
 import pytest
 
 from harness import merkle
-from harness.log_story import ALICE, CAROL, SHAPE, erase, parts, put, registration, story, turn
-from harness.log_writer import LogWriter, Part, crc, digests
-from harness.note_signer import NoteSigner
+from harness.log_story import ALICE, CAROL, SHAPE, change_text, erase, parts, put, registration, turn
+from harness.log_writer import LogWriter, Part
+from harness.verifying import COUNT, FIRST, FULL, HEADS, ROOT, SECOND, TAIL
+from harness.verifying import data, events, kept, verify, whole, writer  # noqa: F401 (fixtures)
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "Tools" / "verify_log.py"
-FIRST, SECOND, FULL, TAIL = (f"{first:020}.seg" for first in (1, 301, 701, 731))
-HEADS = [f"{size:020}.checkpoint" for size in (300, 700)]
-COUNT = 742
 ANOTHER_SEED = bytes(32)
 COLUMNS = ("shapes", "shape", "stream", "actor", "service", "device", "subject", "command", "version", "time",
            "original time", "length", "fresh", "content")
-
-
-def load_verifier():
-    specification = importlib.util.spec_from_file_location("verify_log", SCRIPT)
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-verifier = load_verifier()
-
-
-class Answer:
-    """What the verifier said."""
-
-    def __init__(self, capsys, *arguments):
-        capsys.readouterr()
-        self.status = verifier.main([*map(str, arguments), "--json"])
-        output, self.errors = capsys.readouterr()
-        self.result = json.loads(output) if output else {}
-
-    def place(self) -> tuple:
-        return self.result["file"], self.result["offset"], self.result["position"]
-
-
-@pytest.fixture
-def verify(capsys):
-    return lambda *arguments: Answer(capsys, *arguments)
-
-
-@pytest.fixture(scope="module")
-def events():
-    return story()
-
-
-@pytest.fixture(scope="module")
-def writer(events):
-    return LogWriter(parts(events))
-
-
-@pytest.fixture(scope="module")
-def whole(writer, tmp_path_factory):
-    return writer.write(tmp_path_factory.mktemp("whole") / "data")
-
-
-@pytest.fixture
-def data(whole, tmp_path):
-    """A copy to do damage to."""
-    return shutil.copytree(whole, tmp_path / "data")
-
-
-@pytest.fixture
-def kept(writer, tmp_path):
-    """A tree head of the whole log that lies where the forger cannot reach."""
-    path = tmp_path / "kept.txt"
-    path.write_text(writer.head(COUNT))
-    return path
 
 
 # What holds
@@ -242,6 +176,43 @@ def test_a_file_that_grew_is_damage(data, name, verify):
     assert verify("--data", data).status == 1
 
 
+@pytest.mark.parametrize("name", ["1.seg", "00000000000000000301x.seg", "300.checkpoint"])
+def test_a_file_under_a_wrong_name_is_damage(data, name, verify):
+    (data / "log" / name).write_bytes((data / "log" / (FIRST if ".seg" in name else HEADS[0])).read_bytes())
+    assert verify("--data", data).place()[0] == name
+
+
+def test_an_inserted_segment_is_damage(data, verify):
+    shutil.copy(data / "log" / TAIL, data / "log" / f"{721:020}.seg")
+    answer = verify("--data", data)
+    assert answer.place()[0] == FULL and "lead beyond" in answer.errors
+
+
+def test_files_beside_the_log_are_named_and_passed_over(data, verify):
+    (data / "log" / "torn-00000000000000000731-1.bin").write_bytes(b"torn")
+    assert "was not looked at" in verify("--data", data).result["notes"][0]
+
+
+def test_a_sealed_segment_at_the_end_is_damage(data, verify):
+    for name in (FULL, TAIL):
+        (data / "log" / name).unlink()
+    assert verify("--data", data).place() == (SECOND, 12, 301)
+
+
+def test_a_missing_verifier_key_is_damage(data, writer, verify):
+    (data / "checkpoint.pub").unlink()
+    assert verify("--data", data).place()[0] == HEADS[0]
+    assert verify("--data", data, "--key", writer.signer.verifier_key()).status == 0
+
+
+def test_a_sealed_segment_behind_an_active_one_is_damage(events, tmp_path, verify):
+    mixed = parts(events)
+    mixed[0].sealed = False
+    mixed[0].blocks = [block[:60] for block in mixed[0].blocks]
+    answer = verify("--data", LogWriter(mixed).write(tmp_path / "data"))
+    assert answer.status == 1 and "follows an active one" in answer.errors
+
+
 @pytest.mark.parametrize("one, other", [(FIRST, SECOND), (FIRST, FULL), (SECOND, FULL), (FULL, TAIL), tuple(HEADS)])
 def test_two_files_that_changed_places_are_damage(data, one, other, verify):
     one, other = data / "log" / one, data / "log" / other
@@ -260,10 +231,6 @@ def test_a_segment_from_another_copy_of_the_log_is_damage(events, data, tmp_path
 
 
 # Damage by a forger, who makes every checksum anew
-
-
-def change_text(events):
-    return [*events[:150], dataclasses.replace(events[150], payload=b"forged"), *events[151:]]
 
 
 def change_author(events):
@@ -365,14 +332,30 @@ def end_with(extra):
     return lambda data: data + extra
 
 
+def bad_form(data):
+    return b"\7" + data[1:]
+
+
+def longer(data):
+    """One shape more than there is use for."""
+    return data + b"\0\x63\0" + data[3:8]
+
+
+SEAL_FIELDS = (0, 8, 16, 20, 24, 32, 36, 40, 44, 48, 52, 56, 64, 68, 80, 96, 100, 108)
 FORGED_PARTS = {
+    "copy/0": [put(8, "<I", 2), put(12, "<I", 1), put(16, "<B", 7), put(32, "<Q", 3), put(40, "<Q", 1 << 63),
+               put(40, "<Q", 743), put(60, "<B", 1)],
+    "copy/1": [put(8, "<I", 2), put(32, "<Q", 4), put(100, "<B", 1)],
+    "behind/0": [turn(0), turn(-1)],
+    "behind/1": [turn(0), turn(-1)],
     "header/0": [put(14, "<H", 1), put(16, "<B", 7), put(32, "<Q", 2), put(56, "<I", 1), put(60, "<I", 1),
                  put(64, "<B", 1), put(2112, "<Q", 9000), put(2120, "<q", 0), put(2156, "<I", 1), put(2300, "<B", 1),
-                 put(8, "<I", 2), put(12, "<H", 3), put(12, "<H", 1), put(0, "<B", 0)],
+                 put(8, "<I", 2), put(12, "<H", 3), put(12, "<H", 1), put(0, "<B", 0), put(60, "<I", 65),
+                 put(32, "<Q", 0), put(2112, "<Q", 1 << 31)],
     "header/1": [turn(70), put(60, "<I", 2), put(2120, "<q", 5), put(56, "<I", 5)],
     "header/2": [put(60, "<I", 1), put(2112, "<Q", 32_776), put(2112, "<Q", 4096), put(2130, "<B", 1),
                  put(2120, "<q", 5), put(12, "<H", 2)],
-    "seal/0": [turn(offset) for offset in (0, 8, 16, 20, 24, 32, 36, 40, 44, 48, 52, 56, 64, 68, 80, 96, 100, 108)],
+    "seal/0": [put(16, "<I", 0), put(0, "<Q", 0)] + [turn(offset) for offset in SEAL_FIELDS],
     "block/0/1": [put(4, "<B", 2), put(5, "<B", 2), put(5, "<B", 1), put(6, "<H", 1), turn(8), put(16, "<Q", 122),
                   put(24, "<Q", 5), put(32, "<I", 179), put(32, "<I", 0), turn(36), turn(40), turn(44), turn(48),
                   put(52, "<Q", 1), put(40, "<I", 1 << 30), put(36, "<I", 1 << 30)],
@@ -391,10 +374,13 @@ FORGED_PARTS = {
     "section/1/dictionary": [lambda data: bytes(len(data)), lambda data: b""],
     "section/0/dictionary": [lambda data: bytes(65_537)],
     "rest/2": [turn(0), turn(-1)],
-    **{f"column/0/0/{name}": [turn(0), lambda data: data[:-1], end_with(b"\0")] for name in COLUMNS},
+    **{f"column/0/0/{name}": [turn(0), lambda data: data[:-1], end_with(b"\0")] for name in COLUMNS[1:]},
     **{f"column/1/1/{name}": [turn(-1), lambda data: data[1:]] for name in COLUMNS},
+    "column/0/0/shapes": [turn(0), bad_form, longer, lambda data: data + data[:8], put(5, "<H", 64), put(7, "<B", 3)],
     "column/0/1/shape": [lambda data: b"\x80\0" + data[1:], lambda data: b"\xff" * 10 + data],
-    "body/0/0": [end_with(b"\0"), end_with(b"\1\1")],
+    "column/0/1/version": [lambda data: b"\xff" * 9 + b"\2" + data[1:]],
+    "body/0/0": [lambda data: data[:-1], lambda data: b"\xff\xff\3" + data[1:],
+                 end_with(b"\0"), end_with(b"\1\1")],
     "body/2/0": [end_with(b"\0"), turn(0), turn(4), turn(5), turn(6), turn(13), turn(14)],
 }
 FORGERIES = [(part, number) for part, changes in FORGED_PARTS.items() for number in range(len(changes))]
@@ -447,177 +433,3 @@ def test_a_second_registration_changes_no_key(events, tmp_path, verify):
     head = tmp_path / "head.txt"
     head.write_text(writer.head(COUNT + 2))
     assert verify("--data", writer.write(tmp_path / "data"), "--checkpoint", head).status == 0
-
-
-# Tree heads
-
-
-def test_a_tree_head_may_have_extensions_and_other_signatures(data, writer, verify, tmp_path):
-    root = merkle.root(writer.leaves[:500])
-    other = NoteSigner("witness.example", ANOTHER_SEED)
-    note = writer.signer.tree_head(500, root, "an extension\n")
-    text = note.split("\n\n")[0] + "\n"
-    kept = tmp_path / "kept.txt"
-    kept.write_text(note + other.signature_line(text))
-    answer = verify("--data", data, "--checkpoint", kept)
-    assert answer.status == 0, answer.errors
-    kept.write_text(text + "\n" + other.signature_line(text))
-    assert verify("--data", data, "--checkpoint", kept).status == 1
-
-
-@pytest.mark.parametrize("change", [
-    lambda note: note.replace("300", "299", 1), lambda note: note.replace("\n300\n", "\n0300\n"),
-    lambda note: note.replace("hansard/0011", "hansard/0012"), lambda note: note.rstrip("\n"),
-    lambda note: note.replace("\n\n", "\nmore\n\n"), lambda note: note.replace("\u2014", "-"),
-    lambda note: note + "junk\n", lambda note: note.split("\n\n")[0] + "\n\n", lambda note: note + "x" * 16_384,
-    lambda note: "", lambda note: note[:-3] + "!\n",
-])
-def test_a_forged_tree_head_is_damage(data, change, verify):
-    path = data / "log" / HEADS[0]
-    path.write_text(change(path.read_text()))
-    assert verify("--data", data).place()[0] == HEADS[0]
-
-
-def test_tree_heads_of_every_size_hold(whole, writer, verify, tmp_path):
-    arguments = []
-    for size in (0, 1, 2, 3, 255, 256, 257, 511, 512, 513, 741):
-        path = tmp_path / f"{size}.txt"
-        path.write_text(writer.head(size))
-        arguments += ["--checkpoint", path]
-    answer = verify("--data", whole, *arguments)
-    assert (answer.status, answer.result.get("keptCheckpoints")) == (0, 11), answer.errors
-
-
-# Proofs
-
-
-def inclusion_proof(writer, index: int, size: int, **changes) -> str:
-    event, (salt, digest) = writer.events[index], digests(writer.events)[index]
-    extra = {"envelope": event.envelope().hex(), "digest": digest.hex()}
-    extra |= {} if salt is None else {"salt": salt.hex(), "payload": event.payload.hex()}
-    extra = base64.b64encode(json.dumps(extra | changes).encode()).decode()
-    hashes = [base64.b64encode(part).decode() for part in merkle.inclusion(index, writer.leaves[:size])]
-    return "\n".join(["c2sp.org/tlog-proof@v1", f"extra {extra}", f"index {index}", *hashes, "", writer.head(size)])
-
-
-def consistency_proof(writer, old: int, size: int) -> str:
-    hashes = merkle.consistency(old, writer.leaves[:size]) if old else []
-    lines = [base64.b64encode(part).decode() for part in hashes]
-    return "\n".join([f"old {old}", *lines, "", writer.head(size)])
-
-
-@pytest.fixture
-def prove(writer, tmp_path, verify):
-    """Verifies a proof with the key of the log."""
-    def check(text, *arguments):
-        path = tmp_path / "proof.txt"
-        path.write_text(text)
-        return verify("--proof", path, "--key", writer.signer.verifier_key(), *arguments)
-    return check
-
-
-@pytest.mark.parametrize("index, size", [(0, 1), (0, 2), (1, 2), (2, 3), (6, 7), (255, 256), (256, 257), (150, 742),
-                                         (741, 742), (511, 600)])
-def test_an_inclusion_proof_holds(writer, index, size, prove):
-    answer = prove(inclusion_proof(writer, index, size))
-    assert answer.status == 0 and answer.result["position"] == index + 1, answer.errors
-
-
-def test_an_inclusion_proof_of_an_erased_record_holds(events, prove):
-    erased = LogWriter(parts(erase(events, CAROL)))
-    index = next(index for index, event in enumerate(erased.events) if event.form == 1)
-    assert prove(inclusion_proof(erased, index, COUNT)).result["payload"] == "erased"
-
-
-def test_a_forged_inclusion_proof_is_refused(writer, prove, kept):
-    proof = inclusion_proof(writer, 150, COUNT)
-    lines = proof.split("\n")
-    forged = [
-        proof.replace("index 150", "index 151"), proof.replace("index 150", "index 742"),
-        proof.replace("@v1", "@v2"), "\n".join([*lines[:3], *lines[4:]]), "\n".join([*lines[:3], lines[3], *lines[3:]]),
-        "\n".join([*lines[:3], lines[4], lines[3], *lines[5:]]),
-        inclusion_proof(writer, 150, COUNT, payload="00"), inclusion_proof(writer, 150, COUNT, salt="00"),
-        inclusion_proof(writer, 150, COUNT, digest="00" * 32),
-        inclusion_proof(writer, 150, COUNT, envelope=writer.events[151].envelope().hex()),
-        inclusion_proof(writer, 150, COUNT, envelope="AA"), inclusion_proof(writer, 150, COUNT)[:-10],
-    ]
-    assert [prove(text).status for text in forged] == [1] * len(forged)
-    other = LogWriter(parts(change_text(writer.events)))
-    assert prove(inclusion_proof(other, 150, COUNT)).status == 0
-    assert prove(inclusion_proof(other, 150, COUNT), "--checkpoint", kept).status == 1
-
-
-@pytest.mark.parametrize("old, size", [(0, 5), (1, 1), (1, 2), (2, 3), (3, 7), (4, 7), (6, 7), (256, 742), (300, 700),
-                                       (700, 742), (741, 742), (742, 742)])
-def test_a_consistency_proof_holds(writer, old, size, prove, tmp_path):
-    head = tmp_path / "old.txt"
-    head.write_text(writer.head(old))
-    answer = prove(consistency_proof(writer, old, size), "--checkpoint", head)
-    assert (answer.status, answer.result.get("oldSize")) == (0, old), answer.errors
-
-
-def test_a_forged_consistency_proof_is_refused(events, writer, prove, tmp_path):
-    head, proof = tmp_path / "old.txt", consistency_proof(writer, 300, 700)
-    head.write_text(writer.head(300))
-    lines = proof.split("\n")
-    other = LogWriter(parts(change_text(events)))
-    forged = ["\n".join([lines[0], *lines[2:]]), "\n".join([lines[0], lines[1], *lines[1:]]),
-              "\n".join([lines[0], lines[2], lines[1], *lines[3:]]), consistency_proof(other, 300, 700),
-              consistency_proof(other, 300, 300)]
-    assert [prove(text, "--checkpoint", head).status for text in forged] == [1] * len(forged)
-    assert prove(proof).status == 2, "there is no checkpoint of the old size"
-
-
-# What it stands on, and what keeps it from running
-
-
-@pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 1699, 1700, 1701, 4092, 5000, 70_001])
-def test_the_checksum_is_that_of_the_plain_definition(length):
-    assert verifier.crc32c(b"123456789") == 0xE3069283
-    data = random.Random(length).randbytes(length)
-    assert verifier.crc32c(data) == crc(data)
-
-
-def test_signatures_are_those_of_rfc_8032():
-    """Section 7.1, tests 1 and 3."""
-    vectors = [
-        ("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
-         "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", "",
-         "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46b"
-         "d25bf5f0595bbe24655141438e7a100b"),
-        ("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7",
-         "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025", "af82",
-         "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc659"
-         "4a7c15e9716ed28dc027beceea1ec40a"),
-    ]
-    for seed, public, message, signature in vectors:
-        signer = NoteSigner("name", bytes.fromhex(seed))
-        public, message, signature = map(bytes.fromhex, (public, message, signature))
-        assert (signer.public, signer.sign(message)) == (public, signature)
-        assert verifier.ed25519_verifies(public, message, signature)
-        assert not verifier.ed25519_verifies(public, message + b"x", signature)
-        scalar = int.from_bytes(signature[32:], "little") + verifier.ORDER
-        assert not verifier.ed25519_verifies(public, message, signature[:32] + scalar.to_bytes(32, "little"))
-
-
-def test_the_verifier_stands_alone(whole, tmp_path):
-    """It runs as a program, from anywhere, and imports nothing of the repository."""
-    script = shutil.copy(SCRIPT, tmp_path / "verify.py")
-    run = subprocess.run([sys.executable, script, "--data", whole], capture_output=True, text=True, cwd=tmp_path)
-    assert run.returncode == 0 and "everything holds" in run.stdout, run.stderr
-    quiet = subprocess.run([sys.executable, script, "--data", whole, "--quiet"], capture_output=True, text=True)
-    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
-
-
-@pytest.mark.parametrize("arguments, says", [
-    (["--data", "nowhere"], "not a directory"), ([], "give --data"), (["--proof", "nowhere"], "needs a key"),
-])
-def test_what_keeps_it_from_running_is_said(arguments, says, tmp_path):
-    run = subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True, cwd=tmp_path)
-    assert run.returncode == 2 and says in run.stderr
-
-
-def test_a_missing_lz4_is_said(whole, monkeypatch, verify):
-    monkeypatch.setattr(verifier, "lz4", None)
-    answer = verify("--data", whole)
-    assert answer.status == 2 and "pip install lz4" in answer.errors

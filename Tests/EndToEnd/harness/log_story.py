@@ -71,6 +71,10 @@ def parts(events: list, shape: list = SHAPE, sealed: int = 2) -> list:
     return found
 
 
+def change_text(events: list) -> list:
+    return [*events[:150], dataclasses.replace(events[150], payload=b"forged"), *events[151:]]
+
+
 def put(offset: int, form: str, value: int):
     """A change of one field."""
     def change(data: bytes) -> bytes:

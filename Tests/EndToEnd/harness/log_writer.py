@@ -1,8 +1,8 @@
 """Writes whole logs from docs/log-format.md alone: what a test wants to see verified, and what a forger would leave.
 
 A forger may change any part before its checksum is made: `forge` maps the name of a part to what becomes of its bytes.
-Names: header/S, seal/S, block/S/B, body/S/B, padding/S/B, stored/S/B, column/S/B/NAME, section/S/NAME, and
-rest/S; S and B count from 0.
+Names: header/S, seal/S, block/S/B, body/S/B, padding/S/B, stored/S/B, column/S/B/NAME, section/S/NAME, rest/S, and of
+the superblock copy/0, copy/1, behind/0 and behind/1; S and B count from 0.
 """
 
 import dataclasses
@@ -237,10 +237,11 @@ class LogWriter:
         return data
 
     def superblock(self) -> bytes:
-        copies = [(2, self.durable), (1, 0)]
-        return b"".join(
-            checked(struct.pack("<8sII16sQQ460x", b"HANSARDB", 1, 0, IDENTITY, *copy)) + bytes(3584) for copy in copies
-        )
+        pages = []
+        for slot, numbers in enumerate([(2, self.durable), (1, 0)]):
+            copy = struct.pack("<8sII16sQQ460x", b"HANSARDB", 1, 0, IDENTITY, *numbers)
+            pages.append(checked(self.forged(f"copy/{slot}", copy)) + self.forged(f"behind/{slot}", bytes(3584)))
+        return b"".join(pages)
 
     def header(self, number: int, kind: int, first: int, time: int, before: int, length: int, seal: bytes) -> bytes:
         salt = struct.pack("<Q", 0x1000 * kind + number)
