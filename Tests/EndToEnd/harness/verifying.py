@@ -1,0 +1,74 @@
+"""What the tests of the verifier share: the program as a module, its answers, and a log that has everything."""
+
+import importlib.util
+import json
+import pathlib
+import shutil
+
+import pytest
+
+from .log_story import parts, story
+from .log_writer import LogWriter
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+SCRIPT = ROOT / "Tools" / "verify_log.py"
+FIRST, SECOND, FULL, TAIL = (f"{first:020}.seg" for first in (1, 301, 701, 731))
+HEADS = [f"{size:020}.checkpoint" for size in (300, 700)]
+COUNT = 742
+
+
+def load_verifier():
+    specification = importlib.util.spec_from_file_location("verify_log", SCRIPT)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+verifier = load_verifier()
+
+
+class Answer:
+    """What the verifier said."""
+
+    def __init__(self, capsys, *arguments):
+        capsys.readouterr()
+        self.status = verifier.main([*map(str, arguments), "--json"])
+        output, self.errors = capsys.readouterr()
+        self.result = json.loads(output) if output else {}
+
+    def place(self) -> tuple:
+        return self.result["file"], self.result["offset"], self.result["position"]
+
+
+@pytest.fixture
+def verify(capsys):
+    return lambda *arguments: Answer(capsys, *arguments)
+
+
+@pytest.fixture(scope="module")
+def events():
+    return story()
+
+
+@pytest.fixture(scope="module")
+def writer(events):
+    return LogWriter(parts(events))
+
+
+@pytest.fixture(scope="module")
+def whole(writer, tmp_path_factory):
+    return writer.write(tmp_path_factory.mktemp("whole") / "data")
+
+
+@pytest.fixture
+def data(whole, tmp_path):
+    """A copy to do damage to."""
+    return shutil.copytree(whole, tmp_path / "data")
+
+
+@pytest.fixture
+def kept(writer, tmp_path):
+    """A tree head of the whole log that lies where the forger cannot reach."""
+    path = tmp_path / "kept.txt"
+    path.write_text(writer.head(COUNT))
+    return path

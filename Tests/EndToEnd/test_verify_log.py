@@ -1,0 +1,435 @@
+"""The verifier in Python accepts the log that the format page describes, and nothing else. No server runs here."""
+
+import base64
+import dataclasses
+import random
+import re
+import shutil
+
+import pytest
+
+from harness import merkle
+from harness.log_story import ALICE, CAROL, SHAPE, change_text, erase, parts, put, registration, turn
+from harness.log_writer import LogWriter, Part
+from harness.verifying import COUNT, FIRST, FULL, HEADS, ROOT, SECOND, TAIL
+from harness.verifying import data, events, kept, verify, whole, writer  # noqa: F401 (fixtures)
+
+ANOTHER_SEED = bytes(32)
+COLUMNS = ("shapes", "shape", "stream", "actor", "service", "device", "subject", "command", "version", "time",
+           "original time", "length", "fresh", "content")
+
+
+# What holds
+
+
+def test_a_whole_log_is_accepted(whole, kept, verify, writer):
+    answer = verify("--data", whole, "--checkpoint", kept, "--key", writer.signer.verifier_key())
+    assert answer.status == 0, answer.errors
+    expected = {"segments": 4, "sealed": 2, "blocks": 9, "records": COUNT, "treeSize": COUNT, "treeHeads": 2}
+    assert expected.items() <= answer.result.items()
+    assert answer.result["root"] == base64.b64encode(merkle.root(writer.leaves)).decode()
+    assert answer.result["notes"] == []
+
+
+def test_every_erasure_leaves_the_tree_as_it_was(events, kept, tmp_path, verify):
+    data = LogWriter(parts(erase(events, CAROL))).write(tmp_path / "data")
+    answer = verify("--data", data, "--checkpoint", kept)
+    assert answer.status == 0, answer.errors
+    assert answer.result["erased"] > 10 and answer.result["ownSalts"] > 10
+
+
+def test_segments_may_all_be_active(events, kept, tmp_path, verify):
+    shape = [[60] * 5, [50] * 6, SHAPE[2], [12, 20, 40, 40]]
+    answer = verify("--data", LogWriter(parts(events, shape, 0)).write(tmp_path / "data"), "--checkpoint", kept)
+    assert (answer.status, answer.result.get("sealed")) == (0, 0), answer.errors
+
+
+def test_the_golden_log_is_accepted(tmp_path, verify):
+    shutil.copytree(ROOT / "Tests" / "Fixtures" / "v1" / "log", tmp_path / "log")
+    answer = verify("--data", tmp_path)
+    assert answer.status == 0, answer.errors
+    assert (answer.result["segments"], answer.result["records"]) == (3, 64)
+
+
+def test_the_worked_example_of_the_page_is_accepted(tmp_path, verify):
+    page = (ROOT / "docs" / "log-format.md").read_text()
+    (tmp_path / "log").mkdir()
+    for name, dump in re.findall(r"```hex (\S+)\n(.*?)```", page, re.DOTALL):
+        content = bytearray(8192 if name == "superblock" else 5120)
+        for line in dump.splitlines():
+            offset, _, row = line.partition("  ")
+            content[int(offset, 16) : int(offset, 16) + 16] = bytes.fromhex(row)
+        (tmp_path / "log" / name).write_bytes(content)
+    answer = verify("--data", tmp_path)
+    assert answer.status == 0, answer.errors
+    assert (answer.result["records"], answer.result["erased"], answer.result["durable"]) == (3, 1, 3)
+
+
+def test_a_log_that_was_only_just_made_is_accepted(tmp_path, verify):
+    data = LogWriter([Part([])]).write(tmp_path / "data")
+    assert verify("--data", data).result["records"] == 0
+    (data / "log" / FIRST).unlink()
+    assert verify("--data", data).result["segments"] == 0
+
+
+# What a crash may leave
+
+
+def test_an_unfinished_end_is_reported_and_accepted(events, tmp_path, verify):
+    data = LogWriter(parts(events), durable=COUNT - 5).write(tmp_path / "data")
+    path = data / "log" / TAIL
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content.rstrip(b"\0")) - 7])
+    answer = verify("--data", data)
+    assert (answer.status, answer.result["records"]) == (0, COUNT - 3), answer.errors
+    assert "unfinished end" in answer.result["notes"][0]
+
+
+def test_an_end_that_is_known_to_be_durable_is_damage(data, verify):
+    path = data / "log" / TAIL
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content.rstrip(b"\0")) - 7])
+    answer = verify("--data", data)
+    assert answer.status == 1 and "known to be durable" in answer.errors
+    assert answer.place()[0] == TAIL and answer.place()[2] == COUNT - 2
+
+
+def test_a_damaged_block_before_an_intact_one_is_damage(events, tmp_path, verify):
+    data = LogWriter(parts(events), durable=0).write(tmp_path / "data")
+    content = bytearray((data / "log" / TAIL).read_bytes())
+    start = [found.start() for found in re.finditer(b"HBLK", content)][1]
+    content[start + 70] ^= 1
+    (data / "log" / TAIL).write_bytes(content)
+    answer = verify("--data", data)
+    assert answer.status == 1 and answer.place() == (TAIL, start, 736)
+
+
+def test_one_damaged_superblock_is_reported_and_two_are_damage(data, verify):
+    path = data / "log" / "superblock"
+    path.write_bytes(turn(4096 + 20)(path.read_bytes()))
+    answer = verify("--data", data)
+    assert answer.status == 0 and "one copy" in answer.result["notes"][0]
+    path.write_bytes(turn(20)(path.read_bytes()))
+    assert verify("--data", data).place()[0] == "superblock"
+
+
+def test_the_head_of_the_last_sealed_segment_may_still_lack(data, verify):
+    (data / "log" / HEADS[1]).unlink()
+    assert "no tree head yet" in verify("--data", data).result["notes"][0]
+    (data / "log" / HEADS[0]).unlink()
+    assert verify("--data", data).place()[0] == HEADS[0]
+
+
+# Damage by chance
+
+
+def flips(whole):
+    """(file, offset) in every region: headers, blocks, padding, sections, zeros between blocks and end."""
+    chance = random.Random(11)
+    for name in (FIRST, SECOND, FULL, TAIL):
+        content = (whole / "log" / name).read_bytes()
+        used = len(content.rstrip(b"\0")) if name in (FULL, TAIL) else len(content)
+        edges = [0, 8, 12, 14, 16, 32, 40, 48, 56, 60, 64, 100, 2111, 2112, 2120, 2128, 2136, 2148, 2152, 2156, 2160,
+                 2239, 2240, 4000, 4092, 4095, used - 1]
+        blocks = [found.start() for found in re.finditer(b"HBLK", content)]
+        edges += [block + at for block in blocks for at in (0, 4, 5, 6, 8, 16, 24, 32, 36, 40, 44, 48, 52, 60, 64, 65)]
+        edges += [chance.randrange(4096, used) for _ in range(60)]
+        edges += [used + 9, len(content) - 1] if name == FULL else []
+        yield from ((name, offset) for offset in sorted(set(edges)))
+    for name in HEADS:
+        length = len((whole / "log" / name).read_bytes())
+        yield from ((name, offset) for offset in range(0, length, 7))
+
+
+def test_no_flipped_bit_goes_unnoticed(whole, data, verify):
+    unnoticed = []
+    for name, offset in flips(whole):
+        path = data / "log" / name
+        content = path.read_bytes()
+        path.write_bytes(turn(offset)(content))
+        answer = verify("--data", data)
+        if answer.status != 1 or (answer.result["file"] != name):
+            unnoticed.append((name, offset, answer.errors))
+        path.write_bytes(content)
+    assert unnoticed == []
+
+
+@pytest.mark.parametrize("name", [FIRST, SECOND, FULL, TAIL, "superblock"])
+def test_a_missing_file_is_damage(data, name, verify):
+    (data / "log" / name).unlink()
+    assert verify("--data", data).status == 1
+
+
+@pytest.mark.parametrize("name, length", [
+    (FIRST, -1), (FIRST, 4095), (SECOND, -40), (FULL, -1), (FULL, 4000), (TAIL, 4095), ("superblock", -1),
+])
+def test_a_file_that_was_cut_is_damage(data, name, length, verify):
+    path = data / "log" / name
+    path.write_bytes(path.read_bytes()[:length])
+    assert verify("--data", data).status == 1
+
+
+@pytest.mark.parametrize("name", [FIRST, SECOND, FULL, TAIL, "superblock"])
+def test_a_file_that_grew_is_damage(data, name, verify):
+    with (data / "log" / name).open("ab") as file:
+        file.write(b"\0")
+    assert verify("--data", data).status == 1
+
+
+@pytest.mark.parametrize("name", ["1.seg", "00000000000000000301x.seg", "300.checkpoint"])
+def test_a_file_under_a_wrong_name_is_damage(data, name, verify):
+    (data / "log" / name).write_bytes((data / "log" / (FIRST if ".seg" in name else HEADS[0])).read_bytes())
+    assert verify("--data", data).place()[0] == name
+
+
+def test_an_inserted_segment_is_damage(data, verify):
+    shutil.copy(data / "log" / TAIL, data / "log" / f"{721:020}.seg")
+    answer = verify("--data", data)
+    assert answer.place()[0] == FULL and "lead beyond" in answer.errors
+
+
+def test_files_beside_the_log_are_named_and_passed_over(data, verify):
+    (data / "log" / "torn-00000000000000000731-1.bin").write_bytes(b"torn")
+    assert "was not looked at" in verify("--data", data).result["notes"][0]
+
+
+def test_a_sealed_segment_at_the_end_is_damage(data, verify):
+    for name in (FULL, TAIL):
+        (data / "log" / name).unlink()
+    assert verify("--data", data).place() == (SECOND, 12, 301)
+
+
+def test_a_missing_verifier_key_is_damage(data, writer, verify):
+    (data / "checkpoint.pub").unlink()
+    assert verify("--data", data).place()[0] == HEADS[0]
+    assert verify("--data", data, "--key", writer.signer.verifier_key()).status == 0
+
+
+def test_a_sealed_segment_behind_an_active_one_is_damage(events, tmp_path, verify):
+    mixed = parts(events)
+    mixed[0].sealed = False
+    mixed[0].blocks = [block[:60] for block in mixed[0].blocks]
+    answer = verify("--data", LogWriter(mixed).write(tmp_path / "data"))
+    assert answer.status == 1 and "follows an active one" in answer.errors
+
+
+@pytest.mark.parametrize("one, other", [(FIRST, SECOND), (FIRST, FULL), (SECOND, FULL), (FULL, TAIL), tuple(HEADS)])
+def test_two_files_that_changed_places_are_damage(data, one, other, verify):
+    one, other = data / "log" / one, data / "log" / other
+    contents = one.read_bytes(), other.read_bytes()
+    one.write_bytes(contents[1])
+    other.write_bytes(contents[0])
+    assert verify("--data", data).status == 1
+
+
+def test_a_segment_from_another_copy_of_the_log_is_damage(events, data, tmp_path, verify):
+    """The same positions with another history before it."""
+    changed = [*events[:10], dataclasses.replace(events[10], payload=b"other"), *events[11:]]
+    other = LogWriter(parts(changed)).write(tmp_path / "other")
+    shutil.copy(other / "log" / SECOND, data / "log" / SECOND)
+    assert verify("--data", data).place()[0] == SECOND
+
+
+# Damage by a forger, who makes every checksum anew
+
+
+def change_author(events):
+    return [*events[:151], dataclasses.replace(events[151], actor=ALICE), *events[152:]]
+
+
+def change_original_time(events):
+    index = next(index for index, event in enumerate(events) if event.original is not None)
+    return [*events[:index], dataclasses.replace(events[index], original=5), *events[index + 1 :]]
+
+
+def exchange(events):
+    first, second = events[199], events[198]
+    return [*events[:198], dataclasses.replace(first, time=second.time), dataclasses.replace(second, time=first.time),
+            *events[200:]]
+
+
+def insert(events):
+    return [*events[:198], dataclasses.replace(events[198], payload=b"inserted"), *events[198:]]
+
+
+def delete(events):
+    return events[:198] + events[199:]
+
+
+def remove_key(events):
+    return [dataclasses.replace(event, payload=event.payload[:-34]) if event.kind == 1 else event for event in events]
+
+
+EDITS = [change_text, change_author, change_original_time, exchange, insert, delete, remove_key]
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_does_not_fit_the_stored_tree(events, writer, tmp_path, edit, verify):
+    """The forger makes checksums, chain, index and postings anew, but leaves peaks and nodes."""
+    data = LogWriter(parts(edit(events)), tree=writer.leaves).write(tmp_path / "data")
+    answer = verify("--data", data)
+    assert answer.status == 1 and answer.place()[0] in (FIRST, SECOND, "superblock"), answer.errors
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_with_a_new_tree_does_not_fit_the_signed_heads(events, whole, tmp_path, edit, verify):
+    """The forger makes the tree anew as well, but has no key."""
+    data = LogWriter(parts(edit(events))).write(tmp_path / "data")
+    for name in HEADS:
+        shutil.copy(whole / "log" / name, data / "log" / name)
+    answer = verify("--data", data)
+    assert answer.status == 1 and answer.place()[0] == HEADS[0] and "was changed" in answer.errors
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_with_new_heads_does_not_have_the_trusted_key(events, writer, tmp_path, edit, verify):
+    data = LogWriter(parts(edit(events)), seed=ANOTHER_SEED).write(tmp_path / "data")
+    assert verify("--data", data).status == 0
+    answer = verify("--data", data, "--key", writer.signer.verifier_key())
+    assert answer.status == 1 and answer.place()[0] == "checkpoint.pub"
+    (data / "checkpoint.pub").unlink()
+    answer = verify("--data", data, "--key", writer.signer.verifier_key())
+    assert answer.status == 1 and answer.place()[0] == HEADS[0]
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_with_the_stolen_key_is_caught_by_a_kept_checkpoint_alone(events, writer, kept, tmp_path, edit, verify):
+    data = LogWriter(parts([*edit(events), events[-1]])).write(tmp_path / "data")
+    key = writer.signer.verifier_key()
+    assert verify("--data", data, "--key", key).status == 0
+    answer = verify("--data", data, "--key", key, "--checkpoint", kept)
+    assert answer.status == 1 and answer.place() == (str(kept), None, COUNT)
+
+
+def test_an_edit_behind_the_last_sealed_segment_is_caught_by_a_kept_checkpoint_alone(events, kept, tmp_path, verify):
+    changed = [*events[:735], dataclasses.replace(events[735], payload=b"forged"), *events[736:]]
+    data = LogWriter(parts(changed)).write(tmp_path / "data")
+    assert verify("--data", data).status == 0
+    answer = verify("--data", data, "--checkpoint", kept)
+    assert answer.status == 1 and "was changed" in answer.errors
+
+
+def test_a_rollback_is_caught_by_a_kept_checkpoint_alone(events, kept, tmp_path, verify):
+    data = LogWriter(parts(events[:-3])).write(tmp_path / "data")
+    assert verify("--data", data).status == 0
+    answer = verify("--data", data, "--checkpoint", kept)
+    assert answer.status == 1 and "rolled back" in answer.errors
+
+
+def test_a_rollback_below_a_stored_head_is_caught(events, whole, tmp_path, verify):
+    data = LogWriter(parts(events[:500], [SHAPE[0], [200]], 1)).write(tmp_path / "data")
+    assert verify("--data", data).status == 0
+    shutil.copy(whole / "log" / HEADS[1], data / "log" / HEADS[1])
+    answer = verify("--data", data)
+    assert answer.status == 1 and answer.place()[0] == HEADS[1] and "rolled back" in answer.errors
+
+
+def swap_uuids(data):
+    return data[16:32] + data[:16] + data[32:]
+
+
+def end_with(extra):
+    return lambda data: data + extra
+
+
+def bad_form(data):
+    return b"\7" + data[1:]
+
+
+def longer(data):
+    """One shape more than there is use for."""
+    return data + b"\0\x63\0" + data[3:8]
+
+
+SEAL_FIELDS = (0, 8, 16, 20, 24, 32, 36, 40, 44, 48, 52, 56, 64, 68, 80, 96, 100, 108)
+FORGED_PARTS = {
+    "copy/0": [put(8, "<I", 2), put(12, "<I", 1), put(16, "<B", 7), put(32, "<Q", 3), put(40, "<Q", 1 << 63),
+               put(40, "<Q", 743), put(60, "<B", 1)],
+    "copy/1": [put(8, "<I", 2), put(32, "<Q", 4), put(100, "<B", 1)],
+    "behind/0": [turn(0), turn(-1)],
+    "behind/1": [turn(0), turn(-1)],
+    "header/0": [put(14, "<H", 1), put(16, "<B", 7), put(32, "<Q", 2), put(56, "<I", 1), put(60, "<I", 1),
+                 put(64, "<B", 1), put(2112, "<Q", 9000), put(2120, "<q", 0), put(2156, "<I", 1), put(2300, "<B", 1),
+                 put(8, "<I", 2), put(12, "<H", 3), put(12, "<H", 1), put(0, "<B", 0), put(60, "<I", 65),
+                 put(32, "<Q", 0), put(2112, "<Q", 1 << 31)],
+    "header/1": [turn(70), put(60, "<I", 2), put(2120, "<q", 5), put(56, "<I", 5)],
+    "header/2": [put(60, "<I", 1), put(2112, "<Q", 32_776), put(2112, "<Q", 4096), put(2130, "<B", 1),
+                 put(2120, "<q", 5), put(12, "<H", 2)],
+    "seal/0": [put(16, "<I", 0), put(0, "<Q", 0)] + [turn(offset) for offset in SEAL_FIELDS],
+    "block/0/1": [put(4, "<B", 2), put(5, "<B", 2), put(5, "<B", 1), put(6, "<H", 1), turn(8), put(16, "<Q", 122),
+                  put(24, "<Q", 5), put(32, "<I", 179), put(32, "<I", 0), turn(36), turn(40), turn(44), turn(48),
+                  put(52, "<Q", 1), put(40, "<I", 1 << 30), put(36, "<I", 1 << 30)],
+    "block/2/1": [put(4, "<B", 2), put(5, "<B", 0), put(5, "<B", 3), put(16, "<Q", 712), put(24, "<Q", 800),
+                  put(32, "<I", 19), turn(36), turn(44), turn(48)],
+    "padding/0/0": [end_with(bytes(8)), lambda data: b"\1" * len(data) or bytes(8)],
+    "stored/0/0": [turn(30), lambda data: data[:-1], end_with(b"\0")],
+    "stored/1/0": [turn(200)],
+    "section/0/index": [turn(offset) for offset in (0, 8, 12, 16, 24, 32, 40, 63)] + [lambda data: data[:32]],
+    "section/0/streams": [turn(0), turn(1), turn(-1), end_with(b"\0"), lambda data: data[:-1]],
+    "section/1/streams": [lambda data: b"\1\0" + data[3:], lambda data: b"\0" + data[3:], put(2, "<B", 1)],
+    "section/0/table": [turn(3), swap_uuids, lambda data: data[:-16], lambda data: data[:16] + data[:-16],
+                        end_with(b"\0"), end_with(bytes(16))],
+    "section/0/tree": [turn(0), turn(-1), end_with(bytes(32)), lambda data: data[:-32]],
+    "section/1/tree": [turn(0), turn(-1), turn(-40)],
+    "section/1/dictionary": [lambda data: bytes(len(data)), lambda data: b""],
+    "section/0/dictionary": [lambda data: bytes(65_537)],
+    "rest/2": [turn(0), turn(-1)],
+    **{f"column/0/0/{name}": [turn(0), lambda data: data[:-1], end_with(b"\0")] for name in COLUMNS[1:]},
+    **{f"column/1/1/{name}": [turn(-1), lambda data: data[1:]] for name in COLUMNS},
+    "column/0/0/shapes": [turn(0), bad_form, longer, lambda data: data + data[:8], put(5, "<H", 64), put(7, "<B", 3)],
+    "column/0/1/shape": [lambda data: b"\x80\0" + data[1:], lambda data: b"\xff" * 10 + data],
+    "column/0/1/version": [lambda data: b"\xff" * 9 + b"\2" + data[1:]],
+    "body/0/0": [lambda data: data[:-1], lambda data: b"\xff\xff\3" + data[1:],
+                 end_with(b"\0"), end_with(b"\1\1")],
+    "body/2/0": [end_with(b"\0"), turn(0), turn(4), turn(5), turn(6), turn(13), turn(14)],
+}
+FORGERIES = [(part, number) for part, changes in FORGED_PARTS.items() for number in range(len(changes))]
+
+
+@pytest.mark.parametrize("part, number", FORGERIES)
+def test_a_forged_part_is_damage(events, writer, tmp_path, part, number, verify):
+    """Each with all checksums made anew."""
+    forge = {part: FORGED_PARTS[part][number]}
+    data = LogWriter(parts(events), tree=writer.leaves, forge=forge).write(tmp_path / "data")
+    answer = verify("--data", data)
+    assert answer.status == 1 and "does not hold" in answer.errors
+
+
+@pytest.mark.parametrize("fault", [
+    {"kind": 0}, {"time": -5}, {"form": 3}, {"form": 1}, {"form": 2, "payload": bytes(15)}, {"stream": bytes(15)},
+])
+@pytest.mark.parametrize("index", [705, 736])
+def test_a_record_against_the_rules_is_damage(events, writer, tmp_path, fault, index, verify):
+    changed = [*events[:index], dataclasses.replace(events[index], **fault), *events[index + 1 :]]
+    data = LogWriter(parts(changed), tree=writer.leaves).write(tmp_path / "data")
+    assert verify("--data", data).place()[2] == index + 1
+
+
+@pytest.mark.parametrize("sealed", [0, 2])
+def test_a_retained_record_of_an_erased_author_needs_its_own_salt(events, writer, tmp_path, sealed, verify):
+    erased = erase(events, CAROL)
+    index = next(index for index, event in enumerate(erased) if event.form == 2 and index > 100)
+    erased[index] = dataclasses.replace(erased[index], form=0, salt=b"")
+    shape = SHAPE if sealed else [[60] * 5, [50] * 6, SHAPE[2], [12, 20, 40, 40]]
+    answer = verify("--data", LogWriter(parts(erased, shape, sealed), tree=writer.leaves).write(tmp_path / "data"))
+    assert answer.status == 1 and answer.place()[2] == index + 1 and "no salt of its own" in answer.errors
+
+
+@pytest.mark.parametrize("change", [
+    {"salt": bytes(16)}, {"payload": b"forged"}, {"form": 1, "salt": b"", "payload": bytes(32)},
+])
+def test_a_forged_own_salt_or_digest_is_damage(events, writer, tmp_path, change, verify):
+    erased = erase(events, CAROL)
+    index = next(index for index, event in enumerate(erased) if event.form == 2)
+    erased[index] = dataclasses.replace(erased[index], **change)
+    data = LogWriter(parts(erased), tree=writer.leaves).write(tmp_path / "data")
+    assert verify("--data", data).place()[0] == FIRST
+
+
+def test_a_second_registration_changes_no_key(events, tmp_path, verify):
+    again = dataclasses.replace(registration(ALICE, b"Alice"), version=2, time=events[-1].time,
+                                payload=b"\x2a\x20" + bytes(32))
+    writer = LogWriter(parts([*events, again, dataclasses.replace(events[-1], actor=ALICE)]))
+    head = tmp_path / "head.txt"
+    head.write_text(writer.head(COUNT + 2))
+    assert verify("--data", writer.write(tmp_path / "data"), "--checkpoint", head).status == 0
