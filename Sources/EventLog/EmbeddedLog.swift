@@ -134,6 +134,12 @@ package final class EmbeddedLog: BlockStore {
     return try sealing.sealNext()
   }
 
+  /// How many segments are full and not sealed.
+  /// - Throws: as `sealNext`.
+  package func segmentsToSeal() throws(LogError) -> Int {
+    max(catalog.all.count - 1, 0) - (try catalog.sealedCount())
+  }
+
   package func noteIdle() throws(LogError) {
     try withWriter { (writer) throws(LogError) in
       try checkUsable(writer)

@@ -1,29 +1,24 @@
 import ChatPrimitives
 
-/// Hashes the records of a part of the log, in order, from a place where the tree is known.
+/// Builds the tree over a part of the log, in order, from a place where it is known.
 struct TreeWalk {
   private(set) var frontier: MerkleFrontier
-  private var keys: CommitmentKeys
-  private let search: RegistrationSearch
+  private var hasher: LeafHasher
 
   /// - Parameter start: the tree over all records before the part.
   init(from start: MerkleFrontier, in catalog: SegmentCatalog) {
     frontier = start
-    let first = LogPosition(start.count + 1)
-    keys = CommitmentKeys(from: first)
-    search = RegistrationSearch(catalog: catalog, end: first)
+    hasher = LeafHasher(from: LogPosition(start.count + 1), in: catalog)
   }
 
   /// The authors of records whose registration has to be looked up before these records are added.
   func unresolved(in records: [LogRecord]) -> [UUIDBytes] {
-    keys.unresolved(in: records)
+    hasher.unresolved(in: records)
   }
 
   /// Looks authors up in what lies before the part.
   mutating func resolve(_ authors: Set<UUIDBytes>) throws(LogError) {
-    guard !authors.isEmpty else { return }
-    let found = try search.registrations(of: authors)
-    for author in authors { keys.resolve(author, registration: found[author]) }
+    try hasher.resolve(authors)
   }
 
   /// Adds the records of the next block.
@@ -34,10 +29,6 @@ struct TreeWalk {
 
   /// Adds the next record.
   mutating func add(_ record: LogRecord, of block: Block, completed: (MerkleNode) -> Void) throws(LogError) {
-    do {
-      frontier.append(try keys.leaf(of: record), completed: completed)
-    } catch {
-      throw LogError(error, at: .init(file: block.segment, offset: block.offset, position: record.position))
-    }
+    frontier.append(try hasher.leaf(of: record, in: block), completed: completed)
   }
 }

@@ -63,8 +63,20 @@ struct ImportPlanTests {
     #expect(first != second)
   }
 
-  @Test("derived IDs are UUIDs of version 8")
+  @Test("IDs of messages, joins and leaves are UUIDs of version 7 with the line's time, others of version 8")
   func version() {
+    let at = Timestamp(milliseconds: 0x0123_4567_89ab)
+    let line = LineIdentity(bytes: [1], at: at)
+    for uuid in [DerivedID.message(line).uuid, DerivedID.joinKey(line).uuid, DerivedID.leaveKey(line).uuid] {
+      #expect(uuid.high >> 16 == 0x0123_4567_89ab)
+      #expect(uuid.high >> 12 & 0xf == 7)
+      #expect(uuid.low >> 62 == 0b10)
+    }
+    #expect(DerivedID.message(line).uuid != DerivedID.message(LineIdentity(bytes: [2], at: at)).uuid)
+    for milliseconds in [-1, 1 << 48] {
+      let beyond = LineIdentity(bytes: [1], at: Timestamp(milliseconds: milliseconds))
+      #expect(DerivedID.message(beyond).uuid.high >> 12 & 0xf == 8)
+    }
     for name in ["anna", "", "안나"] {
       let text = Array(DerivedID.user(named: name).description)
       #expect(text[14] == "8")

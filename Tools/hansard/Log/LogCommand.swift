@@ -4,6 +4,9 @@ import ArgumentParser
 struct LogCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log",
-    abstract: "Shows and checks the log itself, beside a running server too.",
-    subcommands: [LogStatCommand.self, LogVerifyCommand.self, LogInspectCommand.self])
+    abstract: "Shows, checks, seals and proves the log itself.",
+    subcommands: [
+      LogStatCommand.self, LogVerifyCommand.self, LogInspectCommand.self, LogSealCommand.self,
+      LogCheckpointCommand.self, LogProveCommand.self, LogCheckProofCommand.self,
+    ])
 }

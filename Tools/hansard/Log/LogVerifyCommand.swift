@@ -7,26 +7,60 @@ import EventStore
 struct LogVerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Checks every header, every block and every record.",
+    abstract: "Checks every header, every block, every record and every tree head.",
     discussion: "Ends with 1 and names file, offset and position of the first damage, if there is any.")
 
   @OptionGroup var data: DataOption
+
+  @Option(
+    name: .customLong("checkpoint"),
+    help: ArgumentHelp("A tree head that was kept elsewhere; may be given several times.", valueName: "file"))
+  var checkpoints: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "The key that tree heads must be signed with: a checkpoint.pub, or its text. Without: the one in the data directory.",
+      valueName: "key"))
+  var key: String?
 
   @Flag(help: "One JSON object.")
   var json = false
 
   func run() async throws {
     try await ToolError.report {
+      let key = try key.map(CheckpointFiles.key)
+      let given = try heads(signedBy: key)
       let bar = ProgressBar("verifying", total: nil, unit: .bytes)
       defer { bar.finish() }
       do {
-        let report = try LogVerifier(directory: data.directory).run { done, total in bar.update(done, of: total) }
+        let report = try LogVerifier(directory: data.directory, checkpoints: given, key: key)
+          .run { done, total in bar.update(done, of: total) }
         bar.finish()
         try print(report, seconds: bar.seconds)
       } catch let error as LogError where Self.isDamage(error.code) {
         bar.finish()
         if json { try print(error) }
         throw ToolError(error, exit: .found)
+      }
+    }
+  }
+
+  /// The tree heads that were named, whose signatures hold.
+  private func heads(signedBy key: VerifierKey?) throws -> [Checkpoint] {
+    if checkpoints.isEmpty { return [] }
+    let own = try CheckpointKey.loadVerifier(
+      directory: data.directory, identity: data.openLog().identity, disk: PosixDisk())
+    guard let verifier = key ?? own else {
+      throw ToolError(
+        "nothing to verify the tree heads with", because: "there is no \(CheckpointKey.publicFileName) in \(data.directory)",
+        next: "name the key with --key")
+    }
+    return try checkpoints.map { path in
+      let note = try CheckpointFiles.note(path)
+      do throws(CheckpointFlaw) {
+        return try Checkpoint(verifying: note, by: verifier)
+      } catch {
+        throw ToolError("\(path) is not to be believed", because: error.reason, exit: .found)
       }
     }
   }
@@ -50,6 +84,10 @@ struct LogVerifyCommand: AsyncParsableCommand {
           ("events", .number(report.records)),
           ("blocks", .count(report.blocks)),
           ("segments", .count(report.segments)),
+          ("sealedSegments", .count(report.sealedSegments)),
+          ("erased", .number(report.erased)),
+          ("treeHeads", .count(report.treeHeads)),
+          ("root", .text(report.root.base64)),
           ("bytes", .number(report.bytes)),
           ("bytesBehindHead", .number(report.bytesBehindHead)),
           ("head", .number(report.head.value)),
@@ -58,8 +96,10 @@ struct LogVerifyCommand: AsyncParsableCommand {
     } else {
       try output.line(
         "ok: \(Quantity.count(report.records)) events in \(Quantity.count(report.blocks)) blocks of "
-          + "\(Quantity.count(report.segments)) segments, \(Quantity.bytes(report.bytes)), head "
-          + "\(report.head), in \(Quantity.seconds(seconds))")
+          + "\(Quantity.count(report.segments)) segments (\(Quantity.count(report.sealedSegments)) sealed), "
+          + "\(Quantity.bytes(report.bytes)), head \(report.head), in \(Quantity.seconds(seconds))")
+      try output.line("tree head: \(report.head) records, root \(report.root.base64)")
+      try output.line("agrees with \(Quantity.count(report.treeHeads)) signed tree heads")
       if report.bytesBehindHead > 0 {
         try output.line(
           "\(Quantity.bytes(report.bytesBehindHead)) stand behind the last durable event: a write under way, or what "

@@ -1,0 +1,44 @@
+import ChatPrimitives
+
+/// Gives the leaves of records in order, from a place in the middle of the log on. Whose registration lies before that
+/// place is looked up first, for many authors at a time.
+struct LeafHasher {
+  private var keys: CommitmentKeys
+  private let search: RegistrationSearch
+
+  /// - Parameter first: the first position that will be hashed.
+  init(from first: LogPosition, in catalog: SegmentCatalog) {
+    keys = CommitmentKeys(from: first)
+    search = RegistrationSearch(catalog: catalog, end: first)
+  }
+
+  /// The authors of records whose registration has to be looked up before these records are hashed.
+  func unresolved(in records: [LogRecord]) -> [UUIDBytes] {
+    keys.unresolved(in: records)
+  }
+
+  /// Looks authors up in what lies before the first position.
+  mutating func resolve(_ authors: Set<UUIDBytes>) throws(LogError) {
+    guard !authors.isEmpty else { return }
+    let found = try search.registrations(of: authors)
+    for author in authors { keys.resolve(author, registration: found[author]) }
+  }
+
+  /// The leaf of the next record.
+  mutating func leaf(of record: LogRecord, in block: Block) throws(LogError) -> MerkleHash {
+    do {
+      return try keys.leaf(of: record)
+    } catch {
+      throw LogError(error, at: .init(file: block.segment, offset: block.offset, position: record.position))
+    }
+  }
+
+  /// What the leaf of a record that was hashed is made of.
+  func proven(_ record: LogRecord, in block: Block) throws(LogError) -> ProvenRecord {
+    do {
+      return try ProvenRecord(record, author: keys.key(for: record))
+    } catch {
+      throw LogError(error, at: .init(file: block.segment, offset: block.offset, position: record.position))
+    }
+  }
+}

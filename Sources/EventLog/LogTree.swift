@@ -1,0 +1,138 @@
+package import ChatPrimitives
+
+/// The tree over a log up to a reader's head: for tree heads and proofs. What sealed segments store is read from them;
+/// the part that is not sealed is hashed when this is made.
+package final class LogTree: MerkleNodeSource {
+  /// The tree at the head.
+  package let frontier: MerkleFrontier
+
+  private let reader: LogReader
+  private let head: LogPosition
+  /// Stored levels of the part that is not sealed.
+  private let nodes: [UnsealedNode: MerkleHash]
+
+  private struct UnsealedNode: Hashable {
+    var level: Int
+    var number: UInt64
+  }
+
+  /// - Parameter progress: called with the records hashed and those to be hashed.
+  /// - Throws: as `BlockSource.block(containing:)`.
+  package init(
+    _ reader: LogReader, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
+  ) throws(LogError) {
+    self.reader = reader
+    head = reader.head
+    let sealed = try reader.catalog.sealedCount()
+    let start = try reader.catalog.treeBefore(segment: sealed)
+    var walk = TreeWalk(from: start, in: reader.catalog)
+    var authors: Set<UUIDBytes> = []
+    let first = LogPosition(start.count + 1)
+    try Self.forEachBlock(of: reader, from: first, through: reader.head) { block throws(LogError) in
+      authors.formUnion(walk.unresolved(in: block.records))
+    }
+    try walk.resolve(authors)
+    var nodes: [UnsealedNode: MerkleHash] = [:]
+    let head = reader.head
+    try Self.forEachBlock(of: reader, from: first, through: head) { block throws(LogError) in
+      for record in block.records where record.position <= head {
+        try walk.add(record, of: block) { nodes[UnsealedNode(level: $0.level, number: $0.number)] = $0.hash }
+      }
+      progress(block.last.value - start.count, head.value - start.count)
+    }
+    self.nodes = nodes
+    frontier = walk.frontier
+  }
+
+  package func node(level: Int, number: UInt64) throws(LogError) -> MerkleHash {
+    guard level < UInt64.bitWidth, number < head.value >> UInt64(level) else {
+      throw LogError(.outOfRange, "The log has no node \(number) of level \(level) in its tree.")
+    }
+    guard level >= MerkleTree.storedLevel else {
+      let group = number >> UInt64(MerkleTree.storedLevel - level)
+      let within = number - group << UInt64(MerkleTree.storedLevel - level)
+      // Below the number of leaves of a group.
+      if let hash = try self.group(group).node(level: level, number: Int(within)) { return hash }
+      throw LogError(.outOfRange, "The log has no node \(number) of level \(level) in its tree.")
+    }
+    if let hash = nodes[UnsealedNode(level: level, number: number)] { return hash }
+    let segment = try reader.catalog.opened(LogPosition((number + 1) << UInt64(level)))
+    if let hash = try segment.tree()?.node(level: level, number: number) { return hash }
+    throw LogError(
+      FormatFlaw("the tree lacks the node \(number) of level \(level)"), at: .init(file: segment.file.name))
+  }
+
+  // MARK: Proofs
+
+  /// Signs the tree head.
+  /// - Throws: `log_io` when the key does not sign.
+  package func checkpoint(by key: CheckpointKey) throws(LogError) -> SignedNote {
+    do {
+      return try key.sign(size: frontier.count, root: frontier.root)
+    } catch {
+      throw LogError(.io, "The tree head was not signed.", cause: error.reason)
+    }
+  }
+
+  /// Proves that a record stands at its position.
+  /// - Throws: `log_out_of_range` for a position that the log does not hold; as `BlockSource.block(containing:)`.
+  package func inclusion(of position: LogPosition, by key: CheckpointKey) throws(LogError) -> InclusionProof {
+    guard position >= .first, position <= head else {
+      throw LogError(
+        .outOfRange, "The log holds the positions 1 to \(head).", location: .init(file: "log", position: position))
+    }
+    let path = try inclusionPath(index: position.value - 1, size: head.value)
+    return InclusionProof(
+      record: try record(position), position: position, path: path, checkpoint: try checkpoint(by: key))
+  }
+
+  /// Proves that the log at an older tree head is a beginning of the log now.
+  /// - Throws: `log_out_of_range` for a tree head beyond the log; as `BlockSource.block(containing:)`.
+  package func consistency(since size: UInt64, by key: CheckpointKey) throws(LogError) -> ConsistencyProof {
+    ConsistencyProof(
+      old: size, path: try consistencyPath(from: size, to: head.value), checkpoint: try checkpoint(by: key))
+  }
+
+  private func record(_ position: LogPosition) throws(LogError) -> ProvenRecord {
+    let block = try reader.block(containing: position)
+    guard let record = block.records.first(where: { $0.position == position }) else {
+      throw LogError(
+        FormatFlaw("the block lacks the position"), at: .init(file: block.segment, offset: block.offset))
+    }
+    var hasher = LeafHasher(from: position, in: reader.catalog)
+    try hasher.resolve(Set(hasher.unresolved(in: [record])))
+    _ = try hasher.leaf(of: record, in: block)
+    return try hasher.proven(record, in: block)
+  }
+
+  /// The leaves of a group that is not stored, hashed anew.
+  private func group(_ number: UInt64) throws(LogError) -> MerkleGroup {
+    let first = LogPosition(number << UInt64(MerkleTree.storedLevel) + 1)
+    let last = min(LogPosition(first.value - 1 + UInt64(MerkleTree.groupLeaves)), head)
+    var hasher = LeafHasher(from: first, in: reader.catalog)
+    var authors: Set<UUIDBytes> = []
+    try Self.forEachBlock(of: reader, from: first, through: last) { block throws(LogError) in
+      authors.formUnion(hasher.unresolved(in: block.records.filter { $0.position >= first && $0.position <= last }))
+    }
+    try hasher.resolve(authors)
+    var leaves: [MerkleHash] = []
+    try Self.forEachBlock(of: reader, from: first, through: last) { block throws(LogError) in
+      for record in block.records where record.position >= first && record.position <= last {
+        leaves.append(try hasher.leaf(of: record, in: block))
+      }
+    }
+    return MerkleGroup(leaves: leaves)
+  }
+
+  private static func forEachBlock(
+    of reader: LogReader, from first: LogPosition, through last: LogPosition,
+    _ body: (Block) throws(LogError) -> Void
+  ) throws(LogError) {
+    var position = first
+    while position <= last {
+      let block = try reader.block(containing: position)
+      try body(block)
+      position = block.last.next
+    }
+  }
+}

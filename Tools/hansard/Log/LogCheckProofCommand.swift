@@ -1,0 +1,51 @@
+import ArgumentParser
+import EventLog
+
+/// `hansard log check-proof`: whether a proof holds, without the log.
+struct LogCheckProofCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check-proof",
+    abstract: "Checks a proof of hansard log prove, without the log.",
+    discussion: "Ends with 1 when the proof does not hold.")
+
+  @Argument(help: "The proof.")
+  var proof: String
+
+  @Option(help: ArgumentHelp("The key of the log: a checkpoint.pub, or its text.", valueName: "key"))
+  var key: String
+
+  @Option(help: ArgumentHelp("The older tree head, for a proof that the log has only grown.", valueName: "file"))
+  var since: String?
+
+  func run() async throws {
+    try await ToolError.report {
+      let key = try CheckpointFiles.key(key)
+      let older = try since.map(CheckpointFiles.note)
+      let limit = older == nil ? InclusionProof.maximumBytes : ConsistencyProof.maximumBytes
+      let content = try CheckpointFiles.bytes(proof, limit: limit)
+      let text: String
+      do throws(CheckpointFlaw) {
+        text = try Self.check(content, since: older, by: key)
+      } catch {
+        throw ToolError("\(proof) does not hold", because: error.reason, exit: .found)
+      }
+      let output = ByteOutput()
+      try output.line(text)
+      try output.flush()
+    }
+  }
+
+  /// What a proof that holds says.
+  private static func check(
+    _ content: [UInt8], since older: SignedNote?, by key: VerifierKey
+  ) throws(CheckpointFlaw) -> String {
+    if let older {
+      let proof = try ConsistencyProof(parsing: content)
+      let head = try proof.verify(since: older, by: key)
+      return "ok: the first \(proof.old) records of \(head.origin) are the first of its \(head.size)"
+    }
+    let proof = try InclusionProof(parsing: content)
+    let head = try proof.verify(by: key)
+    return "ok: the record stands at position \(proof.position) of \(head.origin), among \(head.size)"
+  }
+}

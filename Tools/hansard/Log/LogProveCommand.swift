@@ -1,0 +1,66 @@
+import ArgumentParser
+import ChatPrimitives
+import EventLog
+
+/// `hansard log prove`: that a record stands in the log, or that the log has only grown.
+struct LogProveCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "prove",
+    abstract: "Proves that a record stands in the log, or that the log has only grown since a tree head.",
+    discussion: """
+      The proof names a tree head of the log as it stands and is checked without the log, by hansard log check-proof or \
+      any program that knows C2SP's tlog-proof. It shows the record's payload, where that was not erased, and never a key.
+      """)
+
+  @OptionGroup var data: DataOption
+
+  @Option(help: ArgumentHelp("Prove that the record stands at this position.", valueName: "position"))
+  var position: UInt64?
+
+  @Option(help: ArgumentHelp("Prove that the log at this tree head is a beginning of the log now.", valueName: "file"))
+  var since: String?
+
+  func validate() throws {
+    guard (position == nil) != (since == nil) else { throw ValidationError("Give --position or --since, one of them.") }
+  }
+
+  func run() async throws {
+    try await ToolError.report {
+      let proof: [UInt8]
+      if let position {
+        let proofs = try LogProofs(data)
+        proof = try proofs.tree.inclusion(of: LogPosition(position), by: proofs.key).encoded()
+      } else if let since {
+        proof = try consistency(since)
+      } else {
+        return
+      }
+      let output = ByteOutput()
+      try output.write(proof)
+      try output.flush()
+    }
+  }
+
+  private func consistency(_ path: String) throws -> [UInt8] {
+    let note = try CheckpointFiles.note(path)
+    let proofs = try LogProofs(data)
+    let old: Checkpoint
+    do {
+      old = try Checkpoint(verifying: note, by: proofs.key.verifier)
+    } catch {
+      throw ToolError("\(path) is no tree head of this log", because: error.reason, exit: .found)
+    }
+    guard old.size <= proofs.tree.frontier.count else {
+      throw ToolError(
+        "the log holds \(proofs.tree.frontier.count) records, fewer than the \(old.size) of \(path)",
+        because: "it was rolled back, or another copy of it", next: "run hansard log verify --checkpoint \(path)",
+        exit: .found)
+    }
+    guard try proofs.tree.root(size: old.size) == old.root else {
+      throw ToolError(
+        "the first \(old.size) records are not those of \(path)", because: "the log was changed",
+        next: "run hansard log verify --checkpoint \(path)", exit: .found)
+    }
+    return try proofs.tree.consistency(since: old.size, by: proofs.key).encoded()
+  }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import ChatPrimitives
+import EventLog
+import Foundation
+
+/// `hansard log seal`: rewrites everything densely, what stands in the active segment too.
+struct LogSealCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "seal",
+    abstract: "Seals every segment, the active one too: dense, indexed, with a signed tree head.",
+    discussion: """
+      A running server seals full segments by itself; this is for the rest, before a backup or an audit. It needs the \
+      data directory for itself: stop the server first. An interrupted run goes on where it was.
+      """)
+
+  @OptionGroup var data: DataOption
+
+  @Flag(help: "One JSON object.")
+  var json = false
+
+  func run() async throws {
+    try await ToolError.report {
+      // Whoever mistypes a directory gets an error, not a new log.
+      _ = try data.openLog()
+      let log = try EmbeddedLog.open(
+        directory: data.directory, options: LogOptions(preparesAhead: false, sealsInBackground: false))
+      let before = try Self.segmentBytes(data.directory)
+      try log.roll()
+      let total = try log.segmentsToSeal()
+      let bar = ProgressBar("sealing", total: UInt64(total), unit: .things("segments"))
+      defer { bar.finish() }
+      var sealed: UInt64 = 0
+      bar.update(sealed)
+      while try log.sealNext() {
+        sealed += 1
+        bar.update(sealed)
+      }
+      bar.finish()
+      let head = log.head
+      try log.close()
+      try print(sealed: sealed, head: head, before: before, after: try Self.segmentBytes(data.directory))
+    }
+  }
+
+  private func print(sealed: UInt64, head: LogPosition, before: UInt64, after: UInt64) throws {
+    let output = ByteOutput()
+    if json {
+      try output.line(
+        .object([
+          ("segmentsSealed", .number(sealed)), ("head", .number(head.value)), ("bytesBefore", .number(before)),
+          ("bytesAfter", .number(after)),
+        ]))
+    } else {
+      try output.line(
+        "sealed \(Quantity.count(sealed)) segments up to position \(head): \(Quantity.bytes(before)) became "
+          + "\(Quantity.bytes(after)), the empty segment behind them included")
+    }
+    try output.flush()
+  }
+
+  /// What the segment files take, in bytes.
+  private static func segmentBytes(_ directory: String) throws -> UInt64 {
+    let folder = URL(fileURLWithPath: directory + "/log", isDirectory: true)
+    return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: [.fileSizeKey])
+      .filter { $0.pathExtension == "seg" }
+      .reduce(0) { sum, file in sum + UInt64(try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0) }
+  }
+}
