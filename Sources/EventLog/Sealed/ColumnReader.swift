@@ -11,10 +11,9 @@ struct ColumnReader {
   private var times: ByteCursor
   private var originalTimes: ByteCursor
   private var lengths: ByteCursor
-  private let fresh: ByteCursor
+  private let fresh: FreshUUIDs
   private var content: ByteCursor
 
-  private let freshCount: Int
   private var freshTaken = 0
   private var lastVersions: [StreamKey: UInt64] = [:]
   private var lastTime: Int64 = 0
@@ -37,10 +36,8 @@ struct ColumnReader {
     times = try column()
     originalTimes = try column()
     lengths = try column()
-    fresh = try column()
+    fresh = try FreshUUIDs(parsing: column())
     content = try column()
-    guard fresh.remaining % UUIDBytes.byteCount == 0 else { throw FormatFlaw("the fresh UUIDs are cut short") }
-    freshCount = fresh.remaining / UUIDBytes.byteCount
     guard cursor.isAtEnd else { throw FormatFlaw("bytes follow the last column") }
   }
 
@@ -71,7 +68,7 @@ struct ColumnReader {
 
   private var isAtEnd: Bool {
     references.allSatisfy(\.isAtEnd) && versions.isAtEnd && times.isAtEnd && originalTimes.isAtEnd && lengths.isAtEnd
-      && shapeNumbers.isAtEnd && freshTaken == freshCount
+      && shapeNumbers.isAtEnd && fresh.isPadding(after: freshTaken)
   }
 
   // MARK: Content
@@ -127,39 +124,35 @@ struct ColumnReader {
 
   private mutating func envelope(_ shape: RecordShape) throws(FormatFlaw) -> RecordEnvelope {
     let has = RecordEnvelope.Fields(presence: shape.presence)
-    let stream = try uuid(column: 0)
-    let actor = has.actor ? try uuid(column: 1) : nil
-    let service = has.service ? try uuid(column: 2) : nil
-    let device = has.device ? try uuid(column: 3) : nil
-    let subject = has.subject ? try uuid(column: 4) : nil
-    let command = has.command ? try uuid(column: 5) : nil
-    let key = StreamKey(kind: shape.streamKind, stream: stream)
-    let expected = lastVersions[key, default: 0] &+ 1
-    let version = UInt64(bitPattern: try versions.difference(from: Int64(bitPattern: expected)))
-    lastVersions[key] = version
     lastTime = try times.difference(from: lastTime)
     var original: Timestamp?
     if has.originalTime {
       lastOriginalTime = try originalTimes.difference(from: lastOriginalTime)
       original = Timestamp(milliseconds: lastOriginalTime)
     }
+    let time = original ?? Timestamp(milliseconds: lastTime)
+    let stream = try uuid(column: 0, at: time)
+    let actor = has.actor ? try uuid(column: 1, at: time) : nil
+    let service = has.service ? try uuid(column: 2, at: time) : nil
+    let device = has.device ? try uuid(column: 3, at: time) : nil
+    let subject = has.subject ? try uuid(column: 4, at: time) : nil
+    let command = has.command ? try uuid(column: 5, at: time) : nil
+    let key = StreamKey(kind: shape.streamKind, stream: stream)
+    let expected = lastVersions[key, default: 0] &+ 1
+    let version = UInt64(bitPattern: try versions.difference(from: Int64(bitPattern: expected)))
+    lastVersions[key] = version
     return RecordEnvelope(
       kind: shape.kind, payloadVersion: shape.payloadVersion, streamKind: shape.streamKind, stream: stream,
       streamVersion: StreamVersion(version), time: Timestamp(milliseconds: lastTime), actor: actor, service: service,
       device: device, subject: subject, command: command, originalTime: original)
   }
 
-  private mutating func uuid(column: Int) throws(FormatFlaw) -> UUIDBytes {
+  /// - Parameter time: that of the record, to which a fresh UUID is relative.
+  private mutating func uuid(column: Int, at time: Timestamp) throws(FormatFlaw) -> UUIDBytes {
     let reference = try references[column].count(limit: table.count)
     if reference > 0, let uuid = table[reference - 1] { return uuid }
-    guard freshTaken < freshCount else { throw FormatFlaw("a fresh UUID is missing") }
-    defer { freshTaken += 1 }
-    var high: UInt64 = 0
-    var low: UInt64 = 0
-    for plane in 0..<8 {
-      high = high << 8 | UInt64(fresh.byte(at: plane * freshCount + freshTaken) ?? 0)
-      low = low << 8 | UInt64(fresh.byte(at: (plane + 8) * freshCount + freshTaken) ?? 0)
-    }
-    return UUIDBytes(high: high, low: low)
+    guard let uuid = fresh.uuid(freshTaken, at: time) else { throw FormatFlaw("a fresh UUID is missing") }
+    freshTaken += 1
+    return uuid
   }
 }

@@ -15,7 +15,7 @@ struct ColumnWriter {
   private var times: [UInt8] = []
   private var originalTimes: [UInt8] = []
   private var lengths: [UInt8] = []
-  private var fresh: [UUIDBytes] = []
+  private var fresh = FreshUUIDs()
   /// By shape.
   private var contents: [[UInt8]] = []
   private var lastVersions: [StreamKey: UInt64] = [:]
@@ -41,7 +41,7 @@ struct ColumnWriter {
     let number = number(of: shape)
     shapeOfRecord.append(variable: number)
     for (column, uuid) in envelope.uuidFields.enumerated() {
-      if let uuid { append(uuid, toColumn: column) }
+      if let uuid { append(uuid, toColumn: column, at: envelope.originalTime ?? envelope.time) }
     }
     let key = StreamKey(kind: envelope.streamKind, stream: envelope.stream)
     let version = envelope.streamVersion.value
@@ -84,7 +84,7 @@ struct ColumnWriter {
     put(times)
     put(originalTimes)
     put(lengths)
-    put(planes())
+    put(fresh.encoded())
     put(Array(contents.joined()))
     return body
   }
@@ -98,23 +98,14 @@ struct ColumnWriter {
     return number
   }
 
-  private mutating func append(_ uuid: UUIDBytes, toColumn column: Int) {
+  private mutating func append(_ uuid: UUIDBytes, toColumn column: Int, at time: Timestamp) {
     if let number = numbers[uuid] {
       references[column].append(variable: number + 1)
     } else {
       references[column].append(variable: 0)
-      fresh.append(uuid)
+      fresh.append(uuid, at: time)
       bytes += UUIDBytes.byteCount
     }
-  }
-
-  /// All first bytes, then all second bytes: what UUIDs of one time have in common then stands together.
-  private func planes() -> [UInt8] {
-    var planes = [UInt8](repeating: 0, count: fresh.count * UUIDBytes.byteCount)
-    for (index, uuid) in fresh.enumerated() {
-      for (plane, byte) in uuid.bytes.enumerated() { planes[plane * fresh.count + index] = byte }
-    }
-    return planes
   }
 }
 

@@ -34,8 +34,9 @@ struct DenseSegmentWriter {
     self.salt = salt
     let numbers: [UUIDBytes: Int]
     (tableBytes, numbers) = survey.census.table()
-    tables = ColumnTables(dictionary: survey.dictionary, table: try UUIDTable(parsing: tableBytes))
-    compressor = DenseCompressor(dictionary: survey.dictionary)
+    let dictionary = survey.dictionary()
+    tables = ColumnTables(dictionary: dictionary, table: try UUIDTable(parsing: tableBytes))
+    compressor = DenseCompressor(dictionary: dictionary)
     columns = ColumnWriter(numbers: numbers)
     contents = SealedContents(numbers: numbers)
     next = source.first
