@@ -1,5 +1,5 @@
-internal import Crypto
-internal import FoundationEssentials
+import Crypto
+import FoundationEssentials
 
 /// The key that signs a log's tree heads; `docs/log-format.md`, "Tree heads". Secret.
 package struct CheckpointKey: Sendable {

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+import FoundationEssentials
 
 /// What a leaf is made of, as a proof shows it: never a key, and nothing that was erased.
 package struct ProvenRecord: Sendable, Hashable {

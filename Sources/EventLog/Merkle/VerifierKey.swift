@@ -1,5 +1,5 @@
-internal import Crypto
-internal import FoundationEssentials
+import Crypto
+import FoundationEssentials
 
 /// The public half of a key that signs notes, with its name: C2SP, `signed-note`, Ed25519.
 package struct VerifierKey: Sendable {
