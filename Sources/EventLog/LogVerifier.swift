@@ -65,6 +65,7 @@ struct TreeHeads {
   }
 
   private let bySize: [UInt64: [Head]]
+  private let storedSizes: Set<UInt64>
 
   /// Reads the stored tree heads and checks their signatures.
   init(
@@ -101,6 +102,7 @@ struct TreeHeads {
       bySize[checkpoint.size, default: []].append(Head(root: checkpoint.root, source: "the tree head that was given"))
     }
     self.bySize = bySize
+    storedSizes = Set(stored.compactMap { CheckpointName.size($0.name) })
     if let largest = bySize.keys.max(), largest > reader.head.value {
       throw LogError(
         FormatFlaw("a tree head covers \(largest) records, the log ends before: it was rolled back"),
@@ -120,6 +122,9 @@ struct TreeHeads {
     }
     return heads.count
   }
+
+  /// Whether a tree head of this size stands in the log directory.
+  func isStored(size: UInt64) -> Bool { storedSizes.contains(size) }
 
   /// Whether the tree is to be looked at when it has this size.
   func includes(size: UInt64) -> Bool { bySize[size] != nil }

@@ -134,6 +134,14 @@ struct VerifierRun {
     guard blocks.next.value - open.header.first.value == seal.records, time == seal.lastTime else {
       throw flaw("the seal's number of records or last time is not that of the blocks")
     }
+    // The head of the last sealed segment may be missing after a crash.
+    if let following = reader.catalog.all.first(where: { $0.first == next }), try following.isSealed(),
+      !heads.isStored(size: walk.frontier.count)
+    {
+      throw LogError(
+        FormatFlaw("the tree head of the sealed segment is missing"),
+        at: .init(file: CheckpointName.of(size: walk.frontier.count), position: open.header.first))
+    }
     let pairs = [
       (seal.sections.index, contents.index, "index"), (seal.sections.streams, contents.streams, "index of streams"),
       (seal.sections.tree, contents.tree(end: walk.frontier), "tree"),

@@ -96,7 +96,12 @@ struct ColumnReader {
   private mutating func contents(_ outlines: [Outline]) throws(FormatFlaw) -> [ByteCursor] {
     var sizes = [Int](repeating: 0, count: shapes.count)
     // At most `LogFormat.maximumBlockRecords` lengths of at most a payload each: far below what an Int holds.
-    for outline in outlines { sizes[outline.shape] += shapes[outline.shape].form.extraBytes + outline.length }
+    var isUsed = [Bool](repeating: false, count: shapes.count)
+    for outline in outlines {
+      sizes[outline.shape] += shapes[outline.shape].form.extraBytes + outline.length
+      isUsed[outline.shape] = true
+    }
+    guard isUsed.allSatisfy({ $0 }) else { throw FormatFlaw("a shape is that of no record") }
     var contents: [ByteCursor] = []
     for size in sizes { contents.append(try content.take(size)) }
     guard content.isAtEnd else { throw FormatFlaw("bytes follow the last content") }

@@ -5,9 +5,11 @@
 /// best stretch is taken; a sequence that the dictionary has counts no more.
 struct DictionaryTrainer {
   /// What a sequence has, in bytes.
-  private static let sequenceBytes = 6
+  private static let sequenceBytes = 8
   /// What is taken at one place, in bytes: some sentences.
-  private static let stretchBytes = 256
+  private static let stretchBytes = 128
+  /// How many of them begin in a stretch and end in it.
+  private static let sequences = stretchBytes - sequenceBytes
   /// Counters, addressed by a hash of the sequence.
   private static let counterBits = 20
 
@@ -23,30 +25,30 @@ struct DictionaryTrainer {
   /// - Parameter bytes: how long the dictionary may become.
   mutating func dictionary(bytes: Int) -> [UInt8] {
     guard sample.count > bytes else { return sample }
-    var dictionary: [UInt8] = []
     let parts = bytes / Self.stretchBytes
+    var chosen: [(start: Int, sum: UInt64)] = []
     for part in 0..<parts {
-      let start = best(in: sample.count * part / parts..<sample.count * (part + 1) / parts)
-      let end = start + Self.stretchBytes
-      dictionary.append(contentsOf: sample[start..<end])
-      for place in start..<end - Self.sequenceBytes { counters[slot(place)] = 0 }
+      let best = best(in: sample.count * part / parts..<sample.count * (part + 1) / parts)
+      chosen.append(best)
+      for place in best.start..<best.start + Self.sequences { counters[slot(place)] = 0 }
     }
-    return dictionary
+    // LZ4 refers back no further than 64 KiB: what stands last is within reach the longest.
+    chosen.sort { $0.sum < $1.sum }
+    return chosen.flatMap { sample[$0.start..<$0.start + Self.stretchBytes] }
   }
 
-  /// Where the stretch with the highest sum of counters begins.
-  private func best(in part: Range<Int>) -> Int {
-    let sequences = Self.stretchBytes - Self.sequenceBytes
-    let last = min(part.upperBound, sample.count) - Self.stretchBytes
-    guard last > part.lowerBound else { return max(0, min(part.lowerBound, sample.count - Self.stretchBytes)) }
-    var sum = (part.lowerBound..<part.lowerBound + sequences).reduce(UInt64(0)) { $0 + UInt64(counters[slot($1)]) }
-    var best = (start: part.lowerBound, sum: sum)
-    for start in part.lowerBound + 1...last {
-      sum += UInt64(counters[slot(start + sequences - 1)])
+  /// The stretch with the highest sum of counters.
+  private func best(in part: Range<Int>) -> (start: Int, sum: UInt64) {
+    let last = max(part.lowerBound, part.upperBound - Self.stretchBytes)
+    let first = min(part.lowerBound, last)
+    var sum = (first..<first + Self.sequences).reduce(UInt64(0)) { $0 + UInt64(counters[slot($1)]) }
+    var best = (start: first, sum: sum)
+    for start in first + 1..<max(first + 1, last + 1) {
+      sum += UInt64(counters[slot(start + Self.sequences - 1)])
       sum -= UInt64(counters[slot(start - 1)])
       if sum > best.sum { best = (start, sum) }
     }
-    return best.start
+    return best
   }
 
   private func slot(_ place: Int) -> Int {
