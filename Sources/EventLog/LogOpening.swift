@@ -16,7 +16,7 @@ struct LogOpening {
   }
 
   func run() throws(LogError) -> Opened {
-    do { try folder.disk.createDirectory(folder.path) } catch { throw LogError(error) }
+    try folder.create()
     let names = try folder.names() ?? []
     for name in names where name.hasSuffix(LogFolder.temporarySuffix) {
       try folder.remove(name)
@@ -48,7 +48,7 @@ struct LogOpening {
     try file.write(Superblock.newFile(identity: identity), at: 0)
     try file.sync()
     try folder.rename(temporary, to: Superblock.fileName)
-    do { try folder.disk.syncDirectory(folder.data) } catch { throw LogError(error) }
+    try folder.syncData()
     return Superblock(identity: identity, sequence: 1, durable: .origin)
   }
 
