@@ -109,10 +109,16 @@ let package = Package(
       ],
       path: "Tools/hansard", swiftSettings: settings),
 
+    // What tests the log.
+    .target(
+      name: "EventLogSimulation", dependencies: ["ChatPrimitives", "EventLog"], path: "Tests/EventLogSimulation",
+      swiftSettings: settings),
+
     .testTarget(name: "ChatPrimitivesTests", dependencies: ["ChatPrimitives"], swiftSettings: settings),
     .testTarget(name: "ChatDomainTests", dependencies: ["ChatDomain", "ChatPrimitives"], swiftSettings: settings),
     .testTarget(
-      name: "EventLogTests", dependencies: ["EventLog", "ChatPrimitives"], swiftSettings: settings),
+      name: "EventLogTests", dependencies: ["EventLog", "EventLogSimulation", "ChatPrimitives"],
+      swiftSettings: settings),
     .testTarget(
       name: "EventStoreTests", dependencies: ["EventStore", "EventLog", "ChatDomain", "ChatPrimitives"],
       swiftSettings: settings),

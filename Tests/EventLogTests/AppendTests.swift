@@ -1,5 +1,6 @@
 import ChatPrimitives
 import Dispatch
+import EventLogSimulation
 import Foundation
 import Synchronization
 import Testing
@@ -10,7 +11,7 @@ import Testing
 struct AppendTests {
   @Test("what was appended is read, over segments and after opening again")
   func roundTrip() throws {
-    let disk = MemoryDisk()
+    let disk = SimulatedDisk()
     var expected: [LogRecord] = []
     let log = try EmbeddedLog.open(
       directory: dataDirectory, disk: disk, options: Sample.options(segmentBytes: 16 * 1024))
@@ -38,7 +39,7 @@ struct AppendTests {
 
   @Test("a position outside of the log is refused")
   func outOfRange() throws {
-    let log = try EmbeddedLog.open(directory: dataDirectory, disk: MemoryDisk(), options: Sample.options())
+    let log = try EmbeddedLog.open(directory: dataDirectory, disk: SimulatedDisk(), options: Sample.options())
     #expect(logError { _ = try log.block(containing: .first) }?.code == .outOfRange)
     try log.append(Sample.block(after: .origin, records: 3))
     #expect(try log.block(containing: LogPosition(3)).last == LogPosition(3))
@@ -49,7 +50,7 @@ struct AppendTests {
 
   @Test("a block that does not follow the head, is empty or goes back in time is refused and changes nothing")
   func wrongBlocks() throws {
-    let disk = MemoryDisk()
+    let disk = SimulatedDisk()
     let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options())
     try log.append(Sample.block(after: .origin, records: 3))
     let before = disk.files
@@ -66,7 +67,7 @@ struct AppendTests {
 
   @Test("the head does not move, and nothing is read, before the sync returns")
   func headWaitsForSync() throws {
-    let disk = MemoryDisk()
+    let disk = SimulatedDisk()
     let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options())
     try log.append(Sample.block(after: .origin, records: 2))
     let gate = SyncGate()
@@ -82,7 +83,7 @@ struct AppendTests {
     #expect(logError { _ = try log.block(containing: LogPosition(3)) }?.code == .outOfRange)
     #expect(try log.block(containing: LogPosition(2)).records.count == 2)
     #expect(logError { try log.noteIdle() }?.code == .busy)
-    let reader = try LogReader.open(directory: dataDirectory, disk: MemoryDisk(disk.files))
+    let reader = try LogReader.open(directory: dataDirectory, disk: SimulatedDisk(disk.files))
     #expect(reader.head == LogPosition(2))
     disk.gate.withLock { $0 = nil }
     gate.release()
@@ -93,7 +94,7 @@ struct AppendTests {
 
   @Test("a block longer than a segment gets a segment of its own length, also in place of an empty one")
   func longBlocks() throws {
-    let disk = MemoryDisk()
+    let disk = SimulatedDisk()
     let options = Sample.options(segmentBytes: LogFormat.minimumSegmentBytes)
     let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: options)
     for records in [60, 1, 60, 60, 1, 1] {
@@ -110,7 +111,7 @@ struct AppendTests {
   @Test("the longest block is written and read")
   func longestBlock() throws {
     let log = try EmbeddedLog.open(
-      directory: dataDirectory, disk: MemoryDisk(), options: Sample.options(segmentBytes: 1024 * 1024))
+      directory: dataDirectory, disk: SimulatedDisk(), options: Sample.options(segmentBytes: 1024 * 1024))
     var builder = BlockBuilder(first: .first)
     let envelope = Sample.envelope(1)
     let overhead = LogFormat.recordHeaderBytes + envelope.encodedBytes
@@ -125,7 +126,7 @@ struct AppendTests {
 
   @Test("a closed log takes nothing more, and closing twice does nothing")
   func closed() throws {
-    let disk = MemoryDisk()
+    let disk = SimulatedDisk()
     let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options())
     try log.append(Sample.block(after: .origin, records: 1))
     try log.close()
@@ -137,14 +138,14 @@ struct AppendTests {
 
   @Test("noting idle writes the durable position once")
   func idle() throws {
-    let disk = MemoryDisk()
+    let disk = SimulatedDisk()
     let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options())
     try log.append(Sample.block(after: .origin, records: 1))
-    let before = disk.writes.load(ordering: .relaxed)
+    let before = disk.writes
     try log.noteIdle()
-    #expect(disk.writes.load(ordering: .relaxed) == before + 1)
+    #expect(disk.writes == before + 1)
     try log.noteIdle()
-    #expect(disk.writes.load(ordering: .relaxed) == before + 1)
+    #expect(disk.writes == before + 1)
     let superblock = try LogFolder(data: dataDirectory, disk: disk).readSuperblock(counts: ReadCounts())
     #expect(superblock?.durable == .first)
   }
@@ -157,7 +158,7 @@ struct AppendTests {
     ])
   func segmentLimits(segmentBytes: Int, isAccepted: Bool) throws {
     let options = Sample.options(segmentBytes: segmentBytes)
-    let disk = MemoryDisk()
+    let disk = SimulatedDisk()
     if isAccepted {
       _ = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: options)
     } else {
