@@ -48,7 +48,6 @@ struct LogOpening {
     try file.write(Superblock.newFile(identity: identity), at: 0)
     try file.sync()
     try folder.rename(temporary, to: Superblock.fileName)
-    try folder.syncData()
     return Superblock(identity: identity, sequence: 1, durable: .origin)
   }
 
@@ -75,10 +74,14 @@ struct LogOpening {
     let outcome = try recovery.judge()
     var report = RecoveryReport(created: created, head: outcome.head, superblockHead: superblock.durable, tornTail: nil)
     if let torn = outcome.torn { report.tornTail = try recovery.cut(torn, now: options.now()) }
+    try recovery.repeatEarlierCuts(outcome)
     let size = try file.size()
     if size < header.segmentBytes { try file.writeZeros(size..<header.segmentBytes) }
-    // What the process before wrote and did not sync is readable but not yet durable.
+    try recovery.renewLastBlock(outcome)
+    // What the process before wrote, made or renamed and did not sync is there but not yet durable.
     try file.sync()
+    try folder.sync()
+    try folder.syncData()
     let tail = Segment(
       first: first, in: folder, identity: identity, counts: counts, held: file, index: outcome.index)
     segments[segments.count - 1] = tail

@@ -187,6 +187,38 @@ struct DamageTests {
     #expect(logError { _ = try LogVerifier(directory: dataDirectory, disk: SimulatedDisk(files)).run() } == error)
   }
 
+  @Test("a block of another history is refused when only the chain of the last block speaks against it")
+  func otherHistoryBeforeTheEnd() throws {
+    let one = try Sample.log(blocks: [1])
+    let other = one.afterKill()
+    func goOn(_ disk: SimulatedDisk, content: UInt64) throws -> Block {
+      let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options())
+      var builder = BlockBuilder(first: log.head.next)
+      try builder.append(Sample.envelope(2), payload: Sample.payload(content, count: 900, compressible: false))
+      try log.append(builder)
+      try log.append(Sample.block(after: log.head, records: 1))
+      return try log.block(containing: LogPosition(2))
+    }
+    let block = try goOn(one, content: 1)
+    #expect(try goOn(other, content: 2).offset == block.offset)
+    let path = "\(logDirectory)/\(block.segment)"
+    let start = Int(block.offset)
+    let foreign = try #require(other.bytes(path))[start..<start + block.storedBytes]
+    let damaged = one.afterKill()
+    damaged.damage(path, at: start, with: Array(foreign))
+    let place = LogError.Location(
+      file: block.segment, offset: block.offset + UInt64(block.storedBytes), position: LogPosition(3))
+    for error in [
+      logError { _ = try EmbeddedLog.open(directory: dataDirectory, disk: damaged, options: Sample.options()) },
+      logError { _ = try LogReader.open(directory: dataDirectory, disk: damaged) },
+    ] {
+      #expect(error?.code == .corrupt && error?.location == place)
+    }
+    #expect(
+      try EmbeddedLog.open(directory: dataDirectory, disk: one.afterKill(), options: Sample.options()).head
+        == LogPosition(3))
+  }
+
   @Test("verify finds a recorded time that goes back, though every checksum holds")
   func timeGoesBack() throws {
     let disk = SimulatedDisk()

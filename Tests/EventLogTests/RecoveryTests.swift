@@ -243,4 +243,54 @@ struct RecoveryTests {
       }
     }
   }
+
+  @Test("names that a killed process left unsynced are durable before a block is acknowledged", arguments: 1...3)
+  func unsyncedNames(failure: Int) throws {
+    let disk = SimulatedDisk()
+    disk.plan(.inputOutput, at: failure, of: .syncDirectory)
+    _ = try? open(disk)
+    let after = disk.afterKill()
+    let log = try open(after)
+    try log.append(Sample.block(after: .origin, records: 1))
+    for path in after.paths(in: logDirectory) {
+      // Compared outside of the macro, which would print both files on a failure.
+      let isDurable = after.durableBytes(path) == after.bytes(path)
+      #expect(isDurable, "\(path)")
+    }
+  }
+
+  @Test("a block whose sync failed is written again before it counts", arguments: UInt64(1)...8)
+  func lostSync(seed: UInt64) throws {
+    let disk = SimulatedDisk(seed: seed)
+    let log = try open(disk)
+    try log.append(Sample.block(after: .origin, records: 2))
+    disk.plan(.losesSync(EIO), at: 1, of: .sync)
+    #expect(logError { try log.append(Sample.block(after: log.head, records: 2)) }?.code == .io)
+    let after = disk.afterKill()
+    let again = try open(after)
+    #expect(again.head == LogPosition(4))
+    #expect(try open(after.afterPowerCut()).allRecords().count == 4)
+  }
+
+  @Test("a cut whose sync failed is repeated before anything is written over it", arguments: UInt64(1)...8)
+  func lostCut(seed: UInt64) throws {
+    let disk = SimulatedDisk(seed: seed)
+    let log = try open(disk)
+    try log.append(Sample.block(after: .origin, records: 2))
+    disk.plan(.shortWrite(3000), at: 1, of: .write)
+    _ = try? log.append(Sample.block(after: log.head, records: 40, compressible: false))
+    // The torn write is on the disk.
+    let second = SimulatedDisk(disk.files, seed: seed)
+    let tail = try #require(segmentPaths(second).first)
+    // The first sync is that of the file that keeps the torn tail, the second that of the cut.
+    second.plan(.losesSync(EIO), at: 2, of: .sync)
+    #expect(logError { _ = try open(second) }?.code == .io)
+    let third = second.afterKill()
+    let again = try open(third)
+    #expect(again.head == LogPosition(2))
+    let last = try again.block(containing: again.head)
+    let behind = try #require(third.durableBytes(tail))[(Int(last.offset) + last.storedBytes)...]
+    let isZero = behind.allSatisfy { $0 == 0 }
+    #expect(isZero)
+  }
 }
