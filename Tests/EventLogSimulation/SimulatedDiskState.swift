@@ -1,4 +1,4 @@
-package import EventLog
+import EventLog
 private import Glibc
 
 /// Everything that a simulated disk holds; a value, so that one disk is the copy of another.

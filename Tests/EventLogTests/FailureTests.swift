@@ -112,16 +112,4 @@ struct FailureTests {
     #expect(log.poison?.code == .io)
     #expect(logError { try log.append(Sample.block(after: log.head, records: 1)) }?.code == .poisoned)
   }
-
-  @Test("a second open is refused by the lock until the first is closed")
-  func lock() throws {
-    let (disk, log) = try opened()
-    let error = logError { _ = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options()) }
-    #expect(error?.code == .locked)
-    #expect(error?.location?.file == "/data/lock")
-    _ = try LogReader.open(directory: dataDirectory, disk: disk)
-    try log.close()
-    let again = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options())
-    #expect(again.head == LogPosition(2))
-  }
 }

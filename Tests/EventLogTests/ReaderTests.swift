@@ -132,12 +132,6 @@ struct ReaderTests {
     #expect(again.recovery.superblockHead == LogPosition(20) && again.head == LogPosition(26))
   }
 
-  @Test("a directory without a log is told from a damaged one")
-  func missing() {
-    let error = logError { _ = try LogReader.open(directory: dataDirectory, disk: SimulatedDisk()) }
-    #expect(error?.code == .missing)
-  }
-
   @Test("readers on several threads see whole blocks while the writer goes on")
   func concurrentReaders() throws {
     let disk = SimulatedDisk()
