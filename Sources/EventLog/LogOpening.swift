@@ -16,7 +16,7 @@ struct LogOpening {
   }
 
   func run() throws(LogError) -> Opened {
-    do { try folder.disk.createDirectory(folder.path) } catch { throw LogError(error) }
+    try folder.create()
     let names = try folder.names() ?? []
     for name in names where name.hasSuffix(LogFolder.temporarySuffix) {
       try folder.remove(name)
@@ -48,7 +48,6 @@ struct LogOpening {
     try file.write(Superblock.newFile(identity: identity), at: 0)
     try file.sync()
     try folder.rename(temporary, to: Superblock.fileName)
-    do { try folder.disk.syncDirectory(folder.data) } catch { throw LogError(error) }
     return Superblock(identity: identity, sequence: 1, durable: .origin)
   }
 
@@ -80,10 +79,14 @@ struct LogOpening {
     let outcome = try recovery.judge()
     var report = RecoveryReport(created: created, head: outcome.head, superblockHead: superblock.durable, tornTail: nil)
     if let torn = outcome.torn { report.tornTail = try recovery.cut(torn, now: options.now()) }
+    try recovery.repeatEarlierCuts(outcome)
     let size = try file.size()
     if size < header.segmentBytes { try file.writeZeros(size..<header.segmentBytes) }
-    // What the process before wrote and did not sync is readable but not yet durable.
+    try recovery.renewLastBlock(outcome)
+    // What the process before wrote, made or renamed and did not sync is there but not yet durable.
     try file.sync()
+    try folder.sync()
+    try folder.syncData()
     let tail = Segment(
       first: first, in: folder, identity: identity, counts: counts, held: file, index: outcome.index)
     segments[segments.count - 1] = tail

@@ -143,7 +143,8 @@ package final class LogReader: BlockSource {
       }
       var contradicts = known >= walk.next
       if !contradicts, mustScan {
-        let rest = try SegmentRemainder(file, range: walk.offset..<max(walk.offset, limit), salt: header.salt)
+        let rest = try SegmentRemainder(
+          file, range: walk.offset..<max(walk.offset, limit), salt: header.salt, chain: walk.chain)
         contradicts = rest.contradicts(endBefore: walk.next)
       }
       if !contradicts { return (durablePart(of: walk, index: index, known: known), known) }
