@@ -66,7 +66,11 @@ extension CheckpointKey {
     } catch {
       throw LogError(.io, "No key was made.", cause: error.reason, location: .init(file: fileName))
     }
-    do { try disk.createDirectory(directory) } catch { throw LogError(error) }
+    do {
+      try uninterrupted { () throws(DiskError) in try disk.createDirectory(directory) }
+    } catch {
+      throw LogError(error)
+    }
     try write(key.text, to: fileName, in: directory, disk: disk)
     try write(key.verifier.text, to: publicFileName, in: directory, disk: disk)
     return key
@@ -86,7 +90,8 @@ extension CheckpointKey {
     let path = directory + "/" + name
     let file: LogFile
     do {
-      file = LogFile(file: try disk.open(path, .read), name: name, path: path, counts: ReadCounts())
+      let opened = try uninterrupted { () throws(DiskError) in try disk.open(path, .read) }
+      file = LogFile(file: opened, name: name, path: path, counts: ReadCounts())
     } catch {
       if error.isMissingFile { return nil }
       throw LogError(error)
@@ -105,18 +110,23 @@ extension CheckpointKey {
   ) throws(LogError) {
     let path = directory + "/" + name
     let unfinished = path + LogFolder.temporarySuffix
-    do { try disk.remove(unfinished) } catch { if !error.isMissingFile { throw LogError(error) } }
+    do {
+      try uninterrupted { () throws(DiskError) in try disk.remove(unfinished) }
+    } catch {
+      if !error.isMissingFile { throw LogError(error) }
+    }
     let file: LogFile
     do {
-      file = LogFile(file: try disk.open(unfinished, .createNew), name: name, path: unfinished, counts: ReadCounts())
+      let opened = try uninterrupted { () throws(DiskError) in try disk.open(unfinished, .createNew) }
+      file = LogFile(file: opened, name: name, path: unfinished, counts: ReadCounts())
     } catch {
       throw LogError(error)
     }
     try file.write(Array("\(line)\n".utf8), at: 0)
     try file.sync()
     do {
-      try disk.rename(unfinished, to: path)
-      try disk.syncDirectory(directory)
+      try uninterrupted { () throws(DiskError) in try disk.rename(unfinished, to: path) }
+      try uninterrupted { () throws(DiskError) in try disk.syncDirectory(directory) }
     } catch {
       throw LogError(error)
     }
