@@ -33,6 +33,12 @@ struct LogFolder: Sendable {
     try run { () throws(DiskError) in try disk.list(path) }
   }
 
+  /// A new file under a temporary name; what an earlier attempt left under it goes.
+  func openTemporary(_ name: String, counts: ReadCounts) throws(LogError) -> LogFile {
+    if try names()?.contains(name) ?? false { try remove(name) }
+    return try open(name, .createNew, counts: counts)
+  }
+
   func remove(_ name: String) throws(LogError) {
     try run { () throws(DiskError) in try disk.remove(path(of: name)) }
   }

@@ -5,11 +5,12 @@ extension CrashSimulation {
   /// One step of the work, drawn.
   /// - Returns: false when a fault made the log fail.
   func act() throws(SimulationFailure) -> Bool {
-    switch random.below(20) {
+    switch random.below(22) {
     case 0..<13: return try append()
     case 13..<15: return try rest()
     case 15..<17: return try readBack()
     case 17: return try look()
+    case 18..<20: return try seal()
     default: return try reopen()
     }
   }
@@ -108,7 +109,7 @@ extension CrashSimulation {
 
   /// After an error: nothing is written any more, and what was acknowledged is still read.
   /// - Returns: false.
-  private func failed(_ log: EmbeddedLog) throws(SimulationFailure) -> Bool {
+  func failed(_ log: EmbeddedLog) throws(SimulationFailure) -> Bool {
     if disk.isDown { return false }
     guard log.poison != nil else { throw failure("an error left the log unpoisoned") }
     outcome.poisonings += 1

@@ -46,7 +46,7 @@ package final class CrashSimulation {
     let drawn = SharedSource(bits: consume bits, time: consume time)
     options = LogOptions(
       segmentBytes: random.within(LogFormat.minimumSegmentBytes...16 * 1024), preparesAhead: false,
-      now: { drawn.now() }, random: { drawn.next() })
+      sealsInBackground: false, now: { drawn.now() }, random: { drawn.next() })
     self.random = random
   }
 

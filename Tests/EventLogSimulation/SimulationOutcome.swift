@@ -5,6 +5,8 @@ package struct SimulationOutcome: Sendable, Hashable {
   package var appends = 0
   package var records = 0
   package var reopenings = 0
+  package var sealedSegments = 0
+  package var failedSealings = 0
   package var powerCuts = 0
   package var kills = 0
   /// Power cuts while the log was being opened after another end.
@@ -63,7 +65,8 @@ package struct SimulationOutcome: Sendable, Hashable {
   private static var counters: [(name: String, path: WritableKeyPath<SimulationOutcome, Int>)] {
     [
       ("points", \.points), ("blocks appended", \.appends), ("records appended", \.records),
-      ("logs opened again", \.reopenings), ("power cuts", \.powerCuts), ("processes killed", \.kills),
+      ("logs opened again", \.reopenings),
+      ("segments sealed", \.sealedSegments), ("sealings that failed", \.failedSealings), ("power cuts", \.powerCuts), ("processes killed", \.kills),
       ("power cuts during recovery", \.cutsDuringRecovery), ("torn tails cut", \.tornTails),
       ("unacknowledged blocks kept whole", \.unacknowledgedKept), ("logs poisoned", \.poisonings),
       ("openings that failed", \.failedOpenings), ("reads that failed", \.failedReads),

@@ -26,7 +26,7 @@ struct SegmentSealer {
   /// - Returns: nil when it had to stop.
   func seal(_ segment: Segment, from start: MerkleFrontier, before successor: Segment) throws(LogError) -> Sealed? {
     let source = try segment.opened(before: successor)
-    let file = try folder.open(Self.temporaryName, .createNew, counts: counts)
+    let file = try folder.openTemporary(Self.temporaryName, counts: counts)
     do {
       guard let sealed = try rewrite(source, from: start, to: file) else {
         try folder.remove(Self.temporaryName)
@@ -39,7 +39,7 @@ struct SegmentSealer {
       catalog.replace(segment, by: replacement)
       return Sealed(segment: replacement, end: sealed.end)
     } catch {
-      // What cannot be removed now is removed when the log is opened.
+      // What cannot be removed now is removed before the next attempt, and when the log is opened.
       try? folder.remove(Self.temporaryName)
       throw error
     }
