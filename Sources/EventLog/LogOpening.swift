@@ -78,8 +78,8 @@ struct LogOpening {
       folder: folder, file: file, header: header, headerChecksum: checksum, superblock: superblock)
     let outcome = try recovery.judge()
     var report = RecoveryReport(created: created, head: outcome.head, superblockHead: superblock.durable, tornTail: nil)
-    if let torn = outcome.torn { report.tornTail = try recovery.cut(torn, now: options.now()) }
-    try recovery.repeatEarlierCuts(outcome)
+    if let torn = outcome.torn { report.tornTail = try recovery.save(torn, now: options.now()) }
+    try recovery.clearSaved(outcome)
     let size = try file.size()
     if size < header.segmentBytes { try file.writeZeros(size..<header.segmentBytes) }
     try recovery.renewLastBlock(outcome)
@@ -91,6 +91,8 @@ struct LogOpening {
       first: first, in: folder, identity: identity, counts: counts, held: file, index: outcome.index)
     segments[segments.count - 1] = tail
     let superblockFile = try folder.open(Superblock.fileName, .readWrite, counts: counts)
+    // Where the durable position has not changed, the copy that was read stays the newest, and it must be there.
+    try superblockFile.sync()
     let writer = TailWriter(
       file: file, segment: tail, header: header, offset: outcome.index.endOffset, chain: outcome.index.chain,
       head: outcome.head, lastTime: outcome.lastTime, superblock: superblock, superblockFile: superblockFile)

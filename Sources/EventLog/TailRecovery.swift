@@ -69,8 +69,8 @@ struct TailRecovery {
     try file.write(try file.read(at: place.offset, count: place.bytes), at: place.offset)
   }
 
-  /// Saves the torn end aside, durably, and only then overwrites it with zeros.
-  func cut(_ torn: Torn, now: Timestamp) throws(LogError) -> RecoveryReport.TornTail {
+  /// Saves the torn end aside, durably; `clearSaved` overwrites it.
+  func save(_ torn: Torn, now: Timestamp) throws(LogError) -> RecoveryReport.TornTail {
     let names = Set(try folder.names() ?? [])
     var time = now.milliseconds
     var name: String
@@ -84,17 +84,14 @@ struct TailRecovery {
     try aside.write(bytes, at: 0)
     try aside.sync()
     try folder.sync()
-    try file.writeZeros(torn.range)
-    try file.sync()
     return RecoveryReport.TornTail(
       bytes: bytes.count, savedAs: name, segment: file.name, offset: torn.range.lowerBound, position: torn.position,
       reason: torn.reason)
   }
 
-  /// Writes the zeros of earlier cuts at this place again: the sync of one may have failed, and then the zeros are
-  /// readable and count as clean, while the torn bytes are still on the disk. What is behind the end is zero by now, so
-  /// nothing is lost.
-  func repeatEarlierCuts(_ outcome: Outcome) throws(LogError) {
+  /// Overwrites what was saved aside at this place with zeros, be it now or by an earlier opening: the sync of an earlier
+  /// cut may have failed, and then its zeros are readable and count as clean, while the torn bytes are still on the disk.
+  func clearSaved(_ outcome: Outcome) throws(LogError) {
     for name in try folder.names() ?? [] where name.hasPrefix(Self.savedPrefix(outcome.index.next)) {
       let bytes = try folder.open(name, .read, counts: file.counts).size()
       let start = outcome.index.endOffset

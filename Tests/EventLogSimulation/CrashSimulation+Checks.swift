@@ -14,10 +14,16 @@ extension CrashSimulation {
     guard head == model.acknowledged || head == model.submittedHead else {
       throw failure("recovered up to \(head), within the block \(model.acknowledged + 1) to \(model.submittedHead)")
     }
+    // After a sync that was lost, what a reopened log read in the superblock may not be on the disk.
+    if outcome.lostSyncs + disk.faults.lostSyncs == 0, log.recovery.superblockHead.value < model.noted {
+      throw failure("the superblock went back from \(model.noted) to \(log.recovery.superblockHead)")
+    }
     if head > model.acknowledged { outcome.unacknowledgedKept += 1 }
     guard log.lastTime == LogModel.time(head) else { throw failure("the last recorded time is another") }
     if let torn = log.recovery.tornTail { try checkTorn(torn, head: head, before: before) }
     model.settle(at: head)
+    model.note()
+    try checkBehind(log)
     guard head > 0 else { return }
     for position in [head, 1 + UInt64(random.below(Int(head)))] {
       let done = try attempt("read after opening") { () throws(LogError) in
@@ -27,7 +33,7 @@ extension CrashSimulation {
     }
   }
 
-  /// A torn tail must be on the disk under its new name, bit for bit, and gone from its old place.
+  /// A torn tail must be on the disk under its new name, bit for bit.
   private func checkTorn(
     _ torn: RecoveryReport.TornTail, head: UInt64, before: SimulatedDisk
   ) throws(SimulationFailure) {
@@ -40,9 +46,41 @@ extension CrashSimulation {
       let saved = disk.durableBytes(Self.logDirectory + "/" + torn.savedAs),
       saved[...] == old[start..<start + torn.bytes]
     else { throw failure("the torn tail is not saved in \(torn.savedAs)") }
-    guard let new = disk.durableBytes(segment), start + torn.bytes <= new.count,
-      new[start...].allSatisfy({ $0 == 0 })
-    else { throw failure("the torn tail is still in its place") }
+  }
+
+  /// Behind the last block there is nothing on the disk.
+  private func checkBehind(_ log: EmbeddedLog) throws(SimulationFailure) {
+    guard let tail = disk.paths(in: Self.logDirectory).last(where: { $0.hasSuffix(".seg") }) else {
+      throw failure("an open log has no segment")
+    }
+    var end: UInt64 = 4096
+    if log.head > .origin {
+      let done = try attempt("read the last block") { () throws(LogError) in
+        seen.append(try log.block(containing: log.head))
+      }
+      guard done, let block = seen.last else { return }
+      if tail.hasSuffix(block.segment) { end = block.offset + UInt64(block.storedBytes) }
+    }
+    guard let start = Int(exactly: end), disk.isZeroOnDisk(tail, from: start) else {
+      throw failure("something stands behind the last block of \(tail)")
+    }
+  }
+
+  /// The power went while the log was being opened: what was on the disk before and is zero now must have been saved.
+  func checkSavedBeforeCut(_ before: SimulatedDisk) throws(SimulationFailure) {
+    for path in disk.paths(in: Self.logDirectory) where path.hasSuffix(".seg") {
+      guard let old = before.durableBytes(path), let new = disk.durableBytes(path) else { continue }
+      let cleared = (0..<min(old.count, new.count)).filter { old[$0] != 0 && new[$0] == 0 }
+      guard let first = cleared.first, let last = cleared.last else { continue }
+      let lost = old[first...last]
+      var isSaved = false
+      for name in disk.paths(in: Self.logDirectory) where name.contains("/torn-") {
+        let saved = disk.durableBytes(name) ?? []
+        let starts = 0..<max(0, saved.count - lost.count + 1)
+        isSaved = isSaved || starts.contains { saved[$0...].starts(with: lost) }
+      }
+      guard isSaved else { throw failure("bytes of \(path) were overwritten before they were saved") }
+    }
   }
 
   /// The block that was read last holds a position, and what was submitted.

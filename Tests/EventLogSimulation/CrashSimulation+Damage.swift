@@ -6,7 +6,7 @@ extension CrashSimulation {
   func runDamageAtRest() throws(SimulationFailure) {
     guard try live() else { throw failure("a life without faults was cut short") }
     try collectBlocks()
-    endLife()
+    try endLife()
     mayBeDamaged = true
     for _ in 1...(random.isOne(in: 5) ? 2 : 1) { damageAtRest() }
     try checkDamaged()
@@ -17,7 +17,7 @@ extension CrashSimulation {
     mayReopen = false
     disk.plan(.misdirects, at: random.within(1...30), of: .write)
     _ = try live()
-    endLife()
+    try endLife()
     mayBeDamaged = true
     try checkDamaged()
   }
@@ -34,7 +34,7 @@ extension CrashSimulation {
     _ = try? forkModel.submit(records: 1, payloadBytes: 1, isCompressible: true)
     let other = try goOn(on: fork, nil, &forkModel, payloadBytes: payloadBytes)
     guard try append() else { throw failure("a block was not taken") }
-    endLife()
+    try endLife()
     mayBeDamaged = true
     if own.segment == other.segment, own.offset == other.offset, own.storedBytes == other.storedBytes,
       let offset = Int(exactly: own.offset)

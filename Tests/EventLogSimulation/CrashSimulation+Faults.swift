@@ -7,12 +7,14 @@ extension CrashSimulation {
     for _ in 1...random.within(1...3) {
       for _ in 1...random.within(1...2) { planFault() }
       _ = try live()
-      endLife()
+      try endLife()
     }
     try finish()
   }
 
   private func planFault() {
+    // The first syncs of a later life are those of its recovery.
+    if life > 0, random.isOne(in: 3) { return disk.plan(.losesSync(EIO), at: random.within(1...3), of: .sync) }
     let call = random.within(1...(life == 0 ? 30 : 14))
     switch random.below(8) {
     case 0: disk.plan(.inputOutput, at: call, of: .write)

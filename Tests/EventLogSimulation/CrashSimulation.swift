@@ -32,6 +32,8 @@ package final class CrashSimulation {
   var mayBeDamaged = false
   /// Off where a disk lies during the work: what an opening must find is then judged once, at the end.
   var mayReopen = true
+  /// The disk before an opening that did not come to its end.
+  var beforeOpening: SimulatedDisk?
   var outcome = SimulationOutcome()
   private(set) var life = 0
   private(set) var step = 0
@@ -87,7 +89,7 @@ package final class CrashSimulation {
       // Making a log takes about a dozen changes, an append two or more.
       disk.plan(.powerCut, at: random.within(1...(isSoon ? 8 : 60)), of: .changes)
       _ = try live()
-      endLife()
+      try endLife()
     }
     try finish()
   }
@@ -107,17 +109,19 @@ package final class CrashSimulation {
   }
 
   /// What follows a life: the power goes, the process is killed, or it ends in peace.
-  func endLife() {
+  func endLife() throws(SimulationFailure) {
     if !disk.isDown, random.isOne(in: 4), let log {
       // Without an effect on what must hold: a close that fails has poisoned the log or come after that.
       try? log.close()
     }
     log = nil
     reader = nil
+    defer { beforeOpening = nil }
     outcome.add(disk.faults)
     if disk.isDown || random.isOne(in: 2) {
       outcome.powerCuts += 1
       disk = disk.afterPowerCut()
+      if let beforeOpening { try checkSavedBeforeCut(beforeOpening) }
     } else {
       outcome.kills += 1
       disk = disk.afterKill()

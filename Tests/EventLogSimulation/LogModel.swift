@@ -7,6 +7,8 @@ struct LogModel {
   private(set) var submitted: [LogRecord] = []
   /// The last position that the log has called durable.
   private(set) var acknowledged: UInt64 = 0
+  /// The last position that the superblock was said to hold.
+  private(set) var noted: UInt64 = 0
   /// Counts blocks, so that a second try at a position differs from the first.
   private var attempt: UInt64 = 0
 
@@ -35,6 +37,9 @@ struct LogModel {
   }
 
   mutating func acknowledge() { acknowledged = submittedHead }
+
+  /// The log fell idle, was opened or was closed.
+  mutating func note() { noted = acknowledged }
 
   /// What a log opens with is durable from then on; the rest was never there.
   mutating func settle(at head: UInt64) {

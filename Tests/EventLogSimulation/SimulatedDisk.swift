@@ -79,6 +79,16 @@ package final class SimulatedDisk: Disk {
     }
   }
 
+  /// Whether a file holds nothing but zeros on the disk from an offset on.
+  package func isZeroOnDisk(_ path: String, from offset: Int) -> Bool {
+    let (directory, name) = SimulatedDiskState.split(path)
+    return state.withLock { state in
+      guard let inode = state.directories[directory]?.durable[name] else { return false }
+      let image = state.inodes[inode].durable
+      return image.bytes(min(offset, image.count)..<image.count).withUnsafeBytes { $0.isZero }
+    }
+  }
+
   /// Paths of the files in a directory, sorted.
   package func paths(in directory: String) -> [String] {
     state.withLock { $0.directories[directory]?.live.keys.map { directory + "/" + $0 } ?? [] }.sorted()

@@ -282,7 +282,7 @@ struct RecoveryTests {
     // The torn write is on the disk.
     let second = SimulatedDisk(disk.files, seed: seed)
     let tail = try #require(segmentPaths(second).first)
-    // The first sync is that of the file that keeps the torn tail, the second that of the cut.
+    // The first sync is that of the file that keeps the torn tail, the second that of the segment.
     second.plan(.losesSync(EIO), at: 2, of: .sync)
     #expect(logError { _ = try open(second) }?.code == .io)
     let third = second.afterKill()
