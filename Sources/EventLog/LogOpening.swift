@@ -16,11 +16,17 @@ struct LogOpening {
   }
 
   func run() throws(LogError) -> Opened {
-    try folder.create()
-    let names = try folder.names() ?? []
-    for name in names where name.hasSuffix(LogFolder.temporarySuffix) {
+    let opened = try openOrCreate()
+    // Only now: a log that is refused stays as it is.
+    for name in try folder.names() ?? [] where name.hasSuffix(LogFolder.temporarySuffix) {
       try folder.remove(name)
     }
+    return opened
+  }
+
+  private func openOrCreate() throws(LogError) -> Opened {
+    try folder.create()
+    let names = try folder.names() ?? []
     let firsts = names.compactMap(SegmentName.position).sorted()
     guard let superblock = try folder.readSuperblock(counts: counts) else {
       guard firsts.isEmpty else {
@@ -44,7 +50,7 @@ struct LogOpening {
   private func createSuperblock() throws(LogError) -> Superblock {
     let identity = LogIdentity(bytes: UUIDBytes(high: options.random(), low: options.random()))
     let temporary = Superblock.fileName + LogFolder.temporarySuffix
-    let file = try folder.open(temporary, .createNew, counts: counts)
+    let file = try folder.openTemporary(temporary, counts: counts)
     try file.write(Superblock.newFile(identity: identity), at: 0)
     try file.sync()
     try folder.rename(temporary, to: Superblock.fileName)
