@@ -69,19 +69,18 @@ extension CrashSimulation {
 
   /// The power went while the log was being opened: what was on the disk before and is zero now must have been saved.
   func checkSavedBeforeCut(_ before: SimulatedDisk) throws(SimulationFailure) {
-    for path in disk.paths(in: Self.logDirectory) where path.hasSuffix(".seg") {
-      guard let old = before.durableBytes(path), let new = disk.durableBytes(path) else { continue }
-      let cleared = (0..<min(old.count, new.count)).filter { old[$0] != 0 && new[$0] == 0 }
-      guard let first = cleared.first, let last = cleared.last else { continue }
-      let lost = old[first...last]
-      var isSaved = false
-      for name in disk.paths(in: Self.logDirectory) where name.contains("/torn-") {
-        let saved = disk.durableBytes(name) ?? []
-        let starts = 0..<max(0, saved.count - lost.count + 1)
-        isSaved = isSaved || starts.contains { saved[$0...].starts(with: lost) }
-      }
-      guard isSaved else { throw failure("bytes of \(path) were overwritten before they were saved") }
+    guard let tail = before.paths(in: Self.logDirectory).last(where: { $0.hasSuffix(".seg") }),
+      let old = before.durableBytes(tail), let new = disk.durableBytes(tail)
+    else { return }
+    let cleared = (0..<min(old.count, new.count)).filter { old[$0] != 0 && new[$0] == 0 }
+    guard let first = cleared.first, let last = cleared.last else { return }
+    let lost = old[first...last]
+    for name in disk.paths(in: Self.logDirectory) where name.contains("/torn-") {
+      let saved = disk.durableBytes(name) ?? []
+      let starts = 0..<max(0, saved.count - lost.count + 1)
+      if starts.contains(where: { saved[$0...].starts(with: lost) }) { return }
     }
+    throw failure("bytes of \(tail) were overwritten before they were saved")
   }
 
   /// The block that was read last holds a position, and what was submitted.

@@ -109,7 +109,7 @@ final class Numbers: Sendable {
 
 /// The names of a disk's segments in order.
 func segmentPaths(_ disk: SimulatedDisk) -> [String] {
-  disk.files.keys.filter { $0.hasSuffix(".seg") }.sorted()
+  disk.paths(in: logDirectory).filter { $0.hasSuffix(".seg") }
 }
 
 /// The error that a call throws; nil and a recorded issue when it throws none.
