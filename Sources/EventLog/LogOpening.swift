@@ -10,6 +10,7 @@ struct LogOpening {
   /// What the writer begins with.
   struct Opened {
     var superblock: Superblock
+    var key: CheckpointKey
     var segments: [Segment]
     var tail: TailWriter
     var recovery: RecoveryReport
@@ -34,17 +35,31 @@ struct LogOpening {
           .corrupt, "The superblock is missing; restore the log directory from a backup.",
           location: .init(file: Superblock.fileName))
       }
-      return try openTail([.first], superblock: try createSuperblock(), created: true)
+      let created = try createSuperblock()
+      return try openTail([.first], superblock: created, key: try key(created), created: true)
     }
+    // Before anything is changed: a key that does not hold refuses the log as it is.
+    let key = try key(superblock)
     if firsts.isEmpty {
       guard superblock.durable == .origin else {
         throw LogError(
           .corrupt, "All segments are missing; restore the log directory from a backup.",
           location: .init(file: "log", position: superblock.durable))
       }
-      return try openTail([.first], superblock: superblock, created: true)
+      return try openTail([.first], superblock: superblock, key: key, created: true)
     }
-    return try openTail(firsts, superblock: superblock, created: false)
+    return try openTail(firsts, superblock: superblock, key: key, created: false)
+  }
+
+  /// The key that signs tree heads; made when the log never had one.
+  private func key(_ superblock: Superblock) throws(LogError) -> CheckpointKey {
+    let identity = superblock.identity
+    if try CheckpointKey.load(directory: folder.data, identity: identity, disk: folder.disk) == nil {
+      // The key names the identity, so it must not outlive a superblock that a killed process left unsynced.
+      try folder.sync()
+    }
+    return try CheckpointKey.loadOrCreate(
+      directory: folder.data, identity: identity, disk: folder.disk, random: options.random)
   }
 
   private func createSuperblock() throws(LogError) -> Superblock {
@@ -58,7 +73,7 @@ struct LogOpening {
   }
 
   private func openTail(
-    _ firsts: [LogPosition], superblock: Superblock, created: Bool
+    _ firsts: [LogPosition], superblock: Superblock, key: CheckpointKey, created: Bool
   ) throws(LogError) -> Opened {
     let identity = superblock.identity
     var segments = firsts.map { Segment(first: $0, in: folder, identity: identity, counts: counts) }
@@ -102,6 +117,6 @@ struct LogOpening {
     let writer = TailWriter(
       file: file, segment: tail, header: header, offset: outcome.index.endOffset, chain: outcome.index.chain,
       head: outcome.head, lastTime: outcome.lastTime, superblock: superblock, superblockFile: superblockFile)
-    return Opened(superblock: superblock, segments: segments, tail: writer, recovery: report)
+    return Opened(superblock: superblock, key: key, segments: segments, tail: writer, recovery: report)
   }
 }

@@ -104,12 +104,18 @@ extension CheckpointKey {
     return text
   }
 
-  /// Writes a line under a temporary name, then gives the file its own.
+  /// Writes a line under a temporary name, then gives the file its own. What it rests on, the log and the other key
+  /// file, may have been named by a killed process, and becomes durable first.
   private static func write(
     _ line: String, to name: String, in directory: String, disk: any Disk
   ) throws(LogError) {
     let path = directory + "/" + name
     let unfinished = path + LogFolder.temporarySuffix
+    do {
+      try uninterrupted { () throws(DiskError) in try disk.syncDirectory(directory) }
+    } catch {
+      throw LogError(error)
+    }
     do {
       try uninterrupted { () throws(DiskError) in try disk.remove(unfinished) }
     } catch {
