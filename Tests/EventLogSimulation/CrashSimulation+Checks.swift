@@ -72,7 +72,9 @@ extension CrashSimulation {
     guard let tail = before.paths(in: Self.logDirectory).last(where: { $0.hasSuffix(".seg") }),
       let old = before.durableBytes(tail), let new = disk.durableBytes(tail)
     else { return }
-    let cleared = (0..<min(old.count, new.count)).filter { old[$0] != 0 && new[$0] == 0 }
+    // A segment that holds nothing may have given its name to a longer one: then its header changes, but nothing else.
+    let end = min(old.count, new.count)
+    let cleared = (min(LogFormat.segmentHeaderBytes, end)..<end).filter { old[$0] != 0 && new[$0] == 0 }
     guard let first = cleared.first, let last = cleared.last else { return }
     let lost = old[first...last]
     for name in disk.paths(in: Self.logDirectory) where name.contains("/torn-") {
