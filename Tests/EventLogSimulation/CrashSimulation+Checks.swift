@@ -76,11 +76,13 @@ extension CrashSimulation {
     let end = min(old.count, new.count)
     let cleared = (min(LogFormat.segmentHeaderBytes, end)..<end).filter { old[$0] != 0 && new[$0] == 0 }
     guard let first = cleared.first, let last = cleared.last else { return }
-    let lost = old[first...last]
+    // Sectors in between may be zero already: an earlier cut whose sync was lost.
+    let lost = cleared.map { (index: $0 - first, byte: old[$0]) }
+    let length = last - first + 1
     for name in disk.paths(in: Self.logDirectory) where name.contains("/torn-") {
       let saved = disk.durableBytes(name) ?? []
-      let starts = 0..<max(0, saved.count - lost.count + 1)
-      if starts.contains(where: { saved[$0...].starts(with: lost) }) { return }
+      let starts = 0..<max(0, saved.count - length + 1)
+      if starts.contains(where: { start in lost.allSatisfy { saved[start + $0.index] == $0.byte } }) { return }
     }
     throw failure("bytes of \(tail) were overwritten before they were saved")
   }
