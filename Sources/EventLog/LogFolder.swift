@@ -43,6 +43,12 @@ struct LogFolder: Sendable {
     try run { () throws(DiskError) in try disk.remove(path(of: name)) }
   }
 
+  /// Puts a finished, synced file in the place of another; `sync` makes it durable, and until then either may be found
+  /// after a crash.
+  func swap(_ name: String, for target: String) throws(LogError) {
+    try run { () throws(DiskError) in try disk.rename(path(of: name), to: path(of: target)) }
+  }
+
   /// Gives a finished, synced file its name, durably.
   func rename(_ name: String, to target: String) throws(LogError) {
     try run { () throws(DiskError) in try disk.rename(path(of: name), to: path(of: target)) }

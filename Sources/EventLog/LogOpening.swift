@@ -36,7 +36,8 @@ struct LogOpening {
           location: .init(file: Superblock.fileName))
       }
       let created = try createSuperblock()
-      return try openTail([.first], superblock: created, key: try key(created), created: true)
+      let header = firstHeader(created)
+      return try openTail([.first], superblock: created, key: try key(created), making: header)
     }
     // Before anything is changed: a key that does not hold refuses the log as it is.
     let key = try key(superblock)
@@ -46,20 +47,25 @@ struct LogOpening {
           .corrupt, "All segments are missing; restore the log directory from a backup.",
           location: .init(file: "log", position: superblock.durable))
       }
-      return try openTail([.first], superblock: superblock, key: key, created: true)
+      return try openTail([.first], superblock: superblock, key: key, making: firstHeader(superblock))
     }
-    return try openTail(firsts, superblock: superblock, key: key, created: false)
+    return try openTail(firsts, superblock: superblock, key: key, making: nil)
   }
 
   /// The key that signs tree heads; made when the log never had one.
   private func key(_ superblock: Superblock) throws(LogError) -> CheckpointKey {
-    let identity = superblock.identity
-    if try CheckpointKey.load(directory: folder.data, identity: identity, disk: folder.disk) == nil {
+    try CheckpointKey.loadOrCreate(
+      directory: folder.data, identity: superblock.identity, disk: folder.disk, random: options.random
+    ) { () throws(LogError) in
       // The key names the identity, so it must not outlive a superblock that a killed process left unsynced.
       try folder.sync()
     }
-    return try CheckpointKey.loadOrCreate(
-      directory: folder.data, identity: identity, disk: folder.disk, random: options.random)
+  }
+
+  private func firstHeader(_ superblock: Superblock) -> SegmentHeader {
+    SegmentHeader(
+      identity: superblock.identity, first: .first, salt: options.random(), created: options.now(), previousChecksum: 0,
+      segmentBytes: UInt64(options.segmentBytes), lastTime: .earliest)
   }
 
   private func createSuperblock() throws(LogError) -> Superblock {
@@ -72,19 +78,17 @@ struct LogOpening {
     return Superblock(identity: identity, sequence: 1, durable: .origin)
   }
 
+  /// - Parameter newHeader: the header of the first segment, when there is none yet.
   private func openTail(
-    _ firsts: [LogPosition], superblock: Superblock, key: CheckpointKey, created: Bool
+    _ firsts: [LogPosition], superblock: Superblock, key: CheckpointKey, making newHeader: SegmentHeader?
   ) throws(LogError) -> Opened {
     let identity = superblock.identity
     var segments = firsts.map { Segment(first: $0, in: folder, identity: identity, counts: counts) }
     guard let first = firsts.last else { preconditionFailure("a log is opened with at least one segment") }
     let name = SegmentName.of(first)
     let file: LogFile
-    if created {
-      file = try maker.make(
-        SegmentHeader(
-          identity: identity, first: first, salt: options.random(), created: options.now(), previousChecksum: 0,
-          segmentBytes: UInt64(options.segmentBytes), lastTime: .earliest))
+    if let newHeader {
+      file = try maker.make(newHeader)
     } else {
       file = try folder.open(name, .readWrite, counts: counts)
     }
@@ -98,7 +102,8 @@ struct LogOpening {
     let recovery = TailRecovery(
       folder: folder, file: file, header: header, headerChecksum: checksum, superblock: superblock)
     let outcome = try recovery.judge()
-    var report = RecoveryReport(created: created, head: outcome.head, superblockHead: superblock.durable, tornTail: nil)
+    var report = RecoveryReport(
+      created: newHeader != nil, head: outcome.head, superblockHead: superblock.durable, tornTail: nil)
     if let torn = outcome.torn { report.tornTail = try recovery.save(torn, now: options.now()) }
     try recovery.clearSaved(outcome)
     let size = try file.size()

@@ -37,9 +37,12 @@ extension CheckpointKey {
   }
 
   /// Reads the key of a log, or makes one, durably.
-  /// - Parameter random: random bits, fit for a secret.
+  /// - Parameters:
+  ///   - random: random bits, fit for a secret.
+  ///   - prepare: called before a key is made.
   package static func loadOrCreate(
-    directory: String, identity: LogIdentity, disk: any Disk, random: () -> UInt64
+    directory: String, identity: LogIdentity, disk: any Disk, random: () -> UInt64,
+    prepare: () throws(LogError) -> Void = {}
   ) throws(LogError) -> CheckpointKey {
     let verifier = try loadVerifier(directory: directory, identity: identity, disk: disk)
     if let key = try load(directory: directory, identity: identity, disk: disk) {
@@ -58,6 +61,7 @@ extension CheckpointKey {
         "The key that signs tree heads is gone; restore it from a backup, or move \(publicFileName) away to begin anew.",
         cause: "there is \(publicFileName), but not \(fileName)", location: .init(file: fileName))
     }
+    try prepare()
     let words = (0..<seedBytes / 8).map { _ in random() }
     let key: CheckpointKey
     do {

@@ -116,7 +116,8 @@ extension SegmentCatalog {
       }
       return MerkleFrontier()
     }
-    let segment = try opened(all[number - 1].first)
+    // Opened anew: a swap whose sync failed may be seen by the file alone.
+    let segment = try all[number - 1].opened(before: number < all.count ? all[number] : nil)
     if let tree = try segment.tree() {
       do { return try tree.end() } catch { throw LogError(error, at: .init(file: segment.file.name)) }
     }

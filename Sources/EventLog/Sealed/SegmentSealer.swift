@@ -33,10 +33,11 @@ struct SegmentSealer {
         return nil
       }
       try readBack(sealed.header, sealed.index)
-      try folder.rename(Self.temporaryName, to: segment.name)
+      try folder.swap(Self.temporaryName, for: segment.name)
       let replacement = Segment(
         first: segment.first, in: folder, identity: identity, counts: counts, index: sealed.index)
       catalog.replace(segment, by: replacement)
+      try folder.sync()
       return Sealed(segment: replacement, end: sealed.end)
     } catch {
       // What cannot be removed now is removed before the next attempt, and when the log is opened.
