@@ -10,7 +10,7 @@ import pytest
 
 from harness import merkle
 from harness.log_story import ALICE, CAROL, SHAPE, change_text, erase, parts, put, registration, turn
-from harness.log_writer import LogWriter, Part
+from harness.log_writer import CREATED, LogWriter, Part
 from harness.verifying import COUNT, FIRST, FULL, HEADS, ROOT, SECOND, TAIL
 from harness.verifying import data, events, kept, verify, whole, writer  # noqa: F401 (fixtures)
 
@@ -393,6 +393,31 @@ def test_a_forged_part_is_damage(events, writer, tmp_path, part, number, verify)
     data = LogWriter(parts(events), tree=writer.leaves, forge=forge).write(tmp_path / "data")
     answer = verify("--data", data)
     assert answer.status == 1 and "does not hold" in answer.errors
+
+
+def test_bits_left_over_in_the_planes_are_damage(events, writer, tmp_path, verify):
+    """Each of the 128 planes ends with bits that belong to no UUID."""
+    # The subjects and commands are random, so none of them is in the table.
+    counts = [sum(uuid is not None for event in block for uuid in event.ids()[3:]) for block in parts(events)[0].blocks]
+    block = next(number for number, count in enumerate(counts) if count % 8)
+    forge = {f"column/0/{block}/fresh": turn(-1)}
+    answer = verify("--data", LogWriter(parts(events), forge=forge).write(tmp_path / "data"))
+    assert answer.status == 1 and "left over" in answer.errors
+
+
+def test_fresh_identifiers_are_rebuilt_from_any_time(events, tmp_path, verify):
+    """Before 1970, at the ends of 48 bits, and with UUIDs of version 7 that begin before, at and after the time."""
+    changed = list(events)
+    for number, (start, original) in enumerate([
+        (0, -1), (0, 5), ((1 << 48) - 1, 5), (7, 1 << 48), (7, -(1 << 63)), (CREATED, None), (CREATED - 1, None),
+        (CREATED + 1, CREATED), ((1 << 48) - 1, (1 << 63) - 1),
+    ], 20):
+        subject = start.to_bytes(6, "big") + bytes([number]) * 10
+        changed[number] = dataclasses.replace(events[number], subject=subject, original=original)
+    writer = LogWriter(parts(changed))
+    head = tmp_path / "head.txt"
+    head.write_text(writer.head(COUNT))
+    assert verify("--data", writer.write(tmp_path / "data"), "--checkpoint", head).status == 0
 
 
 @pytest.mark.parametrize("fault", [

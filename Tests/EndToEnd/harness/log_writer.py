@@ -156,16 +156,25 @@ class Part:
         return [event for block in self.blocks for event in block]
 
 
+def plane(uuids: list, bit: int) -> bytes:
+    """One bit of each UUID, eight to a byte, the most significant first."""
+    packed = bytearray(-(-len(uuids) // 8))
+    for number, uuid in enumerate(uuids):
+        packed[number // 8] |= (uuid[bit // 8] << bit % 8 & 128) >> number % 8
+    return bytes(packed)
+
+
 def columns(block: list, table: list) -> dict:
     """The fourteen columns of a block, by name."""
-    shapes, fresh = [], []
+    shapes, fresh, near = [], [], 0
     found = {name: [] for name in ("shape", "stream", "version", "time", "original time", "length", "content")}
     found.update({name: [] for name in ("actor", "service", "device", "subject", "command")})
 
     def reference(uuid: bytes) -> bytes:
         if uuid in table:
             return varint(table.index(uuid) + 1)
-        fresh.append(uuid)
+        start = (int.from_bytes(uuid[:6], "big") - near) % (1 << 48)
+        fresh.append(start.to_bytes(6, "big") + uuid[6:])
         return varint(0)
 
     versions, time, original, contents = {}, 0, 0, {}
@@ -174,6 +183,7 @@ def columns(block: list, table: list) -> dict:
                             event.wrapping())
         if shape not in shapes:
             shapes.append(shape)
+        near = event.time if event.original is None else event.original
         found["shape"].append(varint(shapes.index(shape)))
         found["stream"].append(reference(event.stream))
         for name in ("actor", "service", "device", "subject", "command"):
@@ -191,7 +201,7 @@ def columns(block: list, table: list) -> dict:
             found["length"].append(varint(len(event.bare())))
         contents.setdefault(shape, []).append(event.salt + event.bare())
     found["shapes"] = shapes
-    found["fresh"] = [bytes(uuid[plane] for uuid in fresh) for plane in range(16)]
+    found["fresh"] = [plane(fresh, bit) for bit in range(128)]
     found["content"] = [content for shape in shapes for content in contents[shape]]
     order = ("shapes", "shape", "stream", "actor", "service", "device", "subject", "command", "version", "time",
              "original time", "length", "fresh", "content")
