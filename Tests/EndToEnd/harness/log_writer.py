@@ -12,6 +12,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable
 from typing import Optional
+from uuid import UUID
 
 import lz4.block
 
@@ -19,7 +20,6 @@ from . import merkle
 from .note_signer import NoteSigner
 
 IDENTITY = bytes.fromhex("00112233445566778899aabbccddeeff")
-ORIGIN = "hansard/00112233-4455-6677-8899-aabbccddeeff"
 CREATED = 1_767_225_600_000
 NO_TIME = -62_167_219_200_000
 ACTIVE_BYTES = 32_768
@@ -140,8 +140,8 @@ def leaves(events: list) -> list:
 
 
 @functools.cache
-def signer_of(seed: bytes) -> NoteSigner:
-    return NoteSigner(ORIGIN, seed)
+def signer_of(origin: str, seed: bytes) -> NoteSigner:
+    return NoteSigner(origin, seed)
 
 
 @dataclasses.dataclass
@@ -212,11 +212,12 @@ class LogWriter:
     """Writes the parts, the last of which is active, as a data directory."""
 
     def __init__(self, parts: list, seed: bytes = bytes(range(32)), forge: Optional[dict] = None,
-                 tree: Optional[list] = None, durable: Optional[int] = None):
-        self.parts, self.forge = parts, forge or {}
+                 tree: Optional[list] = None, durable: Optional[int] = None, identity: bytes = IDENTITY,
+                 active_bytes: int = ACTIVE_BYTES):
+        self.parts, self.forge, self.identity, self.active_bytes = parts, forge or {}, identity, active_bytes
         self.events = [event for part in parts for event in part.events()]
         self.leaves = leaves(self.events) if tree is None else tree
-        self.signer = signer_of(seed)
+        self.signer = signer_of(f"hansard/{UUID(bytes=identity)}", seed)
         self.durable = len(self.events) if durable is None else durable
         self.unused = set(self.forge)
 
@@ -249,7 +250,7 @@ class LogWriter:
     def superblock(self) -> bytes:
         pages = []
         for slot, numbers in enumerate([(2, self.durable), (1, 0)]):
-            copy = struct.pack("<8sII16sQQ460x", b"HANSARDB", 1, 0, IDENTITY, *numbers)
+            copy = struct.pack("<8sII16sQQ460x", b"HANSARDB", 1, 0, self.identity, *numbers)
             pages.append(checked(self.forged(f"copy/{slot}", copy)) + self.forged(f"behind/{slot}", bytes(3584)))
         return b"".join(pages)
 
@@ -257,7 +258,7 @@ class LogWriter:
         salt = struct.pack("<Q", 0x1000 * kind + number)
         peaks = merkle.peaks(self.leaves[: first - 1]) if kind == 2 else []
         numbers = (CREATED, before, len(peaks))
-        head = struct.pack("<8sIHH16sQ8sqII", b"HANSARDS", 1, kind, 0, IDENTITY, first, salt, *numbers)
+        head = struct.pack("<8sIHH16sQ8sqII", b"HANSARDS", 1, kind, 0, self.identity, first, salt, *numbers)
         page = head + b"".join(peaks).ljust(2048, b"\0") + struct.pack("<Qq", length, time) + seal
         return checked(self.forged(f"header/{number}", page.ljust(4092, b"\0")))
 
@@ -277,15 +278,15 @@ class LogWriter:
     def active(self, number: int, first: int, time: int, before: int) -> tuple:
         """An active segment, and the checksum of its last block; of a sealed part only the latter has meaning."""
         part = self.parts[number]
-        header = self.header(number, 1, first, time, before, ACTIVE_BYTES, b"") if not part.sealed else bytes(4096)
+        header = self.header(number, 1, first, time, before, self.active_bytes, b"") if not part.sealed else bytes(4096)
         chain, content, last = struct.unpack("<I", header[4092:])[0], header, before
         for index, block in enumerate(part.blocks):
             raw = b"".join(event.record() for event in block)
             name = f"{number}/{index}" if not part.sealed else "while active"
             data, chain = self.block(name, header[40:48], first, block, raw, chain, 0)
             content, first, last = content + data, first + len(block), chain
-        assert len(content) <= ACTIVE_BYTES or part.sealed, "the blocks do not fit"
-        return content + self.forged(f"rest/{number}", bytes(ACTIVE_BYTES - len(content))), last
+        assert len(content) <= self.active_bytes or part.sealed, "the blocks do not fit"
+        return content + self.forged(f"rest/{number}", bytes(self.active_bytes - len(content))), last
 
     def sealed(self, number: int, first: int, time: int, before: int, active_crc: int) -> bytes:
         part = self.parts[number]
