@@ -98,23 +98,20 @@ class Event:
         body = self.envelope() + self.salt + self.payload
         return struct.pack("<IBBH", 8 + len(body), self.form, 0, len(self.envelope())) + body
 
-    def wrapping(self) -> int:
-        """The first byte of a payload that is one short field with a length, in the form that columns spare."""
+    def spared(self) -> int:
+        """How many bytes a column spares of a payload that is one short field with a length."""
         if self.form == 1 or not self.payload or self.payload[0] & 0x87 != 2:
             return 0
-        for size in range(1, 5):
-            rest = self.payload[1 + size :]
-            if self.payload[1 : 1 + size] == varint(len(rest)):
-                return self.payload[0]
-        return 0
+        sizes = range(1, min(5, len(self.payload)))
+        return next((1 + size for size in sizes
+                     if self.payload[1 : 1 + size] == varint(len(self.payload) - 1 - size)), 0)
+
+    def wrapping(self) -> int:
+        return self.payload[0] if self.spared() else 0
 
     def bare(self) -> bytes:
         """What of the payload stands in the column."""
-        return self.payload[1 + len(varint(self.unwrapped())) :] if self.wrapping() else self.payload
-
-    def unwrapped(self) -> int:
-        sizes = [size for size in range(1, 5) if self.payload[1 : 1 + size] == varint(len(self.payload) - 1 - size)]
-        return len(self.payload) - 1 - sizes[0]
+        return self.payload[self.spared() :]
 
 
 def key_in(payload: bytes) -> Optional[bytes]:

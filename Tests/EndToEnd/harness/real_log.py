@@ -11,7 +11,7 @@ from . import history
 from .client import new_id
 from .command import audit, hansard
 from .importing import run_import
-from .log_writer import Event, LogWriter, Part
+from .log_writer import Event, LogWriter, Part, leaves
 from .people import World, timeline
 from .server import Server
 from .verifying import verifier
@@ -141,6 +141,11 @@ def read_parts(data: pathlib.Path) -> list[Part]:
     return found
 
 
+def leaves_of(data: pathlib.Path) -> list[bytes]:
+    """The leaves of the log's tree."""
+    return leaves([event for part in read_parts(data) for event in part.events()])
+
+
 @functools.cache
 def identity_of(data: pathlib.Path) -> bytes:
     return verifier.parse_superblock((data / "log" / "superblock").read_bytes(), []).identity
@@ -166,6 +171,8 @@ def written_anew(data: pathlib.Path, target: pathlib.Path, change=lambda events:
             number += len(block)
         changed.append(dataclasses.replace(part, blocks=[block for block in blocks if block]))
     changed[-1].blocks += [events[number:]] if events[number:] else []
+    # What a rollback leaves without records goes, but for the active segment.
+    changed = [part for part in changed[:-1] if part.blocks] + changed[-1:]
     seed = stolen_seed(data) if seed is None else seed
     writer = LogWriter(changed, seed, identity=identity_of(data), active_bytes=FORGED_ACTIVE_BYTES, **how)
     writer.write(target)
