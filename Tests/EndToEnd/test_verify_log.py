@@ -108,6 +108,15 @@ def test_a_damaged_block_before_an_intact_one_is_damage(events, tmp_path, verify
     assert answer.status == 1 and answer.place() == (TAIL, start, 736)
 
 
+@pytest.mark.parametrize("change, status", [(turn(48), 1), (turn(16), 0), (turn(44), 0)])
+def test_a_last_block_that_followed_another_one_is_damage(events, tmp_path, change, status, verify):
+    """Such an intact block was not torn; one with another position or a damaged body may have been."""
+    data = LogWriter(parts(events), durable=COUNT - 5, forge={"block/3/2": change}).write(tmp_path / "data")
+    answer = verify("--data", data)
+    assert answer.status == status, answer.errors
+    assert status == 0 or (answer.place()[2] == COUNT - 2 and "another block" in answer.errors)
+
+
 def test_one_damaged_superblock_is_reported_and_two_are_damage(data, verify):
     path = data / "log" / "superblock"
     path.write_bytes(turn(4096 + 20)(path.read_bytes()))
