@@ -31,10 +31,12 @@ struct BlockIndex {
     let bytes = section.span.bytes
     for number in 0..<seal.blocks {
       let start = number * SegmentSeal.indexEntryBytes
-      guard let first = bytes.integer(at: start, as: UInt64.self), let offset = bytes.integer(at: start + 8, as: UInt32.self),
+      guard let first = bytes.integer(at: start, as: UInt64.self),
+        let offset = bytes.integer(at: start + 8, as: UInt32.self),
         let lastTime = bytes.integer(at: start + 24, as: Int64.self), bytes.isZero(start + 12..<start + 16)
       else { throw FormatFlaw("the index is cut short") }
-      let isInOrder = number == 0
+      let isInOrder =
+        number == 0
         ? first == header.first.value && offset == UInt32(LogFormat.segmentHeaderBytes)
         : first > firsts[number - 1] && Int(offset) >= Int(offsets[number - 1]) + LogFormat.blockHeaderBytes
       guard isInOrder, first - header.first.value < seal.records,

@@ -111,7 +111,8 @@ struct VerifierRun {
     guard let table = open.tables?.table, let numbers = table.distinctNumbers else {
       throw flaw("a UUID stands twice in the table", seal.sections.table)
     }
-    var blocks = SegmentWalk(file, from: BlockIndex(open.header, checksum: 0), limit: UInt64(seal.sections.dictionary.offset))
+    var blocks = SegmentWalk(
+      file, from: BlockIndex(open.header, checksum: 0), limit: UInt64(seal.sections.dictionary.offset))
     let end = try blocks.run()
     guard case .full = end, blocks.offset == UInt64(seal.sections.dictionary.offset), blocks.chain == seal.chain else {
       throw LogError(

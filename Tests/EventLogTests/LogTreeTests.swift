@@ -67,7 +67,8 @@ struct LogTreeTests {
     let records = try reader.allRecords()
     let key = try SealedSample.key(disk)
     let head = try Checkpoint(verifying: LogTree(reader).checkpoint(by: key), by: key.verifier)
-    let erased = try ErasedCopy(of: records, author: SealedSample.user(3), keeping: { $0.position.value % 5 == 0 }).records
+    let erased = try ErasedCopy(of: records, author: SealedSample.user(3), keeping: { $0.position.value % 5 == 0 })
+      .records
     #expect(erased.count { $0.payload.form == .erased } > 20)
     #expect(erased.count { $0.payload.form == .retainedWithSalt } > 5)
     let words = reader.identity.bytes

@@ -5,7 +5,8 @@ import Foundation
 enum CheckpointFiles {
   /// The key that a text or a file holds.
   static func key(_ argument: String) throws -> VerifierKey {
-    let text = FileManager.default.fileExists(atPath: argument)
+    let text =
+      FileManager.default.fileExists(atPath: argument)
       ? String(decoding: try bytes(argument, limit: VerifierKey.maximumTextBytes), as: UTF8.self) : argument
     do {
       return try VerifierKey(parsing: text)

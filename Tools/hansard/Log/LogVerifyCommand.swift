@@ -52,7 +52,8 @@ struct LogVerifyCommand: AsyncParsableCommand {
       directory: data.directory, identity: data.openLog().identity, disk: PosixDisk())
     guard let verifier = key ?? own else {
       throw ToolError(
-        "nothing to verify the tree heads with", because: "there is no \(CheckpointKey.publicFileName) in \(data.directory)",
+        "nothing to verify the tree heads with",
+        because: "there is no \(CheckpointKey.publicFileName) in \(data.directory)",
         next: "name the key with --key")
     }
     return try checkpoints.map { path in
