@@ -55,6 +55,22 @@ def test_the_golden_log_is_accepted(tmp_path, verify):
     assert (answer.result["segments"], answer.result["records"]) == (3, 64)
 
 
+def test_the_golden_sealed_log_and_its_proofs_are_accepted(verify):
+    golden = ROOT / "Tests" / "Fixtures" / "v1"
+    key = golden / "sealed" / "checkpoint.pub"
+    answer = verify("--data", golden / "sealed", "--checkpoint", golden / "head.checkpoint")
+    assert answer.status == 0, answer.errors
+    assert (answer.result["sealed"], answer.result["treeHeads"], answer.result["records"]) == (5, 5, 570)
+    retained, erased = (verify("--proof", golden / f"{name}.tlog-proof", "--key", key) for name in ("retained", "erased"))
+    assert retained.status == erased.status == 0
+    assert (retained.result["payload"] != "erased", erased.result["payload"]) == (True, "erased")
+    old = sorted((golden / "sealed" / "log").glob("*.checkpoint"))
+    size = int((golden / "consistency.proof").read_text().split()[1])
+    since = next(path for path in old if int(path.stem) == size)
+    grown = verify("--proof", golden / "consistency.proof", "--key", key, "--checkpoint", since)
+    assert grown.status == 0, grown.errors
+
+
 def test_the_worked_example_of_the_page_is_accepted(tmp_path, verify):
     page = (ROOT / "docs" / "log-format.md").read_text()
     (tmp_path / "log").mkdir()
