@@ -55,6 +55,23 @@ def test_the_golden_log_is_accepted(tmp_path, verify):
     assert (answer.result["segments"], answer.result["records"]) == (3, 64)
 
 
+def test_the_golden_sealed_log_and_its_proofs_are_accepted(verify):
+    golden = ROOT / "Tests" / "Fixtures" / "v1"
+    key = golden / "sealed" / "checkpoint.pub"
+    answer = verify("--data", golden / "sealed", "--checkpoint", golden / "head.checkpoint")
+    assert answer.status == 0, answer.errors
+    assert (answer.result["sealed"], answer.result["treeHeads"], answer.result["records"]) == (5, 5, 570)
+    retained, erased = (verify("--proof", golden / name, "--key", key)
+                        for name in ("retained.tlog-proof", "erased.tlog-proof"))
+    assert retained.status == erased.status == 0
+    assert (retained.result["payload"] != "erased", erased.result["payload"]) == (True, "erased")
+    old = sorted((golden / "sealed" / "log").glob("*.checkpoint"))
+    size = int((golden / "consistency.proof").read_text().split()[1])
+    since = next(path for path in old if int(path.stem) == size)
+    grown = verify("--proof", golden / "consistency.proof", "--key", key, "--checkpoint", since)
+    assert grown.status == 0, grown.errors
+
+
 def test_the_worked_example_of_the_page_is_accepted(tmp_path, verify):
     page = (ROOT / "docs" / "log-format.md").read_text()
     (tmp_path / "log").mkdir()
@@ -106,6 +123,15 @@ def test_a_damaged_block_before_an_intact_one_is_damage(events, tmp_path, verify
     (data / "log" / TAIL).write_bytes(content)
     answer = verify("--data", data)
     assert answer.status == 1 and answer.place() == (TAIL, start, 736)
+
+
+@pytest.mark.parametrize("change, status", [(turn(48), 1), (turn(16), 0), (turn(44), 0)])
+def test_a_last_block_that_followed_another_one_is_damage(events, tmp_path, change, status, verify):
+    """Such an intact block was not torn; one with another position or a damaged body may have been."""
+    data = LogWriter(parts(events), durable=COUNT - 5, forge={"block/3/2": change}).write(tmp_path / "data")
+    answer = verify("--data", data)
+    assert answer.status == status, answer.errors
+    assert status == 0 or (answer.place()[2] == COUNT - 2 and "another block" in answer.errors)
 
 
 def test_one_damaged_superblock_is_reported_and_two_are_damage(data, verify):
