@@ -41,6 +41,12 @@ struct VerifierRun {
         progress(start + place.offset)
       }
       if isTail {
+        // A crash can leave the tail shorter than it is to be, and nothing leaves it longer.
+        guard try open.file.size() <= open.header.segmentBytes else {
+          throw LogError(
+            FormatFlaw("the segment is longer than the \(open.header.segmentBytes) bytes of its header"),
+            at: .init(file: segment.name, offset: open.header.segmentBytes))
+        }
         let rest = try SegmentRemainder(
           open.file, range: index.endOffset..<open.header.segmentBytes, salt: open.header.salt)
         report.bytesBehindHead = (rest.writtenEnd ?? index.endOffset) - index.endOffset

@@ -36,7 +36,7 @@ struct GoldenSealedTests {
     let reader = try LogReader.open(directory: directory)
     #expect(try reader.allRecords() == (1...Self.head).map(Self.record))
     let head = try Checkpoint(verifying: SignedNote(parsing: bytes("head.checkpoint")), by: key())
-    let report = try LogVerifier(directory: directory, checkpoints: [head]).run()
+    let report = try LogVerifier(directory: directory, checkpoints: [KeptHead(head, name: "kept")]).run()
     #expect(report.sealedSegments == 5 && report.segments == 6 && report.treeHeads == 6 && report.erased == 11)
     #expect(head.size == Self.head && head.root == report.root)
     #expect(try LogTree(reader).frontier.root == head.root)
@@ -84,6 +84,8 @@ struct GoldenSealedTests {
     #expect(try log.sealNext())
     try log.close()
     let head = try Checkpoint(verifying: SignedNote(parsing: bytes("head.checkpoint")), by: key())
-    #expect(try LogVerifier(directory: dataDirectory, disk: disk, checkpoints: [head]).run().sealedSegments == 6)
+    #expect(
+      try LogVerifier(directory: dataDirectory, disk: disk, checkpoints: [KeptHead(head, name: "kept")]).run()
+        .sealedSegments == 6)
   }
 }

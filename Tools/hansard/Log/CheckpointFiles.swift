@@ -22,7 +22,7 @@ enum CheckpointFiles {
     do {
       return try SignedNote(parsing: content)
     } catch {
-      throw ToolError("\(path) is no tree head", because: error.reason)
+      throw ToolError("\(path) is no tree head", because: error.reason, exit: .found)
     }
   }
 

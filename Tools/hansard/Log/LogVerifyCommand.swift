@@ -46,7 +46,7 @@ struct LogVerifyCommand: AsyncParsableCommand {
   }
 
   /// The tree heads that were named, whose signatures hold.
-  private func heads(signedBy key: VerifierKey?) throws -> [Checkpoint] {
+  private func heads(signedBy key: VerifierKey?) throws -> [KeptHead] {
     if checkpoints.isEmpty { return [] }
     let own = try CheckpointKey.loadVerifier(
       directory: data.directory, identity: data.openLog().identity, disk: PosixDisk())
@@ -59,7 +59,7 @@ struct LogVerifyCommand: AsyncParsableCommand {
     return try checkpoints.map { path in
       let note = try CheckpointFiles.note(path)
       do throws(CheckpointFlaw) {
-        return try Checkpoint(verifying: note, by: verifier)
+        return KeptHead(try Checkpoint(verifying: note, by: verifier), name: path)
       } catch {
         throw ToolError("\(path) is not to be believed", because: error.reason, exit: .found)
       }
