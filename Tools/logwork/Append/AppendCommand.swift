@@ -49,7 +49,8 @@ struct AppendCommand: ParsableCommand {
 
   func validate() throws {
     guard writers >= 1, outstanding >= 1, seconds > 0, AppendLoad.Kind(rawValue: drive) != nil else {
-      throw ValidationError("writers and outstanding are at least 1, seconds more than 0, drive is loop, pool or threads")
+      throw ValidationError(
+        "writers and outstanding are at least 1, seconds more than 0, drive is loop, pool or threads")
     }
     guard writers * outstanding <= CommitPipeline<SampleMachine>.queueLimit else {
       throw ValidationError("at most \(CommitPipeline<SampleMachine>.queueLimit) events can wait at once")
