@@ -1,27 +1,36 @@
 # Makes a slim package of the log alone, for builds with sanitizers: nothing but EventLog and what it stands on has to be
 # compiled anew. Source it after setup.sh.
 
-# Makes DIRECTORY a package whose folders are links into the repository. Kinds:
+# Makes DIRECTORY a package whose sources are links into the repository. Kinds:
 #   fuzzing    EventLog with coverage counters, and Tests/Fuzzing, as one static library
-#   testing    EventLog and its tests
+#   testing    EventLog and its tests, each with a lock that ThreadSanitizer knows
 make_log_package() {
-  local directory="$1" kind="$2" products="" flags="settings" more="" link name path simulation=""
-  mkdir -p "$directory/links"
-  for link in Sources/CLZ4 Sources/CISAL Sources/ChatPrimitives Sources/EventLog Tests/Fuzzing Tests/EventLogTests \
-    Tests/EventLogSimulation; do
-    name="$directory/links/$(basename "$link")"
-    rm -f "$name"
-    if [ -e "$link" ]; then ln -s "$PWD/$link" "$name"; fi
+  local directory="$1" kind="$2" products="" flags="settings" more="" folder simulation=""
+  local folders=(Sources/CLZ4 Sources/CISAL Sources/ChatPrimitives Sources/EventLog)
+  if [ "$kind" = fuzzing ]; then folders+=(Tests/Fuzzing); fi
+  if [ "$kind" = testing ]; then folders+=(Tests/EventLogTests); fi
+  if [ "$kind" = testing ] && [ -d Tests/EventLogSimulation ]; then
+    folders+=(Tests/EventLogSimulation)
+    simulation='"EventLogSimulation", '
+  fi
+  rm -rf "$directory/Sources" "$directory/Tests" "$directory/docs"
+  mkdir -p "$directory/Sources" "$directory/Tests"
+  # Folders of their own with links to files, so that a file can stand beside them.
+  for folder in "${folders[@]}"; do
+    cp -rs "$PWD/$folder" "$directory/$folder"
+    if [ "$kind" = testing ] && grep -rq --include='*.swift' '^import Synchronization' "$folder"; then
+      ln -s "$PWD/Tests/Sanitizing/Mutex.swift" "$directory/$folder/SanitizedMutex.swift"
+    fi
   done
   # Tests find fixtures and pages by their own path.
-  for path in Tests docs; do ln -sfn "$PWD/$path" "$directory/$path"; done
-  if [ -d Tests/EventLogSimulation ]; then simulation='"EventLogSimulation", '; fi
+  ln -s "$PWD/Tests/Fixtures" "$directory/Tests/Fixtures"
+  ln -s "$PWD/docs" "$directory/docs"
   case "$kind" in
     fuzzing)
       products='.library(name: "LogFuzzing", type: .static, targets: ["LogFuzzing"])'
       flags='settings + [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])]'
       more='.target(
-        name: "LogFuzzing", dependencies: ["ChatPrimitives", "EventLog", crypto], path: "links/Fuzzing",
+        name: "LogFuzzing", dependencies: ["ChatPrimitives", "EventLog", crypto], path: "Tests/Fuzzing",
         exclude: ["Corpus", "log.dict"], swiftSettings: settings + [.unsafeFlags(["-sanitize=address"])]),'
       ;;
     testing)
@@ -52,11 +61,11 @@ let package = Package(
   products: [$products],
   dependencies: [$(grep -m 1 -o '\.package(url: "[^"]*/swift-crypto"[^)]*)' Package.swift)],
   targets: [
-    .systemLibrary(name: "CLZ4", path: "links/CLZ4", pkgConfig: "liblz4"),
-    .systemLibrary(name: "CISAL", path: "links/CISAL", pkgConfig: "libisal"),
-    .target(name: "ChatPrimitives", path: "links/ChatPrimitives", swiftSettings: settings),
+    .systemLibrary(name: "CLZ4", pkgConfig: "liblz4"),
+    .systemLibrary(name: "CISAL", pkgConfig: "libisal"),
+    .target(name: "ChatPrimitives", swiftSettings: settings),
     .target(
-      name: "EventLog", dependencies: ["ChatPrimitives", "CLZ4", "CISAL", crypto], path: "links/EventLog",
+      name: "EventLog", dependencies: ["ChatPrimitives", "CLZ4", "CISAL", crypto],
       swiftSettings: $flags),
     $more
   ],
