@@ -112,10 +112,23 @@ let package = Package(
       ],
       path: "Tools/hansard", swiftSettings: settings),
 
+    // What tests the log, and the tool that runs it at length.
+    .target(
+      name: "EventLogSimulation", dependencies: ["ChatPrimitives", "EventLog"], path: "Tests/EventLogSimulation",
+      swiftSettings: settings),
+    .executableTarget(
+      name: "logwork",
+      dependencies: [
+        "ChatPrimitives", "EventLog", "EventLogSimulation",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tools/logwork", swiftSettings: settings),
+
     .testTarget(name: "ChatPrimitivesTests", dependencies: ["ChatPrimitives"], swiftSettings: settings),
     .testTarget(name: "ChatDomainTests", dependencies: ["ChatDomain", "ChatPrimitives"], swiftSettings: settings),
     .testTarget(
-      name: "EventLogTests", dependencies: ["EventLog", "ChatPrimitives"], swiftSettings: settings),
+      name: "EventLogTests", dependencies: ["EventLog", "EventLogSimulation", "ChatPrimitives"],
+      swiftSettings: settings),
     .testTarget(
       name: "EventStoreTests", dependencies: ["EventStore", "EventLog", "ChatDomain", "ChatPrimitives"],
       swiftSettings: settings),

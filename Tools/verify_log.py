@@ -40,6 +40,7 @@ SEALED_BLOCK_RECORDS_MAX = 65_536
 DICTIONARY_BYTES_MAX = 64 << 10
 SECTION_RATIO_MAX = 255
 NOTE_BYTES_MAX = 16 << 10
+INCLUSION_PROOF_BYTES_MAX = 4 << 20
 PAYLOAD_BYTES_MAX = 1 << 20
 ENVELOPE_BYTES_MAX = 128
 SEGMENT_BYTES_MIN = 4608
@@ -460,18 +461,30 @@ class Values:
             raise Damage(f"the column {self.name} has values that no record takes")
 
 
+def read_planes(column, count):
+    """The UUIDs that stand as 128 bit planes, as numbers whose first 48 bits are still less a time."""
+    width = count + 7 >> 3
+    require(len(column) == 128 * width, f"the column fresh has {len(column)} bytes for {count} UUIDs")
+    if not count:
+        return []
+    planes = [f"{int.from_bytes(column[at : at + width], 'big'):0{8 * width}b}" for at in range(0, len(column), width)]
+    numbers = [int("".join(bits), 2) for bits in zip(*planes)]
+    require(not any(numbers[count:]), "the bits left over in the column fresh are not zero")
+    return numbers[:count]
+
+
 class References:
     """The UUIDs that references stand for: the table of the segment, and the fresh ones of the block."""
 
     def __init__(self, table, fresh):
-        require(len(fresh) % UUID_BYTES == 0, "the column fresh does not hold whole UUIDs")
-        count = len(fresh) // UUID_BYTES
-        self.table = table
-        self.fresh = Values("fresh", [fresh[number::count] for number in range(count)])
+        self.table, self.fresh = table, Values("fresh", fresh)
 
-    def resolve(self, reference):
+    def resolve(self, reference, time):
+        """The time is the one near which a fresh UUID stands: the record's original one, or its recorded one."""
         if reference == 0:
-            return self.fresh.take()
+            number = self.fresh.take()
+            start = (number >> 80) + time & (1 << 48) - 1
+            return (start << 80 | number & (1 << 80) - 1).to_bytes(UUID_BYTES, "big")
         require(reference <= len(self.table), f"a reference to entry {reference - 1} leads out of the table")
         return self.table[reference - 1]
 
@@ -506,8 +519,10 @@ def read_shapes(column, numbers):
 
 def decode_envelopes(columns, shapes, numbers, table):
     """Rebuilds the envelope of each record."""
-    references = References(table, columns["fresh"])
-    values = {name: Values(name, read_varints(columns[name])) for name in COLUMN_NAMES[2:11]}
+    numbers_of = {name: read_varints(columns[name]) for name in COLUMN_NAMES[2:11]}
+    fresh = sum(numbers_of[name].count(0) for name in COLUMN_NAMES[3:8])
+    references = References(table, read_planes(columns["fresh"], fresh))
+    values = {name: Values(name, numbers_of[name]) for name in numbers_of}
     streams, versions, times, originals = (values[name] for name in ("stream", "version", "time", "original time"))
     ids = [values[name] for name in COLUMN_NAMES[3:8]]
     last_versions, time, original, envelopes = {}, 0, 0, []
@@ -515,14 +530,15 @@ def decode_envelopes(columns, shapes, numbers, table):
         _, kind, schema, stream_kind, presence, _ = shapes[number]
         reference = streams.take()
         require(reference != 0, "a stream is not in the table of the segment")
-        stream = references.resolve(reference)
-        fields = [references.resolve(ids[bit].take()) for bit in range(ID_FIELDS) if presence >> bit & 1]
+        near = time = signed(time + unzigzag(times.take()))
+        if presence & HAS_ORIGINAL_TIME:
+            near = original = signed(original + unzigzag(originals.take()))
+        stream = references.resolve(reference, near)
+        fields = [references.resolve(ids[bit].take(), near) for bit in range(ID_FIELDS) if presence >> bit & 1]
         version = last_versions.get((stream_kind, stream), 0) + 1 + unzigzag(versions.take())
         # For the first record of a stream in the block, p is 0 as well.
         last_versions[stream_kind, stream] = version = version & MASK_64
-        time = signed(time + unzigzag(times.take()))
         if presence & HAS_ORIGINAL_TIME:
-            original = signed(original + unzigzag(originals.take()))
             fields.append(struct.pack("<q", original))
         head = ENVELOPE_HEAD.pack(kind, schema, stream_kind, presence, 0, stream, version, time)
         envelopes.append(b"".join([head, *fields]))
@@ -809,11 +825,11 @@ def parse_key(text):
     return Key(name, identifier, data[1:], text.strip("\n"))
 
 
-def read_text(path):
-    """A text of at most 16 KiB."""
+def read_text(path, limit=NOTE_BYTES_MAX):
+    """A text of at most so many bytes."""
     with open(path, "rb") as file:
-        data = file.read(NOTE_BYTES_MAX + 1)
-    require(len(data) <= NOTE_BYTES_MAX, "the file is longer than 16 KiB")
+        data = file.read(limit + 1)
+    require(len(data) <= limit, f"the file is longer than {limit >> 10} KiB")
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -836,6 +852,7 @@ def check_signatures(text, lines, key):
 
 def parse_tree_head(note, key):
     """The tree head that a signed note holds, with its signature checked."""
+    require(len(note.encode()) <= NOTE_BYTES_MAX, "the note is longer than 16 KiB")
     text, separator, signatures = note.rpartition("\n\n")
     text += "\n"
     require(separator and signatures.endswith("\n"), "the note has no signatures, or no newline at its end")
@@ -879,6 +896,7 @@ def parse_proof(text, key):
         lines = lines[3:]
     else:
         require(lines[0].startswith("old "), "this is neither an inclusion proof nor a consistency proof")
+        require(len(text.encode()) <= NOTE_BYTES_MAX, "the consistency proof is longer than 16 KiB")
         number, lines = decode_number(lines[0].removeprefix("old "), "the old tree size"), lines[1:]
     hashes = [decode_hash(line, "a hash of the proof") for line in lines]
     return Proof(number, hashes, parse_tree_head(note, key), extra)
@@ -1276,7 +1294,7 @@ def verify_proof(arguments, key, kept):
     if not key:
         raise CannotRun("a proof needs a key to verify it with: give --key")
     with place(file=str(arguments.proof)):
-        proof = parse_proof(read_text(arguments.proof), key)
+        proof = parse_proof(read_text(arguments.proof, INCLUSION_PROOF_BYTES_MAX), key)
         for name, head in kept.items():
             require(head.size != proof.head.size or head.root == proof.head.root,
                     f"the checkpoint has another root than {name}: the log shows two histories")

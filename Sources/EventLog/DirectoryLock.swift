@@ -10,9 +10,10 @@ package final class DirectoryLock: Sendable {
     let path = directory + "/" + Self.fileName
     let isFree: Bool
     do {
-      try disk.createDirectory(directory)
-      file = try disk.open(path, .readWriteOrCreate)
-      isFree = try file.tryLock()
+      try uninterrupted { () throws(DiskError) in try disk.createDirectory(directory) }
+      let opened = try uninterrupted { () throws(DiskError) in try disk.open(path, .readWriteOrCreate) }
+      isFree = try uninterrupted { () throws(DiskError) in try opened.tryLock() }
+      file = opened
     } catch {
       throw LogError(error)
     }

@@ -1,10 +1,11 @@
 /// All that the log asks of a file system, so that a test can stand in for it. Calls block; they may come from any
-/// thread.
+/// thread. A call that a signal interrupts fails with `EINTR` and has done nothing; `uninterrupted` repeats it.
 package protocol Disk: Sendable {
   func open(_ path: String, _ mode: DiskOpenMode) throws(DiskError) -> any DiskFile
   /// Names in a directory, in any order; nil when there is no such directory.
   func list(_ directory: String) throws(DiskError) -> [String]?
-  /// Makes a directory and those above it, for its owner only. An existing one is left as it is.
+  /// Makes a directory and those above it, for its owner only; their names are durable when it returns. An existing
+  /// one is left as it is.
   func createDirectory(_ path: String) throws(DiskError)
   /// Replaces what stands at `target`.
   func rename(_ path: String, to target: String) throws(DiskError)

@@ -26,7 +26,7 @@ package final class EmbeddedLog: BlockStore {
 
   private init(
     _ opened: LogOpening.Opened, options: LogOptions, folder: LogFolder, maker: SegmentMaker, counts: ReadCounts,
-    key: CheckpointKey, lock: DirectoryLock
+    lock: DirectoryLock
   ) {
     identity = opened.superblock.identity
     recovery = opened.recovery
@@ -36,7 +36,8 @@ package final class EmbeddedLog: BlockStore {
     self.counts = counts
     catalog = SegmentCatalog(opened.segments)
     sealing = LogSealing(
-      folder: folder, identity: identity, catalog: catalog, counts: counts, random: options.random, key: key)
+      folder: folder, identity: identity, catalog: catalog, counts: counts, random: options.random,
+      key: opened.key)
     sealer = BackgroundSealer(sealing, onFailure: options.onSealingFailure)
     durable = Atomic(opened.tail.head.value)
     lastRecorded = Atomic(opened.tail.lastTime.milliseconds)
@@ -60,10 +61,8 @@ package final class EmbeddedLog: BlockStore {
     let counts = ReadCounts()
     let maker = SegmentMaker(folder: folder, segmentBytes: options.segmentBytes, counts: counts)
     let opened = try LogOpening(folder: folder, options: options, counts: counts, maker: maker).run()
-    let key = try CheckpointKey.loadOrCreate(
-      directory: directory, identity: opened.superblock.identity, disk: disk, random: options.random)
     let log = EmbeddedLog(
-      opened, options: options, folder: folder, maker: maker, counts: counts, key: key, lock: held)
+      opened, options: options, folder: folder, maker: maker, counts: counts, lock: held)
     try log.noteIdle()
     if options.sealsInBackground, opened.segments.count > 1 { log.sealer.wake() }
     return log

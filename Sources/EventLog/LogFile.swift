@@ -24,7 +24,9 @@ struct LogFile: Sendable {
     var failure: DiskError?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       do throws(DiskError) {
-        filled = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+        filled = try uninterrupted { () throws(DiskError) in
+          try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+        }
       } catch {
         failure = error
         filled = 0
@@ -38,7 +40,7 @@ struct LogFile: Sendable {
   /// Writes all of `bytes` with one call; a short write is a failure.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, position: LogPosition? = nil) throws(LogError) {
     do throws(DiskError) {
-      let written = try file.write(bytes, at: offset)
+      let written = try uninterrupted { () throws(DiskError) in try file.write(bytes, at: offset) }
       guard written == bytes.count else {
         throw DiskError.shortWrite(path: path, offset: offset, written: written, of: bytes.count)
       }
@@ -66,10 +68,18 @@ struct LogFile: Sendable {
   }
 
   func sync(position: LogPosition? = nil) throws(LogError) {
-    do { try file.sync() } catch { throw LogError(error, position: position) }
+    do {
+      try uninterrupted { () throws(DiskError) in try file.sync() }
+    } catch {
+      throw LogError(error, position: position)
+    }
   }
 
   func size() throws(LogError) -> UInt64 {
-    do { return try file.size() } catch { throw LogError(error) }
+    do {
+      return try uninterrupted { () throws(DiskError) in try file.size() }
+    } catch {
+      throw LogError(error)
+    }
   }
 }

@@ -17,35 +17,56 @@ struct LogFolder: Sendable {
 
   func path(of name: String) -> String { path + "/" + name }
 
+  /// Makes `log/` and what stands above it.
+  func create() throws(LogError) {
+    try run { () throws(DiskError) in try disk.createDirectory(path) }
+  }
+
   func open(_ name: String, _ mode: DiskOpenMode, counts: ReadCounts) throws(LogError) -> LogFile {
-    do {
-      return LogFile(file: try disk.open(path(of: name), mode), name: name, path: path(of: name), counts: counts)
-    } catch {
-      throw LogError(error)
-    }
+    let path = path(of: name)
+    let file = try run { () throws(DiskError) in try disk.open(path, mode) }
+    return LogFile(file: file, name: name, path: path, counts: counts)
   }
 
   /// What stands in `log/`; nil when there is no such directory.
   func names() throws(LogError) -> [String]? {
-    do { return try disk.list(path) } catch { throw LogError(error) }
+    try run { () throws(DiskError) in try disk.list(path) }
+  }
+
+  /// A new file under a temporary name; what an earlier attempt left under it goes.
+  func openTemporary(_ name: String, counts: ReadCounts) throws(LogError) -> LogFile {
+    if try names()?.contains(name) ?? false { try remove(name) }
+    return try open(name, .createNew, counts: counts)
   }
 
   func remove(_ name: String) throws(LogError) {
-    do { try disk.remove(path(of: name)) } catch { throw LogError(error) }
+    try run { () throws(DiskError) in try disk.remove(path(of: name)) }
+  }
+
+  /// Puts a finished, synced file in the place of another; `sync` makes it durable, and until then either may be found
+  /// after a crash.
+  func swap(_ name: String, for target: String) throws(LogError) {
+    try run { () throws(DiskError) in try disk.rename(path(of: name), to: path(of: target)) }
   }
 
   /// Gives a finished, synced file its name, durably.
   func rename(_ name: String, to target: String) throws(LogError) {
-    do {
-      try disk.rename(path(of: name), to: path(of: target))
-      try disk.syncDirectory(path)
-    } catch {
-      throw LogError(error)
-    }
+    try run { () throws(DiskError) in try disk.rename(path(of: name), to: path(of: target)) }
+    try sync()
   }
 
+  /// Makes the names in `log/` durable.
   func sync() throws(LogError) {
-    do { try disk.syncDirectory(path) } catch { throw LogError(error) }
+    try run { () throws(DiskError) in try disk.syncDirectory(path) }
+  }
+
+  /// Makes the names in the data directory durable, `log` among them.
+  func syncData() throws(LogError) {
+    try run { () throws(DiskError) in try disk.syncDirectory(data) }
+  }
+
+  private func run<Value>(_ call: () throws(DiskError) -> Value) throws(LogError) -> Value {
+    do { return try uninterrupted(call) } catch { throw LogError(error) }
   }
 
   /// The newest superblock; nil when there is no such file.
@@ -53,7 +74,8 @@ struct LogFolder: Sendable {
     let file: LogFile
     do {
       let path = path(of: Superblock.fileName)
-      file = LogFile(file: try disk.open(path, .read), name: Superblock.fileName, path: path, counts: counts)
+      let opened = try uninterrupted { () throws(DiskError) in try disk.open(path, .read) }
+      file = LogFile(file: opened, name: Superblock.fileName, path: path, counts: counts)
     } catch {
       if error.isMissingFile { return nil }
       throw LogError(error)

@@ -10,17 +10,24 @@ struct LogOpening {
   /// What the writer begins with.
   struct Opened {
     var superblock: Superblock
+    var key: CheckpointKey
     var segments: [Segment]
     var tail: TailWriter
     var recovery: RecoveryReport
   }
 
   func run() throws(LogError) -> Opened {
-    do { try folder.disk.createDirectory(folder.path) } catch { throw LogError(error) }
-    let names = try folder.names() ?? []
-    for name in names where name.hasSuffix(LogFolder.temporarySuffix) {
+    let opened = try openOrCreate()
+    // Only now: a log that is refused stays as it is.
+    for name in try folder.names() ?? [] where name.hasSuffix(LogFolder.temporarySuffix) {
       try folder.remove(name)
     }
+    return opened
+  }
+
+  private func openOrCreate() throws(LogError) -> Opened {
+    try folder.create()
+    let names = try folder.names() ?? []
     let firsts = names.compactMap(SegmentName.position).sorted()
     guard let superblock = try folder.readSuperblock(counts: counts) else {
       guard firsts.isEmpty else {
@@ -28,43 +35,60 @@ struct LogOpening {
           .corrupt, "The superblock is missing; restore the log directory from a backup.",
           location: .init(file: Superblock.fileName))
       }
-      return try openTail([.first], superblock: try createSuperblock(), created: true)
+      let created = try createSuperblock()
+      let header = firstHeader(created)
+      return try openTail([.first], superblock: created, key: try key(created), making: header)
     }
+    // Before anything is changed: a key that does not hold refuses the log as it is.
+    let key = try key(superblock)
     if firsts.isEmpty {
       guard superblock.durable == .origin else {
         throw LogError(
           .corrupt, "All segments are missing; restore the log directory from a backup.",
           location: .init(file: "log", position: superblock.durable))
       }
-      return try openTail([.first], superblock: superblock, created: true)
+      return try openTail([.first], superblock: superblock, key: key, making: firstHeader(superblock))
     }
-    return try openTail(firsts, superblock: superblock, created: false)
+    return try openTail(firsts, superblock: superblock, key: key, making: nil)
+  }
+
+  /// The key that signs tree heads; made when the log never had one.
+  private func key(_ superblock: Superblock) throws(LogError) -> CheckpointKey {
+    try CheckpointKey.loadOrCreate(
+      directory: folder.data, identity: superblock.identity, disk: folder.disk, random: options.random
+    ) { () throws(LogError) in
+      // The key names the identity, so it must not outlive a superblock that a killed process left unsynced.
+      try folder.sync()
+    }
+  }
+
+  private func firstHeader(_ superblock: Superblock) -> SegmentHeader {
+    SegmentHeader(
+      identity: superblock.identity, first: .first, salt: options.random(), created: options.now(), previousChecksum: 0,
+      segmentBytes: UInt64(options.segmentBytes), lastTime: .earliest)
   }
 
   private func createSuperblock() throws(LogError) -> Superblock {
     let identity = LogIdentity(bytes: UUIDBytes(high: options.random(), low: options.random()))
     let temporary = Superblock.fileName + LogFolder.temporarySuffix
-    let file = try folder.open(temporary, .createNew, counts: counts)
+    let file = try folder.openTemporary(temporary, counts: counts)
     try file.write(Superblock.newFile(identity: identity), at: 0)
     try file.sync()
     try folder.rename(temporary, to: Superblock.fileName)
-    do { try folder.disk.syncDirectory(folder.data) } catch { throw LogError(error) }
     return Superblock(identity: identity, sequence: 1, durable: .origin)
   }
 
+  /// - Parameter newHeader: the header of the first segment, when there is none yet.
   private func openTail(
-    _ firsts: [LogPosition], superblock: Superblock, created: Bool
+    _ firsts: [LogPosition], superblock: Superblock, key: CheckpointKey, making newHeader: SegmentHeader?
   ) throws(LogError) -> Opened {
     let identity = superblock.identity
     var segments = firsts.map { Segment(first: $0, in: folder, identity: identity, counts: counts) }
     guard let first = firsts.last else { preconditionFailure("a log is opened with at least one segment") }
     let name = SegmentName.of(first)
     let file: LogFile
-    if created {
-      file = try maker.make(
-        SegmentHeader(
-          identity: identity, first: first, salt: options.random(), created: options.now(), previousChecksum: 0,
-          segmentBytes: UInt64(options.segmentBytes), lastTime: .earliest))
+    if let newHeader {
+      file = try maker.make(newHeader)
     } else {
       file = try folder.open(name, .readWrite, counts: counts)
     }
@@ -78,19 +102,26 @@ struct LogOpening {
     let recovery = TailRecovery(
       folder: folder, file: file, header: header, headerChecksum: checksum, superblock: superblock)
     let outcome = try recovery.judge()
-    var report = RecoveryReport(created: created, head: outcome.head, superblockHead: superblock.durable, tornTail: nil)
-    if let torn = outcome.torn { report.tornTail = try recovery.cut(torn, now: options.now()) }
+    var report = RecoveryReport(
+      created: newHeader != nil, head: outcome.head, superblockHead: superblock.durable, tornTail: nil)
+    if let torn = outcome.torn { report.tornTail = try recovery.save(torn, now: options.now()) }
+    try recovery.clearSaved(outcome)
     let size = try file.size()
     if size < header.segmentBytes { try file.writeZeros(size..<header.segmentBytes) }
-    // What the process before wrote and did not sync is readable but not yet durable.
+    try recovery.renewLastBlock(outcome)
+    // What the process before wrote, made or renamed and did not sync is there but not yet durable.
     try file.sync()
+    try folder.sync()
+    try folder.syncData()
     let tail = Segment(
       first: first, in: folder, identity: identity, counts: counts, held: file, index: outcome.index)
     segments[segments.count - 1] = tail
     let superblockFile = try folder.open(Superblock.fileName, .readWrite, counts: counts)
+    // Where the durable position has not changed, the copy that was read stays the newest, and it must be there.
+    try superblockFile.sync()
     let writer = TailWriter(
       file: file, segment: tail, header: header, offset: outcome.index.endOffset, chain: outcome.index.chain,
       head: outcome.head, lastTime: outcome.lastTime, superblock: superblock, superblockFile: superblockFile)
-    return Opened(superblock: superblock, segments: segments, tail: writer, recovery: report)
+    return Opened(superblock: superblock, key: key, segments: segments, tail: writer, recovery: report)
   }
 }

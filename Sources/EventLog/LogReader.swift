@@ -90,7 +90,7 @@ package final class LogReader: BlockSource {
       throw LogError(
         .corrupt, "The superblock is missing or belongs to another log.", location: .init(file: Superblock.fileName))
     }
-    let firsts = (try folder.names() ?? []).compactMap(SegmentName.position).sorted()
+    let firsts = try segmentFirsts()
     guard let tailFirst = firsts.last else {
       guard superblock.durable == .origin, head == .origin else {
         throw LogError(
@@ -103,8 +103,15 @@ package final class LogReader: BlockSource {
     let oldTail = known.last
     let tail = Segment(first: tailFirst, in: folder, identity: identity, counts: counts)
     let start = oldTail?.first == tailFirst ? oldTail?.knownIndex : nil
-    let (index, durable) = try walkTail(
+    let walked = try walkTail(
       tail, from: start, superblock: superblock, scanningRemainder: scanningRemainder || start == nil)
+    guard let (index, durable) = walked else {
+      // A server may have gone on to the next segment since the names were read, and sealed this one.
+      if try segmentFirsts().last != tailFirst { return try advance(scanningRemainder: scanningRemainder) }
+      throw LogError(
+        FormatFlaw("the last segment is sealed; the one that follows it is missing"),
+        at: .init(file: tail.name, offset: 0, position: tailFirst))
+    }
     tail.setIndex(index)
     let kept = Dictionary(uniqueKeysWithValues: known.dropLast().map { ($0.first, $0) })
     let segments = firsts.dropLast().map { first in
@@ -117,15 +124,20 @@ package final class LogReader: BlockSource {
     }
   }
 
-  /// The index of the tail up to the last block that is known to be durable.
+  private func segmentFirsts() throws(LogError) -> [LogPosition] {
+    (try folder.names() ?? []).compactMap(SegmentName.position).sorted()
+  }
+
+  /// The index of the tail up to the last block that is known to be durable; nil for a sealed segment, which is no tail.
   ///
   /// A server may write while this reads. Evidence that the block at the end is durable speaks of damage only if the
   /// block is still not there when the walk is repeated after the evidence was read.
   private func walkTail(
     _ tail: Segment, from start: BlockIndex?, superblock: Superblock, scanningRemainder: Bool
-  ) throws(LogError) -> (index: BlockIndex, durable: LogPosition) {
+  ) throws(LogError) -> (index: BlockIndex, durable: LogPosition)? {
     let file = try tail.open()
     let (header, checksum) = try tail.header(file)
+    if header.seal != nil { return nil }
     let fresh = BlockIndex(header, checksum: checksum)
     // A tail that held nothing may have been replaced by a longer file of the same name.
     let index = start.flatMap { $0.isEmpty ? nil : $0 } ?? fresh
@@ -143,7 +155,8 @@ package final class LogReader: BlockSource {
       }
       var contradicts = known >= walk.next
       if !contradicts, mustScan {
-        let rest = try SegmentRemainder(file, range: walk.offset..<max(walk.offset, limit), salt: header.salt)
+        let rest = try SegmentRemainder(
+          file, range: walk.offset..<max(walk.offset, limit), salt: header.salt, chain: walk.chain)
         contradicts = rest.contradicts(endBefore: walk.next)
       }
       if !contradicts { return (durablePart(of: walk, index: index, known: known), known) }

@@ -1,6 +1,6 @@
 private import Glibc
 
-/// The file system of the machine. Interrupted calls are repeated; nothing else is retried.
+/// The file system of the machine. Nothing is retried here; `uninterrupted` repeats interrupted calls.
 package struct PosixDisk: Disk {
   /// Directories and files are for the server's own user: the log holds everything that was said.
   private static let directoryMode: mode_t = 0o700
@@ -43,16 +43,16 @@ package struct PosixDisk: Disk {
   }
 
   package func createDirectory(_ path: String) throws(DiskError) {
-    if mkdir(path, Self.directoryMode) == 0 { return }
-    let number = errno
-    if number == EEXIST { return }
     let parent = Self.parent(of: path)
-    guard number == ENOENT, parent != path else { throw DiskError(operation: "mkdir", path: path, number: number) }
-    try createDirectory(parent)
-    guard mkdir(path, Self.directoryMode) == 0 || errno == EEXIST else {
-      throw DiskError(operation: "mkdir", path: path, number: errno)
+    var number = mkdir(path, Self.directoryMode) == 0 ? 0 : errno
+    if number == ENOENT, parent != path {
+      try createDirectory(parent)
+      number = mkdir(path, Self.directoryMode) == 0 ? 0 : errno
     }
-    try syncDirectory(parent)
+    if number == EEXIST { return }
+    guard number == 0 else { throw DiskError(operation: "mkdir", path: path, number: number) }
+    // Here and not by the caller: a repeated call would find the directory and leave its name unsynced.
+    try uninterrupted { () throws(DiskError) in try syncDirectory(parent) }
   }
 
   package func rename(_ path: String, to target: String) throws(DiskError) {
@@ -74,16 +74,13 @@ package struct PosixDisk: Disk {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Runs a system call until it is not interrupted.
+  /// Runs a system call.
   fileprivate static func call<Value: SignedInteger>(
     _ operation: String, _ path: String, offset: UInt64? = nil, _ body: () -> Value
   ) throws(DiskError) -> Value {
-    while true {
-      let value = body()
-      if value >= 0 { return value }
-      let number = errno
-      if number != EINTR { throw DiskError(operation: operation, path: path, offset: offset, number: number) }
-    }
+    let value = body()
+    guard value >= 0 else { throw DiskError(operation: operation, path: path, offset: offset, number: errno) }
+    return value
   }
 }
 
@@ -158,6 +155,9 @@ extension DiskError: CustomStringConvertible {
 
   /// Whether the file system (or a quota of it) has no room.
   package var isFullDisk: Bool { number == ENOSPC || number == EDQUOT }
+
+  /// Whether a signal came before the call did anything.
+  package var isInterrupted: Bool { number == EINTR }
 
   /// Whether there is no such file.
   package var isMissingFile: Bool { number == ENOENT }

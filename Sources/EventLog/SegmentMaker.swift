@@ -85,7 +85,7 @@ final class SegmentMaker: Sendable {
   }
 
   private func fill(_ name: String, length: UInt64) throws(LogError) -> LogFile {
-    let file = try folder.open(name, .createNew, counts: counts)
+    let file = try folder.openTemporary(name, counts: counts)
     do {
       var offset: UInt64 = 0
       while offset < length {

@@ -9,13 +9,17 @@ struct SegmentRemainder {
   /// The highest first position of such a header behind the start of the range. What stands at the start itself is the
   /// block in question.
   private(set) var laterBlock: LogPosition?
+  /// The position of an intact header at the start that follows another block than the one that stands before it.
+  private(set) var strangerAtStart: LogPosition?
 
   /// Read at a time, in bytes; a multiple of the block alignment.
   private static let chunkBytes = 256 * 1024
 
   /// Reads all of the range. A block begins only at a multiple of eight, so headers are looked for there.
-  /// - Parameter salt: a header counts only with the segment's salt, which no payload can know.
-  init(_ file: LogFile, range: Range<UInt64>, salt: UInt64) throws(LogError) {
+  /// - Parameters:
+  ///   - salt: a header counts only with the segment's salt, which no payload can know.
+  ///   - chain: what a block at the start would carry, where that is to be judged.
+  init(_ file: LogFile, range: Range<UInt64>, salt: UInt64, chain: UInt32? = nil) throws(LogError) {
     var offset = range.lowerBound
     while offset < range.upperBound {
       // The extra bytes let a header be read whole that begins at the chunk's end.
@@ -23,18 +27,19 @@ struct SegmentRemainder {
       let chunk = try file.read(at: offset, count: Int(count))
       if chunk.isEmpty { return }
       let bytes = chunk.span.bytes
-      if !bytes.isZero { examine(bytes, at: offset, isStart: offset == range.lowerBound, salt: salt) }
+      if !bytes.isZero { examine(bytes, at: offset, isStart: offset == range.lowerBound, salt: salt, chain: chain) }
       offset += UInt64(Self.chunkBytes)
     }
   }
 
   /// Whether what stands here speaks against a clean or torn end before `position`: a header that knows the position
-  /// to be durable, or a block that was written after it.
+  /// to be durable, a block that was written after it, or the block of this position with a chain that proves the block
+  /// before it to be another than it was.
   func contradicts(endBefore position: LogPosition) -> Bool {
-    knownDurable >= position || (laterBlock.map { $0 >= position } ?? false)
+    knownDurable >= position || (laterBlock.map { $0 >= position } ?? false) || strangerAtStart == position
   }
 
-  private mutating func examine(_ bytes: RawSpan, at start: UInt64, isStart: Bool, salt: UInt64) {
+  private mutating func examine(_ bytes: RawSpan, at start: UInt64, isStart: Bool, salt: UInt64, chain: UInt32?) {
     var end = bytes.byteCount
     while end > 0, bytes.integer(at: end - 1, as: UInt8.self) == 0 { end -= 1 }
     writtenEnd = start + UInt64(end)
@@ -45,7 +50,11 @@ struct SegmentRemainder {
         let header = try? BlockHeader(parsing: bytes.extracting(offset..<headerEnd)), header.salt == salt
       else { continue }
       knownDurable = max(knownDurable, header.knownDurable)
-      if !isStart || offset > 0 { laterBlock = max(laterBlock ?? header.first, header.first) }
+      if !isStart || offset > 0 {
+        laterBlock = max(laterBlock ?? header.first, header.first)
+      } else if let chain, header.chain != chain {
+        strangerAtStart = header.first
+      }
     }
   }
 }

@@ -43,7 +43,8 @@ struct TailRecovery {
       index.append(found.header, checksum: found.checksum)
     }
     flaw = bodyFlaw ?? flaw
-    let rest = try SegmentRemainder(file, range: index.endOffset..<max(index.endOffset, size), salt: header.salt)
+    let rest = try SegmentRemainder(
+      file, range: index.endOffset..<max(index.endOffset, size), salt: header.salt, chain: index.chain)
     let place = LogError.Location(file: file.name, offset: index.endOffset, position: index.next)
     let known = max(superblock.durable, walk.knownDurable)
     if known >= index.next || rest.contradicts(endBefore: index.next) {
@@ -59,13 +60,22 @@ struct TailRecovery {
     return Outcome(index: index, lastTime: lastTime, torn: torn)
   }
 
-  /// Saves the torn end aside, durably, and only then overwrites it with zeros.
-  func cut(_ torn: Torn, now: Timestamp) throws(LogError) -> RecoveryReport.TornTail {
+  /// Writes the last block again, unless it is known to be durable. The process before may have met a failed sync: then
+  /// the pages of the block are readable and count as clean, are not on the disk, and a sync alone would not bring them
+  /// there. Every earlier block is durable, as the header of the last one tells.
+  func renewLastBlock(_ outcome: Outcome) throws(LogError) {
+    guard !outcome.index.isEmpty, outcome.head > superblock.durable else { return }
+    let place = outcome.index.place(at: outcome.index.count - 1)
+    try file.write(try file.read(at: place.offset, count: place.bytes), at: place.offset)
+  }
+
+  /// Saves the torn end aside, durably; `clearSaved` overwrites it.
+  func save(_ torn: Torn, now: Timestamp) throws(LogError) -> RecoveryReport.TornTail {
     let names = Set(try folder.names() ?? [])
     var time = now.milliseconds
     var name: String
     repeat {
-      name = "torn-\(SegmentName.digits(of: torn.position))-\(time).bin"
+      name = "\(Self.savedPrefix(torn.position))\(time).bin"
       time += 1
     } while names.contains(name)
     // A segment's length fits 32 bits.
@@ -74,12 +84,23 @@ struct TailRecovery {
     try aside.write(bytes, at: 0)
     try aside.sync()
     try folder.sync()
-    try file.writeZeros(torn.range)
-    try file.sync()
     return RecoveryReport.TornTail(
       bytes: bytes.count, savedAs: name, segment: file.name, offset: torn.range.lowerBound, position: torn.position,
       reason: torn.reason)
   }
+
+  /// Overwrites what was saved aside at this place with zeros, be it now or by an earlier opening: the sync of an earlier
+  /// cut may have failed, and then its zeros are readable and count as clean, while the torn bytes are still on the disk.
+  func clearSaved(_ outcome: Outcome) throws(LogError) {
+    for name in try folder.names() ?? [] where name.hasPrefix(Self.savedPrefix(outcome.index.next)) {
+      let bytes = try folder.open(name, .read, counts: file.counts).size()
+      let start = outcome.index.endOffset
+      try file.writeZeros(start..<min(start + bytes, header.segmentBytes))
+    }
+  }
+
+  /// How the names of files begin that keep what was torn at a position.
+  private static func savedPrefix(_ position: LogPosition) -> String { "torn-\(SegmentName.digits(of: position))-" }
 
   /// Checks the bodies of the last block and of all that the superblock does not know to be durable.
   /// - Returns: how many blocks are good, and what is wrong with the next.

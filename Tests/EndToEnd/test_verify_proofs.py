@@ -1,6 +1,7 @@
 """Tree heads, keys and proofs as the verifier in Python takes them, and what it stands on. No server runs here."""
 
 import base64
+import dataclasses
 import json
 import random
 import shutil
@@ -11,7 +12,7 @@ import pytest
 
 from harness import merkle
 from harness.log_story import CAROL, change_text, erase, parts
-from harness.log_writer import LogWriter, crc, digests
+from harness.log_writer import LogWriter, Part, crc, digests
 from harness.note_signer import NoteSigner
 from harness.verifying import COUNT, HEADS, SCRIPT, verifier
 from harness.verifying import data, events, kept, verify, whole, writer  # noqa: F401 (fixtures)
@@ -86,7 +87,7 @@ def test_a_signed_head_against_the_rules_is_refused(data, writer, size, root, ve
     kept.write_text(writer.signer.tree_head(size, root))
     assert verify("--data", data, "--checkpoint", kept).place()[0] == str(kept)
     kept.write_bytes(b"\xff\xfe")
-    assert verify("--data", data, "--checkpoint", kept).place()[0] == str(kept)
+    assert verify("--data", data, "--checkpoint", kept, alone=True).place()[0] == str(kept)
 
 
 # Proofs
@@ -128,6 +129,18 @@ def test_an_inclusion_proof_of_an_erased_record_holds(events, prove):
     erased = LogWriter(parts(erase(events, CAROL)))
     index = next(index for index, event in enumerate(erased.events) if event.form == 1)
     assert prove(inclusion_proof(erased, index, COUNT)).result["payload"] == "erased"
+
+
+def test_other_members_of_the_extra_object_mean_nothing(writer, prove):
+    assert prove(inclusion_proof(writer, 150, COUNT, note="see also", key=None)).status == 0
+
+
+def test_the_proof_of_the_longest_payload_holds(events, prove):
+    longest = Part([[*events[:150], dataclasses.replace(events[150], payload=b"x" * (1 << 20), actor=None)]])
+    proof = inclusion_proof(LogWriter([longest]), 150, 151)
+    assert prove(proof).result["payload"] == f"{1 << 20} bytes"
+    assert prove(proof.replace("@v1", "@v1" + "x" * (4 << 20))).status == 1
+    assert "longer than 16 KiB" in prove("old 3\n" + "x" * 17_000 + "\n\n").errors
 
 
 def test_a_forged_inclusion_proof_is_refused(writer, prove, kept):
@@ -242,5 +255,5 @@ def test_what_keeps_it_from_running_is_said(arguments, says, tmp_path):
 
 def test_a_missing_lz4_is_said(whole, monkeypatch, verify):
     monkeypatch.setattr(verifier, "lz4", None)
-    answer = verify("--data", whole)
+    answer = verify("--data", whole, alone=True)
     assert answer.status == 2 and "pip install lz4" in answer.errors

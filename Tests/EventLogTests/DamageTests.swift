@@ -1,4 +1,5 @@
 import ChatPrimitives
+import EventLogSimulation
 import Testing
 
 @testable import EventLog
@@ -6,11 +7,11 @@ import Testing
 @Suite("Damage")
 struct DamageTests {
   /// Five blocks or more over three segments, closed.
-  static let disk: Result<MemoryDisk, any Error> = Result {
+  static let disk: Result<SimulatedDisk, any Error> = Result {
     try Sample.log(blocks: [2, 1, 3, 2, 1, 2, 1], segmentBytes: 5120, payloadBytes: 160)
   }
 
-  private func readAll(_ disk: MemoryDisk) throws {
+  private func readAll(_ disk: SimulatedDisk) throws {
     _ = try LogReader.open(directory: dataDirectory, disk: disk).allRecords()
   }
 
@@ -43,7 +44,7 @@ struct DamageTests {
       for place in stride(from: part, to: isTail ? end : 5120, by: 8) {
         var files = original.files
         files[path]?[place] ^= 1 << (place / 8 % 8)
-        let damaged = MemoryDisk(files)
+        let damaged = SimulatedDisk(files)
         let block = own.last { Int($0.offset) <= place }
         let isBehind = place >= end
         let expected = place < 4096 ? 0 : isBehind ? UInt64(end) : block?.offset
@@ -71,7 +72,7 @@ struct DamageTests {
     var files = original.files
     files["\(logDirectory)/\(block.segment)"]?[Int(block.offset) + 70] ^= 1
     let log = try EmbeddedLog.open(
-      directory: dataDirectory, disk: MemoryDisk(files), options: Sample.options(segmentBytes: 5120))
+      directory: dataDirectory, disk: SimulatedDisk(files), options: Sample.options(segmentBytes: 5120))
     let error = logError { _ = try log.block(containing: LogPosition(4)) }
     #expect(error?.code == .corrupt)
     #expect(error?.location == .init(file: block.segment, offset: block.offset, position: block.first))
@@ -81,7 +82,7 @@ struct DamageTests {
 
   @Test("swapped and duplicated blocks are found", arguments: [true, false])
   func movedBlocks(swapping: Bool) throws {
-    let disk = MemoryDisk()
+    let disk = SimulatedDisk()
     let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options())
     for _ in 0..<4 {
       try log.append(Sample.block(after: log.head, records: 1, payloadBytes: 15_000, compressible: false))
@@ -100,7 +101,7 @@ struct DamageTests {
       if swapping { changed.replaceSubrange(bytes(one).indices, with: bytes(other)) }
       var files = disk.files
       files[path] = changed
-      let damaged = MemoryDisk(files)
+      let damaged = SimulatedDisk(files)
       #expect(logError { try readAll(damaged) }?.code == .corrupt)
       #expect(logError { _ = try LogVerifier(directory: dataDirectory, disk: damaged).run() }?.code == .corrupt)
       #expect(
@@ -116,8 +117,8 @@ struct DamageTests {
     var files = original.files
     files[paths[0]] = original.files[paths[1]]
     files[paths[1]] = original.files[paths[0]]
-    #expect(logError { try readAll(MemoryDisk(files)) }?.code == .corrupt)
-    let other = MemoryDisk()
+    #expect(logError { try readAll(SimulatedDisk(files)) }?.code == .corrupt)
+    let other = SimulatedDisk()
     let options = LogOptions(segmentBytes: 5120, preparesAhead: false, now: { Sample.time })
     let log = try EmbeddedLog.open(directory: dataDirectory, disk: other, options: options)
     for records in [2, 1, 3, 2, 1, 2, 1] { try log.append(Sample.block(after: log.head, records: records)) }
@@ -125,14 +126,14 @@ struct DamageTests {
     for path in segmentPaths(other) where original.files[path] != nil {
       files = original.files
       files[path] = other.files[path]
-      #expect(logError { try readAll(MemoryDisk(files)) }?.code == .corrupt)
+      #expect(logError { try readAll(SimulatedDisk(files)) }?.code == .corrupt)
     }
   }
 
   @Test("the only segment of another log is refused")
   func foreignOnlySegment() throws {
     let original = try Sample.log(blocks: [2])
-    let other = MemoryDisk()
+    let other = SimulatedDisk()
     let options = LogOptions(segmentBytes: 64 * 1024, preparesAhead: false, now: { Sample.time })
     let log = try EmbeddedLog.open(directory: dataDirectory, disk: other, options: options)
     try log.append(Sample.block(after: log.head, records: 2))
@@ -140,18 +141,18 @@ struct DamageTests {
     let path = try #require(segmentPaths(original).first)
     var files = original.files
     files[path] = other.files[path]
-    let error = logError { try readAll(MemoryDisk(files)) }
+    let error = logError { try readAll(SimulatedDisk(files)) }
     #expect(error?.code == .corrupt)
     #expect(error?.cause?.contains(log.identity.description) == true)
   }
 
   /// Two logs that share their beginning, as after going on from a backup: blocks of the same place, length and salt.
   /// They differ only in the record at one position.
-  private func forks(differingAt position: UInt64) throws -> (one: MemoryDisk, other: MemoryDisk) {
+  private func forks(differingAt position: UInt64) throws -> (one: SimulatedDisk, other: SimulatedDisk) {
     let options = Sample.options(segmentBytes: 64 * 1024)
     let shared = try Sample.log(blocks: [1])
-    func goOn(_ seed: UInt64) throws -> MemoryDisk {
-      let disk = MemoryDisk(shared.files)
+    func goOn(_ seed: UInt64) throws -> SimulatedDisk {
+      let disk = SimulatedDisk(shared.files)
       let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: options)
       for _ in 0..<5 {
         var builder = BlockBuilder(first: log.head.next)
@@ -180,15 +181,47 @@ struct DamageTests {
     let foreign = try #require(other.files[path])[range]
     #expect(files[path]?[range] != foreign)
     files[path]?.replaceSubrange(range, with: foreign)
-    let error = logError { try readAll(MemoryDisk(files)) }
+    let error = logError { try readAll(SimulatedDisk(files)) }
     #expect(error?.code == .corrupt)
     #expect(error?.cause?.contains("does not follow from the") == true)
-    #expect(logError { _ = try LogVerifier(directory: dataDirectory, disk: MemoryDisk(files)).run() } == error)
+    #expect(logError { _ = try LogVerifier(directory: dataDirectory, disk: SimulatedDisk(files)).run() } == error)
+  }
+
+  @Test("a block of another history is refused when only the chain of the last block speaks against it")
+  func otherHistoryBeforeTheEnd() throws {
+    let one = try Sample.log(blocks: [1])
+    let other = one.afterKill()
+    func goOn(_ disk: SimulatedDisk, content: UInt64) throws -> Block {
+      let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options())
+      var builder = BlockBuilder(first: log.head.next)
+      try builder.append(Sample.envelope(2), payload: Sample.payload(content, count: 900, compressible: false))
+      try log.append(builder)
+      try log.append(Sample.block(after: log.head, records: 1))
+      return try log.block(containing: LogPosition(2))
+    }
+    let block = try goOn(one, content: 1)
+    #expect(try goOn(other, content: 2).offset == block.offset)
+    let path = "\(logDirectory)/\(block.segment)"
+    let start = Int(block.offset)
+    let foreign = try #require(other.bytes(path))[start..<start + block.storedBytes]
+    let damaged = one.afterKill()
+    damaged.damage(path, at: start, with: Array(foreign))
+    let place = LogError.Location(
+      file: block.segment, offset: block.offset + UInt64(block.storedBytes), position: LogPosition(3))
+    for error in [
+      logError { _ = try EmbeddedLog.open(directory: dataDirectory, disk: damaged, options: Sample.options()) },
+      logError { _ = try LogReader.open(directory: dataDirectory, disk: damaged) },
+    ] {
+      #expect(error?.code == .corrupt && error?.location == place)
+    }
+    #expect(
+      try EmbeddedLog.open(directory: dataDirectory, disk: one.afterKill(), options: Sample.options()).head
+        == LogPosition(3))
   }
 
   @Test("verify finds a recorded time that goes back, though every checksum holds")
   func timeGoesBack() throws {
-    let disk = MemoryDisk()
+    let disk = SimulatedDisk()
     let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options())
     try log.append(Sample.block(after: .origin, records: 2))
     try log.close()
@@ -202,7 +235,7 @@ struct DamageTests {
     var files = disk.files
     let rest = try unorderedBlock(records, in: try #require(files[path]))
     files[path]?.replaceSubrange(4096..., with: rest)
-    let error = logError { _ = try LogVerifier(directory: dataDirectory, disk: MemoryDisk(files)).run() }
+    let error = logError { _ = try LogVerifier(directory: dataDirectory, disk: SimulatedDisk(files)).run() }
     #expect(error?.code == .corrupt)
     #expect(error?.location?.position == LogPosition(2))
   }
@@ -233,7 +266,7 @@ struct DamageTests {
       for range in [0..<4096, 4096..<5120, 0..<5120] {
         var files = original.files
         files[path]?.replaceSubrange(range, with: [UInt8](repeating: 0, count: range.count))
-        #expect(logError { try readAll(MemoryDisk(files)) }?.code == .corrupt)
+        #expect(logError { try readAll(SimulatedDisk(files)) }?.code == .corrupt)
       }
     }
   }

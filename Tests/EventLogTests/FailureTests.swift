@@ -1,4 +1,5 @@
 import ChatPrimitives
+import EventLogSimulation
 import Foundation
 import Synchronization
 import Testing
@@ -7,33 +8,33 @@ import Testing
 
 @Suite("Failing disks")
 struct FailureTests {
-  private func opened() throws -> (MemoryDisk, EmbeddedLog) {
-    let disk = MemoryDisk()
+  private func opened() throws -> (SimulatedDisk, EmbeddedLog) {
+    let disk = SimulatedDisk()
     let log = try EmbeddedLog.open(
       directory: dataDirectory, disk: disk, options: Sample.options(segmentBytes: 5120))
     try log.append(Sample.block(after: .origin, records: 2))
     return (disk, log)
   }
 
-  private func expectPoisoned(_ log: EmbeddedLog, _ disk: MemoryDisk, code: LogError.Code) throws {
+  private func expectPoisoned(_ log: EmbeddedLog, _ disk: SimulatedDisk, code: LogError.Code) throws {
     let error = logError { try log.append(Sample.block(after: log.head, records: 1)) }
     #expect(error?.code == code)
     #expect(error?.location?.offset != nil || code == .io)
     #expect(log.poison == error)
     #expect(log.head == LogPosition(2))
-    let writes = disk.writes.load(ordering: .relaxed)
+    let writes = disk.writes
     for _ in 0..<2 {
       let later = logError { try log.append(Sample.block(after: log.head, records: 1)) }
       #expect(later?.code == .poisoned)
       #expect(later?.cause == error?.description)
     }
     #expect(logError { try log.noteIdle() }?.code == .poisoned)
-    #expect(disk.writes.load(ordering: .relaxed) == writes)
+    #expect(disk.writes == writes)
     #expect(try log.allRecords().count == 2)
     try log.close()
-    #expect(disk.writes.load(ordering: .relaxed) == writes)
+    #expect(disk.writes == writes)
     let again = try EmbeddedLog.open(
-      directory: dataDirectory, disk: MemoryDisk(disk.files), options: Sample.options())
+      directory: dataDirectory, disk: SimulatedDisk(disk.files), options: Sample.options())
     #expect(again.head >= LogPosition(2))
     try again.append(Sample.block(after: again.head, records: 1))
   }
@@ -41,7 +42,7 @@ struct FailureTests {
   @Test("a failed sync poisons the log")
   func failedSync() throws {
     let (disk, log) = try opened()
-    disk.plan.withLock { $0.syncsUntilFault = 1 }
+    disk.plan(.inputOutput, at: 1, of: .sync)
     try expectPoisoned(log, disk, code: .io)
   }
 
@@ -49,23 +50,17 @@ struct FailureTests {
     "a failed write poisons the log", arguments: [(EIO, LogError.Code.io), (ENOSPC, .fullDisk), (EDQUOT, .fullDisk)])
   func failedWrite(number: Int32, code: LogError.Code) throws {
     let (disk, log) = try opened()
-    disk.plan.withLock {
-      $0.writesUntilFault = 1
-      $0.writeFault = .error(number)
-    }
+    disk.plan(.fails(number), at: 1, of: .write)
     try expectPoisoned(log, disk, code: code)
   }
 
   @Test("a short write poisons the log, and the part that was written is cut at the next start")
   func shortWrite() throws {
     let (disk, log) = try opened()
-    disk.plan.withLock {
-      $0.writesUntilFault = 1
-      $0.writeFault = .short(70)
-    }
+    disk.plan(.shortWrite(70), at: 1, of: .write)
     try expectPoisoned(log, disk, code: .io)
     let again = try EmbeddedLog.open(
-      directory: dataDirectory, disk: MemoryDisk(disk.files), options: Sample.options())
+      directory: dataDirectory, disk: SimulatedDisk(disk.files), options: Sample.options())
     #expect(again.recovery.tornTail != nil)
     #expect(again.head == LogPosition(2))
   }
@@ -73,10 +68,7 @@ struct FailureTests {
   @Test("no room for the next segment poisons the log and leaves no half-filled file")
   func fullDiskWhileRolling() throws {
     let (disk, log) = try opened()
-    disk.plan.withLock {
-      $0.writesUntilFault = 1
-      $0.writeFault = .error(ENOSPC)
-    }
+    disk.plan(.fullDisk, at: 1, of: .write)
     let error = logError {
       try log.append(Sample.block(after: log.head, records: 30, compressible: false))
     }
@@ -91,9 +83,7 @@ struct FailureTests {
   func everyFailure(failsSync: Bool) throws {
     for step in 1...60 {
       let (disk, log) = try opened()
-      disk.plan.withLock { plan in
-        if failsSync { plan.syncsUntilFault = step } else { plan.writesUntilFault = step }
-      }
+      disk.plan(.inputOutput, at: step, of: failsSync ? .sync : .write)
       var submitted = log.head
       for _ in 0..<20 where log.poison == nil {
         let block = try Sample.block(after: log.head, records: 2)
@@ -102,7 +92,7 @@ struct FailureTests {
         if log.head.value % 8 == 0 { try? log.noteIdle() }
       }
       let acknowledged = log.head
-      let after = MemoryDisk(disk.files)
+      let after = SimulatedDisk(disk.files)
       let again = try EmbeddedLog.open(
         directory: dataDirectory, disk: after, options: Sample.options(segmentBytes: 5120))
       #expect(again.head >= acknowledged && again.head <= submitted)
@@ -117,21 +107,9 @@ struct FailureTests {
   @Test("a failed superblock poisons the log")
   func failedSuperblock() throws {
     let (disk, log) = try opened()
-    disk.plan.withLock { $0.syncsUntilFault = 1 }
+    disk.plan(.inputOutput, at: 1, of: .sync)
     #expect(logError { try log.noteIdle() }?.code == .io)
     #expect(log.poison?.code == .io)
     #expect(logError { try log.append(Sample.block(after: log.head, records: 1)) }?.code == .poisoned)
-  }
-
-  @Test("a second open is refused by the lock until the first is closed")
-  func lock() throws {
-    let (disk, log) = try opened()
-    let error = logError { _ = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options()) }
-    #expect(error?.code == .locked)
-    #expect(error?.location?.file == "/data/lock")
-    _ = try LogReader.open(directory: dataDirectory, disk: disk)
-    try log.close()
-    let again = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options())
-    #expect(again.head == LogPosition(2))
   }
 }

@@ -1,4 +1,5 @@
 import ChatPrimitives
+import EventLogSimulation
 import Foundation
 import Testing
 
@@ -56,7 +57,7 @@ struct GoldenFileTests {
       files["\(logDirectory)/\(name)"] = [UInt8](
         try Data(contentsOf: URL(filePath: directory + "/log/" + name)))
     }
-    let disk = MemoryDisk(files)
+    let disk = SimulatedDisk(files)
     let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: Sample.options(segmentBytes: 5120))
     try log.append(Sample.block(after: log.head, records: 3))
     #expect(try log.allRecords().count == 67)
@@ -64,7 +65,7 @@ struct GoldenFileTests {
 
   @Test("the program of today writes the same headers and records")
   func writesTheSame() throws {
-    let disk = MemoryDisk()
+    let disk = SimulatedDisk()
     try Self.write(to: dataDirectory, disk: disk)
     let written = try LogReader.open(directory: dataDirectory, disk: disk)
     #expect(try written.allRecords() == LogReader.open(directory: directory).allRecords())

@@ -1,5 +1,5 @@
 import ChatPrimitives
-import Synchronization
+import EventLogSimulation
 import Testing
 
 @testable import EventLog
@@ -9,7 +9,7 @@ struct MerkleKeyFileTests {
   private static let keyPath = dataDirectory + "/" + CheckpointKey.fileName
   private static let publicPath = dataDirectory + "/" + CheckpointKey.publicFileName
 
-  private func loadOrCreate(_ disk: MemoryDisk, _ number: UInt64 = 1) throws -> CheckpointKey {
+  private func loadOrCreate(_ disk: SimulatedDisk, _ number: UInt64 = 1) throws -> CheckpointKey {
     var bits = number
     return try CheckpointKey.loadOrCreate(directory: dataDirectory, identity: SignedSample.identity, disk: disk) {
       bits += 1
@@ -17,13 +17,13 @@ struct MerkleKeyFileTests {
     }
   }
 
-  private func load(_ disk: MemoryDisk) throws -> CheckpointKey? {
+  private func load(_ disk: SimulatedDisk) throws -> CheckpointKey? {
     try CheckpointKey.load(directory: dataDirectory, identity: SignedSample.identity, disk: disk)
   }
 
   @Test("a key is made once, of all its random bits, and both files hold a line")
   func makeOnce() throws {
-    let disk = MemoryDisk()
+    let disk = SimulatedDisk()
     #expect(try load(disk) == nil)
     let key = try loadOrCreate(disk)
     let seed = [UInt8]([2, 3, 4, 5].map { [$0, 0, 0, 0, 0, 0, 0, 0] }.joined())
@@ -32,9 +32,9 @@ struct MerkleKeyFileTests {
       disk.files == [
         Self.keyPath: Array((key.text + "\n").utf8), Self.publicPath: Array((key.verifier.text + "\n").utf8),
       ])
-    let before = disk.writes.load(ordering: .relaxed)
+    let before = disk.writes
     #expect(try loadOrCreate(disk, 77).text == key.text && load(disk)?.text == key.text)
-    #expect(disk.writes.load(ordering: .relaxed) == before)
+    #expect(disk.writes == before)
     let verifier = try CheckpointKey.loadVerifier(
       directory: dataDirectory, identity: SignedSample.identity, disk: disk)
     #expect(verifier == key.verifier)
@@ -44,37 +44,32 @@ struct MerkleKeyFileTests {
   func failures() throws {
     for step in 1...2 {
       for isSync in [false, true] {
-        let disk = MemoryDisk()
-        disk.plan.withLock { plan in
-          if isSync { plan.syncsUntilFault = step } else { plan.writesUntilFault = step }
-        }
+        let disk = SimulatedDisk()
+        disk.plan(.inputOutput, at: step, of: isSync ? .sync : .write)
         #expect(logError { _ = try loadOrCreate(disk) }?.code == .io)
         let found = try load(disk)
         #expect((found != nil) == (step == 2))
         #expect(disk.files[Self.publicPath] == nil)
         // Longer than a key, so that what a crash left behind would show.
-        let left = MemoryDisk(disk.files.merging([Self.keyPath + ".tmp": [UInt8](repeating: 65, count: 500)]) { $1 })
+        let left = SimulatedDisk(disk.files.merging([Self.keyPath + ".tmp": [UInt8](repeating: 65, count: 500)]) { $1 })
         let key = try loadOrCreate(left, 50)
         if let found { #expect(key.text == found.text) }
         #expect(try load(left)?.text == key.text)
         #expect(left.files[Self.publicPath] == Array((key.verifier.text + "\n").utf8))
       }
     }
-    let short = MemoryDisk()
-    short.plan.withLock { plan in
-      plan.writesUntilFault = 1
-      plan.writeFault = .short(20)
-    }
+    let short = SimulatedDisk()
+    short.plan(.shortWrite(20), at: 1, of: .write)
     #expect(logError { _ = try loadOrCreate(short) }?.code == .io)
     #expect(try load(short) == nil)
   }
 
   @Test("a damaged key, one of another log, and files that do not belong together are refused and left alone")
   func refusals() throws {
-    let disk = MemoryDisk()
+    let disk = SimulatedDisk()
     let good = try loadOrCreate(disk)
     func code(_ files: [String: [UInt8]]) -> LogError.Code? {
-      let disk = MemoryDisk(files)
+      let disk = SimulatedDisk(files)
       let code = logError { _ = try loadOrCreate(disk) }?.code
       #expect(disk.files == files)
       return code

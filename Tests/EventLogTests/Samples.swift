@@ -1,4 +1,5 @@
 import ChatPrimitives
+import EventLogSimulation
 import Foundation
 import Synchronization
 import Testing
@@ -66,8 +67,8 @@ enum Sample {
   /// A log of blocks with the given numbers of records, closed or left as a crash would.
   static func log(
     blocks: [Int], segmentBytes: Int = 64 * 1024, payloadBytes: Int = 100, closed: Bool = true
-  ) throws -> MemoryDisk {
-    let disk = MemoryDisk()
+  ) throws -> SimulatedDisk {
+    let disk = SimulatedDisk()
     let log = try EmbeddedLog.open(
       directory: dataDirectory, disk: disk, options: options(segmentBytes: segmentBytes))
     for (number, records) in blocks.enumerated() {
@@ -75,7 +76,7 @@ enum Sample {
         block(after: log.head, records: records, payloadBytes: payloadBytes, compressible: number % 3 != 0))
     }
     if closed { try log.close() }
-    return MemoryDisk(disk.files)
+    return SimulatedDisk(disk.files)
   }
 }
 
@@ -107,8 +108,8 @@ final class Numbers: Sendable {
 }
 
 /// The names of a disk's segments in order.
-func segmentPaths(_ disk: MemoryDisk) -> [String] {
-  disk.files.keys.filter { $0.hasSuffix(".seg") }.sorted()
+func segmentPaths(_ disk: SimulatedDisk) -> [String] {
+  disk.paths(in: logDirectory).filter { $0.hasSuffix(".seg") }
 }
 
 /// The error that a call throws; nil and a recorded issue when it throws none.

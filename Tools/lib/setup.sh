@@ -69,6 +69,13 @@ test_python() {
   printf '%s\n' "$PWD/$environment/bin/python"
 }
 
+# Builds the tool that works on the log itself in release mode and prints its path.
+logwork_binary() {
+  phase "building logwork (release)"
+  swift build -c release --product logwork >&2 || fail "the release build failed"
+  printf '%s\n' "$PWD/.build/release/logwork"
+}
+
 # Builds the executable in release mode and prints its path.
 hansard_binary() {
   phase "building hansard (release)"

@@ -37,9 +37,12 @@ extension CheckpointKey {
   }
 
   /// Reads the key of a log, or makes one, durably.
-  /// - Parameter random: random bits, fit for a secret.
+  /// - Parameters:
+  ///   - random: random bits, fit for a secret.
+  ///   - prepare: called before a key is made.
   package static func loadOrCreate(
-    directory: String, identity: LogIdentity, disk: any Disk, random: () -> UInt64
+    directory: String, identity: LogIdentity, disk: any Disk, random: () -> UInt64,
+    prepare: () throws(LogError) -> Void = {}
   ) throws(LogError) -> CheckpointKey {
     let verifier = try loadVerifier(directory: directory, identity: identity, disk: disk)
     if let key = try load(directory: directory, identity: identity, disk: disk) {
@@ -58,6 +61,7 @@ extension CheckpointKey {
         "The key that signs tree heads is gone; restore it from a backup, or move \(publicFileName) away to begin anew.",
         cause: "there is \(publicFileName), but not \(fileName)", location: .init(file: fileName))
     }
+    try prepare()
     let words = (0..<seedBytes / 8).map { _ in random() }
     let key: CheckpointKey
     do {
@@ -66,7 +70,11 @@ extension CheckpointKey {
     } catch {
       throw LogError(.io, "No key was made.", cause: error.reason, location: .init(file: fileName))
     }
-    do { try disk.createDirectory(directory) } catch { throw LogError(error) }
+    do {
+      try uninterrupted { () throws(DiskError) in try disk.createDirectory(directory) }
+    } catch {
+      throw LogError(error)
+    }
     try write(key.text, to: fileName, in: directory, disk: disk)
     try write(key.verifier.text, to: publicFileName, in: directory, disk: disk)
     return key
@@ -86,7 +94,8 @@ extension CheckpointKey {
     let path = directory + "/" + name
     let file: LogFile
     do {
-      file = LogFile(file: try disk.open(path, .read), name: name, path: path, counts: ReadCounts())
+      let opened = try uninterrupted { () throws(DiskError) in try disk.open(path, .read) }
+      file = LogFile(file: opened, name: name, path: path, counts: ReadCounts())
     } catch {
       if error.isMissingFile { return nil }
       throw LogError(error)
@@ -99,24 +108,35 @@ extension CheckpointKey {
     return text
   }
 
-  /// Writes a line under a temporary name, then gives the file its own.
+  /// Writes a line under a temporary name, then gives the file its own. What it rests on, the log and the other key
+  /// file, may have been named by a killed process, and becomes durable first.
   private static func write(
     _ line: String, to name: String, in directory: String, disk: any Disk
   ) throws(LogError) {
     let path = directory + "/" + name
     let unfinished = path + LogFolder.temporarySuffix
-    do { try disk.remove(unfinished) } catch { if !error.isMissingFile { throw LogError(error) } }
+    do {
+      try uninterrupted { () throws(DiskError) in try disk.syncDirectory(directory) }
+    } catch {
+      throw LogError(error)
+    }
+    do {
+      try uninterrupted { () throws(DiskError) in try disk.remove(unfinished) }
+    } catch {
+      if !error.isMissingFile { throw LogError(error) }
+    }
     let file: LogFile
     do {
-      file = LogFile(file: try disk.open(unfinished, .createNew), name: name, path: unfinished, counts: ReadCounts())
+      let opened = try uninterrupted { () throws(DiskError) in try disk.open(unfinished, .createNew) }
+      file = LogFile(file: opened, name: name, path: unfinished, counts: ReadCounts())
     } catch {
       throw LogError(error)
     }
     try file.write(Array("\(line)\n".utf8), at: 0)
     try file.sync()
     do {
-      try disk.rename(unfinished, to: path)
-      try disk.syncDirectory(directory)
+      try uninterrupted { () throws(DiskError) in try disk.rename(unfinished, to: path) }
+      try uninterrupted { () throws(DiskError) in try disk.syncDirectory(directory) }
     } catch {
       throw LogError(error)
     }

@@ -65,13 +65,13 @@ final class LogSealing: Sendable {
       throw LogError(.io, "The tree head was not signed.", cause: error.reason, location: .init(file: name))
     }
     let temporary = name + LogFolder.temporarySuffix
-    let file = try folder.open(temporary, .createNew, counts: counts)
+    let file = try folder.openTemporary(temporary, counts: counts)
     do {
       try file.write(note.encoded(), at: 0)
       try file.sync()
       try folder.rename(temporary, to: name)
     } catch {
-      // What cannot be removed now is removed when the log is opened.
+      // What cannot be removed now is removed before the next attempt, and when the log is opened.
       try? folder.remove(temporary)
       throw error
     }
@@ -116,7 +116,8 @@ extension SegmentCatalog {
       }
       return MerkleFrontier()
     }
-    let segment = try opened(all[number - 1].first)
+    // Opened anew: a swap whose sync failed may be seen by the file alone.
+    let segment = try all[number - 1].opened(before: number < all.count ? all[number] : nil)
     if let tree = try segment.tree() {
       do { return try tree.end() } catch { throw LogError(error, at: .init(file: segment.file.name)) }
     }

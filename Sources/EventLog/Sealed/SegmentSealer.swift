@@ -26,20 +26,21 @@ struct SegmentSealer {
   /// - Returns: nil when it had to stop.
   func seal(_ segment: Segment, from start: MerkleFrontier, before successor: Segment) throws(LogError) -> Sealed? {
     let source = try segment.opened(before: successor)
-    let file = try folder.open(Self.temporaryName, .createNew, counts: counts)
+    let file = try folder.openTemporary(Self.temporaryName, counts: counts)
     do {
       guard let sealed = try rewrite(source, from: start, to: file) else {
         try folder.remove(Self.temporaryName)
         return nil
       }
       try readBack(sealed.header, sealed.index)
-      try folder.rename(Self.temporaryName, to: segment.name)
+      try folder.swap(Self.temporaryName, for: segment.name)
       let replacement = Segment(
         first: segment.first, in: folder, identity: identity, counts: counts, index: sealed.index)
       catalog.replace(segment, by: replacement)
+      try folder.sync()
       return Sealed(segment: replacement, end: sealed.end)
     } catch {
-      // What cannot be removed now is removed when the log is opened.
+      // What cannot be removed now is removed before the next attempt, and when the log is opened.
       try? folder.remove(Self.temporaryName)
       throw error
     }

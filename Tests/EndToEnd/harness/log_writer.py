@@ -12,6 +12,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable
 from typing import Optional
+from uuid import UUID
 
 import lz4.block
 
@@ -19,7 +20,6 @@ from . import merkle
 from .note_signer import NoteSigner
 
 IDENTITY = bytes.fromhex("00112233445566778899aabbccddeeff")
-ORIGIN = "hansard/00112233-4455-6677-8899-aabbccddeeff"
 CREATED = 1_767_225_600_000
 NO_TIME = -62_167_219_200_000
 ACTIVE_BYTES = 32_768
@@ -98,23 +98,20 @@ class Event:
         body = self.envelope() + self.salt + self.payload
         return struct.pack("<IBBH", 8 + len(body), self.form, 0, len(self.envelope())) + body
 
-    def wrapping(self) -> int:
-        """The first byte of a payload that is one short field with a length, in the form that columns spare."""
+    def spared(self) -> int:
+        """How many bytes a column spares of a payload that is one short field with a length."""
         if self.form == 1 or not self.payload or self.payload[0] & 0x87 != 2:
             return 0
-        for size in range(1, 5):
-            rest = self.payload[1 + size :]
-            if self.payload[1 : 1 + size] == varint(len(rest)):
-                return self.payload[0]
-        return 0
+        sizes = range(1, min(5, len(self.payload)))
+        return next((1 + size for size in sizes
+                     if self.payload[1 : 1 + size] == varint(len(self.payload) - 1 - size)), 0)
+
+    def wrapping(self) -> int:
+        return self.payload[0] if self.spared() else 0
 
     def bare(self) -> bytes:
         """What of the payload stands in the column."""
-        return self.payload[1 + len(varint(self.unwrapped())) :] if self.wrapping() else self.payload
-
-    def unwrapped(self) -> int:
-        sizes = [size for size in range(1, 5) if self.payload[1 : 1 + size] == varint(len(self.payload) - 1 - size)]
-        return len(self.payload) - 1 - sizes[0]
+        return self.payload[self.spared() :]
 
 
 def key_in(payload: bytes) -> Optional[bytes]:
@@ -140,8 +137,8 @@ def leaves(events: list) -> list:
 
 
 @functools.cache
-def signer_of(seed: bytes) -> NoteSigner:
-    return NoteSigner(ORIGIN, seed)
+def signer_of(origin: str, seed: bytes) -> NoteSigner:
+    return NoteSigner(origin, seed)
 
 
 @dataclasses.dataclass
@@ -156,16 +153,25 @@ class Part:
         return [event for block in self.blocks for event in block]
 
 
+def plane(uuids: list, bit: int) -> bytes:
+    """One bit of each UUID, eight to a byte, the most significant first."""
+    packed = bytearray(-(-len(uuids) // 8))
+    for number, uuid in enumerate(uuids):
+        packed[number // 8] |= (uuid[bit // 8] << bit % 8 & 128) >> number % 8
+    return bytes(packed)
+
+
 def columns(block: list, table: list) -> dict:
     """The fourteen columns of a block, by name."""
-    shapes, fresh = [], []
+    shapes, fresh, near = [], [], 0
     found = {name: [] for name in ("shape", "stream", "version", "time", "original time", "length", "content")}
     found.update({name: [] for name in ("actor", "service", "device", "subject", "command")})
 
     def reference(uuid: bytes) -> bytes:
         if uuid in table:
             return varint(table.index(uuid) + 1)
-        fresh.append(uuid)
+        start = (int.from_bytes(uuid[:6], "big") - near) % (1 << 48)
+        fresh.append(start.to_bytes(6, "big") + uuid[6:])
         return varint(0)
 
     versions, time, original, contents = {}, 0, 0, {}
@@ -174,6 +180,7 @@ def columns(block: list, table: list) -> dict:
                             event.wrapping())
         if shape not in shapes:
             shapes.append(shape)
+        near = event.time if event.original is None else event.original
         found["shape"].append(varint(shapes.index(shape)))
         found["stream"].append(reference(event.stream))
         for name in ("actor", "service", "device", "subject", "command"):
@@ -191,7 +198,7 @@ def columns(block: list, table: list) -> dict:
             found["length"].append(varint(len(event.bare())))
         contents.setdefault(shape, []).append(event.salt + event.bare())
     found["shapes"] = shapes
-    found["fresh"] = [bytes(uuid[plane] for uuid in fresh) for plane in range(16)]
+    found["fresh"] = [plane(fresh, bit) for bit in range(128)]
     found["content"] = [content for shape in shapes for content in contents[shape]]
     order = ("shapes", "shape", "stream", "actor", "service", "device", "subject", "command", "version", "time",
              "original time", "length", "fresh", "content")
@@ -202,11 +209,12 @@ class LogWriter:
     """Writes the parts, the last of which is active, as a data directory."""
 
     def __init__(self, parts: list, seed: bytes = bytes(range(32)), forge: Optional[dict] = None,
-                 tree: Optional[list] = None, durable: Optional[int] = None):
-        self.parts, self.forge = parts, forge or {}
+                 tree: Optional[list] = None, durable: Optional[int] = None, identity: bytes = IDENTITY,
+                 active_bytes: int = ACTIVE_BYTES):
+        self.parts, self.forge, self.identity, self.active_bytes = parts, forge or {}, identity, active_bytes
         self.events = [event for part in parts for event in part.events()]
         self.leaves = leaves(self.events) if tree is None else tree
-        self.signer = signer_of(seed)
+        self.signer = signer_of(f"hansard/{UUID(bytes=identity)}", seed)
         self.durable = len(self.events) if durable is None else durable
         self.unused = set(self.forge)
 
@@ -239,7 +247,7 @@ class LogWriter:
     def superblock(self) -> bytes:
         pages = []
         for slot, numbers in enumerate([(2, self.durable), (1, 0)]):
-            copy = struct.pack("<8sII16sQQ460x", b"HANSARDB", 1, 0, IDENTITY, *numbers)
+            copy = struct.pack("<8sII16sQQ460x", b"HANSARDB", 1, 0, self.identity, *numbers)
             pages.append(checked(self.forged(f"copy/{slot}", copy)) + self.forged(f"behind/{slot}", bytes(3584)))
         return b"".join(pages)
 
@@ -247,7 +255,7 @@ class LogWriter:
         salt = struct.pack("<Q", 0x1000 * kind + number)
         peaks = merkle.peaks(self.leaves[: first - 1]) if kind == 2 else []
         numbers = (CREATED, before, len(peaks))
-        head = struct.pack("<8sIHH16sQ8sqII", b"HANSARDS", 1, kind, 0, IDENTITY, first, salt, *numbers)
+        head = struct.pack("<8sIHH16sQ8sqII", b"HANSARDS", 1, kind, 0, self.identity, first, salt, *numbers)
         page = head + b"".join(peaks).ljust(2048, b"\0") + struct.pack("<Qq", length, time) + seal
         return checked(self.forged(f"header/{number}", page.ljust(4092, b"\0")))
 
@@ -267,15 +275,15 @@ class LogWriter:
     def active(self, number: int, first: int, time: int, before: int) -> tuple:
         """An active segment, and the checksum of its last block; of a sealed part only the latter has meaning."""
         part = self.parts[number]
-        header = self.header(number, 1, first, time, before, ACTIVE_BYTES, b"") if not part.sealed else bytes(4096)
+        header = self.header(number, 1, first, time, before, self.active_bytes, b"") if not part.sealed else bytes(4096)
         chain, content, last = struct.unpack("<I", header[4092:])[0], header, before
         for index, block in enumerate(part.blocks):
             raw = b"".join(event.record() for event in block)
             name = f"{number}/{index}" if not part.sealed else "while active"
             data, chain = self.block(name, header[40:48], first, block, raw, chain, 0)
             content, first, last = content + data, first + len(block), chain
-        assert len(content) <= ACTIVE_BYTES or part.sealed, "the blocks do not fit"
-        return content + self.forged(f"rest/{number}", bytes(ACTIVE_BYTES - len(content))), last
+        assert len(content) <= self.active_bytes or part.sealed, "the blocks do not fit"
+        return content + self.forged(f"rest/{number}", bytes(self.active_bytes - len(content))), last
 
     def sealed(self, number: int, first: int, time: int, before: int, active_crc: int) -> bytes:
         part = self.parts[number]

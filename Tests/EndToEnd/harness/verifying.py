@@ -1,4 +1,4 @@
-"""What the tests of the verifier share: the program as a module, its answers, and a log that has everything."""
+"""What the tests of the verifiers share: the script as a module, what both answer, and a log that has everything."""
 
 import importlib.util
 import json
@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from .command import Outcome, hansard
 from .log_story import parts, story
 from .log_writer import LogWriter
 
@@ -28,13 +29,30 @@ verifier = load_verifier()
 
 
 class Answer:
-    """What the verifier said."""
+    """What the script said of a log or a proof. Of a log, `hansard log verify` has to say the same, unless `alone`."""
 
-    def __init__(self, capsys, *arguments):
+    def __init__(self, capsys, *arguments, alone: bool = False):
         capsys.readouterr()
         self.status = verifier.main([*map(str, arguments), "--json"])
         output, self.errors = capsys.readouterr()
         self.result = json.loads(output) if output else {}
+        self.executable: Outcome | None = None
+        if "--data" in arguments and "--proof" not in arguments and not alone:
+            self.executable = hansard("log", "verify", *arguments, "--json", expect=None)
+            self.compare(self.executable)
+
+    def compare(self, other: Outcome) -> None:
+        assert self.status == other.status, f"the two disagree:\n{self.errors}\n{self.result}\n{other.text}"
+        if self.status == 0:
+            shown = other.json
+            # The executable stops at what it knows to be durable; the script reads all that is whole.
+            if shown["head"] == self.result["records"]:
+                ours = (self.result["root"], self.result["erased"], self.result["sealed"])
+                assert ours == (shown["root"], shown["erased"], shown["sealedSegments"])
+            else:
+                assert shown["head"] < self.result["records"] and shown["bytesBehindHead"] > 0
+        elif self.status == 1:
+            assert " At " in other.errors or str(self.result["file"]) in other.errors, f"no place: {other.text}"
 
     def place(self) -> tuple:
         return self.result["file"], self.result["offset"], self.result["position"]
@@ -42,7 +60,7 @@ class Answer:
 
 @pytest.fixture
 def verify(capsys):
-    return lambda *arguments: Answer(capsys, *arguments)
+    return lambda *arguments, **how: Answer(capsys, *arguments, **how)
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,13 @@ struct ServeCommand: AsyncParsableCommand {
   private func serve(sendingBy sender: (any NoticeSender)?) async throws {
     let logger = Self.logger()
     let address = try listenAddress()
-    let log = try EmbeddedLog.open(directory: data.directory)
+    let log = try EmbeddedLog.open(
+      directory: data.directory,
+      options: LogOptions(onSealingFailure: { error in
+        logger.warning(
+          "a full segment was not sealed; it stays as it is, and is tried again with the next",
+          metadata: ["error": "\(error)"])
+      }))
     report(log.recovery, to: logger)
     let opened = try await open(log, logger)
     let pushing: PushService?

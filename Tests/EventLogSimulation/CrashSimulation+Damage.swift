@@ -1,0 +1,165 @@
+import ChatPrimitives
+import EventLog
+
+extension CrashSimulation {
+  /// Bits flip, or sectors come to hold zeros or noise, in files that nobody writes.
+  func runDamageAtRest() throws(SimulationFailure) {
+    guard try live() else { throw failure("a life without faults was cut short") }
+    try collectBlocks()
+    try endLife()
+    mayBeDamaged = true
+    for _ in 1...(random.isOne(in: 5) ? 2 : 1) { damageAtRest() }
+    try checkDamaged()
+  }
+
+  /// A write lands elsewhere.
+  func runMisdirectedWrite() throws(SimulationFailure) {
+    mayReopen = false
+    disk.plan(.misdirects, at: random.within(1...30), of: .write)
+    _ = try live()
+    try endLife()
+    mayBeDamaged = true
+    try checkDamaged()
+  }
+
+  /// A block of another history of the same log stands where one of this history did, as after a restore that brought
+  /// back a part: same place, same salt, same position, every checksum right.
+  func runOtherHistory() throws(SimulationFailure) {
+    guard try live(), try rest() else { throw failure("a life without faults was cut short") }
+    let payloadBytes = random.within(30...200)
+    let fork = disk.afterKill()
+    var forkModel = model
+    let own = try goOn(on: disk, log, &model, payloadBytes: payloadBytes)
+    // The fork's records differ, as those of a later try do.
+    _ = try? forkModel.submit(records: 1, payloadBytes: 1, isCompressible: true)
+    let other = try goOn(on: fork, nil, &forkModel, payloadBytes: payloadBytes)
+    guard try append() else { throw failure("a block was not taken") }
+    try endLife()
+    mayBeDamaged = true
+    if own.segment == other.segment, own.offset == other.offset, own.storedBytes == other.storedBytes,
+      let offset = Int(exactly: own.offset)
+    {
+      let path = Self.logDirectory + "/" + own.segment
+      let foreign = fork.bytes(path)?[offset..<offset + own.storedBytes] ?? []
+      disk.damage(path, at: offset, with: Array(foreign))
+      outcome.otherHistories += 1
+    }
+    try checkDamaged()
+  }
+
+  /// Appends one block of incompressible payloads.
+  /// - Returns: where it stands.
+  private func goOn(
+    on disk: SimulatedDisk, _ open: EmbeddedLog?, _ model: inout LogModel, payloadBytes: Int
+  ) throws(SimulationFailure) -> Block {
+    do throws(LogError) {
+      let log: EmbeddedLog
+      if let open {
+        log = open
+      } else {
+        log = try EmbeddedLog.open(directory: Self.directory, disk: disk, options: options)
+      }
+      try log.append(try model.submit(records: 1, payloadBytes: payloadBytes, isCompressible: false))
+      model.acknowledge()
+      return try log.block(containing: log.head)
+    } catch {
+      throw failure(error.description)
+    }
+  }
+
+  // MARK: Damage
+
+  /// Learns where blocks stand, so that damage hits something.
+  private func collectBlocks() throws(SimulationFailure) {
+    guard let log, log.head > .origin else { return }
+    for position in [log.head.value, 1 + UInt64(random.below(Int(log.head.value)))] {
+      let done = try attempt("read before the damage") { () throws(LogError) in
+        seen.append(try log.block(containing: LogPosition(position)))
+      }
+      guard done else { throw failure("a sound block is refused") }
+    }
+  }
+
+  private func damageAtRest() {
+    let paths = disk.paths(in: Self.logDirectory).filter { $0.hasSuffix(".seg") || $0.hasSuffix("superblock") }
+    guard !paths.isEmpty else { return }
+    var path = paths[random.below(paths.count)]
+    var place = random.below(disk.bytes(path)?.count ?? 0)
+    if path.hasSuffix("superblock") {
+      place = random.below(2) * 4096 + random.below(512)
+    } else if random.isOne(in: 10) {
+      place = random.below(4096)
+    } else if let block = seen.suffix(2).randomElement(using: &random), let offset = Int(exactly: block.offset) {
+      path = Self.logDirectory + "/" + block.segment
+      place = offset + random.below(random.isOne(in: 2) ? 64 : block.storedBytes)
+    }
+    guard let bytes = disk.bytes(path), place < bytes.count else { return }
+    if random.below(10) < 7 {
+      outcome.bitFlips += 1
+      disk.damage(path, at: place, with: [bytes[place] ^ (1 << random.below(8))])
+    } else {
+      outcome.damagedSectors += 1
+      let isNoise = random.isOne(in: 2)
+      let sector = (0..<512).map { _ in isNoise ? UInt8(random.below(256)) : 0 }
+      disk.damage(path, at: place / 512 * 512, with: sector)
+    }
+  }
+
+  // MARK: What must hold on a damaged disk
+
+  /// Each record is what was written or is refused; nothing that the disk still knows to be durable is cut; a refusal
+  /// changes nothing.
+  private func checkDamaged() throws(SimulationFailure) {
+    var refusals = 0
+    let found = logFiles()
+    let evidence = DurableEvidence.highest(in: found)
+    var reader: LogReader?
+    let isRead = try attempt("read damaged files") { () throws(LogError) in
+      reader = try LogReader.open(directory: Self.directory, disk: disk)
+    }
+    if isRead, let reader {
+      guard reader.head.value <= model.acknowledged else { throw failure("a reader shows \(reader.head)") }
+      refusals += try readAll(reader)
+    }
+    guard try open(), let log else {
+      outcome.refusedOnOpening += 1
+      guard logFiles() == found else { throw failure("a log was refused and changed") }
+      return
+    }
+    let head = log.head.value
+    guard head <= model.submittedHead else { throw failure("recovered \(head), more than was submitted") }
+    guard head >= min(evidence, model.acknowledged) else {
+      throw failure("cut to \(head), though the disk knows \(evidence) to be durable")
+    }
+    if head < model.acknowledged { outcome.undecidable += 1 }
+    refusals += try readAll(log)
+    outcome.refusedOnReading += refusals > 0 ? 1 : 0
+    try verifyDamaged(log, head: head, refusals: refusals)
+  }
+
+  /// A log that opened goes on, and `verify` finds what reading found.
+  private func verifyDamaged(_ log: EmbeddedLog, head: UInt64, refusals: Int) throws(SimulationFailure) {
+    model.settle(at: head)
+    guard try append() else { throw failure("an opened log takes no block") }
+    let isClosed = try attempt("close") { () throws(LogError) in try log.close() }
+    guard isClosed else { throw failure("the log does not close") }
+    let isSound = try attempt("verify") { () throws(LogError) in
+      _ = try LogVerifier(directory: Self.directory, disk: disk).run()
+    }
+    if isSound {
+      guard refusals == 0 else { throw failure("verify passes what reading refuses") }
+      outcome.harmless += 1
+    } else {
+      outcome.refusedByVerify += 1
+    }
+  }
+
+  /// Superblock and segments by name.
+  private func logFiles() -> [String: [UInt8]] {
+    var files: [String: [UInt8]] = [:]
+    for path in disk.paths(in: Self.logDirectory) where path.hasSuffix(".seg") || path.hasSuffix("superblock") {
+      files[String(path.dropFirst(Self.logDirectory.count + 1))] = disk.bytes(path)
+    }
+    return files
+  }
+}

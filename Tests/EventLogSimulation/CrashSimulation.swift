@@ -1,0 +1,187 @@
+import ChatPrimitives
+import EventLog
+import Synchronization
+
+/// One run: a log on a hostile disk, through several lives of its process. The seed decides everything, so a run that
+/// fails can be repeated.
+///
+/// What is checked stands in `docs/reliability.md`.
+package final class CrashSimulation {
+  static let directory = "/data"
+  static let logDirectory = "/data/log"
+
+  /// What kind of trouble a run has.
+  enum Scenario {
+    case powerCuts
+    case faults
+    case damageAtRest
+    case misdirectedWrite
+    case otherHistory
+  }
+
+  let seed: UInt64
+  let options: LogOptions
+  var random: SeededRandom
+  var disk: SimulatedDisk
+  var model = LogModel()
+  var log: EmbeddedLog?
+  var reader: LogReader?
+  /// Where blocks of this life were read, for damage to aim at.
+  var seen: [Block] = []
+  /// Whether something may have changed what was durable, so that a refusal is an answer.
+  var mayBeDamaged = false
+  /// Off where a disk lies during the work: what an opening must find is then judged once, at the end.
+  var mayReopen = true
+  /// The disk before an opening that did not come to its end.
+  var beforeOpening: SimulatedDisk?
+  var outcome = SimulationOutcome()
+  private(set) var life = 0
+  private(set) var step = 0
+  private var action: StaticString = "start"
+
+  private init(seed: UInt64) {
+    self.seed = seed
+    var random = SeededRandom(seed: seed)
+    disk = SimulatedDisk(seed: random.next())
+    let bits = Mutex(SeededRandom(seed: random.next()))
+    let time = Atomic<Int64>(LogModel.time(1).milliseconds)
+    let drawn = SharedSource(bits: consume bits, time: consume time)
+    options = LogOptions(
+      segmentBytes: random.within(LogFormat.minimumSegmentBytes...16 * 1024), preparesAhead: false,
+      sealsInBackground: false, now: { drawn.now() }, random: { drawn.next() })
+    self.random = random
+  }
+
+  /// Runs one seed.
+  /// - Throws: the first broken promise.
+  package static func run(seed: UInt64) throws(SimulationFailure) -> SimulationOutcome {
+    let simulation = CrashSimulation(seed: seed)
+    try simulation.run()
+    return simulation.outcome
+  }
+
+  private func run() throws(SimulationFailure) {
+    outcome.points = 1
+    switch drawScenario() {
+    case .powerCuts: try runPowerCuts()
+    case .faults: try runFaults()
+    case .damageAtRest: try runDamageAtRest()
+    case .misdirectedWrite: try runMisdirectedWrite()
+    case .otherHistory: try runOtherHistory()
+    }
+    outcome.add(disk.faults)
+  }
+
+  private func drawScenario() -> Scenario {
+    switch random.below(100) {
+    case 0..<60: .powerCuts
+    case 60..<80: .faults
+    case 80..<90: .damageAtRest
+    case 90..<97: .misdirectedWrite
+    default: .otherHistory
+    }
+  }
+
+  private func runPowerCuts() throws(SimulationFailure) {
+    for number in 1...random.within(1...3) {
+      // A cut soon after the last one comes while the log recovers from it.
+      let isSoon = number > 1 && random.isOne(in: 2)
+      // Making a log takes about a dozen changes, an append two or more.
+      disk.plan(.powerCut, at: random.within(1...(isSoon ? 8 : 60)), of: .changes)
+      _ = try live()
+      try endLife()
+    }
+    try finish()
+  }
+
+  // MARK: Lives
+
+  /// Opens the log and works with it.
+  /// - Returns: false when a fault ended it.
+  func live() throws(SimulationFailure) -> Bool {
+    life += 1
+    disk.plan(.interrupted, every: 40, of: .all)
+    guard try open() else { return false }
+    for _ in 0..<random.within(3...14) {
+      guard try act() else { return false }
+    }
+    return true
+  }
+
+  /// What follows a life: the power goes, the process is killed, or it ends in peace.
+  func endLife() throws(SimulationFailure) {
+    if !disk.isDown, random.isOne(in: 4), let log {
+      // Without an effect on what must hold: a close that fails has poisoned the log or come after that.
+      try? log.close()
+    }
+    log = nil
+    reader = nil
+    defer { beforeOpening = nil }
+    outcome.add(disk.faults)
+    if disk.isDown || random.isOne(in: 2) {
+      outcome.powerCuts += 1
+      disk = disk.afterPowerCut()
+      if let beforeOpening { try checkSavedBeforeCut(beforeOpening) }
+    } else {
+      outcome.kills += 1
+      disk = disk.afterKill()
+    }
+  }
+
+  /// The last life: no trouble any more, and everything is looked at.
+  func finish() throws(SimulationFailure) {
+    life += 1
+    try readWithoutServer()
+    guard try open() else { throw failure("the log does not open on a sound disk") }
+    for _ in 0..<random.within(1...2) {
+      guard try append() else { throw failure("the log does not take a block on a sound disk") }
+    }
+    guard try attempt("close", { () throws(LogError) in try log?.close() }) else {
+      throw failure("the log does not close on a sound disk")
+    }
+    log = nil
+    try verifyAll()
+  }
+
+  // MARK: Steps
+
+  /// Does one thing.
+  /// - Returns: false when a planned fault made it fail, with the error that such a fault makes.
+  func attempt(_ name: StaticString, _ body: () throws(LogError) -> Void) throws(SimulationFailure) -> Bool {
+    action = name
+    step += 1
+    let before = disk.faults.noticeable
+    do throws(LogError) {
+      try body()
+      return true
+    } catch {
+      if mayBeDamaged || disk.faults.misdirected > 0, error.code == .corrupt {
+        guard error.location != nil else { throw failure("no place: \(error)") }
+        return false
+      }
+      guard disk.faults.noticeable > before, error.code == .io || error.code == .fullDisk else {
+        throw failure(error.description)
+      }
+      return false
+    }
+  }
+
+  func failure(_ reason: String) -> SimulationFailure {
+    SimulationFailure(seed: seed, life: life, step: step, action: "\(action)", reason: reason)
+  }
+}
+
+/// The clock and the random bits of a log, drawn from the seed.
+private final class SharedSource: Sendable {
+  private let bits: Mutex<SeededRandom>
+  private let time: Atomic<Int64>
+
+  init(bits: consuming Mutex<SeededRandom>, time: consuming Atomic<Int64>) {
+    self.bits = bits
+    self.time = time
+  }
+
+  func next() -> UInt64 { bits.withLock { $0.next() } }
+
+  func now() -> Timestamp { Timestamp(milliseconds: time.add(1, ordering: .relaxed).newValue) }
+}

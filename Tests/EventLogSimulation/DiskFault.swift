@@ -1,0 +1,95 @@
+private import Glibc
+
+/// The calls of a disk, by what they do.
+package struct DiskCalls: OptionSet, Sendable {
+  package let rawValue: Int
+
+  package init(rawValue: Int) {
+    self.rawValue = rawValue
+  }
+
+  package static let read = DiskCalls(rawValue: 1 << 0)
+  package static let write = DiskCalls(rawValue: 1 << 1)
+  package static let sync = DiskCalls(rawValue: 1 << 2)
+  package static let open = DiskCalls(rawValue: 1 << 3)
+  package static let rename = DiskCalls(rawValue: 1 << 4)
+  package static let remove = DiskCalls(rawValue: 1 << 5)
+  package static let createDirectory = DiskCalls(rawValue: 1 << 6)
+  package static let syncDirectory = DiskCalls(rawValue: 1 << 7)
+  package static let list = DiskCalls(rawValue: 1 << 8)
+  package static let size = DiskCalls(rawValue: 1 << 9)
+  package static let lock = DiskCalls(rawValue: 1 << 10)
+
+  /// What changes something, or makes it durable.
+  package static let changes: DiskCalls = [.write, .sync, .rename, .remove, .createDirectory, .syncDirectory]
+  package static let all: DiskCalls = [.changes, .read, .open, .list, .size, .lock]
+}
+
+/// What a call does in place of its work.
+package enum DiskFault: Sendable, Hashable {
+  /// Fails with this error number and does nothing.
+  case fails(Int32)
+  /// Writes a part only. Without a length it is drawn. Calls other than `write` fail with EIO.
+  case shortWrite(Int?)
+  /// A sync that fails with this error number; what it was to write counts as clean afterwards, though some of it is
+  /// not on the disk. Of a directory, the names stay unsynced. Other calls fail.
+  case losesSync(Int32)
+  /// A write that reports success and lands at another multiple of 512 of the same file or of another. Other calls do
+  /// what they should.
+  case misdirects
+  /// The power goes: this call and all later ones fail, and only `afterPowerCut` leads on.
+  case powerCut
+
+  /// The call was interrupted by a signal before it did anything.
+  package static let interrupted = DiskFault.fails(EINTR)
+  /// The disk failed.
+  package static let inputOutput = DiskFault.fails(EIO)
+  /// The disk is full.
+  package static let fullDisk = DiskFault.fails(ENOSPC)
+}
+
+/// A fault that waits for its call.
+struct PlannedFault: Sendable {
+  var fault: DiskFault
+  var calls: DiskCalls
+  /// The fault happens with the call that brings this to zero.
+  var callsLeft: Int
+  /// Nil for once; otherwise it comes back after so many calls on the average.
+  var meanCalls: Int?
+
+  /// Counts one call.
+  /// - Returns: whether the fault happens now.
+  mutating func isDue(_ call: DiskCalls, _ random: inout SeededRandom) -> Bool {
+    guard calls.contains(call), callsLeft > 0 else { return false }
+    callsLeft -= 1
+    guard callsLeft == 0 else { return false }
+    if let meanCalls { callsLeft = random.within(1...2 * meanCalls) }
+    return true
+  }
+}
+
+/// How many faults happened, by kind.
+package struct DiskFaultCounts: Sendable, Hashable {
+  package var interrupted = 0
+  package var inputOutput = 0
+  package var fullDisk = 0
+  package var shortWrites = 0
+  package var lostSyncs = 0
+  package var misdirected = 0
+  package var powerCuts = 0
+
+  /// All but interruptions, which nobody must notice.
+  package var noticeable: Int { inputOutput + fullDisk + shortWrites + lostSyncs + misdirected + powerCuts }
+
+  mutating func count(_ fault: DiskFault) {
+    switch fault {
+    case .fails(EINTR): interrupted += 1
+    case .fails(ENOSPC), .fails(EDQUOT): fullDisk += 1
+    case .fails: inputOutput += 1
+    case .shortWrite: shortWrites += 1
+    case .losesSync: lostSyncs += 1
+    case .misdirects: misdirected += 1
+    case .powerCut: powerCuts += 1
+    }
+  }
+}

@@ -1,0 +1,188 @@
+package import EventLog
+private import Glibc
+package import Synchronization
+
+/// A disk in memory that is as hostile as real ones are: it loses, reorders and tears what was not synced, fails,
+/// interrupts, misdirects and forgets. One seed, one behaviour, as long as one thread uses it.
+///
+/// Not simulated: sectors that can no longer be read, and a directory that comes back damaged (file systems keep
+/// journals for that).
+package final class SimulatedDisk: Disk {
+  private let state: Mutex<SimulatedDiskState>
+  /// Set to make every sync wait.
+  package let gate = Mutex<SyncGate?>(nil)
+
+  private init(_ state: SimulatedDiskState) {
+    self.state = Mutex(state)
+  }
+
+  /// - Parameter files: what is on the disk, by path.
+  package convenience init(_ files: [String: [UInt8]] = [:], seed: UInt64 = 0) {
+    var state = SimulatedDiskState(seed: seed)
+    for (path, bytes) in files.sorted(by: { $0.key < $1.key }) { state.place(bytes, at: path) }
+    self.init(state)
+  }
+
+  // MARK: Faults and ends
+
+  /// Plans a fault for the nth of these calls from now on, counted from 1.
+  package func plan(_ fault: DiskFault, at call: Int, of calls: DiskCalls) {
+    state.withLock { $0.plan.append(PlannedFault(fault: fault, calls: calls, callsLeft: call, meanCalls: nil)) }
+  }
+
+  /// Plans a fault that comes again and again, after so many of these calls on the average.
+  package func plan(_ fault: DiskFault, every meanCalls: Int, of calls: DiskCalls) {
+    state.withLock { state in
+      let first = state.random.within(1...2 * meanCalls)
+      state.plan.append(PlannedFault(fault: fault, calls: calls, callsLeft: first, meanCalls: meanCalls))
+    }
+  }
+
+  package func forgetPlans() { state.withLock { $0.plan = [] } }
+
+  /// What the machine finds after a power cut now. Locks are gone; this disk stays as it was, for those who hold it.
+  package func afterPowerCut() -> SimulatedDisk { SimulatedDisk(state.withLock { $0.afterPowerCut() }) }
+
+  /// What another process finds when this one is killed now: everything written, synced or not, and no locks.
+  package func afterKill() -> SimulatedDisk { SimulatedDisk(state.withLock { $0.afterKill() }) }
+
+  /// Overwrites bytes at rest, within the file's length.
+  package func damage(_ path: String, at offset: Int, with bytes: [UInt8]) {
+    state.withLock { state in
+      if let inode = state.inode(path) { state.inodes[inode].damage(bytes, at: offset) }
+    }
+  }
+
+  // MARK: Looking from outside
+
+  /// All files as a process sees them now.
+  package var files: [String: [UInt8]] {
+    state.withLock { state in
+      var files: [String: [UInt8]] = [:]
+      for (path, directory) in state.directories {
+        for (name, inode) in directory.live { files[path + "/" + name] = state.inodes[inode].live.all }
+      }
+      return files
+    }
+  }
+
+  /// One file as a process sees it now; nil when there is none.
+  package func bytes(_ path: String) -> [UInt8]? {
+    state.withLock { state in state.inode(path).map { state.inodes[$0].live.all } }
+  }
+
+  /// One file as it is on the disk under that name; nil when there is none.
+  package func durableBytes(_ path: String) -> [UInt8]? {
+    let (directory, name) = SimulatedDiskState.split(path)
+    return state.withLock { state in
+      state.directories[directory]?.durable[name].map { state.inodes[$0].durable.all }
+    }
+  }
+
+  /// Whether a file holds nothing but zeros on the disk from an offset on.
+  package func isZeroOnDisk(_ path: String, from offset: Int) -> Bool {
+    let (directory, name) = SimulatedDiskState.split(path)
+    return state.withLock { state in
+      guard let inode = state.directories[directory]?.durable[name] else { return false }
+      let image = state.inodes[inode].durable
+      return image.bytes(min(offset, image.count)..<image.count).withUnsafeBytes { $0.isZero }
+    }
+  }
+
+  /// Paths of the files in a directory, sorted.
+  package func paths(in directory: String) -> [String] {
+    state.withLock { $0.directories[directory]?.live.keys.map { directory + "/" + $0 } ?? [] }.sorted()
+  }
+
+  package var faults: DiskFaultCounts { state.withLock { $0.faults } }
+  package var isDown: Bool { state.withLock { $0.isDown } }
+  package var bytesRead: Int { state.withLock { $0.bytesRead } }
+  /// Calls that changed something or made it durable, or tried to.
+  package var changes: Int { state.withLock { $0.changes } }
+  package var writes: Int { state.withLock { $0.writes } }
+  package var syncs: Int { state.withLock { $0.syncs } }
+
+  // MARK: Disk
+
+  package func open(_ path: String, _ mode: DiskOpenMode) throws(DiskError) -> any DiskFile {
+    let number: Int = try change { (state) throws(DiskError) in
+      _ = try state.begin(.open, "open", path)
+      if let found = state.inode(path) {
+        if mode == .createNew { throw DiskError(operation: "open", path: path, number: EEXIST) }
+        return found
+      }
+      let (directory, name) = SimulatedDiskState.split(path)
+      guard mode == .createNew || mode == .readWriteOrCreate, state.directories[directory] != nil else {
+        throw DiskError(operation: "open", path: path, number: ENOENT)
+      }
+      state.directories[directory]?.create(name, inode: state.inodes.count)
+      state.inodes.append(SimulatedInode())
+      return state.inodes.count - 1
+    }
+    return SimulatedFile(inode: number, path: path, disk: self)
+  }
+
+  package func list(_ directory: String) throws(DiskError) -> [String]? {
+    try change { (state) throws(DiskError) in
+      _ = try state.begin(.list, "readdir", directory)
+      // In the same order in every run.
+      return state.directories[directory]?.live.keys.sorted()
+    }
+  }
+
+  package func createDirectory(_ path: String) throws(DiskError) {
+    try change { (state) throws(DiskError) in
+      let fault = try state.begin(.createDirectory, "mkdir", path)
+      if fault == .powerCut, state.random.isOne(in: 2) { throw state.powerLost("mkdir", path) }
+      var directory = path
+      while !directory.isEmpty, directory != ".", state.directories[directory] == nil {
+        state.directories[directory] = SimulatedDirectory()
+        directory = SimulatedDiskState.split(directory).directory
+      }
+      if fault == .powerCut { throw state.powerLost("mkdir", path) }
+    }
+  }
+
+  package func rename(_ path: String, to target: String) throws(DiskError) {
+    try change { (state) throws(DiskError) in
+      let fault = try state.begin(.rename, "rename", path)
+      let (directory, name) = SimulatedDiskState.split(path)
+      let (targetDirectory, targetName) = SimulatedDiskState.split(target)
+      guard let inode = state.inode(path) else {
+        throw DiskError(operation: "rename", path: path, number: ENOENT)
+      }
+      guard directory == targetDirectory else { throw DiskError(operation: "rename", path: path, number: EXDEV) }
+      state.directories[directory]?.rename(name, to: targetName, inode: inode)
+      if fault == .powerCut { throw state.powerLost("rename", path) }
+    }
+  }
+
+  package func remove(_ path: String) throws(DiskError) {
+    try change { (state) throws(DiskError) in
+      let fault = try state.begin(.remove, "unlink", path)
+      guard state.inode(path) != nil else { throw DiskError(operation: "unlink", path: path, number: ENOENT) }
+      let (directory, name) = SimulatedDiskState.split(path)
+      state.directories[directory]?.remove(name)
+      if fault == .powerCut { throw state.powerLost("unlink", path) }
+    }
+  }
+
+  package func syncDirectory(_ path: String) throws(DiskError) {
+    try change { (state) throws(DiskError) in
+      let fault = try state.begin(.syncDirectory, "fsync", path)
+      if fault == .powerCut { throw state.powerLost("fsync", path) }
+      guard state.directories[path] != nil else { throw DiskError(operation: "open", path: path, number: ENOENT) }
+      state.directories[path]?.sync()
+    }
+  }
+
+  func unlock(_ inode: Int) {
+    state.withLock { $0.inodes[inode].isLocked = false }
+  }
+
+  func change<Result>(
+    _ body: (inout SimulatedDiskState) throws(DiskError) -> Result
+  ) throws(DiskError) -> Result {
+    try state.withLock { (state) throws(DiskError) in try body(&state) }
+  }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import ChatPrimitives
+import EventLog
+import EventLogSimulation
+import Foundation
+import Synchronization
+
+/// Writes a copy of a log in which one user was erased, to show that tree heads and proofs outlive it. The server has no
+/// such command yet.
+struct EraseCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "erase", abstract: "Copy a log, with everything erased that one user said.")
+
+  @Option(help: "The data directory to read.")
+  var data: String
+
+  @Option(help: "The data directory to write; it must not exist.")
+  var output: String
+
+  @Option(help: "The user.")
+  var user: String
+
+  @Option(help: "Keep each record whose position is a multiple of this, with a salt of its own.")
+  var keepEvery: UInt64 = 3
+
+  func run() throws {
+    guard let author = UUIDBytes(text: user) else { throw ValidationError("--user \(user) is no UUID") }
+    guard keepEvery >= 1 else { throw ValidationError("--keep-every is at least 1") }
+    guard !FileManager.default.fileExists(atPath: output) else { throw ValidationError("\(output) exists") }
+    let reader = try LogReader.open(directory: data)
+    var records: [LogRecord] = []
+    var position = LogPosition.first
+    while position <= reader.head {
+      let block = try reader.block(containing: position)
+      records += block.records
+      position = block.last.next
+    }
+    let erased = try ErasedCopy(of: records, author: author) { $0.position.value % keepEvery == 0 }.records
+    try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
+    for name in [CheckpointKey.fileName, CheckpointKey.publicFileName] {
+      try FileManager.default.copyItem(atPath: "\(data)/\(name)", toPath: "\(output)/\(name)")
+    }
+    try write(erased, identity: reader.identity)
+    let counts = erased.reduce(into: (erased: 0, salted: 0)) { counts, record in
+      switch record.payload {
+      case .retained: break
+      case .erased: counts.erased += 1
+      case .retainedWithSalt: counts.salted += 1
+      }
+    }
+    print(#"{"records":\#(erased.count),"erased":\#(counts.erased),"keptWithSalt":\#(counts.salted)}"#)
+  }
+
+  /// The same log in other bytes: its identity is what the tree heads name.
+  private func write(_ records: [LogRecord], identity: LogIdentity) throws {
+    let words = Mutex([identity.bytes.low, identity.bytes.high])
+    let log = try EmbeddedLog.open(
+      directory: output,
+      options: LogOptions(
+        preparesAhead: false, sealsInBackground: false,
+        random: { words.withLock { $0.popLast() } ?? UInt64.random(in: .min ... .max) }))
+    var builder = BlockBuilder(first: .first)
+    for record in records {
+      if builder.rawBytes >= BlockBuilder.targetRawBytes {
+        try log.append(builder)
+        builder = BlockBuilder(first: log.head.next)
+      }
+      try builder.append(record.envelope, payload: record.payload)
+    }
+    if !builder.isEmpty { try log.append(builder) }
+    try log.close()
+  }
+}

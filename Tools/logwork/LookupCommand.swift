@@ -1,0 +1,52 @@
+import ArgumentParser
+import ChatPrimitives
+import EventLog
+
+/// Finds the records of one stream, and counts how many blocks that takes.
+struct LookupCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lookup", abstract: "Find one stream's records, and count the blocks that were decoded for it.",
+    discussion: """
+      Ends with 1 when a block was decoded that holds nothing of the stream, or when a look through the whole log finds \
+      other records.
+      """)
+
+  @Option(help: "The data directory.")
+  var data: String
+
+  @Option(help: "The stream's UUID.")
+  var stream: String
+
+  func run() throws {
+    guard let stream = UUIDBytes(text: stream) else { throw ValidationError("--stream \(stream) is no UUID") }
+    let started = ContinuousClock.now
+    let reader = try LogReader.open(directory: data)
+    var found: [LogPosition] = []
+    var walk = StreamBlocks(reader, stream: stream, from: .first, through: reader.head)
+    while let block = try walk.next() { found += Self.positions(of: stream, in: block) }
+    let milliseconds = (ContinuousClock.now - started) / .milliseconds(1)
+    let decoded = reader.blocksRead
+    var expected: [LogPosition] = []
+    var holding = 0
+    var blocks = 0
+    var position = LogPosition.first
+    while position <= reader.head {
+      let block = try reader.block(containing: position)
+      let positions = Self.positions(of: stream, in: block)
+      expected += positions
+      holding += positions.isEmpty ? 0 : 1
+      blocks += 1
+      position = block.last.next
+    }
+    print(
+      """
+      {"events":\(found.count),"blocksDecoded":\(decoded),"blocksHolding":\(holding),"blocks":\(blocks),\
+      "log":\(reader.head),"milliseconds":\((milliseconds * 10).rounded() / 10)}
+      """)
+    guard found == expected, decoded == holding else { throw ExitCode(1) }
+  }
+
+  private static func positions(of stream: UUIDBytes, in block: Block) -> [LogPosition] {
+    block.records.filter { $0.envelope.stream == stream }.map(\.position)
+  }
+}
