@@ -9,6 +9,14 @@ import Testing
 /// All threads of the log at once. `Tools/sanitize` runs these under ThreadSanitizer.
 @Suite("Many threads")
 struct ConcurrencyTests {
+  /// A data directory on a real disk: the lock of a simulated one would put all its users in an order, and so hide what
+  /// they do wrong.
+  private func withDirectory(_ body: (String) throws -> Void) throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "hansard-threads-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    try body(directory)
+  }
+
   /// Runs each body on a thread of its own and returns when all have ended.
   private func onThreads(_ bodies: [@Sendable () throws -> Void]) {
     let group = DispatchGroup()
@@ -54,12 +62,15 @@ struct ConcurrencyTests {
 
   @Test("appending, preparing, sealing, reading and asking at once lose and bend nothing")
   func everything() throws {
-    let disk = MemoryDisk()
+    try withDirectory { try everything(in: $0) }
+  }
+
+  private func everything(in directory: String) throws {
     let failures = Mutex<[LogError]>([])
     let options = LogOptions(
       segmentBytes: 16 * 1024, preparesAhead: true, sealsInBackground: true,
       onSealingFailure: { error in failures.withLock { $0.append(error) } }, now: { Sample.time })
-    let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: options)
+    let log = try EmbeddedLog.open(directory: directory, options: options)
     try log.append(Sample.block(after: .origin, records: 1))
     let isWritten = Atomic(false)
     let blocks = 150
@@ -78,7 +89,7 @@ struct ConcurrencyTests {
       { try self.askIndexes(log, until: isDone) },
       {
         // A reader of its own, as the tools are, beside the writer.
-        let reader = try LogReader.open(directory: dataDirectory, disk: disk)
+        let reader = try LogReader.open(directory: directory)
         repeat {
           let head = reader.head
           if head > .origin { #expect(try reader.block(containing: head).last >= head) }
@@ -91,16 +102,20 @@ struct ConcurrencyTests {
     #expect(try log.segmentsToSeal() == 0)
     try log.close()
     #expect(failures.withLock { $0 } == [])
-    #expect(segmentPaths(disk).count > 3)
-    #expect(disk.files.keys.contains { $0.hasSuffix(".checkpoint") })
-    #expect(try LogVerifier(directory: dataDirectory, disk: disk).run().records == log.head.value)
+    let names = try PosixDisk().list(directory + "/log") ?? []
+    #expect(
+      names.count { $0.hasSuffix(SegmentName.suffix) } > 3 && names.contains { $0.hasSuffix(CheckpointName.suffix) })
+    #expect(try LogVerifier(directory: directory).run().records == log.head.value)
   }
 
   @Test("the second of two writers is refused, and closing while a segment is sealed leaves a whole log")
   func collisions() throws {
-    let disk = MemoryDisk()
+    try withDirectory { try collisions(in: $0) }
+  }
+
+  private func collisions(in directory: String) throws {
     let options = LogOptions(segmentBytes: 16 * 1024, now: { Sample.time })
-    let log = try EmbeddedLog.open(directory: dataDirectory, disk: disk, options: options)
+    let log = try EmbeddedLog.open(directory: directory, options: options)
     for _ in 0..<40 { try log.append(Sample.block(after: log.head, records: 8, compressible: false)) }
     let appends = Atomic(0)
     let attempt: @Sendable () throws -> Void = {
@@ -116,6 +131,6 @@ struct ConcurrencyTests {
     onThreads([attempt, attempt, attempt])
     #expect(log.head.value == UInt64(320 + appends.load(ordering: .relaxed)))
     try log.close()
-    #expect(try LogVerifier(directory: dataDirectory, disk: disk).run().records == log.head.value)
+    #expect(try LogVerifier(directory: directory).run().records == log.head.value)
   }
 }
