@@ -116,6 +116,8 @@ private func readPostings(_ bytes: [UInt8], entries: Int, blocks: Int) {
   var postings = StreamPostings(tableCount: entries)
   do throws(FormatFlaw) {
     try StreamPostings.forEach(in: bytes, entries: entries, blockCount: blocks) { (entry, list) throws(FormatFlaw) in
+      demand(
+        list.allSatisfy { $0 < blocks } && zip(list, list.dropFirst()).allSatisfy { $0 < $1 }, "postings name blocks")
       // A block number is below the count, which the header holds in 32 bits.
       for block in list { postings.note(stream: entry, block: UInt32(block)) }
     }

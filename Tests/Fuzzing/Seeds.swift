@@ -16,6 +16,7 @@ struct Seeds {
     try writeRows()
     try writeColumns()
     try writeSegments()
+    try writeSmallFooter()
     try writeNotes()
   }
 
@@ -153,6 +154,41 @@ struct Seeds {
     try put(Array(block), .header, name)
   }
 
+  /// A footer of few bytes, so that a mutation often meets each part: three blocks, and one node of the tree.
+  private func writeSmallFooter() throws {
+    let start: UInt64 = 241
+    var frontier = MerkleFrontier()
+    for number in 1..<start { frontier.append(try Self.record(number).leaf(author: .none)) }
+    let peaks = frontier.peaks.flatMap(\.bytes)
+    let blocks = stride(from: start, to: start + 60, by: 20).map { first in (first..<first + 20).map(Self.record) }
+    var census = UUIDCensus()
+    for record in blocks.joined() { census.count(record.envelope) }
+    let (table, numbers) = census.table()
+    var contents = SealedContents(numbers: numbers)
+    var offset = LogFormat.segmentHeaderBytes
+    for block in blocks {
+      try contents.add(block, at: offset)
+      for record in block { frontier.append(try record.leaf(author: .none)) { contents.add($0) } }
+      offset += 1024
+    }
+    var sections: [SealedSection] = []
+    var bytes: [UInt8] = []
+    for raw in [Array("message ".utf8), table, contents.index, contents.streams, contents.tree(end: frontier)] {
+      let (section, stored) = SealedSection.encode(raw, at: offset + bytes.count)
+      sections.append(section)
+      bytes += stored
+    }
+    let seal = SegmentSeal(
+      peaks: peaks, records: 60, lastTime: Self.record(start + 59).envelope.time, blocks: blocks.count, chain: 1,
+      activeChain: 2,
+      sections: SealedSections(
+        dictionary: sections[0], table: sections[1], index: sections[2], streams: sections[3], tree: sections[4]))
+    let header = SegmentHeader(
+      identity: NoteKey.identity, first: LogPosition(start), salt: 3, created: Self.time, previousChecksum: 4,
+      segmentBytes: UInt64(offset + bytes.count), lastTime: Self.record(start - 1).envelope.time, seal: seal)
+    try put(CompactFooter.encode(header: header.encoded().bytes, sections: bytes), .footer, "small")
+  }
+
   // MARK: Texts
 
   private func writeNotes() throws {
@@ -165,6 +201,13 @@ struct Seeds {
     let note = try key.sign(size: frontier.count, root: frontier.root)
     try put(note.encoded(), .notes, "checkpoint")
     try put(note.text, .notes, "checkpoint-text")
+    // Numbers of several digits: one altered byte gives them a leading zero or a sign.
+    let large = try key.sign(size: 1_234_567, root: frontier.root)
+    try put(large.text, .notes, "checkpoint-text-large")
+    let record = try ProvenRecord(Self.record(63), author: .none)
+    let proof = InclusionProof(record: record, position: LogPosition(1_000_064), path: [], checkpoint: large)
+    try put(proof.encoded(), .notes, "inclusion-proof-large")
+    try put(ConsistencyProof(old: 1_000, path: [], checkpoint: large).encoded(), .notes, "consistency-proof-large")
     try put(Array(key.text.utf8), .notes, "signing-key")
     try put(Array((key.verifier.text + "\n").utf8), .notes, "verifier-key")
     // The path of the last leaf, from below: its neighbour, then the two subtrees to the left.
