@@ -119,7 +119,7 @@ let package = Package(
     .executableTarget(
       name: "logwork",
       dependencies: [
-        "ChatPrimitives", "EventLog", "EventLogSimulation",
+        "ChatPrimitives", "ChatDomain", "EventLog", "EventStore", "EventLogSimulation",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/logwork", swiftSettings: settings),

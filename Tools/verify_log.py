@@ -1101,7 +1101,7 @@ class LogVerifier:
                 if not last:
                     raise Damage(reason, offset=offset, position=self.tree.size + 1)
                 readings += 1
-                if self.ends_here(file, segment, offset, reason, readings):
+                if self.ends_here(file, segment, offset, chain, reason, readings):
                     return
                 continue
             with place(offset=offset, position=header.first):
@@ -1117,24 +1117,25 @@ class LogVerifier:
             raise Damage("bytes behind the last block are not zero", offset=at + len(data) - len(data.lstrip(b"\0")),
                          position=following)
 
-    def ends_here(self, file, segment, end, reason, readings):
+    def ends_here(self, file, segment, end, chain, reason, readings):
         """Whether the tail ends here by the rules of recovery. False asks for another reading of the end."""
-        expected, known, content_end, headers_behind = self.tree.size + 1, self.superblock.durable, end, None
+        expected, known, content_end, evidence = self.tree.size + 1, self.superblock.durable, end, None
         for at, data in find_content(file, end, max(file.size, end)):
             content_end = at + len(data.rstrip(b"\0"))
             for offset, header in self.headers_in(file, segment, at, data):
                 known = max(known, header.durable)
                 if offset > end and header.first >= expected:
-                    headers_behind = headers_behind or offset
-        if expected > known and headers_behind is None:
+                    evidence = evidence or f"a block header stands behind it at {offset}"
+                elif offset == end and header.first == expected and header.chain != chain:
+                    evidence = "it followed another block than the one that stands before it"
+        if expected > known and evidence is None:
             if content_end > end:
                 self.notes.append(f"{file.name} has an unfinished end of {content_end - end} bytes at offset {end}, "
                                   f"position {expected}: {reason}")
             return True
         if readings < TAIL_READINGS:
             return False
-        proof = f"position {known} is known to be durable" if known >= expected else (
-            f"a block header stands behind it at {headers_behind}")
+        proof = f"position {known} is known to be durable" if known >= expected else evidence
         raise Damage(f"{reason}, but {proof}", offset=end, position=expected)
 
     @staticmethod

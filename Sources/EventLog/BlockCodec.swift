@@ -56,28 +56,43 @@ extension BlockCodec {
   ///   - rawBytes: the length that the header gives, checked against its limit.
   ///   - dictionary: what the body was compressed with; at most `LogFormat.maximumDictionaryBytes`.
   func decode(_ stored: RawSpan, rawBytes: Int, dictionary: [UInt8] = []) throws(FormatFlaw) -> [UInt8] {
-    if isStored {
-      guard stored.byteCount == rawBytes else { throw FormatFlaw("the stored body differs in length from the raw") }
-      return stored.withUnsafeBytes { [UInt8]($0) }
+    var flaw: FormatFlaw?
+    let raw = [UInt8](unsafeUninitializedCapacity: rawBytes) { target, count in
+      do throws(FormatFlaw) {
+        let room = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: target[..<rawBytes]))
+        try decode(stored, into: room, dictionary: dictionary)
+        count = rawBytes
+      } catch {
+        flaw = error
+        count = 0
+      }
     }
-    guard let capacity = Int32(exactly: rawBytes), let length = Int32(exactly: stored.byteCount),
+    if let flaw { throw flaw }
+    return raw
+  }
+
+  /// Reads the body of a block into a buffer of exactly its raw length.
+  func decode(
+    _ stored: RawSpan, into target: UnsafeMutableRawBufferPointer, dictionary: [UInt8] = []
+  ) throws(FormatFlaw) {
+    if isStored {
+      guard stored.byteCount == target.count else { throw FormatFlaw("the stored body differs in length from the raw") }
+      stored.withUnsafeBytes { target.copyMemory(from: $0) }
+      return
+    }
+    guard let capacity = Int32(exactly: target.count), let length = Int32(exactly: stored.byteCount),
       let dictionaryLength = Int32(exactly: dictionary.count)
     else {
       throw FormatFlaw("the body is longer than any block")
     }
-    var decoded: Int32 = -1
-    let raw = [UInt8](unsafeUninitializedCapacity: rawBytes) { target, count in
-      let room = UnsafeMutableRawPointer(target.baseAddress)?.assumingMemoryBound(to: CChar.self)
-      decoded = stored.withUnsafeBytes { source in
-        dictionary.withUnsafeBytes { dictionary in
-          LZ4_decompress_safe_usingDict(
-            source.baseAddress?.assumingMemoryBound(to: CChar.self), room, length, capacity,
-            dictionary.baseAddress?.assumingMemoryBound(to: CChar.self), dictionaryLength)
-        }
+    let decoded = stored.withUnsafeBytes { source in
+      dictionary.withUnsafeBytes { dictionary in
+        LZ4_decompress_safe_usingDict(
+          source.baseAddress?.assumingMemoryBound(to: CChar.self),
+          target.baseAddress?.assumingMemoryBound(to: CChar.self), length, capacity,
+          dictionary.baseAddress?.assumingMemoryBound(to: CChar.self), dictionaryLength)
       }
-      count = max(0, Int(decoded))
     }
     guard decoded == capacity else { throw FormatFlaw("LZ4 does not decode the body to its raw length") }
-    return raw
   }
 }

@@ -34,9 +34,9 @@ struct LeafHasher {
   }
 
   /// What the leaf of a record that was hashed is made of.
-  func proven(_ record: LogRecord, in block: Block) throws(LogError) -> ProvenRecord {
+  func proven(_ record: LogRecord, in block: Block, showsPayload: Bool) throws(LogError) -> ProvenRecord {
     do {
-      return try ProvenRecord(record, author: keys.key(for: record))
+      return try ProvenRecord(record, author: keys.key(for: record), showsPayload: showsPayload)
     } catch {
       throw LogError(error, at: .init(file: block.segment, offset: block.offset, position: record.position))
     }

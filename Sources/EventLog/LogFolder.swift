@@ -80,7 +80,8 @@ struct LogFolder: Sendable {
       if error.isMissingFile { return nil }
       throw LogError(error)
     }
-    let bytes = try file.read(at: 0, count: Superblock.fileBytes)
+    // One byte more than there must be shows a file that is too long.
+    let bytes = try file.read(at: 0, count: Superblock.fileBytes + 1)
     do {
       return try Superblock.newest(in: bytes.span.bytes)
     } catch {

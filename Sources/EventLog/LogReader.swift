@@ -72,6 +72,18 @@ package final class LogReader: BlockSource {
   /// The segments as of the last refresh.
   var segments: [Segment] { catalog.all }
 
+  /// Refuses a file that looks like a segment or a tree head and is named as none: someone put it there.
+  func checkNames() throws(LogError) {
+    for name in try folder.names() ?? [] {
+      let isStray =
+        name.hasSuffix(SegmentName.suffix) && SegmentName.position(name) == nil
+        || name.hasSuffix(CheckpointName.suffix) && CheckpointName.size(name) == nil
+      guard !isStray else {
+        throw LogError(FormatFlaw("a file of this name is no part of a log"), at: .init(file: name))
+      }
+    }
+  }
+
   /// The tree heads that were stored when segments were sealed, by file name.
   func storedHeads() throws(LogError) -> [(name: String, bytes: [UInt8])] {
     let names = (try folder.names() ?? []).filter { CheckpointName.size($0) != nil }.sorted()

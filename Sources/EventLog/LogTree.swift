@@ -75,15 +75,19 @@ package final class LogTree: MerkleNodeSource {
   }
 
   /// Proves that a record stands at its position.
+  /// - Parameter showsPayload: whether the proof may show the record's payload, by its envelope; that of a registration
+  ///   is never shown.
   /// - Throws: `log_out_of_range` for a position that the log does not hold; as `BlockSource.block(containing:)`.
-  package func inclusion(of position: LogPosition, by key: CheckpointKey) throws(LogError) -> InclusionProof {
+  package func inclusion(
+    of position: LogPosition, by key: CheckpointKey, showsPayload: (RecordEnvelope) -> Bool = { _ in true }
+  ) throws(LogError) -> InclusionProof {
     guard position >= .first, position <= head else {
       throw LogError(
         .outOfRange, "The log holds the positions 1 to \(head).", location: .init(file: "log", position: position))
     }
     let path = try inclusionPath(index: position.value - 1, size: head.value)
     return InclusionProof(
-      record: try record(position), position: position, path: path, checkpoint: try checkpoint(by: key))
+      record: try record(position, showsPayload), position: position, path: path, checkpoint: try checkpoint(by: key))
   }
 
   /// Proves that the log at an older tree head is a beginning of the log now.
@@ -93,7 +97,9 @@ package final class LogTree: MerkleNodeSource {
       old: size, path: try consistencyPath(from: size, to: head.value), checkpoint: try checkpoint(by: key))
   }
 
-  private func record(_ position: LogPosition) throws(LogError) -> ProvenRecord {
+  private func record(
+    _ position: LogPosition, _ showsPayload: (RecordEnvelope) -> Bool
+  ) throws(LogError) -> ProvenRecord {
     let block = try reader.block(containing: position)
     guard let record = block.records.first(where: { $0.position == position }) else {
       throw LogError(
@@ -102,7 +108,7 @@ package final class LogTree: MerkleNodeSource {
     var hasher = LeafHasher(from: position, in: reader.catalog)
     try hasher.resolve(Set(hasher.unresolved(in: [record])))
     _ = try hasher.leaf(of: record, in: block)
-    return try hasher.proven(record, in: block)
+    return try hasher.proven(record, in: block, showsPayload: showsPayload(record.envelope))
   }
 
   /// The leaves of a group that is not stored, hashed anew.

@@ -25,7 +25,7 @@ package struct LogVerifier: Sendable {
 
   private let directory: String
   private let disk: any Disk
-  private let checkpoints: [Checkpoint]
+  private let checkpoints: [KeptHead]
   private let key: VerifierKey?
 
   /// - Parameters:
@@ -33,7 +33,7 @@ package struct LogVerifier: Sendable {
   ///   - checkpoints: tree heads that were kept elsewhere, whose signatures hold.
   ///   - key: what the stored tree heads must be signed with; nil for the key in the data directory.
   package init(
-    directory: String, disk: any Disk = PosixDisk(), checkpoints: [Checkpoint] = [], key: VerifierKey? = nil
+    directory: String, disk: any Disk = PosixDisk(), checkpoints: [KeptHead] = [], key: VerifierKey? = nil
   ) {
     self.directory = directory
     self.disk = disk
@@ -45,6 +45,7 @@ package struct LogVerifier: Sendable {
   /// - Throws: the first damage, with file, offset and position.
   package func run(progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }) throws(LogError) -> Report {
     let reader = try LogReader.open(directory: directory, disk: disk)
+    try reader.checkNames()
     let heads = try TreeHeads(reader, directory: directory, disk: disk, key: key, given: checkpoints)
     var run = VerifierRun(reader, heads: heads)
     var total: UInt64 = 0
@@ -53,6 +54,18 @@ package struct LogVerifier: Sendable {
       try run.check(segment: number) { done in progress(done, total) }
     }
     return try run.finish()
+  }
+}
+
+/// A tree head that was kept elsewhere, whose signature holds.
+package struct KeptHead: Sendable {
+  package var checkpoint: Checkpoint
+  /// How messages call it, such as the name of its file.
+  package var name: String
+
+  package init(_ checkpoint: Checkpoint, name: String) {
+    self.checkpoint = checkpoint
+    self.name = name
   }
 }
 
@@ -69,7 +82,7 @@ struct TreeHeads {
 
   /// Reads the stored tree heads and checks their signatures.
   init(
-    _ reader: LogReader, directory: String, disk: any Disk, key: VerifierKey?, given: [Checkpoint]
+    _ reader: LogReader, directory: String, disk: any Disk, key: VerifierKey?, given: [KeptHead]
   ) throws(LogError) {
     var bySize: [UInt64: [Head]] = [:]
     let stored = try reader.storedHeads()
@@ -93,13 +106,14 @@ struct TreeHeads {
         throw LogError(FormatFlaw("the stored tree head is not to be believed: \(error.reason)"), at: .init(file: name))
       }
     }
-    for checkpoint in given {
+    for head in given {
+      let checkpoint = head.checkpoint
       guard checkpoint.origin == CheckpointKey.origin(of: reader.identity) else {
         throw LogError(
           FormatFlaw("the tree head is of \(checkpoint.origin), the log of \(reader.identity)"),
-          at: .init(file: "log"))
+          at: .init(file: head.name))
       }
-      bySize[checkpoint.size, default: []].append(Head(root: checkpoint.root, source: "the tree head that was given"))
+      bySize[checkpoint.size, default: []].append(Head(root: checkpoint.root, source: head.name))
     }
     self.bySize = bySize
     storedSizes = Set(stored.compactMap { CheckpointName.size($0.name) })

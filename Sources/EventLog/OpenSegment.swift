@@ -66,6 +66,19 @@ struct OpenSegment: Sendable {
     }
   }
 
+  /// Reads and checks one block and gives its body as it is stored.
+  func storedBody(_ place: BlockPlace) throws(LogError) -> (header: BlockHeader, stored: [UInt8]) {
+    let bytes = try file.read(at: place.offset, count: place.bytes)
+    file.counts.addBlock()
+    do throws(FormatFlaw) {
+      let block = try checkedHeader(place, bytes)
+      let start = LogFormat.blockHeaderBytes
+      return (block, Array(bytes[start..<start + block.storedBytes]))
+    } catch {
+      throw LogError(error, at: .init(file: file.name, offset: place.offset, position: place.first))
+    }
+  }
+
   private func checkedHeader(_ place: BlockPlace, _ bytes: [UInt8]) throws(FormatFlaw) -> BlockHeader {
     let frame = bytes.span.bytes
     guard frame.byteCount == place.bytes, place.bytes >= LogFormat.blockHeaderBytes else {

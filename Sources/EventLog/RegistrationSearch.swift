@@ -16,7 +16,8 @@ struct RegistrationSearch {
       let segment = try catalog.opened(position)
       let index = segment.index
       let places = try segment.blocks(ofStreams: missing)
-      let numbers = places.map { Set($0.values.joined()) }?.sorted { $0.first < $1.first } ?? (0..<index.count).map(index.place)
+      let numbers =
+        places.map { Set($0.values.joined()) }?.sorted { $0.first < $1.first } ?? (0..<index.count).map(index.place)
       for place in numbers where place.first < end {
         for record in try segment.block(place).records where record.position < end && record.isRegistration {
           if missing.remove(record.envelope.stream) != nil { found[record.envelope.stream] = record.payload }

@@ -53,7 +53,8 @@ final class SegmentCatalog: Sendable {
   }
 
   /// The body of that block, without a look at its records.
-  func body(containing position: LogPosition, head: LogPosition) throws(LogError) -> (body: [UInt8], last: LogPosition) {
+  func body(containing position: LogPosition, head: LogPosition) throws(LogError) -> (body: [UInt8], last: LogPosition)
+  {
     try check(position, head: head)
     let segment = try opened(position)
     let place = try place(of: position, in: segment)
@@ -68,7 +69,8 @@ final class SegmentCatalog: Sendable {
     let segment = try opened(position)
     guard let found = try segment.blocks(ofStreams: [stream]) else { return StreamPlaces(lookingAt: position) }
     return StreamPlaces(
-      positions: (found[stream] ?? []).filter { $0.last >= position }.map { max($0.first, position) }, next: segment.index.next)
+      positions: (found[stream] ?? []).filter { $0.last >= position }.map { max($0.first, position) },
+      next: segment.index.next)
   }
 
   /// A position from which on every record of this time or later stands; what stands before it is earlier.

@@ -96,6 +96,9 @@ struct SegmentWalk {
     guard header.codec.isColumns == isSealed else {
       throw FormatFlaw("the block has a codec of another kind of segment")
     }
+    guard !isSealed || header.knownDurable.value + 1 == header.first.value else {
+      throw FormatFlaw("the durable position of the block is not the one before it")
+    }
     guard header.chain == chain else { throw FormatFlaw("the block does not follow from the one before it") }
     guard UInt64(header.frameBytes) <= limit - offset else { throw FormatFlaw("the block passes the segment's end") }
   }

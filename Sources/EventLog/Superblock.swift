@@ -64,19 +64,31 @@ extension Superblock {
     self.init(identity: LogIdentity(bytes: identity), sequence: sequence, durable: LogPosition(durable))
   }
 
-  /// The newer of the copies that hold.
+  /// Whether a copy's own checksum holds.
+  private static func holds(_ bytes: RawSpan) -> Bool {
+    bytes.integer(at: checksumOffset, as: UInt32.self) == CRC32C.of(bytes.extracting(..<checksumOffset))
+  }
+
+  /// The newer of the copies whose checksum holds. One that has a right checksum and breaks another rule was not written
+  /// here and makes the file corrupt.
   static func newest(in file: RawSpan) throws(FormatFlaw) -> Superblock {
     var found: Superblock?
     var flaw = FormatFlaw("the superblock is shorter than its two copies")
     guard file.byteCount == fileBytes else { throw flaw }
     for start in [0, LogFormat.superblockStride] {
-      do {
-        let copy = try Superblock(parsing: file.extracting(start..<start + LogFormat.superblockBytes))
-        if found.map({ copy.sequence > $0.sequence }) ?? true { found = copy }
-      } catch {
-        if error.kind == .unknownVersion { throw error }
-        flaw = error
+      let bytes = file.extracting(start..<start + LogFormat.superblockBytes)
+      guard holds(bytes) else {
+        flaw = FormatFlaw("the checksum of the superblock does not hold")
+        continue
       }
+      let copy = try Superblock(parsing: bytes)
+      guard offset(sequence: copy.sequence) == UInt64(start) else {
+        throw FormatFlaw("the copy \(copy.sequence) of the superblock stands in the place of the other")
+      }
+      guard file.isZero(start + LogFormat.superblockBytes..<start + LogFormat.superblockStride) else {
+        throw FormatFlaw("bytes that are not zero follow a copy of the superblock")
+      }
+      if found.map({ copy.sequence > $0.sequence }) ?? true { found = copy }
     }
     guard let found else { throw flaw }
     return found

@@ -41,6 +41,12 @@ struct VerifierRun {
         progress(start + place.offset)
       }
       if isTail {
+        // A crash can leave the tail shorter than it is to be, and nothing leaves it longer.
+        guard try open.file.size() <= open.header.segmentBytes else {
+          throw LogError(
+            FormatFlaw("the segment is longer than the \(open.header.segmentBytes) bytes of its header"),
+            at: .init(file: segment.name, offset: open.header.segmentBytes))
+        }
         let rest = try SegmentRemainder(
           open.file, range: index.endOffset..<open.header.segmentBytes, salt: open.header.salt)
         report.bytesBehindHead = (rest.writtenEnd ?? index.endOffset) - index.endOffset
@@ -111,7 +117,8 @@ struct VerifierRun {
     guard let table = open.tables?.table, let numbers = table.distinctNumbers else {
       throw flaw("a UUID stands twice in the table", seal.sections.table)
     }
-    var blocks = SegmentWalk(file, from: BlockIndex(open.header, checksum: 0), limit: UInt64(seal.sections.dictionary.offset))
+    var blocks = SegmentWalk(
+      file, from: BlockIndex(open.header, checksum: 0), limit: UInt64(seal.sections.dictionary.offset))
     let end = try blocks.run()
     guard case .full = end, blocks.offset == UInt64(seal.sections.dictionary.offset), blocks.chain == seal.chain else {
       throw LogError(

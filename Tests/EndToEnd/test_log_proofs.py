@@ -226,6 +226,16 @@ def test_a_proof_is_held_against_the_right_old_head(grown, check, stranger):
         assert refusal.status in (1, 2) and refusal.output == ""
 
 
+def test_two_histories_under_one_key_are_told_apart(grown, check, tmp_path):
+    """Whoever has the key can sign another tree of the same size; no proof leads from there to the log."""
+    origin, size = grown.heads["before any seal"].read_text().split("\n")[:2]
+    lie = tmp_path / "lie.txt"
+    lie.write_text(NoteSigner(origin, stolen_seed(grown.data)).tree_head(int(size), merkle.sha256(b"another")))
+    assert check(prove(grown.data, "--since", grown.heads["before any seal"]), since=lie) == 1
+    refusal = hansard("log", "prove", "--data", grown.data, "--since", lie, expect=None)
+    assert refusal.status == 1 and refusal.output == "", refusal.text
+
+
 # Keys and errors
 
 

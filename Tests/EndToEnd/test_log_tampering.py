@@ -96,7 +96,9 @@ def test_a_change_is_seen_by_the_heads(grown, tmp_path, kind, place, verify):
     assert place == "active" or answer.result["file"].endswith(".checkpoint"), answer.errors
 
 
-@pytest.mark.parametrize("kind, place", [*((kind, "first") for kind in CHANGES), (edited, "second"), (edited, "active")])
+@pytest.mark.parametrize("kind, place", [
+    *((kind, "first") for kind in CHANGES), (edited, "second"), (edited, "active"),
+])
 def test_a_change_does_not_fit_the_tree_that_was_there(grown, tmp_path, kind, place, verify):
     """The forger makes all but the tree: peaks, nodes and heads are those of the log before."""
     data, tree = tmp_path / "data", leaves_of(grown.data)

@@ -17,6 +17,7 @@ from harness.server import Server
 from harness.verifying import verify  # noqa: F401 (fixture)
 
 KILLS = 20
+SEAL_SECONDS = 60
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +197,8 @@ def test_a_seal_that_is_killed_loses_nothing(grown, tmp_path, verify):
             data = copy_data(grown.data, tmp_path / f"killed-{number}")
         killed += seal_for(data, whole * chance.uniform(0.05, 0.95))
         answer = verify("--data", data)
-        assert (answer.status, answer.result.get("records"), answer.result.get("root")) == (0, head, root), answer.errors
+        assert answer.status == 0, answer.errors
+        assert (answer.result["records"], answer.result["root"]) == (head, root)
         left = sorted(path.suffix for path in (data / "log").iterdir())
         states.add((answer.result["segments"], answer.result["sealed"], tuple(left)))
         if number % 2:
@@ -207,3 +209,40 @@ def test_a_seal_that_is_killed_loses_nothing(grown, tmp_path, verify):
             assert answer.result["notes"] == []
     assert killed >= KILLS // 2, "most of the seals were over before the kill"
     assert len(states) > 1, f"all kills left the same: {states}"
+
+
+def fill_a_segment(server: Server) -> list[dict]:
+    """Pours long messages in until the server has made its second segment; gives the answers."""
+    anna = World(server).user("Anna")
+    room, answers = anna.room("Full"), []
+    while len(list((server.data / "log").glob("*.seg"))) < 2:
+        lines = [{"op": "message.send", "roomId": room.id, "id": new_id(), "text": os.urandom(8000).hex()}
+                 for _ in range(500)]
+        answers += anna.ingest_all(lines)
+        assert len(answers) < 10_000, "ten thousand messages of 16 KB do not fill a segment"
+    return answers
+
+
+def test_a_server_that_is_killed_while_it_seals_loses_nothing(own_server, verify):
+    """A full segment is sealed beside the appends; each start goes on with it, and is killed too."""
+    answers = fill_a_segment(own_server)
+    own_server.kill()
+    data, unfinished, roots = own_server.data, 0, set()
+    for pause in (0, 0.1, 0.3):
+        answer = verify("--data", data)
+        assert answer.status == 0 and answer.result["records"] >= answers[-1]["position"], answer.errors
+        unfinished += answer.result["sealed"] == 0
+        roots.add((answer.result["records"], answer.result["root"]))
+        own_server.start()
+        time.sleep(pause)
+        own_server.kill()
+    assert unfinished > 0, "the segment was sealed before the first kill"
+    own_server.start()
+    deadline = time.monotonic() + SEAL_SECONDS
+    while not list((data / "log").glob("*.checkpoint")):
+        assert time.monotonic() < deadline, f"the full segment was not sealed within {SEAL_SECONDS} s"
+        time.sleep(0.05)
+    own_server.stop()
+    answer = verify("--data", data)
+    assert (answer.status, answer.result["sealed"], answer.result["treeHeads"]) == (0, 1, 1), answer.errors
+    assert answer.result["notes"] == [] and roots == {(answer.result["records"], answer.result["root"])}

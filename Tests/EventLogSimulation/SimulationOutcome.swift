@@ -66,7 +66,8 @@ package struct SimulationOutcome: Sendable, Hashable {
     [
       ("points", \.points), ("blocks appended", \.appends), ("records appended", \.records),
       ("logs opened again", \.reopenings),
-      ("segments sealed", \.sealedSegments), ("sealings that failed", \.failedSealings), ("power cuts", \.powerCuts), ("processes killed", \.kills),
+      ("segments sealed", \.sealedSegments), ("sealings that failed", \.failedSealings), ("power cuts", \.powerCuts),
+      ("processes killed", \.kills),
       ("power cuts during recovery", \.cutsDuringRecovery), ("torn tails cut", \.tornTails),
       ("unacknowledged blocks kept whole", \.unacknowledgedKept), ("logs poisoned", \.poisonings),
       ("openings that failed", \.failedOpenings), ("reads that failed", \.failedReads),

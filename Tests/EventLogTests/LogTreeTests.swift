@@ -33,9 +33,13 @@ struct LogTreeTests {
       #expect(try parsed.verify(by: key.verifier).size == reader.head.value)
       #expect(parsed.position.value == position)
       #expect(parsed.record.envelope == SealedSample.record(position).envelope)
-      #expect(parsed.record.opening?.payload == SealedSample.record(position).payload.retained)
+      let shown = position <= 12 ? nil : SealedSample.record(position).payload.retained
+      #expect(parsed.record.opening?.payload == shown, "a registration holds the key")
       #expect(throws: CheckpointFlaw.self) { try parsed.verify(by: SealedSample.foreignKey(reader.identity).verifier) }
     }
+    let hidden = try tree.inclusion(of: LogPosition(300), by: key) { _ in false }
+    #expect(hidden.record.opening == nil)
+    #expect(try InclusionProof(parsing: hidden.encoded()).verify(by: key.verifier).size == reader.head.value)
     for beyond in [0, reader.head.value + 1] {
       #expect(logError { _ = try tree.inclusion(of: LogPosition(beyond), by: key) }?.code == .outOfRange)
     }
@@ -67,7 +71,8 @@ struct LogTreeTests {
     let records = try reader.allRecords()
     let key = try SealedSample.key(disk)
     let head = try Checkpoint(verifying: LogTree(reader).checkpoint(by: key), by: key.verifier)
-    let erased = try ErasedCopy(of: records, author: SealedSample.user(3), keeping: { $0.position.value % 5 == 0 }).records
+    let erased = try ErasedCopy(of: records, author: SealedSample.user(3), keeping: { $0.position.value % 5 == 0 })
+      .records
     #expect(erased.count { $0.payload.form == .erased } > 20)
     #expect(erased.count { $0.payload.form == .retainedWithSalt } > 5)
     let words = reader.identity.bytes
@@ -84,7 +89,8 @@ struct LogTreeTests {
     }
     while try log.sealNext() {}
     try log.close()
-    let report = try LogVerifier(directory: dataDirectory, disk: copy, checkpoints: [head]).run()
+    let report = try LogVerifier(directory: dataDirectory, disk: copy, checkpoints: [KeptHead(head, name: "kept")])
+      .run()
     #expect(report.root == head.root && report.erased == erased.count { $0.payload.form == .erased })
     let tree = try LogTree(LogReader.open(directory: dataDirectory, disk: copy))
     for position in [3, 14, 15, 26, 50, 699] as [UInt64] {

@@ -31,7 +31,7 @@ struct MerkleProofTextTests {
     let note = try SignedSample.note(leaves: leaves)
     let proofs = try records.map { record in
       InclusionProof(
-        record: try ProvenRecord(record, author: keys.key(for: record)), position: record.position,
+        record: try ProvenRecord(record, author: keys.key(for: record), showsPayload: true), position: record.position,
         path: try ModelNodes(leaves).inclusionPath(index: record.position.value - 1, size: count), checkpoint: note)
     }
     return (proofs, leaves)
@@ -124,7 +124,7 @@ struct MerkleProofTextTests {
     record.envelope.actor = nil
     let leaf = try record.leaf(author: .none)
     let proof = InclusionProof(
-      record: try ProvenRecord(record, author: .none), position: .first, path: [],
+      record: try ProvenRecord(record, author: .none, showsPayload: true), position: .first, path: [],
       checkpoint: try SignedSample.note(leaves: [leaf]))
     let bytes = proof.encoded()
     #expect(bytes.count <= InclusionProof.maximumBytes - SignedNote.maximumBytes - 63 * 45)

@@ -55,7 +55,8 @@ enum Sample {
   static func options(segmentBytes: Int = 64 * 1024) -> LogOptions {
     let counter = Counter()
     return LogOptions(
-      segmentBytes: segmentBytes, preparesAhead: false, sealsInBackground: false, now: { time }, random: { counter.next() })
+      segmentBytes: segmentBytes, preparesAhead: false, sealsInBackground: false, now: { time },
+      random: { counter.next() })
   }
 
   private final class Counter: Sendable {

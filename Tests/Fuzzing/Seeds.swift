@@ -204,7 +204,7 @@ struct Seeds {
     // Numbers of several digits: one altered byte gives them a leading zero or a sign.
     let large = try key.sign(size: 1_234_567, root: frontier.root)
     try put(large.text, .notes, "checkpoint-text-large")
-    let record = try ProvenRecord(Self.record(63), author: .none)
+    let record = try ProvenRecord(Self.record(63), author: .none, showsPayload: true)
     let proof = InclusionProof(record: record, position: LogPosition(1_000_064), path: [], checkpoint: large)
     try put(proof.encoded(), .notes, "inclusion-proof-large")
     try put(ConsistencyProof(old: 1_000, path: [], checkpoint: large).encoded(), .notes, "consistency-proof-large")
@@ -217,7 +217,7 @@ struct Seeds {
       MerkleTree.node(MerkleTree.node(left[0], left[1]), MerkleTree.node(left[2], left[3])),
     ]
     for number in [UInt64(1), 2, 8] {
-      let record = try ProvenRecord(Self.record(number), author: .none)
+      let record = try ProvenRecord(Self.record(number), author: .none, showsPayload: true)
       let proof = InclusionProof(record: record, position: LogPosition(number), path: path, checkpoint: note)
       if number == 8 { _ = try proof.verify(by: key.verifier) }
       try put(proof.encoded(), .notes, "inclusion-proof-\(number)")

@@ -73,7 +73,7 @@ struct ImportPlanTests {
       #expect(uuid.low >> 62 == 0b10)
     }
     #expect(DerivedID.message(line).uuid != DerivedID.message(LineIdentity(bytes: [2], at: at)).uuid)
-    for milliseconds in [-1, 1 << 48] {
+    for milliseconds in [-1, 1 << 48] as [Int64] {
       let beyond = LineIdentity(bytes: [1], at: Timestamp(milliseconds: milliseconds))
       #expect(DerivedID.message(beyond).uuid.high >> 12 & 0xf == 8)
     }

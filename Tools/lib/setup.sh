@@ -43,6 +43,29 @@ install_packages() {
   } || fail "apt-get could not install ${missing[*]}"
 }
 
+# The same for packages that bring a service, which would be started by their installation: none is.
+install_without_services() {
+  local policy=/usr/sbin/policy-rc.d package missing=0
+  for package in "$@"; do
+    dpkg-query --show --showformat='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || missing=1
+  done
+  if [ "$missing" -eq 0 ]; then return 0; fi
+  if [ -e "$policy" ]; then
+    install_packages "$@"
+    return 0
+  fi
+  local root=()
+  if [ "$(id -u)" -ne 0 ]; then root=(sudo); fi
+  # invoke-rc.d(8): 101 forbids the action.
+  printf '#!/bin/sh\nexit 101\n' | "${root[@]}" tee "$policy" >/dev/null
+  "${root[@]}" chmod 755 "$policy"
+  (install_packages "$@") || {
+    "${root[@]}" rm -f "$policy"
+    exit 1
+  }
+  "${root[@]}" rm -f "$policy"
+}
+
 # Ends the script with advice when the Swift toolchain is missing or too old.
 require_swift() {
   local advice="install a toolchain as https://www.swift.org/install/linux/ describes, and put its usr/bin into PATH"

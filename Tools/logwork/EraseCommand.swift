@@ -23,6 +23,12 @@ struct EraseCommand: ParsableCommand {
   @Option(help: "Keep each record whose position is a multiple of this, with a salt of its own.")
   var keepEvery: UInt64 = 3
 
+  struct Report: Encodable {
+    let records: Int
+    let erased: Int
+    let keptWithSalt: Int
+  }
+
   func run() throws {
     guard let author = UUIDBytes(text: user) else { throw ValidationError("--user \(user) is no UUID") }
     guard keepEvery >= 1 else { throw ValidationError("--keep-every is at least 1") }
@@ -48,7 +54,7 @@ struct EraseCommand: ParsableCommand {
       case .retainedWithSalt: counts.salted += 1
       }
     }
-    print(#"{"records":\#(erased.count),"erased":\#(counts.erased),"keptWithSalt":\#(counts.salted)}"#)
+    try printReport(Report(records: erased.count, erased: counts.erased, keptWithSalt: counts.salted))
   }
 
   /// The same log in other bytes: its identity is what the tree heads name.

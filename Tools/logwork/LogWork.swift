@@ -5,5 +5,8 @@ import ArgumentParser
 struct LogWork: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "logwork", abstract: "Simulates, fills, measures and breaks event logs.",
-    subcommands: [SimulateCommand.self, EraseCommand.self, LookupCommand.self])
+    subcommands: [
+      SimulateCommand.self, FillCommand.self, OpenCommand.self, LookupCommand.self, EraseCommand.self,
+      AppendCommand.self, LatencyCommand.self, ScanCommand.self, MerkleCommand.self,
+    ])
 }

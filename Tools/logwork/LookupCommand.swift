@@ -17,6 +17,17 @@ struct LookupCommand: ParsableCommand {
   @Option(help: "The stream's UUID.")
   var stream: String
 
+  struct Report: Encodable {
+    let events: Int
+    let blocksDecoded: Int
+    let blocksHolding: Int
+    /// In the whole log.
+    let blocks: Int
+    let head: UInt64
+    /// Of the lookup, the log opened for it.
+    let milliseconds: Double
+  }
+
   func run() throws {
     guard let stream = UUIDBytes(text: stream) else { throw ValidationError("--stream \(stream) is no UUID") }
     let started = ContinuousClock.now
@@ -38,11 +49,10 @@ struct LookupCommand: ParsableCommand {
       blocks += 1
       position = block.last.next
     }
-    print(
-      """
-      {"events":\(found.count),"blocksDecoded":\(decoded),"blocksHolding":\(holding),"blocks":\(blocks),\
-      "log":\(reader.head),"milliseconds":\((milliseconds * 10).rounded() / 10)}
-      """)
+    try printReport(
+      Report(
+        events: found.count, blocksDecoded: decoded, blocksHolding: holding, blocks: blocks, head: reader.head.value,
+        milliseconds: milliseconds))
     guard found == expected, decoded == holding else { throw ExitCode(1) }
   }
 

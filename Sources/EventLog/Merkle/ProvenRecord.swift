@@ -12,17 +12,20 @@ package struct ProvenRecord: Sendable, Hashable {
   /// One encoding of a record's envelope.
   package let envelope: RecordEnvelope
   package let digest: MerkleHash
-  /// Nil where the payload was erased.
+  /// Nil where the payload was erased or is not shown.
   package let opening: Opening?
 
-  /// What a proof shows of a record.
-  package init(_ record: LogRecord, author: AuthorKey) throws(FormatFlaw) {
+  /// What a proof shows of a record. The payload of a registration holds the author's key and is never shown.
+  /// - Parameter showsPayload: whether the payload may be shown.
+  package init(_ record: LogRecord, author: AuthorKey, showsPayload: Bool) throws(FormatFlaw) {
     envelope = record.envelope
     digest = try record.digest(author: author)
     switch record.payload {
-    case .erased: opening = nil
     case .retained(let payload), .retainedWithSalt(let payload, salt: _):
-      opening = Opening(salt: try record.salt(author: author), payload: payload)
+      opening =
+        showsPayload && !record.isRegistration
+        ? Opening(salt: try record.salt(author: author), payload: payload) : nil
+    case .erased: opening = nil
     }
   }
 

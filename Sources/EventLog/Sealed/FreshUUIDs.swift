@@ -62,7 +62,8 @@ struct FreshUUIDs {
           (0..<64).map { row in
             var word: UInt64 = 0
             for index in 0..<count {
-              word |= UInt64(column.byte(at: (half * 64 + row) * stride + start + index) ?? 0) << (56 - UInt64(index) * 8)
+              word |=
+                UInt64(column.byte(at: (half * 64 + row) * stride + start + index) ?? 0) << (56 - UInt64(index) * 8)
             }
             return word
           })

@@ -33,10 +33,11 @@ final class LogSealing: Sendable {
   /// Seals the first segment that is full and not sealed, and stores its tree head.
   /// - Returns: false when there is none, or when it had to stop.
   func sealNext() throws(LogError) -> Bool {
-    guard isBusy.withLock({ busy in
-      defer { busy = true }
-      return !busy
-    })
+    guard
+      isBusy.withLock({ busy in
+        defer { busy = true }
+        return !busy
+      })
     else { throw LogError(.busy, "A segment is being sealed; one is sealed at a time.") }
     defer { isBusy.withLock { $0 = false } }
     if isStopped.load(ordering: .relaxed) { return false }
@@ -49,7 +50,9 @@ final class LogSealing: Sendable {
     let sealer = SegmentSealer(
       folder: folder, identity: identity, catalog: catalog, counts: counts, random: random,
       mustStop: { [self] in isStopped.load(ordering: .relaxed) })
-    guard let sealed = try sealer.seal(segments[number], from: start, before: segments[number + 1]) else { return false }
+    guard let sealed = try sealer.seal(segments[number], from: start, before: segments[number + 1]) else {
+      return false
+    }
     try storeHead(sealed.end)
     return true
   }

@@ -75,7 +75,9 @@ struct PayloadWrapping: Hashable {
 
   /// How a payload is wrapped, and where its content begins.
   static func of(_ payload: [UInt8]) -> (wrapping: PayloadWrapping, contentStart: Int) {
-    guard payload.count >= 2, payload[0] != 0, let wrapping = PayloadWrapping(tag: payload[0]) else { return (.none, 0) }
+    guard payload.count >= 2, payload[0] != 0, let wrapping = PayloadWrapping(tag: payload[0]) else {
+      return (.none, 0)
+    }
     var cursor = ByteCursor(payload, from: 1)
     guard let length = try? cursor.variable(), length == UInt64(cursor.remaining) else { return (.none, 0) }
     return (wrapping, cursor.offset)

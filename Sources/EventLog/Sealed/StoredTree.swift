@@ -44,7 +44,8 @@ struct StoredTree {
   }
 
   private func hash(_ index: Int) -> MerkleHash? {
-    section.span.bytes.array(at: index * MerkleHash.byteCount, count: MerkleHash.byteCount).flatMap(MerkleHash.init(bytes:))
+    section.span.bytes.array(at: index * MerkleHash.byteCount, count: MerkleHash.byteCount).flatMap(
+      MerkleHash.init(bytes:))
   }
 
   /// Length of the section, in bytes.

@@ -64,7 +64,8 @@ struct UUIDCensus {
 
   /// The table, the most frequent first, and the number of each of its entries.
   func table() -> (bytes: [UInt8], numbers: [UUIDBytes: Int]) {
-    let chosen = tallies
+    let chosen =
+      tallies
       .filter { $0.value.isStream || $0.value.uses >= Self.usesForNumber }
       .sorted {
         ($1.value.uses, $0.key.high, $0.key.low) < ($0.value.uses, $1.key.high, $1.key.low)

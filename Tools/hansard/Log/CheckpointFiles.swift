@@ -5,7 +5,8 @@ import Foundation
 enum CheckpointFiles {
   /// The key that a text or a file holds.
   static func key(_ argument: String) throws -> VerifierKey {
-    let text = FileManager.default.fileExists(atPath: argument)
+    let text =
+      FileManager.default.fileExists(atPath: argument)
       ? String(decoding: try bytes(argument, limit: VerifierKey.maximumTextBytes), as: UTF8.self) : argument
     do {
       return try VerifierKey(parsing: text)
@@ -21,7 +22,7 @@ enum CheckpointFiles {
     do {
       return try SignedNote(parsing: content)
     } catch {
-      throw ToolError("\(path) is no tree head", because: error.reason)
+      throw ToolError("\(path) is no tree head", because: error.reason, exit: .found)
     }
   }
 

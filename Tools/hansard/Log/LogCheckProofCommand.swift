@@ -20,6 +20,12 @@ struct LogCheckProofCommand: AsyncParsableCommand {
   func run() async throws {
     try await ToolError.report {
       let key = try CheckpointFiles.key(key)
+      if since == nil,
+        try CheckpointFiles.bytes(proof, limit: InclusionProof.maximumBytes).starts(with: Array("old ".utf8))
+      {
+        throw ToolError(
+          "\(proof) proves that a log has only grown", next: "name the older tree head with --since")
+      }
       let older = try since.map(CheckpointFiles.note)
       let limit = older == nil ? InclusionProof.maximumBytes : ConsistencyProof.maximumBytes
       let content = try CheckpointFiles.bytes(proof, limit: limit)

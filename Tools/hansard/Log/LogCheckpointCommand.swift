@@ -35,7 +35,8 @@ struct LogProofs {
       let key = try CheckpointKey.load(directory: data.directory, identity: reader.identity, disk: PosixDisk())
     else {
       throw ToolError(
-        "the log has no key to sign tree heads with", because: "\(CheckpointKey.fileName) is missing in \(data.directory)",
+        "the log has no key to sign tree heads with",
+        because: "\(CheckpointKey.fileName) is missing in \(data.directory)",
         next: "restore it from a backup; a server makes one when it opens a log that never had any")
     }
     self.key = key

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ChatPrimitives
 import EventLog
+import EventStore
 
 /// `hansard log prove`: that a record stands in the log, or that the log has only grown.
 struct LogProveCommand: AsyncParsableCommand {
@@ -9,7 +10,8 @@ struct LogProveCommand: AsyncParsableCommand {
     abstract: "Proves that a record stands in the log, or that the log has only grown since a tree head.",
     discussion: """
       The proof names a tree head of the log as it stands and is checked without the log, by hansard log check-proof or \
-      any program that knows C2SP's tlog-proof. It shows the record's payload, where that was not erased, and never a key.
+      any program that knows C2SP's tlog-proof. It shows the record's payload, unless that was erased or can hold a \
+      secret: registrations, devices, push tokens and invites are proven without it.
       """)
 
   @OptionGroup var data: DataOption
@@ -29,7 +31,8 @@ struct LogProveCommand: AsyncParsableCommand {
       let proof: [UInt8]
       if let position {
         let proofs = try LogProofs(data)
-        proof = try proofs.tree.inclusion(of: LogPosition(position), by: proofs.key).encoded()
+        proof = try proofs.tree.inclusion(of: LogPosition(position), by: proofs.key, showsPayload: Self.showsPayload)
+          .encoded()
       } else if let since {
         proof = try consistency(since)
       } else {
@@ -38,6 +41,18 @@ struct LogProveCommand: AsyncParsableCommand {
       let output = ByteOutput()
       try output.write(proof)
       try output.flush()
+    }
+  }
+
+  /// Whether a record's payload may leave the server: none that can hold a key, a token or a credential does.
+  private static func showsPayload(_ envelope: RecordEnvelope) -> Bool {
+    switch EventKind(rawValue: envelope.kind) {
+    case .userRegistered, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated, .inviteCreated, nil:
+      false
+    case .profileChanged, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRemoved, .roomCreated, .roomRenamed,
+      .roomArchived, .inviteRevoked, .memberJoined, .memberAdded, .memberLeft, .memberRemoved, .admissionRepeated,
+      .roomMuted, .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved, .pushOutcomesRecorded:
+      true
     }
   }
 

@@ -24,7 +24,7 @@ struct LogSealCommand: AsyncParsableCommand {
       _ = try data.openLog()
       let log = try EmbeddedLog.open(
         directory: data.directory, options: LogOptions(preparesAhead: false, sealsInBackground: false))
-      let before = try Self.segmentBytes(data.directory)
+      let before = try Self.fullSegmentBytes(data.directory, head: log.head)
       try log.roll()
       let total = try log.segmentsToSeal()
       let bar = ProgressBar("sealing", total: UInt64(total), unit: .things("segments"))
@@ -38,7 +38,8 @@ struct LogSealCommand: AsyncParsableCommand {
       bar.finish()
       let head = log.head
       try log.close()
-      try print(sealed: sealed, head: head, before: before, after: try Self.segmentBytes(data.directory))
+      try print(
+        sealed: sealed, head: head, before: before, after: try Self.fullSegmentBytes(data.directory, head: head))
     }
   }
 
@@ -52,17 +53,17 @@ struct LogSealCommand: AsyncParsableCommand {
         ]))
     } else {
       try output.line(
-        "sealed \(Quantity.count(sealed)) segments up to position \(head): \(Quantity.bytes(before)) became "
-          + "\(Quantity.bytes(after)), the empty segment behind them included")
+        "sealed \(Quantity.count(sealed)) segments, up to position \(head): \(Quantity.bytes(before)) of segment files "
+          + "became \(Quantity.bytes(after))")
     }
     try output.flush()
   }
 
-  /// What the segment files take, in bytes.
-  private static func segmentBytes(_ directory: String) throws -> UInt64 {
+  /// What the segment files take, in bytes, without one that holds nothing yet.
+  private static func fullSegmentBytes(_ directory: String, head: LogPosition) throws -> UInt64 {
     let folder = URL(fileURLWithPath: directory + "/log", isDirectory: true)
     return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: [.fileSizeKey])
-      .filter { $0.pathExtension == "seg" }
+      .filter { $0.pathExtension == "seg" && UInt64($0.deletingPathExtension().lastPathComponent) ?? 0 <= head.value }
       .reduce(0) { sum, file in sum + UInt64(try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0) }
   }
 }

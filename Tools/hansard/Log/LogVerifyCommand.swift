@@ -46,19 +46,20 @@ struct LogVerifyCommand: AsyncParsableCommand {
   }
 
   /// The tree heads that were named, whose signatures hold.
-  private func heads(signedBy key: VerifierKey?) throws -> [Checkpoint] {
+  private func heads(signedBy key: VerifierKey?) throws -> [KeptHead] {
     if checkpoints.isEmpty { return [] }
     let own = try CheckpointKey.loadVerifier(
       directory: data.directory, identity: data.openLog().identity, disk: PosixDisk())
     guard let verifier = key ?? own else {
       throw ToolError(
-        "nothing to verify the tree heads with", because: "there is no \(CheckpointKey.publicFileName) in \(data.directory)",
+        "nothing to verify the tree heads with",
+        because: "there is no \(CheckpointKey.publicFileName) in \(data.directory)",
         next: "name the key with --key")
     }
     return try checkpoints.map { path in
       let note = try CheckpointFiles.note(path)
       do throws(CheckpointFlaw) {
-        return try Checkpoint(verifying: note, by: verifier)
+        return KeptHead(try Checkpoint(verifying: note, by: verifier), name: path)
       } catch {
         throw ToolError("\(path) is not to be believed", because: error.reason, exit: .found)
       }

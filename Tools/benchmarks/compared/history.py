@@ -1,0 +1,33 @@
+"""What a real chat history takes on the disk when it is sealed."""
+
+import json
+import lzma
+import os
+import pathlib
+import shutil
+import subprocess
+
+from ingest import Server
+
+
+def bytes_per_message(history, folder):
+    """Imports through a server, seals, and counts: all segments, all IDs included."""
+    plain = history
+    if history.suffix == ".xz":
+        plain = pathlib.Path(folder, "history.jsonl")
+        with lzma.open(history) as source, open(plain, "wb") as target:
+            shutil.copyfileobj(source, target)
+    hansard = os.environ["HANSARD_BIN"]
+    server = Server()
+    try:
+        subprocess.run(
+            [hansard, "import", "--server", server.url, "--token-file", server.data + "/admin-token", plain],
+            stdout=subprocess.DEVNULL, check=True)
+        server.process.terminate()
+        server.process.wait()
+        subprocess.run([hansard, "log", "seal", "--data", server.data], stdout=subprocess.DEVNULL, check=True)
+        report = subprocess.run(
+            [hansard, "log", "stat", "--json", "--data", server.data], stdout=subprocess.PIPE, check=True)
+        return json.loads(report.stdout)["bytesPerMessage"]
+    finally:
+        server.stop()

@@ -1,0 +1,33 @@
+import ChatDomain
+import ChatPrimitives
+import EventStore
+
+/// The least that can decide: each command becomes one event.
+struct SampleMachine: DecisionMachine {
+  enum Command: Sendable {
+    case register(author: Int)
+    case send(author: Int, message: UUIDBytes, text: String)
+  }
+
+  private let authors: [SampleAuthor]
+  /// Of each author's room.
+  private var versions: [UInt64]
+
+  init(authors: [SampleAuthor]) {
+    self.authors = authors
+    versions = authors.map { _ in 0 }
+  }
+
+  /// The reply is the event's position.
+  mutating func decide(_ command: Command, next: LogPosition, now: Timestamp) -> Decision<LogPosition> {
+    let stamp = Stamp(position: next, time: now)
+    switch command {
+    case .register(let author):
+      return Decision(events: [authors[author].registered(at: stamp)], reply: next)
+    case .send(let author, let message, let text):
+      versions[author] += 1
+      let event = authors[author].sent(message, text, version: versions[author], at: stamp)
+      return Decision(events: [event], reply: next)
+    }
+  }
+}
