@@ -33,6 +33,7 @@ struct BlockIndex {
       let start = number * SegmentSeal.indexEntryBytes
       guard let first = bytes.integer(at: start, as: UInt64.self),
         let offset = bytes.integer(at: start + 8, as: UInt32.self),
+        let firstTime = bytes.integer(at: start + 16, as: Int64.self),
         let lastTime = bytes.integer(at: start + 24, as: Int64.self), bytes.isZero(start + 12..<start + 16)
       else { throw FormatFlaw("the index is cut short") }
       let isInOrder =
@@ -41,6 +42,10 @@ struct BlockIndex {
         : first > firsts[number - 1] && Self.mayHold(Int(offset) - Int(offsets[number - 1]))
       guard isInOrder, first - header.first.value < seal.records
       else { throw FormatFlaw("entry \(number) of the index is out of order") }
+      // A search by time halves the index, so times out of order would hide records.
+      guard firstTime <= lastTime, lastTimes.last.map({ $0.milliseconds <= firstTime }) ?? true else {
+        throw FormatFlaw("the times of entry \(number) of the index are out of order")
+      }
       firsts.append(first)
       offsets.append(offset)
       lastTimes.append(Timestamp(milliseconds: lastTime))
@@ -48,6 +53,7 @@ struct BlockIndex {
     guard let last = offsets.last, Self.mayHold(seal.sections.dictionary.offset - Int(last)) else {
       throw FormatFlaw("the last entry of the index is out of order")
     }
+    guard lastTimes.last == seal.lastTime else { throw FormatFlaw("the index does not end with the seal's last time") }
     endOffset = UInt64(seal.sections.dictionary.offset)
     next = LogPosition(header.first.value + seal.records)
     chain = seal.chain

@@ -1,0 +1,83 @@
+private import Glibc
+
+/// What is fuzzed. The environment variable `HANSARD_FUZZ_TARGET` names one by its raw value.
+enum FuzzTarget: String, CaseIterable {
+  /// Block header, superblock.
+  case header
+  /// Envelope of a record.
+  case envelope
+  /// Body of a block of rows.
+  case rows
+  /// Body of a block of columns.
+  case columns
+  /// Header and sections of a sealed segment.
+  case footer
+  /// Signed notes, checkpoints, keys, proofs.
+  case notes
+
+  /// The longest input that is worth trying, in bytes; `Tools/fuzz` hands it to libFuzzer.
+  var maximumInputBytes: Int {
+    switch self {
+    case .header: 128
+    case .envelope: 160
+    case .rows, .columns, .notes: 8 * 1024
+    case .footer: 12 * 1024
+    }
+  }
+
+  /// Tries one input. Ends the process when something does not hold that must hold for every input.
+  func run(_ input: [UInt8]) {
+    switch self {
+    case .header: fuzzHeader(input)
+    case .envelope: fuzzEnvelope(input)
+    case .rows: fuzzRows(input)
+    case .columns: fuzzColumns(input)
+    case .footer: fuzzFooter(input)
+    case .notes: fuzzNotes(input)
+    }
+  }
+
+  /// The one that the environment names.
+  static let chosen: FuzzTarget = {
+    guard let name = environment("HANSARD_FUZZ_TARGET") else { fatalError("HANSARD_FUZZ_TARGET names no target") }
+    guard let target = FuzzTarget(rawValue: name) else {
+      fatalError("there is no target \(name); there are: \(allCases.map(\.rawValue).joined(separator: " "))")
+    }
+    return target
+  }()
+
+  fileprivate static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}
+
+/// What holds for every input, whatever it is; a finding ends the process, so that libFuzzer keeps the input.
+func demand(_ condition: Bool, _ claim: String) {
+  guard condition else { fatalError("does not hold: \(claim)") }
+}
+
+/// libFuzzer calls this once, before anything else. It is also where the other two uses of the program begin.
+@_cdecl("LLVMFuzzerInitialize")
+public func initializeFuzzing(
+  _ count: UnsafeMutablePointer<CInt>?,
+  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>?
+) -> CInt {
+  if FuzzTarget.environment("HANSARD_FUZZ_LIST") != nil {
+    for target in FuzzTarget.allCases { print(target.rawValue, target.maximumInputBytes) }
+    exit(0)
+  }
+  if let directory = FuzzTarget.environment("HANSARD_FUZZ_SEEDS") {
+    do {
+      try Seeds(directory: directory).write()
+      exit(0)
+    } catch {
+      print("the seeds were not written: \(error)")
+      exit(1)
+    }
+  }
+  return 0
+}
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  FuzzTarget.chosen.run([UInt8](UnsafeBufferPointer(start: start, count: start == nil ? 0 : count)))
+  return 0
+}

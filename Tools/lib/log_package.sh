@@ -1,0 +1,83 @@
+# Makes a slim package of the log alone, for builds with sanitizers: nothing but EventLog and what it stands on has to be
+# compiled anew. Source it after setup.sh.
+
+# Makes DIRECTORY a package whose sources are links into the repository. Kinds:
+#   fuzzing    EventLog with coverage counters, and Tests/Fuzzing, as one static library
+#   testing    EventLog and its tests, each with a lock that ThreadSanitizer knows
+make_log_package() {
+  local directory="$1" kind="$2" products="" flags="settings" more="" folder simulation=""
+  local folders=(Sources/CLZ4 Sources/CISAL Sources/ChatPrimitives Sources/EventLog)
+  if [ "$kind" = fuzzing ]; then folders+=(Tests/Fuzzing); fi
+  if [ "$kind" = testing ]; then folders+=(Tests/EventLogTests); fi
+  if [ "$kind" = testing ] && [ -d Tests/EventLogSimulation ]; then
+    folders+=(Tests/EventLogSimulation)
+    simulation='"EventLogSimulation", '
+  fi
+  rm -rf "$directory/Sources" "$directory/Tests" "$directory/docs"
+  mkdir -p "$directory/Sources" "$directory/Tests"
+  # Folders of their own with links to files, so that a file can stand beside them.
+  for folder in "${folders[@]}"; do
+    cp -rs "$PWD/$folder" "$directory/$folder"
+    if [ "$kind" = testing ] && grep -rq --include='*.swift' '^import Synchronization' "$folder"; then
+      ln -s "$PWD/Tests/Sanitizing/Mutex.swift" "$directory/$folder/SanitizedMutex.swift"
+    fi
+  done
+  # Tests find fixtures and pages by their own path.
+  ln -s "$PWD/Tests/Fixtures" "$directory/Tests/Fixtures"
+  ln -s "$PWD/docs" "$directory/docs"
+  case "$kind" in
+    fuzzing)
+      products='.library(name: "LogFuzzing", type: .static, targets: ["LogFuzzing"])'
+      flags='settings + [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])]'
+      more='.target(
+        name: "LogFuzzing", dependencies: ["ChatPrimitives", "EventLog", crypto], path: "Tests/Fuzzing",
+        exclude: ["Corpus", "log.dict"], swiftSettings: settings + [.unsafeFlags(["-sanitize=address"])]),'
+      ;;
+    testing)
+      more='.testTarget(
+        name: "EventLogTests", dependencies: ["EventLog", '"$simulation"'"ChatPrimitives"],
+        path: "Tests/EventLogTests", swiftSettings: settings),'
+      if [ -n "$simulation" ]; then
+        more+='.target(
+          name: "EventLogSimulation", dependencies: ["ChatPrimitives", "EventLog"], path: "Tests/EventLogSimulation",
+          swiftSettings: settings),'
+      fi
+      ;;
+    *) fail "there is no package of the kind $kind" ;;
+  esac
+  cat >"$directory/Package.swift.new" <<MANIFEST
+// swift-tools-version: 6.1
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+
+let package = Package(
+  name: "hansard",
+  products: [$products],
+  dependencies: [$(grep -m 1 -o '\.package(url: "[^"]*/swift-crypto"[^)]*)' Package.swift)],
+  targets: [
+    .systemLibrary(name: "CLZ4", pkgConfig: "liblz4"),
+    .systemLibrary(name: "CISAL", pkgConfig: "libisal"),
+    .target(name: "ChatPrimitives", swiftSettings: settings),
+    .target(
+      name: "EventLog", dependencies: ["ChatPrimitives", "CLZ4", "CISAL", crypto],
+      swiftSettings: $flags),
+    $more
+  ],
+  swiftLanguageModes: [.v6]
+)
+MANIFEST
+  # An unchanged manifest keeps its time, so that nothing is built anew for it.
+  if cmp -s "$directory/Package.swift.new" "$directory/Package.swift"; then
+    rm "$directory/Package.swift.new"
+  else
+    mv "$directory/Package.swift.new" "$directory/Package.swift"
+  fi
+  # The versions that the repository resolved, where it has.
+  if [ -f Package.resolved ] && [ ! -f "$directory/Package.resolved" ]; then cp Package.resolved "$directory/"; fi
+}
