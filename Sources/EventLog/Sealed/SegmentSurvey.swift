@@ -31,7 +31,7 @@ struct SegmentSurvey {
     }
     authors.formUnion(unresolved)
     blocksSeen += 1
-    sample(records[(records.count / 2)...], until: blocksSeen * Self.sampleBytes / blocks)
+    sample(records, until: blocksSeen * Self.sampleBytes / blocks)
   }
 
   /// What blocks may refer back to.
@@ -43,7 +43,7 @@ struct SegmentSurvey {
   }
 
   /// Takes what is said in consecutive records; each block gives as much.
-  private mutating func sample(_ records: ArraySlice<LogRecord>, until end: Int) {
+  private mutating func sample(_ records: [LogRecord], until end: Int) {
     for record in records {
       guard sample.count < end else { return }
       guard let payload = record.payload.retained else { continue }
