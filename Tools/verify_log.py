@@ -179,6 +179,7 @@ def write_varint(value):
 
 def read_varints(data):
     """All varints of a column."""
+    # Without a byte above 127 every varint is one byte long and is its own value: a quick way for most columns.
     if data.isascii():
         return list(data)
     values, at = [], 0
@@ -530,6 +531,8 @@ def decode_envelopes(columns, shapes, numbers, table):
         _, kind, schema, stream_kind, presence, _ = shapes[number]
         reference = streams.take()
         require(reference != 0, "a stream is not in the table of the segment")
+        # `time` runs on from record to record; `near` is what this record's fresh UUIDs are relative to: the original
+        # time where it has one, else the recorded time.
         near = time = signed(time + unzigzag(times.take()))
         if presence & HAS_ORIGINAL_TIME:
             near = original = signed(original + unzigzag(originals.take()))
@@ -1166,10 +1169,10 @@ class LogVerifier:
             table = split_table(sections["table"])
         postings, self.tree.nodes = Postings(table), {}
         index = self.check_sealed_blocks(file, segment, table, sections["dictionary"], postings)
-        rebuilt = (None, None, index, postings.encode(), self.tree.encode_section())
-        whats = (None, None, "where blocks begin, and their times", "which blocks hold a stream", "peaks and nodes")
-        for section, expected, what in list(zip(seal.sections, rebuilt, whats))[2:]:
-            check_section(section, sections[section.name], expected, what)
+        _, _, of_index, of_streams, of_tree = seal.sections
+        check_section(of_index, sections["index"], index, "where blocks begin, and their times")
+        check_section(of_streams, sections["streams"], postings.encode(), "which blocks hold a stream")
+        check_section(of_tree, sections["tree"], self.tree.encode_section(), "peaks and nodes")
         self.block_crc = seal.active_crc
         self.sealed_ends.append(self.tree.size)
 
@@ -1236,7 +1239,8 @@ def read_stored(folder, key):
     for path in sorted(folder.glob("*.checkpoint")):
         with place(file=path.name):
             require(CHECKPOINT_NAME.fullmatch(path.name), "a tree head is not named by its size in 20 digits")
-            require(key, "there is no key to verify it with: checkpoint.pub is missing, and no --key was given")
+            if not key:
+                raise CannotRun(f"there is no key to verify {path.name} with: checkpoint.pub is missing, give --key")
             heads[path.name] = parse_tree_head(read_text(path), key)
             require(heads[path.name].size == int(path.stem), "the tree head has another size than its name says")
     return heads
@@ -1263,7 +1267,8 @@ def check_heads(verifier, stored, kept):
 def verify_data(arguments, key, kept):
     """Verifies the log of a data directory. Gives what to print."""
     if lz4 is None:
-        raise CannotRun("the package lz4 is missing: python3 -m pip install lz4==4.4.5")
+        raise CannotRun("the package lz4 is missing: python3 -m venv v && v/bin/pip install lz4==4.4.5, "
+                        "then v/bin/python " + sys.argv[0])
     folder = arguments.data / "log"
     if not folder.is_dir():
         raise CannotRun(f"{folder} is not a directory: --data takes the data directory of a server")
@@ -1310,7 +1315,8 @@ def verify_proof(arguments, key, kept):
     return {
         "proof": "inclusion", "position": proof.number + 1, "proofTreeSize": proof.head.size, "kind": envelope.kind,
         "stream": envelope.stream.hex(), "recorded": time_text(envelope.time),
-        "payload": "erased" if "payload" not in proof.extra else f"{len(proof.extra['payload'])} bytes",
+        # Whether it was erased, a proof does not tell: payloads that may hold a secret are left out as well.
+        "payload": f"{len(proof.extra['payload'])} bytes" if "payload" in proof.extra else "not shown",
     }
 
 

@@ -39,9 +39,8 @@ struct BlockIndex {
       let isInOrder =
         number == 0
         ? first == header.first.value && offset == UInt32(LogFormat.segmentHeaderBytes)
-        : first > firsts[number - 1] && Int(offset) >= Int(offsets[number - 1]) + LogFormat.blockHeaderBytes
-      guard isInOrder, first - header.first.value < seal.records,
-        Int(offset) + LogFormat.blockHeaderBytes <= seal.sections.dictionary.offset
+        : first > firsts[number - 1] && Self.mayHold(Int(offset) - Int(offsets[number - 1]))
+      guard isInOrder, first - header.first.value < seal.records
       else { throw FormatFlaw("entry \(number) of the index is out of order") }
       // A search by time halves the index, so times out of order would hide records.
       guard firstTime <= lastTime, lastTimes.last.map({ $0.milliseconds <= firstTime }) ?? true else {
@@ -52,9 +51,18 @@ struct BlockIndex {
       lastTimes.append(Timestamp(milliseconds: lastTime))
     }
     guard lastTimes.last == seal.lastTime else { throw FormatFlaw("the index does not end with the seal's last time") }
+    guard let last = offsets.last, Self.mayHold(seal.sections.dictionary.offset - Int(last)) else {
+      throw FormatFlaw("the last entry of the index is out of order")
+    }
     endOffset = UInt64(seal.sections.dictionary.offset)
     next = LogPosition(header.first.value + seal.records)
     chain = seal.chain
+  }
+
+  /// Whether a block may be so long, header and padding included.
+  private static func mayHold(_ bytes: Int) -> Bool {
+    bytes > LogFormat.blockHeaderBytes
+      && bytes <= LogFormat.aligned(LogFormat.blockHeaderBytes + LogFormat.maximumRawBytes)
   }
 
   var count: Int { firsts.count }

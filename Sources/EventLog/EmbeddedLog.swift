@@ -50,7 +50,7 @@ package final class EmbeddedLog: BlockStore {
   ///   - directory: the data directory; the log stands in `log/` in it.
   ///   - lock: the directory's lock, when the caller has it already; otherwise it is taken here.
   /// - Throws: `log_locked`, `log_corrupt`, `log_wrong_version`, `log_io`, `log_full_disk`, `log_too_large` for an
-  ///   option out of bounds, `log_missing` when the key of the tree heads is gone.
+  ///   option out of bounds.
   package static func open(
     directory: String, disk: any Disk = PosixDisk(), options: LogOptions = .init(), lock: DirectoryLock? = nil
   ) throws(LogError) -> EmbeddedLog {
@@ -64,7 +64,7 @@ package final class EmbeddedLog: BlockStore {
     let log = EmbeddedLog(
       opened, options: options, folder: folder, maker: maker, counts: counts, lock: held)
     try log.noteIdle()
-    if options.sealsInBackground, opened.segments.count > 1 { log.sealer.wake() }
+    if options.sealsInBackground, opened.segments.count > 1 { log.sealer.wake(holding: held) }
     return log
   }
 
@@ -124,10 +124,12 @@ package final class EmbeddedLog: BlockStore {
   }
 
   /// Seals the first segment that is full and not sealed yet: rewrites it densely, with an index, and stores the tree
-  /// head at its end. Takes seconds; appending and reading go on meanwhile. A failure leaves the segment as it is and
-  /// does not poison the log.
+  /// head at its end. Takes seconds; appending and reading go on meanwhile. A failure does not poison the log and leaves
+  /// the segment as it is; when the last step failed, to make the swap durable, nothing more is sealed until the log is
+  /// opened again.
   /// - Returns: false when there is no such segment, or when the log is being closed.
-  /// - Throws: as `append`, `log_corrupt` for a segment that cannot be read, `log_busy` when one is being sealed.
+  /// - Throws: as `append`, `log_corrupt` for a segment that cannot be read, `log_busy` when one is being sealed,
+  ///   `log_missing` when the key of the tree heads is lost.
   package func sealNext() throws(LogError) -> Bool {
     try checkHealthy()
     return try sealing.sealNext()
@@ -151,8 +153,9 @@ package final class EmbeddedLog: BlockStore {
       guard !writer.isClosed else { return }
       writer.isClosed = true
       defer { lock.withLock { $0 = nil } }
-      sealing.stop()
+      sealing.halt()
       sealer.stop()
+      sealing.stop()
       maker.discardPrepared()
       if poison == nil { try writeSuperblock(&writer) }
     }
@@ -172,7 +175,7 @@ package final class EmbeddedLog: BlockStore {
       index: BlockIndex(header, checksum: checksum))
     writer.move(to: file, segment, header, checksum: checksum)
     catalog.add(segment)
-    if options.sealsInBackground { sealer.wake() }
+    if options.sealsInBackground, let held = lock.withLock({ $0 }) { sealer.wake(holding: held) }
   }
 
   /// Lends the writer's state to one call; there is no lock while it runs.
@@ -201,7 +204,7 @@ package final class EmbeddedLog: BlockStore {
   /// pages that the system has thrown away.
   private func poisoned(by error: LogError) -> LogError {
     failure.withLock { $0 = $0 ?? error }
-    sealing.stop()
+    sealing.halt()
     return error
   }
 }

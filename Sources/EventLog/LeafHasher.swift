@@ -18,9 +18,10 @@ struct LeafHasher {
   }
 
   /// Looks authors up in what lies before the first position.
-  mutating func resolve(_ authors: Set<UUIDBytes>) throws(LogError) {
+  /// - Parameter newcomers: those of them of whom nothing lies before.
+  mutating func resolve(_ authors: Set<UUIDBytes>, newcomers: Set<UUIDBytes> = []) throws(LogError) {
     guard !authors.isEmpty else { return }
-    let found = try search.registrations(of: authors)
+    let found = try search.registrations(of: authors.subtracting(newcomers))
     for author in authors { keys.resolve(author, registration: found[author]) }
   }
 

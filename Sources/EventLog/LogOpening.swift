@@ -10,14 +10,16 @@ struct LogOpening {
   /// What the writer begins with.
   struct Opened {
     var superblock: Superblock
-    var key: CheckpointKey
+    /// Nil when it is lost.
+    var key: CheckpointKey?
     var segments: [Segment]
     var tail: TailWriter
     var recovery: RecoveryReport
   }
 
   func run() throws(LogError) -> Opened {
-    let opened = try openOrCreate()
+    var opened = try openOrCreate()
+    opened.key = try key(of: opened)
     // Only now: a log that is refused stays as it is.
     for name in try folder.names() ?? [] where name.hasSuffix(LogFolder.temporarySuffix) {
       try folder.remove(name)
@@ -27,8 +29,7 @@ struct LogOpening {
 
   private func openOrCreate() throws(LogError) -> Opened {
     try folder.create()
-    let names = try folder.names() ?? []
-    let firsts = names.compactMap(SegmentName.position).sorted()
+    let firsts = try (folder.names() ?? []).compactMap(SegmentName.position).sorted()
     guard let superblock = try folder.readSuperblock(counts: counts) else {
       guard firsts.isEmpty else {
         throw LogError(
@@ -36,30 +37,37 @@ struct LogOpening {
           location: .init(file: Superblock.fileName))
       }
       let created = try createSuperblock()
-      let header = firstHeader(created)
-      return try openTail([.first], superblock: created, key: try key(created), making: header)
+      return try openTail([.first], superblock: created, making: firstHeader(created))
     }
-    // Before anything is changed: a key that does not hold refuses the log as it is.
-    let key = try key(superblock)
+    // Before anything is changed: keys that do not hold refuse the log as it is.
+    let identity = superblock.identity
+    _ = try CheckpointKey.load(directory: folder.data, identity: identity, disk: folder.disk)
+    _ = try CheckpointKey.loadVerifier(directory: folder.data, identity: identity, disk: folder.disk)
     if firsts.isEmpty {
       guard superblock.durable == .origin else {
         throw LogError(
           .corrupt, "All segments are missing; restore the log directory from a backup.",
           location: .init(file: "log", position: superblock.durable))
       }
-      return try openTail([.first], superblock: superblock, key: key, making: firstHeader(superblock))
+      return try openTail([.first], superblock: superblock, making: firstHeader(superblock))
     }
-    return try openTail(firsts, superblock: superblock, key: key, making: nil)
+    return try openTail(firsts, superblock: superblock, making: nil)
   }
 
-  /// The key that signs tree heads; made when the log never had one.
-  private func key(_ superblock: Superblock) throws(LogError) -> CheckpointKey {
-    try CheckpointKey.loadOrCreate(
-      directory: folder.data, identity: superblock.identity, disk: folder.disk, random: options.random
-    ) { () throws(LogError) in
-      // The key names the identity, so it must not outlive a superblock that a killed process left unsynced.
-      try folder.sync()
+  /// The key that signs tree heads, made when the log never had one. Nil when it is lost: then nothing is sealed, and all
+  /// else goes on, for a new key would not be believed beside the heads of the old one.
+  private func key(of opened: Opened) throws(LogError) -> CheckpointKey? {
+    let identity = opened.superblock.identity
+    let hasKey = try CheckpointKey.load(directory: folder.data, identity: identity, disk: folder.disk) != nil
+    if !hasKey {
+      let hasVerifier =
+        try CheckpointKey.loadVerifier(directory: folder.data, identity: identity, disk: folder.disk) != nil
+      let hasHeads = try folder.names()?.contains { CheckpointName.size($0) != nil } ?? false
+      if hasVerifier || hasHeads { return nil }
     }
+    try CheckpointKey.removeUnfinished(directory: folder.data, disk: folder.disk)
+    return try CheckpointKey.loadOrCreate(
+      directory: folder.data, identity: identity, disk: folder.disk, random: options.random)
   }
 
   private func firstHeader(_ superblock: Superblock) -> SegmentHeader {
@@ -80,7 +88,7 @@ struct LogOpening {
 
   /// - Parameter newHeader: the header of the first segment, when there is none yet.
   private func openTail(
-    _ firsts: [LogPosition], superblock: Superblock, key: CheckpointKey, making newHeader: SegmentHeader?
+    _ firsts: [LogPosition], superblock: Superblock, making newHeader: SegmentHeader?
   ) throws(LogError) -> Opened {
     let identity = superblock.identity
     var segments = firsts.map { Segment(first: $0, in: folder, identity: identity, counts: counts) }
@@ -122,6 +130,6 @@ struct LogOpening {
     let writer = TailWriter(
       file: file, segment: tail, header: header, offset: outcome.index.endOffset, chain: outcome.index.chain,
       head: outcome.head, lastTime: outcome.lastTime, superblock: superblock, superblockFile: superblockFile)
-    return Opened(superblock: superblock, key: key, segments: segments, tail: writer, recovery: report)
+    return Opened(superblock: superblock, key: nil, segments: segments, tail: writer, recovery: report)
   }
 }

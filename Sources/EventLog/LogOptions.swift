@@ -3,6 +3,8 @@ private import Glibc
 
 /// How a log is written. None of it is needed to read.
 package struct LogOptions: Sendable {
+  /// Half of what the format allows, in bytes: what does not compress grows when it is sealed, by its sections.
+  package static let maximumSegmentBytes = LogFormat.maximumSegmentBytes / 2
   package static let defaultSegmentBytes = 64 * 1024 * 1024
 
   /// Length of a new segment, in bytes; a block that is longer gets a segment of its own length.
@@ -40,10 +42,10 @@ package struct LogOptions: Sendable {
   }
 
   func check() throws(LogError) {
-    guard segmentBytes >= LogFormat.minimumSegmentBytes, segmentBytes <= LogFormat.maximumSegmentBytes else {
+    guard segmentBytes >= LogFormat.minimumSegmentBytes, segmentBytes <= Self.maximumSegmentBytes else {
       throw LogError(
         .tooLarge,
-        "A segment has \(LogFormat.minimumSegmentBytes) to \(LogFormat.maximumSegmentBytes) bytes, not \(segmentBytes)."
+        "A segment has \(LogFormat.minimumSegmentBytes) to \(Self.maximumSegmentBytes) bytes, not \(segmentBytes)."
       )
     }
   }

@@ -10,6 +10,7 @@ package final class LogReader: BlockSource {
   private let counts: ReadCounts
   let catalog: SegmentCatalog
   private let shownHead = Mutex(LogPosition.origin)
+  private let superblockDamage = Mutex(0)
 
   private init(_ superblock: Superblock, folder: LogFolder, counts: ReadCounts) {
     identity = superblock.identity
@@ -72,6 +73,9 @@ package final class LogReader: BlockSource {
   /// The segments as of the last refresh.
   var segments: [Segment] { catalog.all }
 
+  /// How many copies of the superblock are damaged; the other one counts.
+  var damagedSuperblockCopies: Int { superblockDamage.withLock { $0 } }
+
   /// Refuses a file that looks like a segment or a tree head and is named as none: someone put it there.
   func checkNames() throws(LogError) {
     for name in try folder.names() ?? [] {
@@ -102,6 +106,7 @@ package final class LogReader: BlockSource {
       throw LogError(
         .corrupt, "The superblock is missing or belongs to another log.", location: .init(file: Superblock.fileName))
     }
+    superblockDamage.withLock { $0 = superblock.damagedCopies }
     let firsts = try segmentFirsts()
     guard let tailFirst = firsts.last else {
       guard superblock.durable == .origin, head == .origin else {
@@ -113,7 +118,7 @@ package final class LogReader: BlockSource {
     }
     let known = catalog.all
     let oldTail = known.last
-    let tail = Segment(first: tailFirst, in: folder, identity: identity, counts: counts)
+    let tail = try Segment(first: tailFirst, in: folder, identity: identity, counts: counts).heldOpen()
     let start = oldTail?.first == tailFirst ? oldTail?.knownIndex : nil
     let walked = try walkTail(
       tail, from: start, superblock: superblock, scanningRemainder: scanningRemainder || start == nil)
@@ -171,7 +176,15 @@ package final class LogReader: BlockSource {
           file, range: walk.offset..<max(walk.offset, limit), salt: header.salt, chain: walk.chain)
         contradicts = rest.contradicts(endBefore: walk.next)
       }
-      if !contradicts { return (durablePart(of: walk, index: index, known: known), known) }
+      if !contradicts {
+        let durable = durablePart(of: walk, index: index, known: known)
+        guard durable.next == known.next else {
+          throw LogError(
+            FormatFlaw("position \(known) is known to be durable, and no block ends with it"),
+            at: .init(file: tail.name, offset: durable.endOffset, position: durable.next))
+        }
+        return (durable, known)
+      }
       guard contradictedAt != walk.offset else {
         throw LogError(flaw, at: .init(file: tail.name, offset: walk.offset, position: walk.next))
       }

@@ -22,7 +22,7 @@ package struct LogRecord: Sendable, Hashable {
   }
 
   /// Whether the record registers the user to whom its stream belongs; see `docs/log-format.md`, "The tree".
-  var isRegistration: Bool { envelope.kind == 1 && envelope.streamKind == 1 }
+  package var isRegistration: Bool { envelope.kind == 1 && envelope.streamKind == 1 }
 
   /// Length of the record in its block before compression, in bytes.
   package var rawBytes: Int {

@@ -1,4 +1,5 @@
 package import ChatPrimitives
+import Synchronization
 
 /// The tree over a log up to a reader's head: for tree heads and proofs. What sealed segments store is read from them;
 /// the part that is not sealed is hashed when this is made.
@@ -10,6 +11,8 @@ package final class LogTree: MerkleNodeSource {
   private let head: LogPosition
   /// Stored levels of the part that is not sealed.
   private let nodes: [UnsealedNode: MerkleHash]
+  /// The group that was hashed last: a proof asks for several nodes of one.
+  private let lastGroup = Mutex<(number: UInt64, group: MerkleGroup)?>(nil)
 
   private struct UnsealedNode: Hashable {
     var level: Int
@@ -113,6 +116,13 @@ package final class LogTree: MerkleNodeSource {
 
   /// The leaves of a group that is not stored, hashed anew.
   private func group(_ number: UInt64) throws(LogError) -> MerkleGroup {
+    if let last = lastGroup.withLock({ $0 }), last.number == number { return last.group }
+    let group = try hashedGroup(number)
+    lastGroup.withLock { $0 = (number, group) }
+    return group
+  }
+
+  private func hashedGroup(_ number: UInt64) throws(LogError) -> MerkleGroup {
     let first = LogPosition(number << UInt64(MerkleTree.storedLevel) + 1)
     let last = min(LogPosition(first.value - 1 + UInt64(MerkleTree.groupLeaves)), head)
     var hasher = LeafHasher(from: first, in: reader.catalog)

@@ -19,6 +19,8 @@ package struct LogVerifier: Sendable {
     package var bytesBehindHead: UInt64 = 0
     /// The root of the tree at the head.
     package var root: MerkleHash
+    /// Copies of the superblock whose checksum does not hold, as a crash can leave one; the other counts.
+    package var damagedSuperblockCopies = 0
     /// Tree heads that were compared, stored ones and given ones.
     package var treeHeads = 0
   }
@@ -46,7 +48,10 @@ package struct LogVerifier: Sendable {
   package func run(progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }) throws(LogError) -> Report {
     let reader = try LogReader.open(directory: directory, disk: disk)
     try reader.checkNames()
-    let heads = try TreeHeads(reader, directory: directory, disk: disk, key: key, given: checkpoints)
+    // What is listed first is known to be durable afterwards, also beside a server that goes on.
+    let stored = try reader.storedHeads()
+    try reader.refresh()
+    let heads = try TreeHeads(reader, stored: stored, directory: directory, disk: disk, key: key, given: checkpoints)
     var run = VerifierRun(reader, heads: heads)
     var total: UInt64 = 0
     for segment in reader.segments { total += try segment.open().size() }
@@ -78,14 +83,13 @@ struct TreeHeads {
   }
 
   private let bySize: [UInt64: [Head]]
-  private let storedSizes: Set<UInt64>
 
   /// Reads the stored tree heads and checks their signatures.
   init(
-    _ reader: LogReader, directory: String, disk: any Disk, key: VerifierKey?, given: [KeptHead]
+    _ reader: LogReader, stored: [(name: String, bytes: [UInt8])], directory: String, disk: any Disk, key: VerifierKey?,
+    given: [KeptHead]
   ) throws(LogError) {
     var bySize: [UInt64: [Head]] = [:]
-    let stored = try reader.storedHeads()
     var verifier = key
     if verifier == nil, !stored.isEmpty {
       verifier = try CheckpointKey.loadVerifier(directory: directory, identity: reader.identity, disk: disk)
@@ -110,17 +114,20 @@ struct TreeHeads {
       let checkpoint = head.checkpoint
       guard checkpoint.origin == CheckpointKey.origin(of: reader.identity) else {
         throw LogError(
-          FormatFlaw("the tree head is of \(checkpoint.origin), the log of \(reader.identity)"),
-          at: .init(file: head.name))
+          .corrupt,
+          "The tree head belongs to another log; name one of this log, or look whether this is the right log.",
+          cause: "it is of \(checkpoint.origin), the log is \(CheckpointKey.origin(of: reader.identity))",
+          location: .init(file: head.name))
       }
       bySize[checkpoint.size, default: []].append(Head(root: checkpoint.root, source: head.name))
     }
     self.bySize = bySize
-    storedSizes = Set(stored.compactMap { CheckpointName.size($0.name) })
     if let largest = bySize.keys.max(), largest > reader.head.value {
       throw LogError(
-        FormatFlaw("a tree head covers \(largest) records, the log ends before: it was rolled back"),
-        at: .init(file: bySize[largest]?.first?.source ?? "log", position: reader.head))
+        .corrupt,
+        "The log was rolled back, or this is an older copy of it: a signed tree head covers more than it holds.",
+        cause: "the tree head covers \(largest) records, the log ends before",
+        location: .init(file: bySize[largest]?.first?.source ?? "log", position: reader.head))
     }
   }
 
@@ -131,14 +138,15 @@ struct TreeHeads {
     let root = tree.root
     for head in heads where head.root != root {
       throw LogError(
-        FormatFlaw("the records up to here are not those of the tree head: one was changed, added or taken away"),
-        at: .init(file: head.source, position: LogPosition(tree.count)))
+        .corrupt, "The log was changed: its records are not those that the tree head was signed for.",
+        cause: "one up to this position was changed, added or taken away",
+        location: .init(file: head.source, position: LogPosition(tree.count)))
     }
     return heads.count
   }
 
-  /// Whether a tree head of this size stands in the log directory.
-  func isStored(size: UInt64) -> Bool { storedSizes.contains(size) }
+  /// How many tree heads there are.
+  var count: Int { bySize.values.reduce(0) { $0 + $1.count } }
 
   /// Whether the tree is to be looked at when it has this size.
   func includes(size: UInt64) -> Bool { bySize[size] != nil }

@@ -162,7 +162,9 @@ extension DiskError: CustomStringConvertible {
   /// Whether there is no such file.
   package var isMissingFile: Bool { number == ENOENT }
 
+  /// A write that wrote less than it was given. The system does so where the room ends: `write(2)`, "if, for example,
+  /// there is insufficient space on the underlying physical medium".
   static func shortWrite(path: String, offset: UInt64, written: Int, of count: Int) -> DiskError {
-    DiskError(operation: "short write (\(written) of \(count) bytes) to", path: path, offset: offset, number: EIO)
+    DiskError(operation: "short write (\(written) of \(count) bytes) to", path: path, offset: offset, number: ENOSPC)
   }
 }

@@ -13,7 +13,7 @@ struct RegistrationSearch {
     var found: [UUIDBytes: RecordPayload] = [:]
     var position = LogPosition.first
     while position < end, !missing.isEmpty {
-      let segment = try catalog.opened(position)
+      let segment = try catalog.opened(position, keepingOpen: false)
       let index = segment.index
       let places = try segment.blocks(ofStreams: missing)
       let numbers =

@@ -28,6 +28,12 @@ final class Segment: Sendable {
     self.index = Mutex(index)
   }
 
+  /// The same segment with its file kept open, so that it stays what it is when a sealed one takes its name.
+  func heldOpen() throws(LogError) -> Segment {
+    Segment(
+      first: first, in: folder, identity: identity, counts: counts, held: try open(), index: index.withLock { $0 })
+  }
+
   /// The same segment after the writer has left it.
   func released() -> Segment {
     Segment(

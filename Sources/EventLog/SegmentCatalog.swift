@@ -98,7 +98,8 @@ final class SegmentCatalog: Sendable {
   }
 
   /// The segment that holds a position, open.
-  func opened(_ position: LogPosition) throws(LogError) -> OpenSegment {
+  /// - Parameter keepingOpen: whether it is likely to be read again soon.
+  func opened(_ position: LogPosition, keepingOpen: Bool = true) throws(LogError) -> OpenSegment {
     let (segment, successor) = try find(position)
     let known: OpenSegment? = recent.withLock { recent in
       guard let number = recent.firstIndex(where: { $0.segment === segment }) else { return nil }
@@ -108,7 +109,10 @@ final class SegmentCatalog: Sendable {
     }
     if let known { return known }
     let opened = try segment.opened(before: successor)
+    guard keepingOpen else { return opened }
     recent.withLock { recent in
+      // One that was replaced meanwhile would never be asked for again.
+      guard all.contains(where: { $0 === segment }) else { return }
       recent.insert(opened, at: 0)
       if recent.count > Self.openLimit { recent.removeLast() }
     }

@@ -9,6 +9,8 @@ struct Superblock: Hashable {
   /// Grows by one with each write; the copy with the higher number counts.
   var sequence: UInt64
   var durable: LogPosition
+  /// How many copies of the file that it was read from are damaged.
+  var damagedCopies = 0
 
   /// Where the copy with this sequence number goes: even numbers first, odd numbers second.
   static func offset(sequence: UInt64) -> UInt64 {
@@ -73,12 +75,14 @@ extension Superblock {
   /// here and makes the file corrupt.
   static func newest(in file: RawSpan) throws(FormatFlaw) -> Superblock {
     var found: Superblock?
+    var damaged = 0
     var flaw = FormatFlaw("the superblock is shorter than its two copies")
     guard file.byteCount == fileBytes else { throw flaw }
     for start in [0, LogFormat.superblockStride] {
       let bytes = file.extracting(start..<start + LogFormat.superblockBytes)
       guard holds(bytes) else {
         flaw = FormatFlaw("the checksum of the superblock does not hold")
+        damaged += 1
         continue
       }
       let copy = try Superblock(parsing: bytes)
@@ -90,7 +94,8 @@ extension Superblock {
       }
       if found.map({ copy.sequence > $0.sequence }) ?? true { found = copy }
     }
-    guard let found else { throw flaw }
+    guard var found else { throw flaw }
+    found.damagedCopies = damaged
     return found
   }
 }

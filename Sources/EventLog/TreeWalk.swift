@@ -17,8 +17,9 @@ struct TreeWalk {
   }
 
   /// Looks authors up in what lies before the part.
-  mutating func resolve(_ authors: Set<UUIDBytes>) throws(LogError) {
-    try hasher.resolve(authors)
+  /// - Parameter newcomers: those of them of whom nothing lies before.
+  mutating func resolve(_ authors: Set<UUIDBytes>, newcomers: Set<UUIDBytes> = []) throws(LogError) {
+    try hasher.resolve(authors, newcomers: newcomers)
   }
 
   /// Adds the records of the next block.

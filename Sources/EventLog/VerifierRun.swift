@@ -9,6 +9,8 @@ struct VerifierRun {
   private var walk: TreeWalk
   private var next = LogPosition.first
   private var time = Timestamp.earliest
+  /// The last positions of the sealed segments.
+  private var sealedEnds: [UInt64] = []
 
   init(_ reader: LogReader, heads: TreeHeads) {
     self.reader = reader
@@ -16,7 +18,8 @@ struct VerifierRun {
     segments = reader.segments
     walk = TreeWalk(from: MerkleFrontier(), in: reader.catalog)
     report = LogVerifier.Report(
-      identity: reader.identity, head: reader.head, segments: segments.count, root: MerkleTree.emptyRoot)
+      identity: reader.identity, head: reader.head, segments: segments.count, root: MerkleTree.emptyRoot,
+      damagedSuperblockCopies: reader.damagedSuperblockCopies)
   }
 
   /// Checks the next segment.
@@ -28,7 +31,8 @@ struct VerifierRun {
     if number == 0 { report.treeHeads += try heads.check(walk.frontier) }
     let start = report.bytes
     if let seal = open.header.seal {
-      guard report.sealedSegments == number else {
+      let followsSealed = report.sealedSegments == number ? true : try allSealed(before: number)
+      guard followsSealed else {
         throw LogError(
           FormatFlaw("a sealed segment follows one that is not"), at: .init(file: segment.name, offset: 0))
       }
@@ -57,9 +61,37 @@ struct VerifierRun {
   }
 
   func finish() throws(LogError) -> LogVerifier.Report {
+    guard walk.frontier.count == reader.head.value else {
+      throw LogError(
+        FormatFlaw("the log ends with position \(walk.frontier.count), and \(reader.head) is known to be durable"),
+        at: .init(file: segments.last?.name ?? "log", position: LogPosition(walk.frontier.count + 1)))
+    }
+    guard report.treeHeads == heads.count else {
+      throw LogError(
+        FormatFlaw("\(heads.count - report.treeHeads) tree heads are of sizes that the log never had"),
+        at: .init(file: "log", position: reader.head))
+    }
+    try checkHeadsOfSeals()
     var report = report
     report.root = walk.frontier.root
     return report
+  }
+
+  /// Whether all segments before are sealed by now: a server may have sealed one since it was checked.
+  private func allSealed(before number: Int) throws(LogError) -> Bool {
+    for segment in segments[..<number] where try !segment.isSealed() { return false }
+    return true
+  }
+
+  /// Every sealed segment has its tree head, but for the last: that one may lack it after a crash, or may have been sealed
+  /// a moment ago.
+  private func checkHeadsOfSeals() throws(LogError) {
+    let stored = Set(try reader.storedHeads().map(\.name))
+    for end in sealedEnds.dropLast() where !stored.contains(CheckpointName.of(size: end)) {
+      throw LogError(
+        FormatFlaw("the tree head of a sealed segment is missing"),
+        at: .init(file: CheckpointName.of(size: end), position: LogPosition(end)))
+    }
   }
 
   /// The index as a walk finds it now, whatever was known before.
@@ -141,14 +173,7 @@ struct VerifierRun {
     guard blocks.next.value - open.header.first.value == seal.records, time == seal.lastTime else {
       throw flaw("the seal's number of records or last time is not that of the blocks")
     }
-    // The head of the last sealed segment may be missing after a crash.
-    if let following = reader.catalog.all.first(where: { $0.first == next }), try following.isSealed(),
-      !heads.isStored(size: walk.frontier.count)
-    {
-      throw LogError(
-        FormatFlaw("the tree head of the sealed segment is missing"),
-        at: .init(file: CheckpointName.of(size: walk.frontier.count), position: open.header.first))
-    }
+    sealedEnds.append(walk.frontier.count)
     let pairs = [
       (seal.sections.index, contents.index, "index"), (seal.sections.streams, contents.streams, "index of streams"),
       (seal.sections.tree, contents.tree(end: walk.frontier), "tree"),

@@ -3,15 +3,16 @@ public import ChatPrimitives
 import DequeModule
 public import EventLog
 import Foundation
+import Synchronization
 
 /// One writer: commands in, durable answers out.
 ///
 /// One thread takes what is queued, decides it, writes one block, syncs, and answers; meanwhile the next batch forms in
-/// the queue. There is no timer. An answer without facts of its own leaves with the rest of its batch, after the sync,
+/// the queue. There is no timer, but a short patience: see `BatchGathering`. An answer without facts of its own leaves with the rest of its batch, after the sync,
 /// so nothing that is not durable shows.
 ///
-/// Unchecked: `state` is touched only while `condition` is locked; `machine`, `lastTime`, `batch` and `isNoted` by the
-/// writer's thread alone.
+/// Unchecked: `state` is touched only while `condition` is locked; `machine`, `lastTime`, `batch`, `gathering` and
+/// `isNoted` by the writer's thread alone.
 package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendable {
   package typealias Completion = @Sendable (Result<Machine.Reply, CommitError>) -> Void
 
@@ -26,6 +27,9 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
   private let onPoison: @Sendable (String) -> Void
   private let condition = NSCondition()
   private var state = State()
+  /// Items that were ever queued: a look at it costs no lock.
+  private let arrivals = Atomic<Int>(0)
+  private var gathering = BatchGathering()
   private var machine: Machine
   private var batch: Batch
   private var lastTime: Timestamp
@@ -94,6 +98,7 @@ extension CommitPipeline {
   /// Only while `condition` is locked.
   private func enqueue(_ item: Item) {
     state.queue.append(item)
+    arrivals.add(1, ordering: .relaxed)
     if state.isWaiting { condition.broadcast() }
   }
 
@@ -117,10 +122,8 @@ extension CommitPipeline {
 extension CommitPipeline {
   private func run() {
     while let items = nextItems() {
-      for item in items {
-        perform(item)
-        if batch.block.rawBytes >= BlockBuilder.targetRawBytes { settle() }
-      }
+      perform(items)
+      gather()
       settle()
     }
     condition.withLock {
@@ -148,6 +151,41 @@ extension CommitPipeline {
       if !items.isEmpty { return items }
       if isOver { return nil }
       noteIdle()
+    }
+  }
+
+  private func perform(_ items: Deque<Item>) {
+    for item in items {
+      perform(item)
+      if batch.block.rawBytes >= BlockBuilder.targetRawBytes { settle() }
+    }
+  }
+
+  /// Takes in those who come a moment later, where they can be expected.
+  private func gather() {
+    let before = batch.answers.count
+    let waits = before > 0 && gathering.isWorthwhile(for: before)
+    while waits, gathering.isWorthwhile(for: batch.answers.count), let items = itemsWithinPatience() {
+      perform(items)
+    }
+    if !batch.answers.isEmpty {
+      gathering.note(count: batch.answers.count, waited: waits, gained: batch.answers.count > before)
+    }
+  }
+
+  /// What comes before patience ends; nil when nothing does.
+  private func itemsWithinPatience() -> Deque<Item>? {
+    let start = ContinuousClock.now
+    while true {
+      let seen = arrivals.load(ordering: .relaxed)
+      let items: Deque<Item> = condition.withLock {
+        defer { state.queue = [] }
+        return state.queue
+      }
+      if !items.isEmpty { return items }
+      while arrivals.load(ordering: .relaxed) == seen {
+        if ContinuousClock.now - start >= BatchGathering.patience { return nil }
+      }
     }
   }
 

@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -80,11 +81,20 @@ def test_the_commands_of_the_operating_page_work(folder):
     page = (DOCS / "operating.md").read_text()
     (cron,) = re.findall(r"^0 \* \* \* \* (.*)$", page, re.MULTILINE)
     local = re.sub(r"ssh \S+ '(.*)'", r"bash -c '\1'", cron).replace("/var/lib/hansard", "hansard-data")
+    (folder / "heads").mkdir()
     assert local != cron and run(folder, local).returncode == 0
-    (folder / "kept.txt").write_text((folder / "hansard-heads.txt").read_text())
+    # The files are named by the second.
+    time.sleep(1.1)
+    assert run(folder, local).returncode == 0
+    heads = list((folder / "heads").glob("*.checkpoint"))
+    assert len(heads) == 2 and all(re.fullmatch(r"\d+\.checkpoint", head.name) for head in heads)
     (folder / "kept.pub").write_text((folder / "hansard-data" / "checkpoint.pub").read_text())
     (check,) = re.findall(r"^hansard log verify .*$", page, re.MULTILINE)
     done = run(folder, check)
-    assert done.returncode == 0 and "agrees with" in done.stdout, done.stderr
+    stored = list((folder / "hansard-data" / "log").glob("*.checkpoint"))
+    assert done.returncode == 0 and f"agrees with {2 + len(stored)} signed" in done.stdout, done.stderr
+    assert heads[0].name not in done.stderr
+    heads[0].write_text("not a tree head\n")
+    assert run(folder, check).returncode == 1, "a kept head was not looked at"
     for name in ("checkpoint.key", "checkpoint.pub"):
         assert f"| `{name}` |" in page and (folder / "hansard-data" / name).stat().st_mode & 0o077 == 0

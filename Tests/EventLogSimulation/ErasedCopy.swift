@@ -15,7 +15,7 @@ package struct ErasedCopy: Sendable {
     var erased: [LogRecord] = []
     for record in records {
       keys.learn(record)
-      let isRegistration = record.envelope.kind == 1 && record.envelope.stream == author
+      let isRegistration = record.isRegistration && record.envelope.stream == author
       guard record.envelope.actor == author || isRegistration else {
         erased.append(record)
         continue

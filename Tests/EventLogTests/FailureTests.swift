@@ -58,7 +58,7 @@ struct FailureTests {
   func shortWrite() throws {
     let (disk, log) = try opened()
     disk.plan(.shortWrite(70), at: 1, of: .write)
-    try expectPoisoned(log, disk, code: .io)
+    try expectPoisoned(log, disk, code: .fullDisk)
     let again = try EmbeddedLog.open(
       directory: dataDirectory, disk: SimulatedDisk(disk.files), options: Sample.options())
     #expect(again.recovery.tornTail != nil)

@@ -60,7 +60,7 @@ struct MerkleKeyFileTests {
     }
     let short = SimulatedDisk()
     short.plan(.shortWrite(20), at: 1, of: .write)
-    #expect(logError { _ = try loadOrCreate(short) }?.code == .io)
+    #expect(logError { _ = try loadOrCreate(short) }?.code == .fullDisk)
     #expect(try load(short) == nil)
   }
 

@@ -90,9 +90,13 @@ struct SealingTests {
     #expect(disk.files.filter { $0.key.hasSuffix(".seg") }.count == files.count)
     try SealedSample.append(to: log)
     #expect(try log.allRecords().prefix(expected.count) == expected[...])
+    // After a swap whose sync failed, sealing goes on when the log is opened again.
     while try log.sealNext() {}
-    #expect(try log.segmentsToSeal() == 0)
     try log.close()
+    let again = try open(disk)
+    while try again.sealNext() {}
+    #expect(try again.segmentsToSeal() == 0)
+    try again.close()
     let report = try LogVerifier(directory: dataDirectory, disk: disk).run()
     #expect(report.treeHeads == report.sealedSegments)
     #expect(!disk.files.keys.contains { $0.hasSuffix(".tmp") })
@@ -135,6 +139,61 @@ struct SealingTests {
       identity: try LogReader.open(directory: dataDirectory, disk: SealedSample.log()).identity)
     #expect(logError { _ = try open(SimulatedDisk(files)) }?.code == .corrupt)
     #expect(logError { _ = try LogReader.open(directory: dataDirectory, disk: SimulatedDisk(files)) }?.code == .corrupt)
+  }
+
+  @Test("a reader that was not refreshed reads on when its tail was rolled and sealed")
+  func unrefreshedReader() throws {
+    let disk = try SealedSample.log(records: 100, segmentBytes: 64 * 1024, unsealed: .max)
+    let reader = try LogReader.open(directory: dataDirectory, disk: disk)
+    let expected = try reader.allRecords()
+    let late = try LogReader.open(directory: dataDirectory, disk: disk)
+    let log = try open(disk, segmentBytes: 64 * 1024)
+    try log.roll()
+    #expect(try log.sealNext())
+    try SealedSample.append(to: log)
+    try log.noteIdle()
+    #expect(try reader.allRecords() == expected && late.allRecords() == expected)
+    #expect(try LogTree(late).frontier.count == UInt64(expected.count))
+    try late.refresh()
+    #expect(try late.allRecords() == log.allRecords())
+  }
+
+  @Test("verify passes while a server seals, however far it has come")
+  func verifyBesideSealing() throws {
+    for steps in 0...4 {
+      let disk = try SealedSample.log(unsealed: .max)
+      let log = try open(disk)
+      var left = steps
+      let report = try LogVerifier(directory: dataDirectory, disk: disk).run { done, _ in
+        guard done > 0, left > 0 else { return }
+        left -= 1
+        #expect(throws: Never.self) { _ = try log.sealNext() }
+      }
+      #expect(left == 0 && report.records == log.head.value)
+    }
+  }
+
+  @Test("without its key a log is read and written, nothing is sealed, and no other key is made")
+  func lostKey() throws {
+    let files = try SealedSample.log(unsealed: 2).files
+    for lost in [["checkpoint.key"], ["checkpoint.key", "checkpoint.pub"]] {
+      let disk = SimulatedDisk(files.filter { file in !lost.contains { file.key.hasSuffix($0) } })
+      let log = try open(disk)
+      try SealedSample.append(to: log)
+      #expect(logError { _ = try log.sealNext() }?.code == .missing)
+      #expect(log.poison == nil)
+      try log.close()
+      #expect(!disk.files.keys.contains { $0.hasSuffix("checkpoint.key") })
+    }
+  }
+
+  @Test("a refused log stays as it is, also where it has no key")
+  func refusedWithoutKey() throws {
+    var files = try SealedSample.log(records: 40, unsealed: .max).files.filter { !$0.key.contains("/checkpoint.") }
+    files[try #require(files.keys.first { $0.hasSuffix(".seg") })]?[20] ^= 1
+    let disk = SimulatedDisk(files)
+    #expect(logError { _ = try open(disk) }?.code == .corrupt)
+    #expect(disk.files.filter { !$0.key.hasSuffix("/lock") } == files.filter { !$0.key.hasSuffix("/lock") })
   }
 
   @Test("in the background, segments are sealed while others fill, and a close ends it")

@@ -21,8 +21,8 @@ from compared.redis import Redis
 HERE = pathlib.Path(__file__).resolve().parent
 LOGWORK = os.environ["LOGWORK_BIN"]
 WRITERS = 64
-# Records of the logs that are scanned: 240 MB before compression.
-SCANNED_RECORDS = 800_000
+# Records of the logs that are scanned: 120 MB before compression.
+SCANNED_RECORDS = 400_000
 SYNCS = 1_000
 
 

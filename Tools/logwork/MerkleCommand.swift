@@ -45,7 +45,7 @@ struct MerkleCommand: ParsableCommand {
     let log = try EmbeddedLog.open(directory: data, options: LogOptions(sealsInBackground: false))
     let load = AppendLoad(log, writers: Self.writers, outstanding: outstanding)
     let start = load.mark()
-    try load.start(.tasks)
+    try load.start(.loop)
     Thread.sleep(forTimeInterval: seconds)
     let end = load.mark()
     try load.stop()

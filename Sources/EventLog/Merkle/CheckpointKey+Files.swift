@@ -37,12 +37,9 @@ extension CheckpointKey {
   }
 
   /// Reads the key of a log, or makes one, durably.
-  /// - Parameters:
-  ///   - random: random bits, fit for a secret.
-  ///   - prepare: called before a key is made.
+  /// - Parameter random: random bits, fit for a secret.
   package static func loadOrCreate(
-    directory: String, identity: LogIdentity, disk: any Disk, random: () -> UInt64,
-    prepare: () throws(LogError) -> Void = {}
+    directory: String, identity: LogIdentity, disk: any Disk, random: () -> UInt64
   ) throws(LogError) -> CheckpointKey {
     let verifier = try loadVerifier(directory: directory, identity: identity, disk: disk)
     if let key = try load(directory: directory, identity: identity, disk: disk) {
@@ -58,10 +55,9 @@ extension CheckpointKey {
     guard verifier == nil else {
       throw LogError(
         .missing,
-        "The key that signs tree heads is gone; restore it from a backup, or move \(publicFileName) away to begin anew.",
+        "The key that signs tree heads is gone; restore it from a backup.",
         cause: "there is \(publicFileName), but not \(fileName)", location: .init(file: fileName))
     }
-    try prepare()
     let words = (0..<seedBytes / 8).map { _ in random() }
     let key: CheckpointKey
     do {
@@ -78,6 +74,19 @@ extension CheckpointKey {
     try write(key.text, to: fileName, in: directory, disk: disk)
     try write(key.verifier.text, to: publicFileName, in: directory, disk: disk)
     return key
+  }
+
+  /// Removes what a crash left of a key that was being made.
+  static func removeUnfinished(directory: String, disk: any Disk) throws(LogError) {
+    for name in [fileName, publicFileName] { try removeUnfinished(directory + "/" + name, disk: disk) }
+  }
+
+  private static func removeUnfinished(_ path: String, disk: any Disk) throws(LogError) {
+    do {
+      try uninterrupted { () throws(DiskError) in try disk.remove(path + LogFolder.temporarySuffix) }
+    } catch {
+      if !error.isMissingFile { throw LogError(error) }
+    }
   }
 
   private static func check(_ name: String, _ identity: LogIdentity, file: String) throws(LogError) {
@@ -120,11 +129,7 @@ extension CheckpointKey {
     } catch {
       throw LogError(error)
     }
-    do {
-      try uninterrupted { () throws(DiskError) in try disk.remove(unfinished) }
-    } catch {
-      if !error.isMissingFile { throw LogError(error) }
-    }
+    try removeUnfinished(path, disk: disk)
     let file: LogFile
     do {
       let opened = try uninterrupted { () throws(DiskError) in try disk.open(unfinished, .createNew) }

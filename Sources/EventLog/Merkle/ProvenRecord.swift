@@ -60,18 +60,23 @@ extension ProvenRecord {
     return text + "}"
   }
 
-  /// Reads an object with exactly these fields; the caller has bounded its length.
+  private struct Object: Decodable {
+    let envelope: String
+    let digest: String
+    let salt: String?
+    let payload: String?
+  }
+
+  /// Reads an object with these fields, and passes over others; the caller has bounded its length.
   init(json: [UInt8]) throws(CheckpointFlaw) {
-    guard let texts = try? JSONDecoder().decode([String: String].self, from: Data(json)) else {
-      throw CheckpointFlaw(.malformed, "what the leaf is made of is not a JSON object of texts")
+    guard let object = try? JSONDecoder().decode(Object.self, from: Data(json)) else {
+      throw CheckpointFlaw(.malformed, "what the leaf is made of is not a JSON object with envelope and digest")
     }
-    let names = Set(texts.keys)
-    let erased: Set = [Field.envelope, Field.digest]
-    guard names == erased || names == erased.union([Field.salt, Field.payload]) else {
-      throw CheckpointFlaw(.malformed, "what the leaf is made of has other fields: \(names.sorted())")
+    guard (object.salt == nil) == (object.payload == nil) else {
+      throw CheckpointFlaw(.malformed, "of salt and payload one is missing")
     }
-    guard let digest = texts[Field.digest].flatMap({ MerkleHash(hex: $0) }),
-      let envelope = texts[Field.envelope].flatMap({ LowerHex.decode($0) })
+    guard let digest = MerkleHash(hex: object.digest),
+      let envelope = LowerHex.decode(object.envelope)
     else { throw CheckpointFlaw(.malformed, "the envelope or the digest is not in lower-case hexadecimal digits") }
     do {
       self.envelope = try RecordEnvelope(parsing: envelope.span.bytes)
@@ -79,7 +84,7 @@ extension ProvenRecord {
       throw CheckpointFlaw(.malformed, error.reason)
     }
     self.digest = digest
-    guard let saltText = texts[Field.salt], let payloadText = texts[Field.payload] else {
+    guard let saltText = object.salt, let payloadText = object.payload else {
       opening = nil
       return
     }

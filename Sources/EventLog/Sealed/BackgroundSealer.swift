@@ -28,11 +28,14 @@ final class BackgroundSealer: Sendable {
   }
 
   /// Tells that a segment is full.
-  func wake() {
+  /// - Parameter lock: that of the directory, which the thread keeps as long as it lives.
+  func wake(holding lock: DirectoryLock) {
     let mustStart = state.withLock { state in
       switch state {
       case .resting:
         state = .running
+        // Before anyone can stop it.
+        life.enter()
         return true
       case .running, .wokenAgain:
         state = .wokenAgain
@@ -42,13 +45,12 @@ final class BackgroundSealer: Sendable {
       }
     }
     guard mustStart else { return }
-    life.enter()
     let thread = Thread { [self] in
       // Named from within: only so does the system show the name too.
       Thread.current.name = "hansard-sealer"
       // On Linux the value is the thread's own. Without it sealing is only less polite.
       _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
-      run()
+      withExtendedLifetime(lock) { run() }
       life.leave()
     }
     thread.start()

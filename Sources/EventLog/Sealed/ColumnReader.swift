@@ -156,6 +156,7 @@ struct ColumnReader {
   private mutating func uuid(column: Int, at time: Timestamp) throws(FormatFlaw) -> UUIDBytes {
     let reference = try references[column].count(limit: table.count)
     if reference > 0, let uuid = table[reference - 1] { return uuid }
+    guard column > 0 else { throw FormatFlaw("the stream of a record is not in the table of UUIDs") }
     guard let uuid = fresh.uuid(freshTaken, at: time) else { throw FormatFlaw("a fresh UUID is missing") }
     freshTaken += 1
     return uuid

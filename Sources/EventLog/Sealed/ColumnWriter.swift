@@ -111,7 +111,6 @@ struct ColumnWriter {
 
 /// What the columns of writer and reader agree upon.
 enum Columns {
-  static let count = 14
   /// Columns of references: stream, actor, service, device, subject, command.
   static let references = 6
   /// What a record without its payload takes about, in bytes.

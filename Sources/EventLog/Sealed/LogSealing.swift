@@ -1,4 +1,5 @@
 import ChatPrimitives
+private import Dispatch
 import Synchronization
 
 /// Which segment of a log is sealed next, from what state of the tree, and the tree head that is stored afterwards.
@@ -9,13 +10,15 @@ final class LogSealing: Sendable {
   private let catalog: SegmentCatalog
   private let counts: ReadCounts
   private let random: @Sendable () -> UInt64
-  private let key: CheckpointKey
+  private let key: CheckpointKey?
   private let isStopped = Atomic(false)
   private let isBusy = Mutex(false)
+  /// Entered while a segment is being sealed.
+  private let work = DispatchGroup()
 
   init(
     folder: LogFolder, identity: LogIdentity, catalog: SegmentCatalog, counts: ReadCounts,
-    random: @escaping @Sendable () -> UInt64, key: CheckpointKey
+    random: @escaping @Sendable () -> UInt64, key: CheckpointKey?
   ) {
     self.folder = folder
     self.identity = identity
@@ -26,8 +29,14 @@ final class LogSealing: Sendable {
   }
 
   /// Makes what is under way end soon, and nothing begin any more.
+  func halt() {
+    isStopped.store(true, ordering: .sequentiallyConsistent)
+  }
+
+  /// The same, and returns when what was under way has ended.
   func stop() {
-    isStopped.store(true, ordering: .relaxed)
+    halt()
+    work.wait()
   }
 
   /// Seals the first segment that is full and not sealed, and stores its tree head.
@@ -39,26 +48,43 @@ final class LogSealing: Sendable {
         return !busy
       })
     else { throw LogError(.busy, "A segment is being sealed; one is sealed at a time.") }
-    defer { isBusy.withLock { $0 = false } }
-    if isStopped.load(ordering: .relaxed) { return false }
+    work.enter()
+    defer {
+      isBusy.withLock { $0 = false }
+      work.leave()
+    }
+    if isStopped.load(ordering: .sequentiallyConsistent) { return false }
+    guard let key else {
+      throw LogError(
+        .missing, "Nothing is sealed without the key that signs tree heads; restore it from a backup.",
+        location: .init(file: CheckpointKey.fileName))
+    }
     let segments = catalog.all
     let number = try catalog.sealedCount()
     let start = try catalog.treeBefore(segment: number)
     // A crash between the swap and the tree head leaves the head to be stored now.
-    if number > 0 { try storeHead(start) }
+    if number > 0 { try storeHead(start, signedBy: key) }
     guard number < segments.count - 1 else { return false }
     let sealer = SegmentSealer(
       folder: folder, identity: identity, catalog: catalog, counts: counts, random: random,
-      mustStop: { [self] in isStopped.load(ordering: .relaxed) })
+      mustStop: { [self] in isStopped.load(ordering: .sequentiallyConsistent) })
     guard let sealed = try sealer.seal(segments[number], from: start, before: segments[number + 1]) else {
       return false
     }
-    try storeHead(sealed.end)
+    do {
+      try folder.sync()
+      try storeHead(sealed.end, signedBy: key)
+    } catch {
+      // Which form a crash would leave is not known now, and a later sync would not tell: nothing is sealed on top of it
+      // until the log is opened again.
+      halt()
+      throw error
+    }
     return true
   }
 
   /// Signs a tree head and stores it, unless the log has one of its size already.
-  private func storeHead(_ tree: MerkleFrontier) throws(LogError) {
+  private func storeHead(_ tree: MerkleFrontier, signedBy key: CheckpointKey) throws(LogError) {
     let name = CheckpointName.of(size: tree.count)
     if (try folder.names() ?? []).contains(name) { return }
     let note: SignedNote

@@ -72,10 +72,12 @@ extension SegmentSeal {
       let peaks = header.array(
         at: SegmentHeader.peaksOffset, count: (first - 1).nonzeroBitCount * LogFormat.merklePeakBytes)
     else { throw FormatFlaw("the seal is cut short") }
-    guard Int(peakCount) == (first - 1).nonzeroBitCount,
-      header.isZero(SegmentHeader.peaksOffset + peaks.count..<SegmentHeader.afterPeaksOffset),
+    guard Int(peakCount) == (first - 1).nonzeroBitCount else {
+      throw FormatFlaw("the seal has \(peakCount) Merkle peaks before position \(first)")
+    }
+    guard header.isZero(SegmentHeader.peaksOffset + peaks.count..<SegmentHeader.afterPeaksOffset),
       header.isZero(start + 28..<start + 32), header.isZero(start + Self.byteCount..<SegmentHeader.checksumOffset)
-    else { throw FormatFlaw("the seal has \(peakCount) Merkle peaks or unknown flags", kind: .unknownVersion) }
+    else { throw FormatFlaw("the seal has unknown flags", kind: .unknownVersion) }
     guard records >= 1, records <= LogFormat.maximumPosition.value - first + 1, blocks >= 1, UInt64(blocks) <= records
     else { throw FormatFlaw("the seal's \(records) records in \(blocks) blocks are out of bounds") }
     let sections = try (0..<5).map { number throws(FormatFlaw) in
@@ -103,6 +105,11 @@ extension SegmentSeal {
       end = section.end
     }
     guard UInt64(end) == segmentBytes else { throw FormatFlaw("the sections end at \(end), the segment does not") }
+    // Six UUIDs a record at most; a count for each of them, and a block for each record, of five bytes at most.
+    let mostEntries = UInt64(sections.table.rawBytes / UUIDBytes.byteCount)
+    guard records <= UInt64(LogFormat.maximumSegmentBytes), mostEntries <= 6 * records,
+      UInt64(sections.streams.rawBytes) <= 5 * (mostEntries + records)
+    else { throw FormatFlaw("the table or the streams of the seal are longer than its records can make them") }
     guard sections.dictionary.rawBytes <= LogFormat.maximumDictionaryBytes,
       sections.table.rawBytes % UUIDBytes.byteCount == 0,
       sections.index.rawBytes == blocks * Self.indexEntryBytes,

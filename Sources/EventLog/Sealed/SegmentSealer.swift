@@ -23,7 +23,7 @@ struct SegmentSealer {
   /// - Parameters:
   ///   - start: the tree over all records before the segment.
   ///   - successor: the segment that follows.
-  /// - Returns: nil when it had to stop.
+  /// - Returns: nil when it had to stop. The swap is not synced yet.
   func seal(_ segment: Segment, from start: MerkleFrontier, before successor: Segment) throws(LogError) -> Sealed? {
     let source = try segment.opened(before: successor)
     let file = try folder.openTemporary(Self.temporaryName, counts: counts)
@@ -33,11 +33,14 @@ struct SegmentSealer {
         return nil
       }
       try readBack(sealed.header, sealed.index)
+      if mustStop() {
+        try folder.remove(Self.temporaryName)
+        return nil
+      }
       try folder.swap(Self.temporaryName, for: segment.name)
       let replacement = Segment(
         first: segment.first, in: folder, identity: identity, counts: counts, index: sealed.index)
       catalog.replace(segment, by: replacement)
-      try folder.sync()
       return Sealed(segment: replacement, end: sealed.end)
     } catch {
       // What cannot be removed now is removed before the next attempt, and when the log is opened.
@@ -57,7 +60,7 @@ struct SegmentSealer {
       let records = try source.block(index.place(at: number)).records
       survey.add(records, unresolved: walk.unresolved(in: records))
     }
-    try walk.resolve(survey.authors)
+    try walk.resolve(survey.authors, newcomers: survey.newcomers)
     var writer: DenseSegmentWriter
     do {
       writer = try DenseSegmentWriter(file, replacing: source.header, salt: random(), survey: survey)

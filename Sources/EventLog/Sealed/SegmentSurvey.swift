@@ -5,9 +5,14 @@ import ChatPrimitives
 struct SegmentSurvey {
   /// What is kept of what is said, to choose the dictionary from, in bytes.
   private static let sampleBytes = 4 * 1024 * 1024
+  /// How much must have been said for a dictionary to be worth its room, in bytes.
+  private static let sampleForDictionary = 4 * LogFormat.maximumDictionaryBytes
 
   private(set) var census = UUIDCensus()
+  /// Whose registration lies before the segment, if anywhere.
   private(set) var authors: Set<UUIDBytes> = []
+  /// Who is registered in it, by the first record of the user's stream: nothing lies before.
+  private(set) var newcomers: Set<UUIDBytes> = []
   private let blocks: Int
   private var sample: [UInt8] = []
   private var blocksSeen = 0
@@ -18,7 +23,12 @@ struct SegmentSurvey {
   }
 
   mutating func add(_ records: [LogRecord], unresolved: [UUIDBytes]) {
-    for record in records { census.count(record.envelope) }
+    for record in records {
+      census.count(record.envelope)
+      if record.isRegistration, record.envelope.streamVersion == StreamVersion(1) {
+        newcomers.insert(record.envelope.stream)
+      }
+    }
     authors.formUnion(unresolved)
     blocksSeen += 1
     sample(records[(records.count / 2)...], until: blocksSeen * Self.sampleBytes / blocks)
@@ -26,6 +36,8 @@ struct SegmentSurvey {
 
   /// What blocks may refer back to.
   func dictionary() -> [UInt8] {
+    // The dictionary takes room itself, and a short segment has little for it to help with.
+    guard sample.count >= Self.sampleForDictionary else { return [] }
     var trainer = DictionaryTrainer(sample)
     return trainer.dictionary(bytes: LogFormat.maximumDictionaryBytes)
   }

@@ -5,12 +5,6 @@ struct UUIDTable: Sendable {
   /// One after the other, in network order.
   private let bytes: [UInt8]
 
-  static let empty = UUIDTable(unchecked: [])
-
-  private init(unchecked bytes: [UInt8]) {
-    self.bytes = bytes
-  }
-
   init(parsing bytes: [UInt8]) throws(FormatFlaw) {
     guard bytes.count % UUIDBytes.byteCount == 0 else { throw FormatFlaw("the table of UUIDs is cut short") }
     self.bytes = bytes

@@ -22,8 +22,8 @@ struct AppendCommand: ParsableCommand {
   @Option(help: "How long to measure, in seconds.")
   var seconds = 3.0
 
-  @Option(help: "What a writer is: tasks or threads.")
-  var drive = "tasks"
+  @Option(help: "What a writer is: a task on one loop, a task on the pool, or a thread (loop, pool, threads).")
+  var drive = "loop"
 
   @Flag(help: "Seal full segments meanwhile, as a server does.")
   var sealing = false
@@ -49,7 +49,8 @@ struct AppendCommand: ParsableCommand {
 
   func validate() throws {
     guard writers >= 1, outstanding >= 1, seconds > 0, AppendLoad.Kind(rawValue: drive) != nil else {
-      throw ValidationError("writers and outstanding are at least 1, seconds more than 0, drive is tasks or threads")
+      throw ValidationError(
+        "writers and outstanding are at least 1, seconds more than 0, drive is loop, pool or threads")
     }
     guard writers * outstanding <= CommitPipeline<SampleMachine>.queueLimit else {
       throw ValidationError("at most \(CommitPipeline<SampleMachine>.queueLimit) events can wait at once")
@@ -59,7 +60,7 @@ struct AppendCommand: ParsableCommand {
   func run() throws {
     let log = try EmbeddedLog.open(directory: data, options: LogOptions(sealsInBackground: sealing))
     let load = AppendLoad(log, writers: writers, outstanding: outstanding)
-    try load.start(AppendLoad.Kind(rawValue: drive) ?? .tasks)
+    try load.start(AppendLoad.Kind(rawValue: drive) ?? .loop)
     Thread.sleep(forTimeInterval: Self.warmUp)
     let start = load.mark()
     Thread.sleep(forTimeInterval: seconds)

@@ -11,7 +11,11 @@ import Synchronization
 final class AppendLoad: Sendable {
   /// What a writer is.
   enum Kind: String, CaseIterable {
-    case tasks
+    /// Tasks on one thread, as on an event loop of the server.
+    case loop
+    /// Tasks on the pool that Swift gives them.
+    case pool
+    /// A thread for each.
     case threads
   }
 
@@ -33,6 +37,7 @@ final class AppendLoad: Sendable {
   private let isOver = Atomic(false)
   private let writerClock = Mutex<ProcessorClock?>(nil)
   private let running = DispatchGroup()
+  private let loop = LoopExecutor()
 
   init(_ log: EmbeddedLog, writers: Int, outstanding: Int) {
     self.writers = writers
@@ -59,7 +64,12 @@ final class AppendLoad: Sendable {
     for writer in 0..<writers {
       running.enter()
       switch kind {
-      case .tasks:
+      case .loop:
+        Task(executorPreference: loop) { [self] in
+          await write(as: writer)
+          running.leave()
+        }
+      case .pool:
         Task { [self] in
           await write(as: writer)
           running.leave()
@@ -83,6 +93,7 @@ final class AppendLoad: Sendable {
   func stop() throws {
     isOver.store(true, ordering: .relaxed)
     running.wait()
+    loop.stop()
     pipeline.close()
     events.close()
     try store.close()

@@ -1,0 +1,165 @@
+"""A user is erased from a copy of a log: kept heads and proofs hold for the copy, and what the user said is gone."""
+
+import base64
+import dataclasses
+import json
+import os
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+
+from harness import merkle
+from harness.client import new_id
+from harness.command import audit, hansard
+from harness.people import World
+from harness.places import hansard_binary
+from harness.real_log import read_parts, seal, written_anew
+from harness.server import Server
+from harness.verifying import verify  # noqa: F401 (fixture)
+
+MESSAGES = 30
+KEEP_EVERY = 3
+RETAINED, ERASED, OWN_SALT = 0, 1, 2
+LOGWORK = os.environ.get("LOGWORK_BIN") or str(hansard_binary().with_name("logwork"))
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory):
+    """A log at rest with three users who talk, and a tree head of it that is kept elsewhere."""
+    folder = tmp_path_factory.mktemp("erasure")
+    server = Server(folder / "data").start()
+    anna, ben, carol = World(server).users("Anna", "Benedikt-the-erased", "Carol")
+    room = anna.room("Tea", ben, carol)
+    for number in range(MESSAGES):
+        for person in (anna, ben, carol):
+            person.send(room, f"{person.nickname} says {number}: {new_id()}")
+    server.stop()
+    kept = folder / "kept.txt"
+    kept.write_text(hansard("log", "checkpoint", "--data", server.data).output)
+    rows = audit(server.data)
+    yield SimpleNamespace(
+        folder=folder, data=server.data, user=ben.id, kept=kept, key=(server.data / "checkpoint.pub").read_text().strip(),
+        rows=rows, of_user=[row for row in rows if row["actor"] == ben.id],
+        texts=[row["detail"]["text"] for row in rows if row["type"] == "message.sent" and row["actor"] == ben.id])
+    server.end()
+
+
+def erase(story, name: str, keep_every: int) -> SimpleNamespace:
+    """A sealed copy without the user; events by position."""
+    data = story.folder / name
+    subprocess.run(
+        [LOGWORK, "erase", "--data", story.data, "--output", data, "--user", story.user, "--keep-every", str(keep_every)],
+        check=True, capture_output=True, text=True)
+    assert seal(data)["segmentsSealed"] == 1
+    parts = read_parts(data)
+    return SimpleNamespace(data=data, parts=parts, events=dict(enumerate((e for p in parts for e in p.events()), 1)))
+
+
+@pytest.fixture(scope="module")
+def copy(story):
+    """Every third record of the user is kept."""
+    return erase(story, "copy", KEEP_EVERY)
+
+
+@pytest.fixture(scope="module")
+def bare(story):
+    """No record of the user is kept."""
+    return erase(story, "bare", 0)
+
+
+def positions(story, copy, form: int) -> list[int]:
+    """Where the user's messages of this form stand."""
+    return [row["position"] for row in story.of_user
+            if row["type"] == "message.sent" and copy.events[row["position"]].form == form]
+
+
+def registration(story) -> int:
+    return next(row["position"] for row in story.of_user if row["type"] == "user.registered")
+
+
+@pytest.fixture
+def shown(story, tmp_path, verify):
+    """The JSON object of a record's proof, and what the script says of it, when both verifiers accept the proof."""
+    def prove(data, position: int) -> tuple[dict, dict]:
+        path = tmp_path / f"{position}.tlog-proof"
+        path.write_text(hansard("log", "prove", "--data", data, "--position", position).output)
+        said = hansard("log", "check-proof", path, "--key", story.key).output
+        assert said.startswith(f"ok: the record stands at position {position} of ")
+        answer = verify("--proof", path, "--key", story.key, "--checkpoint", story.kept)
+        assert (answer.status, answer.result.get("position")) == (0, position), answer.errors
+        extra = path.read_text().split("\n")[1].removeprefix("extra ")
+        return json.loads(base64.b64decode(extra)), answer.result
+    return prove
+
+
+def test_the_kept_head_holds_for_the_copy(story, copy, bare, verify):
+    for erased in (copy, bare):
+        answer = verify("--data", erased.data, "--checkpoint", story.kept, "--key", story.key)
+        assert answer.status == 0, answer.errors
+        assert answer.result["root"] == story.kept.read_text().split("\n")[2]
+        forms = [event.form for event in erased.events.values()]
+        assert (answer.result["erased"], answer.result["ownSalts"]) == (forms.count(ERASED), forms.count(OWN_SALT))
+        assert (answer.result["records"], answer.result["sealed"]) == (len(story.rows), 1)
+
+
+def test_what_the_user_wrote_and_nothing_else_is_erased(story, copy, bare):
+    assert len(story.texts) == MESSAGES and registration(story) in copy.events
+    for row in story.rows:
+        position, by_user = row["position"], row["actor"] == story.user
+        kept = by_user and position % KEEP_EVERY == 0 and position != registration(story)
+        assert copy.events[position].form == (OWN_SALT if kept else ERASED if by_user else RETAINED), row
+        assert bare.events[position].form == (ERASED if by_user else RETAINED), row
+    assert len(positions(story, copy, ERASED)) >= MESSAGES // 2 and len(positions(story, copy, OWN_SALT)) >= 5
+
+
+def test_an_erased_record_is_proved_without_its_payload(story, copy, shown):
+    for position in (positions(story, copy, ERASED)[0], positions(story, copy, ERASED)[-1], registration(story)):
+        extra, said = shown(copy.data, position)
+        event = copy.events[position]
+        assert extra == {"envelope": event.envelope().hex(), "digest": event.payload.hex()}
+        assert said["payload"] == "not shown"
+
+
+def test_a_kept_record_of_an_erased_user_is_proved_with_its_salt(story, copy, shown):
+    for position in (positions(story, copy, OWN_SALT)[0], positions(story, copy, OWN_SALT)[-1]):
+        extra, said = shown(copy.data, position)
+        event = copy.events[position]
+        assert (extra["salt"], extra["payload"]) == (event.salt.hex(), event.payload.hex())
+        assert extra["digest"] == merkle.sha256(event.salt, event.payload).hex()
+        assert said["payload"] == f"{len(event.payload)} bytes"
+        # The salt is the one that the key gave before: the proof out of the original shows the same.
+        assert shown(story.data, position)[0] == extra
+
+
+def test_the_erased_text_is_nowhere_in_the_copy(story, copy, bare):
+    texts = {row["position"]: row["detail"]["text"] for row in story.of_user if row["type"] == "message.sent"}
+    for erased in (copy, bare):
+        gone = [position for position in texts if erased.events[position].form == ERASED]
+        said = "".join(json.dumps(row, ensure_ascii=False) for row in audit(erased.data))
+        stored = b"\0".join([event.payload for event in erased.events.values()]
+                            + [part.dictionary for part in erased.parts])
+        files = b"\0".join(path.read_bytes() for path in erased.data.rglob("*") if path.is_file())
+        for position in gone:
+            shown = hansard("log", "inspect", "--data", erased.data, "--json", "--position", position).output
+            assert json.loads(shown)["payload"] == "erased" and texts[position] not in shown
+            assert texts[position] not in said
+            assert texts[position].encode() not in stored and texts[position].encode() not in files
+        for position in set(texts) - set(gone):
+            assert texts[position] in said
+    assert b"Benedikt-the-erased" not in b"".join(event.payload for event in bare.events.values())
+
+
+def test_a_forged_digest_is_caught_by_the_kept_head(story, copy, tmp_path, verify):
+    """The forger has the signing key, and makes tree and heads anew."""
+    for number, position in enumerate((positions(story, copy, ERASED)[3], registration(story))):
+        def change(events: list) -> list:
+            forged = dataclasses.replace(events[position - 1], payload=merkle.sha256(b"never said"))
+            assert forged.form == ERASED
+            return [*events[: position - 1], forged, *events[position:]]
+
+        data = tmp_path / f"forged-{number}"
+        written_anew(copy.data, data, change)
+        assert verify("--data", data, "--key", story.key).status == 0
+        answer = verify("--data", data, "--key", story.key, "--checkpoint", story.kept)
+        assert answer.status == 1 and answer.result["file"] == str(story.kept)
