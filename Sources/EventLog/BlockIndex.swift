@@ -50,10 +50,10 @@ struct BlockIndex {
       offsets.append(offset)
       lastTimes.append(Timestamp(milliseconds: lastTime))
     }
-    guard lastTimes.last == seal.lastTime else { throw FormatFlaw("the index does not end with the seal's last time") }
     guard let last = offsets.last, Self.mayHold(seal.sections.dictionary.offset - Int(last)) else {
       throw FormatFlaw("the last entry of the index is out of order")
     }
+    guard lastTimes.last == seal.lastTime else { throw FormatFlaw("the index does not end with the seal's last time") }
     endOffset = UInt64(seal.sections.dictionary.offset)
     next = LogPosition(header.first.value + seal.records)
     chain = seal.chain

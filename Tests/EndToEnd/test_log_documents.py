@@ -45,18 +45,19 @@ def run(folder: pathlib.Path, command: str) -> subprocess.CompletedProcess:
 
 
 def masked(text: str) -> str:
-    """Without what differs from log to log: IDs, times, hashes and numbers."""
+    """Without what differs from log to log: IDs, times, hashes, numbers and how large their units are."""
     text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32}\b", "ID", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "TIME", text)
     text = re.sub(r"[A-Za-z0-9+/]{40,}=*", "BASE64", text)
-    return re.sub(r"\d[\d,.]*", "N", text)
+    return re.sub(r"\bN [KMG]iB", "N bytes", re.sub(r"\d[\d,.]*", "N", text))
 
 
 def examples(section: str) -> list[tuple[str, str]]:
     """Each command that is shown with a prompt, and what it prints."""
     page = (DOCS / "tools.md").read_text()
     (text,) = re.findall(rf"^## {re.escape(section)}$(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
-    shown = [block for block in re.findall(r"```\n(.*?)```", text, re.DOTALL) if block.startswith("$ ")]
+    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    shown = [block for block in blocks if block.startswith("$ ")]
     assert shown, f"tools.md shows no example of {section}"
     parts = [part for block in shown for part in block.removeprefix("$ ").split("\n$ ")]
     return [(command, output) for command, _, output in (part.partition("\n") for part in parts)]
