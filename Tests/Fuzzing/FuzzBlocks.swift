@@ -150,14 +150,17 @@ private func compressAgain(_ rows: [UInt8]) {
 }
 
 /// Writes records as columns and reads them back: with the table that the segment would get, and with a given one.
-private func throughColumns(_ records: [LogRecord], table given: UUIDTable = .empty) {
+private func throughColumns(_ records: [LogRecord], table given: UUIDTable? = nil) {
   guard !records.isEmpty else { return }
   var census = UUIDCensus()
   for record in records { census.count(record.envelope) }
   let (bytes, numbers) = census.table()
   guard let table = try? UUIDTable(parsing: bytes) else { fatalError("a table that was made does not parse") }
   demand(table.distinctNumbers == numbers, "a table that was made names no UUID twice")
-  for (table, numbers) in [(table, numbers), (given, given.distinctNumbers ?? [:])] {
+  var pairs = [(table, numbers)]
+  // No writer makes a table that names a UUID twice.
+  if let given, let numbers = given.distinctNumbers { pairs.append((given, numbers)) }
+  for (table, numbers) in pairs {
     var writer = ColumnWriter(numbers: numbers)
     for record in records { writer.append(record) }
     let body = writer.finished()
