@@ -9,7 +9,7 @@ import Synchronization
 /// such command yet.
 struct EraseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "erase", abstract: "Copy a log, with everything erased that one user said.")
+    commandName: "erase", abstract: "Copy a log, with the payloads erased of all that one user did.")
 
   @Option(help: "The data directory to read.")
   var data: String
@@ -20,8 +20,8 @@ struct EraseCommand: ParsableCommand {
   @Option(help: "The user.")
   var user: String
 
-  @Option(help: "Keep each record whose position is a multiple of this, with a salt of its own.")
-  var keepEvery: UInt64 = 3
+  @Option(help: "Keep each record whose position is a multiple of this, with a salt of its own; 0 keeps none.")
+  var keepEvery: UInt64 = 0
 
   struct Report: Encodable {
     let records: Int
@@ -31,7 +31,6 @@ struct EraseCommand: ParsableCommand {
 
   func run() throws {
     guard let author = UUIDBytes(text: user) else { throw ValidationError("--user \(user) is no UUID") }
-    guard keepEvery >= 1 else { throw ValidationError("--keep-every is at least 1") }
     guard !FileManager.default.fileExists(atPath: output) else { throw ValidationError("\(output) exists") }
     let reader = try LogReader.open(directory: data)
     var records: [LogRecord] = []
@@ -41,9 +40,16 @@ struct EraseCommand: ParsableCommand {
       records += block.records
       position = block.last.next
     }
-    let erased = try ErasedCopy(of: records, author: author) { $0.position.value % keepEvery == 0 }.records
+    let erased = try ErasedCopy(of: records, author: author) { record in
+      keepEvery > 0 && record.position.value % keepEvery == 0
+    }.records
+    guard erased != records else { throw ValidationError("the log has no record of the user \(user)") }
+    let keys = [CheckpointKey.fileName, CheckpointKey.publicFileName]
+    for name in keys where !FileManager.default.fileExists(atPath: "\(data)/\(name)") {
+      throw ValidationError("\(data) has no \(name), without which no tree head of the copy is signed")
+    }
     try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
-    for name in [CheckpointKey.fileName, CheckpointKey.publicFileName] {
+    for name in keys {
       try FileManager.default.copyItem(atPath: "\(data)/\(name)", toPath: "\(output)/\(name)")
     }
     try write(erased, identity: reader.identity)

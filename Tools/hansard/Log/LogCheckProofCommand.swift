@@ -20,11 +20,13 @@ struct LogCheckProofCommand: AsyncParsableCommand {
   func run() async throws {
     try await ToolError.report {
       let key = try CheckpointFiles.key(key)
-      if since == nil,
-        try CheckpointFiles.bytes(proof, limit: InclusionProof.maximumBytes).starts(with: Array("old ".utf8))
-      {
-        throw ToolError(
-          "\(proof) proves that a log has only grown", next: "name the older tree head with --since")
+      let isOfGrowth = try CheckpointFiles.bytes(proof, limit: InclusionProof.maximumBytes)
+        .starts(with: Array("old ".utf8))
+      if isOfGrowth, since == nil {
+        throw ToolError("\(proof) proves that a log has only grown", next: "name the older tree head with --since")
+      }
+      if !isOfGrowth, since != nil {
+        throw ToolError("\(proof) does not prove that a log has only grown", next: "leave out --since")
       }
       let older = try since.map(CheckpointFiles.note)
       let limit = older == nil ? InclusionProof.maximumBytes : ConsistencyProof.maximumBytes

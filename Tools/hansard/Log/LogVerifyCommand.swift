@@ -61,6 +61,7 @@ struct LogVerifyCommand: AsyncParsableCommand {
       do throws(CheckpointFlaw) {
         return KeptHead(try Checkpoint(verifying: note, by: verifier), name: path)
       } catch {
+        if json { try printRefusal(of: path, because: error.reason) }
         throw ToolError("\(path) is not to be believed", because: error.reason, exit: .found)
       }
     }
@@ -91,6 +92,7 @@ struct LogVerifyCommand: AsyncParsableCommand {
           ("root", .text(report.root.base64)),
           ("bytes", .number(report.bytes)),
           ("bytesBehindHead", .number(report.bytesBehindHead)),
+          ("damagedSuperblockCopies", .count(report.damagedSuperblockCopies)),
           ("head", .number(report.head.value)),
           ("identity", .text(report.identity.description)),
         ]))
@@ -101,12 +103,24 @@ struct LogVerifyCommand: AsyncParsableCommand {
           + "\(Quantity.bytes(report.bytes)), head \(report.head), in \(Quantity.seconds(seconds))")
       try output.line("tree head: \(report.head) records, root \(report.root.base64)")
       try output.line("agrees with \(Quantity.count(report.treeHeads)) signed tree heads")
+      if report.damagedSuperblockCopies > 0 {
+        try output.line("one of the two copies of the superblock is damaged; the other one counts")
+      }
       if report.bytesBehindHead > 0 {
         try output.line(
           "\(Quantity.bytes(report.bytesBehindHead)) stand behind the last durable event: a write under way, or what "
             + "a crash left for the next start to judge")
       }
     }
+    try output.flush()
+  }
+
+  private func printRefusal(of path: String, because reason: String) throws {
+    let output = ByteOutput()
+    try output.line(
+      .object([
+        ("ok", .bool(false)), ("code", .text("checkpoint_refused")), ("cause", .text(reason)), ("file", .text(path)),
+      ]))
     try output.flush()
   }
 
