@@ -20,25 +20,24 @@ struct LogCheckProofCommand: AsyncParsableCommand {
   func run() async throws {
     try await ToolError.report {
       let key = try CheckpointFiles.key(key)
-      let isOfGrowth = try CheckpointFiles.bytes(proof, limit: InclusionProof.maximumBytes)
-        .starts(with: Array("old ".utf8))
-      if isOfGrowth, since == nil {
+      let text = String(decoding: try CheckpointFiles.bytes(proof, limit: InclusionProof.maximumBytes), as: UTF8.self)
+      if text.hasPrefix("old "), since == nil {
         throw ToolError("\(proof) proves that a log has only grown", next: "name the older tree head with --since")
       }
-      if !isOfGrowth, since != nil {
+      if text.hasPrefix("c2sp.org/tlog-proof"), since != nil {
         throw ToolError("\(proof) does not prove that a log has only grown", next: "leave out --since")
       }
       let older = try since.map(CheckpointFiles.note)
       let limit = older == nil ? InclusionProof.maximumBytes : ConsistencyProof.maximumBytes
       let content = try CheckpointFiles.bytes(proof, limit: limit)
-      let text: String
+      let verdict: String
       do throws(CheckpointFlaw) {
-        text = try Self.check(content, since: older, by: key)
+        verdict = try Self.check(content, since: older, by: key)
       } catch {
         throw ToolError("\(proof) does not hold", because: error.reason, exit: .found)
       }
       let output = ByteOutput()
-      try output.line(text)
+      try output.line(verdict)
       try output.flush()
     }
   }
