@@ -178,12 +178,7 @@ package final class LogReader: BlockSource {
       }
       if !contradicts {
         let durable = durablePart(of: walk, index: index, known: known)
-        guard durable.next == known.next else {
-          throw LogError(
-            FormatFlaw("position \(known) is known to be durable, and no block ends with it"),
-            at: .init(file: tail.name, offset: durable.endOffset, position: durable.next))
-        }
-        return (durable, known)
+        return (durable, LogPosition(durable.next.value - 1))
       }
       guard contradictedAt != walk.offset else {
         throw LogError(flaw, at: .init(file: tail.name, offset: walk.offset, position: walk.next))
@@ -194,7 +189,8 @@ package final class LogReader: BlockSource {
 
   private func durablePart(of walk: SegmentWalk, index: BlockIndex, known: LogPosition) -> BlockIndex {
     var index = index
-    for found in walk.found where found.header.last <= known {
+    // A block is durable as a whole.
+    for found in walk.found where found.header.first <= known {
       index.append(found.header, checksum: found.checksum)
     }
     return index

@@ -83,6 +83,31 @@ struct AuditTests {
     for record in log.records {
       let block = try log.block(containing: record.position)
       #expect(!JSONValue.object(RecordView(record, in: block).fields).encoded.contains(Self.secret))
+      // Whoever made the proof may have let it show any payload.
+      let proven = RecordView(try proof(of: record, showsPayload: true))
+      #expect(!JSONValue.object(proven.fields).encoded.contains(Self.secret))
+    }
+  }
+
+  private func proof(of record: LogRecord, showsPayload: Bool) throws -> InclusionProof {
+    InclusionProof(
+      record: try ProvenRecord(record, author: .none, showsPayload: showsPayload), position: record.position, path: [],
+      checkpoint: SignedNote(text: [], signatures: []))
+  }
+
+  @Test("of a proven record as much is shown as of one in the log, but for where it is stored")
+  func proven() throws {
+    let log = try log()
+    let storage: Set = ["payload", "payloadBytes", "rawBytes", "segment", "blockOffset"]
+    for record in log.records {
+      let stored = RecordView(record, in: try log.block(containing: record.position)).fields
+      let expected = stored.filter { !storage.contains($0.0) }
+      let shown = RecordView(try proof(of: record, showsPayload: true)).fields.filter { !storage.contains($0.0) }
+      let hidden = RecordView(try proof(of: record, showsPayload: false)).fields.filter { !storage.contains($0.0) }
+      if !record.isRegistration { #expect(JSONValue.object(shown).encoded == JSONValue.object(expected).encoded) }
+      let envelope = JSONValue.object(Array(expected.dropLast())).encoded
+      #expect(JSONValue.object(Array(hidden.dropLast())).encoded == envelope)
+      #expect(hidden.last?.1.encoded.hasPrefix(#""not shown"#) == true)
     }
   }
 
@@ -170,6 +195,97 @@ struct AuditTests {
     try pipe.fileHandleForReading.close()
     try output.line("tea")
     #expect(throws: OutputClosed.self) { try output.flush() }
+  }
+}
+
+/// Rooms that talk in turns, in a log on a disk.
+@Suite("The audit of a sealed log")
+struct SealedAuditTests {
+  private static let rooms = (1...10 as ClosedRange<UInt64>).map { RoomID(UUIDBytes(high: 2, low: $0)) }
+  private static let rareRoom = RoomID(UUIDBytes(high: 2, low: 11))
+  private static let rarePositions: Set<UInt64> = [700, 1_900, 2_950]
+  private static let author = UserID(UUIDBytes(high: 1, low: 1))
+  private static let messages: UInt64 = 3_000
+  /// Messages of one room, before the next has its turn.
+  private static let turn: UInt64 = 150
+  private static let blockMessages = 50
+
+  private static func room(at position: UInt64) -> RoomID {
+    rarePositions.contains(position) ? rareRoom : rooms[Int((position - 1) / turn) % rooms.count]
+  }
+
+  /// Some 200 bytes that do not compress much.
+  private static func text(at position: UInt64) -> String {
+    let words = (0..<12 as Range<UInt64>).map { (position &* 12 &+ $0) &* 0x9e37_79b9_7f4a_7c15 }
+    return words.map { String($0, radix: 16) }.joined(separator: " ")
+  }
+
+  private static func fill(_ log: EmbeddedLog) throws {
+    var versions: [RoomID: UInt64] = [:]
+    while log.head.value < messages {
+      var block = BlockBuilder(first: log.head.next)
+      for _ in 0..<blockMessages {
+        let position = block.next
+        let room = room(at: position.value)
+        let version = versions[room, default: 0] + 1
+        versions[room] = version
+        let message = MessageID(UUIDBytes(high: 5, low: position.value))
+        let recorded = RecordedEvent(
+          stamp: Stamp(position: position, time: Timestamp(milliseconds: Int64(position.value) * 100)),
+          version: StreamVersion(version), actor: author, service: nil, device: nil, command: nil, originalTime: nil,
+          event: .room(room, .messageSent(message, author: author, text: text(at: position.value))))
+        let (envelope, payload) = try EventCodec.encode(recorded)
+        try block.append(envelope, payload: payload)
+      }
+      try log.append(block)
+    }
+  }
+
+  private static func rows(of room: RoomID, in log: any BlockSource) throws -> [AuditRow] {
+    var rows: [AuditRow] = []
+    try AuditScan(source: log, filter: AuditFilter(room: room)).forEach { rows.append($0) }
+    return rows
+  }
+
+  private static func blocks(of log: any BlockSource) throws -> [Block] {
+    var blocks: [Block] = []
+    var position = LogPosition.first
+    while position <= log.head {
+      let block = try log.block(containing: position)
+      blocks.append(block)
+      position = block.last.next
+    }
+    return blocks
+  }
+
+  @Test("a room's rows are those of the unsealed log, and no block is decoded that holds none of them")
+  func sealed() throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("audit-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let log = try EmbeddedLog.open(
+      directory: directory,
+      options: LogOptions(segmentBytes: 128 * 1024, preparesAhead: false, sealsInBackground: false))
+    try Self.fill(log)
+    let rooms = Self.rooms + [Self.rareRoom]
+    let unsealed = try rooms.map { room in try Self.rows(of: room, in: log) }
+    try log.roll()
+    while try log.sealNext() {}
+    try log.close()
+    let report = try LogVerifier(directory: directory).run()
+    #expect(report.sealedSegments > 1 && report.sealedSegments == report.segments - 1)
+    let blocks = try Self.blocks(of: LogReader.open(directory: directory))
+    for (room, expected) in zip(rooms, unsealed) {
+      let reader = try LogReader.open(directory: directory)
+      let before = reader.blocksRead
+      let rows = try Self.rows(of: room, in: reader)
+      let decoded = reader.blocksRead - before
+      let holding = blocks.count { $0.records.contains { $0.envelope.stream == room.uuid } }
+      #expect(decoded == holding && holding < blocks.count)
+      let positions = (1...Self.messages).filter { Self.room(at: $0) == room }
+      #expect(rows.map(\.position.value) == positions)
+      #expect(
+        rows.map { JSONValue.object($0.fields).encoded } == expected.map { JSONValue.object($0.fields).encoded })
+    }
   }
 }
 

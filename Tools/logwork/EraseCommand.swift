@@ -20,7 +20,8 @@ struct EraseCommand: ParsableCommand {
   @Option(help: "The user.")
   var user: String
 
-  @Option(help: "Keep each record whose position is a multiple of this, with a salt of its own; 0 keeps none.")
+  @Option(
+    help: "Keep the user's records whose positions are multiples of this, with salts of their own; 0 keeps none.")
   var keepEvery: UInt64 = 0
 
   struct Report: Encodable {
@@ -29,9 +30,20 @@ struct EraseCommand: ParsableCommand {
     let keptWithSalt: Int
   }
 
-  func run() throws {
-    guard let author = UUIDBytes(text: user) else { throw ValidationError("--user \(user) is no UUID") }
+  private var author: UUIDBytes {
+    get throws {
+      guard let author = UUIDBytes(text: user) else { throw ValidationError("--user \(user) is no UUID") }
+      return author
+    }
+  }
+
+  func validate() throws {
+    _ = try author
     guard !FileManager.default.fileExists(atPath: output) else { throw ValidationError("\(output) exists") }
+  }
+
+  func run() throws {
+    let author = try author
     let reader = try LogReader.open(directory: data)
     var records: [LogRecord] = []
     var position = LogPosition.first

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ChatPrimitives
 import EventLog
+import Foundation
 
 /// Finds the records of one stream, and counts how many blocks that takes.
 struct LookupCommand: ParsableCommand {
@@ -8,7 +9,7 @@ struct LookupCommand: ParsableCommand {
     commandName: "lookup", abstract: "Find one stream's records, and count the blocks that were decoded for it.",
     discussion: """
       Ends with 1 when a block was decoded that holds nothing of the stream, or when a look through the whole log finds \
-      other records.
+      other records; says on standard error what was found and what was expected.
       """)
 
   @Option(help: "The data directory.")
@@ -28,8 +29,19 @@ struct LookupCommand: ParsableCommand {
     let milliseconds: Double
   }
 
+  private var streamID: UUIDBytes {
+    get throws {
+      guard let id = UUIDBytes(text: stream) else { throw ValidationError("--stream \(stream) is no UUID") }
+      return id
+    }
+  }
+
+  func validate() throws {
+    _ = try streamID
+  }
+
   func run() throws {
-    guard let stream = UUIDBytes(text: stream) else { throw ValidationError("--stream \(stream) is no UUID") }
+    let stream = try streamID
     let started = ContinuousClock.now
     let reader = try LogReader.open(directory: data)
     var found: [LogPosition] = []
@@ -53,7 +65,24 @@ struct LookupCommand: ParsableCommand {
       Report(
         events: found.count, blocksDecoded: decoded, blocksHolding: holding, blocks: blocks, head: reader.head.value,
         milliseconds: milliseconds))
-    guard found == expected, decoded == holding else { throw ExitCode(1) }
+    let mismatches = Self.mismatches(found, expected) + Self.mismatches(decoded, holding)
+    for mismatch in mismatches { FileHandle.standardError.write(Data("FAILED: \(mismatch)\n".utf8)) }
+    guard mismatches.isEmpty else { throw ExitCode.failure }
+  }
+
+  private static func mismatches(_ found: [LogPosition], _ expected: [LogPosition]) -> [String] {
+    guard found != expected else { return [] }
+    let same = zip(found, expected).prefix { $0 == $1 }.count
+    let next = [found, expected].map { $0.count > same ? "position \($0[same])" : "no more" }
+    return [
+      "found \(found.count) records, expected \(expected.count); "
+        + "behind the first \(same) found \(next[0]), expected \(next[1])"
+    ]
+  }
+
+  private static func mismatches(_ decoded: Int, _ holding: Int) -> [String] {
+    guard decoded != holding else { return [] }
+    return ["decoded \(decoded) blocks, expected \(holding): those that hold records of the stream"]
   }
 
   private static func positions(of stream: UUIDBytes, in block: Block) -> [LogPosition] {

@@ -5,9 +5,15 @@ import Foundation
 enum CheckpointFiles {
   /// The key that a text or a file holds.
   static func key(_ argument: String) throws -> VerifierKey {
+    let isFile = FileManager.default.fileExists(atPath: argument)
+    // The text of a key has plus signs; most paths have none.
+    guard isFile || argument.utf8.contains(UInt8(ascii: "+")) else {
+      throw ToolError(
+        "there is no file \(argument)", because: "it is not the text of a verifier key either",
+        next: "name a checkpoint.pub")
+    }
     let text =
-      FileManager.default.fileExists(atPath: argument)
-      ? String(decoding: try bytes(argument, limit: VerifierKey.maximumTextBytes), as: UTF8.self) : argument
+      isFile ? String(decoding: try bytes(argument, limit: VerifierKey.maximumTextBytes), as: UTF8.self) : argument
     do {
       return try VerifierKey(parsing: text)
     } catch {

@@ -6,7 +6,7 @@ struct LogCheckProofCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check-proof",
     abstract: "Checks a proof of hansard log prove, without the log.",
-    discussion: "Ends with 1 when the proof does not hold.")
+    discussion: "Ends with 1 when the proof does not hold. Shows the record whose place is proven; never a secret.")
 
   @Argument(help: "The proof.")
   var proof: String
@@ -30,29 +30,30 @@ struct LogCheckProofCommand: AsyncParsableCommand {
       let older = try since.map(CheckpointFiles.note)
       let limit = older == nil ? InclusionProof.maximumBytes : ConsistencyProof.maximumBytes
       let content = try CheckpointFiles.bytes(proof, limit: limit)
-      let verdict: String
+      let verdict: [String]
       do throws(CheckpointFlaw) {
         verdict = try Self.check(content, since: older, by: key)
       } catch {
         throw ToolError("\(proof) does not hold", because: error.reason, exit: .found)
       }
       let output = ByteOutput()
-      try output.line(verdict)
+      for line in verdict { try output.line(line) }
       try output.flush()
     }
   }
 
-  /// What a proof that holds says.
+  /// What a proof that holds says, line by line.
   private static func check(
     _ content: [UInt8], since older: SignedNote?, by key: VerifierKey
-  ) throws(CheckpointFlaw) -> String {
+  ) throws(CheckpointFlaw) -> [String] {
     if let older {
       let proof = try ConsistencyProof(parsing: content)
       let head = try proof.verify(since: older, by: key)
-      return "ok: the first \(proof.old) records of \(head.origin) are the first of its \(head.size)"
+      return ["ok: the first \(proof.old) records of \(head.origin) are the first of its \(head.size)"]
     }
     let proof = try InclusionProof(parsing: content)
     let head = try proof.verify(by: key)
-    return "ok: the record stands at position \(proof.position) of \(head.origin), among \(head.size)"
+    return ["ok: the record stands at position \(proof.position) of \(head.origin), among \(head.size)"]
+      + FieldList.lines(RecordView(proof).fields)
   }
 }

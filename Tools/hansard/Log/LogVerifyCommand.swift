@@ -28,24 +28,39 @@ struct LogVerifyCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await ToolError.report {
-      let key = try key.map(CheckpointFiles.key)
-      let given = try heads(signedBy: key)
-      let bar = ProgressBar("verifying", total: nil, unit: .bytes)
-      defer { bar.finish() }
       do {
-        let report = try LogVerifier(directory: data.directory, checkpoints: given, key: key)
-          .run { done, total in bar.update(done, of: total) }
-        bar.finish()
-        try print(report, seconds: bar.seconds)
+        try verify()
       } catch let error as LogError where Self.isDamage(error.code) {
-        bar.finish()
-        if json { try print(error) }
+        if json { try printFlaw(error.code.rawValue, because: error.cause, at: error.location) }
         throw ToolError(error, exit: .found)
+      } catch let refused as RefusedHead {
+        if json { try printFlaw(RefusedHead.code, because: refused.error.reason, at: .init(file: refused.file)) }
+        throw refused.error
       }
     }
   }
 
+  private func verify() throws {
+    let key = try key.map(CheckpointFiles.key)
+    let given = try heads(signedBy: key)
+    let bar = ProgressBar("verifying", total: nil, unit: .bytes)
+    defer { bar.finish() }
+    let report = try LogVerifier(directory: data.directory, checkpoints: given, key: key)
+      .run { done, total in bar.update(done, of: total) }
+    bar.finish()
+    try print(report, seconds: bar.seconds)
+  }
+
+  /// A tree head that was named and is not to be believed.
+  private struct RefusedHead: Error {
+    static let code = "checkpoint_refused"
+
+    let file: String
+    let error: ToolError
+  }
+
   /// The tree heads that were named, whose signatures hold.
+  /// - Throws: `RefusedHead` for one that is none, or that is not signed by the key.
   private func heads(signedBy key: VerifierKey?) throws -> [KeptHead] {
     if checkpoints.isEmpty { return [] }
     let own = try CheckpointKey.loadVerifier(
@@ -57,13 +72,20 @@ struct LogVerifyCommand: AsyncParsableCommand {
         next: "name the key with --key")
     }
     return try checkpoints.map { path in
-      let note = try CheckpointFiles.note(path)
-      do throws(CheckpointFlaw) {
-        return KeptHead(try Checkpoint(verifying: note, by: verifier), name: path)
-      } catch {
-        if json { try printRefusal(of: path, because: error.reason) }
-        throw ToolError("\(path) is not to be believed", because: error.reason, exit: .found)
+      do {
+        return try Self.head(path, signedBy: verifier)
+      } catch let error as ToolError where error.exit == .found {
+        throw RefusedHead(file: path, error: error)
       }
+    }
+  }
+
+  private static func head(_ path: String, signedBy key: VerifierKey) throws -> KeptHead {
+    let note = try CheckpointFiles.note(path)
+    do {
+      return KeptHead(try Checkpoint(verifying: note, by: key), name: path)
+    } catch {
+      throw ToolError("\(path) is not to be believed", because: error.reason, exit: .found)
     }
   }
 
@@ -115,23 +137,13 @@ struct LogVerifyCommand: AsyncParsableCommand {
     try output.flush()
   }
 
-  private func printRefusal(of path: String, because reason: String) throws {
-    let output = ByteOutput()
-    try output.line(
-      .object([
-        ("ok", .bool(false)), ("code", .text("checkpoint_refused")), ("cause", .text(reason)), ("file", .text(path)),
-      ]))
-    try output.flush()
-  }
-
-  private func print(_ damage: LogError) throws {
-    let location = damage.location
+  private func printFlaw(_ code: String, because cause: String?, at location: LogError.Location?) throws {
     let output = ByteOutput()
     try output.line(
       .object([
         ("ok", .bool(false)),
-        ("code", .text(damage.code.rawValue)),
-        ("cause", .text(orNull: damage.cause)),
+        ("code", .text(code)),
+        ("cause", .text(orNull: cause)),
         ("file", .text(orNull: location?.file)),
         ("offset", location?.offset.map(JSONValue.number) ?? .null),
         ("position", location?.position.map { .number($0.value) } ?? .null),

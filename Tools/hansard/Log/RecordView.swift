@@ -7,12 +7,43 @@ import EventStore
 struct RecordView {
   let fields: [(String, JSONValue)]
 
+  /// A record at its place in the log.
   init(_ record: LogRecord, in block: Block) {
-    let envelope = record.envelope
+    let stored: [(String, JSONValue)] = [
+      ("payload", Self.form(of: record.payload)),
+      ("payloadBytes", .count(record.payload.retained?.count ?? 0)),
+      ("rawBytes", .count(record.rawBytes)),
+      ("segment", .text(block.segment)),
+      ("blockOffset", .number(block.offset)),
+    ]
+    fields =
+      Self.fields(of: record.envelope, at: record.position) + stored + [("detail", Self.detail(of: record))]
+  }
+
+  /// The record of a proof that was found to hold. Nothing is known of where the log stores it.
+  init(_ proof: InclusionProof) {
+    let envelope = proof.record.envelope
+    var shown: [(String, JSONValue)] = [
+      ("payload", .text("not shown")),
+      ("detail", .text("not shown: the payload was erased, or can hold a secret")),
+    ]
+    if let payload = proof.record.opening?.payload {
+      let record = LogRecord(position: proof.position, envelope: envelope, payload: .retained(payload))
+      shown = [
+        ("payload", .text("shown")),
+        ("payloadBytes", .count(payload.count)),
+        ("detail", Self.detail(of: record)),
+      ]
+    }
+    fields = Self.fields(of: envelope, at: proof.position) + shown
+  }
+
+  /// What is known of a record without its payload.
+  private static func fields(of envelope: RecordEnvelope, at position: LogPosition) -> [(String, JSONValue)] {
     let kind = EventKind(rawValue: envelope.kind)
     let streamKind = StreamKind(rawValue: envelope.streamKind)
-    fields = [
-      ("position", .number(record.position.value)),
+    return [
+      ("position", .number(position.value)),
       ("type", .text(kind?.name ?? "unknown")),
       ("kind", .number(UInt64(envelope.kind))),
       ("payloadVersion", .number(UInt64(envelope.payloadVersion))),
@@ -26,12 +57,6 @@ struct RecordView {
       ("device", .text(orNull: envelope.device?.text)),
       ("subject", .text(orNull: envelope.subject?.text)),
       ("command", .text(orNull: envelope.command?.text)),
-      ("payload", Self.form(of: record.payload)),
-      ("payloadBytes", .count(Self.bytes(of: record.payload))),
-      ("rawBytes", .count(record.rawBytes)),
-      ("segment", .text(block.segment)),
-      ("blockOffset", .number(block.offset)),
-      ("detail", Self.detail(of: record)),
     ]
   }
 
@@ -40,13 +65,6 @@ struct RecordView {
     case .retained: .text("retained")
     case .erased: .text("erased")
     case .retainedWithSalt: .text("retained with a salt of its own")
-    }
-  }
-
-  private static func bytes(of payload: RecordPayload) -> Int {
-    switch payload {
-    case .retained(let bytes), .retainedWithSalt(let bytes, _): bytes.count
-    case .erased: 0
     }
   }
 
