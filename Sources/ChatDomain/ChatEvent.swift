@@ -4,6 +4,7 @@ package import ChatPrimitives
 package enum ChatEvent: Sendable, Equatable {
   case user(UserID, UserEvent)
   case room(RoomID, RoomEvent)
+  case workspace(WorkspaceID, WorkspaceEvent)
   case server(ServerEvent)
 }
 

@@ -7,6 +7,7 @@ extension ChatEvent {
     switch self {
     case .user(let id, let event): event.fingerprint?.scoped(to: id.uuid)
     case .room(let id, let event): event.fingerprint?.scoped(to: id.uuid)
+    case .workspace(let id, let event): event.fingerprint?.scoped(to: id.uuid)
     case .server: nil
     }
   }

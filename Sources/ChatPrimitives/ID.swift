@@ -44,6 +44,8 @@ public enum Entity {
   public enum Device {}
   public enum Room {}
   public enum Invite {}
+  public enum Workspace {}
+  public enum Media {}
   public enum Message {}
   public enum Command {}
   public enum Service {}
@@ -54,6 +56,9 @@ public typealias SessionID = ID<Entity.Session>
 public typealias DeviceID = ID<Entity.Device>
 public typealias RoomID = ID<Entity.Room>
 public typealias InviteID = ID<Entity.Invite>
+public typealias WorkspaceID = ID<Entity.Workspace>
+/// Names what one user uploaded; the same content uploaded again by the same user has the same.
+public typealias MediaID = ID<Entity.Media>
 /// Unique within its room.
 public typealias MessageID = ID<Entity.Message>
 /// What a client names a mutation by (the `Idempotency-Key` header). Unique within its actor.

@@ -63,7 +63,8 @@ extension AccountsQueries {
       let registered = try row.stamp()
       states[id] = .registered(
         User(
-          nickname: nickname, email: email, externalID: externalID, credential: try Self.readCredential(&row),
+          profile: Profile(nickname: nickname), email: email, externalID: externalID,
+          credential: try Self.readCredential(&row),
           registrationFingerprint: fingerprint, registered: registered, sessions: sessions[id] ?? [:],
           devices: devices[id] ?? [:]))
     }

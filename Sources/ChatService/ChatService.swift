@@ -169,7 +169,7 @@ extension ChatCommand.Operation {
     case .sendMessage(let id, _, _, _), .editMessage(let id, _, _), .deleteMessage(let id, _),
       .moveReadMarker(let id, _):
       return MessageKey(room: room, message: id)
-    case .create, .rename, .archive, .createInvite, .revokeInvite, .acceptInvite, .join, .addMember, .removeMember,
+    case .create, .edit, .archive, .createInvite, .revokeInvite, .acceptInvite, .join, .addMember, .removeMember,
       .leave, .mute:
       return nil
     }
@@ -187,12 +187,12 @@ extension ChatCommand.Operation {
   func with(_ facts: MessageFacts?) -> Self {
     guard let facts, case .room(let room, let wish) = self else { return self }
     switch wish {
-    case .sendMessage(let id, let text, let fingerprint, _):
-      return .room(room, .sendMessage(id, text: text, fingerprint: fingerprint, prior: facts))
-    case .editMessage(let id, let text, _): return .room(room, .editMessage(id, text: text, target: facts))
+    case .sendMessage(let id, let content, let fingerprint, _):
+      return .room(room, .sendMessage(id, content, fingerprint: fingerprint, prior: facts))
+    case .editMessage(let id, let edit, _): return .room(room, .editMessage(id, edit, target: facts))
     case .deleteMessage(let id, _): return .room(room, .deleteMessage(id, target: facts))
     case .moveReadMarker(let id, _): return .room(room, .moveReadMarker(id, target: facts))
-    case .create, .rename, .archive, .createInvite, .revokeInvite, .acceptInvite, .join, .addMember, .removeMember,
+    case .create, .edit, .archive, .createInvite, .revokeInvite, .acceptInvite, .join, .addMember, .removeMember,
       .leave, .mute:
       return self
     }

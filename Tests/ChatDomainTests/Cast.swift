@@ -98,8 +98,8 @@ extension MessageFacts {
   ) -> MessageFacts {
     let revision = Stamp.at(deletedAt ?? position)
     return MessageFacts(
-      author: author, ordinal: ordinal, sent: .at(position), sentAt: Stamp.at(position).time,
-      revision: revision.position, isDeleted: deletedAt != nil, fingerprint: .message(text: text, author: author),
+      author: author, place: .room(ordinal), sent: .at(position), sentAt: Stamp.at(position).time,
+      revision: revision.position, isDeleted: deletedAt != nil, fingerprint: .message(.plain(text), author: author),
       revisedAt: revision.time)
   }
 }
@@ -108,7 +108,7 @@ extension RoomCommand {
   static func send(
     _ text: String = "hello", id: MessageID = hello, by author: UserID, prior: MessageFacts? = nil
   ) -> RoomCommand {
-    .sendMessage(id, text: text, fingerprint: .message(text: text, author: author), prior: prior)
+    .sendMessage(id, .plain(text), fingerprint: .message(.plain(text), author: author), prior: prior)
   }
 }
 

@@ -6,17 +6,18 @@ import Testing
 struct ErasureSpecs {
   private static let everyRoomFact: [RoomEvent] =
     teaRoom + [
-      .renamed(name: "coffee"), .inviteCreated(.giving()), .inviteRevoked(link), .memberLeft(dave),
-      .memberRemoved(carol), .muted(bob, until: noon), .messageSent(hello, author: bob, text: "hello"),
-      .messageEdited(hello, ordinal: 1, text: "hi"), .messageDeleted(hello, ordinal: 1),
+      .edited(RoomEdit(name: "coffee")), .inviteCreated(.giving()), .inviteRevoked(link), .memberLeft(dave),
+      .memberRemoved(carol), .muted(bob, until: noon), .messageSent(hello, author: bob, thread: nil, .plain("hello")),
+      .messageEdited(hello, at: .room(1), .plain("hi")), .messageDeleted(hello, at: .room(1)),
       .readMarkerMoved(alice, to: hello, ordinal: 1), .archived, .memberJoined(carol, role: .member, invite: link),
       .muted(stranger, until: nil), .readMarkerMoved(stranger, to: hello, ordinal: 9),
-      .messageSent(id(41), author: stranger, text: nil), .inviteRevoked(id(31)), .archived, .created(.named("again")),
+      .messageSent(id(41), author: stranger, thread: nil, nil), .inviteRevoked(id(31)), .archived,
+      .created(.named("again")),
     ]
 
   private static let everyUserFact: [UserEvent] =
     aliceAtHome + [
-      .profileChanged(nickname: "Al"), .sessionRefreshed(login, generation: 2),
+      .profileChanged(Profile(nickname: "Al")), .sessionRefreshed(login, generation: 2),
       .sessionRefreshed(otherLogin, generation: 2), .deviceUpdated(phone, .named("mine")),
       .deviceUpdated(tablet, .named("tablet")), .pushTokenInvalidated(id(12), PushToken(provider: .fcm, token: "t")),
       .deviceRemoved(tablet), .deviceRemoved(id(12)), .sessionEnded(login, .loggedOut),
@@ -48,7 +49,7 @@ struct ErasureSpecs {
   func erasedBeginnings() {
     let room = given(RoomDecider.self, [.erased(kind: 1)] + teaRoom.dropFirst())
     room.when(.create(.named()), by: .user(alice)).thenRejected(.idInUse)
-    room.when(.rename(name: "coffee"), by: .user(alice)).thenAccepted()
+    room.when(.edit(RoomEdit(name: "coffee")), by: .user(alice)).thenAccepted()
     room.when(.send(by: dave), by: .user(dave)).thenAccepted()
     let user = given(UserDecider.self, [.erased(kind: 1)])
     user.when(UserCommand(alice, .register(.named())), by: .nobody()).thenRejected(.idInUse)
@@ -64,7 +65,7 @@ struct ErasureSpecs {
     for fact in Self.everyUserFact.dropFirst() where fact != .registered(.named("again")) {
       #expect(given(UserDecider.self, [fact]).state == .absent)
     }
-    let room = given(RoomDecider.self, teaRoom + [.messageSent(hello, author: bob, text: nil)]).state.room
+    let room = given(RoomDecider.self, teaRoom + [.messageSent(hello, author: bob, thread: nil, nil)]).state.room
     #expect(room?.lastOrdinal == 1)
   }
 }

@@ -51,13 +51,14 @@ struct FingerprintSpecs {
     let target = MessageFacts.of(alice, at: 6)
     let commands: [RoomCommand] = [
       .create(.named()), .create(.named("coffee")), .create(.named("tea", .direct)), .create(.named(by: nil)),
-      .rename(name: "tea"), .rename(name: "coffee"), .archive, .createInvite(.giving()),
+      .edit(RoomEdit(name: "tea")), .edit(RoomEdit(name: "coffee")), .archive, .createInvite(.giving()),
       .createInvite(.giving(.administrator)), .createInvite(.giving(id: id(31))), .createInvite(.giving(until: dawn)),
       .createInvite(.giving(uses: 1)), .revokeInvite(link), .revokeInvite(id(31)), .acceptInvite(link),
       .acceptInvite(id(31)), .join, .addMember(dave), .addMember(carol), .removeMember(dave), .removeMember(carol),
       .leave, .mute(until: nil), .mute(until: noon), .mute(until: dawn), .send(by: alice), .send("hi", by: alice),
-      .send(by: bob), .editMessage(hello, text: "hi", target: target), .editMessage(hello, text: "ho", target: target),
-      .editMessage(id(41), text: "hi", target: target), .deleteMessage(hello, target: target),
+      .send(by: bob), .editMessage(hello, .plain("hi"), target: target),
+      .editMessage(hello, .plain("ho"), target: target),
+      .editMessage(id(41), .plain("hi"), target: target), .deleteMessage(hello, target: target),
       .deleteMessage(id(41), target: target), .moveReadMarker(hello, target: target),
       .moveReadMarker(id(41), target: target),
     ]
@@ -79,8 +80,8 @@ struct FingerprintSpecs {
   @Test("bind a key to one stream, and a fact's is its command's in that stream")
   func scoped() {
     let (tea, coffee): (RoomID, RoomID) = (id(80), id(81))
-    let command = RoomCommand.rename(name: "tea")
-    let inTea = ChatEvent.room(tea, .renamed(name: "tea")).commandFingerprint
+    let command = RoomCommand.edit(RoomEdit(name: "tea"))
+    let inTea = ChatEvent.room(tea, .edited(RoomEdit(name: "tea"))).commandFingerprint
     #expect(inTea == command.fingerprint.scoped(to: tea.uuid))
     #expect(inTea != command.fingerprint.scoped(to: coffee.uuid))
     #expect(inTea != command.fingerprint)
@@ -95,8 +96,8 @@ struct FingerprintSpecs {
   func erased() {
     #expect(UserEvent.erased(kind: 1).fingerprint == nil)
     #expect(RoomEvent.erased(kind: 1).fingerprint == nil)
-    #expect(RoomEvent.messageSent(hello, author: alice, text: nil).fingerprint == nil)
-    #expect(RoomEvent.messageEdited(hello, ordinal: 1, text: nil).fingerprint == nil)
+    #expect(RoomEvent.messageSent(hello, author: alice, thread: nil, nil).fingerprint == nil)
+    #expect(RoomEvent.messageEdited(hello, at: .room(1), nil).fingerprint == nil)
     #expect(UserEvent.sessionRefreshed(login, generation: 0).fingerprint != nil)
   }
 }

@@ -42,8 +42,8 @@ struct RejectionSpecs {
       var desk = Desk<RoomDecider>(teaRoom)
       let act = Act.user(alice, key: .retried)
       do throws(Rejection) {
-        _ = try desk.submit(.rename(name: "green tea"), by: act)
-        _ = try desk.submit(.rename(name: "coffee"), by: act)
+        _ = try desk.submit(.edit(RoomEdit(name: "green tea")), by: act)
+        _ = try desk.submit(.edit(RoomEdit(name: "coffee")), by: act)
         return nil
       } catch {
         return error
@@ -87,9 +87,9 @@ struct RejectionSpecs {
 
   private static let ofRooms: Ways = [
     .roomNotFound: { room([.memberLeft(dave)], .leave, .user(dave)) },
-    .roomArchived: { room([.archived], .rename(name: "coffee")) },
-    .roomNameEmpty: { room([], .rename(name: "")) },
-    .roomNameTooLong: { room([], .rename(name: String(repeating: "r", count: 257))) },
+    .roomArchived: { room([.archived], .edit(RoomEdit(name: "coffee"))) },
+    .roomNameEmpty: { room([], .edit(RoomEdit(name: ""))) },
+    .roomNameTooLong: { room([], .edit(RoomEdit(name: String(repeating: "r", count: 257)))) },
     .memberNotFound: { room([], .removeMember(stranger)) },
     .tooManyMembers: {
       let others = (0..<UInt64(Limits.membersPerRoom)).map { RoomEvent.memberAdded(id(1000 + $0), role: .member) }
@@ -97,7 +97,7 @@ struct RejectionSpecs {
     },
     .messageNotFound: { room([], .deleteMessage(hello, target: nil)) },
     .messageDeleted: {
-      room([], .editMessage(hello, text: "hi", target: .of(alice, at: 6, deletedAt: 7)))
+      room([], .editMessage(hello, .plain("hi"), target: .of(alice, at: 6, deletedAt: 7)))
     },
     .emptyText: { room([], .send("", by: alice)) },
     .textTooLong: { room([], .send(String(repeating: "x", count: 16_385), by: alice)) },

@@ -32,8 +32,8 @@ struct RetrySpecs {
   /// Position 6 is an invite, 7 a message of bob's, 8 one of dave's; the command's fact is the ninth.
   private static let room: [RoomEvent] =
     teaRoom + [
-      .inviteCreated(.giving(uses: 1)), .messageSent(hello, author: bob, text: "hello"),
-      .messageSent(id(41), author: dave, text: "hello"),
+      .inviteCreated(.giving(uses: 1)), .messageSent(hello, author: bob, thread: nil, .plain("hello")),
+      .messageSent(id(41), author: dave, thread: nil, .plain("hello")),
     ]
 
   private static func byBob(
@@ -47,7 +47,7 @@ struct RetrySpecs {
   }
 
   static let ofRoom: [Retry<RoomDecider>] = [
-    byBob(.rename(name: "coffee"), then: [.renamed(name: "water"), .archived]),
+    byBob(.edit(RoomEdit(name: "coffee")), then: [.edited(RoomEdit(name: "water")), .archived]),
     byBob(.archive, then: []),
     byBob(.createInvite(.giving(id: id(31))), then: [.inviteRevoked(id(31)), .archived]),
     byBob(.revokeInvite(link), then: [.archived]),
@@ -56,19 +56,19 @@ struct RetrySpecs {
     byBob(.mute(until: noon), then: [.muted(bob, until: nil)]),
     byBob(
       .send(id: id(42), by: bob), again: .send(id: id(42), by: bob, prior: .of(bob, ordinal: 3, at: 9)),
-      then: [.messageEdited(id(42), ordinal: 3, text: "hi"), .messageDeleted(id(42), ordinal: 3), .archived]),
+      then: [.messageEdited(id(42), at: .room(3), .plain("hi")), .messageDeleted(id(42), at: .room(3)), .archived]),
     byBob(
-      .editMessage(hello, text: "hi", target: .of(bob, at: 7)),
-      again: .editMessage(hello, text: "hi", target: .of(bob, at: 7, deletedAt: 11)),
-      then: [.messageEdited(hello, ordinal: 1, text: "ho"), .messageDeleted(hello, ordinal: 1), .archived]),
+      .editMessage(hello, .plain("hi"), target: .of(bob, at: 7)),
+      again: .editMessage(hello, .plain("hi"), target: .of(bob, at: 7, deletedAt: 11)),
+      then: [.messageEdited(hello, at: .room(1), .plain("ho")), .messageDeleted(hello, at: .room(1)), .archived]),
     byBob(
       .deleteMessage(id(41), target: .of(dave, ordinal: 2, at: 8)),
       again: .deleteMessage(id(41), target: .of(dave, ordinal: 2, at: 8, deletedAt: 9)), then: [.archived]),
     byBob(
       .moveReadMarker(id(41), target: .of(dave, ordinal: 2, at: 8)),
       then: [
-        .messageSent(id(43), author: dave, text: "and"), .readMarkerMoved(bob, to: id(43), ordinal: 3),
-        .messageDeleted(id(41), ordinal: 2),
+        .messageSent(id(43), author: dave, thread: nil, .plain("and")), .readMarkerMoved(bob, to: id(43), ordinal: 3),
+        .messageDeleted(id(41), at: .room(2)),
       ]),
     Retry(
       first: .leave, again: .leave, act: bobAct, later: [.memberAdded(bob, role: .member)]),
@@ -96,7 +96,7 @@ struct RetrySpecs {
     try check(
       Retry<RoomDecider>(
         first: command, again: command, act: .user(alice),
-        later: [.renamed(name: "coffee"), .memberLeft(alice), .archived]), after: [])
+        later: [.edited(RoomEdit(name: "coffee")), .memberLeft(alice), .archived]), after: [])
   }
 
   // MARK: Users
@@ -111,7 +111,7 @@ struct RetrySpecs {
   private static let token = PushToken(provider: .apns, token: "a1b2")
 
   static let ofUser: [Retry<UserDecider>] = [
-    byAlice(.changeProfile(nickname: "Al"), then: [.profileChanged(nickname: "Ali")]),
+    byAlice(.changeProfile(nickname: "Al"), then: [.profileChanged(Profile(nickname: "Ali"))]),
     byAlice(.setDevice(tablet, .named("tablet")), then: [.deviceUpdated(tablet, .named("mine"))]),
     byAlice(.setDevice(tablet, .named("tablet")), then: [.deviceRemoved(tablet)]),
     byAlice(.setDevice(phone, .named("phone")), then: [.deviceUpdated(phone, .named("mine"))]),
@@ -129,7 +129,7 @@ struct RetrySpecs {
       later: [.deviceUpdated(phone, .named(tokens: [token]))]),
     Retry(
       first: UserCommand(alice, .register(.named())), again: UserCommand(alice, .register(.named(key: 2))),
-      act: .nobody(), later: [.profileChanged(nickname: "Al")]),
+      act: .nobody(), later: [.profileChanged(Profile(nickname: "Al"))]),
     Retry(
       first: UserCommand(alice, .startSession(id(22), device: phone, credentialVersion: 1)),
       again: UserCommand(alice, .startSession(id(22), device: phone, credentialVersion: 1)), act: .user(alice),
@@ -137,7 +137,8 @@ struct RetrySpecs {
     Retry(
       first: UserCommand(alice, .refreshSession(login, presented: 1)),
       again: UserCommand(alice, .refreshSession(login, presented: 1)), act: aliceAct,
-      later: [.profileChanged(nickname: "Al")], loss: [.sessionEnded(login, .loggedOut)], refusal: .sessionEnded),
+      later: [.profileChanged(Profile(nickname: "Al"))], loss: [.sessionEnded(login, .loggedOut)],
+      refusal: .sessionEnded),
   ]
 
   @Test("of a user", arguments: ofUser)
@@ -171,12 +172,15 @@ struct RetrySpecs {
   @Test("a key that comes with something else is refused, and another's or a new key is no retry")
   func reusedKey() throws {
     var desk = Desk<RoomDecider>(Self.room)
-    let first = try desk.submit(.rename(name: "coffee"), by: Self.bobAct)
-    #expect(throws: Rejection.idempotencyKeyReused) { try desk.submit(.rename(name: "water"), by: Self.bobAct) }
+    let first = try desk.submit(.edit(RoomEdit(name: "coffee")), by: Self.bobAct)
+    #expect(throws: Rejection.idempotencyKeyReused) { try desk.submit(.edit(RoomEdit(name: "water")), by: Self.bobAct) }
     #expect(throws: Rejection.idempotencyKeyReused) { try desk.submit(.archive, by: Self.bobAct) }
-    #expect(try desk.submit(.rename(name: "coffee"), by: Self.bobAct) == first)
-    #expect(try desk.submit(.rename(name: "coffee"), by: .user(bob, key: id(71))) == .at(first.position.value + 1))
-    #expect(try desk.submit(.rename(name: "coffee"), by: .user(alice, key: .retried)) == .at(first.position.value + 2))
+    #expect(try desk.submit(.edit(RoomEdit(name: "coffee")), by: Self.bobAct) == first)
+    #expect(
+      try desk.submit(.edit(RoomEdit(name: "coffee")), by: .user(bob, key: id(71))) == .at(first.position.value + 1))
+    #expect(
+      try desk.submit(.edit(RoomEdit(name: "coffee")), by: .user(alice, key: .retried)) == .at(first.position.value + 2)
+    )
     // An ID is its own key: a second message under a used one is a message all the same.
     let sent = try desk.submit(.send(id: id(42), by: bob), by: Self.bobAct)
     #expect(sent == .at(first.position.value + 3))

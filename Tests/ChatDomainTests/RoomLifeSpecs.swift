@@ -23,7 +23,7 @@ struct RoomLifeSpecs {
 
   @Test("the same creation again is the first one, whatever became of the room")
   func createsOnce() {
-    for later: [RoomEvent] in [[], [.renamed(name: "coffee")], [.archived], [.memberLeft(alice)]] {
+    for later: [RoomEvent] in [[], [.edited(RoomEdit(name: "coffee"))], [.archived], [.memberLeft(alice)]] {
       let state = given(RoomDecider.self, teaRoom + later)
       state.when(.create(.named()), by: .user(alice)).thenAlreadyDone(at: 1)
       state.when(.create(.named("coffee")), by: .user(alice)).thenRejected(.idInUse)
@@ -35,10 +35,10 @@ struct RoomLifeSpecs {
   @Test("the length of a room's name, in bytes", arguments: [(1, true), (255, true), (256, true), (257, false)])
   func nameLength(bytes: Int, isAccepted: Bool) {
     let name = String(repeating: "r", count: bytes)
-    let renamed = given(RoomDecider.self, teaRoom).when(.rename(name: name), by: .user(alice))
+    let renamed = given(RoomDecider.self, teaRoom).when(.edit(RoomEdit(name: name)), by: .user(alice))
     if isAccepted {
       creating(.named(name)).thenAccepted()
-      renamed.thenRecorded(.renamed(name: name))
+      renamed.thenRecorded(.edited(RoomEdit(name: name)))
     } else {
       creating(.named(name)).thenRejected(.roomNameTooLong)
       renamed.thenRejected(.roomNameTooLong)
@@ -50,14 +50,14 @@ struct RoomLifeSpecs {
     creating(.named("")).thenRejected(.roomNameEmpty)
     creating(.named("", .channel)).thenRejected(.roomNameEmpty)
     creating(.named("", .direct)).thenAccepted()
-    given(RoomDecider.self, teaRoom).when(.rename(name: ""), by: .user(alice)).thenRejected(.roomNameEmpty)
+    given(RoomDecider.self, teaRoom).when(.edit(RoomEdit(name: "")), by: .user(alice)).thenRejected(.roomNameEmpty)
     given(RoomDecider.self, [.created(.named("", .direct)), .memberJoined(alice, role: .owner, invite: nil)])
-      .when(.rename(name: ""), by: .user(alice)).thenAccepted()
+      .when(.edit(RoomEdit(name: "")), by: .user(alice)).thenAccepted()
   }
 
   @Test("owners, administrators and services rename and archive; a stranger learns nothing")
   func rights() {
-    for command: RoomCommand in [.rename(name: "tea"), .archive] {
+    for command: RoomCommand in [.edit(RoomEdit(name: "tea")), .archive] {
       let state = given(RoomDecider.self, teaRoom)
       for act: Act in [.user(alice), .user(bob), .service(), .service(for: bob)] {
         state.when(command, by: act).thenAccepted()
@@ -74,17 +74,19 @@ struct RoomLifeSpecs {
   @Test("an archived room can be read, left and tidied, and takes nothing new")
   func archived() {
     let facts: [RoomEvent] =
-      teaRoom + [.inviteCreated(.giving()), .messageSent(hello, author: carol, text: "hello"), .archived]
+      teaRoom + [
+        .inviteCreated(.giving()), .messageSent(hello, author: carol, thread: nil, .plain("hello")), .archived,
+      ]
     let state = given(RoomDecider.self, facts)
     let target = MessageFacts.of(carol, at: 7)
     state.when(.archive, by: .user(bob)).thenAlreadyDone(at: 8)
     for command: RoomCommand in [
-      .rename(name: "coffee"), .createInvite(.giving(id: id(31))), .addMember(stranger),
+      .edit(RoomEdit(name: "coffee")), .createInvite(.giving(id: id(31))), .addMember(stranger),
       .send(id: id(41), by: alice),
     ] {
       state.when(command, by: .user(alice)).thenRejected(.roomArchived)
     }
-    state.when(.editMessage(hello, text: "hi", target: target), by: .user(carol)).thenRejected(.roomArchived)
+    state.when(.editMessage(hello, .plain("hi"), target: target), by: .user(carol)).thenRejected(.roomArchived)
     let open = TestDirectory(registered: [stranger])
     state.with(open).when(.acceptInvite(link), by: .user(stranger)).thenRejected(.roomArchived)
     state.with(open).when(.join, by: .service(for: stranger)).thenRejected(.roomArchived)

@@ -69,13 +69,13 @@ struct RoomMemberSpecs {
   func losesRights(end: RoomEvent) {
     let target = MessageFacts.of(bob, at: 6)
     let commands: [RoomCommand] = [
-      .rename(name: "coffee"), .archive, .createInvite(.giving()), .revokeInvite(link), .addMember(newcomer),
+      .edit(RoomEdit(name: "coffee")), .archive, .createInvite(.giving()), .revokeInvite(link), .addMember(newcomer),
       .removeMember(carol), .leave, .mute(until: nil), .send(id: id(41), by: bob),
-      .send(by: bob, prior: target), .editMessage(hello, text: "hi", target: target),
+      .send(by: bob, prior: target), .editMessage(hello, .plain("hi"), target: target),
       .deleteMessage(hello, target: target), .moveReadMarker(hello, target: target),
     ]
     for command in commands {
-      room([.messageSent(hello, author: bob, text: "hello"), end]).when(command, by: .user(bob))
+      room([.messageSent(hello, author: bob, thread: nil, .plain("hello")), end]).when(command, by: .user(bob))
         .thenRejected(.roomNotFound)
     }
   }
@@ -122,7 +122,7 @@ struct RoomMemberSpecs {
     for number in 0..<UInt64(Limits.membersPerRoom) {
       let user: UserID = id(1000 + number)
       RoomDecider.evolve(&state, .memberJoined(user, role: .member, invite: nil), .at(2 * number))
-      RoomDecider.evolve(&state, .messageSent(id(number + 1), author: user, text: nil), .at(2 * number + 1))
+      RoomDecider.evolve(&state, .messageSent(id(number + 1), author: user, thread: nil, nil), .at(2 * number + 1))
     }
     RoomDecider.evolve(&state, .archived, .at(400_000))
     for number in 0..<UInt64(Limits.membersPerRoom) {

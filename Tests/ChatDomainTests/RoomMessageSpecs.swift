@@ -6,7 +6,7 @@ import Testing
 struct RoomMessageSpecs {
   /// The message stands at position 6.
   private func room(_ later: [RoomEvent] = []) -> Given<RoomDecider> {
-    given(RoomDecider.self, teaRoom + [.messageSent(hello, author: carol, text: "hello")] + later)
+    given(RoomDecider.self, teaRoom + [.messageSent(hello, author: carol, thread: nil, .plain("hello"))] + later)
   }
   private let sent = MessageFacts.of(carol, at: 6)
   private let deleted = MessageFacts.of(carol, at: 6, deletedAt: 7)
@@ -16,9 +16,10 @@ struct RoomMessageSpecs {
   @Test("members send, and nobody else")
   func sends() {
     let empty = given(RoomDecider.self, teaRoom)
-    empty.when(.send(by: carol), by: .user(carol)).thenRecorded(.messageSent(hello, author: carol, text: "hello"))
+    empty.when(.send(by: carol), by: .user(carol)).thenRecorded(
+      .messageSent(hello, author: carol, thread: nil, .plain("hello")))
     empty.when(.send(by: carol), by: .service(for: carol))
-      .thenRecorded(.messageSent(hello, author: carol, text: "hello"))
+      .thenRecorded(.messageSent(hello, author: carol, thread: nil, .plain("hello")))
     empty.when(.send(by: stranger), by: .user(stranger)).thenRejected(.roomNotFound)
     empty.when(.send(by: stranger), by: .service(for: stranger)).thenRejected(.roomNotFound)
     empty.when(.send(by: carol), by: .service()).thenRejected(.forbidden)
@@ -57,7 +58,7 @@ struct RoomMessageSpecs {
     let text = String(repeating: "x", count: bytes)
     for outcome in [
       room().when(.send(text, id: id(41), by: carol), by: .user(carol)),
-      room().when(.editMessage(hello, text: text, target: sent), by: .user(carol)),
+      room().when(.editMessage(hello, .plain(text), target: sent), by: .user(carol)),
     ] {
       if let rejection { outcome.thenRejected(rejection) } else { outcome.thenAccepted() }
     }
@@ -67,14 +68,14 @@ struct RoomMessageSpecs {
 
   @Test("a message is edited by its author alone, also to what it was")
   func edits() {
-    let edit = RoomCommand.editMessage(hello, text: "hello", target: sent)
-    room().when(edit, by: .user(carol)).thenRecorded(.messageEdited(hello, ordinal: 1, text: "hello"))
+    let edit = RoomCommand.editMessage(hello, .plain("hello"), target: sent)
+    room().when(edit, by: .user(carol)).thenRecorded(.messageEdited(hello, at: .room(1), .plain("hello")))
     for act: Act in [.user(alice), .user(bob), .user(dave), .service(), .service(for: alice)] {
       room().when(edit, by: act).thenRejected(.forbidden)
     }
     room().when(edit, by: .user(stranger)).thenRejected(.roomNotFound)
-    room().when(.editMessage(id(41), text: "hi", target: nil), by: .user(carol)).thenRejected(.messageNotFound)
-    room().when(.editMessage(hello, text: "hi", target: deleted), by: .user(carol)).thenRejected(.messageDeleted)
+    room().when(.editMessage(id(41), .plain("hi"), target: nil), by: .user(carol)).thenRejected(.messageNotFound)
+    room().when(.editMessage(hello, .plain("hi"), target: deleted), by: .user(carol)).thenRejected(.messageDeleted)
   }
 
   // MARK: Delete
@@ -82,7 +83,7 @@ struct RoomMessageSpecs {
   @Test("a message is deleted by its author, an administrator or a service, once")
   func deletes() {
     for act: Act in [.user(carol), .user(bob), .user(alice), .service(), .service(for: carol)] {
-      room().when(.deleteMessage(hello, target: sent), by: act).thenRecorded(.messageDeleted(hello, ordinal: 1))
+      room().when(.deleteMessage(hello, target: sent), by: act).thenRecorded(.messageDeleted(hello, at: .room(1)))
       room().when(.deleteMessage(hello, target: deleted), by: act).thenAlreadyDone(at: 7)
       room().when(.deleteMessage(id(41), target: nil), by: act).thenRejected(.messageNotFound)
     }
@@ -105,11 +106,11 @@ struct RoomMessageSpecs {
   @Test("a read marker moves forward only, and its move is answered for ever")
   func movesMarker() {
     let second = MessageFacts.of(dave, ordinal: 2, at: 7)
-    let state = room([.messageSent(id(41), author: dave, text: "hello")])
+    let state = room([.messageSent(id(41), author: dave, thread: nil, .plain("hello"))])
     state.when(.moveReadMarker(hello, target: sent), by: .user(alice))
       .thenRecorded(.readMarkerMoved(alice, to: hello, ordinal: 1))
     let moved = room([
-      .messageSent(id(41), author: dave, text: "hello"), .readMarkerMoved(alice, to: id(41), ordinal: 2),
+      .messageSent(id(41), author: dave, thread: nil, .plain("hello")), .readMarkerMoved(alice, to: id(41), ordinal: 2),
     ])
     moved.when(.moveReadMarker(id(41), target: second), by: .user(alice)).thenAlreadyDone(at: 7)
     moved.when(.moveReadMarker(hello, target: sent), by: .user(alice)).thenAlreadyDone(at: 6)
@@ -124,8 +125,8 @@ struct RoomMessageSpecs {
   func evolvesMarkers() {
     let newcomer: UserID = id(60)
     let state = room([
-      .messageSent(id(41), author: dave, text: "a"), .memberAdded(newcomer, role: .member),
-      .messageSent(id(42), author: carol, text: nil), .readMarkerMoved(dave, to: hello, ordinal: 1),
+      .messageSent(id(41), author: dave, thread: nil, .plain("a")), .memberAdded(newcomer, role: .member),
+      .messageSent(id(42), author: carol, thread: nil, nil), .readMarkerMoved(dave, to: hello, ordinal: 1),
     ]).state
     let members = state.room?.members
     #expect(state.room?.lastOrdinal == 3)

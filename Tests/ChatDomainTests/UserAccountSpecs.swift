@@ -17,7 +17,7 @@ struct UserAccountSpecs {
 
   @Test("the same registration again is the first one, whatever its commitment key and whatever happened since")
   func registersOnce() {
-    let state = given(UserDecider.self, [.registered(.named()), .profileChanged(nickname: "Al")])
+    let state = given(UserDecider.self, [.registered(.named()), .profileChanged(Profile(nickname: "Al"))])
     state.when(UserCommand(alice, .register(.named(key: 2))), by: .nobody()).thenAlreadyDone(at: 1)
     state.when(UserCommand(alice, .register(.named("Al"))), by: .nobody()).thenRejected(.idInUse)
     // Its own address is taken by then, and the retry is one all the same.
@@ -57,7 +57,7 @@ struct UserAccountSpecs {
       changed.thenRejected(rejection)
     } else {
       registering(.named(nickname)).thenAccepted()
-      changed.thenRecorded(.profileChanged(nickname: nickname))
+      changed.thenRecorded(.profileChanged(Profile(nickname: nickname)))
     }
   }
 
@@ -99,8 +99,8 @@ struct UserAccountSpecs {
   func changesProfile() {
     let state = given(UserDecider.self, aliceAtHome)
     let command = UserCommand(alice, .changeProfile(nickname: "Alice"))
-    state.when(command, by: .user(alice, session: login)).thenRecorded(.profileChanged(nickname: "Alice"))
-    state.when(command, by: .service()).thenRecorded(.profileChanged(nickname: "Alice"))
+    state.when(command, by: .user(alice, session: login)).thenRecorded(.profileChanged(Profile(nickname: "Alice")))
+    state.when(command, by: .service()).thenRecorded(.profileChanged(Profile(nickname: "Alice")))
     state.when(command, by: .user(bob)).thenRejected(.forbidden)
     state.when(command, by: .nobody()).thenRejected(.forbidden)
     given(UserDecider.self, []).when(command, by: .user(alice)).thenRejected(.userNotFound)
@@ -109,12 +109,12 @@ struct UserAccountSpecs {
 
   @Test("a profile's change is seen")
   func evolvesProfile() throws {
-    let state = given(UserDecider.self, [.registered(.named()), .profileChanged(nickname: "Al")]).state
+    let state = given(UserDecider.self, [.registered(.named()), .profileChanged(Profile(nickname: "Al"))]).state
     guard case .registered(let user) = state else {
       Issue.record("not registered")
       return
     }
-    #expect(user.nickname == "Al")
+    #expect(user.profile.nickname == "Al")
     #expect(user.email == "alice@example.org")
     #expect(user.registered == .at(1))
     #expect(user.registrationFingerprint == Registration.named().fingerprint)

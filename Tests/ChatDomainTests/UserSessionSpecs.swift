@@ -164,7 +164,7 @@ struct UserSessionSpecs {
     #expect(user.sessions.count == 300)
     #expect(user.openSessions.count == 200)
     let restored = User(
-      nickname: user.nickname, email: user.email, externalID: user.externalID, credential: user.credential,
+      profile: user.profile, email: user.email, externalID: user.externalID, credential: user.credential,
       registrationFingerprint: user.registrationFingerprint, registered: user.registered, sessions: user.sessions,
       devices: user.devices)
     #expect(restored == user)

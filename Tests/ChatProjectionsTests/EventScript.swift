@@ -21,6 +21,7 @@ struct EventScript {
       switch event {
       case .user(let id, _): id.uuid
       case .room(let id, _): id.uuid
+      case .workspace(let id, _): id.uuid
       case .server: .zero
       }
     versions[stream, default: 0] += 1
@@ -61,7 +62,9 @@ struct EventScript {
 
   mutating func send(_ count: Int = 1, to id: RoomID, by author: UserID, firstID: UInt64) {
     for number in 0..<UInt64(count) {
-      room(id, .messageSent(.numbered(firstID + number), author: author, text: "text \(firstID + number)"), by: author)
+      room(
+        id, .messageSent(.numbered(firstID + number), author: author, thread: nil, .plain("text \(firstID + number)")),
+        by: author)
     }
   }
 }

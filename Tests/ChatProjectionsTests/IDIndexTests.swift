@@ -21,12 +21,13 @@ import Testing
     #expect(answer.facts[1] == nil && answer.facts.last == .some(nil))
     for (index, message) in messages.enumerated() {
       let facts = try #require(answer.facts[index == 0 ? 0 : index + 1])
-      #expect(facts.author == message.author && facts.ordinal == UInt64(index + 1))
+      #expect(facts.author == message.author && facts.place == .room(UInt64(index + 1)))
       #expect(facts.isDeleted == message.isDeleted)
       guard
-        case .room(_, .messageSent(_, let author, let text)) = history.events[Int(facts.sent.position.value) - 1].event
+        case .room(_, .messageSent(_, let author, _, let content)) =
+          history.events[Int(facts.sent.position.value) - 1].event
       else { return #expect(Bool(false), "not where it was sent") }
-      #expect(facts.fingerprint == text.map { .message(text: $0, author: author) })
+      #expect(facts.fingerprint == content.map { .message($0, author: author) })
     }
   }
 
@@ -37,11 +38,11 @@ import Testing
     let key: CommandID = .numbered(70)
     var script = EventScript()
     script.create(room, by: alice)
-    let first = script.room(room, .renamed(name: "one"), by: alice, command: key)
-    script.room(room, .renamed(name: "two"), by: alice, command: key)
-    let other = script.room(room, .renamed(name: "two"), by: bob, command: key)
+    let first = script.room(room, .edited(RoomEdit(name: "one")), by: alice, command: key)
+    script.room(room, .edited(RoomEdit(name: "two")), by: alice, command: key)
+    let other = script.room(room, .edited(RoomEdit(name: "two")), by: bob, command: key)
     let own = script.add(.room(room, .archived), service: service, command: key)
-    script.add(.room(room, .renamed(name: "nobody")), command: key)
+    script.add(.room(room, .edited(RoomEdit(name: "nobody"))), command: key)
     let queue = try build(IDIndexProjection.self, script.events)
     let actors = [alice.uuid, bob.uuid, service.uuid, UUIDBytes.zero]
     let answer = try queue.read { (database) throws in
@@ -50,7 +51,7 @@ import Testing
     #expect(answer.facts.map { $0?.stamp } == [first, other, own, nil])
     // Each command is one entry of the filter, however many events it has.
     #expect(try queue.read { try IDIndexQueries($0).restoreFilter().filter.count } == 3)
-    #expect(answer.facts[0]?.fingerprint == ChatEvent.room(room, .renamed(name: "one")).commandFingerprint)
+    #expect(answer.facts[0]?.fingerprint == ChatEvent.room(room, .edited(RoomEdit(name: "one"))).commandFingerprint)
   }
 
   @Test("the restored filter knows every message and command, before and after further events")
@@ -67,7 +68,7 @@ import Testing
       if let key = CommandKey(recorded), commands.insert(key).inserted {
         direct.insert(SeenFilter.entry(key.command, by: key.actor))
       }
-      if case .room(let room, .messageSent(let message, _, _)) = recorded.event {
+      if case .room(let room, .messageSent(let message, _, _, _)) = recorded.event {
         direct.insert(SeenFilter.entry(message, in: room))
         #expect(filter.mayContain(SeenFilter.entry(message, in: room)))
       }

@@ -97,8 +97,8 @@ struct RandomHistory {
   private mutating func send(by user: UserID, to room: RoomID) {
     let message = Message(id: newID(), author: user)
     messages[room, default: []].append(message)
-    let text = chance(50) ? nil : "text \(random.next()) \u{1F375} \u{CC28}"
-    record(.messageSent(message.id, author: user, text: text), in: room, by: user)
+    let content: MessageContent? = chance(50) ? nil : .plain("text \(random.next()) \u{1F375} \u{CC28}")
+    record(.messageSent(message.id, author: user, thread: nil, content), in: room, by: user)
   }
 
   private mutating func stepMembership(_ user: UserID, in room: RoomID, _ state: Room) {
@@ -131,7 +131,7 @@ struct RandomHistory {
     } else if chance(3) {
       record(.erased(kind: 101), in: room, by: user)
     } else {
-      record(.renamed(name: "name \(random.next() % 100)"), in: room, by: user)
+      record(.edited(RoomEdit(name: "name \(random.next() % 100)")), in: room, by: user)
     }
   }
 
@@ -147,16 +147,16 @@ struct RandomHistory {
       return
     }
     messages[room]?[index].isDeleted = true
-    record(.messageDeleted(all[index].id, ordinal: UInt64(index + 1)), in: room, by: all[index].author)
+    record(.messageDeleted(all[index].id, at: .room(UInt64(index + 1))), in: room, by: all[index].author)
   }
 
   private mutating func stepEdit(in room: RoomID) {
     guard let all = messages[room], let index = all.indices.randomElement(using: &random), !all[index].isDeleted else {
       return
     }
-    let text = chance(10) ? nil : "edited \(random.next())"
+    let edit: MessageEdit? = chance(10) ? nil : .plain("edited \(random.next())")
     record(
-      .messageEdited(all[index].id, ordinal: UInt64(index + 1), text: text), in: room, by: all[index].author)
+      .messageEdited(all[index].id, at: .room(UInt64(index + 1)), edit), in: room, by: all[index].author)
   }
 
   private mutating func stepUser(_ user: UserID) {
@@ -164,7 +164,7 @@ struct RandomHistory {
     let session = state.sessions.keys.sorted().randomElement(using: &random)
     let device = state.devices.keys.sorted().randomElement(using: &random)
     switch random.next() % 9 {
-    case 0: record(.profileChanged(nickname: "nick \(random.next() % 1000)"), of: user)
+    case 0: record(.profileChanged(Profile(nickname: "nick \(random.next() % 1000)")), of: user)
     case 1, 2: record(.sessionStarted(newID(), device: device), of: user)
     case 3: if let session { record(.sessionEnded(session, .loggedOut), of: user) }
     case 4:

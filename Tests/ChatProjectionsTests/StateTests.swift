@@ -23,6 +23,7 @@ import Testing
         switch recorded.event {
         case .user(let id, _): counted[id.uuid] = recorded.version
         case .room(let id, _): counted[id.uuid] = recorded.version
+        case .workspace(let id, _): counted[id.uuid] = recorded.version
         case .server: counted[.zero] = recorded.version
         }
       }
@@ -43,7 +44,7 @@ import Testing
       #expect(try queries.credential(of: first)?.hash == [UInt8](repeating: 0, count: 32))
       #expect(try queries.credential(of: second) == nil)
       guard case .registered(let state) = history.users[first] else { return }
-      #expect(try queries.user(first)?.nickname == state.nickname)
+      #expect(try queries.user(first)?.nickname == state.profile.nickname)
       #expect(try Set(queries.sessions(of: first).map(\.id)) == Set(state.sessions.keys))
       let devices = try queries.devices(of: first)
       #expect(Set(devices.map(\.id)) == Set(state.devices.keys))

@@ -52,8 +52,8 @@ import Testing
     script.send(10, to: room, by: alice, firstID: 100)
     script.room(room, .memberJoined(bob, role: .member, invite: nil), by: bob)
     script.send(5, to: room, by: alice, firstID: 200)
-    script.room(room, .messageDeleted(.numbered(100), ordinal: 1), by: alice)
-    script.room(room, .messageDeleted(.numbered(200), ordinal: 11), by: alice)
+    script.room(room, .messageDeleted(.numbered(100), at: .room(1)), by: alice)
+    script.room(room, .messageDeleted(.numbered(200), at: .room(11)), by: alice)
     let queue = try build(RoomsProjection.self, script.events)
     func unread(_ user: UserID) throws -> UInt64? {
       try queue.read { try RoomsQueries($0).unreadCount(in: room, for: user) }
@@ -63,7 +63,7 @@ import Testing
     #expect(try unread(.numbered(3)) == nil)
 
     let before = script.events.count
-    script.room(room, .messageSent(.numbered(300), author: bob, text: "here"), by: bob)
+    script.room(room, .messageSent(.numbered(300), author: bob, thread: nil, .plain("here")), by: bob)
     script.room(room, .readMarkerMoved(bob, to: .numbered(201), ordinal: 12), by: bob)
     try apply(RoomsProjection.self, script.events, from: before, to: queue)
     #expect(try unread(bob) == 0)
@@ -105,8 +105,8 @@ import Testing
     var script = EventScript()
     script.create(room, by: alice)
     script.send(2, to: room, by: alice, firstID: 100)
-    script.room(room, .messageEdited(.numbered(100), ordinal: 1, text: "not the last"), by: alice)
-    let stamp = script.room(room, .messageDeleted(.numbered(101), ordinal: 2), by: alice)
+    script.room(room, .messageEdited(.numbered(100), at: .room(1), .plain("not the last")), by: alice)
+    let stamp = script.room(room, .messageDeleted(.numbered(101), at: .room(2)), by: alice)
     let queue = try build(RoomsProjection.self, script.events)
     let row = try queue.read { try RoomsQueries($0).room(room) }
     let last = try #require(row?.lastMessage)

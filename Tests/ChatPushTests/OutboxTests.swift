@@ -96,8 +96,8 @@ private func company() -> Script {
     var script = company()
     script.baseline()
     let position = script.send("The kettle is on.", to: tea, by: anna)
-    script.user(anna, .profileChanged(nickname: "Anne"))
-    script.room(tea, .renamed(name: "coffee"))
+    script.user(anna, .profileChanged(Profile(nickname: "Anne")))
+    script.room(tea, .edited(RoomEdit(name: "coffee")))
     let found = try build(script.events).read { database in
       try PushQueries(database).notice(NoticeKey(position: position, user: ben, device: bensPhone))
     }
@@ -262,7 +262,7 @@ private func company() -> Script {
       case 7: script.send(to: room, by: user, originalTime: Timestamp(milliseconds: 1))
       case 8: script.settle(through: LogPosition(last - min(last, UInt64.random(in: 5...60, using: &random))))
       case 9: script.room(room, .readMarkerMoved(user, to: .numbered(1), ordinal: last / 4), by: user)
-      case 10: script.room(room, .messageDeleted(.numbered(1), ordinal: last / 5), by: user)
+      case 10: script.room(room, .messageDeleted(.numbered(1), at: .room(last / 5)), by: user)
       default: script.send(to: room, by: user)
       }
     }

@@ -61,7 +61,8 @@ struct Script {
   ) -> LogPosition {
     messages += 1
     return add(
-      .room(room, .messageSent(.numbered(messages), author: author, text: text)), by: author, originalTime: originalTime
+      .room(room, .messageSent(.numbered(messages), author: author, thread: nil, .plain(text))), by: author,
+      originalTime: originalTime
     )
   }
 

@@ -53,7 +53,8 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
 
   @discardableResult
   func send(_ number: UInt64, to room: RoomID = tea, by author: UserID = anna) -> LogPosition {
-    append(.room(room, .messageSent(.numbered(number), author: author, text: "text \(number)")), by: author)
+    append(
+      .room(room, .messageSent(.numbered(number), author: author, thread: nil, .plain("text \(number)"))), by: author)
   }
 
   /// The next recordings fail so.

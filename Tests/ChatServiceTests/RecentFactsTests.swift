@@ -20,7 +20,7 @@ struct RecentFactsTests {
 
   private func facts(sentAt position: UInt64) -> MessageFacts {
     MessageFacts(
-      author: alice, ordinal: position, sent: stamp(position), sentAt: stamp(position).time,
+      author: alice, place: .room(position), sent: stamp(position), sentAt: stamp(position).time,
       revision: LogPosition(position), isDeleted: false, fingerprint: nil)
   }
 
@@ -90,7 +90,7 @@ struct RecentFactsTests {
           Registration(nickname: "Alice", email: nil, externalID: "crm-1", credential: nil, commitmentKey: []))),
       .room(room, .created(RoomCreation(kind: .group, name: "tea", creator: alice))),
       .room(room, .memberJoined(alice, role: .owner, invite: nil)),
-      .room(room, .messageSent(fixed(100), author: alice, text: text)),
+      .room(room, .messageSent(fixed(100), author: alice, thread: nil, .plain(text))),
     ]
     for (index, event) in events.enumerated() {
       state.take(
@@ -99,8 +99,8 @@ struct RecentFactsTests {
           device: nil, command: nil, originalTime: nil, event: event))
     }
     let index = MessageFacts(
-      author: alice, ordinal: 1, sent: stamp(4), sentAt: stamp(4).time, revision: LogPosition(4), isDeleted: false,
-      fingerprint: .message(text: text, author: alice))
+      author: alice, place: .room(1), sent: stamp(4), sentAt: stamp(4).time, revision: LogPosition(4), isDeleted: false,
+      fingerprint: .message(.plain(text), author: alice))
     return (state, index, 4)
   }
 
@@ -115,7 +115,7 @@ struct RecentFactsTests {
   }
 
   private func send(_ number: UInt64) -> RoomCommand {
-    .sendMessage(fixed(number), text: "new", fingerprint: .message(text: "new", author: alice), prior: nil)
+    .sendMessage(fixed(number), .plain("new"), fingerprint: .message(.plain("new"), author: alice), prior: nil)
   }
 
   @Test("a new message is accepted after more edits than are retained, though none of them brought a new ID")
@@ -125,7 +125,7 @@ struct RecentFactsTests {
     var next = head + 1
     state.forget(through: LogPosition(head))
     for number in 0..<20 {
-      let edit = RoomCommand.editMessage(fixed(100), text: "edit \(number)", target: index)
+      let edit = RoomCommand.editMessage(fixed(100), .plain("edit \(number)"), target: index)
       guard case .done = reply(&state, edit, asOf: .latest, next: &next) else {
         Issue.record("edit \(number) was not taken")
         return
@@ -156,7 +156,7 @@ struct RecentFactsTests {
     guard case .done(let first) = reply(&state, .deleteMessage(fixed(100), target: index), asOf: asOf, next: &next),
       case .done(let again) = reply(&state, .deleteMessage(fixed(100), target: index), asOf: asOf, next: &next),
       case .rejected(let rejection) = reply(
-        &state, .editMessage(fixed(100), text: "back", target: index), asOf: asOf, next: &next)
+        &state, .editMessage(fixed(100), .plain("back"), target: index), asOf: asOf, next: &next)
     else {
       Issue.record("another reply than expected")
       return
@@ -166,7 +166,7 @@ struct RecentFactsTests {
     #expect(rejection == .messageDeleted)
     // The same message sent again is known by the index's answer.
     let repeated = RoomCommand.sendMessage(
-      fixed(100), text: "hello", fingerprint: .message(text: "hello", author: alice), prior: index)
+      fixed(100), .plain("hello"), fingerprint: .message(.plain("hello"), author: alice), prior: index)
     guard case .done(let sent) = reply(&state, repeated, asOf: asOf, next: &next) else {
       Issue.record("the repeated message was not recognised")
       return

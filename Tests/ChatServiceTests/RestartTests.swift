@@ -22,7 +22,7 @@ struct RestartTests {
     _ = try await chat.performRoom(room, .addMember(carol), by: asAlice)
     for number in 0..<50 { _ = try await bench.send("message \(number)", 100 + UInt64(number), to: room, by: alice) }
     _ = try await chat.performRoom(
-      room, .editMessage(fixed(100), text: "edited", target: nil), by: asAlice, command: fixed(13))
+      room, .editMessage(fixed(100), .plain("edited"), target: nil), by: asAlice, command: fixed(13))
     _ = try await chat.performRoom(room, .deleteMessage(fixed(101), target: nil), by: asAlice, command: fixed(14))
     _ = try await chat.performRoom(room, .moveReadMarker(fixed(120), target: nil), by: asBob, command: fixed(15))
     _ = try await chat.performRoom(room, .mute(until: Timestamp.latest), by: asBob, command: fixed(16))

@@ -17,8 +17,8 @@ struct RetryTests {
     for id in [room, other] {
       _ = try await chat.performRoom(id, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: by)
     }
-    let first = try await chat.performRoom(room, .rename(name: "green tea"), by: by, command: fixed(20))
-    _ = try await chat.performRoom(room, .rename(name: "black tea"), by: by, command: fixed(21))
+    let first = try await chat.performRoom(room, .edit(RoomEdit(name: "green tea")), by: by, command: fixed(20))
+    _ = try await chat.performRoom(room, .edit(RoomEdit(name: "black tea")), by: by, command: fixed(21))
     // Once from what the writer remembers; and once after a restart, when the index alone knows.
     for isRestarted in [false, true] {
       if isRestarted {
@@ -26,17 +26,17 @@ struct RetryTests {
         bench = try await ServiceBench(directory: bench.directory)
         chat = bench.chat
       }
-      let again = try await chat.performRoom(room, .rename(name: "green tea"), by: by, command: fixed(20))
+      let again = try await chat.performRoom(room, .edit(RoomEdit(name: "green tea")), by: by, command: fixed(20))
       #expect(!again.isNew)
       #expect(again.stamp == first.stamp)
       #expect(try await chat.room(room, for: alice).0.room.name == "black tea")
       #expect(
         await rejection {
-          _ = try await chat.performRoom(room, .rename(name: "mate"), by: by, command: fixed(20))
+          _ = try await chat.performRoom(room, .edit(RoomEdit(name: "mate")), by: by, command: fixed(20))
         } == .idempotencyKeyReused)
       #expect(
         await rejection {
-          _ = try await chat.performRoom(other, .rename(name: "green tea"), by: by, command: fixed(20))
+          _ = try await chat.performRoom(other, .edit(RoomEdit(name: "green tea")), by: by, command: fixed(20))
         } == .idempotencyKeyReused)
     }
     try bench.close()

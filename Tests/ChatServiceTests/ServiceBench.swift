@@ -53,7 +53,7 @@ final class ServiceBench: Sendable {
   }
 
   func send(_ text: String, _ number: UInt64, to room: RoomID, by user: UserID) async throws -> ChatOutcome {
-    try await chat.perform(try chat.send(text, as: fixed(number), to: room, by: Principal(user: user)))
+    try await chat.perform(try chat.send(.plain(text), as: fixed(number), to: room, by: Principal(user: user)))
   }
 }
 

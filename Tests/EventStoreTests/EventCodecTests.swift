@@ -6,66 +6,67 @@ import Testing
 
 private func id<Entity>(_ number: UInt64) -> ID<Entity> { ID(UUIDBytes(high: 7, low: number)) }
 
-private let user: UserID = id(1)
+private let user: UserID = golden(1)
 private let token = PushToken(provider: .apns, token: "a1b2")
 private let device = DeviceDescription(name: "phone", type: "ios", osVersion: nil, tokens: [token])
 private let credential = Credential(
   version: 1, hash: [1, 2, 3], logRounds: 15, blockSize: 8, parallelism: 3)
 
 /// One of each kind, and the odd ends of those that have optional parts.
-private let everyEvent: [ChatEvent] = [
-  .user(
-    user,
-    .registered(
-      Registration(
-        nickname: "Alice", email: "alice@example.org", externalID: "crm-7", credential: credential,
-        commitmentKey: Array(repeating: 9, count: 32)))),
-  .user(
-    user, .registered(Registration(nickname: "A", email: nil, externalID: nil, credential: nil, commitmentKey: []))),
-  .user(user, .profileChanged(nickname: "앨리스")),
-  .user(user, .sessionStarted(id(2), device: id(3))),
-  .user(user, .sessionStarted(id(2), device: nil)),
-  .user(user, .sessionRefreshed(id(2), generation: 4)),
-  .user(user, .sessionEnded(id(2), .refreshTokenReused)),
-  .user(user, .sessionEnded(id(2), .superseded)),
-  .user(user, .deviceRegistered(id(3), device)),
-  .user(user, .deviceUpdated(id(3), DeviceDescription(name: nil, type: nil, osVersion: "", tokens: []))),
-  .user(user, .pushTokenInvalidated(id(3), token)),
-  .user(user, .deviceRemoved(id(3))),
-  .room(id(4), .created(RoomCreation(kind: .channel, name: "tea", creator: user))),
-  .room(id(4), .renamed(name: "차")),
-  .room(id(4), .archived),
-  .room(
-    id(4),
-    .inviteCreated(
-      Invite(
-        id: id(5), tokenHash: Array(repeating: 3, count: 32), role: .administrator,
-        expiresAt: Timestamp(milliseconds: 9), maximumUses: 2))),
-  .room(
-    id(4),
-    .inviteCreated(
-      Invite(id: id(5), tokenHash: [], role: .member, expiresAt: Timestamp(milliseconds: 9), maximumUses: nil))),
-  .room(id(4), .inviteRevoked(id(5))),
-  .room(id(4), .memberJoined(user, role: .owner, invite: id(5))),
-  .room(id(4), .memberJoined(user, role: .member, invite: nil)),
-  .room(id(4), .memberAdded(id(6), role: .member)),
-  .room(id(4), .memberLeft(user)),
-  .room(id(4), .admissionRepeated(user, .invite(id(5)))),
-  .room(id(4), .admissionRepeated(user, .service)),
-  .room(id(4), .admissionRepeated(user, .member)),
-  .room(id(4), .memberRemoved(id(6))),
-  .room(id(4), .muted(user, until: Timestamp(milliseconds: 5))),
-  .room(id(4), .muted(user, until: nil)),
-  .room(id(4), .messageSent(id(7), author: user, text: "hello 👋")),
-  .room(id(4), .messageEdited(id(7), ordinal: 3, text: "bye")),
-  .room(id(4), .messageDeleted(id(7), ordinal: 3)),
-  .room(id(4), .readMarkerMoved(user, to: id(7), ordinal: 3)),
-  .server(
-    .pushOutcomesRecorded(
-      PushOutcomes(
-        settledThrough: LogPosition(8),
-        outcomes: [PushOutcome(position: LogPosition(9), user: id(5), device: id(3), result: .tokenInvalid)]))),
-]
+private let everyEvent: [ChatEvent] =
+  [
+    .user(
+      user,
+      .registered(
+        Registration(
+          nickname: "Alice", email: "alice@example.org", externalID: "crm-7", credential: credential,
+          commitmentKey: Array(repeating: 9, count: 32)))),
+    .user(
+      user, .registered(Registration(nickname: "A", email: nil, externalID: nil, credential: nil, commitmentKey: []))),
+    .user(user, .profileChanged(Profile(nickname: "앨리스"))),
+    .user(user, .sessionStarted(id(2), device: id(3))),
+    .user(user, .sessionStarted(id(2), device: nil)),
+    .user(user, .sessionRefreshed(id(2), generation: 4)),
+    .user(user, .sessionEnded(id(2), .refreshTokenReused)),
+    .user(user, .sessionEnded(id(2), .superseded)),
+    .user(user, .deviceRegistered(id(3), device)),
+    .user(user, .deviceUpdated(id(3), DeviceDescription(name: nil, type: nil, osVersion: "", tokens: []))),
+    .user(user, .pushTokenInvalidated(id(3), token)),
+    .user(user, .deviceRemoved(id(3))),
+    .room(id(4), .created(RoomCreation(kind: .channel, name: "tea", creator: user))),
+    .room(id(4), .edited(RoomEdit(name: "차"))),
+    .room(id(4), .archived),
+    .room(
+      id(4),
+      .inviteCreated(
+        Invite(
+          id: id(5), tokenHash: Array(repeating: 3, count: 32), role: .administrator,
+          expiresAt: Timestamp(milliseconds: 9), maximumUses: 2))),
+    .room(
+      id(4),
+      .inviteCreated(
+        Invite(id: id(5), tokenHash: [], role: .member, expiresAt: Timestamp(milliseconds: 9), maximumUses: nil))),
+    .room(id(4), .inviteRevoked(id(5))),
+    .room(id(4), .memberJoined(user, role: .owner, invite: id(5))),
+    .room(id(4), .memberJoined(user, role: .member, invite: nil)),
+    .room(id(4), .memberAdded(id(6), role: .member)),
+    .room(id(4), .memberLeft(user)),
+    .room(id(4), .admissionRepeated(user, .invite(id(5)))),
+    .room(id(4), .admissionRepeated(user, .service)),
+    .room(id(4), .admissionRepeated(user, .member)),
+    .room(id(4), .memberRemoved(id(6))),
+    .room(id(4), .muted(user, until: Timestamp(milliseconds: 5))),
+    .room(id(4), .muted(user, until: nil)),
+    .room(id(4), .messageSent(id(7), author: user, thread: nil, .plain("hello 👋"))),
+    .room(id(4), .messageEdited(id(7), at: .room(3), .plain("bye"))),
+    .room(id(4), .messageDeleted(id(7), at: .room(3))),
+    .room(id(4), .readMarkerMoved(user, to: id(7), ordinal: 3)),
+    .server(
+      .pushOutcomesRecorded(
+        PushOutcomes(
+          settledThrough: LogPosition(8),
+          outcomes: [PushOutcome(position: LogPosition(9), user: id(5), device: id(3), result: .tokenInvalid)]))),
+  ] + goldenEvents.map(\.event)
 
 private func recorded(_ event: ChatEvent) -> RecordedEvent {
   RecordedEvent(
@@ -101,13 +102,17 @@ struct EventCodecTests {
   /// What is left of a fact whose payload was erased.
   private func withoutPayload(_ event: ChatEvent, kind: UInt16) -> ChatEvent {
     switch event {
-    case .user(_, .deviceRemoved), .room(_, .archived), .room(_, .inviteRevoked), .room(_, .memberLeft),
-      .room(_, .memberRemoved):
+    case .user(_, .deviceRemoved), .user(_, .disabled), .user(_, .enabled), .room(_, .archived), .room(_, .restored),
+      .room(_, .deleted), .room(_, .inviteRevoked), .room(_, .memberLeft), .room(_, .memberRemoved),
+      .room(_, .memberBanned), .room(_, .memberUnbanned), .room(_, .scheduledMessageCancelled),
+      .workspace(_, .deleted), .workspace(_, .inviteRevoked), .workspace(_, .memberLeft),
+      .workspace(_, .memberRemoved), .workspace(_, .invitationWithdrawn):
       event
-    case .room(let room, .messageSent(let message, let author, _)):
-      .room(room, .messageSent(message, author: author, text: nil))
+    case .room(let room, .messageSent(let message, let author, nil, _)):
+      .room(room, .messageSent(message, author: author, thread: nil, nil))
     case .user(let user, _): .user(user, .erased(kind: kind))
     case .room(let room, _): .room(room, .erased(kind: kind))
+    case .workspace(let workspace, _): .workspace(workspace, .erased(kind: kind))
     case .server: .server(.erased(kind: kind))
     }
   }
@@ -128,17 +133,18 @@ struct EventCodecTests {
     #expect(failure(envelope, [0xff, 0xff, 0xff]) == .malformedPayload)
     envelope.kind = 9_999
     #expect(failure(envelope, payload) == .unknownKind)
-    envelope.kind = EventKind.messageSent.rawValue
+    envelope.kind = RoomEventKind.messageSent.rawValue
     #expect(failure(envelope, payload) == .unknownKind)
-    envelope.kind = EventKind.profileChanged.rawValue
+    envelope.kind = UserEventKind.profileChanged.rawValue
     envelope.payloadVersion = 2
     #expect(failure(envelope, payload) == .unknownVersion)
     envelope.payloadVersion = 1
-    envelope.kind = EventKind.deviceRemoved.rawValue
+    envelope.kind = UserEventKind.deviceRemoved.rawValue
     envelope.subject = nil
     #expect(failure(envelope, []) == .missingField)
     payload = []
   }
+
   @Test("a kind in a stream of another kind stops the reader", arguments: everyEvent)
   func foreignStream(event: ChatEvent) throws {
     let (original, payload) = try EventCodec.encode(recorded(event))

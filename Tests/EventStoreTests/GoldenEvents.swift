@@ -25,7 +25,7 @@ let goldenEvents: [RecordedEvent] =
           nickname: "Alice", email: "alice@example.org", externalID: "crm-7",
           credential: Credential(version: 1, hash: [1, 2, 3], logRounds: 15, blockSize: 8, parallelism: 3),
           commitmentKey: Array(repeating: 9, count: 32)))),
-    .user(alice, .profileChanged(nickname: "앨리스")),
+    .user(alice, .profileChanged(Profile(nickname: "앨리스"))),
     .user(alice, .sessionStarted(session, device: phone)),
     .user(alice, .sessionRefreshed(session, generation: 300)),
     .user(alice, .sessionEnded(session, .loggedOut)),
@@ -42,7 +42,7 @@ let goldenEvents: [RecordedEvent] =
     .room(room, .created(RoomCreation(kind: .group, name: "tea", creator: alice))),
     .room(room, .created(RoomCreation(kind: .direct, name: "", creator: alice))),
     .room(room, .created(RoomCreation(kind: .channel, name: "차", creator: alice))),
-    .room(room, .renamed(name: "green tea")),
+    .room(room, .edited(RoomEdit(name: "green tea"))),
     .room(room, .archived),
     .room(
       room,
@@ -61,9 +61,9 @@ let goldenEvents: [RecordedEvent] =
     .room(room, .admissionRepeated(bob, .member)),
     .room(room, .muted(bob, until: Timestamp(milliseconds: 1_800_000_000_000))),
     .room(room, .muted(bob, until: nil)),
-    .room(room, .messageSent(message, author: alice, text: "hello 👋")),
-    .room(room, .messageEdited(message, ordinal: 300, text: "bye")),
-    .room(room, .messageDeleted(message, ordinal: 300)),
+    .room(room, .messageSent(message, author: alice, thread: nil, .plain("hello 👋"))),
+    .room(room, .messageEdited(message, at: .room(300), .plain("bye"))),
+    .room(room, .messageDeleted(message, at: .room(300))),
     .room(room, .readMarkerMoved(alice, to: message, ordinal: 300)),
     .server(
       .pushOutcomesRecorded(
@@ -74,7 +74,7 @@ let goldenEvents: [RecordedEvent] =
             PushOutcome(position: LogPosition(10), user: bob, device: phone, result: .tokenInvalid),
             PushOutcome(position: LogPosition(11), user: bob, device: phone, result: .abandoned),
           ]))),
-  ] as [ChatEvent]).enumerated().map { recorded($1, line: UInt64($0) + 1) }
+  ] + laterEvents as [ChatEvent]).enumerated().map { recorded($1, line: UInt64($0) + 1) }
 
 /// Each second one has a service, a device, a command and an original time as well; the actor is always Alice.
 private func recorded(_ event: ChatEvent, line: UInt64) -> RecordedEvent {

@@ -19,29 +19,33 @@ struct AuditTests {
   private static let session = SessionID(UUIDBytes(high: 4, low: 1))
   private static let message = MessageID(UUIDBytes(high: 5, low: 1))
   private static let invite = InviteID(UUIDBytes(high: 6, low: 1))
+  private static let workspace = WorkspaceID(UUIDBytes(high: 7, low: 1))
+  private static let picture = MediaID(UUIDBytes(high: 8, low: 1))
+  private static let photo = Media(hash: [1, 2], contentType: "image/png", size: 9, width: 3, height: 3)
+  private static let scheduled = ScheduledMessage(
+    author: user, content: .plain("later"), sendAt: Timestamp(milliseconds: 9))
 
   private static var events: [ChatEvent] {
     let described = DeviceDescription(name: "phone", type: "ios", osVersion: "26", tokens: [token])
     let registration = Registration(
       nickname: "Anna", email: "\(secret)@example.org", externalID: "a-1",
-      credential: Credential(version: 1, hash: secretBytes, logRounds: 14, blockSize: 8, parallelism: 1),
-      commitmentKey: secretBytes)
+      credential: credential, commitmentKey: secretBytes)
     let users: [UserEvent] = [
-      .registered(registration), .profileChanged(nickname: "Ann"), .sessionStarted(session, device: device),
+      .registered(registration), .profileChanged(Profile(nickname: "Ann")), .sessionStarted(session, device: device),
       .sessionRefreshed(session, generation: 2), .sessionEnded(session, .refreshTokenReused),
       .deviceRegistered(device, described), .deviceUpdated(device, described), .pushTokenInvalidated(device, token),
       .deviceRemoved(device),
     ]
     let rooms: [RoomEvent] = [
-      .created(RoomCreation(kind: .group, name: "tea", creator: user)), .renamed(name: "cake"), .archived,
+      .created(RoomCreation(kind: .group, name: "tea", creator: user)), .edited(RoomEdit(name: "cake")), .archived,
       .inviteCreated(
         Invite(
           id: invite, tokenHash: secretBytes, role: .member, expiresAt: Timestamp(milliseconds: 5), maximumUses: 3)),
       .inviteRevoked(invite), .memberJoined(user, role: .owner, invite: invite), .memberAdded(other, role: .member),
       .admissionRepeated(user, .member), .memberLeft(user), .memberRemoved(other),
       .muted(user, until: Timestamp(milliseconds: 9)),
-      .messageSent(message, author: user, text: "hello, \"world\"\r\n"),
-      .messageEdited(message, ordinal: 1, text: "bye"), .messageDeleted(message, ordinal: 1),
+      .messageSent(message, author: user, thread: nil, .plain("hello, \"world\"\r\n")),
+      .messageEdited(message, at: .room(1), .plain("bye")), .messageDeleted(message, at: .room(1)),
       .readMarkerMoved(user, to: message, ordinal: 1),
     ]
     let outcomes = PushOutcomes(
@@ -50,10 +54,49 @@ struct AuditTests {
     return users.map { .user(user, $0) } + rooms.map { .room(room, $0) } + [.server(.pushOutcomesRecorded(outcomes))]
   }
 
+  private static let credential = Credential(
+    version: 1, hash: secretBytes, logRounds: 14, blockSize: 8, parallelism: 1)
+
+  /// At least one of each kind.
+  private static var everyEvent: [ChatEvent] {
+    let users: [UserEvent] = [
+      .credentialSet(credential), .identityLinked(Identity(issuer: "i", subject: secret)),
+      .emailSet("\(secret)@example.org"), .disabled, .enabled, .preferencesSet(UserPreferences()),
+      .pushTokenMoved(device, token), .mediaUploaded(picture, photo),
+    ]
+    return events + users.map { .user(user, $0) } + laterRoomEvents.map { .room(room, $0) }
+      + workspaceEvents.map { .workspace(workspace, $0) } + [.server(.signingKeyRotated(generation: 2))]
+  }
+
+  private static let laterRoomEvents: [RoomEvent] = [
+    .edited(RoomEdit(topic: "cake", picture: .set(picture))), .restored, .deleted, .roleChanged(user, .owner),
+    .memberBanned(other), .memberUnbanned(other), .memberSilenced(other, until: nil),
+    .messageSent(
+      message, author: user, thread: ThreadPlace(root: ThreadRoot(message: message, ordinal: 1), ordinal: 1),
+      .plain("in a thread")),
+    .reactionAdded(message, at: .room(1), by: user, emoji: "👍"),
+    .reactionRemoved(message, at: .room(1), by: user, emoji: "👍"), .messagePinned(message, at: .room(1)),
+    .messageUnpinned(message, at: .room(1)), .markedUnread(user, from: message, ordinal: 1),
+    .threadMarkerMoved(user, to: message, at: MessagePlace(thread: 1, ordinal: 1)),
+    .threadFollowingSet(user, ThreadRoot(message: message, ordinal: 1), follows: false),
+    .messageScheduled(message, scheduled), .scheduledMessageChanged(message, scheduled),
+    .scheduledMessageCancelled(message), .scheduledMessageFailed(message, .silenced),
+  ]
+
+  private static let workspaceEvents: [WorkspaceEvent] = [
+    .created(WorkspaceCreation(name: "guild", creator: user)), .edited(WorkspaceEdit(name: "tea")), .deleted,
+    .inviteCreated(
+      WorkspaceInvite(
+        id: invite, tokenHash: secretBytes, role: .member, expiresAt: Timestamp(milliseconds: 5), maximumUses: nil)),
+    .inviteRevoked(invite), .memberJoined(user, role: .owner, by: .service), .memberLeft(other), .memberRemoved(other),
+    .admissionRepeated(user, .link(invite)), .memberInvited(other, role: .guest), .roleChanged(other, .member),
+    .invitationWithdrawn(other),
+  ]
+
   /// One record of each kind, a second apart, seven to a block.
-  private func log() throws -> MemoryBlocks {
+  private func log(_ events: [ChatEvent] = events) throws -> MemoryBlocks {
     var records: [LogRecord] = []
-    for (index, event) in Self.events.enumerated() {
+    for (index, event) in events.enumerated() {
       let stamp = Stamp(
         position: LogPosition(UInt64(index) + 1), time: Timestamp(milliseconds: Int64(index / 2) * 1_000))
       let recorded = RecordedEvent(
@@ -73,7 +116,7 @@ struct AuditTests {
 
   @Test("every kind is shown, and no secret of any")
   func secrets() throws {
-    let log = try log()
+    let log = try log(Self.everyEvent)
     let rows = try rows(AuditFilter(), in: log)
     #expect(Set(rows.map(\.type)) == Set(EventKind.allCases.map(\.name)))
     for row in rows {
@@ -97,7 +140,7 @@ struct AuditTests {
 
   @Test("of a proven record as much is shown as of one in the log, but for where it is stored")
   func proven() throws {
-    let log = try log()
+    let log = try log(Self.everyEvent)
     let storage: Set = ["payload", "payloadBytes", "rawBytes", "segment", "blockOffset"]
     for record in log.records {
       let stored = RecordView(record, in: try log.block(containing: record.position)).fields
@@ -113,14 +156,16 @@ struct AuditTests {
 
   @Test("an erased payload is shown as such")
   func erased() throws {
-    let records = try log().records.map { record in
+    let records = try log(Self.everyEvent).records.map { record in
       LogRecord(
         position: record.position, envelope: record.envelope,
         payload: .erased(digest: [UInt8](repeating: 1, count: LogFormat.digestBytes)))
     }
     // These say all there is in the envelope.
     let withoutPayload = Set(
-      [EventKind.roomArchived, .inviteRevoked, .memberLeft, .memberRemoved, .deviceRemoved].map(\.name))
+      records.filter { record in Self.everyEvent[Int(record.position.value) - 1].hasNoPayload }.map {
+        EventKind(rawValue: $0.envelope.kind)?.name ?? ""
+      })
     for row in try rows(AuditFilter(), in: MemoryBlocks(records, blockRecords: 4)) {
       let expected = withoutPayload.contains(row.type) ? "{}" : #"{"erased":true}"#
       #expect(JSONValue.object(row.detail).encoded == expected)
@@ -160,7 +205,7 @@ struct AuditTests {
         "push.outcomes-recorded",
       ])
     #expect(
-      try rows(AuditFilter(room: Self.room, kinds: [.messageSent, .userRegistered]), in: log).map(\.type)
+      try rows(AuditFilter(room: Self.room, kinds: [.room(.messageSent), .user(.userRegistered)]), in: log).map(\.type)
         == ["message.sent"])
   }
 
@@ -178,7 +223,7 @@ struct AuditTests {
     let pipe = Pipe()
     var writer = AuditSheet(ByteOutput(pipe.fileHandleForWriting.fileDescriptor))
     try writer.begin()
-    for row in try rows(AuditFilter(kinds: [.messageSent]), in: try log()) { try writer.write(row) }
+    for row in try rows(AuditFilter(kinds: [.room(.messageSent)]), in: try log()) { try writer.write(row) }
     try writer.end()
     try pipe.fileHandleForWriting.close()
     let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
@@ -233,7 +278,7 @@ struct SealedAuditTests {
         let recorded = RecordedEvent(
           stamp: Stamp(position: position, time: Timestamp(milliseconds: Int64(position.value) * 100)),
           version: StreamVersion(version), actor: author, service: nil, device: nil, command: nil, originalTime: nil,
-          event: .room(room, .messageSent(message, author: author, text: text(at: position.value))))
+          event: .room(room, .messageSent(message, author: author, thread: nil, .plain(text(at: position.value)))))
         let (envelope, payload) = try EventCodec.encode(recorded)
         try block.append(envelope, payload: payload)
       }
@@ -310,5 +355,20 @@ private final class MemoryBlocks: BlockSource {
     return Block(
       first: LogPosition(UInt64(start) + 1), records: Array(records[start..<min(start + blockRecords, records.count)]),
       storedBytes: 1, rawBytes: 1, codec: .stored, segment: "memory", offset: 0)
+  }
+}
+
+extension ChatEvent {
+  /// Whether the envelope says all there is to say.
+  fileprivate var hasNoPayload: Bool {
+    switch self {
+    case .user(_, .deviceRemoved), .user(_, .disabled), .user(_, .enabled), .room(_, .archived), .room(_, .restored),
+      .room(_, .deleted), .room(_, .inviteRevoked), .room(_, .memberLeft), .room(_, .memberRemoved),
+      .room(_, .memberBanned), .room(_, .memberUnbanned), .room(_, .scheduledMessageCancelled),
+      .workspace(_, .deleted), .workspace(_, .inviteRevoked), .workspace(_, .memberLeft),
+      .workspace(_, .memberRemoved), .workspace(_, .invitationWithdrawn):
+      true
+    case .user, .room, .workspace, .server: false
+    }
   }
 }

@@ -4,8 +4,9 @@ package import ChatPrimitives
 /// the writer overlays what is newer than the index.
 package struct MessageFacts: Hashable, Sendable {
   package var author: UserID
-  /// The message's place in its room, from 1.
-  package var ordinal: UInt64
+  package var place: MessagePlace
+  /// How many messages its thread has; zero for one that is in a thread itself.
+  package var replies: UInt64
   /// Where and when it was sent.
   package var sent: Stamp
   /// The time that clients see: an import's original time, else the recorded one.
@@ -19,11 +20,12 @@ package struct MessageFacts: Hashable, Sendable {
   package var fingerprint: Fingerprint?
 
   package init(
-    author: UserID, ordinal: UInt64, sent: Stamp, sentAt: Timestamp, revision: LogPosition, isDeleted: Bool,
-    fingerprint: Fingerprint?, revisedAt: Timestamp? = nil
+    author: UserID, place: MessagePlace, replies: UInt64 = 0, sent: Stamp, sentAt: Timestamp, revision: LogPosition,
+    isDeleted: Bool, fingerprint: Fingerprint?, revisedAt: Timestamp? = nil
   ) {
     self.author = author
-    self.ordinal = ordinal
+    self.place = place
+    self.replies = replies
     self.sent = sent
     self.sentAt = sentAt
     self.revision = revision

@@ -6,11 +6,13 @@ package enum RoomState: Sendable, Equatable {
   case open(Room)
   /// To be read only, since the stamp.
   case archived(Room, Stamp)
+  /// Gone for everybody; only the ID stays taken.
+  case deleted(Stamp)
 
   /// The room, open or archived.
   package var room: Room? {
     switch self {
-    case .absent: nil
+    case .absent, .deleted: nil
     case .open(let room), .archived(let room, _): room
     }
   }
@@ -22,10 +24,17 @@ package struct Room: Sendable, Equatable {
   package var created: Stamp
   package var kind: RoomKind
   package var name: String
+  package var workspace: WorkspaceID?
+  package var isPublic = false
   package var members: [UserID: Member]
+  /// Who cannot come in, since when.
+  package var banned: [UserID: Stamp] = [:]
   /// All that were ever created, so that a retry is recognised for ever.
   package var invites: [InviteID: InviteState]
-  /// The newest message's; zero when there is none yet.
+  package var pinned: [MessageID: MessagePlace] = [:]
+  /// What waits for its time.
+  package var scheduled: [MessageID: ScheduledMessage] = [:]
+  /// The newest message's in the room's own timeline; zero when there is none yet.
   package var lastOrdinal: UInt64
 
   package init(
@@ -50,6 +59,8 @@ package struct Member: Sendable, Hashable {
   /// The ordinal up to which the member has read; never less than `joinedOrdinal`.
   package var marker: UInt64
   package var mutedUntil: Timestamp?
+  /// Until when the member may not speak.
+  package var silencedUntil: Timestamp?
 
   package init(role: Role, joined: Stamp, joinedOrdinal: UInt64, marker: UInt64, mutedUntil: Timestamp? = nil) {
     self.role = role
@@ -60,32 +71,13 @@ package struct Member: Sendable, Hashable {
   }
 }
 
-/// An invite and what became of it.
-package struct InviteState: Sendable, Hashable {
-  package var invite: Invite
-  package var created: Stamp
-  /// How many joins came by it. Who leaves and joins again counts again.
-  package var uses: UInt64
-  package var revoked: Stamp?
-
-  package init(invite: Invite, created: Stamp, uses: UInt64 = 0, revoked: Stamp? = nil) {
-    self.invite = invite
-    self.created = created
-    self.uses = uses
-    self.revoked = revoked
-  }
-
-  /// Neither revoked nor expired; a used-up one still counts as live, for its uses can be looked at.
-  package func isLive(at time: Timestamp) -> Bool { revoked == nil && time < invite.expiresAt }
-
-  package var isUsedUp: Bool { invite.maximumUses.map { uses >= UInt64($0) } ?? false }
-}
-
 // MARK: - Evolve
 
 extension Room {
   package init(_ creation: RoomCreation, _ stamp: Stamp) {
     self.init(creationFingerprint: creation.fingerprint, created: stamp, kind: creation.kind, name: creation.name)
+    workspace = creation.workspace
+    isPublic = creation.isPublic
   }
 
   /// A room whose creation was erased with its creator's words: it goes on for the others, without its name.
@@ -95,10 +87,11 @@ extension Room {
 
   mutating func apply(_ event: RoomEvent, _ stamp: Stamp) {
     switch event {
-    case .created, .archived, .admissionRepeated, .messageEdited, .messageDeleted, .erased:
+    case .created, .archived, .restored, .deleted, .admissionRepeated, .messageEdited, .reactionAdded,
+      .reactionRemoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .erased:
       break
-    case .renamed(let name):
-      self.name = name
+    case .edited(let edit):
+      if let name = edit.name { self.name = name }
     case .inviteCreated(let invite):
       invites[invite.id] = InviteState(invite: invite, created: stamp)
     case .inviteRevoked(let id):
@@ -110,11 +103,30 @@ extension Room {
       admit(user, role, stamp)
     case .memberLeft(let user), .memberRemoved(let user):
       members[user] = nil
+    case .roleChanged(let user, let role):
+      members[user]?.role = role
+    case .memberBanned(let user):
+      members[user] = nil
+      banned[user] = stamp
+    case .memberUnbanned(let user):
+      banned[user] = nil
+    case .memberSilenced(let user, let until):
+      members[user]?.silencedUntil = until
     case .muted(let user, let until):
       members[user]?.mutedUntil = until
-    case .messageSent(_, let author, _):
+    case .messageSent(let id, let author, let thread, _):
+      if !scheduled.isEmpty { scheduled[id] = nil }
+      guard thread == nil else { return }
       lastOrdinal += 1
       members[author]?.marker = lastOrdinal
+    case .messageDeleted(let id, _), .messageUnpinned(let id, _):
+      if !pinned.isEmpty { pinned[id] = nil }
+    case .messagePinned(let id, let place):
+      pinned[id] = place
+    case .messageScheduled(let id, let message), .scheduledMessageChanged(let id, let message):
+      scheduled[id] = message
+    case .scheduledMessageCancelled(let id), .scheduledMessageFailed(let id, _):
+      scheduled[id] = nil
     case .readMarkerMoved(let user, _, let ordinal):
       guard let marker = members[user]?.marker, marker < ordinal else { return }
       members[user]?.marker = ordinal

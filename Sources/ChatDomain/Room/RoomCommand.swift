@@ -3,7 +3,7 @@ package import ChatPrimitives
 /// A wish about one room. Who acts stands in the act.
 package enum RoomCommand: RetriableCommand, Equatable {
   case create(RoomCreation)
-  case rename(name: String)
+  case edit(RoomEdit)
   case archive
 
   case createInvite(Invite)
@@ -20,11 +20,11 @@ package enum RoomCommand: RetriableCommand, Equatable {
   /// No notices for the actor until then; nil lifts it.
   case mute(until: Timestamp?)
 
-  /// - fingerprint: `Fingerprint.message(text:author:)`, made by the caller so that the writer need not hash.
+  /// - fingerprint: `Fingerprint.message(_:author:)`, made by the caller so that the writer need not hash.
   /// - prior: the message that the room already has under this ID.
-  case sendMessage(MessageID, text: String, fingerprint: Fingerprint, prior: MessageFacts?)
+  case sendMessage(MessageID, MessageContent, fingerprint: Fingerprint, prior: MessageFacts?)
   /// - target: the message that is meant; nil when the room has none of this ID. So below, too.
-  case editMessage(MessageID, text: String, target: MessageFacts?)
+  case editMessage(MessageID, MessageEdit, target: MessageFacts?)
   case deleteMessage(MessageID, target: MessageFacts?)
   /// The actor has read up to this message.
   case moveReadMarker(MessageID, target: MessageFacts?)
@@ -34,7 +34,7 @@ package enum RoomCommand: RetriableCommand, Equatable {
   package var isKnownByItself: Bool {
     switch self {
     case .create, .createInvite, .sendMessage: true
-    case .rename, .archive, .revokeInvite, .acceptInvite, .join, .addMember, .removeMember, .leave, .mute,
+    case .edit, .archive, .revokeInvite, .acceptInvite, .join, .addMember, .removeMember, .leave, .mute,
       .editMessage, .deleteMessage, .moveReadMarker:
       false
     }

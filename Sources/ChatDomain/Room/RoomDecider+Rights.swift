@@ -28,7 +28,7 @@ extension RoomDecider {
     case .leave:
       // Also for who has left: the retry is answered by its key, and anything else is rejected when decided.
       try requireRegisteredActor(of: act, directory)
-    case .rename, .archive, .createInvite, .revokeInvite, .addMember, .removeMember:
+    case .edit, .archive, .createInvite, .revokeInvite, .addMember, .removeMember:
       try requireAdministrator(act, in: state)
     case .mute:
       try requireMember(act, in: state)

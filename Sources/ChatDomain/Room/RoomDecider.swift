@@ -21,8 +21,8 @@ package enum RoomDecider: Decider {
     switch command {
     case .create(let creation):
       try create(creation, in: state)
-    case .rename(let name):
-      try rename(to: name, in: state)
+    case .edit(let edit):
+      try self.edit(edit, in: state)
     case .archive:
       try archive(state)
     case .createInvite(let invite):
@@ -41,10 +41,10 @@ package enum RoomDecider: Decider {
       try leave(by: act, in: state)
     case .mute(let until):
       .record([.muted(try actor(of: act), until: until)])
-    case .sendMessage(let id, let text, let fingerprint, let prior):
-      try sendMessage(id, text, fingerprint, prior, by: act, in: state)
-    case .editMessage(let id, let text, let target):
-      try editMessage(id, text, target, in: state)
+    case .sendMessage(let id, let content, let fingerprint, let prior):
+      try sendMessage(id, content, fingerprint, prior, by: act, in: state)
+    case .editMessage(let id, let edit, let target):
+      try editMessage(id, edit, target, in: state)
     case .deleteMessage(let id, let target):
       try deleteMessage(id, target)
     case .moveReadMarker(let id, let target):
@@ -62,12 +62,21 @@ package enum RoomDecider: Decider {
       // The state lets go of the payload first: a hundred thousand members are changed in place and not copied.
       state = .absent
       room.apply(event, stamp)
-      if case .archived = event { state = .archived(room, stamp) } else { state = .open(room) }
+      state = Self.standing(of: room, after: event, stamp, archived: nil)
     case .archived(var room, let since):
       state = .absent
       room.apply(event, stamp)
-      state = .archived(room, since)
+      state = Self.standing(of: room, after: event, stamp, archived: since)
+    case .deleted:
+      break
     }
+  }
+
+  private static func standing(of room: Room, after event: RoomEvent, _ stamp: Stamp, archived: Stamp?) -> RoomState {
+    if case .deleted = event { return .deleted(stamp) }
+    if case .restored = event { return .open(room) }
+    if case .archived = event { return .archived(room, archived ?? stamp) }
+    return archived.map { .archived(room, $0) } ?? .open(room)
   }
 
   private static func begin(with event: RoomEvent, _ stamp: Stamp) -> RoomState {
@@ -77,8 +86,11 @@ package enum RoomDecider: Decider {
     case .erased:
       // A stream's first fact is always the creation.
       .open(Room(erasedAt: stamp))
-    case .renamed, .archived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded, .admissionRepeated,
-      .memberLeft, .memberRemoved, .muted, .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved:
+    case .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
+      .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
+      .muted, .messageSent, .messageEdited, .messageDeleted, .reactionAdded, .reactionRemoved, .messagePinned,
+      .messageUnpinned, .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled,
+      .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed:
       .absent
     }
   }
@@ -102,7 +114,7 @@ extension RoomDecider {
   /// The room, unless it takes nothing new any more.
   static func openRoom(_ state: RoomState) throws(Rejection) -> Room {
     switch state {
-    case .absent: throw .roomNotFound
+    case .absent, .deleted: throw .roomNotFound
     case .open(let room): room
     case .archived: throw .roomArchived
     }

@@ -5,8 +5,13 @@ package import ChatPrimitives
 /// payload: a removal or a revocation is never undone by an erasure.
 package enum RoomEvent: Sendable, Equatable {
   case created(RoomCreation)
-  case renamed(name: String)
+  case edited(RoomEdit)
+  /// To be read only.
   case archived
+  /// Open again after an archiving.
+  case restored
+  /// Gone for everybody, with all that was said in it.
+  case deleted
   case inviteCreated(Invite)
   case inviteRevoked(InviteID)
   /// Came in by an invite, or by an administrator's word when `invite` is nil.
@@ -19,15 +24,40 @@ package enum RoomEvent: Sendable, Equatable {
   case memberLeft(UserID)
   /// Was put out by another member.
   case memberRemoved(UserID)
+  case roleChanged(UserID, Role)
+  /// Was put out, if a member, and cannot come in again.
+  case memberBanned(UserID)
+  case memberUnbanned(UserID)
+  /// May read and not speak until the time; nil lifts it.
+  case memberSilenced(UserID, until: Timestamp?)
   /// No notices of this room reach the user until the time; nil lifts it.
   case muted(UserID, until: Timestamp?)
-  /// Takes the room's next ordinal, and moves the author's marker to it. `text` is nil when it was erased.
-  case messageSent(MessageID, author: UserID, text: String?)
-  /// The ordinal is the one that sending gave the message; with it no reader has to look the message's ID up.
-  case messageEdited(MessageID, ordinal: UInt64, text: String?)
-  case messageDeleted(MessageID, ordinal: UInt64)
-  /// The user has read up to the message with this ordinal.
+  /// Takes the next ordinal of the room, or, in a thread, the one that it says, and moves the author's marker there to it.
+  /// The content is nil when it was erased; of a message in a thread then only `erased` is left.
+  case messageSent(MessageID, author: UserID, thread: ThreadPlace?, MessageContent?)
+  /// The place is the one that sending gave the message; with it no reader has to look the message's ID up. So below,
+  /// too. The edit is nil when it was erased.
+  case messageEdited(MessageID, at: MessagePlace, MessageEdit?)
+  case messageDeleted(MessageID, at: MessagePlace)
+  case reactionAdded(MessageID, at: MessagePlace, by: UserID, emoji: String)
+  case reactionRemoved(MessageID, at: MessagePlace, by: UserID, emoji: String)
+  case messagePinned(MessageID, at: MessagePlace)
+  case messageUnpinned(MessageID, at: MessagePlace)
+  /// The user has read the room's timeline up to the message with this ordinal.
   case readMarkerMoved(UserID, to: MessageID, ordinal: UInt64)
+  /// The user has read a thread up to this message.
+  case threadMarkerMoved(UserID, to: MessageID, at: MessagePlace)
+  /// The user wants the message and all after it shown as unread, until the marker moves the next time.
+  case markedUnread(UserID, from: MessageID, ordinal: UInt64)
+  /// Whether the user wants to hear of a thread. Who writes in it, is called in it, or wrote its root, follows anyway
+  /// until the user says no.
+  case threadFollowingSet(UserID, ThreadRoot, follows: Bool)
+  case messageScheduled(MessageID, ScheduledMessage)
+  /// Replaces all of it.
+  case scheduledMessageChanged(MessageID, ScheduledMessage)
+  case scheduledMessageCancelled(MessageID)
+  /// Its time came, and it could not be sent.
+  case scheduledMessageFailed(MessageID, SchedulingFailure)
   /// The payload was erased; the kind number is kept.
   case erased(kind: UInt16)
 }
@@ -47,14 +77,49 @@ package struct RoomCreation: Sendable, Equatable {
   /// Becomes the owner and first member; nil when a service made the room.
   package var creator: UserID?
 
-  package init(kind: RoomKind, name: String, creator: UserID?) {
+  /// Whose channel it is.
+  package var workspace: WorkspaceID?
+  /// Every member of the workspace, guests excepted, may find it and come in.
+  package var isPublic: Bool
+  package var topic: String?
+  /// Of a direct room: all of its members, the creator included, in the order of their IDs. Empty for any other.
+  package var participants: [UserID]
+
+  package init(
+    kind: RoomKind, name: String, creator: UserID?, workspace: WorkspaceID? = nil, isPublic: Bool = false,
+    topic: String? = nil, participants: [UserID] = []
+  ) {
     self.kind = kind
     self.name = name
     self.creator = creator
+    self.workspace = workspace
+    self.isPublic = isPublic
+    self.topic = topic
+    self.participants = participants
   }
 
+  /// A direct room is told by its members alone: whoever of them asks for it means the same one.
   package var fingerprint: Fingerprint {
-    Fingerprint(.number(Int64(kind.rawValue)), .text(name), .id(creator?.uuid))
+    if kind == .direct, !participants.isEmpty {
+      return Fingerprint([.text("room.direct")] + participants.map { .id($0.uuid) })
+    }
+    let plain: [Fingerprint.Field] = [.number(Int64(kind.rawValue)), .text(name), .id(creator?.uuid)]
+    guard workspace != nil || isPublic || topic != nil else { return Fingerprint(plain) }
+    return Fingerprint(plain + [.id(workspace?.uuid), .number(isPublic ? 1 : 0), .text(topic)])
+  }
+}
+
+/// What is put in the place of what; nil leaves a part as it is.
+package struct RoomEdit: Sendable, Hashable {
+  package var name: String?
+  /// An empty text takes it away.
+  package var topic: String?
+  package var picture: PictureEdit?
+
+  package init(name: String? = nil, topic: String? = nil, picture: PictureEdit? = nil) {
+    self.name = name
+    self.topic = topic
+    self.picture = picture
   }
 }
 
@@ -93,30 +158,4 @@ package enum Role: UInt8, Sendable, CaseIterable, Comparable {
   }
 
   package static func < (left: Role, right: Role) -> Bool { left.rawValue < right.rawValue }
-}
-
-/// A link that lets whoever holds it into a room.
-package struct Invite: Sendable, Hashable {
-  package var id: InviteID
-  /// SHA-256 of the token; the token itself is never written.
-  package var tokenHash: [UInt8]
-  /// The role that whoever accepts it gets.
-  package var role: Role
-  package var expiresAt: Timestamp
-  /// How many users may accept it; nil means as many as the room takes.
-  package var maximumUses: UInt32?
-
-  package init(id: InviteID, tokenHash: [UInt8], role: Role, expiresAt: Timestamp, maximumUses: UInt32?) {
-    self.id = id
-    self.tokenHash = tokenHash
-    self.role = role
-    self.expiresAt = expiresAt
-    self.maximumUses = maximumUses
-  }
-
-  package var fingerprint: Fingerprint {
-    Fingerprint(
-      .id(id.uuid), .number(Int64(role.rawValue)), .number(expiresAt.milliseconds),
-      .number(maximumUses.map(Int64.init)))
-  }
 }

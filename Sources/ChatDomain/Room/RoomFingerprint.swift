@@ -2,8 +2,25 @@ package import ChatPrimitives
 
 extension Fingerprint {
   /// Of a message as it is sent. The time is not a part of it: a retry comes later.
-  package static func message(text: String, author: UserID) -> Fingerprint {
-    Fingerprint(.text("message.send"), .id(author.uuid), .text(text))
+  /// - Parameter thread: the root of the thread that it goes into; nil for the room's own timeline.
+  package static func message(
+    _ content: MessageContent, author: UserID, thread: MessageID? = nil
+  ) -> Fingerprint {
+    let plain: [Field] = [.text("message.send"), .id(author.uuid), .text(content.text)]
+    guard content.details != nil || thread != nil else { return Fingerprint(plain) }
+    return Fingerprint(plain + [.id(thread?.uuid)] + fields(of: content.details ?? MessageDetails()))
+  }
+
+  /// What an uploaded file is known by stands for what is known of it.
+  private static func fields(of details: MessageDetails) -> [Field] {
+    [
+      .id(details.replyTo?.uuid), .text(details.custom?.type), .text(details.custom?.body),
+      .number(Int64(details.attachments.count)),
+    ] + details.attachments.flatMap { [.id($0.media.uuid), .text($0.name)] } + fields(of: details.mentions)
+  }
+
+  fileprivate static func fields(of mentions: Mentions) -> [Field] {
+    [.number(mentions.everyone ? 1 : 0)] + mentions.users.map { .id($0.uuid) }
   }
 }
 
@@ -14,7 +31,7 @@ extension RoomCommand {
   package var fingerprint: Fingerprint {
     switch self {
     case .create(let creation): creation.fingerprint
-    case .rename(let name): .renaming(name)
+    case .edit(let edit): .edit(edit)
     case .archive: .archiving
     case .createInvite(let invite): invite.fingerprint
     case .revokeInvite(let id): .inviteRevocation(id)
@@ -25,7 +42,7 @@ extension RoomCommand {
     case .leave: .leaving
     case .mute(let until): .muting(until: until)
     case .sendMessage(_, _, let fingerprint, _): fingerprint
-    case .editMessage(let id, let text, _): .messageEdit(id, text)
+    case .editMessage(let id, let edit, _): .messageEdit(id, edit)
     case .deleteMessage(let id, _): .messageDeletion(id)
     case .moveReadMarker(let id, _): .markerMove(to: id)
     }
@@ -39,8 +56,10 @@ extension RoomEvent {
   package var fingerprint: Fingerprint? {
     switch self {
     case .created(let creation): creation.fingerprint
-    case .renamed(let name): .renaming(name)
+    case .edited(let edit): .edit(edit)
     case .archived: .archiving
+    case .restored: .restoring
+    case .deleted: .deleting
     case .inviteCreated(let invite): invite.fingerprint
     case .inviteRevoked(let id): .inviteRevocation(id)
     case .memberJoined(_, _, let invite): .joining(by: invite)
@@ -50,19 +69,99 @@ extension RoomEvent {
     case .admissionRepeated(let user, .member): .memberAddition(user)
     case .memberLeft: .leaving
     case .memberRemoved(let user): .memberRemoval(user)
+    case .roleChanged(let user, let role): .roleChange(user, role)
+    case .memberBanned(let user): .ban(user)
+    case .memberUnbanned(let user): .unban(user)
+    case .memberSilenced(let user, let until): .silencing(user, until: until)
     case .muted(_, let until): .muting(until: until)
-    case .messageSent(_, let author, let text): text.map { .message(text: $0, author: author) }
-    case .messageEdited(let id, _, let text): text.map { .messageEdit(id, $0) }
+    case .messageSent(_, let author, let thread, let content):
+      content.map { .message($0, author: author, thread: thread?.root.message) }
+    case .messageEdited(let id, _, let edit): edit.map { .messageEdit(id, $0) }
     case .messageDeleted(let id, _): .messageDeletion(id)
+    case .reactionAdded(let id, _, _, let emoji): .reaction(id, emoji, isAdded: true)
+    case .reactionRemoved(let id, _, _, let emoji): .reaction(id, emoji, isAdded: false)
+    case .messagePinned(let id, _): .pin(id, isPinned: true)
+    case .messageUnpinned(let id, _): .pin(id, isPinned: false)
     case .readMarkerMoved(_, let message, _): .markerMove(to: message)
+    case .threadMarkerMoved(_, let message, _): .threadMarkerMove(to: message)
+    case .markedUnread(_, let message, _): .markingUnread(from: message)
+    case .threadFollowingSet(_, let root, let follows): .following(root.message, follows)
+    case .messageScheduled(_, let message): .scheduling(message)
+    case .scheduledMessageChanged(let id, let message): .schedulingChange(id, message)
+    case .scheduledMessageCancelled(let id): .schedulingCancellation(id)
+    case .scheduledMessageFailed(let id, _): .schedulingFailure(id)
     case .erased: nil
     }
   }
 }
 
 extension Fingerprint {
-  fileprivate static func renaming(_ name: String) -> Fingerprint {
-    Fingerprint(.text("room.rename"), .text(name))
+  /// A mere renaming is told as it always was.
+  static func edit(_ edit: RoomEdit) -> Fingerprint {
+    if let name = edit.name, edit.topic == nil, edit.picture == nil {
+      return Fingerprint(.text("room.rename"), .text(name))
+    }
+    return Fingerprint([.text("room.edit"), .text(edit.name), .text(edit.topic)] + fields(of: edit.picture))
+  }
+
+  static func fields(of picture: PictureEdit?) -> [Field] {
+    switch picture {
+    case nil: [.number(0)]
+    case .remove: [.number(1)]
+    case .set(let media): [.number(2), .id(media.uuid)]
+    }
+  }
+
+  static var restoring: Fingerprint { Fingerprint(.text("room.restore")) }
+  static var deleting: Fingerprint { Fingerprint(.text("room.delete")) }
+
+  static func roleChange(_ user: UserID, _ role: Role) -> Fingerprint {
+    Fingerprint(.text("member.role"), .id(user.uuid), .number(Int64(role.rawValue)))
+  }
+
+  static func ban(_ user: UserID) -> Fingerprint { Fingerprint(.text("member.ban"), .id(user.uuid)) }
+  static func unban(_ user: UserID) -> Fingerprint { Fingerprint(.text("member.unban"), .id(user.uuid)) }
+
+  static func silencing(_ user: UserID, until: Timestamp?) -> Fingerprint {
+    Fingerprint(.text("member.silence"), .id(user.uuid), .number(until?.milliseconds))
+  }
+
+  static func reaction(_ message: MessageID, _ emoji: String, isAdded: Bool) -> Fingerprint {
+    Fingerprint(.text(isAdded ? "reaction.add" : "reaction.remove"), .id(message.uuid), .text(emoji))
+  }
+
+  static func pin(_ message: MessageID, isPinned: Bool) -> Fingerprint {
+    Fingerprint(.text(isPinned ? "message.pin" : "message.unpin"), .id(message.uuid))
+  }
+
+  static func threadMarkerMove(to message: MessageID) -> Fingerprint {
+    Fingerprint(.text("thread-marker.move"), .id(message.uuid))
+  }
+
+  static func markingUnread(from message: MessageID) -> Fingerprint {
+    Fingerprint(.text("marker.unread"), .id(message.uuid))
+  }
+
+  static func following(_ root: MessageID, _ follows: Bool) -> Fingerprint {
+    Fingerprint(.text("thread.follow"), .id(root.uuid), .number(follows ? 1 : 0))
+  }
+
+  static func scheduling(_ message: ScheduledMessage) -> Fingerprint {
+    Fingerprint(
+      .text("message.schedule"), .number(message.sendAt.milliseconds),
+      .id(Fingerprint.message(message.content, author: message.author, thread: message.thread).bytes))
+  }
+
+  static func schedulingChange(_ id: MessageID, _ message: ScheduledMessage) -> Fingerprint {
+    Fingerprint(.text("message.reschedule"), .id(id.uuid), .id(scheduling(message).bytes))
+  }
+
+  static func schedulingCancellation(_ id: MessageID) -> Fingerprint {
+    Fingerprint(.text("message.unschedule"), .id(id.uuid))
+  }
+
+  static func schedulingFailure(_ id: MessageID) -> Fingerprint {
+    Fingerprint(.text("message.schedule-failed"), .id(id.uuid))
   }
 
   fileprivate static var archiving: Fingerprint { Fingerprint(.text("room.archive")) }
@@ -89,8 +188,9 @@ extension Fingerprint {
     Fingerprint(.text("room.mute"), .number(until?.milliseconds))
   }
 
-  fileprivate static func messageEdit(_ id: MessageID, _ text: String) -> Fingerprint {
-    Fingerprint(.text("message.edit"), .id(id.uuid), .text(text))
+  fileprivate static func messageEdit(_ id: MessageID, _ edit: MessageEdit) -> Fingerprint {
+    let plain: [Field] = [.text("message.edit"), .id(id.uuid), .text(edit.text)]
+    return Fingerprint(edit.mentions.isEmpty ? plain : plain + fields(of: edit.mentions))
   }
 
   fileprivate static func messageDeletion(_ id: MessageID) -> Fingerprint {

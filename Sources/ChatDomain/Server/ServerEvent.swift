@@ -4,6 +4,8 @@ package import ChatPrimitives
 package enum ServerEvent: Sendable, Equatable {
   /// What became of notices, many at a time, so that a lost outbox can be made again from the log.
   case pushOutcomesRecorded(PushOutcomes)
+  /// Access tokens are signed with the key of this generation from now on; the first is generation 1.
+  case signingKeyRotated(generation: UInt32)
   /// The payload was erased; the kind number is kept.
   case erased(kind: UInt16)
 }

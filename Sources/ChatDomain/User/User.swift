@@ -7,10 +7,14 @@ package enum UserState: Sendable, Equatable {
 }
 
 package struct User: Sendable, Equatable {
-  package var nickname: String
+  package var profile: Profile
   package var email: String?
   package var externalID: String?
   package var credential: Credential?
+  package var identities: Set<Identity> = []
+  package var preferences = UserPreferences()
+  /// Since when the account is disabled; nil when it is not.
+  package var disabled: Stamp?
   /// Of the registration; nil when that was erased, and then no retry of it can be recognised.
   package var registrationFingerprint: Fingerprint?
   package var registered: Stamp
@@ -21,11 +25,11 @@ package struct User: Sendable, Equatable {
   package var devices: [DeviceID: Device]
 
   package init(
-    nickname: String, email: String?, externalID: String?, credential: Credential?,
+    profile: Profile, email: String?, externalID: String?, credential: Credential?,
     registrationFingerprint: Fingerprint?, registered: Stamp, sessions: [SessionID: Session] = [:],
     devices: [DeviceID: Device] = [:]
   ) {
-    self.nickname = nickname
+    self.profile = profile
     self.email = email
     self.externalID = externalID
     self.credential = credential
@@ -83,22 +87,35 @@ package struct Device: Sendable, Hashable {
 extension User {
   package init(_ registration: Registration, _ stamp: Stamp) {
     self.init(
-      nickname: registration.nickname, email: registration.email, externalID: registration.externalID,
+      profile: Profile(nickname: registration.nickname), email: registration.email, externalID: registration.externalID,
       credential: registration.credential, registrationFingerprint: registration.fingerprint, registered: stamp)
   }
 
   /// A user whose registration was erased: the ID stays taken and nothing else is known.
   init(erasedAt stamp: Stamp) {
     self.init(
-      nickname: "", email: nil, externalID: nil, credential: nil, registrationFingerprint: nil, registered: stamp)
+      profile: Profile(nickname: ""), email: nil, externalID: nil, credential: nil, registrationFingerprint: nil,
+      registered: stamp)
   }
 
   mutating func apply(_ event: UserEvent, _ stamp: Stamp) {
     switch event {
-    case .registered, .erased:
+    case .registered, .mediaUploaded, .erased:
       break
-    case .profileChanged(let nickname):
-      self.nickname = nickname
+    case .profileChanged(let profile):
+      self.profile = profile
+    case .credentialSet(let credential):
+      self.credential = credential
+    case .identityLinked(let identity):
+      identities.insert(identity)
+    case .emailSet(let email):
+      self.email = email
+    case .disabled:
+      if disabled == nil { disabled = stamp }
+    case .enabled:
+      disabled = nil
+    case .preferencesSet(let preferences):
+      self.preferences = preferences
     case .sessionStarted(let id, let device):
       start(id, device, stamp)
     case .sessionRefreshed(let id, let generation):
@@ -113,7 +130,7 @@ extension User {
     case .deviceUpdated(let id, let description):
       // The registration may have been erased; then this is the first that is known of the device.
       devices[id, default: Device(description: description, registered: stamp)].description = description
-    case .pushTokenInvalidated(let id, let token):
+    case .pushTokenInvalidated(let id, let token), .pushTokenMoved(let id, let token):
       devices[id]?.description.tokens.removeAll { $0 == token }
     case .deviceRemoved(let id):
       devices[id] = nil

@@ -43,6 +43,6 @@ extension UserDecider {
   /// Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.
   static func changeProfile(nickname: String) throws(Rejection) -> Verdict<UserEvent> {
     try TextRules.nickname(nickname)
-    return .record([.profileChanged(nickname: nickname)])
+    return .record([.profileChanged(Profile(nickname: nickname))])
   }
 }

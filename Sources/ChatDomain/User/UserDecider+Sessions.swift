@@ -54,7 +54,8 @@ extension UserDecider {
       return .record([.sessionEnded(id, .refreshTokenReused)])
     case .ended(.refreshTokenReused, _):
       throw .refreshTokenReused
-    case .ended(.loggedOut, _), .ended(.deviceRemoved, _), .ended(.superseded, _):
+    case .ended(.loggedOut, _), .ended(.deviceRemoved, _), .ended(.superseded, _), .ended(.accountDisabled, _),
+      .ended(.passwordChanged, _):
       throw .sessionEnded
     case nil:
       throw .refreshTokenExpired

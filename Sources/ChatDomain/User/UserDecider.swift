@@ -75,8 +75,9 @@ package enum UserDecider: Decider {
       case .erased:
         // A stream's first fact is always the registration.
         state = .registered(User(erasedAt: stamp))
-      case .profileChanged, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated,
-        .pushTokenInvalidated, .deviceRemoved:
+      case .profileChanged, .credentialSet, .identityLinked, .emailSet, .disabled, .enabled, .preferencesSet,
+        .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated,
+        .deviceRemoved, .pushTokenMoved, .mediaUploaded:
         break
       }
     case .registered(var user):

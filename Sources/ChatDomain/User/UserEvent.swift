@@ -3,7 +3,16 @@ package import ChatPrimitives
 /// The facts of one user's stream. `erased` stands for any of them whose payload is gone, save those that have none.
 package enum UserEvent: Sendable, Equatable {
   case registered(Registration)
-  case profileChanged(nickname: String)
+  case profileChanged(Profile)
+  /// A new password; its version is one more than that of the one before.
+  case credentialSet(Credential)
+  /// A login elsewhere stands for this user here.
+  case identityLinked(Identity)
+  case emailSet(String)
+  /// May not log in, and none of the sessions goes on.
+  case disabled
+  case enabled
+  case preferencesSet(UserPreferences)
   case sessionStarted(SessionID, device: DeviceID?)
   /// The session's tokens are now those of `generation`; the first pair is generation 1.
   case sessionRefreshed(SessionID, generation: UInt32)
@@ -13,6 +22,9 @@ package enum UserEvent: Sendable, Equatable {
   /// The provider called this token dead.
   case pushTokenInvalidated(DeviceID, PushToken)
   case deviceRemoved(DeviceID)
+  /// The token turned up at another device, and so left this one.
+  case pushTokenMoved(DeviceID, PushToken)
+  case mediaUploaded(MediaID, Media)
   /// The payload was erased; the kind number is kept.
   case erased(kind: UInt16)
 }
@@ -47,6 +59,40 @@ package struct Registration: Sendable, Equatable {
   }
 }
 
+/// What others see of a user.
+package struct Profile: Sendable, Hashable {
+  package var nickname: String
+  package var picture: MediaID?
+
+  package init(nickname: String, picture: MediaID? = nil) {
+    self.nickname = nickname
+    self.picture = picture
+  }
+}
+
+/// Who a user is elsewhere: unique across users.
+package struct Identity: Sendable, Hashable {
+  /// The `iss` of its ID tokens (OpenID Connect Core 1.0, section 2).
+  package var issuer: String
+  /// The `sub`.
+  package var subject: String
+
+  package init(issuer: String, subject: String) {
+    self.issuer = issuer
+    self.subject = subject
+  }
+}
+
+/// What a user wants of the server.
+package struct UserPreferences: Sendable, Hashable {
+  /// Others see how far the user has read.
+  package var sharesReadMarkers: Bool
+
+  package init(sharesReadMarkers: Bool = true) {
+    self.sharesReadMarkers = sharesReadMarkers
+  }
+}
+
 /// A password as scrypt leaves it. The salt is derived from the server's key and the user's ID, so that the same
 /// password gives the same hash and a repeated registration can be recognised.
 package struct Credential: Sendable, Hashable {
@@ -76,6 +122,10 @@ package enum SessionEnd: UInt8, Sendable, CaseIterable {
   case deviceRemoved = 3
   /// A new login needed its place: see `Limits.sessionsPerUser`.
   case superseded = 4
+  /// The account was disabled.
+  case accountDisabled = 5
+  /// Another session changed the password.
+  case passwordChanged = 6
 }
 
 /// What a device says of itself.
@@ -85,12 +135,33 @@ package struct DeviceDescription: Sendable, Hashable {
   package var type: String?
   package var osVersion: String?
   package var tokens: [PushToken]
+  /// Of what it wants to be told.
+  package var notifications: NotificationLevel
 
-  package init(name: String?, type: String?, osVersion: String?, tokens: [PushToken]) {
+  package init(
+    name: String?, type: String?, osVersion: String?, tokens: [PushToken], notifications: NotificationLevel = .all
+  ) {
     self.name = name
     self.type = type
     self.osVersion = osVersion
     self.tokens = tokens
+    self.notifications = notifications
+  }
+}
+
+/// Of what a device wants to be told. The raw values stand in the log; the names in the API.
+package enum NotificationLevel: UInt8, Sendable, CaseIterable {
+  case all = 1
+  /// Only of messages that call the user by name, and those of direct rooms.
+  case mentions = 2
+  case none = 3
+
+  package var name: String {
+    switch self {
+    case .all: "all"
+    case .mentions: "mentions"
+    case .none: "none"
+    }
   }
 }
 

@@ -6,7 +6,7 @@ extension UserCommand {
   package var fingerprint: Fingerprint {
     switch action {
     case .register(let registration): registration.fingerprint
-    case .changeProfile(let nickname): .profileChange(nickname)
+    case .changeProfile(let nickname): .profileChange(Profile(nickname: nickname))
     case .startSession(let id, let device, _): .sessionStart(id, device)
     case .refreshSession(let id, let presented): .sessionRefresh(id, presented: presented)
     case .endSession(let id, let reason): .sessionEnd(id, reason)
@@ -22,7 +22,13 @@ extension UserEvent {
   package var fingerprint: Fingerprint? {
     switch self {
     case .registered(let registration): registration.fingerprint
-    case .profileChanged(let nickname): .profileChange(nickname)
+    case .profileChanged(let profile): .profileChange(profile)
+    case .credentialSet(let credential): .credentialSetting(credential)
+    case .identityLinked(let identity): .identityLink(identity)
+    case .emailSet(let email): .emailSetting(email)
+    case .disabled: .disabling
+    case .enabled: .enabling
+    case .preferencesSet(let preferences): .preferenceSetting(preferences)
     case .sessionStarted(let id, let device): .sessionStart(id, device)
     case .sessionRefreshed(let id, let generation): .sessionRefresh(id, presented: generation &- 1)
     case .sessionEnded(let id, let reason): .sessionEnd(id, reason)
@@ -30,14 +36,42 @@ extension UserEvent {
       .deviceSetting(id, description)
     case .pushTokenInvalidated(let id, let token): .tokenInvalidation(id, token)
     case .deviceRemoved(let id): .deviceRemoval(id)
+    case .pushTokenMoved(let id, let token): .tokenMove(id, token)
+    case .mediaUploaded(let id, let media): .mediaUpload(id, media)
     case .erased: nil
     }
   }
 }
 
 extension Fingerprint {
-  fileprivate static func profileChange(_ nickname: String) -> Fingerprint {
-    Fingerprint(.text("profile.change"), .text(nickname))
+  /// A mere change of the nickname is told as it always was.
+  static func profileChange(_ profile: Profile) -> Fingerprint {
+    let plain: [Field] = [.text("profile.change"), .text(profile.nickname)]
+    return Fingerprint(profile.picture.map { plain + [.id($0.uuid)] } ?? plain)
+  }
+
+  static func credentialSetting(_ credential: Credential) -> Fingerprint {
+    Fingerprint(.text("credential.set"), .number(Int64(credential.version)), .bytes(credential.hash))
+  }
+
+  static func identityLink(_ identity: Identity) -> Fingerprint {
+    Fingerprint(.text("identity.link"), .text(identity.issuer), .text(identity.subject))
+  }
+
+  static func emailSetting(_ email: String) -> Fingerprint { Fingerprint(.text("email.set"), .text(email)) }
+  static var disabling: Fingerprint { Fingerprint(.text("user.disable")) }
+  static var enabling: Fingerprint { Fingerprint(.text("user.enable")) }
+
+  static func preferenceSetting(_ preferences: UserPreferences) -> Fingerprint {
+    Fingerprint(.text("preferences.set"), .number(preferences.sharesReadMarkers ? 1 : 0))
+  }
+
+  static func tokenMove(_ id: DeviceID, _ token: PushToken) -> Fingerprint {
+    Fingerprint([.text("device.token.move"), .id(id.uuid)] + fields(token))
+  }
+
+  static func mediaUpload(_ id: MediaID, _ media: Media) -> Fingerprint {
+    Fingerprint(.text("media.upload"), .id(id.uuid), .bytes(media.hash))
   }
 
   fileprivate static func sessionStart(_ id: SessionID, _ device: DeviceID?) -> Fingerprint {
@@ -57,7 +91,8 @@ extension Fingerprint {
       .text("device.set"), .id(id.uuid), .text(description.name), .text(description.type),
       .text(description.osVersion),
     ]
-    return Fingerprint(texts + description.tokens.flatMap(fields))
+    let level: [Field] = description.notifications == .all ? [] : [.number(Int64(description.notifications.rawValue))]
+    return Fingerprint(texts + description.tokens.flatMap(fields) + level)
   }
 
   fileprivate static func tokenInvalidation(_ id: DeviceID, _ token: PushToken) -> Fingerprint {

@@ -86,7 +86,7 @@ package struct AccountsProjection: Projection {
         try writer.apply(event, of: user, recorded.stamp)
         versions.note(user.uuid, recorded.version)
       case .server: versions.note(.zero, recorded.version)
-      case .room: break
+      case .room, .workspace: break
       }
     }
     try versions.flush(database)

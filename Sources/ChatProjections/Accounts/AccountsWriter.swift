@@ -14,9 +14,9 @@ struct AccountsWriter {
     switch event {
     case .registered(let registration):
       try register(user, registration, stamp)
-    case .profileChanged(let nickname):
+    case .profileChanged(let profile):
       try CachedStatement(database, "UPDATE user SET nickname = ?, revision = ? WHERE id = ?").run {
-        $0.add(nickname)
+        $0.add(profile.nickname)
         $0.add(stamp.position)
         $0.add(user)
       }
@@ -37,6 +37,12 @@ struct AccountsWriter {
         $0.add(user)
         $0.add(device)
       }
+    case .credentialSet, .identityLinked, .emailSet, .disabled, .enabled, .preferencesSet:
+      break
+    case .pushTokenMoved(let device, let token):
+      try invalidate(token, of: device, of: user, stamp)
+    case .mediaUploaded:
+      break
     case .erased:
       try register(user, nil, stamp)
     }

@@ -50,14 +50,17 @@ struct IDIndexBatch {
     case .created, .erased:
       // An erased first fact was the creation.
       try create(room)
-    case .messageSent(let message, let author, _):
-      return try send(message, author, event.fingerprint, in: room, recorded)
+    case .messageSent(let message, let author, let thread, _):
+      if thread == nil { return try send(message, author, event.fingerprint, in: room, recorded) }
     case .messageEdited(let message, _, _):
       try revise(message, in: room, recorded.stamp, isDeleted: false)
     case .messageDeleted(let message, _):
       try revise(message, in: room, recorded.stamp, isDeleted: true)
-    case .renamed, .archived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded, .admissionRepeated,
-      .memberLeft, .memberRemoved, .muted, .readMarkerMoved:
+    case .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
+      .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
+      .muted, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned, .readMarkerMoved,
+      .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled, .scheduledMessageChanged,
+      .scheduledMessageCancelled, .scheduledMessageFailed:
       break
     }
     return nil

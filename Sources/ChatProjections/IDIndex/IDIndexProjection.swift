@@ -66,7 +66,7 @@ package struct IDIndexProjection: Projection {
       switch recorded.event {
       case .room(let room, let event):
         if let entry = try batch.apply(event, in: room, recorded) { try tail.append(entry, database) }
-      case .user, .server: break
+      case .user, .workspace, .server: break
       }
     }
     try batch.flush()

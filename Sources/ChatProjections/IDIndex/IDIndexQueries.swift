@@ -34,7 +34,7 @@ package struct IDIndexQueries: ReadModelQueries {
     let revisedAt = try row.optional { try $0.time() }
     let isDeleted = try row.number() != 0
     return MessageFacts(
-      author: author, ordinal: ordinal, sent: sent, sentAt: sentAt, revision: revision, isDeleted: isDeleted,
+      author: author, place: .room(ordinal), sent: sent, sentAt: sentAt, revision: revision, isDeleted: isDeleted,
       fingerprint: try row.optional { try $0.fingerprint() }, revisedAt: revisedAt)
   }
 

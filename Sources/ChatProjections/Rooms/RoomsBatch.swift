@@ -29,10 +29,11 @@ struct RoomsBatch {
     switch event {
     case .registered(let registration):
       try Profiles.set(registration.nickname, of: user, database)
-    case .profileChanged(let nickname):
-      try Profiles.set(nickname, of: user, database)
-    case .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated,
-      .deviceRemoved, .erased:
+    case .profileChanged(let profile):
+      try Profiles.set(profile.nickname, of: user, database)
+    case .credentialSet, .identityLinked, .emailSet, .disabled, .enabled, .preferencesSet, .sessionStarted,
+      .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated, .deviceRemoved,
+      .pushTokenMoved, .mediaUploaded, .erased:
       break
     }
   }
@@ -48,9 +49,9 @@ struct RoomsBatch {
     switch event {
     case .created, .admissionRepeated, .erased:
       break
-    case .renamed(let name):
+    case .edited(let edit):
       room.change {
-        $0.name = name
+        if let name = edit.name { $0.name = name }
         $0.revision = recorded.position
       }
     case .archived:
@@ -72,14 +73,20 @@ struct RoomsBatch {
       try dismiss(user, from: room)
     case .muted(let user, let until):
       try room.member(user, database).change { $0.mutedUntil = until }
-    case .messageSent(let message, let author, let text):
-      try send(message, author, text, in: room, recorded)
-    case .messageEdited(_, let ordinal, let text):
-      edit(ordinal, text, in: room, recorded)
-    case .messageDeleted(_, let ordinal):
-      try delete(ordinal, in: room, recorded)
+    case .messageSent(let message, let author, let thread, let content):
+      if thread == nil { try send(message, author, content?.text, in: room, recorded) }
+    case .messageEdited(_, let place, let edit):
+      if !place.isInThread { self.edit(place.ordinal, edit?.text, in: room, recorded) }
+    case .messageDeleted(_, let place):
+      if !place.isInThread { try delete(place.ordinal, in: room, recorded) }
     case .readMarkerMoved(let user, _, let ordinal):
       try room.member(user, database).change { $0.marker = max($0.marker, ordinal) }
+    case .restored, .deleted, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced:
+      break
+    case .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned, .threadMarkerMoved, .markedUnread,
+      .threadFollowingSet, .messageScheduled, .scheduledMessageChanged, .scheduledMessageCancelled,
+      .scheduledMessageFailed:
+      break
     }
   }
 
@@ -89,8 +96,11 @@ struct RoomsBatch {
     switch event {
     case .created(let made): creation = made
     case .erased: creation = nil
-    case .renamed, .archived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded, .admissionRepeated,
-      .memberLeft, .memberRemoved, .muted, .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved:
+    case .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
+      .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
+      .muted, .messageSent, .messageEdited, .messageDeleted, .reactionAdded, .reactionRemoved, .messagePinned,
+      .messageUnpinned, .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled,
+      .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed:
       return
     }
     room.create(

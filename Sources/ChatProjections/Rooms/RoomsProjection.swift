@@ -95,7 +95,7 @@ package struct RoomsProjection: Projection {
       case .room(let room, let event):
         try batch.apply(event, in: room, recorded)
         versions.note(room.uuid, recorded.version)
-      case .server: break
+      case .workspace, .server: break
       }
     }
     try batch.flush()

@@ -27,10 +27,11 @@ struct TimelineBatch {
     switch event {
     case .registered(let registration):
       try Profiles.set(registration.nickname, of: user, database)
-    case .profileChanged(let nickname):
-      try Profiles.set(nickname, of: user, database)
-    case .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated,
-      .deviceRemoved, .erased:
+    case .profileChanged(let profile):
+      try Profiles.set(profile.nickname, of: user, database)
+    case .credentialSet, .identityLinked, .emailSet, .disabled, .enabled, .preferencesSet, .sessionStarted,
+      .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated, .deviceRemoved,
+      .pushTokenMoved, .mediaUploaded, .erased:
       break
     }
   }
@@ -49,13 +50,20 @@ struct TimelineBatch {
         $0.add(room)
         $0.add(user)
       }
-    case .messageSent(let message, let author, let text):
-      try send(message, author, text ?? "", in: room, recorded)
-    case .messageEdited(_, let ordinal, let text):
-      try edit(ordinal, text ?? "", in: room, recorded)
-    case .messageDeleted(_, let ordinal):
-      try delete(ordinal, in: room, recorded)
-    case .renamed, .archived, .inviteCreated, .inviteRevoked, .admissionRepeated, .muted, .readMarkerMoved:
+    case .messageSent(let message, let author, let thread, let content):
+      if thread == nil { try send(message, author, content?.text ?? "", in: room, recorded) }
+    case .messageEdited(_, let place, let edit):
+      if !place.isInThread { try self.edit(place.ordinal, edit?.text ?? "", in: room, recorded) }
+    case .messageDeleted(_, let place):
+      if !place.isInThread { try delete(place.ordinal, in: room, recorded) }
+    case .deleted, .memberBanned:
+      break
+    case .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned:
+      break
+    case .edited, .archived, .restored, .inviteCreated, .inviteRevoked, .admissionRepeated, .roleChanged,
+      .memberUnbanned, .memberSilenced, .muted, .readMarkerMoved, .threadMarkerMoved, .markedUnread,
+      .threadFollowingSet, .messageScheduled, .scheduledMessageChanged, .scheduledMessageCancelled,
+      .scheduledMessageFailed:
       break
     }
   }

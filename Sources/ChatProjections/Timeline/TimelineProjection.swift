@@ -52,7 +52,7 @@ package struct TimelineProjection: Projection {
       switch recorded.event {
       case .user(let user, let event): try batch.apply(event, of: user)
       case .room(let room, let event): try batch.apply(event, in: room, recorded)
-      case .server: break
+      case .workspace, .server: break
       }
     }
     try batch.flush()

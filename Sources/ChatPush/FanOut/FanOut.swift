@@ -100,10 +100,12 @@ extension FanOut {
 
     /// nil for every event but a sent message.
     package init?(_ recorded: RecordedEvent) {
-      guard case .room(let room, .messageSent(let message, let author, let text)) = recorded.event else { return nil }
+      guard case .room(let room, .messageSent(let message, let author, _, let content)) = recorded.event else {
+        return nil
+      }
       self.init(
         position: recorded.position, time: recorded.stamp.time, room: room, message: message, sender: author,
-        originalTime: recorded.originalTime, text: text)
+        originalTime: recorded.originalTime, text: content?.text)
     }
 
     /// Why nobody at all is told.

@@ -20,8 +20,9 @@ struct AudienceWriter {
   func needsMembers(for event: UserEvent, of user: UserID) throws -> Bool {
     switch event {
     case .deviceRegistered: return try !hasDevice(user)
-    case .registered, .profileChanged, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceUpdated,
-      .pushTokenInvalidated, .deviceRemoved, .erased:
+    case .registered, .profileChanged, .credentialSet, .identityLinked, .emailSet, .disabled, .enabled,
+      .preferencesSet, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceUpdated, .pushTokenInvalidated,
+      .deviceRemoved, .pushTokenMoved, .mediaUploaded, .erased:
       return false
     }
   }
@@ -35,11 +36,12 @@ struct AudienceWriter {
       ).run { $0.add(user) }
     case .deviceUpdated(let device, let description):
       try describe(device, of: user, description, at: position)
-    case .pushTokenInvalidated(let device, let token):
+    case .pushTokenInvalidated(let device, let token), .pushTokenMoved(let device, let token):
       try invalidate(token, of: device, of: user)
     case .deviceRemoved(let device):
       try remove(device, of: user)
-    case .registered, .profileChanged, .sessionStarted, .sessionRefreshed, .sessionEnded, .erased:
+    case .registered, .profileChanged, .credentialSet, .identityLinked, .emailSet, .disabled, .enabled,
+      .preferencesSet, .sessionStarted, .sessionRefreshed, .sessionEnded, .mediaUploaded, .erased:
       break
     }
   }
@@ -100,7 +102,7 @@ struct AudienceWriter {
       try run("DELETE FROM formerMember WHERE roomId = ? AND userId = ?", room, user)
       guard try hasDevice(user) else { return }
       try run("INSERT OR IGNORE INTO listener (roomId, userId) VALUES (?, ?)", room, user)
-    case .memberLeft(let user), .memberRemoved(let user):
+    case .memberLeft(let user), .memberRemoved(let user), .memberBanned(let user):
       try run("DELETE FROM listener WHERE roomId = ? AND userId = ?", room, user)
       try CachedStatement(
         database, "INSERT OR REPLACE INTO formerMember (roomId, userId, leftPosition) VALUES (?, ?, ?)"
@@ -109,8 +111,11 @@ struct AudienceWriter {
         $0.add(user)
         $0.add(position)
       }
-    case .created, .renamed, .archived, .inviteCreated, .inviteRevoked, .admissionRepeated, .muted, .messageSent,
-      .messageEdited, .messageDeleted, .readMarkerMoved, .erased:
+    case .created, .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .admissionRepeated,
+      .roleChanged, .memberUnbanned, .memberSilenced, .muted, .messageSent, .messageEdited, .messageDeleted,
+      .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned, .readMarkerMoved, .threadMarkerMoved,
+      .markedUnread, .threadFollowingSet, .messageScheduled, .scheduledMessageChanged, .scheduledMessageCancelled,
+      .scheduledMessageFailed, .erased:
       break
     }
   }

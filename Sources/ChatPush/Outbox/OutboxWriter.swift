@@ -60,7 +60,7 @@ struct OutboxWriter {
     case .pushOutcomesRecorded(let outcomes):
       try settle(outcomes)
       return true
-    case .erased:
+    case .signingKeyRotated, .erased:
       return false
     }
   }

@@ -56,6 +56,8 @@ package struct PushProjection: Projection {
         try rooms.apply(events[waiting..<next], to: database)
         waiting = next
         try enumerate(message, audience, outbox, database)
+      case .workspace:
+        break
       case .server(let event):
         if try outbox.apply(event, at: recorded.position) { isOn = true }
       }

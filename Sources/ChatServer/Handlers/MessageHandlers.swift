@@ -13,7 +13,7 @@ struct MessageHandlers: Sendable {
     let room: RoomID = try exchange.id("roomId")
     let id: MessageID = try exchange.id("messageId")
     let body = try await exchange.body(SendMessageRequest.self)
-    let outcome = try await chat.perform(try chat.send(body.text, as: id, to: room, by: exchange.actor))
+    let outcome = try await chat.perform(try chat.send(.plain(body.text), as: id, to: room, by: exchange.actor))
     let position = outcome.stamp.position
     return try JSONBody.receipt(
       outcome.isNew,
@@ -26,7 +26,7 @@ struct MessageHandlers: Sendable {
   func edit(_ exchange: Exchange) async throws -> Response {
     let id: MessageID = try exchange.id("messageId")
     let body = try await exchange.body(EditMessageRequest.self)
-    return try await change(.editMessage(id, text: body.text, target: nil), id, exchange) { message, stamp in
+    return try await change(.editMessage(id, .plain(body.text), target: nil), id, exchange) { message, stamp in
       message.text = body.text
       message.editedAt = stamp.time
     }

@@ -49,7 +49,7 @@ struct RoomHandlers: Sendable {
 
   func update(_ exchange: Exchange) async throws -> Response {
     let body = try await exchange.body(UpdateRoomRequest.self)
-    return try await change(.rename(name: body.name), exchange) { $0.name = body.name }
+    return try await change(.edit(RoomEdit(name: body.name)), exchange) { $0.name = body.name }
   }
 
   func archive(_ exchange: Exchange) async throws -> Response {

@@ -64,7 +64,7 @@ enum IngestOperation: String, CaseIterable {
       let message = MessageID(try need(line.id, .id).uuid)
       let room = try need(line.roomId, .roomId)
       let text = try need(line.text, .text)
-      return try chat.send(text, as: message, to: room, by: try acting(principal), originalTime: line.sentAt)
+      return try chat.send(.plain(text), as: message, to: room, by: try acting(principal), originalTime: line.sentAt)
     case .joinRoom, .leaveRoom, .editMessage, .deleteMessage, .moveReadMarker:
       return ChatService.Request(
         try acting(principal), .room(try need(line.roomId, .roomId), try keyedCommand(line)), command: line.key,
@@ -77,7 +77,8 @@ enum IngestOperation: String, CaseIterable {
     case .joinRoom: return .join
     case .leaveRoom: return .leave
     case .editMessage:
-      return .editMessage(MessageID(try need(line.id, .id).uuid), text: try need(line.text, .text), target: nil)
+      return .editMessage(
+        MessageID(try need(line.id, .id).uuid), .plain(try need(line.text, .text)), target: nil)
     case .deleteMessage: return .deleteMessage(MessageID(try need(line.id, .id).uuid), target: nil)
     case .moveReadMarker: return .moveReadMarker(try need(line.messageId, .messageId), target: nil)
     case .registerUser, .createRoom, .sendMessage: throw Refusal.invalidField("op")

@@ -12,11 +12,12 @@ extension ChatService {
 
   /// The command that sends a message; its fingerprint is made here, so that the writer need not hash.
   package func send(
-    _ text: String, as message: MessageID, to room: RoomID, by principal: Principal, originalTime: Timestamp? = nil
+    _ content: MessageContent, as message: MessageID, to room: RoomID, by principal: Principal,
+    originalTime: Timestamp? = nil
   ) throws(ServiceError) -> Request {
     guard let author = principal.user else { throw .rejected(.forbidden) }
     let wish = RoomCommand.sendMessage(
-      message, text: text, fingerprint: .message(text: text, author: author), prior: nil)
+      message, content, fingerprint: .message(content, author: author), prior: nil)
     return Request(principal, .room(room, wish), originalTime: originalTime)
   }
 }

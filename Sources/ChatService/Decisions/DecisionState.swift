@@ -11,6 +11,7 @@ package struct DecisionState: DecisionMachine {
 
   package var users: [UserID: Versioned<UserState>] = [:]
   package var rooms: [RoomID: Versioned<RoomState>] = [:]
+  package var workspaces: [WorkspaceID: Versioned<WorkspaceState>] = [:]
   package var names = UniqueNames()
   package var serverVersion = StreamVersion.none
   private var recent: RecentFacts
@@ -113,19 +114,19 @@ extension DecisionState {
       recent.message(MessageKey(room: room, message: id), found: found)
     }
     switch wish {
-    case .sendMessage(let id, let text, let fingerprint, let prior):
+    case .sendMessage(let id, let content, let fingerprint, let prior):
       let facts = newest(id, prior)
-      return (.sendMessage(id, text: text, fingerprint: fingerprint, prior: facts), facts)
-    case .editMessage(let id, let text, let target):
+      return (.sendMessage(id, content, fingerprint: fingerprint, prior: facts), facts)
+    case .editMessage(let id, let edit, let target):
       let facts = newest(id, target)
-      return (.editMessage(id, text: text, target: facts), facts)
+      return (.editMessage(id, edit, target: facts), facts)
     case .deleteMessage(let id, let target):
       let facts = newest(id, target)
       return (.deleteMessage(id, target: facts), facts)
     case .moveReadMarker(let id, let target):
       let facts = newest(id, target)
       return (.moveReadMarker(id, target: facts), facts)
-    case .create, .rename, .archive, .createInvite, .revokeInvite, .acceptInvite, .join, .addMember, .removeMember,
+    case .create, .edit, .archive, .createInvite, .revokeInvite, .acceptInvite, .join, .addMember, .removeMember,
       .leave, .mute:
       return (wish, nil)
     }
@@ -180,6 +181,7 @@ extension DecisionState {
     switch event {
     case .user(let id, _): users[id]?.version ?? .none
     case .room(let id, _): rooms[id]?.version ?? .none
+    case .workspace(let id, _): workspaces[id]?.version ?? .none
     case .server: serverVersion
     }
   }
@@ -196,6 +198,9 @@ extension DecisionState {
       RoomDecider.evolve(
         &rooms[id, default: Versioned(state: RoomDecider.initial, version: .none)].state, event, recorded.stamp)
       rooms[id]?.version = recorded.version
+    case .workspace(let id, let event):
+      workspaces[id, default: Versioned(state: .absent, version: .none)].state.take(event, recorded.stamp)
+      workspaces[id]?.version = recorded.version
     case .server:
       serverVersion = recorded.version
     }
@@ -211,12 +216,13 @@ extension DecisionState {
     }
     guard case .room(let room, let event) = recorded.event else { return }
     switch event {
-    case .messageSent(let id, let author, let text):
+    case .messageSent(let id, let author, let thread, let content):
       let key = MessageKey(room: room, message: id)
       let facts = MessageFacts(
-        author: author, ordinal: rooms[room]?.state.lastOrdinal ?? 0, sent: recorded.stamp,
+        author: author, place: thread?.place ?? .room(rooms[room]?.state.lastOrdinal ?? 0), sent: recorded.stamp,
         sentAt: recorded.occurredAt, revision: recorded.position, isDeleted: false,
-        fingerprint: fingerprint ?? text.map { .message(text: $0, author: author) })
+        fingerprint: fingerprint
+          ?? content.map { .message($0, author: author, thread: thread?.root.message) })
       recent.enter(facts, for: key)
       seen.insert(key, at: recorded.position)
     case .messageEdited(let id, _, _):
@@ -225,8 +231,11 @@ extension DecisionState {
     case .messageDeleted(let id, _):
       recent.enter(
         MessageRevision(stamp: recorded.stamp, deletes: true), for: MessageKey(room: room, message: id))
-    case .created, .renamed, .archived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded, .memberLeft,
-      .memberRemoved, .admissionRepeated, .muted, .readMarkerMoved, .erased:
+    case .created, .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
+      .memberLeft, .memberRemoved, .admissionRepeated, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
+      .muted, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned, .readMarkerMoved,
+      .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled, .scheduledMessageChanged,
+      .scheduledMessageCancelled, .scheduledMessageFailed, .erased:
       break
     }
   }
@@ -235,7 +244,7 @@ extension DecisionState {
 extension RoomState {
   fileprivate var lastOrdinal: UInt64 {
     switch self {
-    case .absent: 0
+    case .absent, .deleted: 0
     case .open(let room), .archived(let room, _): room.lastOrdinal
     }
   }

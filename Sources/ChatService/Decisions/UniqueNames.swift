@@ -37,7 +37,7 @@ package struct UniqueNames: Directory, Sendable, Equatable {
     switch event {
     case .user(let id, let event): take(event, of: id)
     case .room(let id, let event): take(event, of: id)
-    case .server: break
+    case .workspace, .server: break
     }
   }
 
@@ -48,8 +48,9 @@ package struct UniqueNames: Directory, Sendable, Equatable {
     case .erased:
       // A stream's first fact is always the registration, so whoever has any fact is registered.
       enter(id, email: nil, externalID: nil)
-    case .profileChanged, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated,
-      .pushTokenInvalidated, .deviceRemoved:
+    case .profileChanged, .credentialSet, .identityLinked, .emailSet, .disabled, .enabled, .preferencesSet,
+      .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated,
+      .deviceRemoved, .pushTokenMoved, .mediaUploaded:
       break
     }
   }
@@ -58,8 +59,11 @@ package struct UniqueNames: Directory, Sendable, Equatable {
     switch event {
     case .inviteCreated(let invite):
       enter(invite, of: id)
-    case .created, .renamed, .archived, .inviteRevoked, .memberJoined, .memberAdded, .admissionRepeated, .memberLeft,
-      .memberRemoved, .muted, .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved, .erased:
+    case .created, .edited, .archived, .restored, .deleted, .inviteRevoked, .memberJoined, .memberAdded,
+      .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
+      .muted, .messageSent, .messageEdited, .messageDeleted, .reactionAdded, .reactionRemoved, .messagePinned,
+      .messageUnpinned, .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled,
+      .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed, .erased:
       break
     }
   }

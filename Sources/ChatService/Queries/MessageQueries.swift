@@ -70,7 +70,7 @@ extension ChatService {
         }
       }
       guard let facts else { throw .rejected(.messageNotFound) }
-      return facts.ordinal
+      return facts.place.ordinal
     }
   }
 

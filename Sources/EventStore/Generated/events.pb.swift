@@ -12,9 +12,11 @@
 /// repeated here. Field numbers are forever.
 ///
 /// A payload may be erased if it can hold what a person said or what tells who a person is: UserRegistered,
-/// ProfileChanged, DeviceDescribed, PushTokenInvalidated (with the device's description, never without it), RoomCreated,
-/// RoomRenamed, MessageSent and MessageEdited. All others stay: without them the state would not be what it was. A fact
-/// whose payload is empty is told by its envelope alone and cannot be erased.
+/// ProfileChanged, CredentialSet, IdentityLinked, EmailSet, DeviceDescribed, PushTokenInvalidated and PushTokenMoved (with
+/// the device's description, never without it), MediaUploaded, RoomCreated, RoomRenamed, RoomEdited, MessageSent,
+/// ThreadMessageSent, MessageEdited, ReactionChanged, MessageScheduled, WorkspaceCreated and WorkspaceEdited. All others
+/// stay: without them the state would not be what it was. A fact whose payload is empty is told by its envelope alone and
+/// cannot be erased.
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -68,7 +70,7 @@ nonisolated struct Hansard_V1_UserRegistered: Sendable {
   /// Clears the value of `credential`. Subsequent reads from it will return its default value.
   mutating func clearCredential() {self._credential = nil}
 
-  /// 32 random bytes; see docs/log-format.md, "Salts".
+  /// 32 random bytes; see docs/log-format.md, "The tree".
   var commitmentKey: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -109,6 +111,72 @@ nonisolated struct Hansard_V1_ProfileChanged: Sendable {
 
   var nickname: String = String()
 
+  /// 16 bytes: the media that is the user's picture; empty without one.
+  var picture: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 3. Subject: none.
+nonisolated struct Hansard_V1_CredentialSet: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var credential: Hansard_V1_Credential {
+    get {_credential ?? Hansard_V1_Credential()}
+    set {_credential = newValue}
+  }
+  /// Returns true if `credential` has been explicitly set.
+  var hasCredential: Bool {self._credential != nil}
+  /// Clears the value of `credential`. Subsequent reads from it will return its default value.
+  mutating func clearCredential() {self._credential = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _credential: Hansard_V1_Credential? = nil
+}
+
+/// Kind 4. Subject: none.
+nonisolated struct Hansard_V1_IdentityLinked: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var issuer: String = String()
+
+  var subject: String = String()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 5. Subject: none.
+nonisolated struct Hansard_V1_EmailSet: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var email: String = String()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 8. Subject: none.
+nonisolated struct Hansard_V1_PreferencesSet: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var hidesReadMarkers: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -147,7 +215,8 @@ nonisolated struct Hansard_V1_SessionEnded: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 1 logged out, 2 refresh token reused, 3 device removed, 4 superseded by a newer login.
+  /// 1 logged out, 2 refresh token reused, 3 device removed, 4 superseded by a newer login, 5 account disabled,
+  /// 6 password changed.
   var reason: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -190,6 +259,9 @@ nonisolated struct Hansard_V1_DeviceDescribed: Sendable {
 
   var tokens: [Hansard_V1_PushToken] = []
 
+  /// 0 and 1 all, 2 mentions, 3 none.
+  var notifications: UInt32 = 0
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -214,7 +286,7 @@ nonisolated struct Hansard_V1_PushToken: Sendable {
   init() {}
 }
 
-/// Kind 22. Subject: the device.
+/// Kinds 22 (invalidated) and 24 (moved to another device). Subject: the device.
 nonisolated struct Hansard_V1_PushTokenInvalidated: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -236,6 +308,68 @@ nonisolated struct Hansard_V1_PushTokenInvalidated: Sendable {
   fileprivate var _token: Hansard_V1_PushToken? = nil
 }
 
+/// Kind 40. Subject: the media.
+nonisolated struct Hansard_V1_MediaUploaded: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var content: Hansard_V1_MediaContent {
+    get {_content ?? Hansard_V1_MediaContent()}
+    set {_content = newValue}
+  }
+  /// Returns true if `content` has been explicitly set.
+  var hasContent: Bool {self._content != nil}
+  /// Clears the value of `content`. Subsequent reads from it will return its default value.
+  mutating func clearContent() {self._content = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _content: Hansard_V1_MediaContent? = nil
+}
+
+nonisolated struct Hansard_V1_MediaContent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// SHA-256 of the bytes.
+  var hash: Data = Data()
+
+  var contentType: String = String()
+
+  /// In bytes.
+  var size: UInt64 = 0
+
+  /// In pixels.
+  var width: UInt32 {
+    get {_width ?? 0}
+    set {_width = newValue}
+  }
+  /// Returns true if `width` has been explicitly set.
+  var hasWidth: Bool {self._width != nil}
+  /// Clears the value of `width`. Subsequent reads from it will return its default value.
+  mutating func clearWidth() {self._width = nil}
+
+  var height: UInt32 {
+    get {_height ?? 0}
+    set {_height = newValue}
+  }
+  /// Returns true if `height` has been explicitly set.
+  var hasHeight: Bool {self._height != nil}
+  /// Clears the value of `height`. Subsequent reads from it will return its default value.
+  mutating func clearHeight() {self._height = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _width: UInt32? = nil
+  fileprivate var _height: UInt32? = nil
+}
+
 /// Kind 100. Actor: the creator, none when a service made the room.
 nonisolated struct Hansard_V1_RoomCreated: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -247,12 +381,31 @@ nonisolated struct Hansard_V1_RoomCreated: Sendable {
 
   var name: String = String()
 
+  /// 16 bytes; empty for a room of no workspace.
+  var workspaceID: Data = Data()
+
+  var isPublic: Bool = false
+
+  var topic: String {
+    get {_topic ?? String()}
+    set {_topic = newValue}
+  }
+  /// Returns true if `topic` has been explicitly set.
+  var hasTopic: Bool {self._topic != nil}
+  /// Clears the value of `topic`. Subsequent reads from it will return its default value.
+  mutating func clearTopic() {self._topic = nil}
+
+  /// 16 bytes each: all members of a direct room, in the order of their IDs.
+  var participants: [Data] = []
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+
+  fileprivate var _topic: String? = nil
 }
 
-/// Kind 101.
+/// Kind 101: an edit of the name alone.
 nonisolated struct Hansard_V1_RoomRenamed: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -263,6 +416,49 @@ nonisolated struct Hansard_V1_RoomRenamed: Sendable {
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+}
+
+/// Kind 103.
+nonisolated struct Hansard_V1_RoomEdited: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var name: String {
+    get {_name ?? String()}
+    set {_name = newValue}
+  }
+  /// Returns true if `name` has been explicitly set.
+  var hasName: Bool {self._name != nil}
+  /// Clears the value of `name`. Subsequent reads from it will return its default value.
+  mutating func clearName() {self._name = nil}
+
+  var topic: String {
+    get {_topic ?? String()}
+    set {_topic = newValue}
+  }
+  /// Returns true if `topic` has been explicitly set.
+  var hasTopic: Bool {self._topic != nil}
+  /// Clears the value of `topic`. Subsequent reads from it will return its default value.
+  mutating func clearTopic() {self._topic = nil}
+
+  /// Absent: as it was. Empty: none. Else 16 bytes.
+  var picture: Data {
+    get {_picture ?? Data()}
+    set {_picture = newValue}
+  }
+  /// Returns true if `picture` has been explicitly set.
+  var hasPicture: Bool {self._picture != nil}
+  /// Clears the value of `picture`. Subsequent reads from it will return its default value.
+  mutating func clearPicture() {self._picture = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _name: String? = nil
+  fileprivate var _topic: String? = nil
+  fileprivate var _picture: Data? = nil
 }
 
 /// Kind 110. Subject: the invite.
@@ -363,6 +559,42 @@ nonisolated struct Hansard_V1_RoomMuted: Sendable {
   fileprivate var _untilMs: Int64? = nil
 }
 
+/// Kind 126. Subject: the user.
+nonisolated struct Hansard_V1_RoleChanged: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var role: UInt32 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 129. Subject: the user.
+nonisolated struct Hansard_V1_MemberSilenced: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Absent: may speak again.
+  var untilMs: Int64 {
+    get {_untilMs ?? 0}
+    set {_untilMs = newValue}
+  }
+  /// Returns true if `untilMs` has been explicitly set.
+  var hasUntilMs: Bool {self._untilMs != nil}
+  /// Clears the value of `untilMs`. Subsequent reads from it will return its default value.
+  mutating func clearUntilMs() {self._untilMs = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _untilMs: Int64? = nil
+}
+
 /// Kind 130. Subject: the message. Actor: its author.
 nonisolated struct Hansard_V1_MessageSent: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -370,6 +602,117 @@ nonisolated struct Hansard_V1_MessageSent: Sendable {
   // methods supported on all messages.
 
   var text: String = String()
+
+  var details: Hansard_V1_MessageDetails {
+    get {_details ?? Hansard_V1_MessageDetails()}
+    set {_details = newValue}
+  }
+  /// Returns true if `details` has been explicitly set.
+  var hasDetails: Bool {self._details != nil}
+  /// Clears the value of `details`. Subsequent reads from it will return its default value.
+  mutating func clearDetails() {self._details = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _details: Hansard_V1_MessageDetails? = nil
+}
+
+nonisolated struct Hansard_V1_MessageDetails: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 16 bytes; empty when it answers none.
+  var replyTo: Data = Data()
+
+  var mentions: Hansard_V1_Mentions {
+    get {_mentions ?? Hansard_V1_Mentions()}
+    set {_mentions = newValue}
+  }
+  /// Returns true if `mentions` has been explicitly set.
+  var hasMentions: Bool {self._mentions != nil}
+  /// Clears the value of `mentions`. Subsequent reads from it will return its default value.
+  mutating func clearMentions() {self._mentions = nil}
+
+  var attachments: [Hansard_V1_Attachment] = []
+
+  var custom: Hansard_V1_CustomPart {
+    get {_custom ?? Hansard_V1_CustomPart()}
+    set {_custom = newValue}
+  }
+  /// Returns true if `custom` has been explicitly set.
+  var hasCustom: Bool {self._custom != nil}
+  /// Clears the value of `custom`. Subsequent reads from it will return its default value.
+  mutating func clearCustom() {self._custom = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _mentions: Hansard_V1_Mentions? = nil
+  fileprivate var _custom: Hansard_V1_CustomPart? = nil
+}
+
+nonisolated struct Hansard_V1_Mentions: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 16 bytes each, in the order of their IDs.
+  var users: [Data] = []
+
+  var everyone: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Hansard_V1_Attachment: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 16 bytes.
+  var mediaID: Data = Data()
+
+  var content: Hansard_V1_MediaContent {
+    get {_content ?? Hansard_V1_MediaContent()}
+    set {_content = newValue}
+  }
+  /// Returns true if `content` has been explicitly set.
+  var hasContent: Bool {self._content != nil}
+  /// Clears the value of `content`. Subsequent reads from it will return its default value.
+  mutating func clearContent() {self._content = nil}
+
+  var name: String {
+    get {_name ?? String()}
+    set {_name = newValue}
+  }
+  /// Returns true if `name` has been explicitly set.
+  var hasName: Bool {self._name != nil}
+  /// Clears the value of `name`. Subsequent reads from it will return its default value.
+  mutating func clearName() {self._name = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _content: Hansard_V1_MediaContent? = nil
+  fileprivate var _name: String? = nil
+}
+
+nonisolated struct Hansard_V1_CustomPart: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var type: String = String()
+
+  /// A JSON value.
+  var body: String = String()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -384,12 +727,26 @@ nonisolated struct Hansard_V1_MessageEdited: Sendable {
 
   var text: String = String()
 
-  /// The message's place in its room, from 1.
+  /// The message's place in its room or thread, from 1.
   var ordinal: UInt64 = 0
+
+  /// The ordinal of the thread's root; 0 in the room's own timeline. So below, too.
+  var thread: UInt64 = 0
+
+  var mentions: Hansard_V1_Mentions {
+    get {_mentions ?? Hansard_V1_Mentions()}
+    set {_mentions = newValue}
+  }
+  /// Returns true if `mentions` has been explicitly set.
+  var hasMentions: Bool {self._mentions != nil}
+  /// Clears the value of `mentions`. Subsequent reads from it will return its default value.
+  mutating func clearMentions() {self._mentions = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+
+  fileprivate var _mentions: Hansard_V1_Mentions? = nil
 }
 
 /// Kind 132. Subject: the message.
@@ -400,9 +757,75 @@ nonisolated struct Hansard_V1_MessageDeleted: Sendable {
 
   var ordinal: UInt64 = 0
 
+  var thread: UInt64 = 0
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+}
+
+/// Kinds 133 (added) and 134 (removed). Subject: the message. Actor: whose it is.
+nonisolated struct Hansard_V1_ReactionChanged: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var emoji: String = String()
+
+  var ordinal: UInt64 = 0
+
+  var thread: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kinds 135 (pinned) and 136 (unpinned). Subject: the message.
+nonisolated struct Hansard_V1_PinChanged: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var ordinal: UInt64 = 0
+
+  var thread: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 137. Subject: the message. Actor: its author.
+nonisolated struct Hansard_V1_ThreadMessageSent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var text: String = String()
+
+  var details: Hansard_V1_MessageDetails {
+    get {_details ?? Hansard_V1_MessageDetails()}
+    set {_details = newValue}
+  }
+  /// Returns true if `details` has been explicitly set.
+  var hasDetails: Bool {self._details != nil}
+  /// Clears the value of `details`. Subsequent reads from it will return its default value.
+  mutating func clearDetails() {self._details = nil}
+
+  /// 16 bytes: the message that the thread hangs from.
+  var rootID: Data = Data()
+
+  var rootOrdinal: UInt64 = 0
+
+  /// Its own place in the thread, from 1.
+  var ordinal: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _details: Hansard_V1_MessageDetails? = nil
 }
 
 /// Kind 140. Subject: the message. Actor: the reader.
@@ -412,6 +835,95 @@ nonisolated struct Hansard_V1_ReadMarkerMoved: Sendable {
   // methods supported on all messages.
 
   var ordinal: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 141. Subject: the message, unread with all after it. Actor: the reader.
+nonisolated struct Hansard_V1_MarkedUnread: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var ordinal: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 142. Subject: the message. Actor: the reader.
+nonisolated struct Hansard_V1_ThreadMarkerMoved: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var ordinal: UInt64 = 0
+
+  var thread: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 143. Subject: the thread's root. Actor: who follows or not.
+nonisolated struct Hansard_V1_ThreadFollowingSet: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var ordinal: UInt64 = 0
+
+  var follows: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kinds 160 (scheduled) and 161 (changed). Subject: the message. Actor: its author, or who changed it.
+nonisolated struct Hansard_V1_MessageScheduled: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var text: String = String()
+
+  var details: Hansard_V1_MessageDetails {
+    get {_details ?? Hansard_V1_MessageDetails()}
+    set {_details = newValue}
+  }
+  /// Returns true if `details` has been explicitly set.
+  var hasDetails: Bool {self._details != nil}
+  /// Clears the value of `details`. Subsequent reads from it will return its default value.
+  mutating func clearDetails() {self._details = nil}
+
+  var sendAtMs: Int64 = 0
+
+  /// 16 bytes; empty for the room's own timeline.
+  var threadID: Data = Data()
+
+  /// 16 bytes.
+  var authorID: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _details: Hansard_V1_MessageDetails? = nil
+}
+
+/// Kind 163. Subject: the message.
+nonisolated struct Hansard_V1_ScheduledMessageFailed: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 not a member, 2 room closed, 3 silenced, 4 target gone.
+  var reason: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -448,6 +960,164 @@ nonisolated struct Hansard_V1_PushOutcome: Sendable {
 
   /// 16 bytes: whose device it is. Two users may give their devices the same ID.
   var userID: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 201.
+nonisolated struct Hansard_V1_SigningKeyRotated: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var generation: UInt32 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 300. Actor: the creator.
+nonisolated struct Hansard_V1_WorkspaceCreated: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var name: String = String()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 301.
+nonisolated struct Hansard_V1_WorkspaceEdited: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var name: String {
+    get {_name ?? String()}
+    set {_name = newValue}
+  }
+  /// Returns true if `name` has been explicitly set.
+  var hasName: Bool {self._name != nil}
+  /// Clears the value of `name`. Subsequent reads from it will return its default value.
+  mutating func clearName() {self._name = nil}
+
+  var topic: String {
+    get {_topic ?? String()}
+    set {_topic = newValue}
+  }
+  /// Returns true if `topic` has been explicitly set.
+  var hasTopic: Bool {self._topic != nil}
+  /// Clears the value of `topic`. Subsequent reads from it will return its default value.
+  mutating func clearTopic() {self._topic = nil}
+
+  /// Absent: as it was. Empty: none. Else 16 bytes.
+  var picture: Data {
+    get {_picture ?? Data()}
+    set {_picture = newValue}
+  }
+  /// Returns true if `picture` has been explicitly set.
+  var hasPicture: Bool {self._picture != nil}
+  /// Clears the value of `picture`. Subsequent reads from it will return its default value.
+  mutating func clearPicture() {self._picture = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _name: String? = nil
+  fileprivate var _topic: String? = nil
+  fileprivate var _picture: Data? = nil
+}
+
+/// Kind 310. Subject: the invite.
+nonisolated struct Hansard_V1_WorkspaceInviteCreated: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// SHA-256 of the token.
+  var tokenHash: Data = Data()
+
+  /// 1 guest, 2 member, 3 administrator. So below, too, with 4 owner.
+  var role: UInt32 = 0
+
+  var expiresAtMs: Int64 = 0
+
+  var maximumUses: UInt32 {
+    get {_maximumUses ?? 0}
+    set {_maximumUses = newValue}
+  }
+  /// Returns true if `maximumUses` has been explicitly set.
+  var hasMaximumUses: Bool {self._maximumUses != nil}
+  /// Clears the value of `maximumUses`. Subsequent reads from it will return its default value.
+  mutating func clearMaximumUses() {self._maximumUses = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _maximumUses: UInt32? = nil
+}
+
+/// Kind 320. Subject: the user.
+nonisolated struct Hansard_V1_WorkspaceMemberJoined: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var role: UInt32 = 0
+
+  /// 16 bytes; empty without a link.
+  var inviteID: Data = Data()
+
+  var byInvitation: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 324. Subject: the user, who had been a member all along.
+nonisolated struct Hansard_V1_WorkspaceAdmissionRepeated: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var inviteID: Data = Data()
+
+  var byInvitation: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 325. Subject: the user.
+nonisolated struct Hansard_V1_WorkspaceMemberInvited: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var role: UInt32 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Kind 326. Subject: the user.
+nonisolated struct Hansard_V1_WorkspaceRoleChanged: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var role: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -564,7 +1234,7 @@ nonisolated extension Hansard_V1_Credential: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Hansard_V1_ProfileChanged: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ProfileChanged"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}nickname\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}nickname\0\u{1}picture\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -573,6 +1243,7 @@ nonisolated extension Hansard_V1_ProfileChanged: SwiftProtobuf.Message, SwiftPro
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.nickname) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.picture) }()
       default: break
       }
     }
@@ -582,11 +1253,144 @@ nonisolated extension Hansard_V1_ProfileChanged: SwiftProtobuf.Message, SwiftPro
     if !self.nickname.isEmpty {
       try visitor.visitSingularStringField(value: self.nickname, fieldNumber: 1)
     }
+    if !self.picture.isEmpty {
+      try visitor.visitSingularBytesField(value: self.picture, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Hansard_V1_ProfileChanged, rhs: Hansard_V1_ProfileChanged) -> Bool {
     if lhs.nickname != rhs.nickname {return false}
+    if lhs.picture != rhs.picture {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_CredentialSet: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".CredentialSet"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}credential\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._credential) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._credential {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_CredentialSet, rhs: Hansard_V1_CredentialSet) -> Bool {
+    if lhs._credential != rhs._credential {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_IdentityLinked: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".IdentityLinked"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}issuer\0\u{1}subject\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.issuer) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.subject) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.issuer.isEmpty {
+      try visitor.visitSingularStringField(value: self.issuer, fieldNumber: 1)
+    }
+    if !self.subject.isEmpty {
+      try visitor.visitSingularStringField(value: self.subject, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_IdentityLinked, rhs: Hansard_V1_IdentityLinked) -> Bool {
+    if lhs.issuer != rhs.issuer {return false}
+    if lhs.subject != rhs.subject {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_EmailSet: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".EmailSet"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}email\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.email) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.email.isEmpty {
+      try visitor.visitSingularStringField(value: self.email, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_EmailSet, rhs: Hansard_V1_EmailSet) -> Bool {
+    if lhs.email != rhs.email {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".PreferencesSet"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}hides_read_markers\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.hidesReadMarkers) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.hidesReadMarkers != false {
+      try visitor.visitSingularBoolField(value: self.hidesReadMarkers, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_PreferencesSet, rhs: Hansard_V1_PreferencesSet) -> Bool {
+    if lhs.hidesReadMarkers != rhs.hidesReadMarkers {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -684,7 +1488,7 @@ nonisolated extension Hansard_V1_SessionEnded: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Hansard_V1_DeviceDescribed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".DeviceDescribed"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}type\0\u{3}os_version\0\u{1}tokens\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}type\0\u{3}os_version\0\u{1}tokens\0\u{1}notifications\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -696,6 +1500,7 @@ nonisolated extension Hansard_V1_DeviceDescribed: SwiftProtobuf.Message, SwiftPr
       case 2: try { try decoder.decodeSingularStringField(value: &self._type) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self._osVersion) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.tokens) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.notifications) }()
       default: break
       }
     }
@@ -718,6 +1523,9 @@ nonisolated extension Hansard_V1_DeviceDescribed: SwiftProtobuf.Message, SwiftPr
     if !self.tokens.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.tokens, fieldNumber: 4)
     }
+    if self.notifications != 0 {
+      try visitor.visitSingularUInt32Field(value: self.notifications, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -726,6 +1534,7 @@ nonisolated extension Hansard_V1_DeviceDescribed: SwiftProtobuf.Message, SwiftPr
     if lhs._type != rhs._type {return false}
     if lhs._osVersion != rhs._osVersion {return false}
     if lhs.tokens != rhs.tokens {return false}
+    if lhs.notifications != rhs.notifications {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -800,9 +1609,97 @@ nonisolated extension Hansard_V1_PushTokenInvalidated: SwiftProtobuf.Message, Sw
   }
 }
 
+nonisolated extension Hansard_V1_MediaUploaded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".MediaUploaded"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}content\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._content) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._content {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_MediaUploaded, rhs: Hansard_V1_MediaUploaded) -> Bool {
+    if lhs._content != rhs._content {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_MediaContent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".MediaContent"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hash\0\u{3}content_type\0\u{1}size\0\u{1}width\0\u{1}height\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.hash) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.contentType) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.size) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self._width) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self._height) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.hash.isEmpty {
+      try visitor.visitSingularBytesField(value: self.hash, fieldNumber: 1)
+    }
+    if !self.contentType.isEmpty {
+      try visitor.visitSingularStringField(value: self.contentType, fieldNumber: 2)
+    }
+    if self.size != 0 {
+      try visitor.visitSingularUInt64Field(value: self.size, fieldNumber: 3)
+    }
+    try { if let v = self._width {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 4)
+    } }()
+    try { if let v = self._height {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 5)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_MediaContent, rhs: Hansard_V1_MediaContent) -> Bool {
+    if lhs.hash != rhs.hash {return false}
+    if lhs.contentType != rhs.contentType {return false}
+    if lhs.size != rhs.size {return false}
+    if lhs._width != rhs._width {return false}
+    if lhs._height != rhs._height {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Hansard_V1_RoomCreated: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".RoomCreated"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}name\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}name\0\u{3}workspace_id\0\u{3}is_public\0\u{1}topic\0\u{1}participants\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -812,17 +1709,37 @@ nonisolated extension Hansard_V1_RoomCreated: SwiftProtobuf.Message, SwiftProtob
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.workspaceID) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.isPublic) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self._topic) }()
+      case 6: try { try decoder.decodeRepeatedBytesField(value: &self.participants) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.kind != 0 {
       try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 1)
     }
     if !self.name.isEmpty {
       try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    if !self.workspaceID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.workspaceID, fieldNumber: 3)
+    }
+    if self.isPublic != false {
+      try visitor.visitSingularBoolField(value: self.isPublic, fieldNumber: 4)
+    }
+    try { if let v = self._topic {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 5)
+    } }()
+    if !self.participants.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.participants, fieldNumber: 6)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -830,6 +1747,10 @@ nonisolated extension Hansard_V1_RoomCreated: SwiftProtobuf.Message, SwiftProtob
   static func ==(lhs: Hansard_V1_RoomCreated, rhs: Hansard_V1_RoomCreated) -> Bool {
     if lhs.kind != rhs.kind {return false}
     if lhs.name != rhs.name {return false}
+    if lhs.workspaceID != rhs.workspaceID {return false}
+    if lhs.isPublic != rhs.isPublic {return false}
+    if lhs._topic != rhs._topic {return false}
+    if lhs.participants != rhs.participants {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -860,6 +1781,50 @@ nonisolated extension Hansard_V1_RoomRenamed: SwiftProtobuf.Message, SwiftProtob
 
   static func ==(lhs: Hansard_V1_RoomRenamed, rhs: Hansard_V1_RoomRenamed) -> Bool {
     if lhs.name != rhs.name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_RoomEdited: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".RoomEdited"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}topic\0\u{1}picture\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._name) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self._topic) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self._picture) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._name {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._topic {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._picture {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_RoomEdited, rhs: Hansard_V1_RoomEdited) -> Bool {
+    if lhs._name != rhs._name {return false}
+    if lhs._topic != rhs._topic {return false}
+    if lhs._picture != rhs._picture {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1048,9 +2013,73 @@ nonisolated extension Hansard_V1_RoomMuted: SwiftProtobuf.Message, SwiftProtobuf
   }
 }
 
+nonisolated extension Hansard_V1_RoleChanged: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".RoleChanged"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}role\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.role) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.role != 0 {
+      try visitor.visitSingularUInt32Field(value: self.role, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_RoleChanged, rhs: Hansard_V1_RoleChanged) -> Bool {
+    if lhs.role != rhs.role {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_MemberSilenced: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".MemberSilenced"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}until_ms\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self._untilMs) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._untilMs {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_MemberSilenced, rhs: Hansard_V1_MemberSilenced) -> Bool {
+    if lhs._untilMs != rhs._untilMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Hansard_V1_MessageSent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".MessageSent"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}details\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1059,20 +2088,192 @@ nonisolated extension Hansard_V1_MessageSent: SwiftProtobuf.Message, SwiftProtob
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.text) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._details) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.text.isEmpty {
       try visitor.visitSingularStringField(value: self.text, fieldNumber: 1)
     }
+    try { if let v = self._details {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Hansard_V1_MessageSent, rhs: Hansard_V1_MessageSent) -> Bool {
     if lhs.text != rhs.text {return false}
+    if lhs._details != rhs._details {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_MessageDetails: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".MessageDetails"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}reply_to\0\u{1}mentions\0\u{1}attachments\0\u{1}custom\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.replyTo) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._mentions) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.attachments) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._custom) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.replyTo.isEmpty {
+      try visitor.visitSingularBytesField(value: self.replyTo, fieldNumber: 1)
+    }
+    try { if let v = self._mentions {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if !self.attachments.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.attachments, fieldNumber: 3)
+    }
+    try { if let v = self._custom {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_MessageDetails, rhs: Hansard_V1_MessageDetails) -> Bool {
+    if lhs.replyTo != rhs.replyTo {return false}
+    if lhs._mentions != rhs._mentions {return false}
+    if lhs.attachments != rhs.attachments {return false}
+    if lhs._custom != rhs._custom {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_Mentions: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Mentions"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}users\0\u{1}everyone\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedBytesField(value: &self.users) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.everyone) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.users.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.users, fieldNumber: 1)
+    }
+    if self.everyone != false {
+      try visitor.visitSingularBoolField(value: self.everyone, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_Mentions, rhs: Hansard_V1_Mentions) -> Bool {
+    if lhs.users != rhs.users {return false}
+    if lhs.everyone != rhs.everyone {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_Attachment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Attachment"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}media_id\0\u{1}content\0\u{1}name\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.mediaID) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._content) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self._name) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.mediaID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.mediaID, fieldNumber: 1)
+    }
+    try { if let v = self._content {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._name {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_Attachment, rhs: Hansard_V1_Attachment) -> Bool {
+    if lhs.mediaID != rhs.mediaID {return false}
+    if lhs._content != rhs._content {return false}
+    if lhs._name != rhs._name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_CustomPart: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".CustomPart"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}body\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.type) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.body) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.type.isEmpty {
+      try visitor.visitSingularStringField(value: self.type, fieldNumber: 1)
+    }
+    if !self.body.isEmpty {
+      try visitor.visitSingularStringField(value: self.body, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_CustomPart, rhs: Hansard_V1_CustomPart) -> Bool {
+    if lhs.type != rhs.type {return false}
+    if lhs.body != rhs.body {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1080,7 +2281,7 @@ nonisolated extension Hansard_V1_MessageSent: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Hansard_V1_MessageEdited: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".MessageEdited"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}ordinal\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}ordinal\0\u{1}thread\0\u{1}mentions\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1090,24 +2291,38 @@ nonisolated extension Hansard_V1_MessageEdited: SwiftProtobuf.Message, SwiftProt
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.text) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.ordinal) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.thread) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._mentions) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.text.isEmpty {
       try visitor.visitSingularStringField(value: self.text, fieldNumber: 1)
     }
     if self.ordinal != 0 {
       try visitor.visitSingularUInt64Field(value: self.ordinal, fieldNumber: 2)
     }
+    if self.thread != 0 {
+      try visitor.visitSingularUInt64Field(value: self.thread, fieldNumber: 3)
+    }
+    try { if let v = self._mentions {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Hansard_V1_MessageEdited, rhs: Hansard_V1_MessageEdited) -> Bool {
     if lhs.text != rhs.text {return false}
     if lhs.ordinal != rhs.ordinal {return false}
+    if lhs.thread != rhs.thread {return false}
+    if lhs._mentions != rhs._mentions {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1115,7 +2330,7 @@ nonisolated extension Hansard_V1_MessageEdited: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Hansard_V1_MessageDeleted: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".MessageDeleted"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}ordinal\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}ordinal\0\u{1}thread\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1124,6 +2339,7 @@ nonisolated extension Hansard_V1_MessageDeleted: SwiftProtobuf.Message, SwiftPro
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.ordinal) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.thread) }()
       default: break
       }
     }
@@ -1133,10 +2349,143 @@ nonisolated extension Hansard_V1_MessageDeleted: SwiftProtobuf.Message, SwiftPro
     if self.ordinal != 0 {
       try visitor.visitSingularUInt64Field(value: self.ordinal, fieldNumber: 1)
     }
+    if self.thread != 0 {
+      try visitor.visitSingularUInt64Field(value: self.thread, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Hansard_V1_MessageDeleted, rhs: Hansard_V1_MessageDeleted) -> Bool {
+    if lhs.ordinal != rhs.ordinal {return false}
+    if lhs.thread != rhs.thread {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_ReactionChanged: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ReactionChanged"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}emoji\0\u{1}ordinal\0\u{1}thread\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.emoji) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.ordinal) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.thread) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.emoji.isEmpty {
+      try visitor.visitSingularStringField(value: self.emoji, fieldNumber: 1)
+    }
+    if self.ordinal != 0 {
+      try visitor.visitSingularUInt64Field(value: self.ordinal, fieldNumber: 2)
+    }
+    if self.thread != 0 {
+      try visitor.visitSingularUInt64Field(value: self.thread, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_ReactionChanged, rhs: Hansard_V1_ReactionChanged) -> Bool {
+    if lhs.emoji != rhs.emoji {return false}
+    if lhs.ordinal != rhs.ordinal {return false}
+    if lhs.thread != rhs.thread {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_PinChanged: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".PinChanged"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}ordinal\0\u{1}thread\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.ordinal) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.thread) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.ordinal != 0 {
+      try visitor.visitSingularUInt64Field(value: self.ordinal, fieldNumber: 1)
+    }
+    if self.thread != 0 {
+      try visitor.visitSingularUInt64Field(value: self.thread, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_PinChanged, rhs: Hansard_V1_PinChanged) -> Bool {
+    if lhs.ordinal != rhs.ordinal {return false}
+    if lhs.thread != rhs.thread {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_ThreadMessageSent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ThreadMessageSent"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}details\0\u{3}root_id\0\u{3}root_ordinal\0\u{1}ordinal\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.text) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._details) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.rootID) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.rootOrdinal) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.ordinal) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.text.isEmpty {
+      try visitor.visitSingularStringField(value: self.text, fieldNumber: 1)
+    }
+    try { if let v = self._details {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if !self.rootID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.rootID, fieldNumber: 3)
+    }
+    if self.rootOrdinal != 0 {
+      try visitor.visitSingularUInt64Field(value: self.rootOrdinal, fieldNumber: 4)
+    }
+    if self.ordinal != 0 {
+      try visitor.visitSingularUInt64Field(value: self.ordinal, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_ThreadMessageSent, rhs: Hansard_V1_ThreadMessageSent) -> Bool {
+    if lhs.text != rhs.text {return false}
+    if lhs._details != rhs._details {return false}
+    if lhs.rootID != rhs.rootID {return false}
+    if lhs.rootOrdinal != rhs.rootOrdinal {return false}
     if lhs.ordinal != rhs.ordinal {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
@@ -1168,6 +2517,190 @@ nonisolated extension Hansard_V1_ReadMarkerMoved: SwiftProtobuf.Message, SwiftPr
 
   static func ==(lhs: Hansard_V1_ReadMarkerMoved, rhs: Hansard_V1_ReadMarkerMoved) -> Bool {
     if lhs.ordinal != rhs.ordinal {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_MarkedUnread: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".MarkedUnread"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}ordinal\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.ordinal) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.ordinal != 0 {
+      try visitor.visitSingularUInt64Field(value: self.ordinal, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_MarkedUnread, rhs: Hansard_V1_MarkedUnread) -> Bool {
+    if lhs.ordinal != rhs.ordinal {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_ThreadMarkerMoved: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ThreadMarkerMoved"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}ordinal\0\u{1}thread\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.ordinal) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.thread) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.ordinal != 0 {
+      try visitor.visitSingularUInt64Field(value: self.ordinal, fieldNumber: 1)
+    }
+    if self.thread != 0 {
+      try visitor.visitSingularUInt64Field(value: self.thread, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_ThreadMarkerMoved, rhs: Hansard_V1_ThreadMarkerMoved) -> Bool {
+    if lhs.ordinal != rhs.ordinal {return false}
+    if lhs.thread != rhs.thread {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_ThreadFollowingSet: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ThreadFollowingSet"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}ordinal\0\u{1}follows\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.ordinal) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.follows) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.ordinal != 0 {
+      try visitor.visitSingularUInt64Field(value: self.ordinal, fieldNumber: 1)
+    }
+    if self.follows != false {
+      try visitor.visitSingularBoolField(value: self.follows, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_ThreadFollowingSet, rhs: Hansard_V1_ThreadFollowingSet) -> Bool {
+    if lhs.ordinal != rhs.ordinal {return false}
+    if lhs.follows != rhs.follows {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_MessageScheduled: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".MessageScheduled"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}details\0\u{3}send_at_ms\0\u{3}thread_id\0\u{3}author_id\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.text) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._details) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.sendAtMs) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.threadID) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.authorID) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.text.isEmpty {
+      try visitor.visitSingularStringField(value: self.text, fieldNumber: 1)
+    }
+    try { if let v = self._details {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.sendAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.sendAtMs, fieldNumber: 3)
+    }
+    if !self.threadID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.threadID, fieldNumber: 4)
+    }
+    if !self.authorID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.authorID, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_MessageScheduled, rhs: Hansard_V1_MessageScheduled) -> Bool {
+    if lhs.text != rhs.text {return false}
+    if lhs._details != rhs._details {return false}
+    if lhs.sendAtMs != rhs.sendAtMs {return false}
+    if lhs.threadID != rhs.threadID {return false}
+    if lhs.authorID != rhs.authorID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_ScheduledMessageFailed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ScheduledMessageFailed"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reason\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.reason) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.reason != 0 {
+      try visitor.visitSingularUInt32Field(value: self.reason, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_ScheduledMessageFailed, rhs: Hansard_V1_ScheduledMessageFailed) -> Bool {
+    if lhs.reason != rhs.reason {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1248,6 +2781,294 @@ nonisolated extension Hansard_V1_PushOutcome: SwiftProtobuf.Message, SwiftProtob
     if lhs.deviceID != rhs.deviceID {return false}
     if lhs.result != rhs.result {return false}
     if lhs.userID != rhs.userID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_SigningKeyRotated: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".SigningKeyRotated"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}generation\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.generation != 0 {
+      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_SigningKeyRotated, rhs: Hansard_V1_SigningKeyRotated) -> Bool {
+    if lhs.generation != rhs.generation {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_WorkspaceCreated: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WorkspaceCreated"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_WorkspaceCreated, rhs: Hansard_V1_WorkspaceCreated) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_WorkspaceEdited: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WorkspaceEdited"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}topic\0\u{1}picture\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._name) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self._topic) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self._picture) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._name {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._topic {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._picture {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_WorkspaceEdited, rhs: Hansard_V1_WorkspaceEdited) -> Bool {
+    if lhs._name != rhs._name {return false}
+    if lhs._topic != rhs._topic {return false}
+    if lhs._picture != rhs._picture {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_WorkspaceInviteCreated: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WorkspaceInviteCreated"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}token_hash\0\u{1}role\0\u{3}expires_at_ms\0\u{3}maximum_uses\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.tokenHash) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.role) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.expiresAtMs) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self._maximumUses) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.tokenHash.isEmpty {
+      try visitor.visitSingularBytesField(value: self.tokenHash, fieldNumber: 1)
+    }
+    if self.role != 0 {
+      try visitor.visitSingularUInt32Field(value: self.role, fieldNumber: 2)
+    }
+    if self.expiresAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.expiresAtMs, fieldNumber: 3)
+    }
+    try { if let v = self._maximumUses {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_WorkspaceInviteCreated, rhs: Hansard_V1_WorkspaceInviteCreated) -> Bool {
+    if lhs.tokenHash != rhs.tokenHash {return false}
+    if lhs.role != rhs.role {return false}
+    if lhs.expiresAtMs != rhs.expiresAtMs {return false}
+    if lhs._maximumUses != rhs._maximumUses {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_WorkspaceMemberJoined: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WorkspaceMemberJoined"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}role\0\u{3}invite_id\0\u{3}by_invitation\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.role) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.inviteID) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.byInvitation) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.role != 0 {
+      try visitor.visitSingularUInt32Field(value: self.role, fieldNumber: 1)
+    }
+    if !self.inviteID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.inviteID, fieldNumber: 2)
+    }
+    if self.byInvitation != false {
+      try visitor.visitSingularBoolField(value: self.byInvitation, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_WorkspaceMemberJoined, rhs: Hansard_V1_WorkspaceMemberJoined) -> Bool {
+    if lhs.role != rhs.role {return false}
+    if lhs.inviteID != rhs.inviteID {return false}
+    if lhs.byInvitation != rhs.byInvitation {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_WorkspaceAdmissionRepeated: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WorkspaceAdmissionRepeated"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}invite_id\0\u{3}by_invitation\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.inviteID) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.byInvitation) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.inviteID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.inviteID, fieldNumber: 1)
+    }
+    if self.byInvitation != false {
+      try visitor.visitSingularBoolField(value: self.byInvitation, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_WorkspaceAdmissionRepeated, rhs: Hansard_V1_WorkspaceAdmissionRepeated) -> Bool {
+    if lhs.inviteID != rhs.inviteID {return false}
+    if lhs.byInvitation != rhs.byInvitation {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_WorkspaceMemberInvited: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WorkspaceMemberInvited"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}role\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.role) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.role != 0 {
+      try visitor.visitSingularUInt32Field(value: self.role, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_WorkspaceMemberInvited, rhs: Hansard_V1_WorkspaceMemberInvited) -> Bool {
+    if lhs.role != rhs.role {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Hansard_V1_WorkspaceRoleChanged: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WorkspaceRoleChanged"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}role\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.role) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.role != 0 {
+      try visitor.visitSingularUInt32Field(value: self.role, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_WorkspaceRoleChanged, rhs: Hansard_V1_WorkspaceRoleChanged) -> Bool {
+    if lhs.role != rhs.role {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

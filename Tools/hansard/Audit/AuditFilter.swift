@@ -51,7 +51,7 @@ struct AuditFilter {
   private func mayConcern(_ device: UUIDBytes, _ envelope: RecordEnvelope) -> Bool {
     if namesDevice(device, envelope) { return true }
     let kind = EventKind(rawValue: envelope.kind)
-    return kind == .sessionStarted || kind == .pushOutcomesRecorded
+    return kind == .user(.sessionStarted) || kind == .server(.pushOutcomesRecorded)
   }
 
   private static func names(_ device: String, in value: JSONValue) -> Bool {

@@ -11,12 +11,13 @@ struct EventDetail {
     switch event {
     case .user(_, let event): fields = Self.fields(of: event)
     case .room(_, let event): fields = Self.fields(of: event)
+    case .workspace(_, let event): fields = Self.fields(of: event)
     case .server(let event): fields = Self.fields(of: event)
     }
   }
 
   /// All that is left to say of a payload that is gone.
-  private static let erased: [(String, JSONValue)] = [("erased", .bool(true))]
+  static let erased: [(String, JSONValue)] = [("erased", .bool(true))]
 
   private static func fields(of event: UserEvent) -> [(String, JSONValue)] {
     switch event {
@@ -26,7 +27,12 @@ struct EventDetail {
         ("externalId", .text(orNull: registration.externalID)),
         ("hasPassword", .bool(registration.credential != nil)),
       ]
-    case .profileChanged(let nickname): [("nickname", .text(nickname))]
+    case .profileChanged(let profile):
+      [("nickname", .text(profile.nickname)), ("picture", .text(orNull: profile.picture?.description))]
+    case .credentialSet(let credential): [("version", .number(UInt64(credential.version)))]
+    case .identityLinked(let identity): [("issuer", .text(identity.issuer))]
+    case .emailSet, .disabled, .enabled: []
+    case .preferencesSet(let preferences): [("sharesReadMarkers", .bool(preferences.sharesReadMarkers))]
     case .sessionStarted(_, let device): [("device", .text(orNull: device?.description))]
     case .sessionRefreshed(_, let generation): [("generation", .number(UInt64(generation)))]
     case .sessionEnded(_, let reason): [("reason", .text(reason.shownName))]
@@ -36,35 +42,12 @@ struct EventDetail {
         ("type", .text(orNull: device.type)),
         ("osVersion", .text(orNull: device.osVersion)),
         ("pushProviders", .list(device.tokens.map { .text($0.provider.shownName) })),
+        ("notifications", .text(device.notifications.name)),
       ]
-    case .pushTokenInvalidated(_, let token): [("pushProvider", .text(token.provider.shownName))]
+    case .pushTokenInvalidated(_, let token), .pushTokenMoved(_, let token):
+      [("pushProvider", .text(token.provider.shownName))]
     case .deviceRemoved: []
-    case .erased: erased
-    }
-  }
-
-  private static func fields(of event: RoomEvent) -> [(String, JSONValue)] {
-    switch event {
-    case .created(let creation): [("kind", .text(creation.kind.name)), ("name", .text(creation.name))]
-    case .renamed(let name): [("name", .text(name))]
-    case .archived, .inviteRevoked, .memberLeft, .memberRemoved: []
-    case .inviteCreated(let invite):
-      [
-        ("role", .text(invite.role.name)),
-        ("expiresAt", .text(invite.expiresAt.rfc3339)),
-        ("maximumUses", invite.maximumUses.map { .number(UInt64($0)) } ?? .null),
-      ]
-    case .memberJoined(_, let role, let invite):
-      [("role", .text(role.name)), ("invite", .text(orNull: invite?.description))]
-    case .memberAdded(_, let role): [("role", .text(role.name))]
-    case .admissionRepeated(_, .invite(let id)): [("invite", .text(id.description))]
-    case .admissionRepeated: []
-    case .muted(_, let until): [("until", .text(orNull: until?.rfc3339))]
-    case .messageSent(_, _, let text): text.map { [("text", .text($0))] } ?? erased
-    case .messageEdited(_, let ordinal, let text):
-      [("ordinal", .number(ordinal))] + (text.map { [("text", .text($0))] } ?? erased)
-    case .messageDeleted(_, let ordinal): [("ordinal", .number(ordinal))]
-    case .readMarkerMoved(_, _, let ordinal): [("ordinal", .number(ordinal))]
+    case .mediaUploaded(_, let media): Self.fields(of: media)
     case .erased: erased
     }
   }
@@ -87,6 +70,7 @@ struct EventDetail {
             })
         ),
       ]
+    case .signingKeyRotated(let generation): [("generation", .number(UInt64(generation)))]
     case .erased: erased
     }
   }
@@ -99,6 +83,8 @@ extension SessionEnd {
     case .refreshTokenReused: "refresh_token_reused"
     case .deviceRemoved: "device_removed"
     case .superseded: "superseded"
+    case .accountDisabled: "account_disabled"
+    case .passwordChanged: "password_changed"
     }
   }
 }

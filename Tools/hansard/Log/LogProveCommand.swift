@@ -47,11 +47,21 @@ struct LogProveCommand: AsyncParsableCommand {
   /// Whether a record's payload may leave the server: none that can hold a key, a token or a credential does.
   private static func showsPayload(_ envelope: RecordEnvelope) -> Bool {
     switch EventKind(rawValue: envelope.kind) {
-    case .userRegistered, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated, .inviteCreated, nil:
+    case .user(let kind): showsPayload(kind)
+    case .room(let kind): kind != .inviteCreated
+    case .workspace(let kind): kind != .workspaceInviteCreated
+    case .server: true
+    case nil: false
+    }
+  }
+
+  private static func showsPayload(_ kind: UserEventKind) -> Bool {
+    switch kind {
+    case .userRegistered, .credentialSet, .identityLinked, .emailSet, .deviceRegistered, .deviceUpdated,
+      .pushTokenInvalidated, .pushTokenMoved:
       false
-    case .profileChanged, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRemoved, .roomCreated, .roomRenamed,
-      .roomArchived, .inviteRevoked, .memberJoined, .memberAdded, .memberLeft, .memberRemoved, .admissionRepeated,
-      .roomMuted, .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved, .pushOutcomesRecorded:
+    case .profileChanged, .userDisabled, .userEnabled, .preferencesSet, .sessionStarted, .sessionRefreshed,
+      .sessionEnded, .deviceRemoved, .mediaUploaded:
       true
     }
   }

@@ -11,7 +11,7 @@ struct LogStatReport {
     self.statistics = statistics
   }
 
-  private var messages: UInt64 { statistics.kinds[EventKind.messageSent.rawValue]?.records ?? 0 }
+  private var messages: UInt64 { statistics.kinds[RoomEventKind.messageSent.rawValue]?.records ?? 0 }
 
   /// Stored bytes of all events for each message; nil without messages.
   private var bytesPerMessage: Double? {

@@ -67,6 +67,6 @@ struct SampleAuthor: Sendable {
   func sent(_ message: UUIDBytes, _ text: String, version: UInt64, at stamp: Stamp) -> RecordedEvent {
     RecordedEvent(
       stamp: stamp, version: StreamVersion(version), actor: user, service: nil, device: nil, command: nil,
-      originalTime: nil, event: .room(room, .messageSent(MessageID(message), author: user, text: text)))
+      originalTime: nil, event: .room(room, .messageSent(MessageID(message), author: user, thread: nil, .plain(text))))
   }
 }

@@ -9,8 +9,32 @@ extension EventCodec {
     switch event {
     case .registered(let registration):
       EncodedBody(.userRegistered, Hansard_V1_UserRegistered.with(registration))
-    case .profileChanged(let nickname):
-      EncodedBody(.profileChanged, Hansard_V1_ProfileChanged.with { $0.nickname = nickname })
+    case .profileChanged(let profile):
+      EncodedBody(
+        .profileChanged,
+        Hansard_V1_ProfileChanged.with {
+          $0.nickname = profile.nickname
+          if let picture = profile.picture { $0.picture = Data(picture.uuid.bytes) }
+        })
+    case .credentialSet(let credential):
+      EncodedBody(.credentialSet, Hansard_V1_CredentialSet.with { $0.credential = .with(credential) })
+    case .identityLinked(let identity):
+      EncodedBody(
+        .identityLinked,
+        Hansard_V1_IdentityLinked.with {
+          $0.issuer = identity.issuer
+          $0.subject = identity.subject
+        })
+    case .emailSet(let email):
+      EncodedBody(.emailSet, Hansard_V1_EmailSet.with { $0.email = email })
+    case .disabled:
+      EncodedBody(.userDisabled)
+    case .enabled:
+      EncodedBody(.userEnabled)
+    case .preferencesSet(let preferences):
+      EncodedBody(
+        .preferencesSet,
+        Hansard_V1_PreferencesSet.with { $0.hidesReadMarkers = !preferences.sharesReadMarkers })
     case .sessionStarted(let session, let device):
       EncodedBody(
         .sessionStarted, subject: session.uuid,
@@ -31,20 +55,40 @@ extension EventCodec {
         Hansard_V1_PushTokenInvalidated.with { $0.token = .with(token) })
     case .deviceRemoved(let device):
       EncodedBody(.deviceRemoved, subject: device.uuid)
+    case .pushTokenMoved(let device, let token):
+      EncodedBody(
+        .pushTokenMoved, subject: device.uuid, Hansard_V1_PushTokenInvalidated.with { $0.token = .with(token) })
+    case .mediaUploaded(let media, let content):
+      EncodedBody(
+        .mediaUploaded, subject: media.uuid, Hansard_V1_MediaUploaded.with { $0.content = .with(content) })
     case .erased: nil
     }
   }
 
   /// What the envelope alone tells is read also when the payload was erased: erasing undoes no removal.
-  static func decodeUser(_ reader: PayloadReader) throws(CodecError) -> UserEvent {
-    switch reader.kind {
+  static func decode(_ kind: UserEventKind, _ reader: PayloadReader) throws(CodecError) -> UserEvent {
+    switch kind {
     case .deviceRemoved: return .deviceRemoved(try reader.subject(DeviceID.self))
+    case .userDisabled: return .disabled
+    case .userEnabled: return .enabled
     case .userRegistered:
       guard let body = try reader.message(Hansard_V1_UserRegistered.self) else { break }
       return .registered(try decodeRegistration(body, reader))
     case .profileChanged:
       guard let body = try reader.message(Hansard_V1_ProfileChanged.self) else { break }
-      return .profileChanged(nickname: body.nickname)
+      return .profileChanged(Profile(nickname: body.nickname, picture: try reader.id(body.picture)))
+    case .credentialSet:
+      guard let body = try reader.message(Hansard_V1_CredentialSet.self) else { break }
+      return .credentialSet(try decodeCredential(body.credential, reader))
+    case .identityLinked:
+      guard let body = try reader.message(Hansard_V1_IdentityLinked.self) else { break }
+      return .identityLinked(Identity(issuer: body.issuer, subject: body.subject))
+    case .emailSet:
+      guard let body = try reader.message(Hansard_V1_EmailSet.self) else { break }
+      return .emailSet(body.email)
+    case .preferencesSet:
+      guard let body = try reader.message(Hansard_V1_PreferencesSet.self) else { break }
+      return .preferencesSet(UserPreferences(sharesReadMarkers: !body.hidesReadMarkers))
     case .sessionStarted:
       guard let body = try reader.message(Hansard_V1_SessionStarted.self) else { break }
       return .sessionStarted(try reader.subject(SessionID.self), device: try reader.id(Array(body.deviceID)))
@@ -63,10 +107,12 @@ extension EventCodec {
     case .pushTokenInvalidated:
       guard let body = try reader.message(Hansard_V1_PushTokenInvalidated.self) else { break }
       return .pushTokenInvalidated(try reader.subject(DeviceID.self), try decodeToken(body.token, reader))
-    case .roomCreated, .roomRenamed, .roomArchived, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
-      .memberLeft, .memberRemoved, .admissionRepeated, .roomMuted, .messageSent, .messageEdited, .messageDeleted,
-      .readMarkerMoved, .pushOutcomesRecorded:
-      throw reader.failure(.unknownKind, "\(reader.kind.name) in a user's stream")
+    case .pushTokenMoved:
+      guard let body = try reader.message(Hansard_V1_PushTokenInvalidated.self) else { break }
+      return .pushTokenMoved(try reader.subject(DeviceID.self), try decodeToken(body.token, reader))
+    case .mediaUploaded:
+      guard let body = try reader.message(Hansard_V1_MediaUploaded.self) else { break }
+      return .mediaUploaded(try reader.subject(MediaID.self), Media(body.content))
     }
     return .erased(kind: reader.kind.rawValue)
   }
@@ -74,17 +120,19 @@ extension EventCodec {
   private static func decodeRegistration(
     _ body: Hansard_V1_UserRegistered, _ reader: PayloadReader
   ) throws(CodecError) -> Registration {
-    var credential: Credential?
-    if body.hasCredential {
-      credential = Credential(
-        version: body.credential.version, hash: Array(body.credential.hash),
-        logRounds: try reader.byte(body.credential.logRounds), blockSize: try reader.byte(body.credential.blockSize),
-        parallelism: try reader.byte(body.credential.parallelism))
-    }
+    let credential = body.hasCredential ? try decodeCredential(body.credential, reader) : nil
     return Registration(
       nickname: body.nickname, email: body.hasEmail ? body.email : nil,
       externalID: body.hasExternalID ? body.externalID : nil, credential: credential,
       commitmentKey: Array(body.commitmentKey))
+  }
+
+  private static func decodeCredential(
+    _ body: Hansard_V1_Credential, _ reader: PayloadReader
+  ) throws(CodecError) -> Credential {
+    Credential(
+      version: body.version, hash: Array(body.hash), logRounds: try reader.byte(body.logRounds),
+      blockSize: try reader.byte(body.blockSize), parallelism: try reader.byte(body.parallelism))
   }
 
   private static func decodeDevice(
@@ -94,7 +142,8 @@ extension EventCodec {
     for token in body.tokens { tokens.append(try decodeToken(token, reader)) }
     return DeviceDescription(
       name: body.hasName ? body.name : nil, type: body.hasType ? body.type : nil,
-      osVersion: body.hasOsVersion ? body.osVersion : nil, tokens: tokens)
+      osVersion: body.hasOsVersion ? body.osVersion : nil, tokens: tokens,
+      notifications: body.notifications == 0 ? .all : try reader.value(body.notifications, NotificationLevel.self))
   }
 
   private static func decodeToken(
@@ -135,6 +184,7 @@ extension Hansard_V1_DeviceDescribed {
       if let type = description.type { $0.type = type }
       if let osVersion = description.osVersion { $0.osVersion = osVersion }
       $0.tokens = description.tokens.map { .with($0) }
+      if description.notifications != .all { $0.notifications = UInt32(description.notifications.rawValue) }
     }
   }
 }

@@ -21,20 +21,20 @@ extension EventCodec {
             }
           }
         })
+    case .signingKeyRotated(let generation):
+      EncodedBody(.signingKeyRotated, Hansard_V1_SigningKeyRotated.with { $0.generation = generation })
     case .erased: nil
     }
   }
 
-  static func decodeServer(_ reader: PayloadReader) throws(CodecError) -> ServerEvent {
-    switch reader.kind {
+  static func decode(_ kind: ServerEventKind, _ reader: PayloadReader) throws(CodecError) -> ServerEvent {
+    switch kind {
     case .pushOutcomesRecorded:
       guard let body = try reader.message(Hansard_V1_PushOutcomesRecorded.self) else { break }
       return .pushOutcomesRecorded(try decodePushOutcomes(body, reader))
-    case .userRegistered, .profileChanged, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered,
-      .deviceUpdated, .pushTokenInvalidated, .deviceRemoved, .roomCreated, .roomRenamed, .roomArchived, .inviteCreated,
-      .inviteRevoked, .memberJoined, .memberAdded, .memberLeft, .memberRemoved, .admissionRepeated, .roomMuted,
-      .messageSent, .messageEdited, .messageDeleted, .readMarkerMoved:
-      throw reader.failure(.unknownKind, "\(reader.kind.name) in the server's stream")
+    case .signingKeyRotated:
+      guard let body = try reader.message(Hansard_V1_SigningKeyRotated.self) else { break }
+      return .signingKeyRotated(generation: body.generation)
     }
     return .erased(kind: reader.kind.rawValue)
   }

@@ -1,0 +1,50 @@
+package import ChatPrimitives
+
+/// Where a message stands in its room. Threads have ordinals of their own.
+package struct MessagePlace: Sendable, Hashable, Comparable {
+  /// The ordinal of the thread's root; zero for the room's own timeline.
+  package var thread: UInt64
+  /// From 1, without gaps.
+  package var ordinal: UInt64
+
+  package init(thread: UInt64, ordinal: UInt64) {
+    self.thread = thread
+    self.ordinal = ordinal
+  }
+
+  /// In the room's own timeline.
+  package static func room(_ ordinal: UInt64) -> MessagePlace { MessagePlace(thread: 0, ordinal: ordinal) }
+
+  package var isInThread: Bool { thread != 0 }
+
+  package static func < (left: MessagePlace, right: MessagePlace) -> Bool {
+    left.thread == right.thread ? left.ordinal < right.ordinal : left.thread < right.thread
+  }
+}
+
+/// The message that a thread hangs from: one of the room's own timeline.
+package struct ThreadRoot: Sendable, Hashable {
+  package var message: MessageID
+  /// Its place in the room's timeline.
+  package var ordinal: UInt64
+
+  package init(message: MessageID, ordinal: UInt64) {
+    self.message = message
+    self.ordinal = ordinal
+  }
+}
+
+/// Where a message stands in a thread. It says its own ordinal, so that those of later messages stay what they are when
+/// its payload is erased.
+package struct ThreadPlace: Sendable, Hashable {
+  package var root: ThreadRoot
+  /// From 1.
+  package var ordinal: UInt64
+
+  package init(root: ThreadRoot, ordinal: UInt64) {
+    self.root = root
+    self.ordinal = ordinal
+  }
+
+  package var place: MessagePlace { MessagePlace(thread: root.ordinal, ordinal: ordinal) }
+}

@@ -1,0 +1,116 @@
+package import ChatPrimitives
+
+/// What deciding about one workspace needs to know.
+package enum WorkspaceState: Sendable, Equatable {
+  case absent
+  case open(Workspace)
+  /// Gone for everybody. The fingerprint is that of the creation.
+  case deleted(Stamp, creationFingerprint: Fingerprint?)
+
+  package var workspace: Workspace? {
+    switch self {
+    case .open(let workspace): workspace
+    case .absent, .deleted: nil
+    }
+  }
+}
+
+package struct Workspace: Sendable, Equatable {
+  /// Of the creation; nil when that was erased, and then no retry of it can be recognised.
+  package var creationFingerprint: Fingerprint?
+  package var created: Stamp
+  package var members: [UserID: WorkspaceMember]
+  /// Who was invited by name and has not answered yet.
+  package var invited: [UserID: Invitation]
+  /// All links that were ever created, so that a retry is recognised for ever.
+  package var invites: [InviteID: WorkspaceInviteState]
+
+  package init(
+    creationFingerprint: Fingerprint?, created: Stamp, members: [UserID: WorkspaceMember] = [:],
+    invited: [UserID: Invitation] = [:], invites: [InviteID: WorkspaceInviteState] = [:]
+  ) {
+    self.creationFingerprint = creationFingerprint
+    self.created = created
+    self.members = members
+    self.invited = invited
+    self.invites = invites
+  }
+}
+
+package struct WorkspaceMember: Sendable, Hashable {
+  package var role: WorkspaceRole
+  package var joined: Stamp
+
+  package init(role: WorkspaceRole, joined: Stamp) {
+    self.role = role
+    self.joined = joined
+  }
+}
+
+/// A user who may come in.
+package struct Invitation: Sendable, Hashable {
+  package var role: WorkspaceRole
+  package var made: Stamp
+
+  package init(role: WorkspaceRole, made: Stamp) {
+    self.role = role
+    self.made = made
+  }
+}
+
+// MARK: - Evolve
+
+extension WorkspaceState {
+  /// The state after a fact. Total: it accepts whatever the log holds.
+  package mutating func take(_ event: WorkspaceEvent, _ stamp: Stamp) {
+    switch self {
+    case .absent:
+      switch event {
+      case .created(let creation):
+        self = .open(Workspace(creationFingerprint: creation.fingerprint, created: stamp))
+      case .erased:
+        // A stream's first fact is always the creation.
+        self = .open(Workspace(creationFingerprint: nil, created: stamp))
+      case .edited, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberLeft, .memberRemoved,
+        .admissionRepeated, .memberInvited, .invitationWithdrawn, .roleChanged:
+        break
+      }
+    case .open(var workspace):
+      // The state lets go of the payload first, so that it is changed in place and not copied.
+      self = .absent
+      if case .deleted = event {
+        self = .deleted(stamp, creationFingerprint: workspace.creationFingerprint)
+      } else {
+        workspace.apply(event, stamp)
+        self = .open(workspace)
+      }
+    case .deleted:
+      break
+    }
+  }
+}
+
+extension Workspace {
+  fileprivate mutating func apply(_ event: WorkspaceEvent, _ stamp: Stamp) {
+    switch event {
+    case .created, .edited, .deleted, .admissionRepeated, .erased:
+      break
+    case .inviteCreated(let invite):
+      invites[invite.id] = WorkspaceInviteState(invite: invite, created: stamp)
+    case .inviteRevoked(let id):
+      invites[id]?.revoked = stamp
+    case .memberJoined(let user, let role, let admission):
+      invited[user] = nil
+      if case .link(let id) = admission { invites[id]?.uses += 1 }
+      if members[user] == nil { members[user] = WorkspaceMember(role: role, joined: stamp) }
+    case .memberLeft(let user), .memberRemoved(let user):
+      members[user] = nil
+    case .memberInvited(let user, let role):
+      invited[user] = Invitation(role: role, made: stamp)
+    case .invitationWithdrawn(let user):
+      invited[user] = nil
+    case .roleChanged(let user, let role):
+      members[user]?.role = role
+    }
+  }
+}

@@ -1,0 +1,76 @@
+public import ChatDomain
+public import ChatPrimitives
+public import EventLog
+import SwiftProtobuf
+
+/// Between facts and records: the envelope holds what every kind shares, the payload what is its own.
+package enum EventCodec {
+  /// The version of every payload written today. An older one is brought up to it on reading.
+  static let payloadVersion: UInt8 = 1
+
+  package static func encode(_ recorded: RecordedEvent) throws(CodecError) -> (RecordEnvelope, payload: [UInt8]) {
+    guard let body = encodedBody(of: recorded.event) else {
+      throw CodecError(.unwritable, position: recorded.position, kind: 0, detail: "an erased fact is not written anew")
+    }
+    let payload: [UInt8]
+    do {
+      payload = try body.message?.serializedBytes() ?? []
+    } catch {
+      throw CodecError(
+        .unwritable, position: recorded.position, kind: body.kind.rawValue, detail: String(describing: error))
+    }
+    let (streamKind, stream) = recorded.event.streamAddress
+    let envelope = RecordEnvelope(
+      kind: body.kind.rawValue, payloadVersion: payloadVersion, streamKind: streamKind.rawValue, stream: stream,
+      streamVersion: recorded.version, time: recorded.stamp.time, actor: recorded.actor?.uuid,
+      service: recorded.service?.uuid, device: recorded.device?.uuid, subject: body.subject,
+      command: recorded.command?.uuid, originalTime: recorded.originalTime)
+    return (envelope, payload)
+  }
+
+  package static func decode(_ record: LogRecord) throws(CodecError) -> RecordedEvent {
+    let envelope = record.envelope
+    return RecordedEvent(
+      stamp: Stamp(position: record.position, time: envelope.time), version: envelope.streamVersion,
+      actor: envelope.actor.map(UserID.init), service: envelope.service.map(ServiceID.init),
+      device: envelope.device.map(DeviceID.init), command: envelope.command.map(CommandID.init),
+      originalTime: envelope.originalTime, event: try event(in: record))
+  }
+
+  private static func encodedBody(of event: ChatEvent) -> EncodedBody? {
+    switch event {
+    case .user(_, let event): encode(event)
+    case .room(_, let event): encode(event)
+    case .workspace(_, let event): encode(event)
+    case .server(let event): encode(event)
+    }
+  }
+
+  private static func event(in record: LogRecord) throws(CodecError) -> ChatEvent {
+    let reader = try PayloadReader(record)
+    guard let streamKind = StreamKind(rawValue: record.envelope.streamKind) else {
+      throw reader.failure(.unknownKind, "stream kind \(record.envelope.streamKind)")
+    }
+    let stream = record.envelope.stream
+    switch (reader.kind, streamKind) {
+    case (.user(let kind), .user): return .user(UserID(stream), try decode(kind, reader))
+    case (.room(let kind), .room): return .room(RoomID(stream), try decode(kind, reader))
+    case (.workspace(let kind), .workspace): return .workspace(WorkspaceID(stream), try decode(kind, reader))
+    case (.server(let kind), .server): return .server(try decode(kind, reader))
+    case (.user, _), (.room, _), (.workspace, _), (.server, _):
+      throw reader.failure(.unknownKind, "\(reader.kind.name) in a stream of kind \(streamKind)")
+    }
+  }
+}
+
+extension ChatEvent {
+  /// The aggregate that the fact belongs to.
+  package var streamAddress: (StreamKind, UUIDBytes) {
+    switch self {
+    case .user(let id, _): (.user, id.uuid)
+    case .room(let id, _): (.room, id.uuid)
+    case .workspace(let id, _): (.workspace, id.uuid)
+    case .server: (.server, .zero)
+    }
+  }
+}

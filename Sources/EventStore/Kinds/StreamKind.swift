@@ -1,0 +1,7 @@
+/// What kind of aggregate a stream belongs to; stands in every record's envelope.
+package enum StreamKind: UInt8, Sendable, CaseIterable {
+  case user = 1
+  case room = 2
+  case workspace = 3
+  case server = 4
+}
