@@ -49,4 +49,5 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case tooManyDevices = "too_many_devices"
   case tooManyMembers = "too_many_members"
   case tooManyInvites = "too_many_invites"
+  case quotaExceeded = "quota_exceeded"
 }

@@ -37,7 +37,13 @@ public enum Limits {
   public static let pageItems = 200
   public static let pageDefaultItems = 30
 
+  /// Results of one page of a search.
+  public static let searchResults = 50
+
   // MARK: Requests
+
+  /// What is searched for, in bytes of UTF-8.
+  public static let searchQueryBytes = 256
 
   /// The body of any request but a bulk one, in bytes.
   public static let requestBodyBytes = 128 * 1024
@@ -48,6 +54,25 @@ public enum Limits {
   public static let ingestLines = 256 * 1024
   /// One line of `POST /v1/ingest`, in bytes.
   public static let ingestLineBytes = 128 * 1024
+
+  /// A request's path and query, in bytes.
+  public static let requestTargetBytes = 8 * 1024
+  /// Header fields of one request.
+  public static let headerFields = 100
+  /// One header field, or the path and query, in bytes, before anything is looked at.
+  public static let headerFieldBytes = 16 * 1024
+  /// All header fields of one request with the path and query, in bytes.
+  public static let headerBytes = 32 * 1024
+  /// What is read and thrown away of a body whose request was answered before it ended, in bytes.
+  public static let drainedBodyBytes = 16 * 1024 * 1024
+
+  // MARK: What is remembered of callers
+
+  /// Token buckets that are remembered, of users, of devices and of addresses each: about 5 MB. One that is let go
+  /// starts full.
+  public static let rateLimitBuckets = 128 * 1024
+  /// Accounts, and addresses, whose attempts to log in are remembered.
+  public static let loginLedgers = 64 * 1024
 
   // MARK: Time, in milliseconds
 

@@ -34,6 +34,11 @@ package struct DecisionStateSource {
     try models.rooms.readBlocking { try StreamVersions.all($0.database) }
   }
 
+  /// What users have used on the newest day. Blocks on the disk.
+  package func usage() throws -> DailyUsage {
+    try models.usage.readBlocking { try $0.newestDay() }
+  }
+
   /// Every room with members and invites, in one snapshot. Blocks on the disk.
   package func rooms() throws -> RestoredState<RoomID, RoomState> {
     try models.rooms.readBlocking { try $0.states() }

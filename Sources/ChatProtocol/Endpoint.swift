@@ -88,6 +88,11 @@ public enum Endpoints {
   public static let moveReadMarker = Endpoint(.put, "/v1/rooms/{roomId}/read-marker", .user)
   public static let getBadge = Endpoint(.get, "/v1/badge", .user)
 
+  // MARK: Search
+  public static let search = Endpoint(
+    .get, "/v1/search", .user,
+    query: ["q", "roomId", "senderId", "since", "until", "hasMedia", "limit", "cursor"])
+
   // MARK: Bulk
   public static let ingest = Endpoint(.post, "/v1/ingest", .userOrService)
 
@@ -104,7 +109,7 @@ public enum Endpoints {
     createRoom, listRooms, getRoom, updateRoom, archiveRoom, listMembers, addMember, removeMember, leaveRoom, muteRoom,
     createInvite, listInvites, revokeInvite, previewInvite, acceptInvite,
     listMessages, sendMessage, getMessage, editMessage, deleteMessage, moveReadMarker, getBadge,
-    ingest, health, readiness,
+    search, ingest, health, readiness,
   ]
 }
 

@@ -6,6 +6,7 @@ package import Hummingbird
 import HummingbirdCore
 package import Logging
 import NIOCore
+package import NIOSSL
 import ServiceLifecycle
 import UnixSignals
 
@@ -18,6 +19,9 @@ package struct HansardServer: Sendable {
     /// Serves `PUT /bench/messages/{messageId}`, which decodes and answers and writes nothing: what sending is
     /// measured against.
     package var servesBench: Bool
+    package var protection = ProtectionSettings()
+    /// What `protection.tls` names, as it was loaded.
+    package var tls: TLSConfiguration?
 
     package init(host: String, port: Int, servesBench: Bool) {
       self.host = host
@@ -40,16 +44,14 @@ package struct HansardServer: Sendable {
   package func application(
     _ configuration: Configuration, logger: Logger, onReady: @escaping @Sendable (Int) async -> Void
   ) -> some ApplicationProtocol {
-    Application(
+    let protection = configuration.protection
+    return Application(
       router: router(configuration),
-      server: .http1(
-        configuration: HTTP1Channel.Configuration(
-          additionalChannelHandlers: [
-            IdleStateHandler(allTimeout: StalledConnections.patience), StalledConnections(),
-          ],
-          idleTimeout: StalledConnections.patience)),
+      server: .guarded(
+        protection.connections, tls: configuration.tls, offersHTTP2: protection.tls?.offersHTTP2 == true),
       configuration: ApplicationConfiguration(
-        address: .hostname(configuration.host, port: configuration.port), serverName: nil),
+        address: .hostname(configuration.host, port: configuration.port), serverName: nil,
+        availableConnectionsDelegate: .maximum(protection.connections.maximum, logger: logger)),
       onServerRunning: { channel in await onReady(channel.localAddress?.port ?? configuration.port) },
       logger: logger)
   }
@@ -72,26 +74,36 @@ package struct HansardServer: Sendable {
     }
   }
 
-  private func router(_ configuration: Configuration) -> Router<BasicRequestContext> {
-    let router = Router(context: BasicRequestContext.self)
-    router.add(middleware: ProblemMiddleware())
-    let handlers = Handlers(chat: chat, issuer: issuer)
-    for route in RouteTable.routes { add(route, handlers, to: router) }
-    if configuration.servesBench { add(RouteTable.bench, handlers, to: router) }
+  private func router(_ configuration: Configuration) -> Router<ServerContext> {
+    let router = Router(context: ServerContext.self)
+    let protection = configuration.protection
+    let limiter = RateLimiter(protection.rateLimits)
+    if let crossOrigin = CrossOrigin(protection.crossOrigin) { router.add(middleware: crossOrigin) }
+    router.add(
+      middleware: ProblemMiddleware(
+        admission: Admission(proxies: protection.proxies, limiter: limiter, authenticator: authenticator)))
+    let handlers = Handlers(chat: chat, issuer: issuer, logins: protection.logins)
+    for route in RouteTable.routes { add(route, handlers, limiter, to: router) }
+    if configuration.servesBench { add(RouteTable.bench, handlers, limiter, to: router) }
     return router
   }
 
-  private func add(_ route: Route, _ handlers: Handlers, to router: Router<BasicRequestContext>) {
+  private func add(
+    _ route: Route, _ handlers: Handlers, _ limiter: RateLimiter, to router: Router<ServerContext>
+  ) {
     let endpoint = route.endpoint
     router.on(RouterPath(endpoint.path), method: endpoint.method.name) { request, context in
       let now = ChatService.now()
       let principal = try await authenticator.principal(of: request, for: endpoint, at: now)
       if endpoint.method == .get, let principal { try authenticator.requireOpenSession(principal) }
+      let fields = try limiter.admit(principal, standing: context.standing)
       let exchange = Exchange(
         request: request, parameters: context.parameters, principal: principal, requestID: context.id,
-        receivedAt: now, logger: context.logger)
+        receivedAt: now, address: context.address, logger: context.logger)
       try exchange.requireQuery(of: endpoint)
-      return try await route.handle(handlers, exchange)
+      var response = try await route.handle(handlers, exchange)
+      if let fields { response.headers.append(contentsOf: fields) }
+      return response
     }
   }
 

@@ -24,18 +24,20 @@ struct Handlers: Sendable {
   let members: MemberHandlers
   let invites: InviteHandlers
   let messages: MessageHandlers
+  let search: SearchHandlers
   let ingest: IngestHandler
   let health: HealthHandlers
   let bench = BenchHandler()
 
-  init(chat: ChatService, issuer: TokenIssuer) {
+  init(chat: ChatService, issuer: TokenIssuer, logins: LoginSettings) {
     accounts = AccountHandlers(chat: chat)
-    sessions = SessionHandlers(chat: chat, issuer: issuer)
+    sessions = SessionHandlers(chat: chat, issuer: issuer, throttle: LoginThrottle(logins))
     devices = DeviceHandlers(chat: chat)
     rooms = RoomHandlers(chat: chat)
     members = MemberHandlers(chat: chat)
     invites = InviteHandlers(chat: chat)
     messages = MessageHandlers(chat: chat)
+    search = SearchHandlers(chat: chat)
     ingest = IngestHandler(chat: chat)
     health = HealthHandlers(chat: chat)
   }
@@ -79,6 +81,7 @@ enum RouteTable {
     Route(Endpoints.editMessage) { try await $0.messages.edit($1) },
     Route(Endpoints.deleteMessage) { try await $0.messages.delete($1) },
     Route(Endpoints.moveReadMarker) { try await $0.messages.moveMarker($1) },
+    Route(Endpoints.search) { try await $0.search.search($1) },
     Route(Endpoints.ingest) { try await $0.ingest.run($1) },
     Route(Endpoints.health) { try await $0.health.health($1) },
     Route(Endpoints.readiness) { try await $0.health.readiness($1) },

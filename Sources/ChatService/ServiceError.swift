@@ -21,4 +21,5 @@ package enum ServiceError: Error, Sendable {
 package enum InvalidInput: String, Sendable, CaseIterable {
   case passwordTooShort = "password_too_short"
   case passwordTooLong = "password_too_long"
+  case passwordTooCommon = "password_too_common"
 }

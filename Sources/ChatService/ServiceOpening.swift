@@ -16,6 +16,7 @@ package struct ServiceOpening: Sendable {
   /// How long an access token is good for, in milliseconds.
   package var tokenLifetimeMilliseconds: Int64
   package var passwordCost = PasswordHasher.Cost()
+  package var quotas = Quotas()
   package var logger: Logger
 
   package init(directory: String, tokenLifetimeMilliseconds: Int64, logger: Logger) {
@@ -94,7 +95,7 @@ package struct ServiceOpening: Sendable {
 
     let seen = try views.ids.readBlocking { try $0.restoreFilter() }
     let ids = SeenIDs(seen.filter, newest: seen.position)
-    let state = try DecisionState(restoring: DecisionStateSource(views), seen: ids, floor: store.head)
+    let state = try DecisionState(restoring: DecisionStateSource(views), seen: ids, floor: store.head, quotas: quotas)
     let gate = SessionGate(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, restoring: state)
     let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: ChatService.now) { reason in
       logger.critical(

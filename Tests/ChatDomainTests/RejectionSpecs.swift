@@ -56,6 +56,17 @@ struct RejectionSpecs {
     .emailMalformed: { user([], .register(.named(email: "alice"))) },
     .externalIDMalformed: { user([], .register(.named(externalID: "")), .service()) },
     .credentialIncomplete: { user([], .register(.named(credential: nil))) },
+    .quotaExceeded: {
+      var usage = DailyUsage()
+      let time = Timestamp(milliseconds: 0)
+      usage.charge(Usage(messages: 1), to: alice, at: time)
+      do throws(Rejection) {
+        try usage.check(Usage(messages: 1), by: alice, at: time, under: Quotas(messagesPerDay: 1))
+        return nil
+      } catch {
+        return error
+      }
+    },
   ]
 
   private static let ofSessionsAndDevices: Ways = [

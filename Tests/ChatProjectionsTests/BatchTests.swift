@@ -8,15 +8,15 @@ import Testing
 @Suite struct BatchTests {
   @Test(
     "the same events give the same rows in every table, however they are cut into batches",
-    arguments: ["accounts", "rooms", "timeline", "ids"])
+    arguments: ["accounts", "rooms", "timeline", "ids", "search"])
   func independence(name: String) throws {
     let history = RandomHistory(seed: 21, events: 3000)
     let projection = try Projections.named(name)
-    let whole = try dump(build(projection, history.events, batch: 4096))
+    let whole = try dump(build(projection, history.events, batch: 4096), projection)
     #expect(whole.values.allSatisfy { _ in true } && (whole["checkpoint"]?.count == 1))
     #expect(whole.values.map(\.count).reduce(0, +) > 10)
     for batch in [1, 7, 1000] {
-      #expect(try dump(build(projection, history.events, batch: batch)) == whole, "batches of \(batch)")
+      #expect(try dump(build(projection, history.events, batch: batch), projection) == whole, "batches of \(batch)")
     }
   }
 
@@ -37,8 +37,8 @@ import Testing
 
   @Test("an unknown projection's name is refused with the names there are")
   func unknownName() {
-    let error = #expect(throws: ProjectionError.self) { try Projections.named("search") }
+    let error = #expect(throws: ProjectionError.self) { try Projections.named("nonsense") }
     #expect(error?.code == .unknownProjection)
-    #expect(error?.message.contains("accounts, rooms, timeline, ids") == true)
+    #expect(error?.message.contains("accounts, rooms, timeline, ids, search") == true)
   }
 }

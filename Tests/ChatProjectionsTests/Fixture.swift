@@ -31,6 +31,7 @@ final class TemporaryFolder {
 func build<P: Projection>(_ type: P.Type, _ events: [RecordedEvent], batch: Int = 4096) throws -> DatabaseQueue {
   let queue = try DatabaseQueue()
   try queue.write { (database) throws in
+    try type.prepare(database)
     try ProjectionOpening.createSchema(of: type, logIdentity: testLog, database)
     try type.createIndexes(database)
   }
@@ -54,15 +55,23 @@ func apply<P: Projection>(
   }
 }
 
-/// Every row of every table, ordered by all columns.
-func dump(_ reader: some DatabaseReader) throws -> [String: [[DatabaseValue]]] {
+/// Every row of every table that depends on the events alone, ordered by all columns.
+func dump(
+  _ reader: some DatabaseReader, _ projection: any Projection.Type = TimelineProjection.self
+) throws -> [String: [[DatabaseValue]]] {
   try reader.read { database in
     let names = try String.fetchAll(
       database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
     var tables: [String: [[DatabaseValue]]] = [:]
     for name in names {
-      let columns = try database.columns(in: name).map(\.name).joined(separator: ", ")
-      let rows = try Row.fetchAll(database, sql: "SELECT * FROM \(name) ORDER BY \(columns)")
+      let rows: [Row]
+      switch projection.comparison(of: name) {
+      case .rows:
+        let columns = try database.columns(in: name).map(\.name).joined(separator: ", ")
+        rows = try Row.fetchAll(database, sql: "SELECT * FROM \(name) ORDER BY \(columns)")
+      case .selected(let query, _): rows = try Row.fetchAll(database, sql: query)
+      case .none: continue
+      }
       tables[name] = rows.map { Array($0.databaseValues) }
     }
     return tables

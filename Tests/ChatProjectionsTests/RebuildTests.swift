@@ -27,11 +27,11 @@ import Testing
     let (folder, history, rebuild) = try await live(71)
     for projection in Projections.all {
       let file = folder.file(projection)
-      let before = try dump(file.openReadOnly())
+      let before = try dump(file.openReadOnly(projection), projection)
       var progress: [RebuildProgress] = []
       let report = try rebuild.rebuild(projection) { progress.append($0) }
       #expect(report.events == 3000 && progress.last?.done == 3000 && progress.last?.total == 3000)
-      #expect(try dump(file.openReadOnly()) == before, "\(projection.name)")
+      #expect(try dump(file.openReadOnly(projection), projection) == before, "\(projection.name)")
       #expect(!file.sibling("rebuild").exists)
     }
     var script = history.script

@@ -70,6 +70,8 @@ struct RestartTests {
     #expect(restored.rooms == evolved.rooms)
     #expect(restored.names == evolved.names)
     #expect(restored.serverVersion == evolved.serverVersion)
+    #expect(restored.usage == evolved.usage)
+    #expect(restored.usage.users.count == 1)
     #expect(restored.rooms.count == 2)
     try bench.close()
   }

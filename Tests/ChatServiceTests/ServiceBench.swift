@@ -18,7 +18,7 @@ final class ServiceBench: Sendable {
 
   init(
     directory: String = FileManager.default.temporaryDirectory.appendingPathComponent("hansard-\(UUID())").path,
-    keepsDirectory: Bool = false, passwordLogRounds: UInt8 = 10
+    keepsDirectory: Bool = false, passwordLogRounds: UInt8 = 10, quotas: Quotas = Quotas()
   ) async throws {
     self.directory = directory
     self.keepsDirectory = keepsDirectory
@@ -28,6 +28,7 @@ final class ServiceBench: Sendable {
       directory: directory, tokenLifetimeMilliseconds: 900_000,
       logger: Logger(label: "test") { StreamLogHandler.standardError(label: $0) })
     opening.passwordCost.logRounds = passwordLogRounds
+    opening.quotas = quotas
     opened = try await opening.open(log: log, lastTime: log.lastTime)
   }
 

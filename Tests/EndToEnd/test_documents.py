@@ -30,6 +30,13 @@ def test_the_codes_are_those_of_the_table():
     assert len({code for code, _ in printed}) == len(printed)
 
 
+def test_the_settings_are_those_of_the_table():
+    page = (DOCS / "settings.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert rows == hansard("settings").output.splitlines()
+    assert len(rows) > 5
+
+
 def test_the_contract_speaks_of_documented_codes_only():
     for operation in contract().operations:
         problems = operation.spec.get("x-problems", {})
@@ -38,6 +45,13 @@ def test_the_contract_speaks_of_documented_codes_only():
                 assert documented_codes().get(code) == int(status), f"{operation.id}: {code}"
         refused = {status for status in operation.spec["responses"] if int(status) >= 400}
         assert refused == set(problems), operation.id
+
+
+def test_every_operation_but_the_probes_may_be_rate_limited():
+    for operation in contract().operations:
+        problems = operation.spec["x-problems"]
+        assert problems["414"] == ["target_too_long"] and problems["431"] == ["headers_too_large"], operation.id
+        assert ("rate_limited" in problems.get("429", [])) == (operation.id not in ("health", "readiness")), operation.id
 
 
 def test_every_code_belongs_to_a_route():
@@ -108,7 +122,7 @@ def test_health(server):
         contract().check("GET", server.url + path, response)
         assert response.status_code == 200
     names = {projection["name"] for projection in response.json()["projections"]}
-    assert names >= {"accounts", "rooms", "timeline", "ids"}
+    assert names >= {"accounts", "rooms", "timeline", "ids", "search"}
 
 
 def commands_of(text: str) -> str:
@@ -171,7 +185,7 @@ def test_the_first_screen_of_the_readme_has_the_two_commands():
 
 
 COMMANDS = ["", "serve", "import", "replay", "audit", "log", "log stat", "log verify", "log inspect", "log seal",
-            "log checkpoint", "log prove", "log check-proof", "push", "push explain"]
+            "log checkpoint", "log prove", "log check-proof", "push", "push explain", "settings"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -16,6 +16,7 @@ TAMPERING = [
     ("rooms", "UPDATE member SET marker = marker + 1 WHERE rowid_of_first"),
     ("accounts", "UPDATE user SET nickname = 'forged' WHERE rowid_of_first"),
     ("ids", "UPDATE message SET ordinal = ordinal + 1 WHERE rowid_of_first"),
+    ("search", "UPDATE wording SET text = CAST('forged' AS BLOB) WHERE rowid_of_first"),
 ]
 
 
@@ -52,7 +53,7 @@ def files_of(server: Server, projection: str):
 def test_a_replay_equals_what_was_live(filled):
     server, _, _ = filled
     outcome = hansard("replay", "--data", server.data, "--verify")
-    for name in ("accounts", "rooms", "timeline", "ids"):
+    for name in ("accounts", "rooms", "timeline", "ids", "search"):
         assert name in outcome.text
 
 

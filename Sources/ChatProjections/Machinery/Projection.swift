@@ -19,6 +19,11 @@ package protocol Projection: Sendable {
   /// to wait cuts it short.
   static var gatheringMilliseconds: Int { get }
 
+  /// Whether `upkeep` is to be called.
+  static var needsUpkeep: Bool { get }
+
+  /// Readies a connection to its file.
+  static func prepare(_ database: Database) throws
   static func createTables(_ database: Database) throws
   /// Made after the rows in a rebuild, where that is much faster.
   static func createIndexes(_ database: Database) throws
@@ -29,11 +34,45 @@ package protocol Projection: Sendable {
   /// Writes what the events mean. Called within a transaction, which also moves the checkpoint; after an error the
   /// transaction is rolled back and this value is not used again.
   mutating func apply(_ events: ArraySlice<RecordedEvent>, to database: Database) throws
+
+  /// Does one step of what is left to do to the file and changes nothing that the rows say. Called outside a transaction,
+  /// on the thread that applies.
+  /// - Parameter isIdle: no event waits to be applied.
+  mutating func upkeep(_ database: Database, isIdle: Bool) throws -> UpkeepOutcome
+
+  /// Whether every file of this version has the table, or index, of that name; others come and go with the rows.
+  static func isFixed(_ table: String) -> Bool
+  /// How a table is compared with the same of a rebuilt file.
+  static func comparison(of table: String) -> TableComparison
+}
+
+/// What became of a step of upkeep.
+package enum UpkeepOutcome: Sendable {
+  case done
+  /// There is another step.
+  case more
+  /// There is another step, for which it is too early.
+  case blocked
+}
+
+/// What of a table depends on the events alone.
+package enum TableComparison: Sendable {
+  /// Every row.
+  case rows
+  /// The rows of this query. They come in the order of its first columns, as many as `key` says.
+  case selected(String, key: Int)
+  /// Nothing.
+  case none
 }
 
 extension Projection {
   package static var secretColumns: Set<String> { [] }
   package static var gatheringMilliseconds: Int { 50 }
+  package static var needsUpkeep: Bool { false }
+  package static func prepare(_ database: Database) throws {}
+  package mutating func upkeep(_ database: Database, isIdle: Bool) throws -> UpkeepOutcome { .done }
+  package static func isFixed(_ table: String) -> Bool { true }
+  package static func comparison(of table: String) -> TableComparison { .rows }
 }
 
 /// What can be asked of one read model, within one snapshot of its file.

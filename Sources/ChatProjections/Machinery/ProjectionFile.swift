@@ -121,8 +121,8 @@ package struct ProjectionFile: Sendable, Hashable {
 extension ProjectionFile {
   /// How many requests read one file at once; the others wait.
   private static let readers = 4
-  /// How long SQLite waits for another process, such as a tool, in seconds.
-  private static let busySeconds: Double = 5
+  /// How long SQLite waits for another process, such as a tool.
+  static let busyMilliseconds: Int32 = 5000
   /// The page cache of a connection, in KiB.
   private static let readerCacheKiB = 16 * 1024
   static let writerCacheKiB = 64 * 1024
@@ -131,9 +131,9 @@ extension ProjectionFile {
   private static let checkpointPages = 4096
 
   /// A pool for a projection that follows the log: one writer, several readers, each with a snapshot.
-  func openPool() throws -> DatabasePool {
+  func openPool(_ projection: any Projection.Type) throws -> DatabasePool {
     try create()
-    var configuration = Self.configuration
+    var configuration = Self.configuration(projection)
     configuration.maximumReaderCount = Self.readers
     let pool = try DatabasePool(path: path, configuration: configuration)
     try pool.writeWithoutTransaction { database in
@@ -144,18 +144,18 @@ extension ProjectionFile {
   }
 
   /// A connection that changes nothing, beside a running server too.
-  func openReadOnly() throws -> DatabaseQueue {
-    var configuration = Self.configuration
+  func openReadOnly(_ projection: (any Projection.Type)? = nil) throws -> DatabaseQueue {
+    var configuration = Self.configuration(projection)
     configuration.readonly = true
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
   /// A connection for filling a new file as fast as it goes. Without a journal a crash leaves rubbish, so the file must
   /// have a name that nobody reads until it is complete.
-  func openForRebuild() throws -> DatabaseQueue {
+  func openForRebuild(_ projection: any Projection.Type) throws -> DatabaseQueue {
     try remove()
     try create()
-    let queue = try DatabaseQueue(path: path, configuration: Self.configuration)
+    let queue = try DatabaseQueue(path: path, configuration: Self.configuration(projection))
     try queue.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA journal_mode = OFF")
       try database.execute(sql: "PRAGMA synchronous = OFF")
@@ -165,13 +165,14 @@ extension ProjectionFile {
     return queue
   }
 
-  private static var configuration: Configuration {
+  private static func configuration(_ projection: (any Projection.Type)?) -> Configuration {
     var configuration = Configuration()
-    configuration.busyMode = .timeout(busySeconds)
+    configuration.busyMode = .timeout(TimeInterval(busyMilliseconds) / 1000)
     configuration.foreignKeysEnabled = false
     configuration.prepareDatabase { database in
       try database.execute(sql: "PRAGMA cache_size = -\(readerCacheKiB)")
       try database.execute(sql: "PRAGMA temp_store = MEMORY")
+      try projection?.prepare(database)
     }
     return configuration
   }

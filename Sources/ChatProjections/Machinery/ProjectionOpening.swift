@@ -20,7 +20,7 @@ struct ProjectionOpening {
         try putAside(because: error.message)
       }
     }
-    let pool = try file.openPool()
+    let pool = try file.openPool(projection)
     let checkpoint = try pool.write { database in
       try Self.createSchema(of: projection, logIdentity: logIdentity, database)
       try projection.createIndexes(database)
@@ -30,7 +30,7 @@ struct ProjectionOpening {
   }
 
   private func openExisting() throws -> (pool: DatabasePool, checkpoint: Checkpoint) {
-    let pool = try file.openPool()
+    let pool = try file.openPool(projection)
     do {
       let checkpoint = try pool.read(Checkpoint.read)
       try check(checkpoint)
@@ -58,17 +58,21 @@ struct ProjectionOpening {
   private func checkSchema(_ pool: DatabasePool) throws {
     let fresh = try DatabaseQueue()
     try fresh.write { database in
+      try projection.prepare(database)
       try Self.createSchema(of: projection, logIdentity: logIdentity, database)
       try projection.createIndexes(database)
     }
-    guard try pool.read(Self.schema) == fresh.read(Self.schema) else {
+    guard try pool.read(schema) == fresh.read(schema) else {
       throw ProjectionError(.damagedRow, "its tables are not those that this version makes", file: file.path)
     }
   }
 
-  private static func schema(_ database: Database) throws -> [String] {
-    try String.fetchAll(
-      database, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name")
+  private func schema(_ database: Database) throws -> [String] {
+    let rows = try CachedStatement(
+      database,
+      "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    ).all { (name: try $0.text(), sql: try $0.text()) }
+    return rows.filter { projection.isFixed($0.name) }.map(\.sql)
   }
 
   private func putAside(because reason: String) throws {

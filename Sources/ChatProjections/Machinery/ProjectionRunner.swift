@@ -13,6 +13,9 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   /// How long a read waits at most for what was durable when it came in, in milliseconds.
   package static var defaultTimeoutMilliseconds: Int { 5000 }
 
+  /// After how long a step of upkeep is tried again that something was in the way of.
+  private static var upkeepRetryMilliseconds: Int { 250 }
+
   private typealias Waiter = CheckedContinuation<Result<Void, ProjectionBehind>, Never>
 
   private struct State {
@@ -165,7 +168,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   private func follow(_ onApplied: (LogPosition) -> Void) {
     var projection = P()
     do {
-      while let position = nextStart(), feed.waitForHead(beyond: position) {
+      while let position = nextStart(), try keepUp(&projection, at: position), feed.waitForHead(beyond: position) {
         let events = try feed.events(after: position, limit: Self.batchEvents)
         let applied = try pool.write { database in
           try ProjectionBatch.apply(events, after: position, with: &projection, to: database)
@@ -176,6 +179,23 @@ package final class ProjectionRunner<P: Projection>: Sendable {
       }
     } catch {
       halt(because: error)
+    }
+  }
+
+  /// Does what is left to do to the file, until an event waits.
+  /// - Returns: true, when all is done or events wait.
+  private func keepUp(_ projection: inout P, at position: LogPosition) throws -> Bool {
+    guard P.needsUpkeep else { return true }
+    while true {
+      let isIdle = feed.head <= position
+      switch try pool.writeWithoutTransaction({ try projection.upkeep($0, isIdle: isIdle) }) {
+      case .done: return true
+      case .more: if !isIdle { return true }
+      case .blocked:
+        if !isIdle { return true }
+        _ = hurry.wait(timeout: .now() + .milliseconds(Self.upkeepRetryMilliseconds))
+      }
+      if nextStart() == nil { return false }
     }
   }
 

@@ -5,6 +5,8 @@ package enum Projections {
     RoomsProjection.self,
     TimelineProjection.self,
     IDIndexProjection.self,
+    UsageProjection.self,
+    SearchProjection.self,
   ]
 
   /// - Throws: `ProjectionError` that lists the names there are.

@@ -2,27 +2,38 @@ package import ChatPrimitives
 package import EventStore
 package import Logging
 
-/// The four read models over one feed.
+/// The read models over one feed. A new one is a property here, and a line in `open` and in `init`.
 package final class ReadModels: Sendable {
   package let accounts: ProjectionRunner<AccountsProjection>
   package let rooms: ProjectionRunner<RoomsProjection>
   package let timeline: ProjectionRunner<TimelineProjection>
   package let ids: ProjectionRunner<IDIndexProjection>
+  package let usage: ProjectionRunner<UsageProjection>
+  /// Follows without being waited for: a search answers for the position that it has, and says which.
+  package let search: ProjectionRunner<SearchProjection>
+  private let all: [any LogFollower]
+  /// All but `search`: every command asks how far they are behind.
+  private let awaited: [any LogFollower]
   private let feed: any EventFeed
 
   private init(
     feed: any EventFeed,
     accounts: ProjectionRunner<AccountsProjection>, rooms: ProjectionRunner<RoomsProjection>,
-    timeline: ProjectionRunner<TimelineProjection>, ids: ProjectionRunner<IDIndexProjection>
+    timeline: ProjectionRunner<TimelineProjection>, ids: ProjectionRunner<IDIndexProjection>,
+    usage: ProjectionRunner<UsageProjection>, search: ProjectionRunner<SearchProjection>
   ) {
     self.feed = feed
     self.accounts = accounts
     self.rooms = rooms
     self.timeline = timeline
     self.ids = ids
+    self.usage = usage
+    self.search = search
+    awaited = [accounts, rooms, timeline, ids, usage]
+    all = awaited + [search]
   }
 
-  /// Opens or makes the four files in `directory`. Blocks on the disk; applies nothing before `start`.
+  /// Opens or makes the files in `directory`. Blocks on the disk; applies nothing before `start`.
   /// - Parameter logIdentity: the log's sixteen bytes; a file of another log is put aside.
   package static func open(
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, logger: Logger
@@ -32,34 +43,29 @@ package final class ReadModels: Sendable {
       accounts: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
       rooms: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
       timeline: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
-      ids: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger))
+      ids: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
+      usage: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
+      search: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger))
   }
 
-  /// Starts the four threads.
+  /// Starts a thread for each.
   /// - Parameter onIDsApplied: told how far the ID index has come, so that what the writer keeps over it can be dropped.
   package func start(onIDsApplied: @escaping @Sendable (LogPosition) -> Void = { _ in }) {
-    accounts.start()
-    rooms.start()
-    timeline.start()
+    for follower in all where follower.name != IDIndexProjection.name { follower.start(onApplied: { _ in }) }
     ids.start(onApplied: onIDsApplied)
   }
 
-  /// How many durable events the slowest of them lacks.
+  /// How many durable events the slowest of them lacks, `search` not counted: no command waits for it.
   package var maximumLag: UInt64 {
-    let slowest = min(accounts.position, rooms.position, timeline.position, ids.position)
-    return feed.head.distance(from: slowest)
+    let head = feed.head
+    return awaited.reduce(0) { max($0, head.distance(from: $1.position)) }
   }
 
   /// The first that has halted, if any.
-  package var halted: ProjectionHalt? { accounts.halted ?? rooms.halted ?? timeline.halted ?? ids.halted }
+  package var halted: ProjectionHalt? { all.lazy.compactMap(\.halted).first }
 
   /// Each read model's name and the last event that it has applied.
-  package var positions: [(name: String, position: LogPosition)] {
-    [
-      (AccountsProjection.name, accounts.position), (RoomsProjection.name, rooms.position),
-      (TimelineProjection.name, timeline.position), (IDIndexProjection.name, ids.position),
-    ]
-  }
+  package var positions: [(name: String, position: LogPosition)] { all.map { ($0.name, $0.position) } }
 
   /// Returns when all of them have applied `position`.
   /// - Parameter timeoutMilliseconds: for all of them together.
@@ -67,21 +73,30 @@ package final class ReadModels: Sendable {
     _ position: LogPosition, timeoutMilliseconds: Int = ProjectionRunner<AccountsProjection>.defaultTimeoutMilliseconds
   ) async throws(ProjectionBehind) {
     let deadline = ContinuousClock.now + .milliseconds(timeoutMilliseconds)
-    func left() -> Int {
+    for follower in all {
       let rest = (deadline - ContinuousClock.now) / .milliseconds(1)
-      return max(0, Int(rest.rounded(.up)))
+      try await follower.wait(for: position, timeoutMilliseconds: max(0, Int(rest.rounded(.up))))
     }
-    try await accounts.wait(for: position, timeoutMilliseconds: left())
-    try await rooms.wait(for: position, timeoutMilliseconds: left())
-    try await timeline.wait(for: position, timeoutMilliseconds: left())
-    try await ids.wait(for: position, timeoutMilliseconds: left())
   }
 
   /// Ends the threads and closes the files. The feed must have been closed before.
   package func close() throws {
-    try accounts.stop()
-    try rooms.stop()
-    try timeline.stop()
-    try ids.stop()
+    for follower in all { try follower.stop() }
   }
+}
+
+/// A read model that follows the log, whatever can be asked of it.
+protocol LogFollower: Sendable {
+  var name: String { get }
+  /// The last event that it has applied.
+  var position: LogPosition { get }
+  var halted: ProjectionHalt? { get }
+
+  func start(onApplied: @escaping @Sendable (LogPosition) -> Void)
+  func wait(for position: LogPosition, timeoutMilliseconds: Int) async throws(ProjectionBehind)
+  func stop() throws
+}
+
+extension ProjectionRunner: LogFollower {
+  var name: String { P.name }
 }

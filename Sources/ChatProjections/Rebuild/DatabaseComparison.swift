@@ -7,16 +7,16 @@ struct DatabaseComparison {
 
   private let live: Database
   private let rebuilt: Database
-  private let secretColumns: Set<String>
+  private let projection: any Projection.Type
 
   private(set) var rowsByTable: [String: Int] = [:]
   private(set) var differences: [RowDifference] = []
   private(set) var differenceCount = 0
 
-  init(live: Database, rebuilt: Database, secretColumns: Set<String>) {
+  init(live: Database, rebuilt: Database, _ projection: any Projection.Type) {
     self.live = live
     self.rebuilt = rebuilt
-    self.secretColumns = secretColumns
+    self.projection = projection
   }
 
   mutating func run() throws {
@@ -24,7 +24,12 @@ struct DatabaseComparison {
     compareSchemas(liveSchema, rebuiltSchema)
     // The rows of a table that is defined otherwise cannot be compared column by column.
     for (name, entry) in rebuiltSchema.sorted(by: { $0.key < $1.key }) where entry.type == "table" {
-      if liveSchema[name] == entry { try compareRows(of: name) }
+      guard liveSchema[name] == entry else { continue }
+      switch projection.comparison(of: name) {
+      case .rows: try compareRows(of: name)
+      case .selected(let query, let key): try compareRows(of: name, query, key: key)
+      case .none: break
+      }
     }
   }
 
@@ -77,7 +82,7 @@ struct DatabaseComparison {
     return Table(
       name: name, columns: found.map(\.name),
       key: numbered.filter { $0.1.key > 0 }.sorted { $0.1.key < $1.1.key }.map(\.0),
-      secrets: Set(numbered.filter { secretColumns.contains("\(name).\($0.1.name)") }.map(\.0)))
+      secrets: Set(numbered.filter { projection.secretColumns.contains("\(name).\($0.1.name)") }.map(\.0)))
   }
 
   private mutating func compareRows(of name: String) throws {
@@ -85,19 +90,30 @@ struct DatabaseComparison {
     let order = table.key.map { Self.quoted(table.columns[Int($0)]) }.joined(separator: ", ")
     let columns = table.columns.map(Self.quoted).joined(separator: ", ")
     let sql = "SELECT \(columns) FROM \(Self.quoted(name)) ORDER BY \(order)"
+    try compareRows(of: table, sql)
+  }
+
+  private mutating func compareRows(of name: String, _ query: String, key: Int) throws {
+    let columns = try rebuilt.makeStatement(sql: query).columnNames
+    let keyColumns = (0..<Int32(clamping: key)).map { $0 }
+    try compareRows(of: Table(name: name, columns: columns, key: keyColumns, secrets: []), query)
+  }
+
+  /// - Parameter sql: gives the table's columns, in the order of its key.
+  private mutating func compareRows(of table: Table, _ sql: String) throws {
     let (old, new) = (try RowPull(live, sql), try RowPull(rebuilt, sql))
     var (hasOld, hasNew) = (try old.next(), try new.next())
     var rows = 0
     while hasOld || hasNew {
       let order = hasOld && hasNew ? Self.order(of: table.key, old, new) : hasOld ? -1 : 1
       if order == 0 { compareColumns(of: table, old, new) }
-      if order < 0 { note(RowDifference(table: name, key: Self.key(of: table, old), kind: .unexpected)) }
-      if order > 0 { note(RowDifference(table: name, key: Self.key(of: table, new), kind: .missing)) }
+      if order < 0 { note(RowDifference(table: table.name, key: Self.key(of: table, old), kind: .unexpected)) }
+      if order > 0 { note(RowDifference(table: table.name, key: Self.key(of: table, new), kind: .missing)) }
       if order >= 0 { rows += 1 }
       if order <= 0 { hasOld = try old.next() }
       if order >= 0 { hasNew = try new.next() }
     }
-    rowsByTable[name] = rows
+    rowsByTable[table.name] = rows
   }
 
   private static func order(of key: [Int32], _ old: RowPull, _ new: RowPull) -> Int {

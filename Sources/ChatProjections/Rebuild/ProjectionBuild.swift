@@ -28,7 +28,7 @@ struct ProjectionBuild {
   ) throws -> Duration {
     let clock = ContinuousClock()
     let start = clock.now
-    let queue = try file.openForRebuild()
+    let queue = try file.openForRebuild(type)
     do {
       try queue.write { database in
         try ProjectionOpening.createSchema(of: type, logIdentity: logIdentity, database)

@@ -53,7 +53,7 @@ package struct ProjectionRebuild: Sendable {
     try live.removeSiblings(ofDeadProcessesFor: "verify")
     let rebuilt = live.sibling("verify-\(ProcessInfo.processInfo.processIdentifier)")
     defer { try? rebuilt.remove() }
-    let queue = try live.openReadOnly()
+    let queue = try live.openReadOnly(projection)
     let report = try queue.read { database in
       let checkpoint = try Checkpoint.read(database)
       try check(checkpoint, of: live)
@@ -83,9 +83,9 @@ package struct ProjectionRebuild: Sendable {
   private func compare(
     _ live: Database, _ file: ProjectionFile, _ projection: any Projection.Type, at position: LogPosition
   ) throws -> VerificationReport {
-    let queue = try file.openReadOnly()
+    let queue = try file.openReadOnly(projection)
     let report = try queue.read { rebuilt in
-      var comparison = DatabaseComparison(live: live, rebuilt: rebuilt, secretColumns: projection.secretColumns)
+      var comparison = DatabaseComparison(live: live, rebuilt: rebuilt, projection)
       try comparison.run()
       return VerificationReport(
         projection: projection.name, position: position, rowsByTable: comparison.rowsByTable,

@@ -52,6 +52,21 @@ package struct Binder {
       })
   }
 
+  /// A text, by its bytes.
+  package mutating func add(utf8 bytes: [UInt8]) {
+    count += 1
+    let index = count
+    let handle = handle
+    note(
+      bytes.withUnsafeBytes { buffer in
+        guard let start = buffer.baseAddress, !buffer.isEmpty else {
+          return sqlite3_bind_text(handle, index, "", 0, Self.copied)
+        }
+        let pointer = start.assumingMemoryBound(to: CChar.self)
+        return sqlite3_bind_text(handle, index, pointer, Int32(clamping: buffer.count), Self.copied)
+      })
+  }
+
   package mutating func add(_ bytes: [UInt8]) {
     count += 1
     let index = count

@@ -39,6 +39,21 @@ package struct CachedStatement {
     }
   }
 
+  /// Hands rows to `read`, in order, until it returns false.
+  package func readWhile(
+    _ bind: (inout Binder) -> Void, _ read: (inout ColumnReader) throws -> Bool
+  ) throws {
+    defer { sqlite3_reset(handle) }
+    try bindAll(bind)
+    while true {
+      let code = sqlite3_step(handle)
+      if code == SQLITE_DONE { return }
+      guard code == SQLITE_ROW else { throw failure(code) }
+      var columns = ColumnReader(handle)
+      guard try read(&columns) else { return }
+    }
+  }
+
   /// Every row, as `read` makes it.
   package func all<Row>(
     _ bind: (inout Binder) -> Void = { _ in }, _ read: (inout ColumnReader) throws -> Row

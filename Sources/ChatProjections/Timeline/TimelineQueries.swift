@@ -1,3 +1,4 @@
+package import ChatDomain
 package import ChatPrimitives
 package import GRDB
 
@@ -32,6 +33,11 @@ package struct TimelineQueries: ReadModelQueries {
   package func message(_ ordinal: UInt64, of room: RoomID, for user: UserID?) throws -> MessageRow? {
     guard let last = try lastOrdinal(of: room, for: user), ordinal >= 1, ordinal <= last else { return nil }
     return try messages(of: room, ordinal...ordinal).first
+  }
+
+  /// The message at a place; nil also when there is none. The timeline holds no threads.
+  package func message(at place: MessagePlace, of room: RoomID, for user: UserID?) throws -> MessageRow? {
+    place.isInThread ? nil : try message(place.ordinal, of: room, for: user)
   }
 
   /// The ordinal of the first message at or after a time, by the times that clients see; nil when all are earlier. In

@@ -29,6 +29,9 @@ package final class Authenticator: Sendable {
   /// Who makes the request; nil where the endpoint is open and no service token came along.
   func principal(of request: Request, for endpoint: Endpoint, at now: Timestamp) async throws -> Principal? {
     let access = endpoint.access
+    if !endpoint.ignoresTokens, let actAs = request.headers[.hansardActAs], UserID(actAs) == nil {
+      throw Refusal.invalidActAs
+    }
     if access == .open {
       guard !endpoint.ignoresTokens, let token = try? bearerToken(of: request),
         token.hasPrefix(AdministratorToken.prefix)
@@ -48,6 +51,16 @@ package final class Authenticator: Sendable {
       guard principal.service != nil else { throw ServiceError.rejected(.serviceOnly) }
       return principal
     }
+  }
+
+  /// Whether the request brings a service's token, and the right one.
+  func isOfService(_ request: Request) -> Bool {
+    // Looked at by bytes first: nearly every request is a user's.
+    guard let header = request.headers[.authorization],
+      header.utf8.dropFirst("Bearer ".utf8.count).starts(with: AdministratorToken.prefix.utf8),
+      let token = try? bearerToken(of: request)
+    else { return false }
+    return administrator.matches(token)
   }
 
   private func bearerToken(of request: Request) throws -> String? {
@@ -109,7 +122,7 @@ extension HTTPField.Name {
   static let idempotencyKey = own(HeaderName.idempotencyKey)
 
   /// A header of the contract. Every request reads them, so that a name that HTTP does not allow stops the first test.
-  private static func own(_ name: String) -> HTTPField.Name {
+  static func own(_ name: String) -> HTTPField.Name {
     guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is no name of a header (RFC 9110)") }
     return field
   }

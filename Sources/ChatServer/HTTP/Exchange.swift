@@ -15,6 +15,8 @@ struct Exchange: Sendable {
   let principal: Principal?
   let requestID: String
   let receivedAt: Timestamp
+  /// Where it comes from, as far as is known.
+  let address: NetworkAddress?
   /// Names the request's ID in every line.
   let logger: Logger
 
@@ -48,10 +50,10 @@ struct Exchange: Sendable {
   }
 
   /// How many items a page is to have.
-  func limit() throws -> Int {
-    guard let text = try query("limit") else { return Limits.pageDefaultItems }
-    guard let limit = Int(text), (1...Limits.pageItems).contains(limit) else {
-      throw Refusal.invalidQuery("limit must be a number from 1 to \(Limits.pageItems).")
+  func limit(atMost most: Int = Limits.pageItems) throws -> Int {
+    guard let text = try query("limit") else { return min(most, Limits.pageDefaultItems) }
+    guard let limit = Int(text), (1...most).contains(limit) else {
+      throw Refusal.invalidQuery("limit must be a number from 1 to \(most).")
     }
     return limit
   }

@@ -21,6 +21,10 @@ enum ProblemCode: String, CaseIterable {
   case unsupportedMediaType = "unsupported_media_type"
   case bodyTooLarge = "body_too_large"
   case lineTooLong = "line_too_long"
+  case targetTooLong = "target_too_long"
+  case headersTooLarge = "headers_too_large"
+  case rateLimited = "rate_limited"
+  case tooManyAttempts = "too_many_attempts"
   case routeNotFound = "route_not_found"
   case methodNotAllowed = "method_not_allowed"
   case overloaded = "overloaded"
@@ -37,6 +41,9 @@ enum ProblemCode: String, CaseIterable {
       .badRequest
     case .unsupportedMediaType: .unsupportedMediaType
     case .bodyTooLarge, .lineTooLong: .contentTooLarge
+    case .targetTooLong: .uriTooLong
+    case .headersTooLarge: .requestHeaderFieldsTooLarge
+    case .rateLimited, .tooManyAttempts: .tooManyRequests
     case .routeNotFound: .notFound
     case .methodNotAllowed: .methodNotAllowed
     case .overloaded, .projectionBehind, .logPoisoned, .shuttingDown: .serviceUnavailable

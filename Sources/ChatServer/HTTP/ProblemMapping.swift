@@ -1,4 +1,5 @@
 import ChatDomain
+import ChatPrimitives
 import ChatProtocol
 import ChatService
 import HTTPTypes
@@ -29,6 +30,10 @@ struct ProblemMapping {
 
   private init(_ code: ProblemCode, _ detail: String) {
     self.init(code.status, code.rawValue, detail)
+  }
+
+  func problem(requestID: String) -> Problem {
+    Problem(code: code, title: status.reasonPhrase, status: status.code, detail: detail, requestId: requestID)
   }
 
   init(_ error: any Error) {
@@ -72,6 +77,19 @@ struct ProblemMapping {
       self.init(.invalidIdempotencyKey, "\(HeaderName.idempotencyKey) must be a UUID.")
     case .unsupportedMediaType:
       self.init(.unsupportedMediaType, "Send application/json, or application/x-ndjson in bulk.")
+    case .targetTooLong:
+      self.init(.targetTooLong, "A path with its query may have \(Limits.requestTargetBytes) bytes at most.")
+    case .headersTooLarge:
+      self.init(
+        .headersTooLarge,
+        "A request may have \(Limits.headerFields) header fields with \(Limits.headerBytes) bytes at most.")
+    case .rateLimited(let standing):
+      self.init(.rateLimited, "Too many requests came by this \(standing.name). Come again after Retry-After.")
+      headers = RateLimiter.fields([standing])
+      headers[.retryAfter] = String(standing.reset)
+    case .tooManyAttempts(let seconds):
+      self.init(.tooManyAttempts, "Too many attempts to log in have failed. Come again after Retry-After.")
+      headers[.retryAfter] = String(seconds)
     case .bodyTooLarge(let limit): self.init(.bodyTooLarge, "A body may have \(limit) bytes at most.")
     case .tooManyLines(let limit): self.init(.bodyTooLarge, "A body may have \(limit) lines at most.")
     case .lineTooLong(let limit): self.init(.lineTooLong, "A line may have \(limit) bytes at most.")
@@ -84,6 +102,10 @@ struct ProblemMapping {
 
   private init(_ error: ServiceError) {
     switch error {
+    case .rejected(.quotaExceeded):
+      self.init(Rejection.quotaExceeded.status, Rejection.quotaExceeded.rawValue, Rejection.quotaExceeded.detail)
+      let now = ChatService.now()
+      headers[.retryAfter] = String(UsageDay(of: now).secondsLeft(at: now))
     case .rejected(let rejection): self.init(rejection.status, rejection.rawValue, rejection.detail)
     case .invalid(let input): self.init(input.status, input.rawValue, input.detail)
     case .overloaded: self.init(.overloaded, "More is under way than the server takes. Come again soon.")

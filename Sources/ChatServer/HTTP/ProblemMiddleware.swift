@@ -4,42 +4,60 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Turns whatever goes wrong into problem details (RFC 9457), and says 405 where a path exists for other methods.
-struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
+/// The outermost layer: admits requests, turns whatever goes wrong into problem details (RFC 9457), says 405 where a path
+/// exists for other methods, and gives every answer the headers that all have.
+struct ProblemMiddleware: RouterMiddleware {
+  let admission: Admission
+
   func handle(
-    _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
   ) async throws -> Response {
+    var response: Response
     do {
-      return try await next(request, context)
+      var context = context
+      try admission.admit(request, &context)
+      response = try await next(request, context)
     } catch let error as HTTPError where error.status == .notFound {
-      return try respond(to: Self.refusalOfPath(request), context)
+      response = try respond(to: Self.refusalOfPath(request), context)
     } catch {
-      return try respond(to: error, context)
+      response = try respond(to: error, context)
     }
+    AnswerHeaders.complete(&response.headers)
+    return response
   }
 
-  private func respond(to error: any Error, _ context: Context) throws -> Response {
+  private func respond(to error: any Error, _ context: ServerContext) throws -> Response {
     let mapping = ProblemMapping(error)
     if mapping.code == ProblemCode.internalError.rawValue {
       // The route as it is declared: a path may hold an invite's token.
       context.logger.error(
         "a request failed", metadata: ["route": "\(context.endpointPath ?? "none")", "error": "\(error)"])
     }
-    let problem = Problem(
-      code: mapping.code, title: mapping.status.reasonPhrase, status: mapping.status.code, detail: mapping.detail,
-      requestId: context.id)
     return try JSONBody.response(
-      mapping.status, problem, contentType: Problem.contentType, headers: mapping.headers)
+      mapping.status, mapping.problem(requestID: context.id), contentType: Problem.contentType, headers: mapping.headers
+    )
   }
 
   private static func refusalOfPath(_ request: Request) -> Refusal {
-    let path = request.uri.path.split(separator: "/", omittingEmptySubsequences: false)
-    let methods = Endpoints.all.filter { endpoint in
+    let methods = methods(of: request.uri.path)
+    if methods.isEmpty || methods.contains(request.method.rawValue) { return .routeNotFound }
+    return .methodNotAllowed(allowed: methods)
+  }
+
+  /// The methods that a path takes, in alphabetical order; none when there is no such path. As the router has it, a path
+  /// that is spelled out goes before one with a parameter in its place.
+  static func methods(of path: String) -> [String] {
+    let path = path.split(separator: "/", omittingEmptySubsequences: false)
+    let matching = Endpoints.all.filter { endpoint in
       let template = endpoint.path.split(separator: "/", omittingEmptySubsequences: false)
       return template.count == path.count
         && zip(template, path).allSatisfy { $0 == $1 || ($0.first == "{" && !$1.isEmpty) }
-    }.map(\.method.rawValue)
-    if methods.isEmpty || methods.contains(request.method.rawValue) { return .routeNotFound }
-    return .methodNotAllowed(allowed: methods.sorted())
+    }
+    let fewest = matching.map(\.parameterCount).min()
+    return matching.filter { $0.parameterCount == fewest }.map(\.method.rawValue).sorted()
   }
+}
+
+extension Endpoint {
+  fileprivate var parameterCount: Int { path.count { $0 == "{" } }
 }

@@ -15,6 +15,10 @@ enum Refusal: Error, Hashable {
   case invalidCursor
   case invalidIdempotencyKey
   case unsupportedMediaType
+  case targetTooLong
+  case headersTooLarge
+  case rateLimited(RateStanding)
+  case tooManyAttempts(retryAfterSeconds: Int)
   case bodyTooLarge(limit: Int)
   case tooManyLines(limit: Int)
   case lineTooLong(limit: Int)

@@ -14,6 +14,7 @@ extension Rejection {
     case .idInUse, .idempotencyKeyReused, .emailInUse, .externalIDInUse, .roomArchived, .messageDeleted,
       .tooManyDevices, .tooManyMembers, .tooManyInvites, .sessionRefreshed:
       .conflict
+    case .quotaExceeded: .tooManyRequests
     case .inviteExpired, .inviteUsedUp, .inviteRevoked: .gone
     case .emptyText, .textTooLong, .roomNameEmpty, .roomNameTooLong, .nicknameEmpty, .nicknameTooLong,
       .emailMalformed, .externalIDMalformed, .credentialIncomplete, .deviceTextTooLong, .pushTokenTooLong,
@@ -64,6 +65,7 @@ extension Rejection {
     case .inviteExpiryOutOfRange: "An invite must expire in the future, and within a year."
     case .inviteUsesOutOfRange: "maxUses must lie between 1 and \(Limits.inviteUses)."
     case .inviteRoleNotAllowed: "An invite cannot give a role above your own, nor that of the owner."
+    case .quotaExceeded: "The day's quota is used up. It starts anew at midnight UTC."
     case .tooManyDevices: "A user may have \(Limits.devicesPerUser) devices at most. Remove one."
     case .tooManyMembers: "A room may have \(Limits.membersPerRoom) members at most."
     case .tooManyInvites: "A room may have \(Limits.invitesPerRoom) live invites at most. Revoke one."
@@ -74,13 +76,14 @@ extension Rejection {
 extension InvalidInput {
   var status: HTTPResponse.Status {
     switch self {
-    case .passwordTooShort, .passwordTooLong: .unprocessableContent
+    case .passwordTooShort, .passwordTooLong, .passwordTooCommon: .unprocessableContent
     }
   }
 
   var detail: String {
     switch self {
     case .passwordTooShort: "A password needs \(Limits.passwordMinimumCharacters) characters at least."
+    case .passwordTooCommon: "This password is among the first that are guessed. Choose another."
     case .passwordTooLong: "A password may have \(Limits.passwordBytes) bytes at most."
     }
   }

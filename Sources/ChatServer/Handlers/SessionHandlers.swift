@@ -8,13 +8,16 @@ import Hummingbird
 struct SessionHandlers: Sendable {
   let chat: ChatService
   let issuer: TokenIssuer
+  let throttle: LoginThrottle
 
   func create(_ exchange: Exchange) async throws -> Response {
     let body = try await exchange.body(CreateSessionRequest.self)
     let session = body.id ?? FreshID.make()
     let grant: SessionGrant
     if let email = body.email, let password = body.password {
-      grant = try await chat.startSession(session, email: email, password: password, device: body.deviceId)
+      grant = try await throttle.attempt(email, from: exchange.address) {
+        try await chat.startSession(session, email: email, password: password, device: body.deviceId)
+      }
     } else {
       guard body.email == nil, body.password == nil else {
         throw Refusal.invalidField("email and password come together.")

@@ -34,7 +34,7 @@ extension ChatService {
     }
     var credential: Credential?
     if let password = account.password {
-      try checkLength(of: password)
+      try PasswordRules.check(password, email: email, nickname: account.nickname)
       credential = try await hasher.credential(password, for: account.id)
     }
     let registration = Registration(
@@ -69,11 +69,6 @@ extension ChatService {
   {
     guard let user = principal.user else { throw .rejected(.userNotFound) }
     return try await perform(Request(principal, .user(UserCommand(user, action)), command: command))
-  }
-
-  private func checkLength(of password: String) throws(ServiceError) {
-    guard password.count >= Limits.passwordMinimumCharacters else { throw .invalid(.passwordTooShort) }
-    guard password.utf8.count <= Limits.passwordBytes else { throw .invalid(.passwordTooLong) }
   }
 
   package static func randomBytes(_ count: Int) -> [UInt8] {

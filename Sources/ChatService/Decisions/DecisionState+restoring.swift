@@ -1,12 +1,15 @@
-import ChatDomain
+package import ChatDomain
 package import ChatPrimitives
 package import ChatProjections
 import EventStore
 
 extension DecisionState {
   /// The state as of `floor`, to which `accounts` and `rooms` have been brought. Blocks on the disk.
-  package init(restoring source: DecisionStateSource, seen: SeenIDs, floor: LogPosition) throws {
-    self.init(seen: seen, floor: floor)
+  package init(
+    restoring source: DecisionStateSource, seen: SeenIDs, floor: LogPosition, quotas: Quotas = Quotas()
+  ) throws {
+    self.init(seen: seen, floor: floor, quotas: quotas)
+    usage = try source.usage()
     let userVersions = try source.userVersions()
     for (id, state) in try source.users().states {
       users[id] = Versioned(state: state, version: userVersions[id.uuid] ?? .none)

@@ -14,15 +14,21 @@ package struct DecisionState: DecisionMachine {
   package var workspaces: [WorkspaceID: Versioned<WorkspaceState>] = [:]
   package var names = UniqueNames()
   package var serverVersion = StreamVersion.none
+  package var usage = DailyUsage()
+  private let quotas: Quotas
   private var recent: RecentFacts
   private let seen: SeenIDs
 
   /// - Parameters:
   ///   - seen: learns every ID that is recorded.
   ///   - floor: the state is as of here, and the ID index knows everything up to here.
+  ///   - quotas: what users may use on one day.
   ///   - retained: entries that are remembered though the ID index knows them.
-  package init(seen: SeenIDs, floor: LogPosition, retained: Int = RecentFacts.retained) {
+  package init(
+    seen: SeenIDs, floor: LogPosition, quotas: Quotas = Quotas(), retained: Int = RecentFacts.retained
+  ) {
     self.seen = seen
+    self.quotas = quotas
     recent = RecentFacts(floor: floor, retained: retained)
   }
 
@@ -87,10 +93,18 @@ extension DecisionState {
     switch verdict {
     case .alreadyDone(let stamp): return repeated(stamp, room: room, message: message)
     case .record(let events):
+      try checkQuotas(events, command.act, in: room)
       return record(
         events.map { .room(room, $0) }, command.act, next, room: room, message: message,
         fingerprint: wish.isKnownByItself ? wish.fingerprint : nil)
     }
+  }
+
+  /// Asked when it is known that there is something new to record: a repeat is answered whatever was used since.
+  private func checkQuotas(_ events: [RoomEvent], _ act: Act, in room: RoomID) throws(Rejection) {
+    guard !quotas.areOff, !act.isByService, let user = act.actor else { return }
+    let wanted = events.reduce(Usage()) { $0 + Usage(of: .room(room, $1)) }
+    try usage.check(wanted, by: user, at: act.time, under: quotas)
   }
 
   /// What is known of an earlier command under the same key, by the writer itself or by what was looked up.
@@ -205,6 +219,7 @@ extension DecisionState {
       serverVersion = recorded.version
     }
     names.take(recorded.event)
+    if let user = recorded.actor { usage.charge(Usage(of: recorded), to: user, at: recorded.stamp.time) }
     takeIDs(recorded, fingerprint)
   }
 

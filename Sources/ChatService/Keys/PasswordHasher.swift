@@ -9,7 +9,7 @@ package struct PasswordHasher: Sendable {
   /// Passwords hashed at once.
   package static let threads = 2
   /// Passwords that wait for a thread; beyond it a login is refused as overloaded.
-  package static let waitingLimit = 256
+  package static let waitingLimit = 32
   static let hashBytes = 32
 
   /// scrypt's N (as log2), r and p, after the OWASP Password Storage Cheat Sheet.

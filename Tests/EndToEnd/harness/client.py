@@ -26,6 +26,7 @@ class Api:
         self.act_as = act_as
         self.http = requests.Session()
         self.http.trust_env = False
+        self.http.verify = server.authority or True
 
     def again(self) -> "Api":
         """The same caller over a connection of its own."""

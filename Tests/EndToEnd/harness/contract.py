@@ -17,6 +17,8 @@ from .quick import QuickSchemas
 METHODS = ("get", "put", "post", "patch", "delete")
 DOCUMENT = "urn:hansard:openapi"
 PROBLEM = "application/problem+json"
+# What a path that the contract does not have is answered with.
+OF_NO_ROUTE = ("route_not_found", "method_not_allowed", "rate_limited", "target_too_long", "headers_too_large")
 
 
 @dataclass(frozen=True)
@@ -122,9 +124,10 @@ class Contract:
             allowed = operation.spec.get("x-problems", {}).get(str(response.status_code), [])
             if code not in allowed:
                 raise Violation(f"{what} with the code {code}, which {operation.id} does not document: {problem}")
-        elif code not in ("route_not_found", "method_not_allowed"):
+        elif code not in OF_NO_ROUTE:
             raise Violation(f"{what} with the code {code} on a path that docs/openapi.yaml does not have")
-        for status, header in ((401, "WWW-Authenticate"), (405, "Allow"), (503, "Retry-After")):
+        required = ((401, "WWW-Authenticate"), (405, "Allow"), (429, "Retry-After"), (503, "Retry-After"))
+        for status, header in required:
             if response.status_code == status and header not in response.headers:
                 raise Violation(f"{what} without the header {header}")
         self.codes_seen.add(code)

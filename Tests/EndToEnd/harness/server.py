@@ -1,5 +1,6 @@
 """The real executable as a process."""
 
+import os
 import pathlib
 import signal
 import socket
@@ -21,14 +22,23 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+# The suite is one address that asks as fast as it can.
+UNLIMITED = {"HANSARD_RATE_LIMITS_ENABLED": "false"}
+
+
 class Server:
     """`hansard serve` over a data directory, on a port that stays the same over restarts."""
 
-    def __init__(self, data: pathlib.Path, *flags: str):
+    def __init__(
+        self, data: pathlib.Path, *flags: str, environment: dict[str, str] = UNLIMITED, authority: str | None = None
+    ):
+        """`authority` is the file with the certificate that the server's own is signed by, when it serves TLS."""
         self.data = data
         self.flags = flags
+        self.environment = environment
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.authority = authority
+        self.url = f"{'https' if authority else 'http'}://127.0.0.1:{self.port}"
         self.process: subprocess.Popen | None = None
         self.starts = 0
         data.parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +58,7 @@ class Server:
         with self.output.open("ab") as output, self.errors.open("ab") as errors:
             self.process = subprocess.Popen(
                 [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
-                preexec_fn=prepare,
+                preexec_fn=prepare, env=os.environ | self.environment,
             )
 
     def start(self, prepare=None) -> "Server":
@@ -59,7 +69,7 @@ class Server:
                 status, self.process = self.process.returncode, None
                 raise AssertionError(f"hansard serve ended with {status} before it was ready:\n{self.tail()}")
             try:
-                if requests.get(f"{self.url}/readyz", timeout=5).status_code == 200:
+                if requests.get(f"{self.url}/readyz", timeout=5, verify=self.authority).status_code == 200:
                     return self
             except requests.RequestException:
                 pass
@@ -104,4 +114,4 @@ class Server:
 
     def head(self) -> int:
         """The last durable position."""
-        return requests.get(f"{self.url}/readyz", timeout=10).json()["head"]
+        return requests.get(f"{self.url}/readyz", timeout=10, verify=self.authority).json()["head"]

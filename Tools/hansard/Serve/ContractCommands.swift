@@ -20,3 +20,13 @@ struct ErrorsCommand: AsyncParsableCommand {
     for line in HansardServer.errorLines { print(line) }
   }
 }
+
+/// Prints every setting as a table row, as `docs/settings.md` has them.
+struct SettingsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "settings", abstract: "Print every setting of the server: key, variable, option, default, meaning.")
+
+  func run() async throws {
+    for setting in ServeSettings.all { print(setting.row) }
+  }
+}

@@ -1,23 +1,26 @@
-import ArgumentParser
-
 /// Where the server listens: `HOST:PORT`, an IPv6 host in brackets. Port 0 takes a free one.
-struct ListenAddress: ExpressibleByArgument, Sendable {
-  static let environmentName = "HANSARD_LISTEN"
-  static let usual = "127.0.0.1:8080"
+struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
+  static let usual = ListenAddress(host: "127.0.0.1", port: 8080)
 
   let host: String
   let port: Int
 
-  init?(argument: String) {
-    guard let colon = argument.lastIndex(of: ":"), let port = Int(argument[argument.index(after: colon)...]),
-      (0...65_535).contains(port)
-    else { return nil }
-    var host = argument[..<colon]
-    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-    guard !host.isEmpty else { return nil }
-    self.host = String(host)
+  private init(host: String, port: Int) {
+    self.host = host
     self.port = port
   }
+
+  init?(_ text: String) {
+    guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+      (0...65_535).contains(port)
+    else { return nil }
+    var host = text[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+    guard !host.isEmpty else { return nil }
+    self.init(host: String(host), port: port)
+  }
+
+  var description: String { authority(port: port) }
 
   /// As it stands in a URL.
   func authority(port: Int) -> String {

@@ -1,31 +1,49 @@
 import ArgumentParser
 import ChatPush
+import Configuration
 import Foundation
 
-/// Where notices go. By nothing at all, push is off, and nothing is enumerated.
+/// The settings of `push.` that the command line has options for.
 struct PushOptions: ParsableArguments {
-  static let webhookName = "HANSARD_PUSH_WEBHOOK"
-  static let secretFileName = "HANSARD_PUSH_SECRET_FILE"
-  static let fileName = "HANSARD_PUSH_FILE"
-
-  @Option(help: ArgumentHelp("Post each notice to this URL (or HANSARD_PUSH_WEBHOOK).", valueName: "url"))
+  @Option(help: ArgumentHelp("Post each notice to this URL.", valueName: "url"))
   var pushWebhook: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "The secret that posts are signed with, in a file (or HANSARD_PUSH_SECRET_FILE).", valueName: "file"))
+  @Option(help: ArgumentHelp("The secret that posts are signed with, in a file.", valueName: "file"))
   var pushSecretFile: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Append each notice to this file, a line of JSON each (or HANSARD_PUSH_FILE).", valueName: "file"))
+  @Option(help: ArgumentHelp("Append each notice to this file, a line of JSON each.", valueName: "file"))
   var pushFile: String?
+
+  var values: [String: ConfigContent?] {
+    [
+      PushSettings.webhookKey: pushWebhook.map { .string($0) },
+      PushSettings.secretFileKey: pushSecretFile.map { .string($0) },
+      PushSettings.fileKey: pushFile.map { .string($0) },
+    ]
+  }
+}
+
+/// Where notices go. By nothing at all, push is off, and nothing is enumerated.
+struct PushSettings: Sendable {
+  static let webhookKey = "push.webhook"
+  static let secretFileKey = "push.secretFile"
+  static let fileKey = "push.file"
+
+  let webhook: String?
+  let secretFile: String?
+  let file: String?
+
+  init(_ reader: inout SettingReader) {
+    webhook = reader.text(
+      Self.webhookKey, option: "--push-webhook", "post each notice to this `http` or `https` URL, signed: see `push.md`"
+    )
+    secretFile = reader.text(
+      Self.secretFileKey, option: "--push-secret-file", "the file with the secret that posts are signed with")
+    file = reader.text(Self.fileKey, option: "--push-file", "append each notice to this file instead")
+  }
 
   /// Nil when push is off.
   func sender() throws -> (any NoticeSender)? {
-    let webhook = value(pushWebhook, Self.webhookName)
-    let secretFile = value(pushSecretFile, Self.secretFileName)
-    let file = value(pushFile, Self.fileName)
     switch (webhook, file) {
     case (nil, nil):
       guard let secretFile else { return nil }
@@ -39,11 +57,6 @@ struct PushOptions: ParsableArguments {
     case (let webhook?, nil): return try self.webhook(webhook, secretFile)
     case (nil, let file?): return try self.file(file)
     }
-  }
-
-  private func value(_ option: String?, _ name: String) -> String? {
-    let value = option ?? ProcessInfo.processInfo.environment[name]
-    return value?.isEmpty == true ? nil : value
   }
 
   private func webhook(_ url: String, _ secretFile: String?) throws -> any NoticeSender {

@@ -1,0 +1,84 @@
+import Foundation
+
+/// What a character is to the search: part of a word, in the form in which words are compared; a character of a script
+/// that is searched by pairs; or nothing.
+///
+/// Case is folded everywhere, diacritics on Latin and Greek letters. Elsewhere a mark can make another letter, and stays.
+enum CharacterFolding {
+  enum Kind: Equatable {
+    /// Ends a word: space, punctuation, an emoji.
+    case separator
+    /// Belongs to the word, and is left out of it: a diacritic that stands by itself.
+    case ignored
+    /// Part of a word, as it is compared.
+    case letter(Unicode.Scalar)
+    /// Of a script that is written without spaces, or whose words carry endings: Hangul, Han, kana, Thai and others.
+    case paired
+  }
+
+  /// Scalars below are looked up, others worked out each time: Latin, Greek, Cyrillic, Hebrew, Arabic, the Indic scripts
+  /// and everything up to Greek Extended.
+  private static let tableEnd: UInt32 = 0x2000
+  private static let table: [Kind] = (0..<tableEnd).map { workOut(Unicode.Scalar($0) ?? " ") }
+
+  static func kind(of scalar: Unicode.Scalar) -> Kind {
+    if isPaired(scalar.value) { return .paired }
+    return scalar.value < tableEnd ? table[Int(scalar.value)] : workOut(scalar)
+  }
+
+  /// Hangul syllables first, for they are the most frequent. The others are the blocks of
+  /// <https://www.unicode.org/Public/UCD/latest/ucd/Blocks.txt>.
+  private static func isPaired(_ value: UInt32) -> Bool {
+    switch value {
+    case 0xac00...0xd7a3: true
+    // Hangul letters, composed and not; Thai and Lao; Myanmar; Khmer.
+    case 0x1100...0x11ff, 0x3131...0x318e, 0xa960...0xa97c, 0xd7b0...0xd7fb: true
+    case 0x0e01...0x0e3a, 0x0e40...0x0e4e, 0x0e81...0x0ece, 0x1000...0x103f, 0x1780...0x17d3: true
+    // Ideographs, the iteration mark, kana with the mark that lengthens them, bopomofo.
+    case 0x3400...0x4dbf, 0x4e00...0x9fff, 0xf900...0xfaff, 0x20000...0x323af, 0x3005...0x3007: true
+    case 0x3041...0x3096, 0x3099...0x309a, 0x309d...0x309f, 0x30a1...0x30fa, 0x30fc...0x30ff: true
+    case 0x31f0...0x31ff, 0xff66...0xff9f, 0x3105...0x312f, 0x31a0...0x31bf: true
+    case _: false
+    }
+  }
+
+  private static func workOut(_ scalar: Unicode.Scalar) -> Kind {
+    if isPaired(scalar.value) { return .paired }
+    if isDiacritic(scalar) { return .ignored }
+    // Letters and digits as wide as an ideograph.
+    if (0xff10...0xff5a).contains(scalar.value), let narrow = Unicode.Scalar(scalar.value - 0xfee0) {
+      return workOut(narrow)
+    }
+    switch scalar.properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
+      .letterNumber, .otherNumber, .nonspacingMark, .spacingMark:
+      return .letter(folded(scalar))
+    case .enclosingMark, .spaceSeparator, .lineSeparator, .paragraphSeparator, .control, .format, .surrogate,
+      .privateUse, .unassigned, .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation,
+      .initialPunctuation, .finalPunctuation, .otherPunctuation, .mathSymbol, .currencySymbol, .modifierSymbol,
+      .otherSymbol:
+      return .separator
+    @unknown default:
+      return .separator
+    }
+  }
+
+  private static func folded(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+    // A sigma at the end of a word is a sigma.
+    if scalar == "\u{3c2}" { return "\u{3c3}" }
+    let lower = scalar.properties.lowercaseMapping.unicodeScalars.first ?? scalar
+    guard let base = String(lower).decomposedStringWithCanonicalMapping.unicodeScalars.first, losesMarks(base) else {
+      return lower
+    }
+    return base
+  }
+
+  /// Whether a letter with a diacritic is the letter without it, to whoever searches.
+  private static func losesMarks(_ base: Unicode.Scalar) -> Bool {
+    base.isASCII || (0x80..<0x250).contains(base.value) || (0x370..<0x400).contains(base.value)
+  }
+
+  private static func isDiacritic(_ scalar: Unicode.Scalar) -> Bool {
+    (0x300...0x36f).contains(scalar.value)
+  }
+}

@@ -1,0 +1,261 @@
+import ChatDomain
+import ChatPrimitives
+import GRDB
+
+/// One batch of events on its way into `search`.
+struct SearchBatch {
+  private struct Room {
+    let number: Int64
+    var lastOrdinal: UInt64
+    var isChanged = false
+  }
+
+  private let database: Database
+  /// Whether the full text is kept along; else it is made when all rows are there.
+  private let isIndexed: Bool
+  private let insertWording: CachedStatement
+  private let insertPlace: CachedStatement
+  /// nil for a room that is known not to exist.
+  private var rooms: [RoomID: Room?] = [:]
+  private var shard: OpenShard?
+  private var stale: Set<UInt64> = []
+  private var document = SearchDocument()
+
+  init(_ database: Database, isIndexed: Bool) throws {
+    self.database = database
+    self.isIndexed = isIndexed
+    insertWording = try CachedStatement(
+      database,
+      """
+      INSERT INTO wording (isGone, position, room, thread, ordinal, sender, sentAt, hasMedia, text, extra)
+      VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """)
+    insertPlace = try CachedStatement(
+      database,
+      """
+      INSERT INTO place (room, thread, ordinal, wording) VALUES (?, ?, ?, ?)
+      ON CONFLICT (room, thread, ordinal) DO UPDATE SET wording = excluded.wording
+      """)
+  }
+
+  func flush() throws {
+    try shard?.write(database)
+    let update = try CachedStatement(database, "UPDATE room SET lastOrdinal = ? WHERE number = ?")
+    for case let room? in rooms.values where room.isChanged {
+      try update.run {
+        $0.add(room.lastOrdinal)
+        $0.add(room.number)
+      }
+    }
+    let erase = try CachedStatement(database, "INSERT OR IGNORE INTO erasure (shard) VALUES (?)")
+    for number in stale.sorted() { try erase.run { $0.add(number) } }
+  }
+
+  // MARK: - Events
+
+  mutating func apply(_ event: RoomEvent, in id: RoomID, _ recorded: RecordedEvent) throws {
+    switch event {
+    case .created, .erased:
+      // An erased first fact was the creation.
+      if try room(id) == nil { try create(id) }
+    case .memberJoined(let user, _, _), .memberAdded(let user, _):
+      try admit(user, to: id)
+    case .memberLeft(let user), .memberRemoved(let user), .memberBanned(let user):
+      try dismiss(user, from: id)
+    case .messageSent(_, let author, let thread, let content):
+      try send(by: author, thread, content, in: id, recorded)
+    case .messageEdited(_, let place, let edit):
+      try self.edit(place, edit?.text ?? "", in: id, recorded.position)
+    case .messageDeleted(_, let place):
+      if let room = try room(id), let old = try wording(at: place, in: room) { try erase(old.position) }
+    case .deleted:
+      try close(id)
+    case .edited, .archived, .restored, .inviteCreated, .inviteRevoked, .admissionRepeated, .roleChanged,
+      .memberUnbanned, .memberSilenced, .muted, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned,
+      .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled,
+      .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed:
+      break
+    }
+  }
+
+  // MARK: - Rooms and members
+
+  private mutating func room(_ id: RoomID) throws -> Room? {
+    if let known = rooms[id] { return known }
+    let found = try CachedStatement(database, "SELECT number, lastOrdinal FROM room WHERE id = ?").first(
+      { $0.add(id) }, { Room(number: try $0.number(), lastOrdinal: try $0.unsigned()) })
+    rooms[id] = .some(found)
+    return found
+  }
+
+  /// Rooms are numbered as they come.
+  private mutating func create(_ id: RoomID) throws {
+    try CachedStatement(database, "INSERT INTO room (id, lastOrdinal) VALUES (?, 0)").run { $0.add(id) }
+    rooms[id] = nil
+  }
+
+  private mutating func admit(_ user: UserID, to id: RoomID) throws {
+    guard let room = try room(id) else { return }
+    try CachedStatement(
+      database, "INSERT INTO member (userId, room) VALUES (?, ?) ON CONFLICT (userId, room) DO NOTHING"
+    ).run {
+      $0.add(user)
+      $0.add(room.number)
+    }
+  }
+
+  private mutating func dismiss(_ user: UserID, from id: RoomID) throws {
+    guard let room = try room(id) else { return }
+    try CachedStatement(database, "DELETE FROM member WHERE userId = ? AND room = ?").run {
+      $0.add(user)
+      $0.add(room.number)
+    }
+  }
+
+  /// Nobody sees it any more, and all that was said in it goes.
+  private mutating func close(_ id: RoomID) throws {
+    guard let room = try room(id) else { return }
+    try CachedStatement(database, "DELETE FROM member WHERE room = ?").run { $0.add(room.number) }
+    let positions = try CachedStatement(database, "SELECT wording FROM place WHERE room = ?").all(
+      { $0.add(room.number) }, { try $0.position() })
+    for position in positions { try erase(position) }
+  }
+
+  // MARK: - Messages
+
+  private mutating func send(
+    by author: UserID, _ thread: ThreadPlace?, _ content: MessageContent?, in id: RoomID, _ recorded: RecordedEvent
+  ) throws {
+    guard var room = try room(id) else { return }
+    let place: MessagePlace
+    if let thread {
+      place = thread.place
+    } else {
+      room.lastOrdinal += 1
+      room.isChanged = true
+      rooms[id] = .some(room)
+      place = .room(room.lastOrdinal)
+    }
+    try add(
+      Wording(
+        position: recorded.position, room: room.number, place: place, sender: author, sentAt: recorded.occurredAt,
+        hasMedia: content?.details?.attachments.isEmpty == false, text: Array((content?.text ?? "").utf8),
+        extra: content.map(Wording.extra) ?? []))
+  }
+
+  private mutating func edit(
+    _ place: MessagePlace, _ text: String, in id: RoomID, _ position: LogPosition
+  ) throws {
+    guard let room = try room(id), var wording = try wording(at: place, in: room) else { return }
+    try erase(wording.position)
+    wording.position = position
+    wording.text = Array(text.utf8)
+    try add(wording)
+  }
+
+  private mutating func add(_ wording: Wording) throws {
+    try insertWording.run {
+      $0.add(wording.position)
+      $0.add(wording.room)
+      $0.add(wording.place.thread)
+      $0.add(wording.place.ordinal)
+      $0.add(wording.sender)
+      $0.add(wording.sentAt)
+      $0.add(Int64(wording.hasMedia ? 1 : 0))
+      $0.add(wording.text)
+      $0.add(wording.extra)
+    }
+    try insertPlace.run {
+      $0.add(wording.room)
+      $0.add(wording.place.thread)
+      $0.add(wording.place.ordinal)
+      $0.add(wording.position)
+    }
+    try open(SearchShard(of: wording.position))
+    shard?.note(wording.sentAt)
+    guard let insertion = shard?.insertion, !wording.isEmpty else { return }
+    document.set(wording)
+    try SearchShard.insert(document, at: wording.position, insertion)
+  }
+
+  /// Makes sure that the shard is there; the one before it then gets no more wordings.
+  private mutating func open(_ next: SearchShard) throws {
+    if shard?.shard.number == next.number { return }
+    try shard?.write(database)
+    shard = try OpenShard(next, isIndexed: isIndexed, database)
+  }
+
+  /// The wording of a message that counts; nil for one that was deleted, or is not there.
+  private func wording(at place: MessagePlace, in room: Room) throws -> Wording? {
+    let current = try CachedStatement(
+      database, "SELECT wording FROM place WHERE room = ? AND thread = ? AND ordinal = ?"
+    ).first(
+      {
+        $0.add(room.number)
+        $0.add(place.thread)
+        $0.add(place.ordinal)
+      }, { try $0.position() })
+    guard let current else { return nil }
+    return try CachedStatement(database, "SELECT \(Wording.columns) FROM wording WHERE position = ? AND isGone = 0")
+      .first(
+        { $0.add(current) }, { try Wording(&$0) })
+  }
+
+  /// Overwrites a wording where it stands. Its words are in the shard still, until that is made anew.
+  private mutating func erase(_ position: LogPosition) throws {
+    let changed = try CachedStatement(
+      database,
+      """
+      UPDATE wording SET isGone = 1, text = zeroblob(length(text)), extra = zeroblob(length(extra))
+      WHERE position = ? AND isGone = 0
+      """
+    ).run { $0.add(position) }
+    if changed > 0 { stale.insert(SearchShard(of: position).number) }
+  }
+}
+
+/// The shard that wordings are added to.
+private struct OpenShard {
+  let shard: SearchShard
+  /// nil when the full text is not kept along.
+  let insertion: CachedStatement?
+  /// Of the wordings added in this batch.
+  private var earliest: Timestamp?
+  private var latest: Timestamp?
+
+  init(_ shard: SearchShard, isIndexed: Bool, _ database: Database) throws {
+    self.shard = shard
+    if isIndexed, try !Self.exists(shard, database) {
+      try SearchShard.all(database).last?.seal(database)
+      try shard.create(database)
+    }
+    insertion = isIndexed ? try shard.insertion(database) : nil
+  }
+
+  private static func exists(_ shard: SearchShard, _ database: Database) throws -> Bool {
+    try CachedStatement(database, "SELECT 1 FROM shard WHERE number = ?").first({ $0.add(shard.number) }, { _ in true })
+      ?? false
+  }
+
+  mutating func note(_ time: Timestamp) {
+    earliest = min(earliest ?? time, time)
+    latest = max(latest ?? time, time)
+  }
+
+  /// The times are those of all wordings that were ever added: a search that asks for others passes the shard over.
+  func write(_ database: Database) throws {
+    guard let earliest, let latest else { return }
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO shard (number, earliest, latest) VALUES (?, ?, ?)
+      ON CONFLICT (number) DO UPDATE
+      SET earliest = min(earliest, excluded.earliest), latest = max(latest, excluded.latest)
+      """
+    ).run {
+      $0.add(shard.number)
+      $0.add(earliest)
+      $0.add(latest)
+    }
+  }
+}

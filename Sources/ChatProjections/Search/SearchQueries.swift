@@ -1,0 +1,79 @@
+import ChatDomain
+import ChatPrimitives
+package import GRDB
+
+/// What can be asked of `search`. Every answer holds messages of rooms only that the user is a member of in the same
+/// snapshot.
+///
+/// Hits come in windows of the newest, then those before them, and so on; within a window the best come first. So a page
+/// costs the same however many hits there are, and pages that follow one another neither repeat nor skip: a window's ends
+/// are fixed when it is first shown, and a hit's rank depends on nothing else.
+package struct SearchQueries: ReadModelQueries {
+  package let database: Database
+
+  package init(_ database: Database) {
+    self.database = database
+  }
+
+  /// How many hits make a window.
+  static let windowHits = 1000
+  /// How much one page may cost, counted in wordings that are looked at; a term that a shard is asked for counts as one.
+  static let pageCost = 30_000
+
+  /// - Parameters:
+  ///   - place: where the page before ended.
+  ///   - limit: how many hits at most, at least one.
+  /// - Returns: nil when the request names a room that the user is no member of.
+  package func page(
+    _ request: SearchRequest, from place: SearchPlace? = nil, limit: Int, windowHits: Int = windowHits,
+    pageCost: Int = pageCost
+  ) throws -> SearchPage? {
+    let rooms = try rooms(of: request.user)
+    var wanted = rooms
+    if let room = request.room {
+      wanted = rooms.filter { $0.value == room }
+      if wanted.isEmpty { return nil }
+    }
+    let head = try checkpoint().position
+    var place = place ?? SearchPlace(bound: head, newest: head, oldest: nil, after: nil)
+    // A file that was made anew may stand before what an old cursor knew of.
+    place.bound = min(place.bound, head)
+    place.newest = min(place.newest, place.bound)
+    if let oldest = place.oldest, oldest > place.newest {
+      return SearchPage(hits: [], next: nil, position: place.bound)
+    }
+    var page = SearchPage(hits: [], next: place, position: place.bound)
+    var reading = SearchReading(database, request, rooms: wanted, cost: pageCost)
+    while page.hits.count < limit, let next = page.next, !wanted.isEmpty {
+      let window = try reading.window(newest: next.newest, oldest: next.oldest, hits: windowHits)
+      let rest = window.hits.filter { hit in next.after.map { $0 < hit.order } ?? true }
+        .sorted { $0.order < $1.order }
+      let taken = rest.prefix(limit - page.hits.count)
+      page.hits += try taken.compactMap { try reading.hit($0) }
+      page.next = next.following(window, shown: taken.last?.order, isAllShown: taken.count == rest.count)
+      if reading.isSpent { break }
+    }
+    if wanted.isEmpty { page.next = nil }
+    return page
+  }
+
+  private func rooms(of user: UserID) throws -> [Int64: RoomID] {
+    let rows = try CachedStatement(
+      database, "SELECT number, id FROM member JOIN room ON number = room WHERE userId = ?"
+    ).all({ $0.add(user) }) { (try $0.number(), try $0.id(RoomID.self)) }
+    return Dictionary(rows, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+extension SearchPlace {
+  /// Where it goes on after a window, of which hits up to `shown` were shown; nil at the end.
+  fileprivate func following(
+    _ window: SearchReading.Window, shown: SearchHit.Order?, isAllShown: Bool
+  ) -> SearchPlace? {
+    if !isAllShown {
+      return SearchPlace(bound: bound, newest: newest, oldest: window.oldest, after: shown ?? after)
+    }
+    guard window.oldest > .first else { return nil }
+    return SearchPlace(bound: bound, newest: LogPosition(window.oldest.value - 1), oldest: nil, after: nil)
+  }
+}

@@ -1,0 +1,164 @@
+import ChatDomain
+import ChatPrimitives
+import GRDB
+
+/// Reads windows of hits out of one snapshot, from the newest shard back.
+struct SearchReading {
+  struct Window {
+    var hits: [Candidate]
+    /// The window reaches back to here.
+    var oldest: LogPosition
+  }
+
+  struct Candidate {
+    let order: SearchHit.Order
+    let room: RoomID
+    let place: MessagePlace
+  }
+
+  /// So many of a user's rooms are asked of the index; of more, it is asked for all rooms, and the rows tell.
+  private static let labelledRooms = 256
+
+  private let database: Database
+  private let request: SearchRequest
+  private let rooms: [Int64: RoomID]
+  /// The words alone, and the words with the labels; the first tells cheaply that a shard has none.
+  private let words: String
+  private let expression: String
+  private let shardCost: Int
+  private var cost: Int
+
+  init(_ database: Database, _ request: SearchRequest, rooms: [Int64: RoomID], cost: Int) {
+    self.database = database
+    self.request = request
+    self.rooms = rooms
+    self.cost = cost
+    words = request.words.expression
+    var labels: [String] = []
+    if rooms.count <= Self.labelledRooms {
+      let each = rooms.keys.sorted().map { SearchWords.quoted(SearchDocument.label(room: $0)) }
+      labels.append("(" + each.joined(separator: " OR ") + ")")
+    }
+    if let sender = request.sender { labels.append(SearchWords.quoted(SearchDocument.label(sender: sender))) }
+    if request.hasMedia == true { labels.append(SearchWords.quoted(SearchDocument.mediaLabel)) }
+    expression = (labels + [words]).joined(separator: " AND ")
+    shardCost = request.words.terms.count + (rooms.count <= Self.labelledRooms ? rooms.count : 0)
+  }
+
+  /// Whether no more may be looked at for this page.
+  var isSpent: Bool { cost <= 0 }
+
+  /// - Parameters:
+  ///   - oldest: where the window ends; nil to have it end after so many hits, or when enough was looked at.
+  mutating func window(newest: LogPosition, oldest: LogPosition?, hits limit: Int) throws -> Window {
+    var window = Window(hits: [], oldest: oldest ?? .first)
+    let most = oldest == nil ? limit : .max
+    for shard in try shards(from: oldest ?? .first, through: newest) {
+      let positions = shard.positions.clamped(to: window.oldest.value...newest.value)
+      guard try holdsWords(shard, positions) else { continue }
+      cost -= shardCost
+      let reached = try read(shard, positions, into: &window, most: most, mayStop: oldest == nil)
+      if let reached {
+        window.oldest = reached
+        break
+      }
+      if cost <= 0, oldest == nil {
+        window.oldest = LogPosition(max(1, positions.lowerBound))
+        break
+      }
+    }
+    return window
+  }
+
+  /// The newest first, without those whose messages are all too old or too new.
+  private func shards(from oldest: LogPosition, through newest: LogPosition) throws -> [SearchShard] {
+    guard oldest <= newest else { return [] }
+    return try CachedStatement(
+      database,
+      """
+      SELECT number FROM shard WHERE number BETWEEN ? AND ? AND latest >= ? AND earliest < ? ORDER BY number DESC
+      """
+    ).all(
+      {
+        $0.add(SearchShard(of: oldest).number)
+        $0.add(SearchShard(of: newest).number)
+        $0.add(request.since?.milliseconds ?? .min)
+        $0.add(request.until?.milliseconds ?? .max)
+      }, { SearchShard(number: try $0.unsigned()) })
+  }
+
+  private mutating func holdsWords(_ shard: SearchShard, _ positions: ClosedRange<UInt64>) throws -> Bool {
+    cost -= request.words.terms.count
+    return try CachedStatement(database, "SELECT 1 FROM \(shard.table) WHERE \(shard.table) MATCH ? LIMIT 1")
+      .first({ $0.add(words) }, { _ in true }) ?? false
+  }
+
+  /// - Returns: where reading stopped before the shard's end, for there are hits enough or too much was looked at.
+  private mutating func read(
+    _ shard: SearchShard, _ positions: ClosedRange<UInt64>, into window: inout Window, most: Int, mayStop: Bool
+  ) throws -> LogPosition? {
+    let candidates = try CachedStatement(
+      database,
+      """
+      SELECT rowid FROM \(shard.table) WHERE \(shard.table) MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC
+      """)
+    var stopped: LogPosition?
+    var cost = cost
+    let expression = expression
+    try candidates.readWhile(
+      {
+        $0.add(expression)
+        $0.add(positions.lowerBound)
+        $0.add(positions.upperBound)
+      },
+      { row in
+        let position = try row.position()
+        if let found = try candidate(at: position) { window.hits.append(found) }
+        cost -= 1
+        if mayStop, window.hits.count >= most || cost <= 0 { stopped = position }
+        return stopped == nil
+      })
+    self.cost = cost
+    return stopped
+  }
+
+  // MARK: - Wordings
+
+  /// A wording that holds the words, if it is what is asked for.
+  private func candidate(at position: LogPosition) throws -> Candidate? {
+    try wording(at: position) { wording, match, _ in
+      guard let room = rooms[wording.room] else { return nil }
+      if let sender = request.sender, sender != wording.sender { return nil }
+      if let since = request.since, wording.sentAt < since { return nil }
+      if let until = request.until, wording.sentAt >= until { return nil }
+      if let hasMedia = request.hasMedia, hasMedia != wording.hasMedia { return nil }
+      let rank = SearchRank.rank(match, sentAt: wording.sentAt)
+      return Candidate(
+        order: SearchHit.Order(rank: rank, position: position), room: room, place: wording.place)
+    }
+  }
+
+  func hit(_ candidate: Candidate) throws -> SearchHit? {
+    try wording(at: candidate.order.position) { wording, match, composed in
+      SearchHit(
+        order: candidate.order, room: candidate.room, place: candidate.place,
+        text: String(decoding: wording.text, as: UTF8.self), snippet: SearchSnippet(composed, match.places).marked)
+    }
+  }
+
+  /// Looks at a wording that is not gone, if it holds the words: the index knows pairs, and those that are gone, too.
+  private func wording<Found>(
+    at position: LogPosition, _ body: (Wording, SearchMatch, UnsafeBufferPointer<UInt8>) -> Found?
+  ) throws -> Found? {
+    let row = try CachedStatement(
+      database, "SELECT \(Wording.columns) FROM wording WHERE position = ? AND isGone = 0"
+    ).first({ $0.add(position) }, { try Wording(&$0) })
+    guard let row else { return nil }
+    let document = row.extra.isEmpty ? row.text : row.text + [Wording.betweenParts] + row.extra
+    return document.withUnsafeBufferPointer { document in
+      NormalForm.withComposed(document) { composed in
+        SearchMatch(request.words, in: composed).flatMap { body(row, $0, composed) }
+      }
+    }
+  }
+}

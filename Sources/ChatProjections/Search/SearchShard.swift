@@ -1,0 +1,134 @@
+import ChatDomain
+import ChatPrimitives
+import GRDB
+
+/// The index of the wordings of one run of positions: an FTS5 table without contents, which keeps for every word the
+/// positions of the wordings that hold it, and nothing else.
+///
+/// SQLite 3.40 has no way to take a word out of an FTS5 table's file (its `secure-delete` came with 3.42). So nothing is
+/// ever deleted from a shard: a wording that is gone is no answer any more, for every candidate is looked at, and the
+/// shard is soon made anew as a whole out of the wordings that are left. A shard's size bounds what that costs.
+struct SearchShard {
+  /// How many positions a shard covers.
+  static let span: UInt64 = 1 << 16
+  /// What FTS5 gathers in memory before it writes a segment, in bytes: more than a shard ever needs.
+  private static let gatheredBytes = 256 * 1024 * 1024
+  /// How many segments of one size are merged into one at once.
+  private static let mergedSegments = 16
+
+  let number: UInt64
+
+  init(number: UInt64) {
+    self.number = number
+  }
+
+  init(of position: LogPosition) {
+    number = position.value / Self.span
+  }
+
+  var positions: ClosedRange<UInt64> { number * Self.span...number * Self.span + (Self.span - 1) }
+
+  // MARK: - Names
+
+  var table: String { Self.prefix + String(number) }
+  private var termTable: String { Self.termPrefix + String(number) }
+
+  private static let prefix = "text_"
+  private static let termPrefix = "term_"
+
+  static func isOwn(_ table: String) -> Bool { table.hasPrefix(prefix) || table.hasPrefix(termPrefix) }
+  static func isTermTable(_ table: String) -> Bool { table.hasPrefix(termPrefix) }
+
+  /// Those that there are, by their numbers.
+  static func all(_ database: Database) throws -> [SearchShard] {
+    try CachedStatement(database, "SELECT number FROM shard ORDER BY number").all {
+      SearchShard(number: try $0.unsigned())
+    }
+  }
+
+  // MARK: - Making
+
+  /// `detail=none`, for a word's place in a text is not asked of the index: a candidate's text is at hand.
+  func create(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE VIRTUAL TABLE \(table) USING fts5(
+          document, content='', columnsize=0, detail=none, tokenize='\(SearchTokenizer.name)');
+        CREATE VIRTUAL TABLE \(termTable) USING fts5vocab(\(table), instance);
+        """)
+    try configure("hashsize", Self.gatheredBytes, database)
+    try configure("automerge", Self.mergedSegments, database)
+    try configure("crisismerge", Self.mergedSegments, database)
+  }
+
+  private func configure(_ name: String, _ value: Int, _ database: Database) throws {
+    try CachedStatement(database, "INSERT INTO \(table) (\(table), rank) VALUES (?, ?)").run {
+      $0.add(name)
+      $0.add(value)
+    }
+  }
+
+  /// No wording is added any more: what was written in many batches becomes one segment, for a search reads them all.
+  func seal(_ database: Database) throws {
+    try command("optimize", database)
+  }
+
+  /// Writes all wordings of its positions that are not gone.
+  func fill(_ database: Database) throws {
+    let insertion = try insertion(database)
+    var document = SearchDocument()
+    try CachedStatement(
+      database, "SELECT \(Wording.columns) FROM wording WHERE position BETWEEN ? AND ? AND isGone = 0 ORDER BY position"
+    ).forEach(
+      {
+        $0.add(self.positions.lowerBound)
+        $0.add(self.positions.upperBound)
+      },
+      { row in
+        let wording = try Wording(&row)
+        guard !wording.isEmpty else { return }
+        document.set(wording)
+        try Self.insert(document, at: wording.position, insertion)
+      })
+  }
+
+  /// Makes it anew without what is gone. The pages that the old one took are overwritten with zeros.
+  func rewrite(_ database: Database) throws {
+    try command("delete-all", database)
+    try fill(database)
+  }
+
+  private func command(_ name: String, _ database: Database) throws {
+    try CachedStatement(database, "INSERT INTO \(table) (\(table)) VALUES (?)").run { $0.add(name) }
+  }
+
+  // MARK: - Writing
+
+  func insertion(_ database: Database) throws -> CachedStatement {
+    try CachedStatement(database, "INSERT INTO \(table) (rowid, document) VALUES (?, ?)")
+  }
+
+  static func insert(
+    _ document: SearchDocument, at position: LogPosition, _ insertion: CachedStatement
+  ) throws {
+    try insertion.run {
+      $0.add(position)
+      $0.add(utf8: document.bytes)
+    }
+  }
+}
+
+extension Wording {
+  static let columns = "position, room, thread, ordinal, sender, sentAt, hasMedia, text, extra"
+
+  /// Of a row with these columns.
+  init(_ row: inout ColumnReader) throws {
+    let (position, room) = try (row.position(), row.number())
+    let place = MessagePlace(thread: try row.unsigned(), ordinal: try row.unsigned())
+    let (sender, sentAt) = try (row.id(UserID.self), row.time())
+    let hasMedia = try row.number() != 0
+    self.init(
+      position: position, room: room, place: place, sender: sender, sentAt: sentAt, hasMedia: hasMedia,
+      text: try row.bytes(), extra: try row.bytes())
+  }
+}

@@ -1,0 +1,71 @@
+package import NIOSSL
+
+/// What connections may do and how long.
+package struct ConnectionSettings: Sendable, Hashable {
+  /// Connections that are open at once; further ones wait to be accepted.
+  package var maximum = 20_000
+  /// Seconds in which a request's head must come in whole, once its first byte has.
+  package var headSeconds = 20
+  /// Seconds that a body has before its pace counts.
+  package var bodySeconds = 20
+  /// Bytes a second that a body must bring on average after that.
+  package var bodyBytesPerSecond = 512
+
+  package init() {}
+}
+
+/// A certificate and its key, in PEM files.
+package struct TLSSettings: Sendable, Hashable {
+  /// The server's own certificate first, then those up to the authority's.
+  package var certificateFile: String
+  package var keyFile: String
+  /// Whether HTTP/2 is offered (by ALPN); HTTP/1.1 always is.
+  package var offersHTTP2: Bool
+
+  package init(certificateFile: String, keyFile: String, offersHTTP2: Bool) {
+    self.certificateFile = certificateFile
+    self.keyFile = keyFile
+    self.offersHTTP2 = offersHTTP2
+  }
+
+  /// Why a certificate and its key are of no use.
+  package enum Flaw: Error, CustomStringConvertible {
+    case certificate(file: String, reason: String)
+    case key(file: String, reason: String)
+    case pair(reason: String)
+
+    package var description: String {
+      switch self {
+      case .certificate(let file, let reason): "the certificate in \(file) cannot be read: \(reason)"
+      case .key(let file, let reason): "the private key in \(file) cannot be read: \(reason)"
+      case .pair(let reason): "the certificate and the private key do not serve TLS: \(reason)"
+      }
+    }
+  }
+
+  /// Reads the files. TLS 1.2 is the oldest that is spoken.
+  package func load() throws(Flaw) -> TLSConfiguration {
+    let chain: [NIOSSLCertificate]
+    do {
+      chain = try NIOSSLCertificate.fromPEMFile(certificateFile)
+    } catch {
+      throw .certificate(file: certificateFile, reason: String(describing: error))
+    }
+    guard !chain.isEmpty else { throw .certificate(file: certificateFile, reason: "it holds none") }
+    let key: NIOSSLPrivateKey
+    do {
+      key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
+    } catch {
+      throw .key(file: keyFile, reason: String(describing: error))
+    }
+    var configuration = TLSConfiguration.makeServerConfiguration(
+      certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+    configuration.minimumTLSVersion = .tlsv12
+    do {
+      _ = try NIOSSLContext(configuration: configuration)
+    } catch {
+      throw .pair(reason: String(describing: error))
+    }
+    return configuration
+  }
+}

@@ -1,0 +1,54 @@
+import ChatPrimitives
+import ChatProjections
+import ChatService
+import Crypto
+
+/// The cursors of one search: of one user, for one query with its filters. Like `PageCursors` they are no secret and give
+/// no right: what a page shows is decided by the memberships of the moment.
+struct SearchCursors {
+  private static let checkBytes = 4
+  /// The check, three positions, and the order of the last hit.
+  private static let byteCount = checkBytes + 5 * MemoryLayout<UInt64>.size
+  private static let kind: UInt8 = 4
+
+  private let check: [UInt8]
+
+  /// - Parameters:
+  ///   - query: as the user wrote it.
+  ///   - log: the log's sixteen bytes.
+  init(_ request: SearchRequest, query: String, in log: UUIDBytes) {
+    let filters = [
+      request.room?.description, request.sender?.description, request.since.map { String($0.milliseconds) },
+      request.until.map { String($0.milliseconds) }, request.hasMedia.map { String($0) }, query,
+    ].map { $0 ?? "" }.joined(separator: "\n")
+    let scope = log.bytes + [Self.kind] + request.user.uuid.bytes + Array(filters.utf8)
+    check = Array(SHA256.hash(data: scope).prefix(Self.checkBytes))
+  }
+
+  func cursor(at place: SearchPlace) -> String {
+    let numbers = [
+      place.bound.value, place.newest.value, place.oldest?.value ?? 0, place.after?.position.value ?? 0,
+      UInt64(bitPattern: place.after?.rank ?? 0),
+    ]
+    return Base64URL.encode(check + numbers.flatMap { number in withUnsafeBytes(of: number.bigEndian) { Array($0) } })
+  }
+
+  /// - Throws: `Refusal.invalidCursor` unless it is a cursor of this search.
+  func place(in cursor: String) throws(Refusal) -> SearchPlace {
+    guard let bytes = Base64URL.decode(cursor), bytes.count == Self.byteCount, bytes.starts(with: check) else {
+      throw .invalidCursor
+    }
+    let width = MemoryLayout<UInt64>.size
+    let numbers = stride(from: Self.checkBytes, to: Self.byteCount, by: width).map { start in
+      bytes[start..<start + width].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    }
+    // Positions are kept as signed numbers.
+    guard numbers.prefix(4).allSatisfy({ $0 <= UInt64(Int64.max) }) else { throw .invalidCursor }
+    let after =
+      numbers[3] == 0
+      ? nil : SearchHit.Order(rank: Int64(bitPattern: numbers[4]), position: LogPosition(numbers[3]))
+    return SearchPlace(
+      bound: LogPosition(numbers[0]), newest: LogPosition(numbers[1]),
+      oldest: numbers[2] == 0 ? nil : LogPosition(numbers[2]), after: after)
+  }
+}

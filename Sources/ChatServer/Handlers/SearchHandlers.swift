@@ -1,0 +1,63 @@
+import ChatPrimitives
+import ChatProjections
+import ChatProtocol
+import ChatService
+import Foundation
+import Hummingbird
+
+struct SearchHandlers: Sendable {
+  let chat: ChatService
+
+  func search(_ exchange: Exchange) async throws -> Response {
+    let request = try Self.request(exchange)
+    let limit = try exchange.limit(atMost: Limits.searchResults)
+    let cursors = SearchCursors(request, query: try Self.query(exchange), in: chat.logIdentity)
+    let place = try exchange.query("cursor").map { cursor throws(Refusal) in try cursors.place(in: cursor) }
+    let page = try await chat.search(request, from: place, limit: limit)
+    return try JSONBody.answer(
+      SearchResults(
+        results: page.results.map { SearchResult(message: Message($0.message), snippet: $0.snippet) },
+        users: [User](page.nicknames), nextCursor: page.next.map { cursors.cursor(at: $0) }, position: page.position))
+  }
+
+  private static func request(_ exchange: Exchange) throws -> SearchRequest {
+    let query = try query(exchange)
+    guard query.utf8.count <= Limits.searchQueryBytes else {
+      throw Refusal.invalidQuery("q may have \(Limits.searchQueryBytes) bytes at most.")
+    }
+    guard let words = SearchWords(query) else {
+      throw Refusal.invalidQuery("q must hold a letter or a digit to search for.")
+    }
+    return SearchRequest(
+      words: words, user: try exchange.user, room: try id("roomId", exchange), sender: try id("senderId", exchange),
+      since: try time("since", exchange), until: try time("until", exchange), hasMedia: try flag("hasMedia", exchange))
+  }
+
+  /// Forms and many clients write a space as a plus sign, which is part of no word.
+  private static func query(_ exchange: Exchange) throws -> String {
+    try exchange.query("q")?.replacing("+", with: " ") ?? ""
+  }
+
+  private static func id<Entity>(_ name: String, _ exchange: Exchange) throws -> ID<Entity>? {
+    guard let text = try exchange.query(name) else { return nil }
+    guard let id = ID<Entity>(text) else { throw Refusal.invalidQuery("\(name) must be a UUID.") }
+    return id
+  }
+
+  private static func time(_ name: String, _ exchange: Exchange) throws -> Timestamp? {
+    guard let text = try exchange.query(name) else { return nil }
+    guard let time = Timestamp(rfc3339: text) else {
+      throw Refusal.invalidQuery("\(name) must be a time such as 2026-01-31T08:00:00.000Z.")
+    }
+    return time
+  }
+
+  private static func flag(_ name: String, _ exchange: Exchange) throws -> Bool? {
+    switch try exchange.query(name) {
+    case nil: return nil
+    case "true": return true
+    case "false": return false
+    case .some: throw Refusal.invalidQuery("\(name) must be true or false.")
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/// How failed attempts slow the next ones.
+package struct AttemptPolicy: Sendable, Hashable {
+  /// Failures that cost nothing: people mistype.
+  package var free: Int
+  /// The first delay, in seconds; each further failure doubles it.
+  package var firstDelay = 1
+  /// In seconds.
+  package var longestDelay: Int
+  /// Seconds after which failures are forgotten.
+  package var memory: Int
+
+  package init(free: Int, longestDelay: Int, memory: Int) {
+    self.free = free
+    self.longestDelay = longestDelay
+    self.memory = memory
+  }
+}
+
+/// What is remembered of attempts on one account, or from one address. Times in nanoseconds of a clock that only moves
+/// forward.
+struct AttemptLedger: Sendable, Hashable {
+  private var failures = 0
+  private var blockedUntil: UInt64 = 0
+  private var last: UInt64 = 0
+
+  private static let nanosecondsPerSecond: UInt64 = 1_000_000_000
+
+  /// Notes an attempt as failed until it is known to be better, so that many at once do not slip through together.
+  /// - Returns: nil when it may be made; else how long to wait, in nanoseconds, and nothing is noted.
+  mutating func begin(at now: UInt64, under policy: AttemptPolicy) -> UInt64? {
+    if blockedUntil > now { return blockedUntil - now }
+    if now - min(now, last) >= Self.nanoseconds(policy.memory) { failures = 0 }
+    failures += 1
+    block(from: now, under: policy)
+    return nil
+  }
+
+  /// The attempt has failed indeed: what it makes wait counts from now, since looking at a password takes its time.
+  mutating func fail(at now: UInt64, under policy: AttemptPolicy) { block(from: now, under: policy) }
+
+  private mutating func block(from now: UInt64, under policy: AttemptPolicy) {
+    last = now
+    if failures > policy.free {
+      let doublings = min(failures - policy.free - 1, 62)
+      let (seconds, isTooLong) = policy.firstDelay.multipliedReportingOverflow(by: 1 << doublings)
+      blockedUntil = now + Self.nanoseconds(isTooLong ? policy.longestDelay : min(seconds, policy.longestDelay))
+    }
+  }
+
+  /// Takes back an attempt that did not fail. While it was under way no other passed unless it too was free.
+  mutating func withdraw() {
+    failures = max(0, failures - 1)
+    blockedUntil = 0
+  }
+
+  private static func nanoseconds(_ seconds: Int) -> UInt64 { UInt64(clamping: seconds) * nanosecondsPerSecond }
+}

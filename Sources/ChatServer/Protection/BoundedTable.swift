@@ -1,0 +1,31 @@
+/// A dictionary that holds at most so many entries: when the newer half is full, the older half is let go, and with it
+/// whoever was not looked up since. An operation costs the same however many there are.
+struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  private var newer: [Key: Value] = [:]
+  private var older: [Key: Value] = [:]
+  private let half: Int
+
+  init(limit: Int) {
+    half = max(1, limit / 2)
+  }
+
+  var count: Int { newer.count + older.count }
+
+  /// Changes an entry in place.
+  /// - Parameter usual: what stands for an entry that is not there.
+  mutating func update<Result>(_ key: Key, usual: Value, _ change: (inout Value) -> Result) -> Result {
+    if let index = newer.index(forKey: key) { return change(&newer.values[index]) }
+    var value = older.removeValue(forKey: key) ?? usual
+    if newer.count >= half {
+      older = newer
+      newer = [:]
+    }
+    let result = change(&value)
+    newer[key] = value
+    return result
+  }
+
+  mutating func remove(_ key: Key) {
+    if newer.removeValue(forKey: key) == nil { older.removeValue(forKey: key) }
+  }
+}

@@ -1,0 +1,80 @@
+import ChatProtocol
+import HTTPTypes
+import Hummingbird
+
+/// Which web pages may use the API from a browser.
+package struct CrossOriginSettings: Sendable, Hashable {
+  /// Origins such as `https://app.example.org`, or `*` for all; none switches it off.
+  package var origins: [String] = []
+  /// How long a browser may keep the answer to a preflight, in seconds.
+  package var maximumAge = 600
+
+  package init() {}
+}
+
+/// Lets web pages of the allowed origins read answers (WHATWG Fetch, section 3.2, CORS). Tokens come in a header that a page
+/// must set itself, so that no credentials of the browser's are allowed, and `*` is safe.
+struct CrossOrigin: RouterMiddleware {
+  private let allowsAll: Bool
+  private let origins: Set<String>
+  private let maximumAge: String
+
+  /// - Returns: nil when no origin is allowed.
+  init?(_ settings: CrossOriginSettings) {
+    guard !settings.origins.isEmpty else { return nil }
+    allowsAll = settings.origins.contains("*")
+    origins = Set(settings.origins)
+    maximumAge = String(settings.maximumAge)
+  }
+
+  /// What a page may send.
+  private static let requestHeaders = [
+    "Authorization", "Content-Type", HeaderName.idempotencyKey, HeaderName.actAs, "If-Match", "If-None-Match", "Range",
+    "Last-Event-ID",
+  ].joined(separator: ", ")
+
+  /// What a page may read, beside what every page may.
+  private static let exposedHeaders = [
+    "Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate", "Allow", "ETag", "Location", "Content-Range",
+    "Accept-Ranges",
+  ].joined(separator: ", ")
+
+  func handle(
+    _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
+  ) async throws -> Response {
+    guard let origin = request.headers[.origin], allowsAll || origins.contains(origin) else {
+      var response = try await next(request, context)
+      vary(&response.headers, by: "Origin")
+      return response
+    }
+    if request.method == .options, request.headers[.accessControlRequestMethod] != nil {
+      let methods = ProblemMiddleware.methods(of: request.uri.path)
+      if !methods.isEmpty { return preflight(origin, methods) }
+    }
+    var response = try await next(request, context)
+    allow(origin, &response.headers)
+    response.headers[.accessControlExposeHeaders] = Self.exposedHeaders
+    return response
+  }
+
+  private func preflight(_ origin: String, _ methods: [String]) -> Response {
+    var headers = HTTPFields()
+    allow(origin, &headers)
+    vary(&headers, by: "Access-Control-Request-Method, Access-Control-Request-Headers")
+    headers[.accessControlAllowMethods] = methods.joined(separator: ", ")
+    headers[.accessControlAllowHeaders] = Self.requestHeaders
+    headers[.accessControlMaxAge] = maximumAge
+    return Response(status: .noContent, headers: headers)
+  }
+
+  private func allow(_ origin: String, _ headers: inout HTTPFields) {
+    headers[.accessControlAllowOrigin] = allowsAll ? "*" : origin
+    vary(&headers, by: "Origin")
+  }
+
+  /// For caches: with `*` the answer is the same for all.
+  private func vary(_ headers: inout HTTPFields, by names: String) {
+    if allowsAll, names == "Origin" { return }
+    headers[.vary] = headers[.vary].map { "\($0), \(names)" } ?? names
+  }
+}

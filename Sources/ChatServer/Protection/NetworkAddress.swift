@@ -1,0 +1,70 @@
+import Foundation
+import NIOCore
+
+/// An IP address, version 4 as version 6 writes it (RFC 4291, section 2.5.5.2), so that both are compared alike.
+package struct NetworkAddress: Sendable, Hashable {
+  fileprivate let bits: UInt128
+
+  /// The first 96 bits of version 4 addresses.
+  private static let mappedPrefix: UInt128 = 0xffff << 32
+  /// Bits of a version 6 address that name a network: whoever has one address there has them all.
+  private static let networkBits = 64
+
+  fileprivate init(bits: UInt128) {
+    self.bits = bits
+  }
+
+  /// - Returns: nil for a socket that has no IP address.
+  init?(_ socket: SocketAddress) {
+    switch socket {
+    case .v4(let address):
+      bits = Self.mappedPrefix | UInt128(UInt32(bigEndian: address.address.sin_addr.s_addr))
+    case .v6(let address):
+      bits = withUnsafeBytes(of: address.address.sin6_addr) { $0.reduce(0) { $0 << 8 | UInt128($1) } }
+    case .unixDomainSocket: return nil
+    }
+  }
+
+  /// As text, of either version; also with brackets or, for version 4, with a port behind it, as proxies write it.
+  package init?(_ text: some StringProtocol) {
+    var text = text[...]
+    if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+      text = text[text.index(after: text.startIndex)..<end]
+    } else if text.contains("."), let colon = text.lastIndex(of: ":"), text.firstIndex(of: ":") == colon {
+      text = text[..<colon]
+    }
+    guard let socket = try? SocketAddress(ipAddress: String(text), port: 0) else { return nil }
+    self.init(socket)
+  }
+
+  fileprivate var isVersion4: Bool { bits >> 32 == Self.mappedPrefix >> 32 }
+
+  /// What is counted as one: a version 4 address, or the network of a version 6 address.
+  var network: NetworkAddress {
+    isVersion4 ? self : NetworkAddress(bits: (bits >> Self.networkBits) << Self.networkBits)
+  }
+}
+
+/// A run of addresses, as CIDR has it.
+package struct NetworkRange: Sendable, Hashable {
+  private let first: UInt128
+  /// Bits that every address of it shares, of 128.
+  private let sharedBits: Int
+
+  /// `10.0.0.0/8`, `fd00::/8`, or one address.
+  package init?(_ text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count), let address = NetworkAddress(parts[0]) else { return nil }
+    let bitCount = address.isVersion4 ? 32 : 128
+    guard let shared = parts.count == 1 ? bitCount : Int(parts[1]), (0...bitCount).contains(shared) else { return nil }
+    sharedBits = shared + UInt128.bitWidth - bitCount
+    first = Self.prefix(address.bits, sharedBits)
+  }
+
+  package func contains(_ address: NetworkAddress) -> Bool { Self.prefix(address.bits, sharedBits) == first }
+
+  private static func prefix(_ bits: UInt128, _ count: Int) -> UInt128 {
+    let rest = UInt128.bitWidth - count
+    return rest == UInt128.bitWidth ? 0 : (bits >> rest) << rest
+  }
+}

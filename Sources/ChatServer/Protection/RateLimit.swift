@@ -1,0 +1,49 @@
+import ChatPrimitives
+import NIOCore
+import Synchronization
+
+/// Where a caller stands with one limit after a request.
+struct RateStanding: Sendable, Hashable {
+  /// What is counted: `user`, `device` or `address`.
+  let name: String
+  let policy: RatePolicy
+  /// Requests that are left at once.
+  let left: Int
+  /// Seconds until all are, or, with none left, until there is one.
+  let reset: Int
+
+  /// Fields are sent from here on: who has more than half need not be told.
+  var isLow: Bool { left * 2 < policy.requests }
+}
+
+/// One limit: a bucket for each key, of which a bounded number is remembered.
+final class RateLimit<Key: Hashable & Sendable>: Sendable {
+  private let name: String
+  private let policy: RatePolicy
+  private let rate: TokenBucket.Rate
+  private let buckets: Mutex<BoundedTable<Key, TokenBucket>>
+
+  /// - Returns: nil when the policy has no requests, which stands for no limit.
+  init?(_ name: String, _ policy: RatePolicy, buckets: Int = Limits.rateLimitBuckets) {
+    guard let rate = TokenBucket.Rate(policy) else { return nil }
+    self.name = name
+    self.policy = policy
+    self.rate = rate
+    self.buckets = Mutex(BoundedTable(limit: buckets))
+  }
+
+  /// Takes a token.
+  /// - Parameter now: in nanoseconds of a clock that only moves forward.
+  func take(_ key: Key, at now: UInt64) throws(Refusal) -> RateStanding {
+    switch buckets.withLock({ $0.update(key, usual: TokenBucket()) { $0.take(at: now, under: rate) } }) {
+    case .admitted(let left, let fullIn):
+      return RateStanding(name: name, policy: policy, left: left, reset: Self.seconds(fullIn))
+    case .refused(let retryIn):
+      throw .rateLimited(RateStanding(name: name, policy: policy, left: 0, reset: Self.seconds(retryIn)))
+    }
+  }
+
+  private static func seconds(_ nanoseconds: UInt64) -> Int {
+    Int(clamping: (nanoseconds + 999_999_999) / 1_000_000_000)
+  }
+}

@@ -1,0 +1,77 @@
+import ChatPrimitives
+import ChatService
+import HTTPTypes
+import NIOCore
+
+/// How often requests may come.
+package struct RateLimitSettings: Sendable, Hashable {
+  package var isOn = true
+  package var user = RatePolicy(requests: 1_200, seconds: 60)
+  package var device = RatePolicy(requests: 900, seconds: 60)
+  package var address = RatePolicy(requests: 18_000, seconds: 60)
+  /// Whether requests with a service token are counted too, against the address and against the user in whose name.
+  package var countsServices = false
+
+  package init() {}
+}
+
+/// The limits per address, user and device.
+struct RateLimiter: Sendable {
+  /// A device's ID is the user's own choice.
+  private struct DeviceKey: Hashable, Sendable {
+    let user: UserID
+    let device: DeviceID
+  }
+
+  let countsServices: Bool
+  private let addresses: RateLimit<NetworkAddress>?
+  private let users: RateLimit<UserID>?
+  private let devices: RateLimit<DeviceKey>?
+
+  init(_ settings: RateLimitSettings) {
+    countsServices = settings.countsServices
+    addresses = settings.isOn ? RateLimit("address", settings.address) : nil
+    users = settings.isOn ? RateLimit("user", settings.user) : nil
+    devices = settings.isOn ? RateLimit("device", settings.device) : nil
+  }
+
+  /// Whether addresses are limited at all.
+  var limitsAddresses: Bool { addresses != nil }
+
+  /// Before anything is known of who asks.
+  func admit(_ address: NetworkAddress) throws(Refusal) -> RateStanding? {
+    try addresses?.take(address.network, at: NIODeadline.now().uptimeNanosecondsSinceStart)
+  }
+
+  /// - Parameter standing: with the address's limit.
+  /// - Returns: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4) for the
+  ///   answer, of the limits that are low; nil as long as none is. The draft lets a server leave them away where they
+  ///   cost and tell nothing.
+  func admit(_ principal: Principal?, standing: RateStanding?) throws(Refusal) -> HTTPFields? {
+    var ofUser: RateStanding?
+    var ofDevice: RateStanding?
+    if let principal, let user = principal.user, users != nil || devices != nil,
+      principal.service == nil || countsServices
+    {
+      let now = NIODeadline.now().uptimeNanosecondsSinceStart
+      ofUser = try users?.take(user, at: now)
+      if let device = principal.device { ofDevice = try devices?.take(DeviceKey(user: user, device: device), at: now) }
+    }
+    // Nearly every request ends here, and has made no array and no text.
+    guard standing?.isLow == true || ofUser?.isLow == true || ofDevice?.isLow == true else { return nil }
+    return Self.fields([standing, ofUser, ofDevice].compactMap { $0 }.filter(\.isLow))
+  }
+
+  static func fields(_ standings: [RateStanding]) -> HTTPFields {
+    var fields = HTTPFields()
+    fields[.rateLimitPolicy] = standings.map { "\"\($0.name)\";q=\($0.policy.requests);w=\($0.policy.seconds)" }
+      .joined(separator: ", ")
+    fields[.rateLimit] = standings.map { "\"\($0.name)\";r=\($0.left);t=\($0.reset)" }.joined(separator: ", ")
+    return fields
+  }
+}
+
+extension NIODeadline {
+  /// For clocks that count in nanoseconds without a sign.
+  var uptimeNanosecondsSinceStart: UInt64 { UInt64(clamping: uptimeNanoseconds) }
+}

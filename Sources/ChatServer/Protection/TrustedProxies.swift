@@ -1,0 +1,28 @@
+/// The proxies whose word on where a request comes from is taken. Anybody can write an `X-Forwarded-For`, so without any
+/// a request comes from where its connection does.
+package struct TrustedProxies: Sendable, Hashable {
+  private let ranges: [NetworkRange]
+
+  package init(_ ranges: [NetworkRange]) {
+    self.ranges = ranges
+  }
+
+  var isEmpty: Bool { ranges.isEmpty }
+
+  /// The last address of the chain that is no trusted proxy; what stands before it may be made up.
+  /// - Parameters:
+  ///   - peer: the other end of the connection.
+  ///   - forwardedFor: the header, in which each proxy adds at the end whom it was asked by.
+  func client(peer: NetworkAddress, forwardedFor: String?) -> NetworkAddress {
+    guard let forwardedFor, isTrusted(peer) else { return peer }
+    var client = peer
+    for entry in forwardedFor.split(separator: ",").reversed() {
+      guard let address = NetworkAddress(entry.drop { $0 == " " }.prefix { $0 != " " }) else { return client }
+      client = address
+      if !isTrusted(address) { return client }
+    }
+    return client
+  }
+
+  private func isTrusted(_ address: NetworkAddress) -> Bool { ranges.contains { $0.contains(address) } }
+}

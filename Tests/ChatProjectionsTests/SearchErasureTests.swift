@@ -1,0 +1,216 @@
+import ChatDomain
+import ChatPrimitives
+import EventStore
+import Foundation
+import GRDB
+import Testing
+
+@testable import ChatProjections
+
+/// What was deleted leaves the file: its bytes are looked through, the write-ahead log's included.
+@Suite struct SearchErasureTests {
+  private let anna: UserID = .numbered(1)
+  private let room: RoomID = .numbered(100)
+
+  private typealias Runner = ProjectionRunner<SearchProjection>
+
+  private func open(_ folder: TemporaryFolder, _ feed: MemoryFeed) throws -> Runner {
+    let runner = try Runner.open(directory: folder.views, feed: feed, logIdentity: testLog, logger: testLogger)
+    runner.start()
+    return runner
+  }
+
+  /// The file and its write-ahead log.
+  private func bytes(_ folder: TemporaryFolder) throws -> Data {
+    let file = folder.file(SearchProjection.self).path
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+    if let log = try? Data(contentsOf: URL(fileURLWithPath: file + "-wal")) { bytes.append(log) }
+    return bytes
+  }
+
+  /// Those of the words that stand in the bytes.
+  private func found(_ words: [String], _ bytes: Data) -> [String] {
+    let sought = Dictionary(grouping: words.map { Array($0.utf8) }) { word in
+      word.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    }
+    var found: Set<[UInt8]> = []
+    bytes.withUnsafeBytes { buffer in
+      var last: UInt32 = 0
+      for index in buffer.indices {
+        last = last << 8 | UInt32(buffer[index])
+        guard let candidates = sought[last] else { continue }
+        for word in candidates where index + word.count - 3 <= buffer.count {
+          if buffer[(index - 3)..<(index - 3 + word.count)].elementsEqual(word) { found.insert(word) }
+        }
+      }
+    }
+    return words.filter { found.contains(Array($0.utf8)) }
+  }
+
+  private func waitUntilGone(_ words: [String], _ folder: TemporaryFolder) async throws -> [String] {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while true {
+      let left = found(words, try bytes(folder))
+      if left.isEmpty || ContinuousClock.now > deadline { return left }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+  }
+
+  /// A word that stands nowhere else, not even in part: FTS5 keeps of a word what it has not in common with the one before.
+  private func secret(_ number: Int) -> String {
+    var random = SeededGenerator(seed: UInt64(number + 1))
+    let letters = Array("abcdefghijklmnopqrstuvwxyz")
+    return String((0..<24).compactMap { _ in letters.randomElement(using: &random) })
+  }
+
+  /// The middle of a word, which stands in the bytes though its beginning is shared with another.
+  private func core(_ word: String) -> String { String(word.dropFirst(6).prefix(12)) }
+
+  @Test("the words of deleted and edited messages are gone from the bytes of the file, and the others are there")
+  func deletion() async throws {
+    var script = SearchScript()
+    script.open(room, anna)
+    // Texts of all lengths, so that some fill pages of their own.
+    for number in 0..<3000 {
+      let filler = String(repeating: "filler\(number % 50) ", count: number % 97 == 0 ? 900 : number % 7)
+      script.say("\(filler)\(secret(number)) 회의 \(number)", in: room, by: anna)
+    }
+    let (folder, feed) = (try TemporaryFolder(), MemoryFeed(script.events.prefix(700)))
+    let runner = try open(folder, feed)
+    try await runner.wait(for: LogPosition(700))
+    // In many batches, so that segments are merged meanwhile.
+    for start in stride(from: 700, to: script.events.count, by: 60) {
+      feed.append(script.events[start..<min(script.events.count, start + 60)])
+      try await runner.wait(for: feed.head)
+    }
+    let all = (0..<3000).map { core(secret($0)) }
+    #expect(found(all, try bytes(folder)).count == 3000)
+
+    var written = script.events.count
+    for number in stride(from: 1, to: 3000, by: 3) { script.delete(number) }
+    for number in stride(from: 2, to: 3000, by: 3) { script.edit(number, "harmless \(number)") }
+    feed.append(script.events[written...])
+    written = script.events.count
+    try await runner.wait(for: feed.head)
+    let gone = (0..<3000).filter { $0 % 3 != 0 }.map { core(secret($0)) }
+    #expect(try await waitUntilGone(gone, folder) == [])
+    let kept = (0..<3000).filter { $0 % 3 == 0 }
+    #expect(found(kept.map { core(secret($0)) }, try bytes(folder)).count == kept.count)
+
+    // What is left is found, and is what a rebuild makes.
+    let hits = try await runner.read {
+      try SearchQueries($0.database).page(self.request("harmless"), limit: 5000)?.hits.count
+    }
+    #expect(hits == 1000)
+    feed.close()
+    try runner.stop()
+    let rebuild = ProjectionRebuild(
+      directory: folder.views, feed: MemoryFeed(script.events), logIdentity: testLog)
+    let report = try rebuild.verify(SearchProjection.self)
+    #expect(report.isEqual, "\(report.differences)")
+    #expect(report.rowsByTable.contains { $0.key.hasPrefix("term_") && $0.value > 8000 })
+
+    // A rebuilt file never knew.
+    _ = try rebuild.rebuild(SearchProjection.self)
+    #expect(found(gone, try bytes(folder)) == [])
+    #expect(found(kept.map { core(secret($0)) }, try bytes(folder)).count == kept.count)
+  }
+
+  private func request(_ query: String) throws -> SearchRequest {
+    SearchRequest(words: try #require(SearchWords(query)), user: anna)
+  }
+
+  @Test("a deleted room's texts are gone")
+  func deletedRoom() async throws {
+    var script = SearchScript()
+    script.open(room, anna)
+    for number in 0..<300 {
+      script.say("\(secret(number))", in: room, by: anna, details: picture(secret(number + 500)))
+    }
+    script.close(room)
+    let (folder, feed) = (try TemporaryFolder(), MemoryFeed(script.events.dropLast()))
+    let runner = try open(folder, feed)
+    try await runner.wait(for: feed.head)
+    let all = ((0..<300).map { $0 } + (500..<800)).map { core(secret($0)) }
+    #expect(found(all, try bytes(folder)).count == 600)
+    feed.append([script.events[script.events.count - 1]])
+    try await runner.wait(for: feed.head)
+    #expect(try await waitUntilGone(all, folder) == [])
+    feed.close()
+    try runner.stop()
+  }
+
+  @Test("what could not be finished is finished when the file is opened again")
+  func afterwards() async throws {
+    var script = SearchScript()
+    script.open(room, anna)
+    let index = script.say(secret(1), in: room, by: anna)
+    script.say(secret(2), in: room, by: anna)
+    script.delete(index)
+    let folder = try TemporaryFolder()
+    // As a crash right after the deletion leaves it: without upkeep.
+    try ProjectionFile.makeDirectory(folder.views)
+    let pool = try folder.file(SearchProjection.self).openPool(SearchProjection.self)
+    try await pool.write { [script] (database) throws in
+      var projection = SearchProjection()
+      try ProjectionOpening.createSchema(of: SearchProjection.self, logIdentity: testLog, database)
+      try SearchProjection.createIndexes(database)
+      _ = try ProjectionBatch.apply(script.events, after: .origin, with: &projection, to: database)
+    }
+    #expect(found([core(secret(1))], try bytes(folder)).count == 1)
+    try pool.close()
+    let feed = MemoryFeed(script.events)
+    let runner = try open(folder, feed)
+    #expect(try await waitUntilGone([core(secret(1))], folder) == [])
+    #expect(found([core(secret(2))], try bytes(folder)).count == 1)
+    feed.close()
+    try runner.stop()
+  }
+
+  @Test("a reader in the way delays the emptying of the write-ahead log, and no more")
+  func readerInTheWay() async throws {
+    var script = SearchScript()
+    script.open(room, anna)
+    let index = script.say(secret(1), in: room, by: anna)
+    let (folder, feed) = (try TemporaryFolder(), MemoryFeed(script.events))
+    let runner = try open(folder, feed)
+    try await runner.wait(for: feed.head)
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.allowsUnsafeTransactions = true
+    let reader = try DatabaseQueue(path: folder.file(SearchProjection.self).path, configuration: configuration)
+    try reader.inDatabase { (database) throws in
+      try database.execute(sql: "BEGIN")
+      _ = try Checkpoint.read(database)
+    }
+    script.delete(index)
+    feed.append([script.events[script.events.count - 1]])
+    try await runner.wait(for: feed.head)
+    try await Task.sleep(for: .milliseconds(600))
+    #expect(found([core(secret(1))], try bytes(folder)).count == 1)
+    try reader.inDatabase { try $0.execute(sql: "COMMIT") }
+    #expect(try await waitUntilGone([core(secret(1))], folder) == [])
+    #expect(runner.halted == nil)
+    feed.close()
+    try runner.stop()
+  }
+
+  @Test("a changed and a missing word of the index are found by verifying")
+  func tampering() async throws {
+    var script = SearchScript()
+    script.open(room, anna)
+    for number in 0..<50 { script.say("word \(secret(number))", in: room, by: anna) }
+    let folder = try TemporaryFolder()
+    try await withModels(folder, MemoryFeed(script.events)) { _ in }
+    let rebuild = ProjectionRebuild(directory: folder.views, feed: MemoryFeed(script.events), logIdentity: testLog)
+    #expect(try rebuild.verify(SearchProjection.self).isEqual)
+    let pool = try folder.file(SearchProjection.self).openPool(SearchProjection.self)
+    try await pool.write { (database) throws in
+      try database.execute(sql: "INSERT INTO text_0 (rowid, document) VALUES (7, '#r1' || char(10) || 'forged')")
+    }
+    try pool.close()
+    let report = try rebuild.verify(SearchProjection.self)
+    #expect(report.differenceCount == 1 && report.differences.first?.kind == .unexpected)
+    #expect(report.differences.first?.description.contains("forged") == true)
+  }
+}

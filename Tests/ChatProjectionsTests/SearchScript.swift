@@ -1,0 +1,118 @@
+import ChatDomain
+import ChatPrimitives
+import EventStore
+import Foundation
+import GRDB
+
+@testable import ChatProjections
+
+/// A history of rooms in which people talk, with an account of what every message says now.
+struct SearchScript {
+  struct Said {
+    let room: RoomID
+    let place: MessagePlace
+    let id: MessageID
+    let sender: UserID
+    let sentAt: Timestamp
+    let hasMedia: Bool
+    /// nil once it was deleted.
+    var text: String?
+    /// Where it was last written.
+    var position: LogPosition
+  }
+
+  private(set) var script = EventScript()
+  private(set) var said: [Said] = []
+  private(set) var members: [RoomID: Set<UserID>] = [:]
+  private var ordinals: [RoomID: UInt64] = [:]
+  private var nextID: UInt64 = 1000
+
+  var events: [RecordedEvent] { script.events }
+
+  mutating func open(_ room: RoomID, _ users: UserID...) {
+    script.create(room, by: users[0])
+    members[room] = [users[0]]
+    for user in users.dropFirst() { join(user, room) }
+  }
+
+  mutating func join(_ user: UserID, _ room: RoomID) {
+    script.room(room, .memberJoined(user, role: .member, invite: nil), by: user)
+    members[room, default: []].insert(user)
+  }
+
+  mutating func leave(_ user: UserID, _ room: RoomID, _ event: RoomEvent? = nil) {
+    script.room(room, event ?? .memberLeft(user), by: user)
+    members[room]?.remove(user)
+  }
+
+  /// - Returns: the message's index in `said`.
+  @discardableResult
+  mutating func say(
+    _ text: String, in room: RoomID, by user: UserID, at time: Timestamp? = nil, inThread root: Int? = nil,
+    details: MessageDetails? = nil
+  ) -> Int {
+    nextID += 1
+    let id: MessageID = .numbered(nextID)
+    var thread: ThreadPlace?
+    if let root {
+      let count = said.count { $0.room == room && $0.place.thread == said[root].place.ordinal }
+      thread = ThreadPlace(
+        root: ThreadRoot(message: said[root].id, ordinal: said[root].place.ordinal), ordinal: UInt64(count + 1))
+    } else {
+      ordinals[room, default: 0] += 1
+    }
+    let stamp = script.room(
+      room, .messageSent(id, author: user, thread: thread, MessageContent(text: text, details: details)), by: user,
+      at: time)
+    said.append(
+      Said(
+        room: room, place: thread?.place ?? .room(ordinals[room, default: 0]), id: id, sender: user,
+        sentAt: time ?? stamp.time, hasMedia: details?.attachments.isEmpty == false, text: text,
+        position: stamp.position))
+    return said.count - 1
+  }
+
+  mutating func edit(_ index: Int, _ text: String) {
+    let message = said[index]
+    let stamp = script.room(
+      message.room, .messageEdited(message.id, at: message.place, .plain(text)), by: message.sender)
+    said[index].text = text
+    said[index].position = stamp.position
+  }
+
+  mutating func delete(_ index: Int) {
+    let message = said[index]
+    script.room(message.room, .messageDeleted(message.id, at: message.place), by: message.sender)
+    said[index].text = nil
+  }
+
+  mutating func close(_ room: RoomID) {
+    script.room(room, .deleted, by: nil)
+    members[room] = []
+    for index in said.indices where said[index].room == room { said[index].text = nil }
+  }
+}
+
+/// What the search finds, newest first.
+func find(
+  _ query: String, as user: UserID, _ queue: some DatabaseReader, limit: Int = 10_000,
+  _ change: (inout SearchRequest) -> Void = { _ in }
+) throws -> [LogPosition] {
+  try hits(query, as: user, queue, limit: limit, change).map(\.order.position).sorted(by: >)
+}
+
+func hits(
+  _ query: String, as user: UserID, _ queue: some DatabaseReader, limit: Int = 10_000,
+  _ change: (inout SearchRequest) -> Void = { _ in }
+) throws -> [SearchHit] {
+  guard let words = SearchWords(query) else { return [] }
+  var request = SearchRequest(words: words, user: user)
+  change(&request)
+  return try queue.read { try SearchQueries($0).page(request, limit: limit)?.hits ?? [] }
+}
+
+/// An attachment of this name.
+func picture(_ name: String) -> MessageDetails {
+  let media = Media(hash: [UInt8](repeating: 1, count: 32), contentType: "image/png", size: 1)
+  return MessageDetails(attachments: [Attachment(media: .numbered(7), content: media, name: name)])
+}

@@ -1,0 +1,170 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+import GRDB
+import Testing
+
+@testable import ChatProjections
+
+@Suite struct SearchTests {
+  private let anna: UserID = .numbered(1)
+  private let ben: UserID = .numbered(2)
+  private let carol: UserID = .numbered(3)
+  private let tea: RoomID = .numbered(100)
+  private let den: RoomID = .numbered(101)
+
+  // MARK: - What is found
+
+  @Test("words are found in the rooms of the user, and nowhere else")
+  func rooms() throws {
+    var script = SearchScript()
+    script.open(tea, anna, ben)
+    script.open(den, carol)
+    let first = script.say("good morning", in: tea, by: anna)
+    let second = script.say("Good evening", in: den, by: carol)
+    let queue = try build(SearchProjection.self, script.events)
+    #expect(try find("good", as: anna, queue) == [script.said[first].position])
+    #expect(try find("good", as: carol, queue) == [script.said[second].position])
+    #expect(try find("good", as: .numbered(9), queue) == [])
+    let words = try #require(SearchWords("good"))
+    let foreign = try queue.read { (database) throws in
+      try SearchQueries(database).page(SearchRequest(words: words, user: anna, room: den), limit: 5)?.hits.count
+    }
+    #expect(foreign == nil)
+  }
+
+  @Test("who leaves, is removed or banned finds nothing, who comes back all", arguments: [0, 1, 2])
+  func leaving(how: Int) throws {
+    var script = SearchScript()
+    script.open(tea, anna, ben)
+    script.say("good morning", in: tea, by: anna)
+    script.leave(ben, tea, [.memberLeft(ben), .memberRemoved(ben), .memberBanned(ben)][how])
+    var queue = try build(SearchProjection.self, script.events)
+    #expect(try find("good", as: ben, queue) == [] && find("good", as: anna, queue).count == 1)
+    script.join(ben, tea)
+    queue = try build(SearchProjection.self, script.events)
+    #expect(try find("good", as: ben, queue).count == 1)
+  }
+
+  @Test("an edited text is found by its new words, a deleted one by none, a deleted room's by nobody")
+  func changes() throws {
+    var script = SearchScript()
+    script.open(tea, anna, ben)
+    let edited = script.say("first words", in: tea, by: anna)
+    let deleted = script.say("other words", in: tea, by: anna)
+    script.edit(edited, "second thoughts")
+    script.delete(deleted)
+    var queue = try build(SearchProjection.self, script.events)
+    #expect(try find("words", as: anna, queue) == [] && find("first", as: anna, queue) == [])
+    #expect(try find("thoughts", as: anna, queue) == [script.said[edited].position])
+    #expect(try hits("thoughts", as: anna, queue).map(\.place) == [.room(1)])
+    script.edit(edited, "third")
+    script.close(tea)
+    script.join(anna, tea)
+    queue = try build(SearchProjection.self, script.events)
+    #expect(try find("third", as: anna, queue) == [])
+    #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM wording WHERE isGone = 0") } == 0)
+  }
+
+  @Test("threads, names of files and an app's own parts are searched too, and an edit keeps them")
+  func content() throws {
+    var script = SearchScript()
+    script.open(tea, anna, ben)
+    let root = script.say("root", in: tea, by: anna)
+    let reply = script.say("kettle", in: tea, by: ben, inThread: root)
+    let file = script.say("", in: tea, by: anna, details: picture("Teapot 2026.png"))
+    let order = script.say(
+      "shipped", in: tea, by: ben,
+      details: MessageDetails(custom: CustomPart(type: "order", body: #"{"number":"A-10482","state":"보냄"}"#)))
+    script.edit(order, "delivered")
+    let queue = try build(SearchProjection.self, script.events)
+    #expect(try hits("kettle", as: anna, queue).map(\.place) == [MessagePlace(thread: 1, ordinal: 1)])
+    #expect(try find("teapot", as: anna, queue) == [script.said[file].position])
+    #expect(try find("a-10482", as: anna, queue) == [script.said[order].position])
+    #expect(try find("보냄 delivered", as: anna, queue) == [script.said[order].position])
+    #expect(try find("shipped", as: anna, queue) == [] && find("number", as: anna, queue) == [])
+    _ = reply
+  }
+
+  @Test("every filter keeps what it should")
+  func filters() throws {
+    var script = SearchScript()
+    script.open(tea, anna, ben)
+    script.open(den, anna)
+    func time(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: EventScript.start + seconds * 1000) }
+    let plain = script.say("good one", in: tea, by: anna, at: time(-100))
+    let file = script.say("good two", in: tea, by: ben, at: time(-50), details: picture("a.png"))
+    let other = script.say("good three", in: den, by: anna, at: time(-10))
+    let queue = try build(SearchProjection.self, script.events)
+    func found(_ change: (inout SearchRequest) -> Void) throws -> [Int] {
+      let positions = try find("good", as: anna, queue, change)
+      return positions.compactMap { position in script.said.firstIndex { $0.position == position } }
+    }
+    #expect(try found { _ in } == [other, file, plain])
+    #expect(try found { $0.room = self.tea } == [file, plain])
+    #expect(try found { $0.sender = self.anna } == [other, plain])
+    #expect(try found { $0.hasMedia = true } == [file])
+    #expect(try found { $0.hasMedia = false } == [other, plain])
+    #expect(try found { $0.since = time(-50) } == [other, file])
+    #expect(try found { $0.until = time(-50) } == [plain])
+    #expect(try found { ($0.since, $0.until) = (time(-60), time(-10)) } == [file])
+    #expect(try found { ($0.since, $0.until) = (time(0), time(-60)) } == [])
+  }
+
+  @Test("an erased text is not found, and what follows it keeps its place")
+  func erased() throws {
+    var script = EventScript()
+    script.room(tea, .erased(kind: 100), by: anna)
+    script.room(tea, .memberJoined(anna, role: .owner, invite: nil), by: anna)
+    script.room(tea, .messageSent(.numbered(1), author: anna, thread: nil, nil), by: anna)
+    script.room(tea, .messageSent(.numbered(2), author: anna, thread: nil, .plain("two")), by: anna)
+    script.room(tea, .messageEdited(.numbered(2), at: .room(2), nil), by: anna)
+    script.room(tea, .messageSent(.numbered(3), author: anna, thread: nil, .plain("three two")), by: anna)
+    script.room(tea, .erased(kind: 105), by: anna)
+    let queue = try build(SearchProjection.self, script.events)
+    #expect(try hits("two", as: anna, queue).map(\.place) == [.room(3)])
+  }
+
+  // MARK: - Korean
+
+  @Test("every two-syllable word is found wherever it stands in a Korean sentence")
+  func korean() throws {
+    var script = SearchScript()
+    script.open(tea, anna)
+    for (index, sentence) in Korean.sentences.enumerated() {
+      // Every third as another keyboard writes it.
+      script.say(index % 3 == 0 ? sentence.decomposedStringWithCanonicalMapping : sentence, in: tea, by: anna)
+    }
+    let queue = try build(SearchProjection.self, script.events)
+    var pairs: Set<String> = []
+    for sentence in Korean.sentences {
+      for word in sentence.split(whereSeparator: { !$0.isLetter }) where word.count > 1 {
+        for start in 0..<(word.count - 1) { pairs.insert(String(word.dropFirst(start).prefix(2))) }
+      }
+    }
+    #expect(pairs.count > 200)
+    for pair in pairs {
+      let expected = Korean.sentences.indices.filter { Korean.sentences[$0].contains(pair) }
+      let found = try find(pair, as: anna, queue).compactMap { position in
+        script.said.firstIndex { $0.position == position }
+      }
+      #expect(found.sorted() == expected, "\(pair)")
+    }
+    // One syllable is found where a run begins with it.
+    #expect(try hits("집", as: anna, queue).count == Korean.sentences.count { $0.contains(" 집") || $0.hasPrefix("집") })
+  }
+}
+
+/// Sentences as people write them to each other.
+enum Korean {
+  static let sentences = [
+    "오늘 저녁에 시간 괜찮으세요?", "내일 회의는 오후 세 시로 옮겼습니다.", "집에 도착하면 연락 주세요.", "점심은 김치찌개 어때요",
+    "주문하신 상품이 방금 출발했습니다.", "사진 잘 받았어요, 고마워요!", "다음 주 월요일까지 보고서 부탁드립니다.", "지금 지하철인데 조금 늦을 것 같아",
+    "생일 축하해! 맛있는 거 먹자", "비밀번호를 잊어버렸어요.", "배송 조회는 어디서 하나요?", "우리 집 강아지가 아파서 병원에 갔다 왔어",
+    "이번 프로젝트 일정 공유드립니다.", "커피 한 잔 하실래요?", "환불은 삼 일 안에 처리됩니다.", "비가 오니까 우산 챙겨",
+    "영화표 예매했어, 일곱 시 영화야.", "안녕하세요, 처음 뵙겠습니다.", "회의실 예약이 취소되었습니다.", "오랜만이야, 잘 지냈어?",
+    "결제 오류가 계속 나는데 확인 부탁해요.", "주말에 등산 갈 사람?", "감사합니다. 좋은 하루 보내세요.", "그 파일 다시 보내 줄 수 있어?",
+    "택배가 아직 안 왔어요.", "버스 정류장 앞에서 만나자", "신규 회원 가입은 여기에서 하시면 됩니다.", "아이가 열이 나서 오늘은 재택근무합니다.",
+    "계약서 초안 검토했습니다.", "공항까지 얼마나 걸려요?", "집들이 선물 뭐가 좋을까", "서버 점검은 새벽 두 시에 시작합니다.",
+  ]
+}

@@ -1,0 +1,174 @@
+import ChatDomain
+import ChatService
+import Synchronization
+import Testing
+
+@testable import ChatServer
+
+private let second: UInt64 = 1_000_000_000
+
+@Suite("What is remembered of attempts")
+struct AttemptLedgerSpecs {
+  private let policy = AttemptPolicy(free: 3, longestDelay: 10, memory: 60)
+
+  @Test("free attempts cost nothing; each later one doubles the wait, up to the longest")
+  func doubles() {
+    var ledger = AttemptLedger()
+    var now: UInt64 = 100 * second
+    for _ in 0..<3 { #expect(ledger.begin(at: now, under: policy) == nil) }
+    for wait: UInt64 in [1, 2, 4, 8, 10, 10] {
+      #expect(ledger.begin(at: now, under: policy) == nil)
+      #expect(ledger.begin(at: now, under: policy) == wait * second)
+      now += wait * second - 1
+      #expect(ledger.begin(at: now, under: policy) == 1)
+      now += 1
+    }
+  }
+
+  @Test("a refused attempt is not counted")
+  func refusedIsFree() {
+    var ledger = AttemptLedger()
+    for _ in 0..<4 { _ = ledger.begin(at: 0, under: policy) }
+    for _ in 0..<50 { #expect(ledger.begin(at: 0, under: policy) == second) }
+    #expect(ledger.begin(at: second, under: policy) == nil)
+    #expect(ledger.begin(at: second, under: policy) == 2 * second)
+  }
+
+  @Test("failures are forgotten after their time, and not before")
+  func forgets() {
+    var ledger = AttemptLedger()
+    for _ in 0..<3 { _ = ledger.begin(at: 0, under: policy) }
+    var early = ledger
+    #expect(early.begin(at: 60 * second - 1, under: policy) == nil)
+    #expect(early.begin(at: 60 * second - 1, under: policy) == second)
+    for _ in 0..<3 { #expect(ledger.begin(at: 60 * second, under: policy) == nil) }
+    #expect(ledger.begin(at: 60 * second, under: policy) == nil)
+    #expect(ledger.begin(at: 60 * second, under: policy) == second)
+  }
+
+  @Test("so many failures that doubling would not fit wait the longest")
+  func many() {
+    var ledger = AttemptLedger()
+    var now: UInt64 = 0
+    for _ in 0..<200 {
+      while let wait = ledger.begin(at: now, under: policy) {
+        #expect(wait <= 10 * second)
+        now += wait
+      }
+    }
+  }
+}
+
+@Suite("The login throttle")
+struct LoginThrottleSpecs {
+  private struct Slow: Error {}
+
+  /// Stands still until it is moved.
+  private final class StillClock: Sendable {
+    let now = Atomic<UInt64>(0)
+  }
+
+  private let clock = StillClock()
+
+  private func throttle(account: Int = 2, address: Int = 100) -> LoginThrottle {
+    var settings = LoginSettings()
+    settings.account.free = account
+    settings.address.free = address
+    return LoginThrottle(settings) { [clock] in clock.now.load(ordering: .relaxed) }
+  }
+
+  private func fail(_ throttle: LoginThrottle, _ email: String, _ address: NetworkAddress? = nil) async -> String {
+    do {
+      try await throttle.attempt(email, from: address) { throw ServiceError.rejected(.credentialsRejected) }
+      return "passed"
+    } catch Refusal.tooManyAttempts(let seconds) {
+      return "wait \(seconds)"
+    } catch ServiceError.rejected(.credentialsRejected) {
+      return "wrong"
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  @Test("an account is slowed from wherever it is tried, in any case of its name")
+  func account() async {
+    let throttle = throttle()
+    for email in ["a@x.org", "A@x.org", "a@X.org"] { #expect(await fail(throttle, email) == "wrong") }
+    #expect(await fail(throttle, "a@x.org") == "wait 1")
+    #expect(await fail(throttle, "b@x.org") == "wrong")
+  }
+
+  @Test("the password is not looked at while one has to wait, right or wrong")
+  func notLookedAt() async throws {
+    let throttle = throttle()
+    for _ in 0..<3 { _ = await fail(throttle, "a@x.org") }
+    await #expect(throws: Refusal.tooManyAttempts(retryAfterSeconds: 1)) {
+      try await throttle.attempt("a@x.org", from: nil) { Issue.record("looked at") }
+    }
+    clock.now.store(second, ordering: .relaxed)
+    try await throttle.attempt("a@x.org", from: nil) {}
+  }
+
+  @Test("one waits from when the password was found wrong, however long that took")
+  func slowHashing() async {
+    let throttle = throttle()
+    for _ in 0..<2 { #expect(await fail(throttle, "a") == "wrong") }
+    await #expect(throws: ServiceError.self) {
+      try await throttle.attempt("a", from: nil) {
+        clock.now.store(100 * second, ordering: .relaxed)
+        throw ServiceError.rejected(.credentialsRejected)
+      }
+    }
+    #expect(await fail(throttle, "a") == "wait 1")
+  }
+
+  @Test("success forgets the account, but not the address")
+  func success() async throws {
+    let throttle = throttle(account: 2, address: 3)
+    let here = NetworkAddress("192.0.2.1")
+    for _ in 0..<2 { #expect(await fail(throttle, "a@x.org", here) == "wrong") }
+    try await throttle.attempt("a@x.org", from: here) {}
+    for _ in 0..<2 { #expect(await fail(throttle, "a@x.org", here) == "wrong") }
+    #expect(await fail(throttle, "other@x.org", here) == "wait 1")
+    #expect(await fail(throttle, "other@x.org", NetworkAddress("192.0.2.2")) == "wrong")
+  }
+
+  @Test("a refusal of the address costs the account nothing")
+  func addressFirst() async {
+    let throttle = throttle(account: 1, address: 1)
+    let (here, there) = (NetworkAddress("192.0.2.1"), NetworkAddress("192.0.2.2"))
+    for name in ["b", "c"] { #expect(await fail(throttle, name, here) == "wrong") }
+    for _ in 0..<9 { #expect(await fail(throttle, "a", here) == "wait 1") }
+    #expect(await fail(throttle, "a", there) == "wrong")
+  }
+
+  @Test("another rejection means that the password was right; a failure of the machine means nothing")
+  func otherErrors() async {
+    let throttle = throttle()
+    for _ in 0..<9 {
+      await #expect(throws: ServiceError.self) {
+        try await throttle.attempt("a", from: nil) { throw ServiceError.rejected(.sessionRefreshed) }
+      }
+      await #expect(throws: Slow.self) { try await throttle.attempt("b", from: nil) { throw Slow() } }
+    }
+    for name in ["a", "b"] { #expect(await fail(throttle, name) == "wrong") }
+  }
+
+  @Test("many attempts at once count as many")
+  func atOnce() async {
+    let throttle = throttle(account: 5)
+    let waited = await withTaskGroup(of: String.self) { group in
+      for _ in 0..<50 { group.addTask { await fail(throttle, "a@x.org") } }
+      return await group.reduce(into: 0) { $0 += $1.hasPrefix("wait") ? 1 : 0 }
+    }
+    #expect(waited == 44)
+  }
+
+  @Test("switched off, it lets everything through")
+  func off() async {
+    var settings = LoginSettings()
+    settings.isOn = false
+    let throttle = LoginThrottle(settings)
+    for _ in 0..<99 { #expect(await fail(throttle, "a") == "wrong") }
+  }
+}

@@ -1,0 +1,133 @@
+import HTTPTypes
+import Testing
+
+@testable import ChatServer
+
+private let second: UInt64 = 1_000_000_000
+
+@Suite("A token bucket")
+struct TokenBucketSpecs {
+  private func rate(_ requests: Int, _ seconds: Int) throws -> TokenBucket.Rate {
+    try #require(TokenBucket.Rate(RatePolicy(requests: requests, seconds: seconds)))
+  }
+
+  @Test("lets as many through at once as it holds, and no more", arguments: [1, 2, 3, 7, 1_000])
+  func burst(size: Int) throws {
+    let rate = try rate(size, 60)
+    var bucket = TokenBucket()
+    for left in (0..<size).reversed() {
+      guard case .admitted(left, _) = bucket.take(at: 5 * second, under: rate) else {
+        Issue.record("refused with \(left + 1) left")
+        return
+      }
+    }
+    guard case .refused(let wait) = bucket.take(at: 5 * second, under: rate) else {
+      Issue.record("the bucket is empty, and lets one through")
+      return
+    }
+    #expect(wait == rate.interval)
+  }
+
+  @Test("lets one through again exactly when it has come back, and a refusal costs nothing")
+  func refill() throws {
+    let rate = try rate(2, 10)
+    var bucket = TokenBucket()
+    _ = bucket.take(at: 0, under: rate)
+    _ = bucket.take(at: 0, under: rate)
+    #expect(bucket.take(at: 5 * second - 1, under: rate) == .refused(retryIn: 1))
+    #expect(bucket.take(at: 5 * second - 1, under: rate) == .refused(retryIn: 1))
+    #expect(bucket.take(at: 5 * second, under: rate) == .admitted(left: 0, fullIn: 10 * second))
+    #expect(bucket.take(at: 5 * second, under: rate) == .refused(retryIn: 5 * second))
+    #expect(bucket.take(at: 15 * second, under: rate) == .admitted(left: 1, fullIn: 5 * second))
+  }
+
+  @Test("is never fuller than full, however long it rests")
+  func rests() throws {
+    let rate = try rate(3, 3)
+    var bucket = TokenBucket()
+    #expect(bucket.take(at: 1_000_000 * second, under: rate) == .admitted(left: 2, fullIn: second))
+    #expect(bucket.take(at: 2_000_000 * second, under: rate) == .admitted(left: 2, fullIn: second))
+  }
+
+  @Test("holds over a long time to its rate")
+  func longRun() throws {
+    let rate = try rate(100, 10)
+    var bucket = TokenBucket()
+    var admitted = 0
+    for millisecond in 0..<100_000 {
+      if case .admitted = bucket.take(at: UInt64(millisecond) * 1_000_000, under: rate) { admitted += 1 }
+    }
+    // A full bucket, and ten a second for a hundred seconds.
+    #expect((1_098...1_100).contains(admitted))
+  }
+
+  @Test("of no requests stands for no limit")
+  func off() {
+    #expect(TokenBucket.Rate(RatePolicy(requests: 0, seconds: 60)) == nil)
+    #expect(RateLimit<Int>("user", RatePolicy(requests: 0, seconds: 60)) == nil)
+  }
+}
+
+@Suite("A bounded table")
+struct BoundedTableSpecs {
+  @Test("never holds more than its limit", arguments: [2, 10, 1_000])
+  func bounded(limit: Int) {
+    var table = BoundedTable<Int, Int>(limit: limit)
+    for key in 0..<(5 * limit) {
+      table.update(key, usual: 0) { $0 += 1 }
+      #expect(table.count <= limit)
+    }
+  }
+
+  @Test("remembers half its limit of the newest, and whoever is looked up again")
+  func remembers() {
+    var table = BoundedTable<Int, Int>(limit: 100)
+    for key in 0..<1_000 {
+      table.update(key, usual: 0) { $0 = key }
+      table.update(-1, usual: 0) { $0 += 1 }
+    }
+    for key in 951..<1_000 { #expect(table.update(key, usual: 0) { $0 } == key) }
+    #expect(table.update(-1, usual: 0) { $0 } == 1_000)
+    #expect(table.update(3, usual: -7) { $0 } == -7)
+  }
+
+  @Test("forgets what is removed, in either half")
+  func removes() {
+    var table = BoundedTable<Int, Int>(limit: 4)
+    for key in 1...3 { table.update(key, usual: 0) { $0 = key } }
+    for key in 1...3 {
+      table.remove(key)
+      #expect(table.update(key, usual: 9) { $0 } == 9)
+    }
+  }
+}
+
+@Suite("A rate limit")
+struct RateLimitSpecs {
+  @Test("counts each key by itself, and tells where one stands")
+  func keys() throws {
+    let limit = try #require(RateLimit<String>("user", RatePolicy(requests: 4, seconds: 60)))
+    for key in ["a", "b"] {
+      let standings = try (0..<4).map { _ in try limit.take(key, at: 0) }
+      #expect(standings.map(\.left) == [3, 2, 1, 0])
+      #expect(standings.map(\.reset) == [15, 30, 45, 60])
+      #expect(standings.map(\.isLow) == [false, false, true, true])
+    }
+    let refusal = #expect(throws: Refusal.self) { try limit.take("a", at: 1) }
+    #expect(
+      refusal
+        == .rateLimited(RateStanding(name: "user", policy: RatePolicy(requests: 4, seconds: 60), left: 0, reset: 15)))
+    #expect(try limit.take("c", at: 1).left == 3)
+  }
+
+  @Test("is told in the fields of the draft, with Retry-After")
+  func fields() {
+    let mapping = ProblemMapping(
+      Refusal.rateLimited(
+        RateStanding(name: "address", policy: RatePolicy(requests: 4, seconds: 60), left: 0, reset: 15)))
+    #expect(mapping.status == .tooManyRequests)
+    #expect(mapping.headers[.retryAfter] == "15")
+    #expect(mapping.headers[.rateLimitPolicy] == #""address";q=4;w=60"#)
+    #expect(mapping.headers[.rateLimit] == #""address";r=0;t=15"#)
+  }
+}

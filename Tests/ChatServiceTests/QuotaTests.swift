@@ -1,0 +1,117 @@
+import ChatDomain
+import ChatPrimitives
+import ChatService
+import Foundation
+import Testing
+
+@Suite("Quotas")
+struct QuotaTests {
+  private let room: RoomID = fixed(10)
+
+  private func bench(_ directory: String? = nil, messages: UInt64?) async throws -> ServiceBench {
+    let directory =
+      directory ?? FileManager.default.temporaryDirectory.appendingPathComponent("hansard-\(UUID())").path
+    return try await ServiceBench(
+      directory: directory, keepsDirectory: true, quotas: Quotas(messagesPerDay: messages))
+  }
+
+  private func create(_ bench: ServiceBench) async throws -> UserID {
+    let alice = try await bench.user(1)
+    _ = try await bench.chat.performRoom(
+      room, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: Principal(user: alice))
+    return alice
+  }
+
+  private func isRefused(_ bench: ServiceBench, _ number: UInt64, by user: UserID) async throws -> Bool {
+    do {
+      _ = try await bench.send("x", number, to: room, by: user)
+      return false
+    } catch ServiceError.rejected(.quotaExceeded) {
+      return true
+    }
+  }
+
+  /// The tests take less than a minute, and may begin just before midnight.
+  private func awayFromMidnight() async throws {
+    let left = UsageDay(of: ChatService.now()).secondsLeft(at: ChatService.now())
+    if left < 60 { try await Task.sleep(for: .seconds(left)) }
+  }
+
+  @Test("the limit holds to the message, also over restarts with and without the read models; a retry is free")
+  func restarts() async throws {
+    try await awayFromMidnight()
+    let first = try await bench(messages: 5)
+    let alice = try await create(first)
+    for number: UInt64 in 100..<103 { #expect(try await !isRefused(first, number, by: alice)) }
+    #expect(try await !isRefused(first, 100, by: alice))
+    try first.close()
+
+    let second = try await bench(first.directory, messages: 5)
+    #expect(try await !isRefused(second, 103, by: alice))
+    try second.close()
+
+    try FileManager.default.removeItem(atPath: first.directory + "/views")
+    let third = try await bench(first.directory, messages: 5)
+    #expect(try await !isRefused(third, 104, by: alice))
+    #expect(try await isRefused(third, 105, by: alice))
+    // Repeats of what was sent are answered all the same.
+    #expect(try await !isRefused(third, 104, by: alice))
+    // What a service sends in her name does not count, and is not held up.
+    let asService = Principal(user: alice, service: ServiceBench.service)
+    _ = try await third.chat.perform(try third.chat.send(.plain("x"), as: fixed(106), to: room, by: asService))
+    #expect(try await isRefused(third, 107, by: alice))
+    try third.close()
+
+    let fourth = try await bench(first.directory, messages: 6)
+    #expect(try await !isRefused(fourth, 108, by: alice))
+    #expect(try await isRefused(fourth, 109, by: alice))
+    try fourth.close()
+    let unlimited = try await bench(first.directory, messages: nil)
+    #expect(try await !isRefused(unlimited, 110, by: alice))
+    try unlimited.close()
+    try FileManager.default.removeItem(atPath: first.directory)
+  }
+}
+
+@Suite("Passwords")
+struct PasswordRulesTests {
+  private func flaw(
+    _ password: String, email: String? = "anna.lee@example.org", nickname: String = "Anna the First"
+  ) -> InvalidInput? {
+    do {
+      try PasswordRules.check(password, email: email, nickname: nickname)
+      return nil
+    } catch ServiceError.invalid(let input) {
+      return input
+    } catch {
+      return nil
+    }
+  }
+
+  @Test(
+    "those that are guessed first are refused, in any case",
+    arguments: ["password", "PassWord", "12345678", "qwertyuiop", "Iloveyou1", "1q2w3e4r", "P@ssw0rd", "00000000"])
+  func common(password: String) {
+    #expect(flaw(password) == .passwordTooCommon)
+  }
+
+  @Test(
+    "the account's own names are refused",
+    arguments: ["anna.lee", "ANNA.LEE", "anna.lee@example.org", "anna the first"])
+  func own(password: String) {
+    #expect(flaw(password) == .passwordTooCommon)
+    #expect(flaw(password, email: nil, nickname: "Ben") == nil)
+  }
+
+  @Test("others are taken", arguments: ["correct horse", "password of mine", "annalee42", "qwertyuiop and more"])
+  func taken(password: String) {
+    #expect(flaw(password) == nil)
+  }
+
+  @Test("length goes first")
+  func length() {
+    #expect(flaw("1234567") == .passwordTooShort)
+    #expect(flaw(String(repeating: "x", count: Limits.passwordBytes + 1)) == .passwordTooLong)
+    #expect(flaw(String(repeating: "xy", count: Limits.passwordBytes / 2)) == nil)
+  }
+}

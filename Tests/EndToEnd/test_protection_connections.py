@@ -1,0 +1,161 @@
+"""Heads, bodies and connections have their bounds, and who drips is cut off."""
+
+import json
+import socket
+import time
+
+import pytest
+import requests
+
+from harness.client import Api
+from harness.contract import contract
+from harness.errors import documented_codes
+from harness.server import UNLIMITED, Server
+
+TARGET_BYTES = 8 * 1024
+HEADER_FIELDS = 100
+FIELD_BYTES = 16 * 1024
+
+
+@pytest.fixture(scope="module")
+def impatient(tmp_path_factory):
+    """A server that waits two seconds for a head, and two for a body that brings less than 1,000 bytes a second."""
+    environment = UNLIMITED | {
+        "HANSARD_CONNECTIONS_HEAD_SECONDS": "2", "HANSARD_CONNECTIONS_BODY_SECONDS": "2",
+        "HANSARD_CONNECTIONS_BODY_BYTES_PER_SECOND": "1000",
+    }
+    server = Server(tmp_path_factory.mktemp("impatient") / "data", environment=environment).start()
+    yield server
+    server.end()
+
+
+def connect(server: Server) -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", server.port))
+    connection.settimeout(30)
+    return connection
+
+
+def drip(connection: socket.socket, seconds: float) -> float:
+    """Sends a byte every tenth of a second until the connection is closed; how long that took."""
+    began = time.monotonic()
+    connection.setblocking(False)
+    while time.monotonic() - began < seconds:
+        try:
+            connection.send(b"x")
+            if connection.recv(1024) == b"":
+                break
+        except BlockingIOError:
+            pass
+        except OSError:
+            break
+        time.sleep(0.1)
+    return time.monotonic() - began
+
+
+def answer_of(connection: socket.socket) -> tuple[int, dict[str, str], dict]:
+    data = b""
+    while chunk := connection.recv(65_536):
+        data += chunk
+    head, body = data.split(b"\r\n\r\n", 1)
+    status, *fields = head.decode().split("\r\n")
+    return int(status.split()[1]), dict(field.split(": ", 1) for field in fields), json.loads(body)
+
+
+def test_a_target_has_its_bound(server):
+    api = Api(server)
+    path = "/v1/nothing?x="
+    for size, code in ((-1, "route_not_found"), (0, "route_not_found"), (1, "target_too_long")):
+        api.refused(code, "GET", path + "y" * (TARGET_BYTES - len(path) + size))
+
+
+def test_a_head_has_its_bounds_and_the_answer_says_so(server):
+    def answer(fields: dict[str, str]) -> requests.Response:
+        url = f"{server.url}/v1/me"
+        response = requests.get(url, headers=fields, timeout=10)
+        contract().check("GET", url, response)
+        return response
+
+    usual = len(requests.Session().headers) + 1
+    for count, status in ((HEADER_FIELDS - usual, 401), (HEADER_FIELDS - usual + 1, 431)):
+        assert answer({f"X-{number}": "1" for number in range(count)}).status_code == status
+    for size, status in ((FIELD_BYTES, 401), (FIELD_BYTES + 1, 431)):
+        assert answer({"X-Long": "x" * size}).status_code == status
+    refused = answer({f"X-{number}": "x" * 4_000 for number in range(9)})
+    assert refused.status_code == 431 == documented_codes()["headers_too_large"]
+    assert refused.headers["Connection"] == "close"
+
+
+def test_a_head_that_drips_is_cut_off(impatient):
+    connection = connect(impatient)
+    connection.sendall(b"GET /v1/me HTTP/1.1\r\nHost: h\r\nX-Slow: ")
+    assert 1.5 < drip(connection, 20) < 6
+    # The second one of a connection is no better off.
+    connection = connect(impatient)
+    connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert b"200" in connection.recv(4096)
+    time.sleep(3)
+    connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\nX-Slow: ")
+    assert 1.5 < drip(connection, 20) < 6
+
+
+def test_a_body_that_drips_is_cut_off(impatient):
+    connection = connect(impatient)
+    connection.sendall(
+        b"POST /v1/accounts HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n")
+    assert 1.5 < drip(connection, 20) < 6
+
+
+def test_a_body_that_comes_steadily_is_waited_for(impatient):
+    connection = connect(impatient)
+    body = b" " * 9_997 + b"{}\n"
+    connection.sendall(
+        b"POST /v1/accounts HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 10000\r\n\r\n")
+    for start in range(0, len(body), 2_000):
+        connection.sendall(body[start : start + 2_000])
+        time.sleep(1)
+    status, _, problem = answer_of(connection)
+    assert status == 400 and problem["code"] == "invalid_field"
+
+
+def test_a_body_that_nobody_reads_is_cut_off(impatient):
+    """An ingest may rest, but not when it was refused."""
+    connection = connect(impatient)
+    connection.sendall(b"POST /v1/ingest HTTP/1.1\r\nHost: h\r\nContent-Length: 9000\r\n\r\n")
+    assert b" 401 " in connection.recv(4096)
+    assert 1.5 < drip(connection, 20) < 6
+
+
+def test_connections_have_their_bound(tmp_path):
+    server = Server(
+        tmp_path / "data", environment=UNLIMITED | {"HANSARD_CONNECTIONS_MAXIMUM": "4"}).start()
+    try:
+        held = [connect(server) for _ in range(4)]
+        for connection in held:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert all(b" 200 " in connection.recv(4096) for connection in held)
+        waiting = connect(server)
+        waiting.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
+        waiting.settimeout(1)
+        with pytest.raises(TimeoutError):
+            waiting.recv(4096)
+        held.pop().close()
+        waiting.settimeout(10)
+        assert b" 200 " in waiting.recv(4096)
+        for connection in [*held, waiting]:
+            connection.close()
+    finally:
+        server.end()
+
+
+def test_every_answer_says_how_it_is_to_be_taken(server, anna, room):
+    answers = [
+        anna.request("GET", "/v1/me"), anna.request("GET", "/v1/nothing"), anna.request("PUT", "/v1/me"),
+        Api(server).request("GET", "/v1/me"), Api(server).request("GET", "/healthz"),
+        anna.request("PUT", room.message("018f2f4e-1111-7abc-8def-0123456789ab"), {"text": "hello"}),
+        anna.request("POST", "/v1/accounts", data=b"{"),
+    ]
+    assert [answer.status_code for answer in answers] == [200, 404, 405, 401, 200, 201, 400]
+    for answer in answers:
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Cache-Control"] == "no-store"

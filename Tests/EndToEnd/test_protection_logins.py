@@ -1,0 +1,71 @@
+"""Passwords that are guessed, and guessing them."""
+
+import time
+
+import pytest
+
+from harness.client import Api, new_id
+from harness.people import PASSWORD, World
+from harness.server import UNLIMITED, Server
+
+
+def start(tmp_path, **settings) -> World:
+    environment = UNLIMITED | {f"HANSARD_{name}": str(value) for name, value in settings.items()}
+    return World(Server(tmp_path / "data", environment=environment).start())
+
+
+def login(api: Api, email: str, password: str, **options):
+    return api.request("POST", "/v1/sessions", {"email": email, "password": password}, **options)
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_guessing_is_slowed_alike_for_accounts_that_exist_and_others(tmp_path, exists):
+    world = start(tmp_path, LOGINS_FREE_ATTEMPTS=2)
+    try:
+        email = world.account().email if exists else f"{new_id()}@example.org"
+        codes = []
+        for _ in range(3):
+            codes.append(login(world.nobody, email, "wrong horse").json()["code"])
+        began = time.monotonic()
+        refused = login(world.nobody, email.upper(), PASSWORD)
+        # Before any password is hashed, which takes a tenth of a second and more.
+        took = time.monotonic() - began
+        assert codes == ["credentials_rejected"] * 3
+        assert refused.status_code == 429 and refused.json()["code"] == "too_many_attempts"
+        assert refused.headers["Retry-After"] == "1" and took < 0.1
+        time.sleep(1.1)
+        assert login(world.nobody, email, "wrong horse").json()["code"] == "credentials_rejected"
+        assert login(world.nobody, email, "wrong horse").headers["Retry-After"] == "2"
+        time.sleep(2.1)
+        last = login(world.nobody, email, PASSWORD)
+        assert last.status_code == (201 if exists else 401)
+        if exists:
+            # All is forgotten.
+            assert [login(world.nobody, email, "wrong horse").status_code for _ in range(3)] == [401] * 3
+    finally:
+        world.server.end()
+
+
+def test_an_address_is_slowed_whichever_account_it_tries(tmp_path):
+    world = start(tmp_path, LOGINS_FREE_ATTEMPTS_PER_ADDRESS=3, PROXIES_TRUSTED="127.0.0.1")
+    try:
+        anna = world.account()
+        here, there = {"X-Forwarded-For": "192.0.2.1"}, {"X-Forwarded-For": "192.0.2.2"}
+        answers = [login(world.nobody, f"{new_id()}@example.org", "wrong horse", headers=here) for _ in range(5)]
+        assert [answer.status_code for answer in answers] == [401] * 4 + [429]
+        assert login(world.nobody, anna.email, PASSWORD, headers=here).status_code == 429
+        assert login(world.nobody, anna.email, PASSWORD, headers=there).status_code == 201
+        # A service does not log in by password, and is not held up.
+        world.acting_as(anna.id).post("/v1/sessions", {}, headers=here)
+    finally:
+        world.server.end()
+
+
+def test_passwords_that_are_guessed_first_are_refused(world):
+    name = f"anna-{new_id()}"
+    body = {"email": f"{name}@example.org", "nickname": "Anna of the Lakes"}
+    for password in ("password", "Password123", "QWERTYUIOP", "12345678", name, name.upper(), body["email"],
+                     "anna of the lakes"):
+        problem = world.nobody.refused("password_too_common", "POST", "/v1/accounts", body | {"password": password})
+        assert name not in problem["detail"].lower()
+    world.nobody.post("/v1/accounts", body | {"password": f"{name} of the lakes"})

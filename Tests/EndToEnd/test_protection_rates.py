@@ -1,0 +1,175 @@
+"""Rate limits per address, user and device; quotas."""
+
+import re
+import time
+
+import pytest
+
+from harness.client import Api, new_id
+from harness.people import World
+from harness.server import UNLIMITED, Server
+
+SECONDS = 1000
+
+
+@pytest.fixture
+def limited(tmp_path):
+    """A server with limits; further settings go by their variables without the prefix."""
+    servers = []
+
+    def start(**settings) -> Server:
+        environment = {f"HANSARD_{name}": str(value) for name, value in settings.items()}
+        server = Server(tmp_path / f"data{len(servers)}", environment=environment).start()
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        server.end()
+
+
+def fields(response) -> dict:
+    """Of `RateLimit` and `RateLimit-Policy`: by name, the parameters."""
+    found = {}
+    for header in ("RateLimit", "RateLimit-Policy"):
+        for item in response.headers.get(header, "").split(", "):
+            if match := re.fullmatch(r'"(\w+)"((?:;[a-z]=\d+)+)', item):
+                parameters = dict(part.split("=") for part in match.group(2)[1:].split(";"))
+                found.setdefault(match.group(1), {}).update({key: int(value) for key, value in parameters.items()})
+    return found
+
+
+def statuses(api: Api, count: int, path: str = "/v1/me", **options) -> list[int]:
+    return [api.request("GET", path, **options).status_code for _ in range(count)]
+
+
+def test_a_user_is_limited_and_told_so(limited):
+    world = World(limited(RATE_LIMITS_USER_REQUESTS=10, RATE_LIMITS_USER_SECONDS=SECONDS))
+    anna, ben = world.users("Anna", "Ben")
+    answers = [anna.request("GET", "/v1/me") for _ in range(12)]
+    assert [answer.status_code for answer in answers] == [200] * 10 + [429] * 2
+    # Who has more than half is not bothered with fields.
+    assert fields(answers[4]) == {}
+    low = fields(answers[6])["user"]
+    assert low["q"] == 10 and low["w"] == SECONDS and low["r"] == 3 and SECONDS * 0.68 < low["t"] <= SECONDS * 0.7
+    refused = answers[-1]
+    assert refused.json()["code"] == "rate_limited" and "user" in refused.json()["detail"]
+    assert fields(refused)["user"]["r"] == 0
+    assert int(refused.headers["Retry-After"]) == fields(refused)["user"]["t"]
+    assert SECONDS / 10 - 30 < int(refused.headers["Retry-After"]) <= SECONDS / 10
+    # Another user has limits of his own; a service has none, nor has what it does in her name.
+    assert statuses(ben, 5) == [200] * 5
+    assert statuses(world.acting_as(anna.id), 30) == [200] * 30
+    assert statuses(anna, 1) == [429]
+
+
+def test_what_is_refused_has_written_nothing_and_succeeds_later(limited):
+    world = World(limited(RATE_LIMITS_USER_REQUESTS=3, RATE_LIMITS_USER_SECONDS=6))
+    anna = world.user("Anna")
+    room = world.acting_as(anna.id).post("/v1/rooms", {"id": new_id(), "name": "Tea"})["id"]
+    path = f"/v1/rooms/{room}/messages/{new_id()}"
+    for _ in range(3):
+        anna.put(f"/v1/rooms/{room}/messages/{new_id()}", {"text": "hello"})
+    head = world.head
+    response = anna.request("PUT", path, {"text": "late"})
+    assert response.status_code == 429 and world.head == head
+    time.sleep(int(response.headers["Retry-After"]))
+    anna.put(path, {"text": "late"})
+
+
+def test_a_device_is_limited_beside_its_user(limited):
+    world = World(limited(RATE_LIMITS_DEVICE_REQUESTS=5, RATE_LIMITS_DEVICE_SECONDS=SECONDS))
+    anna = world.account("Anna", deviceId=new_id())
+    assert statuses(anna, 6) == [200] * 5 + [429]
+    assert fields(anna.request("GET", "/v1/me")) == {"device": {"q": 5, "w": SECONDS, "r": 0, "t": 200}}
+    other = Api(world.server, world.login(anna.email, deviceId=new_id())["accessToken"])
+    assert statuses(other, 5) == [200] * 5
+    # A session without a device is its user's alone.
+    without = Api(world.server, world.login(anna.email)["accessToken"])
+    assert statuses(without, 20) == [200] * 20
+
+
+def test_an_address_is_limited_whoever_asks_and_for_whatever(limited):
+    server = limited(RATE_LIMITS_ADDRESS_REQUESTS=20, RATE_LIMITS_ADDRESS_SECONDS=SECONDS)
+    world = World(server)
+    anna = world.user("Anna")
+    assert statuses(anna, 5) == [200] * 5
+    assert statuses(world.nobody, 5) == [401] * 5
+    assert statuses(Api(server, "hsa_wrong"), 5) == [401] * 5
+    assert statuses(world.nobody, 5, "/v1/nothing") == [404] * 5
+    for api, path in ((anna, "/v1/me"), (world.nobody, "/v1/nothing"), (Api(server, "hsa_wrong"), "/v1/me")):
+        response = api.request("GET", path)
+        assert response.status_code == 429 and fields(response)["address"]["q"] == 20
+    # A service and the machine's own probes are not held up.
+    assert statuses(world.admin, 30, "/v1/admin/users?externalId=x") == [200] * 30
+    assert statuses(world.nobody, 30, "/readyz") + statuses(world.nobody, 30, "/healthz") == [200] * 60
+
+
+def test_a_forwarded_address_counts_from_trusted_proxies_alone(limited):
+    limit = {"RATE_LIMITS_ADDRESS_REQUESTS": 2, "RATE_LIMITS_ADDRESS_SECONDS": SECONDS}
+    believing = Api(limited(PROXIES_TRUSTED="127.0.0.0/8, 10.0.0.0/8", **limit))
+    for client in ("198.51.100.1", "198.51.100.2", "1.1.1.1, 198.51.100.3, 10.0.0.1", "2001:db8::1"):
+        assert statuses(believing, 3, headers={"X-Forwarded-For": client}) == [401, 401, 429], client
+    # What a client writes itself stands before what the proxy saw.
+    assert statuses(believing, 1, headers={"X-Forwarded-For": "9.9.9.9, 198.51.100.1"}) == [429]
+    # One network of version 6 is one client.
+    assert statuses(believing, 1, headers={"X-Forwarded-For": "2001:db8::ffff"}) == [429]
+    doubting = Api(limited(**limit))
+    answers = [statuses(doubting, 1, headers={"X-Forwarded-For": f"198.51.100.{n}"})[0] for n in range(4)]
+    assert answers == [401, 401, 429, 429]
+
+
+def test_services_can_be_counted_too(limited):
+    server = limited(
+        RATE_LIMITS_COUNT_SERVICES="true", RATE_LIMITS_USER_REQUESTS=3, RATE_LIMITS_USER_SECONDS=SECONDS)
+    world = World(server)
+    anna = world.user("Anna")
+    # Her session was one of them.
+    assert statuses(world.acting_as(anna.id), 3) == [200, 200, 429]
+
+
+def test_the_defaults_are_in_nobodys_way(limited):
+    world = World(limited())
+    anna = world.user("Anna")
+    room = anna.room("Tea")
+    answers = [anna.request("PUT", room.message(new_id()), {"text": "hello"}) for _ in range(300)]
+    assert {answer.status_code for answer in answers} == {201}
+    assert all(fields(answer) == {} for answer in answers)
+
+
+@pytest.mark.parametrize("how", ["restart", "kill"])
+def test_a_quota_of_messages_survives(tmp_path, how):
+    if time.time() % 86_400 > 86_400 - 120:
+        time.sleep(121)
+    server = Server(tmp_path / "data", environment=UNLIMITED | {"HANSARD_QUOTAS_MESSAGES_PER_DAY": "4"}).start()
+    try:
+        world = World(server)
+        anna, ben = world.users("Anna", "Ben")
+        room = anna.room("Tea", ben)
+        first = new_id()
+        for id in (first, new_id(), new_id()):
+            anna.send(room, "hello", id)
+        if how == "restart":
+            server.restart()
+        else:
+            server.kill()
+            server.start()
+        anna.send(room, "hello")
+        problem = anna.request("PUT", room.message(new_id()), {"text": "more"})
+        assert problem.status_code == 429 and problem.json()["code"] == "quota_exceeded"
+        assert abs(int(problem.headers["Retry-After"]) - (86_400 - time.time() % 86_400)) < 5
+        # A retry is answered; so are other things that she does, and what others do.
+        anna.send(room, "hello", first, expect=200)
+        anna.patch(room.message(first), {"text": "better"}, key=new_id())
+        anna.put(f"{room.path}/read-marker", {"messageId": first}, key=new_id(), expect=200)
+        ben.send(room, "hello")
+        # Lines of an ingest are held against it one by one.
+        results = ben.ingest([
+            {"op": "message.send", "roomId": room.id, "id": new_id(), "text": "hello"} for _ in range(5)
+        ])
+        assert [result["status"] for result in results] == [201] * 3 + [429] * 2
+        assert results[-1]["code"] == "quota_exceeded"
+        # A service may send in her name.
+        world.acting_as(anna.id).put(room.message(new_id()), {"text": "your order"})
+    finally:
+        server.end()

@@ -1,0 +1,62 @@
+"""The settings file of `hansard serve`, with the environment above it and the options on top."""
+
+import json
+
+import pytest
+
+from harness.client import Api
+from harness.command import hansard
+from harness.server import Server
+
+
+def written(folder, text) -> str:
+    path = folder / "hansard.json"
+    path.write_text(text if isinstance(text, str) else json.dumps(text))
+    return str(path)
+
+
+def test_the_file_counts_below_the_environment_and_the_options(tmp_path, monkeypatch):
+    file = written(tmp_path, {"accessTokenLifetime": 111, "push": {"file": str(tmp_path / "notices")}})
+    server = Server(tmp_path / "data", "--config", file)
+    email, password = "anna@example.org", "correct horse battery"
+
+    def lifetime() -> int:
+        server.start()
+        try:
+            # A notice is written for nobody, but the file is there: the rest of the file counts throughout.
+            assert (tmp_path / "notices").exists()
+            api = Api(server)
+            api.request("POST", "/v1/accounts", {"id": "018f2f4e-7777-7abc-8def-0123456789ab", "nickname": "Anna",
+                                                 "email": email, "password": password})
+            return api.post("/v1/sessions", {"email": email, "password": password})["expiresIn"]
+        finally:
+            server.end()
+
+    assert 105 <= lifetime() <= 111
+    monkeypatch.setenv("HANSARD_ACCESS_TOKEN_LIFETIME", "222")
+    assert 215 <= lifetime() <= 222
+    server.flags += ("--access-token-lifetime", "333")
+    assert 325 <= lifetime() <= 333
+
+
+@pytest.mark.parametrize(
+    ("text", "complaints"),
+    [
+        ("{", ["hansard.json cannot be used"]),
+        ("[]", ["hansard.json cannot be used", "no JSON object"]),
+        ({"lisen": "x", "push": {"webhok": "y"}}, ["no setting lisen", "no setting push.webhok", "hansard settings"]),
+        ({"accessTokenLifetime": "long"}, ["accessTokenLifetime in", "not a whole number"]),
+        ({"accessTokenLifetime": 0, "listen": "x"}, ["1 to 31536000", "HOST:PORT"]),
+    ],
+)
+def test_a_wrong_file_is_refused_before_anything_is_made(tmp_path, text, complaints):
+    outcome = hansard("serve", "--data", tmp_path / "data", "--config", written(tmp_path, text), expect=None)
+    assert outcome.status == 2
+    for complaint in complaints:
+        assert complaint in outcome.errors
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    outcome = hansard("serve", "--data", tmp_path / "data", "--config", tmp_path / "none.json", expect=None)
+    assert outcome.status == 2 and "no readable file" in outcome.errors and "none.json" in outcome.errors

@@ -1,0 +1,90 @@
+import ChatDomain
+import ChatServer
+import Configuration
+import Foundation
+import Testing
+
+@testable import hansard
+
+@Suite struct ProtectionSettingsTests {
+  private func read(_ text: String) throws -> (settings: ServeSettings, problems: [String]) {
+    let (settings, problems) = ServeSettings.read([try .file("h.json", Data(text.utf8))])
+    return (settings, problems.map(\.description))
+  }
+
+  @Test("every limit is read from its own key")
+  func values() throws {
+    let (settings, problems) = try read(
+      """
+      {
+        "rateLimits": {
+          "enabled": false, "countServices": true, "user": {"requests": 1, "seconds": 2},
+          "device": {"requests": 3, "seconds": 4}, "address": {"requests": 5, "seconds": 6}
+        },
+        "logins": {"slowed": false, "freeAttempts": 7, "freeAttemptsPerAddress": 8, "longestDelay": 9, "memory": 10},
+        "quotas": {"messagesPerDay": 11, "mediaBytesPerDay": 12},
+        "connections": {"maximum": 13, "headSeconds": 14, "bodySeconds": 15, "bodyBytesPerSecond": 16},
+        "tls": {"certificateFile": "c", "keyFile": "k", "http2": false},
+        "proxies": {"trusted": ["10.0.0.0/8", "::1"]},
+        "crossOrigin": {"origins": ["https://a.example", "http://localhost:3000"], "maximumAge": 17}
+      }
+      """)
+    #expect(problems == [])
+    let protection = settings.protection
+    #expect(!protection.rateLimits.isOn && protection.rateLimits.countsServices)
+    #expect(protection.rateLimits.user == RatePolicy(requests: 1, seconds: 2))
+    #expect(protection.rateLimits.device == RatePolicy(requests: 3, seconds: 4))
+    #expect(protection.rateLimits.address == RatePolicy(requests: 5, seconds: 6))
+    #expect(!protection.logins.isOn)
+    #expect(protection.logins.account == AttemptPolicy(free: 7, longestDelay: 9, memory: 10))
+    #expect(protection.logins.address == AttemptPolicy(free: 8, longestDelay: 9, memory: 10))
+    #expect(settings.quotas == Quotas(messagesPerDay: 11, mediaBytesPerDay: 12))
+    var connections = ConnectionSettings()
+    (connections.maximum, connections.headSeconds) = (13, 14)
+    (connections.bodySeconds, connections.bodyBytesPerSecond) = (15, 16)
+    #expect(protection.connections == connections)
+    #expect(protection.tls == TLSSettings(certificateFile: "c", keyFile: "k", offersHTTP2: false))
+    let ranges = ["10.0.0.0/8", "::1"].compactMap { NetworkRange($0) }
+    #expect(protection.proxies == TrustedProxies(ranges))
+    #expect(protection.crossOrigin.origins == ["https://a.example", "http://localhost:3000"])
+    #expect(protection.crossOrigin.maximumAge == 17)
+  }
+
+  @Test("without anything, rates and logins are limited, and quotas, TLS, proxies and CORS are off")
+  func usual() throws {
+    let (settings, problems) = try read("{}")
+    #expect(problems == [])
+    #expect(settings.protection.rateLimits == RateLimitSettings() && settings.protection.rateLimits.isOn)
+    #expect(settings.protection.logins == LoginSettings() && settings.protection.logins.isOn)
+    #expect(settings.quotas.areOff)
+    #expect(settings.protection.tls == nil)
+    #expect(settings.protection.proxies == TrustedProxies([]))
+    #expect(settings.protection.crossOrigin.origins == [])
+  }
+
+  @Test(
+    "what does not fit is refused, and named",
+    arguments: [
+      (#"{"proxies": {"trusted": ["10.0.0.0/8", "elsewhere"]}}"#, "proxies.trusted in h.json", "\"elsewhere\""),
+      (#"{"crossOrigin": {"origins": ["app.example.org"]}}"#, "crossOrigin.origins in h.json", "is no origin"),
+      (#"{"crossOrigin": {"origins": ["https://a.example/"]}}"#, "crossOrigin.origins in h.json", "is no origin"),
+      (#"{"crossOrigin": {"origins": ["https://*.example"]}}"#, "crossOrigin.origins in h.json", "is no origin"),
+      (#"{"tls": {"certificateFile": "c"}}"#, "tls.certificateFile in h.json", "tls.keyFile is not set"),
+      (#"{"quotas": {"messagesPerDay": -1}}"#, "quotas.messagesPerDay in h.json", "outside"),
+      (#"{"rateLimits": {"user": {"seconds": 0}}}"#, "rateLimits.user.seconds in h.json", "outside"),
+      (#"{"rateLimits": {"user": 5}}"#, "there is no setting rateLimits.user", "h.json"),
+    ])
+  func refused(text: String, place: String, reason: String) throws {
+    let problems = try read(text).problems
+    #expect(problems.count == 1)
+    #expect(problems.first?.contains(place) == true && problems.first?.contains(reason) == true)
+  }
+
+  @Test("connections leave room for the files that are open beside them")
+  func openFiles() {
+    #expect(OpenFiles.connections(wanted: 100, limit: 1_024) == 100)
+    #expect(OpenFiles.connections(wanted: 20_000, limit: 1_024) == 1_024 - OpenFiles.reserve)
+    #expect(OpenFiles.connections(wanted: 20_000, limit: 10) == 1)
+    #expect(OpenFiles.raiseLimit() > OpenFiles.reserve)
+  }
+}

@@ -1,0 +1,157 @@
+import ChatDomain
+import ChatServer
+
+// The settings that keep clients from harming the server or each other.
+
+extension RatePolicy {
+  fileprivate static func read(
+    _ name: String, usual: RatePolicy, _ reader: inout SettingReader
+  ) -> RatePolicy {
+    RatePolicy(
+      requests: reader.integer(
+        "rateLimits.\(name).requests", usual: usual.requests, in: 0...10_000_000,
+        "requests of one \(name) that may come at once; 0 stands for no limit"),
+      seconds: reader.integer(
+        "rateLimits.\(name).seconds", usual: usual.seconds, in: 1...86_400,
+        "seconds in which as many become free again"))
+  }
+}
+
+extension RateLimitSettings {
+  init(_ reader: inout SettingReader) {
+    self.init()
+    isOn = reader.flag("rateLimits.enabled", usual: isOn, "whether requests are limited at all")
+    user = .read("user", usual: user, &reader)
+    device = .read("device", usual: device, &reader)
+    address = .read("address", usual: address, &reader)
+    countsServices = reader.flag(
+      "rateLimits.countServices", usual: countsServices, "whether requests with a service token count too")
+  }
+}
+
+extension LoginSettings {
+  init(_ reader: inout SettingReader) {
+    self.init()
+    isOn = reader.flag("logins.slowed", usual: isOn, "whether failed logins slow the next ones")
+    account.free = reader.integer(
+      "logins.freeAttempts", usual: account.free, in: 1...1_000,
+      "failed logins on one account before each next one has to wait: a second, then twice as long each time")
+    address.free = reader.integer(
+      "logins.freeAttemptsPerAddress", usual: address.free, in: 1...1_000_000, "the same from one address")
+    account.longestDelay = reader.integer(
+      "logins.longestDelay", usual: account.longestDelay, in: 1...86_400, "seconds that one has to wait at most")
+    account.memory = reader.integer(
+      "logins.memory", usual: account.memory, in: 1...604_800, "seconds after which failed logins are forgotten")
+    address.longestDelay = account.longestDelay
+    address.memory = account.memory
+  }
+}
+
+extension Quotas {
+  init(_ reader: inout SettingReader) {
+    self.init(
+      messagesPerDay: Self.read(
+        "quotas.messagesPerDay", "messages that a user may send on a day in UTC; 0 stands for no limit", &reader),
+      mediaBytesPerDay: Self.read(
+        "quotas.mediaBytesPerDay", "bytes of media that a user may upload on a day in UTC; 0 stands for no limit",
+        &reader))
+  }
+
+  private static func read(_ key: String, _ meaning: String, _ reader: inout SettingReader) -> UInt64? {
+    let limit = reader.integer(key, usual: 0, in: 0...Int.max, meaning)
+    return limit == 0 ? nil : UInt64(clamping: limit)
+  }
+}
+
+extension ConnectionSettings {
+  init(_ reader: inout SettingReader) {
+    self.init()
+    maximum = reader.integer(
+      "connections.maximum", usual: maximum, in: 1...10_000_000,
+      "connections that are open at once; further ones wait to be accepted. No more than open files allow")
+    headSeconds = reader.integer(
+      "connections.headSeconds", usual: headSeconds, in: 1...3_600,
+      "seconds in which the head of a request must have come in whole")
+    bodySeconds = reader.integer(
+      "connections.bodySeconds", usual: bodySeconds, in: 1...3_600, "seconds that a body has before its pace counts")
+    bodyBytesPerSecond = reader.integer(
+      "connections.bodyBytesPerSecond", usual: bodyBytesPerSecond, in: 0...1_000_000_000,
+      "bytes a second that a body must bring from then on; 0 stands for no limit")
+  }
+}
+
+extension TLSSettings {
+  /// Nil when no certificate is named.
+  static func read(_ reader: inout SettingReader) -> TLSSettings? {
+    let certificate = reader.text("tls.certificateFile", "the certificate and those up to its authority's, in PEM")
+    let key = reader.text("tls.keyFile", "the certificate's private key, in PEM")
+    let offersHTTP2 = reader.flag("tls.http2", usual: true, "whether HTTP/2 is offered (by ALPN) beside HTTP/1.1")
+    switch (certificate, key) {
+    case (nil, nil): return nil
+    case (let certificate?, let key?):
+      return TLSSettings(certificateFile: certificate, keyFile: key, offersHTTP2: offersHTTP2)
+    case (_?, nil):
+      reader.refuse("tls.certificateFile", because: "tls.keyFile is not set", next: "set both, or neither")
+    case (nil, _?):
+      reader.refuse("tls.keyFile", because: "tls.certificateFile is not set", next: "set both, or neither")
+    }
+    return nil
+  }
+}
+
+extension TrustedProxies {
+  init(_ reader: inout SettingReader) {
+    let key = "proxies.trusted"
+    let texts = reader.texts(
+      key, "addresses, or ranges such as `10.0.0.0/8`, of proxies whose `X-Forwarded-For` is believed")
+    var ranges: [NetworkRange] = []
+    for text in texts {
+      if let range = NetworkRange(text) {
+        ranges.append(range)
+      } else {
+        reader.refuse(
+          key, because: "\"\(text)\" is no address and no range of addresses",
+          next: "write addresses like 10.1.2.3 or ranges like 10.0.0.0/8")
+      }
+    }
+    self.init(ranges)
+  }
+}
+
+extension CrossOriginSettings {
+  init(_ reader: inout SettingReader) {
+    self.init()
+    let key = "crossOrigin.origins"
+    origins = reader.texts(
+      key, "origins of web pages that may use the API from a browser, such as `https://app.example.org`, or `*` for all"
+    )
+    maximumAge = reader.integer(
+      "crossOrigin.maximumAge", usual: maximumAge, in: 0...86_400,
+      "seconds that a browser may keep the answer to a preflight")
+    for origin in origins where !Self.isOrigin(origin) {
+      reader.refuse(
+        key, because: "\"\(origin)\" is no origin",
+        next: "write a scheme and a host, like https://app.example.org, or *")
+    }
+  }
+
+  /// Browsers send a scheme, a host and perhaps a port, and nothing behind it.
+  private static func isOrigin(_ text: String) -> Bool {
+    if text == "*" { return true }
+    let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+    return parts.count == 2 && !parts[0].isEmpty && !parts[1].isEmpty
+      && !parts[1].contains { $0 == "/" || $0 == "*" || $0 == "?" || $0 == "#" || $0 == " " }
+  }
+}
+
+extension ProtectionSettings {
+  init(_ reader: inout SettingReader) {
+    self.init()
+    connections = ConnectionSettings(&reader)
+    tls = .read(&reader)
+    proxies = TrustedProxies(&reader)
+    rateLimits = RateLimitSettings(&reader)
+    logins = LoginSettings(&reader)
+    crossOrigin = CrossOriginSettings(&reader)
+  }
+}

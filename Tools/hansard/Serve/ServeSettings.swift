@@ -1,0 +1,65 @@
+import ChatDomain
+import ChatServer
+import Foundation
+
+/// Everything that an operator may set. This is the one place that reads settings: options of the command line go before
+/// environment variables, and these before the file.
+struct ServeSettings: Sendable {
+  let data: String
+  let listen: ListenAddress
+  let accessTokenLifetimeSeconds: Int
+  let push: PushSettings
+  let protection: ProtectionSettings
+  let quotas: Quotas
+
+  /// The folder of the read models.
+  var views: String { data + "/views" }
+
+  /// A year, in seconds.
+  private static let longestTokenLifetime = 31_536_000
+
+  private init(_ reader: inout SettingReader) {
+    data =
+      reader.text(
+        "data", option: "--data", usual: DataOption.defaultDirectory,
+        "the data directory; made when it is missing, mode 0700") ?? DataOption.defaultDirectory
+    listen =
+      reader.text(
+        "listen", option: "--listen", usual: ListenAddress.usual.description,
+        form: "HOST:PORT, such as \(ListenAddress.usual)",
+        "where to listen; port 0 takes a free one", parse: { ListenAddress($0) }) ?? ListenAddress.usual
+    accessTokenLifetimeSeconds = reader.integer(
+      "accessTokenLifetime", option: "--access-token-lifetime", usual: TokenIssuer.defaultAccessTokenLifetimeSeconds,
+      in: 1...Self.longestTokenLifetime, "seconds that an access token is good for")
+    push = PushSettings(&reader)
+    protection = ProtectionSettings(&reader)
+    quotas = Quotas(&reader)
+  }
+
+  /// - Parameters:
+  ///   - options: what the command line says, above all else.
+  ///   - file: the path of the settings file, if there is one.
+  /// - Throws: the last problem; those before it are on standard error then.
+  static func read(
+    _ options: SettingSource, environment: [String: String], file: String?
+  ) throws(ToolError) -> ServeSettings {
+    var sources = [options, .environment(environment)]
+    if let file { sources.append(try .file(file)) }
+    let (settings, problems) = read(sources)
+    for problem in problems.dropLast() { Terminal.printError(problem.description + "\n") }
+    if let problem = problems.last { throw problem }
+    return settings
+  }
+
+  static func read(_ sources: [SettingSource]) -> (ServeSettings, problems: [ToolError]) {
+    var reader = SettingReader(sources)
+    let settings = ServeSettings(&reader)
+    reader.noteUnknownKeys()
+    return (settings, reader.problems)
+  }
+
+  /// Every setting, in the order in which they are described.
+  static var all: [Setting] {
+    SettingReader.settings { _ = ServeSettings(&$0) }
+  }
+}

@@ -1,0 +1,150 @@
+import Configuration
+
+/// Reads settings and notes what is wrong with them, so that an operator is told everything at once.
+///
+/// A setting is declared where it is read: whatever is asked for here, and nothing else, may stand in the file and is
+/// in `docs/settings.md`. Ask for every setting each time, whatever another one says.
+struct SettingReader {
+  /// The first that has a setting counts.
+  private let sources: [SettingSource]
+  /// Nothing is set, and only the declarations count.
+  private let onlyLists: Bool
+  /// What was asked for, in that order.
+  private(set) var settings: [Setting] = []
+  private(set) var problems: [ToolError] = []
+
+  init(_ sources: [SettingSource]) {
+    self.sources = sources
+    onlyLists = false
+  }
+
+  private init() {
+    sources = []
+    onlyLists = true
+  }
+
+  /// What `read` asks for.
+  static func settings(askedForBy read: (inout SettingReader) -> Void) -> [Setting] {
+    var reader = SettingReader()
+    read(&reader)
+    return reader.settings
+  }
+
+  // MARK: Values
+
+  mutating func text(
+    _ key: String, option: String? = nil, usual: String? = nil, _ meaning: String
+  ) -> String? {
+    let setting = note(Setting(key: key, option: option, usual: usual ?? "", meaning: meaning))
+    guard case .string(let text)? = value(setting, .string, "a text") else { return usual }
+    return text
+  }
+
+  /// A text that is checked, or turned into something else, by `parse`.
+  /// - Parameter form: what a right one looks like, for who wrote a wrong one.
+  mutating func text<Value>(
+    _ key: String, option: String? = nil, usual: String, form: String, _ meaning: String, parse: (String) -> Value?
+  ) -> Value? {
+    let found = text(key, option: option, usual: usual, meaning) ?? usual
+    if let value = parse(found) { return value }
+    refuse(key, because: "\"\(found)\" is not \(form)", next: "write \(form)")
+    return parse(usual)
+  }
+
+  mutating func integer(
+    _ key: String, option: String? = nil, usual: Int, in range: ClosedRange<Int>, _ meaning: String
+  ) -> Int {
+    let setting = note(Setting(key: key, option: option, usual: String(usual), meaning: meaning))
+    guard case .int(let number)? = value(setting, .int, "a whole number") else { return usual }
+    guard range.contains(number) else {
+      refuse(
+        key, because: "\(number) lies outside of \(range.lowerBound) to \(range.upperBound)",
+        next: "write a number between these")
+      return usual
+    }
+    return number
+  }
+
+  mutating func flag(_ key: String, option: String? = nil, usual: Bool, _ meaning: String) -> Bool {
+    let setting = note(Setting(key: key, option: option, usual: String(usual), meaning: meaning))
+    guard case .bool(let flag)? = value(setting, .bool, "true or false") else { return usual }
+    return flag
+  }
+
+  /// In the environment the items have commas between them.
+  mutating func texts(_ key: String, usual: [String] = [], _ meaning: String) -> [String] {
+    let shown = usual.isEmpty ? "[]" : "[" + usual.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
+    let setting = note(Setting(key: key, option: nil, usual: shown, meaning: meaning))
+    guard case .stringArray(let texts)? = value(setting, .stringArray, "a list of texts") else { return usual }
+    return texts
+  }
+
+  /// The names that an operator chose for the groups under `key`, in alphabetical order. Only a file has such groups.
+  /// `NAME` stands for each in the reference: `oidc.NAME.issuer`.
+  func names(under key: String) -> [String] {
+    if onlyLists { return ["NAME"] }
+    let path = key.split(separator: ".").map(String.init)
+    let names = sources.flatMap(\.keys).compactMap { found in
+      found.count > path.count && found.starts(with: path) ? found[path.count] : nil
+    }
+    return Set(names).sorted()
+  }
+
+  // MARK: What is wrong
+
+  /// Notes that a setting cannot be used.
+  mutating func refuse(_ key: String, because reason: String, next: String) {
+    let place = settings.last { $0.key == key }.flatMap { setting in
+      source(of: setting).map { $0.name(of: setting) }
+    }
+    problems.append(ToolError("the setting \(place ?? key) cannot be used", because: reason, next: next))
+  }
+
+  /// Whether the setting stands anywhere.
+  func isSet(_ key: String) -> Bool {
+    settings.last { $0.key == key }.flatMap { source(of: $0) } != nil
+  }
+
+  /// To be called when everything has been asked for: notes what stands in a file and is no setting.
+  mutating func noteUnknownKeys() {
+    let known = Set(settings.map(\.key))
+    for source in sources {
+      guard case .file(let path) = source.origin else { continue }
+      for key in source.keys.map({ $0.joined(separator: ".") }) where !known.contains(key) {
+        problems.append(
+          ToolError(
+            "there is no setting \(key)", because: "it stands in \(path)",
+            next: "correct it or take it out; `hansard settings` lists them all"))
+      }
+    }
+  }
+
+  private mutating func note(_ setting: Setting) -> Setting {
+    settings.append(setting)
+    return setting
+  }
+
+  private mutating func value(_ setting: Setting, _ type: ConfigType, _ form: String) -> ConfigContent? {
+    for source in sources {
+      do {
+        if let value = try source.value(setting.key, type) { return value }
+      } catch {
+        problems.append(
+          ToolError("the setting \(source.name(of: setting)) cannot be used", because: "it is not \(form)"))
+        return nil
+      }
+    }
+    return nil
+  }
+
+  private func source(of setting: Setting) -> SettingSource? {
+    // Whatever its type is: of another than the one asked for, reading fails, and it stands there all the same.
+    sources.first { source in
+      do {
+        return try source.value(setting.key, .string) != nil
+      } catch {
+        return true
+      }
+    }
+  }
+}
