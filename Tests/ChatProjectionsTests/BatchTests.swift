@@ -39,6 +39,6 @@ import Testing
   func unknownName() {
     let error = #expect(throws: ProjectionError.self) { try Projections.named("nonsense") }
     #expect(error?.code == .unknownProjection)
-    #expect(error?.message.contains("accounts, rooms, timeline, ids, search") == true)
+    #expect(error?.message.contains("accounts, rooms, timeline, ids, usage, search") == true)
   }
 }

@@ -21,7 +21,7 @@ ID_PARAMETERS = ("userId", "deviceId", "roomId", "messageId", "inviteId", "sessi
 WITH_IDS = [operation for operation in WITH_TOKEN if any("{" + name + "}" in operation.path for name in ID_PARAMETERS)]
 KEYED = [
     operation for operation in OPERATIONS.values()
-    if any(parameter["$ref"].endswith("/idempotencyKey") for parameter in operation.spec.get("parameters", []))
+    if any(parameter.get("$ref", "").endswith("/idempotencyKey") for parameter in operation.spec.get("parameters", []))
 ]
 
 
