@@ -30,6 +30,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
   ],
   targets: [
     .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
@@ -38,7 +40,10 @@ let package = Package(
     .target(name: "ChatPrimitives", swiftSettings: settings),
     .target(
       name: "ChatDomain",
-      dependencies: ["ChatPrimitives", .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: [
+        "ChatPrimitives", .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "HeapModule", package: "swift-collections"),
+      ],
       swiftSettings: settings),
     .target(
       name: "EventLog",
@@ -61,9 +66,22 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
+      name: "MediaFiles",
+      dependencies: [
+        "ChatPrimitives",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "Subprocess", package: "swift-subprocess"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
+    .target(
       name: "ChatService",
       dependencies: [
-        "ChatPrimitives", "ChatDomain", "EventStore", "ChatProjections",
+        "ChatPrimitives", "ChatDomain", "EventStore", "ChatProjections", "MediaFiles",
+        .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "CryptoExtras", package: "swift-crypto"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -88,17 +106,19 @@ let package = Package(
     .target(
       name: "ChatServer",
       dependencies: [
-        "ChatPrimitives", "ChatDomain", "ChatProjections", "ChatService", "ChatProtocol",
+        "ChatPrimitives", "ChatDomain", "ChatProjections", "MediaFiles", "ChatService", "ChatProtocol",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HummingbirdHTTP2", package: "hummingbird"),
         .product(name: "HummingbirdTLS", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "JWTKit", package: "jwt-kit"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -108,8 +128,8 @@ let package = Package(
     .executableTarget(
       name: "hansard",
       dependencies: [
-        "ChatPrimitives", "ChatDomain", "EventLog", "EventStore", "ChatProjections", "ChatService", "ChatProtocol",
-        "ChatPush", "ChatServer",
+        "ChatPrimitives", "ChatDomain", "EventLog", "EventStore", "ChatProjections", "MediaFiles", "ChatService",
+        "ChatProtocol", "ChatPush", "ChatServer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Configuration", package: "swift-configuration"),
@@ -150,9 +170,28 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
+      name: "MediaFilesTests",
+      dependencies: [
+        "MediaFiles", "ChatPrimitives",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "ChatServiceTests",
       dependencies: [
-        "ChatService", "ChatProjections", "EventStore", "EventLog", "ChatDomain", "ChatPrimitives",
+        "ChatService", "ChatProjections", "EventStore", "EventLog", "ChatDomain", "ChatPrimitives", "MediaFiles",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ChatModelTests",
+      dependencies: [
+        "ChatService", "ChatProjections", "EventStore", "EventLog", "EventLogSimulation", "ChatDomain",
+        "ChatPrimitives", "ChatPush",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: settings),
@@ -172,6 +211,7 @@ let package = Package(
         "ChatPrimitives",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "JWTKit", package: "jwt-kit"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -8,7 +8,7 @@ extension ChatEvent {
     case .user(let id, let event): event.fingerprint?.scoped(to: id.uuid)
     case .room(let id, let event): event.fingerprint?.scoped(to: id.uuid)
     case .workspace(let id, let event): event.fingerprint?.scoped(to: id.uuid)
-    case .server: nil
+    case .server(let event): event.fingerprint?.scoped(to: .zero)
     }
   }
 }

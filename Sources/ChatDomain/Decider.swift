@@ -23,7 +23,8 @@ package protocol Decider {
   ) throws(Rejection) -> Verdict<Event>
 
   /// The state after a fact. Total: it accepts whatever the log holds.
-  static func evolve(_ state: inout State, _ event: Event, _ stamp: Stamp)
+  /// - Parameter actor: in whose name it was recorded; nil when a service acted for itself.
+  static func evolve(_ state: inout State, _ event: Event, _ stamp: Stamp, by actor: UserID?)
 }
 
 /// What is known of every command's retry.
@@ -72,9 +73,33 @@ package struct Stamp: Hashable, Sendable {
   }
 }
 
-/// What must be unique across streams, as deciders see it: read-only, and a part of the state decided against.
+/// What deciders see of other streams than their own: read-only, and a part of the state decided against.
 package protocol Directory: ~Copyable {
   func user(withEmail email: String) -> UserID?
   func user(withExternalID externalID: String) -> UserID?
+  func user(with identity: Identity) -> UserID?
   func isRegistered(_ user: UserID) -> Bool
+  func isDisabled(_ user: UserID) -> Bool
+
+  /// nil for who is no member, and where there is no such workspace.
+  func role(of user: UserID, in workspace: WorkspaceID) -> WorkspaceRole?
+  /// Those that are not deleted, in the order of their IDs; nil where there is no such workspace.
+  func channels(of workspace: WorkspaceID) -> [RoomID]?
+  /// Open or archived.
+  func room(_ id: RoomID) -> Room?
+
+  /// The devices that have this token, in the order of their owners' and their own IDs. One, but for logs from before a
+  /// token belonged to one device.
+  func devices(holding token: PushToken) -> [DevicePlace]
+}
+
+/// A device: its ID is unique among its owner's alone.
+package struct DevicePlace: Hashable, Sendable {
+  package let user: UserID
+  package let device: DeviceID
+
+  package init(user: UserID, device: DeviceID) {
+    self.user = user
+    self.device = device
+  }
 }

@@ -26,6 +26,17 @@ package struct InviteLink<GivenRole: InvitableRole>: Sendable, Hashable {
   }
 }
 
+extension InviteLink {
+  /// When it ends and how often it can be used lie within bounds.
+  func requireForm(at time: Timestamp) throws(Rejection) {
+    let latest = time.adding(milliseconds: Limits.inviteLifetimeMilliseconds)
+    guard expiresAt > time, expiresAt <= latest else { throw .inviteExpiryOutOfRange }
+    if let maximumUses {
+      guard maximumUses >= 1, maximumUses <= Limits.inviteUses else { throw .inviteUsesOutOfRange }
+    }
+  }
+}
+
 /// Into a room.
 package typealias Invite = InviteLink<Role>
 /// Into a workspace.
@@ -41,13 +52,18 @@ extension WorkspaceRole: InvitableRole {}
 package struct InviteLinkState<GivenRole: InvitableRole>: Sendable, Hashable {
   package var invite: InviteLink<GivenRole>
   package var created: Stamp
+  /// nil when a service made it for itself.
+  package var maker: UserID?
   /// How many joins came by it. Who leaves and joins again counts again.
   package var uses: UInt64
   package var revoked: Stamp?
 
-  package init(invite: InviteLink<GivenRole>, created: Stamp, uses: UInt64 = 0, revoked: Stamp? = nil) {
+  package init(
+    invite: InviteLink<GivenRole>, created: Stamp, maker: UserID? = nil, uses: UInt64 = 0, revoked: Stamp? = nil
+  ) {
     self.invite = invite
     self.created = created
+    self.maker = maker
     self.uses = uses
     self.revoked = revoked
   }
@@ -56,6 +72,12 @@ package struct InviteLinkState<GivenRole: InvitableRole>: Sendable, Hashable {
   package func isLive(at time: Timestamp) -> Bool { revoked == nil && time < invite.expiresAt }
 
   package var isUsedUp: Bool { invite.maximumUses.map { uses >= UInt64($0) } ?? false }
+
+  func requireUsable(at time: Timestamp) throws(Rejection) {
+    guard revoked == nil else { throw .inviteRevoked }
+    guard isLive(at: time) else { throw .inviteExpired }
+    guard !isUsedUp else { throw .inviteUsedUp }
+  }
 }
 
 package typealias InviteState = InviteLinkState<Role>

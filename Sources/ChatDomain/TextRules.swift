@@ -1,7 +1,7 @@
 import ChatPrimitives
 
 /// The form that texts must have, each rule with its own rejection. Lengths are in bytes of UTF-8.
-enum TextRules {
+package enum TextRules {
   static func nickname(_ text: String) throws(Rejection) {
     guard !text.isEmpty else { throw .nicknameEmpty }
     guard text.utf8.count <= Limits.nicknameBytes else { throw .nicknameTooLong }
@@ -27,6 +27,16 @@ enum TextRules {
     guard text.utf8.count <= Limits.roomNameBytes else { throw .roomNameTooLong }
   }
 
+  static func workspaceName(_ text: String) throws(Rejection) {
+    guard !text.isEmpty else { throw .workspaceNameEmpty }
+    guard text.utf8.count <= Limits.workspaceNameBytes else { throw .workspaceNameTooLong }
+  }
+
+  /// May be empty: then there is none.
+  static func topic(_ text: String) throws(Rejection) {
+    guard text.utf8.count <= Limits.topicBytes else { throw .topicTooLong }
+  }
+
   static func message(_ text: String) throws(Rejection) {
     guard !text.isEmpty else { throw .emptyText }
     guard text.utf8.count <= Limits.messageTextBytes else { throw .textTooLong }
@@ -37,8 +47,16 @@ enum TextRules {
       guard (text?.utf8.count ?? 0) <= Limits.deviceTextBytes else { throw .deviceTextTooLong }
     }
     for token in description.tokens {
+      guard !token.token.isEmpty else { throw .pushTokenEmpty }
       guard token.token.utf8.count <= Limits.pushTokenBytes else { throw .pushTokenTooLong }
     }
+  }
+
+  /// A file's name and no path.
+  package static func mediaName(_ text: String) throws(Rejection) {
+    guard !text.isEmpty, text.utf8.count <= Limits.mediaNameBytes,
+      !text.unicodeScalars.contains(where: { $0 == "/" || isControl($0) })
+    else { throw .mediaNameMalformed }
   }
 
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {

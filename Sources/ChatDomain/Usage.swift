@@ -17,9 +17,14 @@ package struct Usage: Sendable, Hashable {
     if recorded.service == nil { self = Usage(of: recorded.event) }
   }
 
+  /// A scheduled message is used when it is scheduled; the server sends it, which is then free.
   package init(of event: ChatEvent) {
     self.init()
-    if case .room(_, .messageSent) = event { messages = 1 }
+    switch event {
+    case .room(_, .messageSent), .room(_, .messageScheduled): messages = 1
+    case .user(_, .mediaUploaded(_, let media, _)): mediaBytes = media.size
+    case .room, .user, .workspace, .server: break
+    }
   }
 
   package var isNothing: Bool { messages == 0 && mediaBytes == 0 }
@@ -107,10 +112,5 @@ package struct DailyUsage: Sendable, Hashable {
       users.removeAll(keepingCapacity: true)
     }
     users[user] = users[user, default: Usage()] + used
-  }
-
-  /// Notes bytes of media.
-  package mutating func charge(bytes: UInt64, to user: UserID, at time: Timestamp) {
-    charge(Usage(mediaBytes: bytes), to: user, at: time)
   }
 }

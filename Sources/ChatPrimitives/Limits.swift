@@ -4,8 +4,20 @@ public enum Limits {
 
   /// A message's text.
   public static let messageTextBytes = 16 * 1024
+  /// The app's own name for a custom event.
+  public static let customTypeBytes = 128
+  /// The body of a custom event, as JSON without white space.
+  public static let customBodyBytes = 64 * 1024
+  /// The name that a sender gives an attachment.
+  public static let attachmentNameBytes = 256
+  /// A reaction: one grapheme, or a name between colons.
+  public static let emojiBytes = 64
   /// A room's name.
   public static let roomNameBytes = 256
+  /// A workspace's name.
+  public static let workspaceNameBytes = 256
+  /// What a room or a workspace is about.
+  public static let topicBytes = 1024
   /// A user's nickname.
   public static let nicknameBytes = 128
   /// An e-mail address (RFC 5321, section 4.5.3.1.3, less the angle brackets).
@@ -25,14 +37,48 @@ public enum Limits {
 
   /// Devices of one user.
   public static let devicesPerUser = 50
+  /// Logins elsewhere that stand for one user.
+  public static let identitiesPerUser = 20
   /// Sessions of one user that are open at once; one login more ends the one that was refreshed longest ago.
   public static let sessionsPerUser = 100
   /// Members of one room.
   public static let membersPerRoom = 100_000
   /// Invites of one room that are neither revoked nor expired.
   public static let invitesPerRoom = 1_000
+  /// Invites that one room ever makes: each is kept for ever, for only so is every late retry known.
+  public static let invitesEverPerRoom = 10_000
+  /// Users who are banned from one room.
+  public static let bansPerRoom = 10_000
+  /// Users whom a direct room has beside the one who asks for it.
+  public static let directRoomOthers = 8
+  /// Members of one workspace.
+  public static let membersPerWorkspace = 100_000
+  /// Channels of one workspace that are not deleted.
+  public static let channelsPerWorkspace = 1_000
+  /// Invite links of one workspace that are neither revoked nor expired.
+  public static let invitesPerWorkspace = 1_000
+  /// Invite links that one workspace ever makes, as `invitesEverPerRoom`.
+  public static let invitesEverPerWorkspace = 10_000
+  /// Users who are invited into one workspace by name and have not answered.
+  public static let invitationsPerWorkspace = 10_000
   /// How often one invite can be accepted at most.
   public static let inviteUses = 100_000
+  /// Messages of one user in one room that wait for their time; as many that could not be sent are remembered.
+  public static let scheduledMessagesPerUserAndRoom = 100
+  /// Users whom one message calls by name.
+  public static let mentionsPerMessage = 50
+  /// Files that one message holds.
+  public static let attachmentsPerMessage = 10
+  /// Messages that are pinned in one room.
+  public static let pinsPerRoom = 100
+  /// Kinds of reactions that one message has.
+  public static let reactionKindsPerMessage = 50
+  /// Kinds of reactions with which one user reacts to one message.
+  public static let reactionKindsPerUserAndMessage = 20
+  /// Kinds of reactions that a message is shown with; who reacted with any other is found in the list.
+  public static let reactionKindsShown = 50
+  /// Users whom the summary of a thread names.
+  public static let threadParticipantsShown = 5
   /// Items of one page, and how many come when the client does not say.
   public static let pageItems = 200
   public static let pageDefaultItems = 30
@@ -55,6 +101,23 @@ public enum Limits {
   /// One line of `POST /v1/ingest`, in bytes.
   public static let ingestLineBytes = 128 * 1024
 
+  // MARK: Media
+
+  /// One uploaded file, in bytes, where the operator says nothing else.
+  public static let mediaBytes = 50 * 1024 * 1024
+  /// Uploads that are under way at once; each holds 256 KiB in memory and up to a whole file on the disk.
+  public static let uploads = 64
+  /// Those of one user.
+  public static let uploadsOfUser = 4
+  /// The name that an upload comes with, in bytes of UTF-8.
+  public static let mediaNameBytes = 255
+  /// Width times height of an image that is decoded, in pixels. Four bytes each, that is 400 MB at most.
+  public static let imagePixels = 100_000_000
+  /// The widths that thumbnails are made in, in pixels, rising; another width gets the next one. So each image has at
+  /// most these in the cache.
+  public static let thumbnailWidths = [80, 160, 320, 640, 960, 1280, 1920]
+  /// The width when the client does not say.
+  public static let thumbnailDefaultWidth = 320
   /// A request's path and query, in bytes.
   public static let requestTargetBytes = 8 * 1024
   /// Header fields of one request.
@@ -76,6 +139,10 @@ public enum Limits {
 
   // MARK: Time, in milliseconds
 
+  /// The life of a token that resets a password: one hour.
+  public static let passwordResetMilliseconds: Int64 = 60 * 60 * 1000
   /// The longest life of an invite: 365 days.
   public static let inviteLifetimeMilliseconds: Int64 = 365 * 24 * 60 * 60 * 1000
+  /// How far ahead a message can be scheduled: 365 days.
+  public static let schedulingAheadMilliseconds: Int64 = 365 * 24 * 60 * 60 * 1000
 }

@@ -29,6 +29,11 @@ package struct DecisionStateSource {
     try models.accounts.readBlocking { try StreamVersions.all($0.database) }
   }
 
+  /// Which key signs access tokens from when on. Blocks on the disk.
+  package func signingKeys() throws -> SigningKeyHistory {
+    try models.accounts.readBlocking { try $0.signingKeys() }
+  }
+
   /// How many events each room's stream has. Blocks on the disk.
   package func roomVersions() throws -> [UUIDBytes: StreamVersion] {
     try models.rooms.readBlocking { try StreamVersions.all($0.database) }
@@ -39,9 +44,20 @@ package struct DecisionStateSource {
     try models.usage.readBlocking { try $0.newestDay() }
   }
 
-  /// Every room with members and invites, in one snapshot. Blocks on the disk.
+  /// What is pinned in each room, as of the timeline's own checkpoint. Blocks on the disk.
+  package func pins() throws -> [RoomID: [MessageID: PinnedMessage]] {
+    try models.timeline.readBlocking { try $0.pins() }
+  }
+
+  /// Every room with members, invites and bans, in one snapshot. Blocks on the disk.
   package func rooms() throws -> RestoredState<RoomID, RoomState> {
-    try models.rooms.readBlocking { try $0.states() }
+    try models.rooms.readBlocking { try $0.roomStates() }
+  }
+
+  /// Every workspace with members, links and invitations, in one snapshot of `rooms`, each with the number of its events.
+  /// Blocks on the disk.
+  package func workspaces() throws -> RestoredState<WorkspaceID, (WorkspaceState, StreamVersion)> {
+    try models.rooms.readBlocking { try $0.workspaceStates() }
   }
 }
 
@@ -53,61 +69,58 @@ extension AccountsQueries {
     let devices: [UserID: [DeviceID: Device]] = try grouped(
       "SELECT userId, \(Self.deviceColumns) FROM device ORDER BY userId", Self.readDevice,
       { ($0.id, Device(description: $0.description, registered: $0.registered)) })
+    let identities: [UserID: [Identity: Stamp]] = try grouped(
+      "SELECT userId, issuer, subject, linkedPosition, linkedTime FROM identity ORDER BY userId", Self.readIdentity,
+      { ($0.identity, $0.linked) })
     var states: [UserID: UserState] = [:]
     try CachedStatement(
       database,
       """
-      SELECT id, nickname, email, externalId, fingerprint, registeredPosition, registeredTime, \(Self.credentialColumns)
+      SELECT id, nickname, picture, email, externalId, fingerprint, registeredPosition, registeredTime,
+        \(Self.credentialColumns), credentialPosition, credentialTime, disabledPosition, disabledTime,
+        sharesReadMarkers
       FROM user
       """
     ).forEach { row in
-      let id: UserID = try row.id()
-      let (nickname, email) = try (row.text(), row.optional { try $0.text() })
-      let externalID = try row.optional { try $0.text() }
-      let fingerprint = try row.optional { try $0.fingerprint() }
-      let registered = try row.stamp()
-      states[id] = .registered(
-        User(
-          profile: Profile(nickname: nickname), email: email, externalID: externalID,
-          credential: try Self.readCredential(&row),
-          registrationFingerprint: fingerprint, registered: registered, sessions: sessions[id] ?? [:],
-          devices: devices[id] ?? [:]))
+      let (id, user) = try Self.readState(&row, sessions, devices, identities)
+      states[id] = .registered(user)
     }
     return RestoredState(states: states, position: try checkpoint().position)
   }
-}
 
-extension RoomsQueries {
-  func states() throws -> RestoredState<RoomID, RoomState> {
-    let members: [RoomID: [UserID: Member]] = try grouped(
-      "SELECT roomId, \(Self.memberColumns) FROM member ORDER BY roomId", Self.readMember, { ($0.user, $0.state) })
-    let invites: [RoomID: [InviteID: InviteState]] = try grouped(
-      "SELECT roomId, \(Self.inviteColumns) FROM invite ORDER BY roomId", Self.readInvite, { ($0.invite.id, $0.state) })
-    var states: [RoomID: RoomState] = [:]
-    try CachedStatement(
-      database,
-      """
-      SELECT id, kind, lastOrdinal, archivedPosition, archivedTime, fingerprint, createdPosition, createdTime, name
-      FROM room
-      """
-    ).forEach { row in
-      let (id, kind) = try (row.id(RoomID.self), row.choice(RoomKind.self))
-      let lastOrdinal = try row.unsigned()
-      let archived = try row.optionalStamp()
-      let fingerprint = try row.optional { try $0.fingerprint() }
-      let created = try row.stamp()
-      let room = Room(
-        creationFingerprint: fingerprint, created: created, kind: kind, name: try row.text(),
-        members: members[id] ?? [:], invites: invites[id] ?? [:], lastOrdinal: lastOrdinal)
-      states[id] = archived.map { .archived(room, $0) } ?? .open(room)
+  private static func readState(
+    _ row: inout ColumnReader, _ sessions: [UserID: [SessionID: Session]], _ devices: [UserID: [DeviceID: Device]],
+    _ identities: [UserID: [Identity: Stamp]]
+  ) throws -> (UserID, User) {
+    let id: UserID = try row.id()
+    let nickname = try row.text()
+    let picture: MediaID? = try row.optional { try $0.id() }
+    let (email, externalID) = try (row.optional { try $0.text() }, row.optional { try $0.text() })
+    let fingerprint = try row.optional { try $0.fingerprint() }
+    let registered = try row.stamp()
+    var user = User(
+      profile: Profile(nickname: nickname, picture: picture), email: email, externalID: externalID,
+      credential: try readCredential(&row), registrationFingerprint: fingerprint, registered: registered,
+      sessions: sessions[id] ?? [:], devices: devices[id] ?? [:])
+    user.credentialSet = try row.optionalStamp()
+    user.disabled = try row.optionalStamp()
+    user.preferences = UserPreferences(sharesReadMarkers: try row.number() == 1)
+    user.identities = identities[id] ?? [:]
+    return (id, user)
+  }
+
+  func signingKeys() throws -> SigningKeyHistory {
+    var history = SigningKeyHistory()
+    try CachedStatement(database, "SELECT generation, position, time FROM signingKey").forEach { row in
+      history.rotate(to: try row.narrow(), at: try row.stamp())
     }
-    return RestoredState(states: states, position: try checkpoint().position)
+    return history
   }
 }
 
 extension ReadModelQueries {
   /// Rows that are ordered by their first column, gathered by it into dictionaries.
-  fileprivate func grouped<Owner, Row, Key: Hashable, Value>(
+  func grouped<Owner, Row, Key: Hashable, Value>(
     _ sql: String, _ read: (inout ColumnReader) throws -> Row, _ entry: (Row) -> (Key, Value)
   ) throws -> [ID<Owner>: [Key: Value]] {
     var groups: [ID<Owner>: [Key: Value]] = [:]
@@ -131,17 +144,5 @@ extension SessionRow {
   fileprivate var state: Session {
     if let end { return .ended(end.reason, end.stamp) }
     return .open(OpenSession(device: device, started: started, generation: generation, pair: pair))
-  }
-}
-
-extension MemberRow {
-  fileprivate var state: Member {
-    Member(role: role, joined: joined, joinedOrdinal: joinedOrdinal, marker: marker, mutedUntil: mutedUntil)
-  }
-}
-
-extension InviteRow {
-  fileprivate var state: InviteState {
-    InviteState(invite: invite, created: created, uses: uses, revoked: revoked)
   }
 }

@@ -1,6 +1,7 @@
 public import ChatPrimitives
 
-/// `POST /v1/accounts`. With a service token the e-mail and password may be absent, and `externalId` may be given.
+/// `POST /v1/accounts`. With a service token the e-mail and password may be absent, and `externalId` may be given; where
+/// the operator allows guests, the e-mail may be absent.
 public struct CreateAccountRequest: RequestObject {
   /// Made by the client, so that a retry is recognised; the server makes one when it is absent.
   public let id: UserID?
@@ -19,16 +20,33 @@ public struct CreateAccountRequest: RequestObject {
   }
 }
 
-/// `PATCH /v1/me`
+/// `PATCH /v1/me`: the profile, or the e-mail address by itself.
 public struct UpdateMeRequest: RequestObject {
-  public let nickname: String
+  public let nickname: String?
+  /// Null takes the picture away; absent leaves it as it is.
+  public let picture: MediaID??
+  public let email: String?
+  /// With `email`.
+  public let currentPassword: String?
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case nickname
+    case picture
+    case email
+    case currentPassword
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    nickname = try container.decodeIfPresent(String.self, forKey: .nickname)
+    picture =
+      container.contains(.picture) ? .some(try container.decodeIfPresent(MediaID.self, forKey: .picture)) : .none
+    email = try container.decodeIfPresent(String.self, forKey: .email)
+    currentPassword = try container.decodeIfPresent(String.self, forKey: .currentPassword)
   }
 }
 
-/// The public profile: what anyone who is logged in may see of a user.
+/// The names of users that come with a page: the part of the public profile that a list needs.
 public struct User: Codable, Sendable, Hashable {
   public var id: UserID
   public var nickname: String
@@ -39,21 +57,83 @@ public struct User: Codable, Sendable, Hashable {
   }
 }
 
+/// `GET /v1/users/{userId}`: what anyone who is logged in may see of a user. Never a device, a token or an e-mail.
+public struct PublicProfile: Codable, Sendable, Hashable {
+  public var id: UserID
+  public var nickname: String
+  @Nullable public var picture: MediaID?
+  /// A password is all that stands for the user.
+  public var isGuest: Bool
+
+  public init(id: UserID, nickname: String, picture: MediaID?, isGuest: Bool) {
+    self.id = id
+    self.nickname = nickname
+    self.picture = picture
+    self.isGuest = isGuest
+  }
+}
+
 /// What a user sees of itself, and an administrator of any user.
 public struct Account: Codable, Sendable, Hashable {
   public var id: UserID
   public var nickname: String
+  @Nullable public var picture: MediaID?
   @Nullable public var email: String?
   @Nullable public var externalId: String?
+  public var hasPassword: Bool
+  /// A password is all that stands for the user: no e-mail address, no externalId, no login elsewhere.
+  public var isGuest: Bool
+  /// The logins elsewhere, in the order in which they were linked.
+  public var identities: [LinkedIdentity]
+  /// Since when the account is disabled.
+  @Nullable public var disabledAt: Timestamp?
   /// Of the write that this answers; in a read, of the registration.
   public var position: LogPosition
 
-  public init(id: UserID, nickname: String, email: String?, externalId: String?, position: LogPosition) {
+  public init(
+    id: UserID, nickname: String, picture: MediaID?, email: String?, externalId: String?, hasPassword: Bool,
+    isGuest: Bool, identities: [LinkedIdentity], disabledAt: Timestamp?, position: LogPosition
+  ) {
     self.id = id
     self.nickname = nickname
+    self.picture = picture
     self.email = email
     self.externalId = externalId
+    self.hasPassword = hasPassword
+    self.isGuest = isGuest
+    self.identities = identities
+    self.disabledAt = disabledAt
     self.position = position
+  }
+}
+
+/// A login elsewhere, by the claims `iss` and `sub` of its ID tokens.
+public struct LinkedIdentity: Codable, Sendable, Hashable {
+  public var issuer: String
+  public var subject: String
+
+  public init(issuer: String, subject: String) {
+    self.issuer = issuer
+    self.subject = subject
+  }
+}
+
+/// `POST /v1/me/identities`
+public struct LinkIdentityRequest: RequestObject {
+  public let idToken: String
+  public let nonce: String?
+  /// Where the account has a password, and no service asks.
+  public let currentPassword: String?
+  /// Where it has none: of a login that it has already.
+  public let linkedIdToken: String?
+  public let linkedNonce: String?
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case idToken
+    case nonce
+    case currentPassword
+    case linkedIdToken
+    case linkedNonce
   }
 }
 

@@ -8,6 +8,8 @@ public struct PutDeviceRequest: RequestObject {
   public let osVersion: String?
   public let apnsToken: String?
   public let fcmToken: String?
+  /// `all`, `mentions` or `none`; all when it is absent.
+  public let notifications: String?
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case name
@@ -15,6 +17,7 @@ public struct PutDeviceRequest: RequestObject {
     case osVersion
     case apnsToken
     case fcmToken
+    case notifications
   }
 }
 
@@ -26,19 +29,21 @@ public struct Device: Codable, Sendable, Hashable {
   @Nullable public var osVersion: String?
   /// `apns`, `fcm`: those that it has a token of.
   public var pushProviders: [String]
+  /// Of what it wants to be told: `all`, `mentions` or `none`.
+  public var notifications: String
   /// Of the last write to it.
   public var position: LogPosition
 
   public init(
     id: DeviceID, name: String?, type: String?, osVersion: String?, pushProviders: [String],
-    position:
-      LogPosition
+    notifications: String, position: LogPosition
   ) {
     self.id = id
     self.name = name
     self.type = type
     self.osVersion = osVersion
     self.pushProviders = pushProviders
+    self.notifications = notifications
     self.position = position
   }
 }

@@ -2,7 +2,8 @@ public import ChatPrimitives
 
 /// One line of `POST /v1/ingest`. Which fields an op takes and needs stands in `docs/ingest.md`.
 public struct IngestLine: RequestObject {
-  /// `user.register`, `room.create`, `member.join`, `member.leave`, `message.send`, `message.edit`, `message.delete`, `read-marker.move`.
+  /// `user.register`, `room.create`, `member.join`, `member.leave`, `message.send`, `message.edit`, `message.delete`,
+  /// `reaction.add`, `reaction.remove`, `message.pin`, `message.unpin`, `read-marker.move`.
   public let op: String
   /// With a service token: in whose name.
   public let `as`: UserID?
@@ -11,6 +12,13 @@ public struct IngestLine: RequestObject {
   public let roomId: RoomID?
   public let messageId: MessageID?
   public let text: String?
+  public let replyTo: MessageID?
+  public let threadId: MessageID?
+  public let mentions: Strict<MentionsRequest>?
+  public let attachments: [Strict<AttachmentRequest>]?
+  public let type: String?
+  public let data: JSONValue?
+  public let emoji: String?
   public let name: String?
   public let kind: String?
   public let nickname: String?
@@ -27,6 +35,13 @@ public struct IngestLine: RequestObject {
     case roomId
     case messageId
     case text
+    case replyTo
+    case threadId
+    case mentions
+    case attachments
+    case type
+    case data
+    case emoji
     case name
     case kind
     case nickname

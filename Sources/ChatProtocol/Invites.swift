@@ -1,6 +1,6 @@
 public import ChatPrimitives
 
-/// `POST /v1/rooms/{roomId}/invites`
+/// `POST /v1/rooms/{roomId}/invites` and `POST /v1/workspaces/{workspaceId}/invites`
 public struct CreateInviteRequest: RequestObject {
   /// Made by the client, so that a retry is recognised.
   public let id: InviteID?
@@ -23,8 +23,9 @@ public struct CreateInviteRequest: RequestObject {
 public struct Invite: Codable, Sendable, Hashable {
   public var id: InviteID
   public var roomId: RoomID
-  /// What a client puts into a link.
   public var token: String
+  /// The app's own link with the token in it.
+  public var link: String
   public var role: String
   public var expiresAt: Timestamp
   @Nullable public var maxUses: Int?
@@ -33,12 +34,13 @@ public struct Invite: Codable, Sendable, Hashable {
   public var position: LogPosition
 
   public init(
-    id: InviteID, roomId: RoomID, token: String, role: String, expiresAt: Timestamp, maxUses: Int?, uses: Int,
-    revokedAt: Timestamp?, position: LogPosition
+    id: InviteID, roomId: RoomID, token: String, link: String, role: String, expiresAt: Timestamp, maxUses: Int?,
+    uses: Int, revokedAt: Timestamp?, position: LogPosition
   ) {
     self.id = id
     self.roomId = roomId
     self.token = token
+    self.link = link
     self.role = role
     self.expiresAt = expiresAt
     self.maxUses = maxUses
@@ -51,25 +53,57 @@ public struct Invite: Codable, Sendable, Hashable {
 /// `GET /v1/rooms/{roomId}/invites`: the newest first.
 public struct InviteList: Codable, Sendable, Hashable {
   public var invites: [Invite]
+  @Nullable public var nextCursor: String?
 
-  public init(invites: [Invite]) {
+  public init(invites: [Invite], nextCursor: String?) {
     self.invites = invites
+    self.nextCursor = nextCursor
   }
 }
 
-/// `GET /v1/invites/{token}`: what whoever holds the token may see before accepting.
+/// `GET /v1/invites/{token}`: what whoever holds the token may see before accepting. It leads into a room or into a
+/// workspace.
 public struct InvitePreview: Codable, Sendable, Hashable {
-  public var roomId: RoomID
-  public var roomName: String
+  @Nullable public var roomId: RoomID?
+  @Nullable public var workspaceId: WorkspaceID?
+  /// The room's or the workspace's.
+  public var name: String
+  @Nullable public var topic: String?
+  @Nullable public var picture: MediaID?
   public var memberCount: Int
+  /// The role that it gives.
   public var role: String
   public var expiresAt: Timestamp
+  /// Null when a service made it for itself.
+  @Nullable public var inviter: User?
 
-  public init(roomId: RoomID, roomName: String, memberCount: Int, role: String, expiresAt: Timestamp) {
+  public init(
+    roomId: RoomID?, workspaceId: WorkspaceID?, name: String, topic: String?, picture: MediaID?, memberCount: Int,
+    role: String, expiresAt: Timestamp, inviter: User?
+  ) {
     self.roomId = roomId
-    self.roomName = roomName
+    self.workspaceId = workspaceId
+    self.name = name
+    self.topic = topic
+    self.picture = picture
     self.memberCount = memberCount
     self.role = role
     self.expiresAt = expiresAt
+    self.inviter = inviter
+  }
+}
+
+/// The receipt for accepting an invite: into the room or the workspace that is not null.
+public struct Acceptance: Codable, Sendable, Hashable {
+  @Nullable public var roomId: RoomID?
+  @Nullable public var workspaceId: WorkspaceID?
+  public var userId: UserID
+  public var position: LogPosition
+
+  public init(roomId: RoomID?, workspaceId: WorkspaceID?, userId: UserID, position: LogPosition) {
+    self.roomId = roomId
+    self.workspaceId = workspaceId
+    self.userId = userId
+    self.position = position
   }
 }

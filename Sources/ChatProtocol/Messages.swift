@@ -1,34 +1,78 @@
 public import ChatPrimitives
 
-/// `PUT /v1/rooms/{roomId}/messages/{messageId}`
+/// `PUT /v1/rooms/{roomId}/messages/{messageId}`. A message needs a text, an attachment or a custom part.
 public struct SendMessageRequest: RequestObject {
-  public let text: String
+  public let text: String?
+  /// The message that it answers.
+  public let replyTo: MessageID?
+  /// The root of the thread that it goes into.
+  public let threadId: MessageID?
+  public let mentions: Strict<MentionsRequest>?
+  public let attachments: [Strict<AttachmentRequest>]?
+  /// An app's own name for what it says in `data`.
+  public let type: String?
+  /// Any JSON; null when only `type` is given.
+  public let data: JSONValue?
+
+  public init(
+    text: String?, replyTo: MessageID?, threadId: MessageID?, mentions: Strict<MentionsRequest>?,
+    attachments: [Strict<AttachmentRequest>]?, type: String?, data: JSONValue?
+  ) {
+    self.text = text
+    self.replyTo = replyTo
+    self.threadId = threadId
+    self.mentions = mentions
+    self.attachments = attachments
+    self.type = type
+    self.data = data
+  }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case text
+    case replyTo
+    case threadId
+    case mentions
+    case attachments
+    case type
+    case data
   }
 }
 
-/// `PATCH /v1/rooms/{roomId}/messages/{messageId}`
+/// Whom a message calls. Absent fields call nobody.
+public struct MentionsRequest: RequestObject {
+  public let users: [UserID]?
+  public let everyone: Bool?
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case users
+    case everyone
+  }
+}
+
+/// An uploaded file that a message holds.
+public struct AttachmentRequest: RequestObject {
+  public let mediaId: MediaID
+  public let name: String?
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case mediaId
+    case name
+  }
+}
+
+/// `PATCH /v1/rooms/{roomId}/messages/{messageId}`: replaces text and mentions, and leaves all else.
 public struct EditMessageRequest: RequestObject {
   public let text: String
+  public let mentions: Strict<MentionsRequest>?
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case text
+    case mentions
   }
 }
 
-/// `PUT /v1/rooms/{roomId}/read-marker`
-public struct MoveReadMarkerRequest: RequestObject {
-  /// The last message that the user has read.
-  public let messageId: MessageID
-
-  public enum CodingKeys: String, CodingKey, CaseIterable {
-    case messageId
-  }
-}
-
-/// A message. A deleted one keeps its place, with an empty text.
+/// A message. A deleted one keeps its place, with an empty text. Every field from `replyTo` on is absent where there is
+/// nothing of it, so that a plain message costs no more than its text.
 public struct Message: Codable, Sendable, Hashable {
   public var id: MessageID
   public var roomId: RoomID
@@ -41,6 +85,17 @@ public struct Message: Codable, Sendable, Hashable {
   public var revision: LogPosition
   @Nullable public var editedAt: Timestamp?
   @Nullable public var deletedAt: Timestamp?
+  public var replyTo: MessageID?
+  /// The root of the thread that it is in.
+  public var threadId: MessageID?
+  /// The thread that hangs from it.
+  public var thread: MessageThread?
+  public var mentions: MessageMentions?
+  public var attachments: [MessageAttachment]?
+  public var type: String?
+  public var data: JSONValue?
+  public var reactions: [MessageReaction]?
+  public var pinned: Bool?
 
   public init(
     id: MessageID, roomId: RoomID, senderId: UserID, text: String, sentAt: Timestamp, position: LogPosition,
@@ -72,20 +127,5 @@ public struct MessagePage: Codable, Sendable, Hashable {
     self.users = users
     self.nextCursor = nextCursor
     self.previousCursor = previousCursor
-  }
-}
-
-/// How far a user has read in a room.
-public struct ReadMarker: Codable, Sendable, Hashable {
-  public var roomId: RoomID
-  /// The message that the request named.
-  public var messageId: MessageID
-  /// Of the fact that moved the marker, or, when it stood there or beyond already, of the message.
-  public var position: LogPosition
-
-  public init(roomId: RoomID, messageId: MessageID, position: LogPosition) {
-    self.roomId = roomId
-    self.messageId = messageId
-    self.position = position
   }
 }

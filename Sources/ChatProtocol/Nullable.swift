@@ -1,4 +1,5 @@
-/// An optional that is written as `null` when it is absent, so that a client finds every field of a shape.
+/// An optional that is written as `null` when it is absent, so that a client finds every field of a shape. A cursor at
+/// its end is written as `EndCursor` says.
 @propertyWrapper
 public struct Nullable<Value: Codable & Sendable & Hashable>: Codable, Sendable, Hashable {
   public var wrappedValue: Value?
@@ -14,6 +15,12 @@ public struct Nullable<Value: Codable & Sendable & Hashable>: Codable, Sendable,
 
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
-    if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
+    if let wrappedValue {
+      try container.encode(wrappedValue)
+    } else if let end = EndCursor.text(for: encoder) {
+      try container.encode(end)
+    } else {
+      try container.encodeNil()
+    }
   }
 }

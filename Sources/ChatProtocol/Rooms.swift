@@ -2,25 +2,44 @@ public import ChatPrimitives
 
 /// `POST /v1/rooms`
 public struct CreateRoomRequest: RequestObject {
-  /// Made by the client, so that a retry is recognised.
+  /// Made by the client, so that a retry is recognised. A direct room's is made of its members by the server.
   public let id: RoomID?
-  public let name: String
+  /// Of a group or a channel.
+  public let name: String?
   /// `group` when absent.
   public let kind: String?
+  /// Of a channel: whose it is.
+  public let workspaceId: WorkspaceID?
+  /// Of a workspace's channel: whether its members can find it and come in.
+  public let isPublic: Bool?
+  /// Of a group or a channel.
+  public let topic: String?
+  /// Of a direct room: those beside the caller.
+  public let memberIds: [UserID]?
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case id
     case name
     case kind
+    case workspaceId
+    case isPublic
+    case topic
+    case memberIds
   }
 }
 
-/// `PATCH /v1/rooms/{roomId}`
-public struct UpdateRoomRequest: RequestObject {
-  public let name: String
+/// `PATCH /v1/rooms/{roomId}` and `PATCH /v1/workspaces/{workspaceId}`: what is absent stays as it is.
+public struct UpdatePlaceRequest: RequestObject {
+  public let name: String?
+  /// Empty takes it away.
+  public let topic: String?
+  /// A media ID; empty takes it away.
+  public let picture: String?
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case name
+    case topic
+    case picture
   }
 }
 
@@ -43,32 +62,48 @@ public struct Room: Codable, Sendable, Hashable {
   public var unreadCount: Int
   public var mentionCount: Int
   @Nullable public var lastMessage: Message?
-  /// The caller's; null for a service that is no member.
+  /// The caller's; null for who is no member.
   @Nullable public var role: String?
   @Nullable public var mutedUntil: Timestamp?
+  /// How far the caller has read, the same on all devices; null until the caller has read or said something.
+  @Nullable public var readMarker: ReadPoint?
+  /// The message that the caller has marked as unread; null when there is no such mark.
+  @Nullable public var unreadMark: MessageID?
+  /// Until when the caller may not speak.
+  @Nullable public var silencedUntil: Timestamp?
+  /// Of a channel: whose it is.
+  @Nullable public var workspaceId: WorkspaceID?
+  public var isPublic: Bool
+  @Nullable public var topic: String?
+  @Nullable public var picture: MediaID?
+  /// Of a direct room all of its members; empty for any other.
+  public var participants: [UserID]
   public var createdAt: Timestamp
   @Nullable public var archivedAt: Timestamp?
   /// Of the write that this answers; in a read, of the last write to the room itself.
   public var position: LogPosition
 
-  public init(
-    id: RoomID, name: String, kind: String, memberCount: Int, unreadCount: Int, mentionCount: Int,
-    lastMessage:
-      Message?, role: String?, mutedUntil: Timestamp?, createdAt: Timestamp, archivedAt: Timestamp?,
-    position:
-      LogPosition
-  ) {
+  /// As it is when it was just made, without members or messages.
+  public init(id: RoomID, name: String, kind: String, createdAt: Timestamp, position: LogPosition) {
     self.id = id
     self.name = name
     self.kind = kind
-    self.memberCount = memberCount
-    self.unreadCount = unreadCount
-    self.mentionCount = mentionCount
-    self.lastMessage = lastMessage
-    self.role = role
-    self.mutedUntil = mutedUntil
+    memberCount = 0
+    unreadCount = 0
+    mentionCount = 0
+    lastMessage = nil
+    role = nil
+    mutedUntil = nil
+    silencedUntil = nil
+    readMarker = nil
+    unreadMark = nil
+    workspaceId = nil
+    isPublic = false
+    topic = nil
+    picture = nil
+    participants = []
     self.createdAt = createdAt
-    self.archivedAt = archivedAt
+    archivedAt = nil
     self.position = position
   }
 }
@@ -76,7 +111,7 @@ public struct Room: Codable, Sendable, Hashable {
 /// `GET /v1/rooms`: the room with the latest message first.
 public struct RoomList: Codable, Sendable, Hashable {
   public var rooms: [Room]
-  /// The senders of the last messages.
+  /// The senders of the last messages, and the members of direct rooms.
   public var users: [User]
   @Nullable public var nextCursor: String?
 
@@ -92,11 +127,14 @@ public struct Member: Codable, Sendable, Hashable {
   public var user: User
   public var role: String
   public var joinedAt: Timestamp
+  /// Until when the member may not speak.
+  @Nullable public var silencedUntil: Timestamp?
 
-  public init(user: User, role: String, joinedAt: Timestamp) {
+  public init(user: User, role: String, joinedAt: Timestamp, silencedUntil: Timestamp?) {
     self.user = user
     self.role = role
     self.joinedAt = joinedAt
+    self.silencedUntil = silencedUntil
   }
 }
 
@@ -111,7 +149,7 @@ public struct MemberList: Codable, Sendable, Hashable {
   }
 }
 
-/// The receipt for joining, leaving, adding and removing.
+/// The receipt for joining, leaving, adding and removing, and for roles, bans and silence.
 public struct Membership: Codable, Sendable, Hashable {
   public var roomId: RoomID
   public var userId: UserID
@@ -128,12 +166,15 @@ public struct Membership: Codable, Sendable, Hashable {
 public struct Badge: Codable, Sendable, Hashable {
   public var unreadCount: Int
   public var mentionCount: Int
+  /// Replies in the threads that the caller follows; not among the others.
+  public var threadUnreadCount: Int
   /// The counts hold as of here.
   public var position: LogPosition
 
-  public init(unreadCount: Int, mentionCount: Int, position: LogPosition) {
+  public init(unreadCount: Int, mentionCount: Int, threadUnreadCount: Int, position: LogPosition) {
     self.unreadCount = unreadCount
     self.mentionCount = mentionCount
+    self.threadUnreadCount = threadUnreadCount
     self.position = position
   }
 }

@@ -15,7 +15,7 @@ public struct SearchResult: Codable, Sendable, Hashable {
 /// `GET /v1/search`
 public struct SearchResults: Codable, Sendable, Hashable {
   public var results: [SearchResult]
-  /// The senders.
+  /// The senders, and all others whom the messages name.
   public var users: [User]
   /// Null at the end, and only there: a page may hold fewer than were asked for.
   @Nullable public var nextCursor: String?

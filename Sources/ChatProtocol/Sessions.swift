@@ -1,18 +1,28 @@
 public import ChatPrimitives
 
-/// `POST /v1/sessions`. With a service token and `Hansard-Act-As`, e-mail and password are absent.
+/// `POST /v1/sessions`: by e-mail and password, by `userId` and password, or by an ID token; with a service token and
+/// `Hansard-Act-As`, by none of these.
 public struct CreateSessionRequest: RequestObject {
   /// Named by the client, so that a login tapped twice is one.
   public let id: SessionID?
   public let email: String?
+  /// Instead of an e-mail address, for those who have none.
+  public let userId: UserID?
   public let password: String?
+  /// An OpenID Connect ID token of a provider that the operator has named.
+  public let idToken: String?
+  /// With `idToken`: what the app gave the provider, or what that one's library made it of.
+  public let nonce: String?
   /// The device that logs in; it may be registered later.
   public let deviceId: DeviceID?
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case id
     case email
+    case userId
     case password
+    case idToken
+    case nonce
     case deviceId
   }
 }
@@ -82,5 +92,17 @@ public struct SessionList: Codable, Sendable, Hashable {
 
   public init(sessions: [Session]) {
     self.sessions = sessions
+  }
+}
+
+/// `DELETE /v1/sessions`, `DELETE /v1/admin/users/{userId}/sessions`
+public struct EndedSessions: Codable, Sendable, Hashable {
+  /// Those that are open still, latest first.
+  public var sessions: [Session]
+  public var position: LogPosition
+
+  public init(sessions: [Session], position: LogPosition) {
+    self.sessions = sessions
+    self.position = position
   }
 }

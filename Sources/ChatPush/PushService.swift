@@ -43,7 +43,8 @@ package final class PushService: Sendable {
     let outbox = try ProjectionRunner<PushProjection>.open(
       directory: directory, feed: feed, logIdentity: logIdentity, logger: logger)
     let dispatcher = PushDispatcher(
-      outbox: outbox, recorder: recorder, sender: sender, logIdentity: logIdentity, logger: logger, now: now)
+      outbox: outbox, head: { feed.head }, recorder: recorder, sender: sender, logIdentity: logIdentity,
+      logger: logger, now: now)
     outbox.start { _ in dispatcher.outboxGrew() }
     try await catchUp(outbox, to: feed.head, progress)
     if try await outbox.read({ try $0.settledThrough() }) == nil {

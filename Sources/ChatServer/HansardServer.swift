@@ -1,5 +1,5 @@
 import ChatPrimitives
-import ChatProtocol
+package import ChatProtocol
 package import ChatService
 import HTTPTypes
 package import Hummingbird
@@ -19,9 +19,13 @@ package struct HansardServer: Sendable {
     /// Serves `PUT /bench/messages/{messageId}`, which decodes and answers and writes nothing: what sending is
     /// measured against.
     package var servesBench: Bool
+    package var legacyStatus = LegacyStatus()
+    package var endCursor = EndCursor.null
     package var protection = ProtectionSettings()
     /// What `protection.tls` names, as it was loaded.
     package var tls: TLSConfiguration?
+    /// What an invite is shared as.
+    package var deepLink = DeepLink.usual
 
     package init(host: String, port: Int, servesBench: Bool) {
       self.host = host
@@ -32,12 +36,17 @@ package struct HansardServer: Sendable {
 
   private let chat: ChatService
   private let issuer: TokenIssuer
+  private let identities: IdentityProviders
   private let authenticator: Authenticator
 
-  package init(chat: ChatService, issuer: TokenIssuer, administrator: AdministratorToken) {
+  package init(
+    chat: ChatService, issuer: TokenIssuer, administrator: AdministratorToken, identities: IdentityProviders
+  ) {
     self.chat = chat
     self.issuer = issuer
-    authenticator = Authenticator(issuer: issuer, administrator: administrator, chat: chat)
+    self.identities = identities
+    authenticator = Authenticator(
+      issuer: issuer, administrator: administrator, identities: identities, chat: chat)
   }
 
   /// - Parameter onReady: called with the port once connections are accepted.
@@ -81,9 +90,14 @@ package struct HansardServer: Sendable {
     if let crossOrigin = CrossOrigin(protection.crossOrigin) { router.add(middleware: crossOrigin) }
     router.add(
       middleware: ProblemMiddleware(
-        admission: Admission(proxies: protection.proxies, limiter: limiter, authenticator: authenticator)))
-    let handlers = Handlers(chat: chat, issuer: issuer, logins: protection.logins)
-    for route in RouteTable.routes { add(route, handlers, limiter, to: router) }
+        admission: Admission(proxies: protection.proxies, limiter: limiter, authenticator: authenticator),
+        legacyStatus: configuration.legacyStatus))
+    let handlers = Handlers(
+      chat: chat, issuer: issuer, identities: identities, logins: protection.logins,
+      hashing: HashingLimit(protection.rateLimits), deepLink: configuration.deepLink)
+    for route in RouteTable.routes {
+      add(route.ending(lists: configuration.endCursor), handlers, limiter, to: router)
+    }
     if configuration.servesBench { add(RouteTable.bench, handlers, limiter, to: router) }
     return router
   }
@@ -93,7 +107,7 @@ package struct HansardServer: Sendable {
   ) {
     let endpoint = route.endpoint
     router.on(RouterPath(endpoint.path), method: endpoint.method.name) { request, context in
-      let now = ChatService.now()
+      let now = chat.now()
       let principal = try await authenticator.principal(of: request, for: endpoint, at: now)
       if endpoint.method == .get, let principal { try authenticator.requireOpenSession(principal) }
       let fields = try limiter.admit(principal, standing: context.standing)

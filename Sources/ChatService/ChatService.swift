@@ -3,6 +3,7 @@ package import ChatPrimitives
 package import ChatProjections
 package import EventStore
 import Foundation
+package import MediaFiles
 
 /// One command in, one receipt out; and queries. Knows nothing of how requests arrive.
 package final class ChatService: Sendable {
@@ -16,12 +17,20 @@ package final class ChatService: Sendable {
   let pipeline: CommitPipeline<DecisionState>
   let hasher: PasswordHasher
   let keys: ServerKeys
+  let media: MediaStore
   let gate: SessionGate
+  let bell = SchedulingBell()
+  package let rules: AccountRules
+  let quotas: Quotas
+  package let signingKeys: SigningKeys
+  /// What time it is, for decisions, queries and whatever runs beside them.
+  package let now: @Sendable () -> Timestamp
   private let seen: SeenIDs
 
   package init(
     store: EventStore, views: ReadModels, pipeline: CommitPipeline<DecisionState>, seen: SeenIDs, gate: SessionGate,
-    hasher: PasswordHasher, keys: ServerKeys
+    hasher: PasswordHasher, keys: ServerKeys, rules: AccountRules, quotas: Quotas, signingKeys: SigningKeys,
+    media: MediaStore, now: @escaping @Sendable () -> Timestamp
   ) {
     self.store = store
     self.views = views
@@ -30,9 +39,14 @@ package final class ChatService: Sendable {
     self.gate = gate
     self.hasher = hasher
     self.keys = keys
+    self.media = media
+    self.rules = rules
+    self.quotas = quotas
+    self.signingKeys = signingKeys
+    self.now = now
   }
 
-  /// The wall clock.
+  /// The wall clock, which a service goes by unless it is opened with another.
   package static func now() -> Timestamp {
     Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
   }
@@ -45,6 +59,8 @@ extension ChatService {
   package struct Request: Sendable {
     package var act: Act
     package var operation: ChatCommand.Operation
+    /// Keeps the files that it refers to from being collected, until what it records is durable.
+    var hold: MediaHold?
 
     package init(
       _ principal: Principal, _ operation: ChatCommand.Operation, command: CommandID? = nil,
@@ -56,13 +72,23 @@ extension ChatService {
 
     /// What an earlier command would be known by; nil when the command is known by what it creates.
     var key: CommandKey? { operation.isKnownByItself ? nil : CommandKey(acting: act) }
+
+    /// The reaction of which the counts have to be looked up.
+    var reaction: ReactionKey? {
+      guard let user = act.actor, case .room(let room, let wish) = operation else { return nil }
+      return ReactionKey(wish, by: user, in: room)
+    }
   }
 
   /// Decides a command and returns when all that the answer rests on is durable.
   package func perform(_ request: Request) async throws(ServiceError) -> ChatOutcome {
     guard views.maximumLag <= Self.projectionLagLimit else { throw .projectionBehind }
+    var hold = request.hold
+    defer { withExtendedLifetime(hold) {} }
     for _ in 0..<Self.lookupAttempts {
       let command = try await prepare(request)
+      // A repeat is answered as the first time, whatever became of the picture since.
+      if hold == nil, command.prior == nil { hold = try await pictureHold(of: request) }
       let reply: ChatReply
       do {
         reply = try await pipeline.submit(command)
@@ -79,6 +105,8 @@ extension ChatService {
     switch reply {
     case .done(let outcome):
       gate.take(outcome.events)
+      signingKeys.take(outcome.events)
+      bell.take(outcome.events)
       return outcome
     case .rejected(let rejection): throw .rejected(rejection)
     case .staleFacts: return nil
@@ -104,12 +132,12 @@ extension ChatService {
 
   /// Nil when the ID index has to be asked.
   private func commandWithoutLookup(_ request: Request) -> ChatCommand? {
-    let message = request.operation.message
+    let messages = request.operation.messages
     let key = request.key
-    guard message != nil || key != nil else {
+    guard !messages.isEmpty || key != nil else {
       return ChatCommand(act: request.act, operation: request.operation, factsAsOf: .latest)
     }
-    let (mayBeKnown, asOf) = seen.mayContain(message: message, command: key)
+    let (mayBeKnown, asOf) = seen.mayContain(messages: messages, command: key)
     if mayBeKnown { return nil }
     return ChatCommand(act: request.act, operation: request.operation, factsAsOf: asOf)
   }
@@ -118,15 +146,22 @@ extension ChatService {
     try await failing {
       try await self.views.ids.read { ids in
         let asOf = try ids.checkpoint().position
-        let messages = try ids.messageFacts(requests.compactMap(\.operation.message)).facts
+        let keys = requests.map(\.operation.messages)
+        var facts = try ids.messageFacts(keys.flatMap { $0 }).facts[...]
+        var schedulings = try ids.schedulingFacts(requests.compactMap(\.operation.schedulable)).facts[...]
         let commands = try ids.commandFacts(requests.compactMap(\.key)).facts
-        var nextMessage = messages.makeIterator()
+        var reactions = try ids.reactionCounts(requests.compactMap(\.reaction))[...]
         var nextCommand = commands.makeIterator()
-        return requests.map { request in
-          let message = request.operation.message == nil ? nil : nextMessage.next() ?? nil
+        return zip(requests, keys).map { request, keys in
+          let found = zip(keys, facts.prefix(keys.count))
+          facts = facts.dropFirst(keys.count)
           let prior = request.key == nil ? nil : nextCommand.next() ?? nil
+          let scheduling = request.operation.schedulable == nil ? nil : schedulings.popFirst() ?? nil
+          let counts = request.reaction == nil ? nil : reactions.popFirst()
           return ChatCommand(
-            act: request.act, operation: request.operation.with(message), prior: prior, factsAsOf: asOf)
+            act: request.act, operation: request.operation.with(found).with(counts), prior: prior,
+            scheduling: scheduling,
+            factsAsOf: asOf)
         }
       }
     }
@@ -138,8 +173,12 @@ extension ChatService {
       return try await body()
     } catch let error as ServiceError {
       throw error
+    } catch let error as MediaError {
+      throw ServiceError(error)
     } catch is ProjectionBehind {
       throw .projectionBehind
+    } catch is CancellationError {
+      throw .cancelled
     } catch {
       throw .failed(String(describing: error))
     }
@@ -162,40 +201,49 @@ extension ServiceError {
 }
 
 extension ChatCommand.Operation {
-  /// The message that has to be looked up.
-  var message: MessageKey? {
+  /// The messages that have to be looked up.
+  var messages: [MessageKey] {
+    guard case .room(let room, let wish) = self else { return [] }
+    return wish.messages.map { MessageKey(room: room, message: $0) }
+  }
+
+  /// The ID that has to be looked up among those of scheduled messages.
+  var schedulable: MessageKey? {
     guard case .room(let room, let wish) = self else { return nil }
-    switch wish {
-    case .sendMessage(let id, _, _, _), .editMessage(let id, _, _), .deleteMessage(let id, _),
-      .moveReadMarker(let id, _):
-      return MessageKey(room: room, message: id)
-    case .create, .edit, .archive, .createInvite, .revokeInvite, .acceptInvite, .join, .addMember, .removeMember,
-      .leave, .mute:
-      return nil
-    }
+    return wish.schedulable.map { MessageKey(room: room, message: $0) }
   }
 
   var isKnownByItself: Bool {
     switch self {
     case .user(let wish): wish.action.isKnownByItself
     case .room(_, let wish): wish.isKnownByItself
-    case .roomInvite, .server: true
-    case .acceptInvite: false
+    case .workspace(_, let wish): wish.isKnownByItself
+    case .roomInvite, .workspaceInvite, .server: true
+    case .acceptInvite, .rotateSigningKey: false
     }
   }
 
-  func with(_ facts: MessageFacts?) -> Self {
-    guard let facts, case .room(let room, let wish) = self else { return self }
-    switch wish {
-    case .sendMessage(let id, let content, let fingerprint, _):
-      return .room(room, .sendMessage(id, content, fingerprint: fingerprint, prior: facts))
-    case .editMessage(let id, let edit, _): return .room(room, .editMessage(id, edit, target: facts))
-    case .deleteMessage(let id, _): return .room(room, .deleteMessage(id, target: facts))
-    case .moveReadMarker(let id, _): return .room(room, .moveReadMarker(id, target: facts))
-    case .create, .edit, .archive, .createInvite, .revokeInvite, .acceptInvite, .join, .addMember, .removeMember,
-      .leave, .mute:
-      return self
-    }
+  /// - Parameter found: what is known of each of `messages`.
+  func with(_ found: some Sequence<(MessageKey, MessageFacts?)>) -> Self {
+    guard case .room(let room, let wish) = self else { return self }
+    let facts = found.map { ($0.message, $1) }
+    return .room(room, wish.withFacts { id, known in facts.first { $0.0 == id }?.1 ?? known })
+  }
+}
+
+extension ChatCommand.Operation {
+  /// - Parameter counts: what is known of the reactions of the message that it reacts to.
+  fileprivate func with(_ counts: ReactionCounts?) -> Self {
+    guard let counts, case .room(let room, let wish) = self else { return self }
+    return .room(room, wish.withReactions(counts))
+  }
+}
+
+extension ReactionKey {
+  /// Nil unless the command is about a reaction.
+  init?(_ wish: RoomCommand, by user: UserID, in room: RoomID) {
+    guard let reaction = wish.reaction else { return nil }
+    self.init(message: MessageKey(room: room, message: reaction.message), user: user, emoji: reaction.emoji)
   }
 }
 

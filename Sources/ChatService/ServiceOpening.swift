@@ -5,6 +5,7 @@ package import EventLog
 package import EventStore
 import Foundation
 package import Logging
+package import MediaFiles
 package import NIOPosix
 
 /// A service with all that it stands on, from the data directory up.
@@ -16,7 +17,11 @@ package struct ServiceOpening: Sendable {
   /// How long an access token is good for, in milliseconds.
   package var tokenLifetimeMilliseconds: Int64
   package var passwordCost = PasswordHasher.Cost()
+  package var media = MediaStore.Settings()
+  package var rules = AccountRules()
   package var quotas = Quotas()
+  /// What time it is, for all that the service does.
+  package var clock: @Sendable () -> Timestamp = { ChatService.now() }
   package var logger: Logger
 
   package init(directory: String, tokenLifetimeMilliseconds: Int64, logger: Logger) {
@@ -53,6 +58,7 @@ package struct ServiceOpening: Sendable {
       let views = Result { try chat.views.close() }
       let log = Result { try self.log.close() }
       pool.shutdownGracefully { _ in }
+      chat.media.close()
       try followers.get()
       try views.get()
       try log.get()
@@ -70,11 +76,19 @@ package struct ServiceOpening: Sendable {
     do {
       let keys = try ServerKeys.load(directory: directory, log: log.identity.bytes, mayCreate: log.head == .origin)
       let store = EventStore(log: log)
-      let views = try ReadModels.open(
-        directory: directory + "/views", feed: store, logIdentity: log.identity.bytes, logger: logger)
+      let media = try MediaStore(directory: directory + "/media", settings: media)
+      let views: ReadModels
       do {
-        return try await open(keys, store, views, lastTime, progress)
+        views = try ReadModels.open(
+          directory: directory + "/views", feed: store, logIdentity: log.identity.bytes, logger: logger)
       } catch {
+        media.close()
+        throw error
+      }
+      do {
+        return try await open(keys, store, views, media, lastTime, progress)
+      } catch {
+        media.close()
         store.close()
         try? views.close()
         throw error
@@ -86,7 +100,7 @@ package struct ServiceOpening: Sendable {
   }
 
   private func open(
-    _ keys: ServerKeys, _ store: EventStore, _ views: ReadModels, _ lastTime: Timestamp,
+    _ keys: ServerKeys, _ store: EventStore, _ views: ReadModels, _ media: MediaStore, _ lastTime: Timestamp,
     _ progress: @Sendable (UInt64, UInt64) -> Void
   ) async throws -> Opened {
     let relay = Relay()
@@ -95,9 +109,10 @@ package struct ServiceOpening: Sendable {
 
     let seen = try views.ids.readBlocking { try $0.restoreFilter() }
     let ids = SeenIDs(seen.filter, newest: seen.position)
-    let state = try DecisionState(restoring: DecisionStateSource(views), seen: ids, floor: store.head, quotas: quotas)
+    let state = try DecisionState(
+      restoring: DecisionStateSource(views), seen: ids, floor: store.head, quotas: quotas, rules: rules)
     let gate = SessionGate(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, restoring: state)
-    let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: ChatService.now) { reason in
+    let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: clock) { reason in
       logger.critical(
         "the log accepts no more events; reads go on. Look at the disk, make room, and restart",
         metadata: ["reason": "\(reason)"])
@@ -107,7 +122,8 @@ package struct ServiceOpening: Sendable {
     pool.start()
     let chat = ChatService(
       store: store, views: views, pipeline: pipeline, seen: ids, gate: gate,
-      hasher: PasswordHasher(keys: keys, pool: pool, cost: passwordCost), keys: keys)
+      hasher: PasswordHasher(keys: keys, pool: pool, cost: passwordCost), keys: keys, rules: rules, quotas: quotas,
+      signingKeys: SigningKeys(keys: keys, history: state.signingKeys), media: media, now: clock)
     return Opened(chat: chat, log: store.log, keys: keys, pool: pool)
   }
 

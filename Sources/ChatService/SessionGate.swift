@@ -2,7 +2,8 @@ package import ChatDomain
 package import ChatPrimitives
 import Synchronization
 
-/// The sessions that have ended while access tokens of theirs may still be valid by their signature. Holds durable
+/// The sessions that have ended while access tokens of theirs may still be valid by their signature, and the accounts
+/// that are disabled, whose tokens of other issuers are valid too. Holds durable
 /// facts only, so that queries may rely on it; commands are checked by the writer.
 package final class SessionGate: Sendable {
   private struct Ended: Hashable {
@@ -11,7 +12,14 @@ package final class SessionGate: Sendable {
   }
 
   private let ended = Mutex<[Ended: Timestamp]>([:])
+  private let standings = Mutex<[UserID: Standing]>([:])
   private let tokenLifetimeMilliseconds: Int64
+
+  /// Answers to two commands may come in either order, so each says where it was recorded.
+  private struct Standing {
+    let isDisabled: Bool
+    let position: LogPosition
+  }
 
   /// - Parameter tokenLifetimeMilliseconds: of an access token; an ended session is forgotten after that.
   package init(tokenLifetimeMilliseconds: Int64) {
@@ -23,6 +31,7 @@ package final class SessionGate: Sendable {
     self.init(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds)
     for (id, versioned) in state.users {
       guard case .registered(let user) = versioned.state else { continue }
+      if let stamp = user.disabled { setStanding(of: id, isDisabled: true, at: stamp.position) }
       for (session, standing) in user.sessions {
         if case .ended(_, let stamp) = standing { enter(session, of: id, at: stamp.time) }
       }
@@ -31,6 +40,17 @@ package final class SessionGate: Sendable {
 
   package func isEnded(_ session: SessionID, of user: UserID) -> Bool {
     ended.withLock { $0[Ended(user: user, session: session)] != nil }
+  }
+
+  package func isDisabled(_ user: UserID) -> Bool {
+    standings.withLock { $0[user]?.isDisabled ?? false }
+  }
+
+  private func setStanding(of user: UserID, isDisabled: Bool, at position: LogPosition) {
+    standings.withLock { standings in
+      if let known = standings[user], known.position > position { return }
+      standings[user] = Standing(isDisabled: isDisabled, position: position)
+    }
   }
 
   /// Enters a session that ended at `time`, and forgets those whose tokens have all expired since.
@@ -44,8 +64,16 @@ package final class SessionGate: Sendable {
 
   package func take(_ events: [RecordedEvent]) {
     for recorded in events {
-      if case .user(let user, .sessionEnded(let session, _)) = recorded.event {
-        enter(session, of: user, at: recorded.stamp.time)
+      guard case .user(let user, let event) = recorded.event else { continue }
+      switch event {
+      case .sessionEnded(let session, _): enter(session, of: user, at: recorded.stamp.time)
+      case .disabled: setStanding(of: user, isDisabled: true, at: recorded.position)
+      case .enabled: setStanding(of: user, isDisabled: false, at: recorded.position)
+      case .registered, .profileChanged, .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .preferencesSet,
+        .sessionStarted,
+        .sessionRefreshed, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated, .deviceRemoved, .pushTokenMoved,
+        .mediaUploaded, .erased:
+        break
       }
     }
   }

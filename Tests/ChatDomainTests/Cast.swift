@@ -18,6 +18,7 @@ let otherLogin: SessionID = id(21)
 let link: InviteID = id(30)
 let hello: MessageID = id(40)
 let robot: ServiceID = id(50)
+let office: WorkspaceID = id(80)
 
 /// Before the first given fact.
 let dawn = Timestamp(milliseconds: 1_767_225_600_000)
@@ -81,6 +82,29 @@ extension RoomCreation {
   }
 }
 
+extension RoomCreation {
+  /// The first of them asks for it.
+  static func direct(_ users: UserID...) -> RoomCreation {
+    RoomCreation(kind: .direct, name: "", creator: users.first, participants: users.sorted())
+  }
+
+  static func channel(
+    _ name: String = "tea", of workspace: WorkspaceID = office, isPublic: Bool = true, by creator: UserID? = alice
+  ) -> RoomCreation {
+    RoomCreation(kind: .channel, name: name, creator: creator, workspace: workspace, isPublic: isPublic)
+  }
+}
+
+extension WorkspaceInvite {
+  static func into(
+    _ role: WorkspaceRole = .member, id: InviteID = link, until expiry: Timestamp = noon.adding(milliseconds: 60_000),
+    uses: UInt32? = nil
+  ) -> WorkspaceInvite {
+    WorkspaceInvite(
+      id: id, tokenHash: [UInt8](repeating: 8, count: 32), role: role, expiresAt: expiry, maximumUses: uses)
+  }
+}
+
 extension Invite {
   static func giving(
     _ role: Role = .member, id: InviteID = link, until expiry: Timestamp = noon.adding(milliseconds: 60_000),
@@ -104,11 +128,61 @@ extension MessageFacts {
   }
 }
 
+extension MessageFacts {
+  /// A message in a thread, of no given fact.
+  static func of(_ author: UserID, in place: MessagePlace) -> MessageFacts {
+    var facts = MessageFacts.of(author, at: 6)
+    facts.place = place
+    return facts
+  }
+
+  /// A message with more than a text.
+  static func of(_ author: UserID, _ content: MessageContent, at position: UInt64) -> MessageFacts {
+    var facts = MessageFacts.of(author, at: position)
+    facts.fingerprint = .message(content, author: author)
+    return facts
+  }
+}
+
 extension RoomCommand {
+  static func send(
+    _ content: MessageContent, id: MessageID = hello, by author: UserID, prior: MessageFacts? = nil,
+    _ context: SendingContext? = nil
+  ) -> RoomCommand {
+    .sendMessage(
+      id, content, fingerprint: .message(content, author: author, thread: context?.thread), prior: prior,
+      context: context)
+  }
+
   static func send(
     _ text: String = "hello", id: MessageID = hello, by author: UserID, prior: MessageFacts? = nil
   ) -> RoomCommand {
     .sendMessage(id, .plain(text), fingerprint: .message(.plain(text), author: author), prior: prior)
+  }
+}
+
+extension ScheduledMessage {
+  /// By carol, a minute after noon unless said otherwise.
+  static func saying(
+    _ text: String = "later", by author: UserID = carol, at time: Timestamp = noon.adding(milliseconds: 60_000)
+  ) -> ScheduledMessage {
+    ScheduledMessage(author: author, content: .plain(text), sendAt: time)
+  }
+}
+
+extension RoomCommand {
+  static func schedule(
+    _ text: String = "later", id: MessageID = hello, by author: UserID = carol,
+    at time: Timestamp = noon.adding(milliseconds: 60_000), prior: SchedulingFacts? = nil, sent: MessageFacts? = nil
+  ) -> RoomCommand {
+    .scheduleMessage(id, .saying(text, by: author, at: time), prior: prior, sent: sent, context: nil)
+  }
+
+  static func reschedule(
+    _ id: MessageID = hello, text: String? = nil, at time: Timestamp? = nil, prior: SchedulingFacts? = nil
+  ) -> RoomCommand {
+    .changeScheduledMessage(
+      id, ScheduledMessageEdit(text: text, sendAt: time), prior: prior)
   }
 }
 
@@ -122,3 +196,38 @@ let teaRoom: [RoomEvent] = [
 let aliceAtHome: [UserEvent] = [
   .registered(.named()), .deviceRegistered(phone, .named()), .sessionStarted(login, device: phone),
 ]
+
+/// A workspace of alice (owner), bob (administrator), carol (member) and dave (guest), at positions 1 to 5.
+let officeFacts: [WorkspaceEvent] = [
+  .created(WorkspaceCreation(name: "office", creator: alice)), .memberJoined(alice, role: .owner, by: .service),
+  .memberJoined(bob, role: .administrator, by: .invitation), .memberJoined(carol, role: .member, by: .invitation),
+  .memberJoined(dave, role: .guest, by: .invitation),
+]
+
+extension TestDirectory {
+  /// With the workspace of `officeFacts`, and users who are registered and not in it.
+  static func ofOffice(and others: UserID..., rooms: [RoomID: Room] = [:]) -> TestDirectory {
+    var directory = TestDirectory(registered: Set([alice, bob, carol, dave] + others))
+    directory.workspaces[office] = [alice: .owner, bob: .administrator, carol: .member, dave: .guest]
+    directory.rooms = rooms
+    return directory
+  }
+}
+
+extension Identity {
+  static func of(_ subject: String, issuer: String = "https://id.example.org") -> Identity {
+    Identity(issuer: issuer, subject: subject)
+  }
+
+  /// Bob's, where a spec says so.
+  static let taken = of("bob")
+}
+
+extension Credential {
+  /// A password that differs from that of `version(_:)`.
+  static func other(_ version: UInt32) -> Credential {
+    var credential = Credential.version(version)
+    credential.hash = [UInt8](repeating: 8, count: 32)
+    return credential
+  }
+}

@@ -17,7 +17,7 @@ struct ErasureSpecs {
 
   private static let everyUserFact: [UserEvent] =
     aliceAtHome + [
-      .profileChanged(Profile(nickname: "Al")), .sessionRefreshed(login, generation: 2),
+      .profileChanged(ProfileEdit(nickname: "Al")), .sessionRefreshed(login, generation: 2),
       .sessionRefreshed(otherLogin, generation: 2), .deviceUpdated(phone, .named("mine")),
       .deviceUpdated(tablet, .named("tablet")), .pushTokenInvalidated(id(12), PushToken(provider: .fcm, token: "t")),
       .deviceRemoved(tablet), .deviceRemoved(id(12)), .sessionEnded(login, .loggedOut),
@@ -51,9 +51,11 @@ struct ErasureSpecs {
     room.when(.create(.named()), by: .user(alice)).thenRejected(.idInUse)
     room.when(.edit(RoomEdit(name: "coffee")), by: .user(alice)).thenAccepted()
     room.when(.send(by: dave), by: .user(dave)).thenAccepted()
+    let direct = given(RoomDecider.self, [.erased(kind: 1), .memberAdded(bob, role: .member)])
+    direct.when(.create(.direct(bob, alice)), by: .user(bob)).thenAlreadyDone(at: 1)
     let user = given(UserDecider.self, [.erased(kind: 1)])
     user.when(UserCommand(alice, .register(.named())), by: .nobody()).thenRejected(.idInUse)
-    user.when(UserCommand(alice, .startSession(login, device: nil, credentialVersion: 1)), by: .user(alice))
+    user.when(UserCommand(alice, .startSession(login, device: nil, proof: .password(version: 1))), by: .user(alice))
       .thenRejected(.credentialsRejected)
   }
 

@@ -10,6 +10,9 @@ struct RejectionSpecs {
   func isReached(rejection: Rejection) throws {
     let ways = Self.ofAccounts.merging(Self.ofSessionsAndDevices) { first, _ in first }
       .merging(Self.ofRooms) { first, _ in first }.merging(Self.ofInvites) { first, _ in first }
+      .merging(Self.ofIdentities) { first, _ in first }.merging(Self.ofScheduling) { first, _ in first }
+      .merging(Self.ofModeration) { first, _ in first }.merging(Self.ofWorkspaces) { first, _ in first }
+      .merging(Self.ofMessageParts) { first, _ in first }
     let reach = try #require(ways[rejection], "no way to \(rejection.rawValue)")
     #expect(reach() == rejection)
   }
@@ -25,7 +28,8 @@ struct RejectionSpecs {
   private typealias Ways = [Rejection: @Sendable () -> Rejection?]
 
   private static func user(_ facts: [UserEvent], _ action: UserAction, _ act: Act = .user(alice)) -> Rejection? {
-    let directory = TestDirectory(emails: ["taken@example.org": bob], externalIDs: ["taken": bob])
+    let directory = TestDirectory(
+      emails: ["taken@example.org": bob], externalIDs: ["taken": bob], identities: [.taken: bob])
     return given(UserDecider.self, facts).with(directory).when(UserCommand(alice, action), by: act).rejection
   }
 
@@ -33,10 +37,25 @@ struct RejectionSpecs {
     given(RoomDecider.self, teaRoom + later).when(command, by: act).rejection
   }
 
+  private static let ofScheduling: Ways = [
+    .scheduledMessageNotFound: { room([], .cancelScheduledMessage(hello, prior: nil)) },
+    .scheduledMessageSettled: {
+      let prior = SchedulingFacts(author: alice, scheduled: .at(6), fingerprint: nil)
+      return room([], .cancelScheduledMessage(hello, prior: prior))
+    },
+    .sendingTimeOutOfRange: { room([], .schedule(by: alice, at: dawn)) },
+    .tooManyScheduledMessages: {
+      let waiting = (0..<Limits.scheduledMessagesPerUserAndRoom).map {
+        RoomEvent.messageScheduled(id(1_000 + UInt64($0)), .saying(by: alice))
+      }
+      return room(waiting, .schedule(by: alice))
+    },
+  ]
+
   private static let ofAccounts: Ways = [
-    .forbidden: { user(aliceAtHome, .changeProfile(nickname: "Al"), .user(bob)) },
+    .forbidden: { user(aliceAtHome, .changeProfile(ProfileEdit(nickname: "Al")), .user(bob)) },
     .serviceOnly: { user([], .register(.named(externalID: "a-1"))) },
-    .userNotFound: { user([], .changeProfile(nickname: "Al")) },
+    .userNotFound: { user([], .changeProfile(ProfileEdit(nickname: "Al"))) },
     .idInUse: { user(aliceAtHome, .register(.named("Al"))) },
     .idempotencyKeyReused: {
       var desk = Desk<RoomDecider>(teaRoom)
@@ -67,24 +86,32 @@ struct RejectionSpecs {
         return error
       }
     },
+    .accountDisabled: {
+      user(aliceAtHome + [.disabled], .startSession(otherLogin, device: nil, proof: .password(version: 1)))
+    },
   ]
 
   private static let ofSessionsAndDevices: Ways = [
-    .sessionEnded: { user(aliceAtHome, .changeProfile(nickname: "Al"), .user(alice, session: otherLogin)) },
+    .sessionEnded: {
+      user(aliceAtHome, .changeProfile(ProfileEdit(nickname: "Al")), .user(alice, session: otherLogin))
+    },
     .sessionNotFound: { user(aliceAtHome, .endSession(otherLogin, .loggedOut)) },
-    .credentialsRejected: { user(aliceAtHome, .startSession(otherLogin, device: nil, credentialVersion: 2)) },
-    .refreshTokenExpired: { user(aliceAtHome, .refreshSession(otherLogin, presented: 1)) },
+    .credentialsRejected: { user(aliceAtHome, .startSession(otherLogin, device: nil, proof: .password(version: 2))) },
+    .refreshTokenExpired: { user(aliceAtHome, .refreshSession(otherLogin, presented: 1, oldest: nil)) },
     .refreshTokenReused: {
-      user(aliceAtHome + [.sessionEnded(login, .refreshTokenReused)], .refreshSession(login, presented: 1))
+      user(aliceAtHome + [.sessionEnded(login, .refreshTokenReused)], .refreshSession(login, presented: 1, oldest: nil))
     },
     .sessionRefreshed: {
       user(
         aliceAtHome + [.sessionRefreshed(login, generation: 2)],
-        .startSession(login, device: phone, credentialVersion: 1))
+        .startSession(login, device: phone, proof: .password(version: 1)))
     },
     .deviceNotFound: { user(aliceAtHome, .removeDevice(tablet)) },
     .deviceTextTooLong: {
       user(aliceAtHome, .setDevice(phone, .named(String(repeating: "d", count: 129))))
+    },
+    .pushTokenEmpty: {
+      user(aliceAtHome, .setDevice(phone, .named(tokens: [PushToken(provider: .apns, token: "")])))
     },
     .pushTokenTooLong: {
       let token = PushToken(provider: .fcm, token: String(repeating: "t", count: 4097))
@@ -93,6 +120,43 @@ struct RejectionSpecs {
     .tooManyDevices: {
       let facts = (0..<UInt64(Limits.devicesPerUser)).map { UserEvent.deviceRegistered(id(1000 + $0), .named()) }
       return user([.registered(.named())] + facts, .setDevice(phone, .named()))
+    },
+  ]
+
+  private static let ofIdentities: Ways = [
+    .identityInUse: { user(aliceAtHome, .linkIdentity(.taken, proof: .password(version: 1))) },
+    .identityNotFound: { user(aliceAtHome, .unlinkIdentity(.of("a"))) },
+    .lastLogin: {
+      let imported = UserEvent.registered(.named(email: nil, credential: nil))
+      return user([imported, .identityLinked(.of("a"))], .unlinkIdentity(.of("a")))
+    },
+    .linkedLoginRequired: {
+      let imported = UserEvent.registered(.named(email: nil, credential: nil))
+      return user([imported, .identityLinked(.of("a"))], .linkIdentity(.of("b"), proof: .identity(.of("c"))))
+    },
+    .tooManyIdentities: {
+      let linked = (0..<Limits.identitiesPerUser).map { UserEvent.identityLinked(.of("subject \($0)")) }
+      return user(aliceAtHome + linked, .linkIdentity(.of("one more"), proof: .password(version: 1)))
+    },
+    .passwordWrong: { user(aliceAtHome, .changePassword(.version(3), checked: 2)) },
+    .passwordMissing: {
+      let imported = UserEvent.registered(.named(email: nil, externalID: "a-1", credential: nil))
+      return user([imported], .setEmail("a@example.org", checked: nil), .service(for: alice))
+    },
+    .passwordResetUsed: {
+      user(aliceAtHome + [.credentialSet(.version(2))], .resetPassword(.other(2), issuedFor: 1))
+    },
+    .guestNotAllowed: {
+      do throws(Rejection) {
+        try User(.named(email: nil), .at(1)).requireFullAccount()
+        return nil
+      } catch {
+        return error
+      }
+    },
+    .mediaNameMalformed: {
+      let photo = Media(hash: [UInt8](repeating: 1, count: 32), contentType: "image/png", size: 1)
+      return user(aliceAtHome, .uploadMedia(id(600), photo, name: "holiday/photo.png"))
     },
   ]
 
@@ -114,6 +178,42 @@ struct RejectionSpecs {
     .textTooLong: { room([], .send(String(repeating: "x", count: 16_385), by: alice)) },
   ]
 
+  private static func sending(_ details: MessageDetails, _ context: SendingContext? = nil) -> Rejection? {
+    room([], .send(MessageContent(text: "hello", details: details), by: alice, context))
+  }
+
+  private static let ofMessageParts: Ways = {
+    let photo = Media(hash: [1], contentType: "image/png", size: 3)
+    let inThread = MessageFacts.of(bob, in: MessagePlace(thread: 1, ordinal: 1))
+    let file = Attachment(media: id(1), content: photo, name: nil)
+    return [
+      .mediaNotFound: { sending(MessageDetails(attachments: [file]), SendingContext(lacksMedia: true)) },
+      .notAThreadRoot: { sending(MessageDetails(), SendingContext(thread: id(41), root: inThread)) },
+      .replyElsewhere: { sending(MessageDetails(replyTo: id(41)), SendingContext(answered: inThread)) },
+      .attachmentNameTooLong: {
+        let name = String(repeating: "n", count: 257)
+        return sending(MessageDetails(attachments: [Attachment(media: id(1), content: photo, name: name)]))
+      },
+      .customTypeMalformed: { sending(MessageDetails(custom: CustomPart(type: "", body: "{}"))) },
+      .customBodyTooLong: {
+        sending(MessageDetails(custom: CustomPart(type: "a", body: String(repeating: "1", count: 65_537))))
+      },
+      .emojiMalformed: { room([], .react(hello, "ok", target: .of(alice, at: 6))) },
+      .tooManyMentions: {
+        sending(MessageDetails(mentions: Mentions(users: (0..<51 as Range<UInt64>).map { id(1000 + $0) })))
+      },
+      .tooManyAttachments: { sending(MessageDetails(attachments: Array(repeating: file, count: 11))) },
+      .tooManyReactions: {
+        let full = ReactionCounts(kinds: Limits.reactionKindsPerMessage, users: 0, ownKinds: 0, isOwn: false)
+        return room([], .react(hello, "👍", target: .of(alice, at: 6), counts: full))
+      },
+      .tooManyPins: {
+        let pins = (0..<UInt64(Limits.pinsPerRoom)).map { RoomEvent.messagePinned(id(1000 + $0), at: .room($0 + 2)) }
+        return room(pins, .pin(hello, target: .of(alice, at: 6)))
+      },
+    ]
+  }()
+
   private static let ofInvites: Ways = [
     .inviteNotFound: { room([], .revokeInvite(link)) },
     .inviteExpired: { accepting([.inviteCreated(.giving(until: noon))]) },
@@ -124,9 +224,70 @@ struct RejectionSpecs {
     .inviteExpiryOutOfRange: { room([], .createInvite(.giving(until: noon))) },
     .inviteUsesOutOfRange: { room([], .createInvite(.giving(uses: 0))) },
     .inviteRoleNotAllowed: { room([], .createInvite(.giving(.owner))) },
+    .invitesExhausted: {
+      let facts = (0..<UInt64(Limits.invitesEverPerRoom)).map { RoomEvent.inviteCreated(.giving(id: id(1000 + $0))) }
+      return room(facts, .createInvite(.giving()))
+    },
     .tooManyInvites: {
       let facts = (0..<UInt64(Limits.invitesPerRoom)).map { RoomEvent.inviteCreated(.giving(id: id(1000 + $0))) }
       return room(facts, .createInvite(.giving()))
+    },
+  ]
+
+  private static let ofModeration: Ways = [
+    .banned: { room([.memberBanned(dave)], .addMember(dave)) },
+    .banNotFound: { room([], .unban(dave)) },
+    .memberSilenced: {
+      room([.memberSilenced(dave, until: noon.adding(milliseconds: 1))], .send(by: dave), .user(dave))
+    },
+    .ownerMustTransfer: { room([], .leave) },
+    .roleNotAllowed: { room([], .changeRole(bob, .owner)) },
+    .topicTooLong: { room([], .edit(RoomEdit(topic: String(repeating: "t", count: 1025)))) },
+    .directRoomFixed: {
+      given(RoomDecider.self, [.created(.direct(alice, bob)), .memberJoined(alice, role: .member, invite: nil)])
+        .when(.leave, by: .user(alice)).rejection
+    },
+    .directMembersOutOfRange: {
+      given(RoomDecider.self, []).when(.create(.direct(alice)), by: .user(alice)).rejection
+    },
+    .tooManyBans: {
+      let facts = (0..<UInt64(Limits.bansPerRoom)).map { RoomEvent.memberBanned(id(1000 + $0)) }
+      return room(facts, .ban(dave))
+    },
+  ]
+
+  private static func workspace(
+    _ later: [WorkspaceEvent], _ command: WorkspaceCommand, _ act: Act = .user(alice)
+  ) -> Rejection? {
+    given(WorkspaceDecider.self, officeFacts + later).with(.ofOffice(and: stranger)).when(command, by: act).rejection
+  }
+
+  private static let ofWorkspaces: Ways = [
+    .workspaceNotFound: { workspace([], .edit(WorkspaceEdit(name: "home")), .user(stranger)) },
+    .invitationNotFound: { workspace([], .acceptInvitation, .user(stranger)) },
+    .workspaceNameEmpty: { workspace([], .edit(WorkspaceEdit(name: ""))) },
+    .workspaceNameTooLong: { workspace([], .edit(WorkspaceEdit(name: String(repeating: "w", count: 257)))) },
+    .workspaceMembersOnly: {
+      given(RoomDecider.self, [.created(.channel())]).with(.ofOffice(and: stranger))
+        .when(.join, by: .service(for: stranger)).rejection
+    },
+    .tooManyChannels: {
+      let channel = Room(.channel(), .at(1))
+      let rooms = (0..<UInt64(Limits.channelsPerWorkspace)).map { (RoomID(UUIDBytes(high: 7, low: $0)), channel) }
+      return given(RoomDecider.self, []).with(.ofOffice(rooms: Dictionary(uniqueKeysWithValues: rooms)))
+        .when(.create(.channel()), by: .user(alice)).rejection
+    },
+    .tooManyWorkspaceMembers: {
+      let others = (0..<UInt64(Limits.membersPerWorkspace)).map {
+        WorkspaceEvent.memberJoined(id(1000 + $0), role: .member, by: .service)
+      }
+      return workspace(others, .join, .service(for: stranger))
+    },
+    .tooManyInvitations: {
+      let others = (0..<UInt64(Limits.invitationsPerWorkspace)).map {
+        WorkspaceEvent.memberInvited(id(1000 + $0), role: .member)
+      }
+      return workspace(others, .invite(stranger, .member))
     },
   ]
 

@@ -49,10 +49,58 @@ struct RoomLifeSpecs {
   func emptyName() {
     creating(.named("")).thenRejected(.roomNameEmpty)
     creating(.named("", .channel)).thenRejected(.roomNameEmpty)
-    creating(.named("", .direct)).thenAccepted()
+    creating(.direct(alice, bob)).thenAccepted()
     given(RoomDecider.self, teaRoom).when(.edit(RoomEdit(name: "")), by: .user(alice)).thenRejected(.roomNameEmpty)
-    given(RoomDecider.self, [.created(.named("", .direct)), .memberJoined(alice, role: .owner, invite: nil)])
-      .when(.edit(RoomEdit(name: "")), by: .user(alice)).thenAccepted()
+  }
+
+  @Test("the length of a topic, in bytes", arguments: [(0, true), (1023, true), (1024, true), (1025, false)])
+  func topicLength(bytes: Int, isAccepted: Bool) {
+    let topic = String(repeating: "t", count: bytes)
+    var creation = RoomCreation.named()
+    creation.topic = topic
+    for outcome in [
+      creating(creation), given(RoomDecider.self, teaRoom).when(.edit(RoomEdit(topic: topic)), by: .user(alice)),
+    ] {
+      if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.topicTooLong) }
+    }
+  }
+
+  @Test("an archived room is opened again; an open one is open")
+  func restores() {
+    let archived = given(RoomDecider.self, teaRoom + [.archived])
+    archived.when(.restore, by: .user(bob)).thenRecorded(.restored)
+    archived.when(.restore, by: .user(carol)).thenRejected(.forbidden)
+    archived.when(.restore, by: .user(stranger)).thenRejected(.roomNotFound)
+    given(RoomDecider.self, teaRoom).when(.restore, by: .user(bob)).thenAlreadyDone(at: 1)
+    let open = given(RoomDecider.self, teaRoom + [.archived, .restored])
+    open.when(.send(by: carol), by: .user(carol)).thenAccepted()
+    open.when(.archive, by: .user(bob)).thenRecorded(.archived)
+  }
+
+  @Test("the owner or a service deletes a room, and then there is none for anybody")
+  func deletes() {
+    let room = given(RoomDecider.self, teaRoom)
+    for act: Act in [.user(alice), .service(), .service(for: alice)] {
+      room.when(.delete, by: act).thenRecorded(.deleted)
+    }
+    given(RoomDecider.self, teaRoom + [.archived]).when(.delete, by: .user(alice)).thenRecorded(.deleted)
+    for user in [bob, carol] { room.when(.delete, by: .user(user)).thenRejected(.forbidden) }
+    room.when(.delete, by: .user(stranger)).thenRejected(.roomNotFound)
+    let deleted = given(RoomDecider.self, teaRoom + [.inviteCreated(.giving()), .deleted])
+    #expect(deleted.state == .deleted(.at(7), creationFingerprint: RoomCreation.named().fingerprint))
+    for command: RoomCommand in [
+      .edit(RoomEdit(name: "coffee")), .archive, .restore, .delete, .leave, .mute(until: nil), .send(by: alice),
+      .addMember(bob), .ban(bob), .transfer(to: bob), .changeRole(bob, .member), .createInvite(.giving()),
+    ] {
+      deleted.when(command, by: .user(alice)).thenRejected(.roomNotFound)
+    }
+    deleted.when(.acceptInvite(link), by: .user(dave)).thenRejected(.inviteNotFound)
+    // Its creation again is known, as that of a workspace; under its ID there is never another room.
+    deleted.when(.create(.named()), by: .user(alice)).thenRejected(.roomNotFound)
+    deleted.when(.create(.named("coffee")), by: .user(alice)).thenRejected(.idInUse)
+    given(RoomDecider.self, [.erased(kind: 1), .deleted]).when(.create(.named()), by: .user(alice))
+      .thenRejected(.idInUse)
+    deleted.when(.create(.named(by: bob)), by: .user(bob)).thenRejected(.idInUse)
   }
 
   @Test("owners, administrators and services rename and archive; a stranger learns nothing")
@@ -91,11 +139,13 @@ struct RoomLifeSpecs {
     state.with(open).when(.acceptInvite(link), by: .user(stranger)).thenRejected(.roomArchived)
     state.with(open).when(.join, by: .service(for: stranger)).thenRejected(.roomArchived)
     for command: RoomCommand in [
-      .revokeInvite(link), .removeMember(carol), .leave, .mute(until: nil), .deleteMessage(hello, target: target),
-      .moveReadMarker(hello, target: target),
+      .revokeInvite(link), .removeMember(carol), .mute(until: nil), .deleteMessage(hello, target: target),
+      .moveReadMarker(hello, target: target), .ban(carol), .silence(carol, until: noon),
+      .changeRole(carol, .administrator), .transfer(to: bob),
     ] {
       state.when(command, by: .user(alice)).thenAccepted()
     }
+    state.when(.leave, by: .user(carol)).thenAccepted()
     let read = given(RoomDecider.self, facts + [.readMarkerMoved(alice, to: hello, ordinal: 1), .memberLeft(carol)])
     guard case .archived(let room, let since) = read.state else {
       Issue.record("not archived")

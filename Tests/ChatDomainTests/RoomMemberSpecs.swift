@@ -15,7 +15,7 @@ struct RoomMemberSpecs {
       .thenRecorded(.memberJoined(newcomer, role: .member, invite: nil))
     room().when(.join, by: .service(for: carol)).thenAlreadyDone(at: 4)
     room([.archived]).when(.join, by: .service(for: carol)).thenAlreadyDone(at: 4)
-    room().when(.join, by: .user(newcomer)).thenRejected(.serviceOnly)
+    room().when(.join, by: .user(newcomer)).thenRejected(.roomNotFound)
     room().when(.join, by: .service()).thenRejected(.forbidden)
     room().when(.join, by: .service(for: stranger)).thenRejected(.userNotFound)
     given(RoomDecider.self, []).when(.join, by: .service(for: alice)).thenRejected(.roomNotFound)
@@ -41,7 +41,9 @@ struct RoomMemberSpecs {
     for (act, removable) in rank {
       for target in [alice, bob, carol, dave] {
         let outcome = room().when(.removeMember(target), by: act)
-        if removable.contains(target) {
+        if target == alice, removable.contains(target) {
+          outcome.thenRecorded(.memberRemoved(alice), .roleChanged(bob, .owner))
+        } else if removable.contains(target) {
           outcome.thenRecorded(.memberRemoved(target))
         } else {
           outcome.thenRejected(.forbidden)
@@ -57,12 +59,45 @@ struct RoomMemberSpecs {
   @Test("a member leaves; for anyone else there is no room")
   func leaves() {
     room().when(.leave, by: .user(carol)).thenRecorded(.memberLeft(carol))
-    room().when(.leave, by: .user(alice)).thenRecorded(.memberLeft(alice))
+    room().when(.leave, by: .user(alice)).thenRejected(.ownerMustTransfer)
+    room([.memberLeft(bob), .memberLeft(carol), .memberLeft(dave)]).when(.leave, by: .user(alice))
+      .thenRecorded(.memberLeft(alice))
     room().when(.leave, by: .user(newcomer)).thenRejected(.roomNotFound)
     room([.memberLeft(carol)]).when(.leave, by: .user(carol)).thenRejected(.roomNotFound)
     given(RoomDecider.self, []).when(.leave, by: .user(carol)).thenRejected(.roomNotFound)
     room().when(.leave, by: .user(stranger)).thenRejected(.userNotFound)
     room().when(.leave, by: .service()).thenRejected(.forbidden)
+  }
+
+  @Test("who comes into an empty room that had an owner owns it, by whatever way; a room that had none stays without")
+  func inheritsEmptyRoom() {
+    let gone: [RoomEvent] = [.memberLeft(bob), .memberLeft(carol), .memberLeft(dave)]
+    let ways: [(RoomCommand, Act, (Role) -> RoomEvent)] = [
+      (.acceptInvite(link), .user(newcomer), { .memberJoined(newcomer, role: $0, invite: link) }),
+      (.join, .service(for: newcomer), { .memberJoined(newcomer, role: $0, invite: nil) }),
+      (.addMember(newcomer), .service(), { .memberAdded(newcomer, role: $0) }),
+    ]
+    for (command, act, fact) in ways {
+      for end: RoomEvent in [.memberLeft(alice), .memberRemoved(alice), .memberBanned(alice)] {
+        let empty = room([.inviteCreated(.giving())] + gone + [end])
+        empty.when(command, by: act).thenRecorded(fact(.owner))
+        // Ownership goes once: who comes next is what the way in makes of one.
+        room([.inviteCreated(.giving())] + gone + [end, .memberAdded(bob, role: .owner)]).when(command, by: act)
+          .thenRecorded(fact(.member))
+      }
+      room([.inviteCreated(.giving())] + gone).when(command, by: act).thenRecorded(fact(.member))
+      let services = given(RoomDecider.self, [.created(.named(by: nil)), .inviteCreated(.giving())])
+        .with(TestDirectory(registered: [newcomer]))
+      services.when(command, by: act).thenRecorded(fact(.member))
+      let transferred = given(
+        RoomDecider.self,
+        [
+          .created(.named(by: nil)), .inviteCreated(.giving()), .memberAdded(bob, role: .member),
+          .roleChanged(bob, .owner), .memberLeft(bob),
+        ]
+      ).with(TestDirectory(registered: [newcomer]))
+      transferred.when(command, by: act).thenRecorded(fact(.owner))
+    }
   }
 
   @Test("who left or was removed has no rights", arguments: [RoomEvent.memberLeft(bob), .memberRemoved(bob)])

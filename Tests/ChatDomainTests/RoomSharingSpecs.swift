@@ -71,6 +71,19 @@ struct RoomSharingSpecs {
     }
   }
 
+  @Test(
+    "how many invites a room ever makes, dead ones too", arguments: [(9_999, true), (10_000, false), (10_001, false)])
+  func inviteCountForEver(made: UInt64, isAccepted: Bool) {
+    var facts = teaRoom
+    for number in 0..<made {
+      facts += [.inviteCreated(.giving(id: id(1000 + number))), .inviteRevoked(id(1000 + number))]
+    }
+    let state = given(RoomDecider.self, facts)
+    let outcome = state.when(.createInvite(.giving()), by: .user(alice))
+    if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.invitesExhausted) }
+    state.when(.createInvite(.giving(id: id(1000))), by: .user(alice)).thenAlreadyDone(at: 6)
+  }
+
   @Test("the same invite again is the first one, also when it is expired, revoked or the room archived")
   func createsOnce() {
     let retry = RoomCommand.createInvite(.giving())
@@ -103,6 +116,31 @@ struct RoomSharingSpecs {
     shared().when(.acceptInvite(id(31)), by: .user(newcomer)).thenRejected(.inviteNotFound)
     given(RoomDecider.self, []).with(directory).when(.acceptInvite(link), by: .user(newcomer))
       .thenRejected(.inviteNotFound)
+  }
+
+  @Test("an invite gives no more than its maker still has: who was put out does not come back by it as what they were")
+  func capsRole() {
+    /// Made by bob, an administrator by then.
+    func shared(_ role: Role, then later: [RoomEvent]) -> Given<RoomDecider> {
+      var room = given(RoomDecider.self, teaRoom)
+      RoomDecider.evolve(&room.state, .inviteCreated(.giving(role)), .at(6), by: bob)
+      for (index, fact) in later.enumerated() { RoomDecider.evolve(&room.state, fact, .at(UInt64(index) + 7)) }
+      return room.with(directory)
+    }
+    let accept = RoomCommand.acceptInvite(link)
+    for (later, given): ([RoomEvent], Role) in [
+      ([], .administrator), ([.roleChanged(bob, .member)], .member), ([.memberRemoved(bob)], .member),
+      ([.memberLeft(bob)], .member), ([.memberBanned(bob)], .member),
+      ([.roleChanged(bob, .owner), .roleChanged(alice, .administrator)], .administrator),
+      ([.roleChanged(bob, .member), .roleChanged(bob, .administrator)], .administrator),
+    ] {
+      shared(.administrator, then: later).when(accept, by: .user(newcomer))
+        .thenRecorded(.memberJoined(newcomer, role: given, invite: link))
+      shared(.member, then: later).when(accept, by: .user(newcomer))
+        .thenRecorded(.memberJoined(newcomer, role: .member, invite: link))
+    }
+    shared(.administrator, then: [.memberRemoved(bob)]).when(accept, by: .user(bob))
+      .thenRecorded(.memberJoined(bob, role: .member, invite: link))
   }
 
   @Test("who is in already stays in as before, even by a dead invite")

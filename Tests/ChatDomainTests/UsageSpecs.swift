@@ -43,7 +43,7 @@ struct UsageSpecs {
     let quotas = Quotas(messagesPerDay: 1, mediaBytesPerDay: 1_000)
     let now = try time("2026-07-05T12:00:00Z")
     var usage = DailyUsage()
-    usage.charge(bytes: 999, to: anna, at: now)
+    usage.charge(Usage(mediaBytes: 999), to: anna, at: now)
     try usage.check(Usage(mediaBytes: 1), by: anna, at: now, under: quotas)
     #expect(throws: Rejection.quotaExceeded) {
       try usage.check(Usage(mediaBytes: 2), by: anna, at: now, under: quotas)
@@ -52,7 +52,7 @@ struct UsageSpecs {
       try usage.check(Usage(mediaBytes: .max), by: anna, at: now, under: quotas)
     }
     // The bytes are used up, the message is not.
-    usage.charge(bytes: 1, to: anna, at: now)
+    usage.charge(Usage(mediaBytes: 1), to: anna, at: now)
     try usage.check(Usage(messages: 1), by: anna, at: now, under: quotas)
   }
 
@@ -66,11 +66,24 @@ struct UsageSpecs {
     #expect(usage.used(by: anna, on: usage.day) == Usage())
   }
 
-  @Test("what a service does in a user's name is the operator's own")
+  @Test("what a service does in a user's name is the operator's own; else what is sent or scheduled counts")
   func services() {
-    let event = ChatEvent.room(
-      RoomID(UUIDBytes(high: 2, low: 2)),
-      .messageSent(MessageID(UUIDBytes(high: 3, low: 3)), author: anna, thread: nil, .plain("x")))
+    let message = MessageID(UUIDBytes(high: 3, low: 3))
+    let later = ScheduledMessage(author: anna, content: .plain("x"), sendAt: Timestamp(milliseconds: 1))
+    for event: RoomEvent in [
+      .messageSent(message, author: anna, thread: nil, .plain("x")), .messageScheduled(message, later),
+    ] {
+      expectCounted(.room(RoomID(UUIDBytes(high: 2, low: 2)), event))
+    }
+    for event: RoomEvent in [
+      .scheduledMessageChanged(message, ScheduledMessageEdit(text: "y")), .scheduledMessageCancelled(message),
+      .scheduledMessageFailed(message, .silenced),
+    ] {
+      #expect(Usage(of: .room(RoomID(UUIDBytes(high: 2, low: 2)), event)).isNothing)
+    }
+  }
+
+  private func expectCounted(_ event: ChatEvent) {
     func recorded(by service: ServiceID?) -> RecordedEvent {
       RecordedEvent(
         stamp: Stamp(position: .first, time: Timestamp(milliseconds: 0)), version: .none, actor: anna, service: service,

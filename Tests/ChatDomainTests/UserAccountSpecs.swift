@@ -17,7 +17,7 @@ struct UserAccountSpecs {
 
   @Test("the same registration again is the first one, whatever its commitment key and whatever happened since")
   func registersOnce() {
-    let state = given(UserDecider.self, [.registered(.named()), .profileChanged(Profile(nickname: "Al"))])
+    let state = given(UserDecider.self, [.registered(.named()), .profileChanged(ProfileEdit(nickname: "Al"))])
     state.when(UserCommand(alice, .register(.named(key: 2))), by: .nobody()).thenAlreadyDone(at: 1)
     state.when(UserCommand(alice, .register(.named("Al"))), by: .nobody()).thenRejected(.idInUse)
     // Its own address is taken by then, and the retry is one all the same.
@@ -41,8 +41,9 @@ struct UserAccountSpecs {
     registering(imported).thenRejected(.serviceOnly)
     registering(.named(externalID: "a-1")).thenRejected(.serviceOnly)
     registering(.named(email: nil, credential: nil)).thenRejected(.credentialIncomplete)
-    registering(.named(email: nil), by: .service()).thenRejected(.credentialIncomplete)
     registering(.named(credential: nil), by: .service()).thenRejected(.credentialIncomplete)
+    // A password alone makes a guest.
+    registering(.named(email: nil)).thenRecorded(.registered(.named(email: nil)))
   }
 
   @Test(
@@ -51,13 +52,13 @@ struct UserAccountSpecs {
   func nicknameLength(bytes: Int, rejection: Rejection?) {
     let nickname = String(repeating: "n", count: bytes)
     let changed = given(UserDecider.self, aliceAtHome)
-      .when(UserCommand(alice, .changeProfile(nickname: nickname)), by: .user(alice))
+      .when(UserCommand(alice, .changeProfile(ProfileEdit(nickname: nickname))), by: .user(alice))
     if let rejection {
       registering(.named(nickname)).thenRejected(rejection)
       changed.thenRejected(rejection)
     } else {
       registering(.named(nickname)).thenAccepted()
-      changed.thenRecorded(.profileChanged(Profile(nickname: nickname)))
+      changed.thenRecorded(.profileChanged(ProfileEdit(nickname: nickname)))
     }
   }
 
@@ -98,9 +99,9 @@ struct UserAccountSpecs {
   @Test("a profile is changed by its user alone, even to what it was")
   func changesProfile() {
     let state = given(UserDecider.self, aliceAtHome)
-    let command = UserCommand(alice, .changeProfile(nickname: "Alice"))
-    state.when(command, by: .user(alice, session: login)).thenRecorded(.profileChanged(Profile(nickname: "Alice")))
-    state.when(command, by: .service()).thenRecorded(.profileChanged(Profile(nickname: "Alice")))
+    let command = UserCommand(alice, .changeProfile(ProfileEdit(nickname: "Alice")))
+    state.when(command, by: .user(alice, session: login)).thenRecorded(.profileChanged(ProfileEdit(nickname: "Alice")))
+    state.when(command, by: .service()).thenRecorded(.profileChanged(ProfileEdit(nickname: "Alice")))
     state.when(command, by: .user(bob)).thenRejected(.forbidden)
     state.when(command, by: .nobody()).thenRejected(.forbidden)
     given(UserDecider.self, []).when(command, by: .user(alice)).thenRejected(.userNotFound)
@@ -109,7 +110,7 @@ struct UserAccountSpecs {
 
   @Test("a profile's change is seen")
   func evolvesProfile() throws {
-    let state = given(UserDecider.self, [.registered(.named()), .profileChanged(Profile(nickname: "Al"))]).state
+    let state = given(UserDecider.self, [.registered(.named()), .profileChanged(ProfileEdit(nickname: "Al"))]).state
     guard case .registered(let user) = state else {
       Issue.record("not registered")
       return

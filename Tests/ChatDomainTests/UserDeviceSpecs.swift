@@ -31,13 +31,16 @@ struct UserDeviceSpecs {
     }
   }
 
-  @Test("each of a device's tokens has a longest form", arguments: [(4095, true), (4096, true), (4097, false)])
-  func tokenLength(bytes: Int, isAccepted: Bool) {
+  @Test(
+    "each of a device's tokens has a shortest and a longest form",
+    arguments: [(0, .pushTokenEmpty), (1, nil), (4095, nil), (4096, nil), (4097, .pushTokenTooLong)]
+      as [(Int, Rejection?)])
+  func tokenLength(bytes: Int, rejection: Rejection?) {
     for provider in PushProvider.allCases {
       let long = PushToken(provider: provider, token: String(repeating: "t", count: bytes))
       let outcome = given(UserDecider.self, aliceAtHome)
         .when(setting(phone, .named(tokens: [token, long])), by: .user(alice))
-      if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.pushTokenTooLong) }
+      if let rejection { outcome.thenRejected(rejection) } else { outcome.thenAccepted() }
     }
   }
 

@@ -5,13 +5,13 @@ import Testing
 @Suite("Sessions")
 struct UserSessionSpecs {
   private func starting(
-    _ session: SessionID = login, device: DeviceID? = phone, version: UInt32? = 1
+    _ session: SessionID = login, device: DeviceID? = phone, proof: LoginProof = .password(version: 1)
   ) -> UserCommand {
-    UserCommand(alice, .startSession(session, device: device, credentialVersion: version))
+    UserCommand(alice, .startSession(session, device: device, proof: proof))
   }
 
   private func refreshing(_ presented: UInt32, _ session: SessionID = login) -> UserCommand {
-    UserCommand(alice, .refreshSession(session, presented: presented))
+    UserCommand(alice, .refreshSession(session, presented: presented, oldest: nil))
   }
 
   private func ending(_ session: SessionID = login) -> UserCommand {
@@ -29,12 +29,12 @@ struct UserSessionSpecs {
   @Test("the password must have been checked against the current credential")
   func checksCredential() {
     let state = given(UserDecider.self, [.registered(.named(credential: .version(2)))])
-    state.when(starting(version: 1), by: .user(alice)).thenRejected(.credentialsRejected)
-    state.when(starting(version: 2), by: .user(alice)).thenAccepted()
-    state.when(starting(version: nil), by: .user(alice)).thenRejected(.serviceOnly)
-    state.when(starting(version: nil), by: .service(for: alice)).thenAccepted()
+    state.when(starting(), by: .user(alice)).thenRejected(.credentialsRejected)
+    state.when(starting(proof: .password(version: 2)), by: .user(alice)).thenAccepted()
+    state.when(starting(proof: .service), by: .user(alice)).thenRejected(.serviceOnly)
+    state.when(starting(proof: .service), by: .service(for: alice)).thenAccepted()
     given(UserDecider.self, [.registered(.named(email: nil, credential: nil))])
-      .when(starting(version: 1), by: .user(alice)).thenRejected(.credentialsRejected)
+      .when(starting(), by: .user(alice)).thenRejected(.credentialsRejected)
     given(UserDecider.self, []).when(starting(), by: .user(alice)).thenRejected(.userNotFound)
   }
 
@@ -138,9 +138,9 @@ struct UserSessionSpecs {
     let facts = aliceAtHome + [.sessionStarted(otherLogin, device: nil), .sessionEnded(login, .loggedOut)]
     let state = given(UserDecider.self, facts)
     let actions: [UserAction] = [
-      .changeProfile(nickname: "Al"), .setDevice(phone, .named()), .removeDevice(phone),
-      .endSession(otherLogin, .loggedOut), .refreshSession(otherLogin, presented: 1),
-      .startSession(id(22), device: nil, credentialVersion: 1),
+      .changeProfile(ProfileEdit(nickname: "Al")), .setDevice(phone, .named()), .removeDevice(phone),
+      .endSession(otherLogin, .loggedOut), .refreshSession(otherLogin, presented: 1, oldest: nil),
+      .startSession(id(22), device: nil, proof: .password(version: 1)),
     ]
     for action in actions {
       state.when(UserCommand(alice, action), by: .user(alice, session: login)).thenRejected(.sessionEnded)

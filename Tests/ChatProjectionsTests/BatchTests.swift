@@ -8,7 +8,7 @@ import Testing
 @Suite struct BatchTests {
   @Test(
     "the same events give the same rows in every table, however they are cut into batches",
-    arguments: ["accounts", "rooms", "timeline", "ids", "search"])
+    arguments: ["accounts", "rooms", "timeline", "ids", "media", "search"])
   func independence(name: String) throws {
     let history = RandomHistory(seed: 21, events: 3000)
     let projection = try Projections.named(name)
@@ -39,6 +39,6 @@ import Testing
   func unknownName() {
     let error = #expect(throws: ProjectionError.self) { try Projections.named("nonsense") }
     #expect(error?.code == .unknownProjection)
-    #expect(error?.message.contains("accounts, rooms, timeline, ids, usage, search") == true)
+    #expect(error?.message.contains("accounts, rooms, timeline, ids, media, usage, search") == true)
   }
 }

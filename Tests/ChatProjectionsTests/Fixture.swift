@@ -50,6 +50,7 @@ func apply<P: Projection>(
     try queue.write { (database) throws in
       _ = try ProjectionBatch.apply(
         Array(events[index..<end]), after: LogPosition(UInt64(index)), with: &projection, to: database)
+      while try Clearing.step(P.clearedPlaces, database) {}
     }
     index = end
   }
@@ -66,7 +67,7 @@ func dump(
     for name in names {
       let rows: [Row]
       switch projection.comparison(of: name) {
-      case .rows:
+      case .rows, .except:
         let columns = try database.columns(in: name).map(\.name).joined(separator: ", ")
         rows = try Row.fetchAll(database, sql: "SELECT * FROM \(name) ORDER BY \(columns)")
       case .selected(let query, _): rows = try Row.fetchAll(database, sql: query)

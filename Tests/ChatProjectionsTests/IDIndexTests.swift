@@ -72,8 +72,74 @@ import Testing
         direct.insert(SeenFilter.entry(message, in: room))
         #expect(filter.mayContain(SeenFilter.entry(message, in: room)))
       }
+      if case .room(let room, .messageScheduled(let message, _)) = recorded.event {
+        direct.insert(SeenFilter.entry(message, in: room))
+      }
     }
     #expect(filter == direct && filter.count > 1000)
+  }
+
+  @Test("the reactions of a message are counted by kind and by user, each once, and are gone with it")
+  func reactions() throws {
+    var script = EventScript()
+    let (alice, bob, room): (UserID, UserID, RoomID) = (.numbered(1), .numbered(2), .numbered(9))
+    script.create(room, by: alice)
+    let (first, second): (MessageID, MessageID) = (.numbered(20), .numbered(21))
+    for id in [first, second] {
+      script.room(room, .messageSent(id, author: alice, thread: nil, .plain("x")), by: alice)
+    }
+    func react(_ user: UserID, _ emoji: String, to id: MessageID = first, isAdded: Bool = true) {
+      let place = MessagePlace.room(id == first ? 1 : 2)
+      script.room(
+        room,
+        isAdded
+          ? .reactionAdded(id, at: place, by: user, emoji: emoji)
+          : .reactionRemoved(id, at: place, by: user, emoji: emoji), by: user)
+    }
+    for user in [alice, alice, bob] { react(user, "a") }
+    for emoji in ["b", "c"] { react(bob, emoji) }
+    react(bob, "c", isAdded: false)
+    react(alice, "c", isAdded: false)
+    react(bob, "a", to: second)
+    script.room(room, .messageDeleted(second, at: .room(2)), by: alice)
+    let queue = try build(IDIndexProjection.self, script.events)
+    let counts = try queue.read { (database) throws in
+      try IDIndexQueries(database).reactionCounts(
+        [(first, alice, "a"), (first, alice, "b"), (first, bob, "b"), (first, bob, "c"), (second, bob, "a")].map {
+          ReactionKey(message: MessageKey(room: room, message: $0.0), user: $0.1, emoji: $0.2)
+        })
+    }
+    #expect(
+      counts == [
+        ReactionCounts(kinds: 2, users: 2, ownKinds: 1, isOwn: true),
+        ReactionCounts(kinds: 2, users: 1, ownKinds: 1, isOwn: false),
+        ReactionCounts(kinds: 2, users: 1, ownKinds: 2, isOwn: true),
+        ReactionCounts(kinds: 2, users: 0, ownKinds: 2, isOwn: false), .none,
+      ])
+  }
+
+  @Test("what was scheduled is known for ever by its first content, whatever became of it")
+  func scheduled() throws {
+    var script = EventScript()
+    let (alice, room): (UserID, RoomID) = (.numbered(1), .numbered(9))
+    script.create(room, by: alice)
+    let message = ScheduledMessage(author: alice, content: .plain("x"), sendAt: Timestamp(milliseconds: 7))
+    let stamps = (1...3).map { script.room(room, .messageScheduled(.numbered($0), message), by: alice) }
+    script.room(room, .scheduledMessageCancelled(.numbered(1)), by: alice)
+    script.room(room, .scheduledMessageChanged(.numbered(2), ScheduledMessageEdit(text: "y")), by: alice)
+    script.room(room, .messageSent(.numbered(2), author: alice, thread: nil, .plain("y")), by: alice)
+    script.room(room, .scheduledMessageFailed(.numbered(3), .silenced), by: alice)
+    let queue = try build(IDIndexProjection.self, script.events)
+    try queue.read { (database) throws in
+      let queries = IDIndexQueries(database)
+      let keys = (1...4).map { MessageKey(room: room, message: .numbered($0)) }
+      let facts = try queries.schedulingFacts(keys).facts
+      #expect(facts.map { $0?.scheduled } == stamps + [nil])
+      #expect(facts.prefix(3).allSatisfy { $0?.author == alice && $0?.fingerprint == .scheduling(message) })
+      #expect(try queries.messageFacts(keys).facts.map { $0 != nil } == [false, true, false, false])
+      let filter = try queries.restoreFilter().filter
+      #expect((1...3).allSatisfy { filter.mayContain(SeenFilter.entry(.numbered($0), in: room)) })
+    }
   }
 
   @Test("a full generation becomes a bitmap, and the filter survives it")

@@ -13,12 +13,19 @@ struct RandomHistory {
   private(set) var script = EventScript()
   private(set) var users: [UserID: UserState] = [:]
   private(set) var rooms: [RoomID: RoomState] = [:]
+  private(set) var workspaces: [WorkspaceID: WorkspaceState] = [:]
   private(set) var messages: [RoomID: [Message]] = [:]
 
-  private var random: SeededGenerator
+  var random: SeededGenerator
   private var nextNumber: UInt64 = 1000
+  /// What is left to happen in the room and the workspace that are deleted in the end.
+  var doomedRoomEvents: ArraySlice<RoomEvent> = []
+  var doomedWorkspaceEvents: ArraySlice<WorkspaceEvent> = []
   let userIDs: [UserID]
   let roomIDs: [RoomID]
+  let workspaceID: WorkspaceID = .numbered(300)
+  let doomedRoom: RoomID = .numbered(190)
+  let doomedWorkspace: WorkspaceID = .numbered(301)
 
   var events: [RecordedEvent] { script.events }
 
@@ -30,7 +37,12 @@ struct RandomHistory {
     for (index, room) in roomIDs.enumerated() {
       let creator = userIDs[index % userIDs.count]
       // One creation comes with its payload erased.
-      let creation = RoomCreation(kind: .channel, name: "room \(index)", creator: creator)
+      var creation = RoomCreation(kind: .channel, name: "room \(index)", creator: creator)
+      if index == 2 {
+        creation.workspace = workspaceID
+        creation.isPublic = true
+        creation.topic = "topic"
+      }
       record(index == 3 ? .erased(kind: 100) : .created(creation), in: room, by: creator)
       record(.memberJoined(creator, role: .owner, invite: nil), in: room, by: creator)
     }
@@ -38,6 +50,7 @@ struct RandomHistory {
       let outcomes = PushOutcomes(settledThrough: LogPosition(settled), outcomes: [])
       script.add(.server(.pushOutcomesRecorded(outcomes)))
     }
+    prepareWorkspaces()
     while script.events.count < count { step() }
   }
 
@@ -55,18 +68,23 @@ struct RandomHistory {
 
   private mutating func record(_ event: UserEvent, of user: UserID) {
     let stamp = script.user(user, event, command: chance(4) ? newID() : nil)
-    UserDecider.evolve(&users[user, default: .absent], event, stamp)
+    UserDecider.evolve(&users[user, default: .absent], event, stamp, by: user)
   }
 
-  private mutating func record(_ event: RoomEvent, in room: RoomID, by actor: UserID?) {
+  mutating func record(_ event: WorkspaceEvent, of workspace: WorkspaceID, by actor: UserID?) {
+    let stamp = script.add(.workspace(workspace, event), actor: actor, command: chance(5) ? newID() : nil)
+    WorkspaceDecider.evolve(&workspaces[workspace, default: .absent], event, stamp, by: actor)
+  }
+
+  mutating func record(_ event: RoomEvent, in room: RoomID, by actor: UserID?) {
     let time = chance(6) ? script.last.time.adding(milliseconds: -Int64(random.next() % 1_000_000)) : nil
     let stamp = script.room(room, event, by: actor, command: chance(5) ? newID() : nil, at: time)
-    RoomDecider.evolve(&rooms[room, default: .absent], event, stamp)
+    RoomDecider.evolve(&rooms[room, default: .absent], event, stamp, by: actor)
   }
 
-  private mutating func chance(_ oneIn: UInt64) -> Bool { random.next() % oneIn == 0 }
+  mutating func chance(_ oneIn: UInt64) -> Bool { random.next() % oneIn == 0 }
 
-  private mutating func newID<Entity>() -> ID<Entity> {
+  mutating func newID<Entity>() -> ID<Entity> {
     nextNumber += 1
     return ID(UUIDBytes(high: random.next() | 1, low: nextNumber))
   }
@@ -77,8 +95,11 @@ struct RandomHistory {
     guard let room = roomIDs.randomElement(using: &random), let user = userIDs.randomElement(using: &random),
       let state = rooms[room]?.room
     else { return }
-    switch random.next() % 20 {
+    switch random.next() % 26 {
     case 0: stepUser(user)
+    case 20, 21: stepWorkspace(user)
+    case 22: stepModeration(user, in: room, state)
+    case 23: stepDoomed()
     case 1, 2: stepMembership(user, in: room, state)
     case 3: stepInvite(user, in: room, state)
     case 4:
@@ -89,6 +110,8 @@ struct RandomHistory {
     case 6, 7: stepMarker(user, in: room, state)
     case 8, 9, 10: stepDeletion(in: room)
     case 11: stepEdit(in: room)
+    case 24: stepMark(user, in: room, state)
+    case 25: stepScheduled(user, in: room, state)
     default:
       if state.members[user] != nil { send(by: user, to: room) }
     }
@@ -101,45 +124,43 @@ struct RandomHistory {
     record(.messageSent(message.id, author: user, thread: nil, content), in: room, by: user)
   }
 
-  private mutating func stepMembership(_ user: UserID, in room: RoomID, _ state: Room) {
-    if let member = state.members[user] {
-      guard member.role != .owner else { return }
-      record(chance(2) ? .memberLeft(user) : .memberRemoved(user), in: room, by: user)
-    } else {
-      let invite = state.invites.keys.sorted().randomElement(using: &random)
-      record(
-        chance(2) ? .memberJoined(user, role: .member, invite: invite) : .memberAdded(user, role: .administrator),
-        in: room, by: user)
-    }
-  }
-
-  private mutating func stepInvite(_ user: UserID, in room: RoomID, _ state: Room) {
-    if chance(3), let invite = state.invites.keys.sorted().randomElement(using: &random) {
-      record(.inviteRevoked(invite), in: room, by: user)
-    } else {
-      let id: InviteID = newID()
-      let invite = Invite(
-        id: id, tokenHash: id.uuid.bytes + id.uuid.bytes, role: .member,
-        expiresAt: script.last.time.adding(milliseconds: 100_000), maximumUses: chance(2) ? 3 : nil)
-      record(.inviteCreated(invite), in: room, by: chance(3) ? nil : user)
-    }
-  }
-
-  private mutating func stepRoom(_ user: UserID, in room: RoomID) {
-    if chance(40), room == roomIDs.last {
-      record(.archived, in: room, by: user)
-    } else if chance(3) {
-      record(.erased(kind: 101), in: room, by: user)
-    } else {
-      record(.edited(RoomEdit(name: "name \(random.next() % 100)")), in: room, by: user)
-    }
-  }
-
   private mutating func stepMarker(_ user: UserID, in room: RoomID, _ state: Room) {
     guard let member = state.members[user], member.marker < state.lastOrdinal else { return }
     let ordinal = UInt64.random(in: member.marker + 1...state.lastOrdinal, using: &random)
     guard let message = messages[room]?[Int(ordinal) - 1] else { return }
     record(.readMarkerMoved(user, to: message.id, ordinal: ordinal), in: room, by: user)
+  }
+
+  private mutating func stepMark(_ user: UserID, in room: RoomID, _ state: Room) {
+    guard state.members[user] != nil, let all = messages[room], !all.isEmpty else { return }
+    let index = Int.random(in: 0..<all.count, using: &random)
+    record(.markedUnread(user, from: all[index].id, ordinal: UInt64(index + 1)), in: room, by: user)
+  }
+
+  private mutating func stepScheduled(_ user: UserID, in room: RoomID, _ state: Room) {
+    let time = script.last.time.adding(milliseconds: Int64(random.next() % 100_000))
+    guard let id = state.scheduled.byID.keys.sorted().randomElement(using: &random), !chance(3),
+      let waiting = state.scheduled[id]
+    else {
+      let content = MessageContent(
+        text: "at \(time.milliseconds)",
+        details: chance(2) ? nil : MessageDetails(mentions: Mentions(users: [user], everyone: chance(2))))
+      let message = ScheduledMessage(author: user, content: content, sendAt: time)
+      return record(.messageScheduled(newID(), message), in: room, by: user)
+    }
+    switch random.next() % 5 {
+    case 0: record(.scheduledMessageCancelled(id), in: room, by: user)
+    case 1: record(.scheduledMessageFailed(id, .silenced), in: room, by: user)
+    case 2: record(.scheduledMessageChanged(id, ScheduledMessageEdit(sendAt: time)), in: room, by: user)
+    case 3:
+      record(
+        .scheduledMessageChanged(id, ScheduledMessageEdit(text: "new", mentions: chance(2) ? nil : Mentions())),
+        in: room, by: user)
+    default:
+      messages[room, default: []].append(Message(id: id, author: waiting.author))
+      record(
+        .messageSent(id, author: waiting.author, thread: nil, waiting.content), in: room, by: waiting.author)
+    }
   }
 
   private mutating func stepDeletion(in room: RoomID) {
@@ -163,8 +184,15 @@ struct RandomHistory {
     guard case .registered(let state) = users[user] else { return }
     let session = state.sessions.keys.sorted().randomElement(using: &random)
     let device = state.devices.keys.sorted().randomElement(using: &random)
-    switch random.next() % 9 {
-    case 0: record(.profileChanged(Profile(nickname: "nick \(random.next() % 1000)")), of: user)
+    switch random.next() % 13 {
+    case 9: stepIdentity(user, state)
+    case 10: record(chance(2) ? .disabled : .enabled, of: user)
+    case 11: record(.preferencesSet(UserPreferences(sharesReadMarkers: chance(2))), of: user)
+    case 12:
+      if let device, let token = state.devices[device]?.description.tokens.last {
+        record(.pushTokenMoved(device, token), of: user)
+      }
+    case 0: record(.profileChanged(ProfileEdit(nickname: "nick \(random.next() % 1000)")), of: user)
     case 1, 2: record(.sessionStarted(newID(), device: device), of: user)
     case 3: if let session { record(.sessionEnded(session, .loggedOut), of: user) }
     case 4:
@@ -182,11 +210,35 @@ struct RandomHistory {
     }
   }
 
+  private mutating func stepIdentity(_ user: UserID, _ state: User) {
+    nextNumber += 1
+    switch random.next() % 5 {
+    case 0:
+      let first = state.identities.min { $0.value.position < $1.value.position }
+      if let first, chance(2) {
+        record(.identityUnlinked(chance(2) ? first.key : nil, linked: first.value.position), of: user)
+      } else {
+        record(.identityLinked(Identity(issuer: "https://id\(nextNumber % 3)", subject: "s\(nextNumber)")), of: user)
+      }
+    case 1: record(.emailSet("changed\(nextNumber)@example.org"), of: user)
+    case 2: record(.profileChanged(ProfileEdit(picture: chance(2) ? .set(newID()) : .remove)), of: user)
+    case 3:
+      let credential = Credential(
+        version: UInt32(nextNumber), hash: [UInt8(truncatingIfNeeded: nextNumber)], logRounds: 15, blockSize: 8,
+        parallelism: 1)
+      record(.credentialSet(credential), of: user)
+    default:
+      script.add(.server(.signingKeyRotated(generation: UInt32(nextNumber))))
+    }
+  }
+
   private mutating func description() -> DeviceDescription {
     var tokens: [PushToken] = []
     if chance(2) { tokens.append(PushToken(provider: .apns, token: "apns-\(random.next())")) }
     if chance(2) { tokens.append(PushToken(provider: .fcm, token: "fcm-\(random.next())")) }
-    return DeviceDescription(name: "phone", type: chance(2) ? "ios" : nil, osVersion: "18", tokens: tokens)
+    return DeviceDescription(
+      name: "phone", type: chance(2) ? "ios" : nil, osVersion: "18", tokens: tokens,
+      notifications: NotificationLevel.allCases.randomElement(using: &random) ?? .all)
   }
 
   // MARK: - The recount
@@ -194,7 +246,8 @@ struct RandomHistory {
   /// What is unread for a member, counted message by message.
   func unread(_ user: UserID, in room: RoomID) -> UInt64? {
     guard let member = rooms[room]?.room?.members[user] else { return nil }
-    let after = (messages[room] ?? []).dropFirst(Int(member.marker))
+    let start = member.unreadFrom.map { min(member.marker, $0 - 1) } ?? member.marker
+    let after = (messages[room] ?? []).dropFirst(Int(start))
     return UInt64(after.count { !$0.isDeleted })
   }
 }

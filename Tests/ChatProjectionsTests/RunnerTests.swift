@@ -15,8 +15,16 @@ import Testing
     try Runner.open(directory: folder.views, feed: feed, logIdentity: log, logger: testLogger)
   }
 
+  /// Without what is still to be cleared.
   private func rows(_ runner: Runner) throws -> Int? {
-    try runner.readBlocking { try Int.fetchOne($0.database, sql: "SELECT COUNT(*) FROM message") }
+    try runner.readBlocking {
+      try Int.fetchOne(
+        $0.database, sql: "SELECT COUNT(*) FROM message WHERE roomId NOT IN (SELECT id FROM clearing)")
+    }
+  }
+
+  private func isClearing(_ runner: Runner) throws -> Bool {
+    try runner.readBlocking { try Int.fetchOne($0.database, sql: "SELECT COUNT(*) FROM clearing") != 0 }
   }
 
   // MARK: - Following
@@ -44,10 +52,35 @@ import Testing
     try await runner.wait(for: LogPosition(6000))
     let live = try await runner.read { try Checkpoint.read($0.database) }
     #expect(live.position == LogPosition(6000) && live.time == history.script.last.time)
+    while try isClearing(runner) { await Task.yield() }
     reopened.close()
     try runner.stop()
     let queue = try folder.file(TimelineProjection.self).openReadOnly()
     #expect(try dump(queue) == dump(build(TimelineProjection.self, history.events)))
+  }
+
+  @Test("far behind, four batches share a transaction, up to what cannot be read; near the head, each has its own")
+  func batchesWhenBehind() async throws {
+    let batch = Runner.batchEvents
+    var script = EventScript()
+    script.create(.numbered(9), by: .numbered(1))
+    script.send(batch * 6 + 100, to: .numbered(9), by: .numbered(1), firstID: 100)
+    func turns(_ feed: MemoryFeed) async throws -> ([UInt64], ProjectionHalt?) {
+      let folder = try TemporaryFolder()
+      defer { withExtendedLifetime(folder) {} }
+      let runner = try open(folder, feed)
+      let applied = Mutex<[UInt64]>([])
+      runner.start { position in applied.withLock { $0.append(position.value) } }
+      while runner.halted == nil, runner.lag > 0 { await Task.yield() }
+      feed.close()
+      try runner.stop()
+      return (applied.withLock { $0 }, runner.halted)
+    }
+    let sizes = [4, 5, 6].map { UInt64($0 * batch) }
+    let whole = try await turns(MemoryFeed(script.events))
+    #expect(whole.0 == sizes + [UInt64(script.events.count)] && whole.1 == nil)
+    let cut = try await turns(MemoryFeed(script.events, failingFrom: LogPosition(UInt64(2 * batch + 11))))
+    #expect(cut.0 == [UInt64(2 * batch + 10)] && cut.1?.position == LogPosition(UInt64(2 * batch + 10)))
   }
 
   @Test("files are for the owner alone")
@@ -55,7 +88,8 @@ import Testing
     let (folder, feed) = (try TemporaryFolder(), MemoryFeed(RandomHistory(seed: 62, events: 200).events))
     try await withModels(folder, feed) { _ in
       let names = try FileManager.default.contentsOfDirectory(atPath: folder.views)
-      #expect(names.contains("rooms-v1.sqlite") && names.contains("rooms-v1.sqlite-wal"))
+      let rooms = "rooms-v\(RoomsProjection.schemaVersion).sqlite"
+      #expect(names.contains(rooms) && names.contains(rooms + "-wal"))
       for name in names {
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.views + "/" + name)
         #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")

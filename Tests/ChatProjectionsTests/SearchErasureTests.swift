@@ -138,6 +138,38 @@ import Testing
     #expect(try await waitUntilGone(all, folder) == [])
     feed.close()
     try runner.stop()
+    let rebuild = ProjectionRebuild(directory: folder.views, feed: MemoryFeed(script.events), logIdentity: testLog)
+    let report = try rebuild.verify(SearchProjection.self)
+    #expect(report.isEqual, "\(report.differences)")
+  }
+
+  @Test("a file in the middle of taking out a deleted room equals one that was made anew, and goes on after a crash")
+  func halfClosed() async throws {
+    var script = SearchScript()
+    script.open(room, anna)
+    for number in 0..<50 { script.say(secret(number), in: room, by: anna) }
+    script.close(room)
+    let folder = try TemporaryFolder()
+    try ProjectionFile.makeDirectory(folder.views)
+    let pool = try folder.file(SearchProjection.self).openPool(SearchProjection.self)
+    try await pool.write { [events = script.events] database in
+      try ProjectionOpening.createSchema(of: SearchProjection.self, logIdentity: testLog, database)
+      try SearchProjection.createIndexes(database)
+      var projection = SearchProjection()
+      _ = try ProjectionBatch.apply(events, after: .origin, with: &projection, to: database)
+      try SearchClosing.step(database, rows: 20)
+    }
+    try pool.close()
+    let rebuild = ProjectionRebuild(directory: folder.views, feed: MemoryFeed(script.events), logIdentity: testLog)
+    let report = try rebuild.verify(SearchProjection.self)
+    #expect(report.isEqual, "\(report.differences)")
+    let words = (0..<50).map { core(secret($0)) }
+    #expect(found(words, try bytes(folder)).count >= 30)
+    let feed = MemoryFeed(script.events)
+    let runner = try open(folder, feed)
+    #expect(try await waitUntilGone(words, folder) == [])
+    feed.close()
+    try runner.stop()
   }
 
   @Test("what could not be finished is finished when the file is opened again")

@@ -24,6 +24,8 @@ struct SearchScript {
   private(set) var script = EventScript()
   private(set) var said: [Said] = []
   private(set) var members: [RoomID: Set<UserID>] = [:]
+  /// Nothing can happen in these any more.
+  private(set) var closed: Set<RoomID> = []
   private var ordinals: [RoomID: UInt64] = [:]
   private var nextID: UInt64 = 1000
 
@@ -57,7 +59,8 @@ struct SearchScript {
     if let root {
       let count = said.count { $0.room == room && $0.place.thread == said[root].place.ordinal }
       thread = ThreadPlace(
-        root: ThreadRoot(message: said[root].id, ordinal: said[root].place.ordinal), ordinal: UInt64(count + 1))
+        root: ThreadRoot(message: said[root].id, ordinal: said[root].place.ordinal), rootAuthor: said[root].sender,
+        ordinal: UInt64(count + 1))
     } else {
       ordinals[room, default: 0] += 1
     }
@@ -88,6 +91,7 @@ struct SearchScript {
 
   mutating func close(_ room: RoomID) {
     script.room(room, .deleted, by: nil)
+    closed.insert(room)
     members[room] = []
     for index in said.indices where said[index].room == room { said[index].text = nil }
   }

@@ -63,7 +63,44 @@ import Testing
     script.join(anna, tea)
     queue = try build(SearchProjection.self, script.events)
     #expect(try find("third", as: anna, queue) == [])
+    try queue.write { while try SearchClosing.step($0) {} }
     #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM wording WHERE isGone = 0") } == 0)
+  }
+
+  @Test("a deleted room is found by nobody at once, and goes in bounded portions", arguments: [1, 7, 21, 22, 23, 1000])
+  func closing(rows: Int) throws {
+    var script = SearchScript()
+    script.open(den, anna, ben)
+    script.open(tea, anna, ben)
+    for number in 0..<20 { script.say("good \(number)", in: tea, by: anna) }
+    let kept = script.say("good night", in: den, by: ben)
+    script.edit(3, "good again")
+    let before = script.events.count
+    script.close(tea)
+    // A room that comes after it must not come into what it left.
+    script.open(.numbered(102), anna, ben)
+    let queue = try build(SearchProjection.self, Array(script.events.prefix(before)))
+    try apply(SearchProjection.self, script.events, from: before, to: queue)
+    func count(_ what: String) throws -> Int {
+      try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM \(what)") ?? 0 }
+    }
+    // The deletion itself did not touch them.
+    #expect(try count("wording WHERE isGone = 0") == 21 && count("place") == 21)
+    var (left, steps) = (try count("place") + count("member"), 0)
+    #expect(left == 27)
+    while true {
+      #expect(try find("good", as: anna, queue) == [script.said[kept].position])
+      #expect(try find("good", as: ben, queue) == [script.said[kept].position])
+      guard try queue.write({ try SearchClosing.step($0, rows: rows) }) else { break }
+      let now = try count("place") + count("member")
+      #expect(left - now <= rows)
+      (left, steps) = (now, steps + 1)
+    }
+    #expect(steps == 22 / rows + 1)
+    #expect(try count("wording WHERE isGone = 0") == 1 && count("place") == 1 && count("member") == 4)
+    #expect(try count("room") == 2 && count("closing") == 0 && count("erasure") == 1)
+    let secrets = "wording WHERE isGone = 1 AND (sender <> zeroblob(16) OR text <> zeroblob(length(text)))"
+    #expect(try count(secrets) == 0)
   }
 
   @Test("threads, names of files and an app's own parts are searched too, and an edit keeps them")

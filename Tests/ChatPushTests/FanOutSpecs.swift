@@ -7,14 +7,16 @@ import Testing
 @Suite struct FanOutSpecs {
   private static let sent = Timestamp(milliseconds: 1000)
 
-  private func message(originalTime: Timestamp? = nil, text: String? = "hello") -> FanOut.SentMessage {
+  private func message(
+    originalTime: Timestamp? = nil, text: String? = "hello", thread: ThreadRoot? = nil, mentions: Mentions = Mentions()
+  ) -> FanOut.SentMessage {
     FanOut.SentMessage(
       position: LogPosition(9), time: Self.sent, room: tea, message: .numbered(5), sender: anna,
-      originalTime: originalTime, text: text)
+      originalTime: originalTime, text: text, thread: thread, mentions: mentions)
   }
 
-  private func phone(_ id: DeviceID) -> FanOut.Device {
-    FanOut.Device(id: id, token: PushToken(provider: .apns, token: "t-\(id)"))
+  private func phone(_ id: DeviceID, _ level: NotificationLevel = .all) -> FanOut.Device {
+    FanOut.Device(id: id, token: PushToken(provider: .apns, token: "t-\(id)"), level: level)
   }
 
   private func candidate(
@@ -75,6 +77,52 @@ import Testing
     #expect(imported.map(\.verdict) == [.silent(.imported), .silent(.imported)])
     let erased = FanOut.verdicts(on: message(text: nil), for: candidates) { _ in 1 }
     #expect(erased.map(\.verdict) == [.silent(.erased), .silent(.erased)])
+  }
+
+  @Test(
+    "a device is told of what its level lets through",
+    arguments: [
+      (Mentions(), false, .silent(.mentionsOnly)), (Mentions(users: [carla]), false, .silent(.mentionsOnly)),
+      (Mentions(users: [ben]), false, .notify(badge: 4)), (Mentions(everyone: true), false, .notify(badge: 4)),
+      (Mentions(), true, .notify(badge: 4)),
+    ] as [(Mentions, Bool, FanOut.Verdict)])
+  func levels(mentions: Mentions, isDirect: Bool, expected: FanOut.Verdict) {
+    let devices = [phone(bensPhone, .mentions), phone(bensTablet, .none), phone(annasPhone, .all)]
+    let verdicts = FanOut.verdicts(
+      on: message(mentions: mentions), in: FanOut.Place(isDirect: isDirect),
+      for: [candidate(ben, .member(mutedUntil: nil), devices)]
+    ) { _ in 4 }
+    #expect(verdicts.map(\.verdict) == [expected, .silent(.notificationsOff), .notify(badge: 4)])
+  }
+
+  @Test(
+    "a message in a thread tells its followers and those whom it calls",
+    arguments: [
+      ([], Mentions(), false, .silent(.notFollowing)), ([carla], Mentions(), false, .silent(.notFollowing)),
+      ([ben], Mentions(), false, .notify(badge: 4)), ([], Mentions(users: [ben]), false, .notify(badge: 4)),
+      ([], Mentions(everyone: true), false, .notify(badge: 4)), ([], Mentions(), true, .notify(badge: 4)),
+    ] as [(Set<UserID>, Mentions, Bool, FanOut.Verdict)])
+  func threads(followers: Set<UserID>, mentions: Mentions, isDirect: Bool, expected: FanOut.Verdict) {
+    let root = ThreadRoot(message: .numbered(4), ordinal: 2)
+    let verdicts = FanOut.verdicts(
+      on: message(thread: root, mentions: mentions), in: FanOut.Place(isDirect: isDirect, followers: followers),
+      for: [candidate(ben, .member(mutedUntil: nil), [phone(bensPhone)])]
+    ) { _ in 4 }
+    #expect(verdicts.map(\.verdict) == [expected])
+  }
+
+  @Test("a disabled user hears nothing, and a mute is stronger than a call")
+  func disabled() {
+    func verdict(_ candidate: FanOut.Candidate) -> FanOut.Verdict? {
+      FanOut.verdicts(on: message(mentions: Mentions(users: [ben])), for: [candidate]) { _ in 4 }.first?.verdict
+    }
+    let until = Self.sent.adding(milliseconds: 1)
+    #expect(
+      verdict(
+        FanOut.Candidate(
+          user: ben, membership: .member(mutedUntil: until), isDisabled: true, devices: [phone(bensPhone)]))
+        == .silent(.accountDisabled))
+    #expect(verdict(candidate(ben, .member(mutedUntil: until), [phone(bensPhone)])) == .silent(.mutedRoom))
   }
 
   @Test("a device without a token is silent, its user's other devices are not")

@@ -7,26 +7,35 @@ import Testing
 @testable import ChatProjections
 @testable import ChatPush
 
-/// What a projection makes of events in batches of one size, in memory.
-private func build(_ events: [RecordedEvent], batch: Int = 4096) throws -> DatabaseQueue {
+/// What a projection makes of events in batches of one size, in memory, with what is left to clear cleared.
+/// - Parameter transactions: told where each transaction ended.
+func build(
+  _ events: [RecordedEvent], batch: Int = 4096, rows: Int = PushProjection.rowsPerTransaction,
+  transactions: (LogPosition) -> Void = { _ in }
+) throws -> DatabaseQueue {
   let queue = try DatabaseQueue()
   try queue.write { database in
     try ProjectionOpening.createSchema(of: PushProjection.self, logIdentity: testLog, database)
     try PushProjection.createIndexes(database)
   }
-  var projection = PushProjection()
-  for start in stride(from: 0, to: events.count, by: batch) {
-    try queue.write { database in
-      _ = try ProjectionBatch.apply(
-        Array(events[start..<min(events.count, start + batch)]), after: LogPosition(UInt64(start)), with: &projection,
+  var projection = PushProjection(rowsPerTransaction: rows)
+  var done = 0
+  while done < events.count {
+    let end = try queue.write { database in
+      let end = try ProjectionBatch.apply(
+        Array(events[done..<min(events.count, done + batch)]), after: LogPosition(UInt64(done)), with: &projection,
         to: database)
+      while try Clearing.step(PushProjection.clearedPlaces, database) {}
+      return end
     }
+    transactions(end)
+    done = Int(end.value)
   }
   return queue
 }
 
 /// Every row of every table, ordered by all columns.
-private func dump(_ queue: DatabaseQueue) throws -> [String: [[DatabaseValue]]] {
+func dump(_ queue: DatabaseQueue) throws -> [String: [[DatabaseValue]]] {
   try queue.read { database in
     let names = try String.fetchAll(
       database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
@@ -96,7 +105,7 @@ private func company() -> Script {
     var script = company()
     script.baseline()
     let position = script.send("The kettle is on.", to: tea, by: anna)
-    script.user(anna, .profileChanged(Profile(nickname: "Anne")))
+    script.user(anna, .profileChanged(ProfileEdit(nickname: "Anne")))
     script.room(tea, .edited(RoomEdit(name: "coffee")))
     let found = try build(script.events).read { database in
       try PushQueries(database).notice(NoticeKey(position: position, user: ben, device: bensPhone))
@@ -240,6 +249,26 @@ private func company() -> Script {
     let events = randomHistory(seed: 7, count: 1500)
     #expect(try !pending(build(events)).isEmpty)
     #expect(try dump(build(events, batch: size)) == dump(build(events)))
+    #expect(try dump(build(events, rows: size)) == dump(build(events)))
+  }
+
+  @Test("a transaction ends with the message that comes to the limit of rows")
+  func boundedTransactions() throws {
+    var script = company()
+    script.baseline()
+    // Three devices are told of each.
+    let sent = (1...4).map { _ in script.send(to: tea, by: anna) }
+    let last = script.room(tea, .edited(RoomEdit(name: "coffee")))
+    func ends(_ rows: Int) throws -> [LogPosition] {
+      var ends: [LogPosition] = []
+      _ = try build(script.events, rows: rows) { ends.append($0) }
+      return ends
+    }
+    #expect(try ends(5) == [sent[1], sent[3], last])
+    #expect(try ends(6) == [sent[1], sent[3], last])
+    #expect(try ends(7) == [sent[2], last])
+    #expect(try ends(1) == sent + [last])
+    #expect(try ends(PushProjection.rowsPerTransaction) == [last])
   }
 
   /// A history of everything that matters to push, in any order.
@@ -262,10 +291,72 @@ private func company() -> Script {
       case 7: script.send(to: room, by: user, originalTime: Timestamp(milliseconds: 1))
       case 8: script.settle(through: LogPosition(last - min(last, UInt64.random(in: 5...60, using: &random))))
       case 9: script.room(room, .readMarkerMoved(user, to: .numbered(1), ordinal: last / 4), by: user)
-      case 10: script.room(room, .messageDeleted(.numbered(1), at: .room(last / 5)), by: user)
+      case 10: script.room(room, .messageDeleted(script.recent(random.next()), at: .room(last / 5)), by: user)
+      case 11:
+        script.room(room, .messageEdited(script.recent(random.next()), at: .room(1), .plain("e\(last)")), by: user)
+      case 12: script.user(user, Bool.random(using: &random) ? .disabled : .enabled)
       default: script.send(to: room, by: user)
       }
     }
     return script.events
+  }
+
+  @Test("the outbox knows levels, threads, direct rooms and disabled users, and explains them afterwards")
+  func reasons() throws {
+    let root = ThreadRoot(message: .numbered(1), ordinal: 1)
+    var script = Script()
+    for (user, name) in [(anna, "Anna"), (ben, "Ben"), (carla, "Carla")] { script.register(user, name) }
+    script.user(ben, .deviceRegistered(bensPhone, .with("b")))
+    script.user(
+      carla,
+      .deviceRegistered(
+        carlasPhone,
+        DeviceDescription(
+          name: nil, type: nil, osVersion: nil, tokens: [PushToken(provider: .apns, token: "c")],
+          notifications: .mentions)))
+    script.create(tea, by: anna, ben, carla)
+    script.baseline()
+    let plain = script.send(to: tea, by: anna)
+    let called = script.room(
+      tea,
+      .messageSent(
+        .numbered(90), author: anna, thread: nil,
+        MessageContent(text: "x", details: MessageDetails(mentions: Mentions(users: [carla])))), by: anna)
+    let threaded = script.room(
+      tea,
+      .messageSent(
+        .numbered(91), author: anna, thread: ThreadPlace(root: root, rootAuthor: anna, ordinal: 1), .plain("y")),
+      by: anna)
+    script.room(tea, .threadFollowingSet(ben, root, follows: true), by: ben)
+    let followed = script.room(
+      tea,
+      .messageSent(
+        .numbered(92), author: anna, thread: ThreadPlace(root: root, rootAuthor: anna, ordinal: 2), .plain("z")),
+      by: anna)
+    script.user(ben, .disabled)
+    let disabled = script.send(to: tea, by: anna)
+    script.user(ben, .enabled)
+    let enabled = script.send(to: tea, by: anna)
+    let rows = try pending(build(script.events)).map { [$0.position.value, $0.device == bensPhone ? 1 : 2] }
+    #expect(
+      rows == [
+        [plain.value, 1], [called.value, 1], [called.value, 2], [followed.value, 1], [enabled.value, 1],
+      ])
+    func reason(_ position: LogPosition, _ device: DeviceID) throws -> FanOut.Verdict? {
+      try PushExplanation(of: position, in: MemoryLog(script.events)).verdicts.first { $0.device == device }?.verdict
+    }
+    #expect(try reason(plain, carlasPhone) == .silent(.mentionsOnly))
+    #expect(try reason(threaded, bensPhone) == .silent(.notFollowing))
+    #expect(try reason(disabled, bensPhone) == .silent(.accountDisabled))
+    let queue = try build(script.events)
+    try queue.read { database in
+      let key = NoticeKey(position: followed, user: ben, device: bensPhone)
+      guard case .ready(_, let message, _) = try PushQueries(database).notice(key) else {
+        Issue.record("no notice")
+        return
+      }
+      #expect(message.thread == .numbered(1))
+    }
+    for batch in [1, 3] { #expect(try dump(build(script.events, batch: batch)) == dump(queue)) }
   }
 }

@@ -66,6 +66,9 @@ struct Script {
     )
   }
 
+  /// One of the last messages that were sent.
+  func recent(_ number: UInt64) -> MessageID { .numbered(messages - min(messages, number % 8)) }
+
   /// What switches push on.
   @discardableResult
   mutating func baseline() -> LogPosition { settle(through: LogPosition(UInt64(events.count))) }

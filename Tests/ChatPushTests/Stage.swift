@@ -24,6 +24,7 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
   private let condition = NSCondition()
   private var stored: [RecordedEvent]
   private var isClosed = false
+  private var isHeld = false
   private var failures: [RecordingFailure] = []
   private var tokens: [NoticeKey: PushToken] = [:]
 
@@ -60,6 +61,16 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
   /// The next recordings fail so.
   func fail(_ failures: RecordingFailure...) { condition.withLock { self.failures += failures } }
 
+  /// Who follows the log is told of nothing new until `release`, though it is durable.
+  func hold() { condition.withLock { isHeld = true } }
+
+  func release() {
+    condition.withLock {
+      isHeld = false
+      condition.broadcast()
+    }
+  }
+
   func close() {
     condition.withLock {
       isClosed = true
@@ -75,7 +86,7 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
 
   func waitForHead(beyond position: LogPosition) -> Bool {
     condition.withLock {
-      while stored.count <= Int(position.value), !isClosed { condition.wait() }
+      while isHeld || stored.count <= Int(position.value), !isClosed { condition.wait() }
       return stored.count > Int(position.value)
     }
   }

@@ -18,6 +18,7 @@ private final class Connection {
     settings.headSeconds = 20
     settings.bodySeconds = 10
     settings.bodyBytesPerSecond = 100
+    settings.uploadBytesPerSecond = 200
     var limits = NIOHTTPDecoderLimitConfiguration()
     limits.maxHeaderFieldSize = Limits.headerFieldBytes
     limits.maxHeaderListSize = Limits.headerBytes
@@ -139,6 +140,20 @@ struct ConnectionGuardSpecs {
     }
     connection.wait(seconds: 1_000)
     #expect(connection.isOpen)
+  }
+
+  @Test("whose upload comes at the pace of other bodies is closed", arguments: ["/v1/media", "/v1/media?name=x"])
+  func slowUpload(target: String) throws {
+    let connection = try Connection()
+    try connection.send("POST \(target) HTTP/1.1\r\nHost: h\r\nContent-Length: 20000\r\n\r\n")
+    // Ten seconds, and half a second more for each that brings a hundred bytes.
+    for _ in 0..<18 {
+      connection.wait(seconds: 1)
+      #expect(connection.isOpen)
+      try connection.send(String(repeating: "x", count: 100))
+    }
+    connection.wait(seconds: 1)
+    #expect(!connection.isOpen)
   }
 
   @Test("that streams lines to ingest may rest, until it is answered")

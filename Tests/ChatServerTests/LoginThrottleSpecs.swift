@@ -1,4 +1,5 @@
 import ChatDomain
+import ChatPrimitives
 import ChatService
 import Synchronization
 import Testing
@@ -79,7 +80,7 @@ struct LoginThrottleSpecs {
 
   private func fail(_ throttle: LoginThrottle, _ email: String, _ address: NetworkAddress? = nil) async -> String {
     do {
-      try await throttle.attempt(email, from: address) { throw ServiceError.rejected(.credentialsRejected) }
+      try await throttle.attempt(.unknown(email), from: address) { throw ServiceError.rejected(.credentialsRejected) }
       return "passed"
     } catch Refusal.tooManyAttempts(let seconds) {
       return "wait \(seconds)"
@@ -103,10 +104,10 @@ struct LoginThrottleSpecs {
     let throttle = throttle()
     for _ in 0..<3 { _ = await fail(throttle, "a@x.org") }
     await #expect(throws: Refusal.tooManyAttempts(retryAfterSeconds: 1)) {
-      try await throttle.attempt("a@x.org", from: nil) { Issue.record("looked at") }
+      try await throttle.attempt(.unknown("a@x.org"), from: nil) { Issue.record("looked at") }
     }
     clock.now.store(second, ordering: .relaxed)
-    try await throttle.attempt("a@x.org", from: nil) {}
+    try await throttle.attempt(.unknown("a@x.org"), from: nil) {}
   }
 
   @Test("one waits from when the password was found wrong, however long that took")
@@ -114,7 +115,7 @@ struct LoginThrottleSpecs {
     let throttle = throttle()
     for _ in 0..<2 { #expect(await fail(throttle, "a") == "wrong") }
     await #expect(throws: ServiceError.self) {
-      try await throttle.attempt("a", from: nil) {
+      try await throttle.attempt(.unknown("a"), from: nil) {
         clock.now.store(100 * second, ordering: .relaxed)
         throw ServiceError.rejected(.credentialsRejected)
       }
@@ -127,7 +128,7 @@ struct LoginThrottleSpecs {
     let throttle = throttle(account: 2, address: 3)
     let here = NetworkAddress("192.0.2.1")
     for _ in 0..<2 { #expect(await fail(throttle, "a@x.org", here) == "wrong") }
-    try await throttle.attempt("a@x.org", from: here) {}
+    try await throttle.attempt(.unknown("a@x.org"), from: here) {}
     for _ in 0..<2 { #expect(await fail(throttle, "a@x.org", here) == "wrong") }
     #expect(await fail(throttle, "other@x.org", here) == "wait 1")
     #expect(await fail(throttle, "other@x.org", NetworkAddress("192.0.2.2")) == "wrong")
@@ -147,11 +148,30 @@ struct LoginThrottleSpecs {
     let throttle = throttle()
     for _ in 0..<9 {
       await #expect(throws: ServiceError.self) {
-        try await throttle.attempt("a", from: nil) { throw ServiceError.rejected(.sessionRefreshed) }
+        try await throttle.attempt(.unknown("a"), from: nil) { throw ServiceError.rejected(.sessionRefreshed) }
       }
-      await #expect(throws: Slow.self) { try await throttle.attempt("b", from: nil) { throw Slow() } }
+      await #expect(throws: Slow.self) { try await throttle.attempt(.unknown("b"), from: nil) { throw Slow() } }
     }
     for name in ["a", "b"] { #expect(await fail(throttle, name) == "wrong") }
+  }
+
+  @Test("an attempt that tries two passwords counts as two")
+  func guesses() async throws {
+    let throttle = throttle(account: 4, address: 100)
+    let user = LoginThrottle.Target.account(UserID(UUIDBytes(high: 1, low: 1)))
+    for _ in 0..<2 {
+      await #expect(throws: ServiceError.self) {
+        try await throttle.attempt(user, from: nil, guesses: 2) { throw ServiceError.rejected(.passwordWrong) }
+      }
+    }
+    // What is withdrawn is withdrawn whole.
+    await #expect(throws: Slow.self) { try await throttle.attempt(user, from: nil, guesses: 2) { throw Slow() } }
+    await #expect(throws: ServiceError.self) {
+      try await throttle.attempt(user, from: nil) { throw ServiceError.rejected(.credentialsRejected) }
+    }
+    await #expect(throws: Refusal.tooManyAttempts(retryAfterSeconds: 1)) {
+      try await throttle.attempt(user, from: nil) {}
+    }
   }
 
   @Test("many attempts at once count as many")

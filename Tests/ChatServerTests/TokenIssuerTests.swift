@@ -14,9 +14,59 @@ import Testing
     device: DeviceID(UUIDBytes(high: 3, low: 3)), generation: 4,
     stamp: Stamp(position: LogPosition(5), time: Timestamp(milliseconds: issuedSeconds * 1000 + 999)), isNew: true)
 
-  private func issuer(secret: UInt8 = 1, lifetimeSeconds: Int = lifetimeSeconds) async throws -> TokenIssuer {
-    try await TokenIssuer(
-      keys: ServerKeys(secret: Array(repeating: secret, count: 32)), accessTokenLifetimeSeconds: lifetimeSeconds)
+  /// - Parameter rotations: the positions at which the signing key was rotated, a second apart.
+  private func issuer(
+    secret: UInt8 = 1, lifetimeSeconds: Int = lifetimeSeconds, rotations: [UInt64] = []
+  ) async throws -> TokenIssuer {
+    let keys = ServerKeys(secret: Array(repeating: secret, count: 32))
+    var history = SigningKeyHistory()
+    for (index, position) in rotations.enumerated() {
+      let time = Timestamp(milliseconds: (Self.issuedSeconds + Int64(index)) * 1000 + 999)
+      history.rotate(to: UInt32(index) + 2, at: Stamp(position: LogPosition(position), time: time))
+    }
+    return TokenIssuer(
+      keys: keys, signingKeys: SigningKeys(keys: keys, history: history), accessTokenLifetimeSeconds: lifetimeSeconds)
+  }
+
+  @Test("A pair from before a rotation is made with the key of then, and stays good")
+  func rotation() async throws {
+    let old = try await issuer().accessToken(for: Self.grant)
+    let rotated = try await issuer(rotations: [6])
+    #expect(try await rotated.accessToken(for: Self.grant) == old)
+    _ = try await rotated.verify(accessToken: old)
+    var newer = Self.grant
+    newer.stamp = Stamp(position: LogPosition(7), time: newer.stamp.time)
+    let token = try await rotated.accessToken(for: newer)
+    #expect(token != old)
+    _ = try await rotated.verify(accessToken: token)
+    // A server that knows nothing of the rotation does not take it.
+    await #expect(throws: Refusal.accessTokenInvalid) { _ = try await issuer().verify(accessToken: token) }
+  }
+
+  @Test("An old key signs nothing that was issued after its rotation")
+  func oldKeySignsNothingNew() async throws {
+    var later = Self.grant
+    later.stamp = Stamp(position: LogPosition(9), time: later.stamp.time.adding(milliseconds: 2000))
+    // Whoever holds the first key goes on as if nothing had been rotated.
+    let forged = try await issuer().accessToken(for: later)
+    await #expect(throws: Refusal.accessTokenInvalid) {
+      _ = try await issuer(rotations: [6]).verify(accessToken: forged)
+    }
+  }
+
+  @Test("Keys are published as long as a token may be good under them, newest first")
+  func published() async throws {
+    let issuer = try await issuer(rotations: [6, 8])
+    let rotated = Timestamp(milliseconds: Self.issuedSeconds * 1000 + 999)
+    func kids(after milliseconds: Int64) async throws -> [String] {
+      try await issuer.publicKeys(at: rotated.adding(milliseconds: milliseconds)).map(\.kid)
+    }
+    let lifetime = Int64(Self.lifetimeSeconds) * 1000
+    #expect(try await kids(after: 1000) == ["hansard-3", "hansard-2", "hansard-1"])
+    #expect(try await kids(after: lifetime) == ["hansard-3", "hansard-2", "hansard-1"])
+    #expect(try await kids(after: lifetime + 1) == ["hansard-3", "hansard-2"])
+    #expect(try await kids(after: lifetime + 1001) == ["hansard-3"])
+    #expect(Set(try await issuer.publicKeys(at: rotated).map(\.x)).count == 3)
   }
 
   @Test("The same grant makes the same pair, byte for byte, in another process too")

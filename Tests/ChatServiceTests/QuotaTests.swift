@@ -1,7 +1,9 @@
 import ChatDomain
 import ChatPrimitives
+import ChatProjections
 import ChatService
 import Foundation
+import Logging
 import Testing
 
 @Suite("Quotas")
@@ -70,6 +72,43 @@ struct QuotaTests {
     #expect(try await !isRefused(unlimited, 110, by: alice))
     try unlimited.close()
     try FileManager.default.removeItem(atPath: first.directory)
+  }
+
+  @Test("a message that is scheduled counts when it is scheduled, and its sending does not")
+  func scheduling() async throws {
+    let clock = TestClock()
+    let bench = try await ServiceBench(quotas: Quotas(messagesPerDay: 2), clock: { clock.now })
+    let alice = try await create(bench)
+    func schedule(_ number: UInt64) async throws {
+      _ = try await bench.chat.perform(
+        bench.chat.schedule(
+          .plain("x"), as: fixed(number), to: room, at: clock.now.adding(milliseconds: 60_000),
+          by: Principal(user: alice)))
+    }
+    try await schedule(100)
+    try await schedule(101)
+    // A repeat is free.
+    try await schedule(101)
+    #expect(await rejection { try await schedule(102) } == .quotaExceeded)
+    #expect(try await isRefused(bench, 103, by: alice))
+    let scheduler = MessageScheduler(
+      bench.chat, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { clock.now },
+      sleep: { try await clock.sleep(milliseconds: $0) })
+    let deadline = ContinuousClock.now + .seconds(20)
+    while clock.sleepers != [60_000], ContinuousClock.now < deadline { await Task.yield() }
+    clock.advance(milliseconds: 60_000)
+    var sent = 0
+    while sent < 2, ContinuousClock.now < deadline {
+      sent = try await bench.chat.messages(of: room, for: alice, .newest, limit: 10).messages.count
+    }
+    await scheduler.stop()
+    #expect(sent == 2)
+    // On the next day all is free again: those that the server sent were nobody's.
+    clock.advance(milliseconds: 86_400_000)
+    #expect(try await !isRefused(bench, 104, by: alice))
+    try await schedule(105)
+    #expect(try await isRefused(bench, 106, by: alice))
+    try bench.close()
   }
 }
 

@@ -66,6 +66,48 @@ struct RecentFactsTests {
     #expect(recent.message(key(4), found: nil) == nil)
   }
 
+  @Test("the replies to a root are counted, whether it is remembered, revised since, or known to the index alone")
+  func countsReplies() {
+    var recent = RecentFacts(floor: .origin, retained: 0)
+    // The index alone knows this root.
+    recent.enter(replyTo: key(1), ordinal: 4, at: LogPosition(11))
+    #expect(recent.message(key(1), found: facts(sentAt: 1))?.replies == 4)
+    var newer = facts(sentAt: 1)
+    newer.replies = 7
+    #expect(recent.message(key(1), found: newer)?.replies == 7)
+    #expect(recent.message(key(1), found: nil) == nil)
+    recent.forget(through: LogPosition(11))
+    #expect(recent.message(key(1), found: facts(sentAt: 1))?.replies == 0)
+
+    // This one is remembered for an edit that came after the reply.
+    recent.enter(facts(sentAt: 20), for: key(20))
+    recent.enter(replyTo: key(20), ordinal: 1, at: LogPosition(21))
+    recent.enter(MessageRevision(stamp: stamp(22), deletes: false), for: key(20))
+    recent.forget(through: LogPosition(21))
+    #expect(recent.message(key(20), found: nil)?.replies == 1)
+  }
+
+  @Test("replies in a row get ordinals in a row, before the index knows of any")
+  func numbersReplies() {
+    let seen = SeenIDs(SeenFilter(), newest: .origin)
+    var (state, index, head) = openedRoom(seen, retained: 0)
+    state.forget(through: LogPosition(head))
+    var next = head + 1
+    for number in 1...5 as ClosedRange<UInt64> {
+      let wish = RoomCommand.sendMessage(
+        fixed(200 + number), .plain("reply"),
+        fingerprint: .message(.plain("reply"), author: alice, thread: fixed(100)), prior: nil,
+        context: SendingContext(thread: fixed(100), root: index))
+      guard case .done(let outcome) = reply(&state, wish, asOf: LogPosition(head), next: &next),
+        case .room(_, .messageSent(_, _, let thread?, _)) = outcome.events.first?.event
+      else {
+        Issue.record("reply \(number) was not taken")
+        return
+      }
+      #expect(thread.ordinal == number && thread.root.ordinal == 1 && thread.rootAuthor == alice)
+    }
+  }
+
   @Test("a key stands for the first of its command's facts, until it is forgotten")
   func commands() {
     var recent = RecentFacts(floor: .origin, retained: 0)
@@ -75,6 +117,26 @@ struct RecentFactsTests {
     #expect(recent.command(key)?.stamp == stamp(1))
     recent.forget(through: LogPosition(1))
     #expect(recent.command(key) == nil)
+  }
+
+  @Test("counts of reactions stand in the place of the index's until that has applied their last change")
+  func reactions() {
+    var recent = RecentFacts(floor: .origin, retained: 0)
+    let own = ReactionKey(message: key(1), user: alice, emoji: "a")
+    let other = ReactionKey(message: key(1), user: fixed(2), emoji: "b")
+    let found = ReactionCounts(kinds: 3, users: 1, ownKinds: 1, isOwn: false)
+    let first = recent.reactions(own, found: found).adding
+    recent.enter(first, for: own, at: LogPosition(11))
+    #expect(recent.reactions(own, found: found) == first)
+    // Another user's reaction of another kind: of what is counted, the message alone is the same.
+    let second = recent.reactions(other, found: .none).adding
+    #expect(second == ReactionCounts(kinds: 4, users: 1, ownKinds: 1, isOwn: true))
+    recent.enter(second, for: other, at: LogPosition(12))
+    recent.forget(through: LogPosition(11))
+    #expect(
+      recent.reactions(own, found: found) == ReactionCounts(kinds: 4, users: 1, ownKinds: 1, isOwn: false))
+    recent.forget(through: LogPosition(12))
+    #expect(recent.reactions(own, found: found) == found)
   }
 
   // MARK: Within the writer's state
@@ -133,7 +195,7 @@ struct RecentFactsTests {
     }
     state.forget(through: LogPosition(next - 1))
     // Twenty edits less the eight that are retained: what was looked up before that is too old.
-    let (mayBeKnown, asOf) = seen.mayContain(message: key(101), command: nil)
+    let (mayBeKnown, asOf) = seen.mayContain(messages: [key(101)], command: nil)
     #expect(!mayBeKnown)
     #expect(asOf == LogPosition(next - 1))
     guard case .staleFacts = reply(&state, send(101), asOf: LogPosition(head), next: &next) else {

@@ -25,6 +25,16 @@ struct RestartTests {
       room, .editMessage(fixed(100), .plain("edited"), target: nil), by: asAlice, command: fixed(13))
     _ = try await chat.performRoom(room, .deleteMessage(fixed(101), target: nil), by: asAlice, command: fixed(14))
     _ = try await chat.performRoom(room, .moveReadMarker(fixed(120), target: nil), by: asBob, command: fixed(15))
+    _ = try await chat.performRoom(room, .markUnread(fixed(110), target: nil), by: asBob, command: fixed(33))
+    _ = try await chat.setPreferences(UserPreferences(sharesReadMarkers: false), by: asBob, command: fixed(34))
+    let tomorrow = ChatService.now().adding(milliseconds: 86_400_000)
+    for number: UInt64 in 40..<44 {
+      _ = try await chat.perform(
+        chat.schedule(.plain("text \(number)"), as: fixed(number), to: room, at: tomorrow, by: asBob))
+    }
+    _ = try await chat.performRoom(room, .cancelScheduledMessage(fixed(40), prior: nil), by: asBob)
+    let edit = ScheduledMessageEdit(text: "changed", sendAt: tomorrow.adding(milliseconds: 5))
+    _ = try await chat.performRoom(room, .changeScheduledMessage(fixed(41), edit, prior: nil), by: asBob)
     _ = try await chat.performRoom(room, .mute(until: Timestamp.latest), by: asBob, command: fixed(16))
     _ = try await chat.performRoom(room, .leave, by: Principal(user: carol), command: fixed(17))
     _ = try await chat.performRoom(room, .addMember(carol), by: asAlice, command: fixed(18))
@@ -50,9 +60,79 @@ struct RestartTests {
     _ = try await chat.startSession(
       fixed(23), device: nil, by: Principal(user: bob, service: ServiceBench.service))
     _ = try await chat.endSession(fixed(23), by: asBob, command: nil)
+    try await liveWithIdentities(bench, alice, bob)
     _ = try await chat.performRoom(
       fixed(30), .create(RoomCreation(kind: .channel, name: "old", creator: bob)), by: asBob)
     _ = try await chat.performRoom(fixed(30), .archive, by: asBob, command: fixed(31))
+    try await liveInWorkspaces(chat, alice, bob, carol)
+  }
+
+  /// Alice's workspace with a channel, in which bob is banned and carol, who is gone, was silenced; a deleted channel; a
+  /// deleted workspace; and a direct room.
+  private func liveInWorkspaces(_ chat: ChatService, _ alice: UserID, _ bob: UserID, _ carol: UserID) async throws {
+    let (asAlice, asBob, asCarol) = (Principal(user: alice), Principal(user: bob), Principal(user: carol))
+    let (office, doomed): (WorkspaceID, WorkspaceID) = (fixed(60), fixed(61))
+    for workspace in [office, doomed] {
+      _ = try await chat.performWorkspace(
+        workspace, .create(WorkspaceCreation(name: "office", creator: alice)), by: asAlice)
+    }
+    _ = try await chat.createInvite(
+      ChatService.NewInvite(id: fixed(62), role: WorkspaceRole.guest, expiresAt: nil, maximumUses: nil), for: office,
+      by: asAlice)
+    _ = try await chat.acceptInvite(token: chat.token(of: fixed(62), in: office), by: asBob, command: fixed(63))
+    _ = try await chat.performWorkspace(office, .invite(carol, .member), by: asAlice, command: fixed(64))
+    _ = try await chat.joinWorkspace(office, by: asCarol, command: fixed(65))
+    _ = try await chat.performWorkspace(office, .changeRole(bob, .member), by: asAlice, command: fixed(66))
+    _ = try await chat.performWorkspace(doomed, .invite(carol, .member), by: asAlice, command: fixed(67))
+    let (general, gone): (RoomID, RoomID) = (fixed(40), fixed(41))
+    for (channel, workspace) in [(general, office), (gone, doomed)] {
+      let creation = RoomCreation(
+        kind: .channel, name: "general", creator: alice, workspace: workspace, isPublic: true, topic: "all")
+      _ = try await chat.performRoom(channel, .create(creation), by: asAlice)
+    }
+    for (number, by) in [(68, asBob), (69, asCarol)] as [(UInt64, Principal)] {
+      _ = try await chat.performRoom(general, .join, by: by, command: fixed(number))
+    }
+    _ = try await chat.performRoom(general, .changeRole(bob, .administrator), by: asAlice, command: fixed(70))
+    _ = try await chat.performRoom(general, .silence(carol, until: .latest), by: asBob, command: fixed(71))
+    _ = try await chat.performRoom(general, .ban(bob), by: asAlice, command: fixed(72))
+    _ = try await chat.performWorkspace(office, .leave, by: asCarol, command: fixed(73))
+    _ = try await chat.performWorkspace(doomed, .delete, by: asAlice, command: fixed(74))
+    _ = try await chat.directRoom(with: [bob], by: asAlice)
+    _ = try await chat.performRoom(
+      fixed(42), .create(RoomCreation(kind: .group, name: "opened again", creator: bob)), by: asBob)
+    for (number, wish) in [(75, .archive), (76, .restore)] as [(UInt64, RoomCommand)] {
+      _ = try await chat.performRoom(fixed(42), wish, by: asBob, command: fixed(number))
+    }
+  }
+
+  /// Everything of accounts beside sessions: what stands in another user's stream, and in the server's, too.
+  private func liveWithIdentities(_ bench: ServiceBench, _ alice: UserID, _ bob: UserID) async throws {
+    let chat = bench.chat
+    let (asAlice, asBob) = (Principal(user: alice), Principal(user: bob))
+    let service = Principal(service: ServiceBench.service)
+    let token = PushToken(provider: .apns, token: "wandering")
+    for (device, principal) in [(40, asAlice), (41, asBob)] as [(UInt64, Principal)] {
+      _ = try await chat.setDevice(
+        fixed(device),
+        DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: [token], notifications: .mentions),
+        by: principal, command: nil)
+    }
+    let picture = try await bench.upload([1, 2, 3], by: alice).row.id
+    _ = try await chat.changeProfile(ProfileEdit(picture: .set(picture)), by: asAlice, command: nil)
+    let reset = try await chat.passwordReset(of: alice).token
+    _ = try await chat.resetPassword(token: reset, to: "red kettle on the hob")
+    _ = try await chat.setEmail(
+      "alice@example.org", password: nil, by: Principal(user: alice, service: service.service), command: nil)
+    _ = try await chat.startSession(
+      fixed(43), as: Identity(issuer: "https://id.example.org", subject: "d"), nickname: "Dave", newUser: fixed(44),
+      device: nil)
+    _ = try await chat.link(
+      Identity(issuer: "https://id.example.org", subject: "b"), proof: nil,
+      by: Principal(user: bob, service: ServiceBench.service), command: nil)
+    _ = try await chat.user(withTokenOf: "crm-9", nickname: nil, newUser: fixed(45))
+    _ = try await chat.disable(fixed(44), by: service, command: fixed(46))
+    _ = try await chat.rotateSigningKey(by: service, command: fixed(47))
   }
 
   @Test("the state restored from the read models is the state that the log evolves to")
@@ -70,9 +150,23 @@ struct RestartTests {
     #expect(restored.rooms == evolved.rooms)
     #expect(restored.names == evolved.names)
     #expect(restored.serverVersion == evolved.serverVersion)
+    #expect(restored.signingKeys == evolved.signingKeys && restored.signingKeys.current == 2)
+    #expect(restored.names.devices(holding: PushToken(provider: .apns, token: "wandering")).map(\.user) == [fixed(2)])
     #expect(restored.usage == evolved.usage)
-    #expect(restored.usage.users.count == 1)
-    #expect(restored.rooms.count == 2)
+    // Who sent and who scheduled.
+    #expect(restored.usage.users.count == 2)
+    #expect(restored.workspaces == evolved.workspaces)
+    #expect(restored.channels.filter { !$0.value.isEmpty } == evolved.channels.filter { !$0.value.isEmpty })
+    #expect(restored.rooms.count == 6 && restored.workspaces.count == 2)
+    guard case .deleted = restored.rooms[fixed(41)]?.state, case .deleted = restored.workspaces[fixed(61)]?.state,
+      let general = restored.rooms[fixed(40)]?.state.room
+    else {
+      Issue.record("not what was lived")
+      return
+    }
+    #expect(general.banned.keys.contains(fixed(2)) && general.isPublic && general.workspace == fixed(60))
+    #expect(general.silencedAway.count == 1)
+    #expect(restored.rooms[fixed(10)]?.state.room?.scheduled.byID.count == 3)
     try bench.close()
   }
 
@@ -105,7 +199,7 @@ struct RestartTests {
     let second = try await ServiceBench(directory: first.directory)
     #expect(second.chat.store.head == head)
     #expect(second.log.blocksRead > 2)
-    #expect(try await second.chat.room(fixed(10), for: fixed(2)).0.unreadCount == 29)
+    #expect(try await second.chat.room(fixed(10), for: fixed(2)).0.unreadCount == 40)
     try second.close()
   }
 

@@ -6,6 +6,7 @@ import EventLog
 import EventStore
 import Foundation
 import Logging
+import NIOCore
 
 /// A service over a real log and real SQLite files, in a directory that goes with it.
 final class ServiceBench: Sendable {
@@ -18,7 +19,8 @@ final class ServiceBench: Sendable {
 
   init(
     directory: String = FileManager.default.temporaryDirectory.appendingPathComponent("hansard-\(UUID())").path,
-    keepsDirectory: Bool = false, passwordLogRounds: UInt8 = 10, quotas: Quotas = Quotas()
+    keepsDirectory: Bool = false, passwordLogRounds: UInt8 = 10, quotas: Quotas = Quotas(),
+    rules: AccountRules = AccountRules(), clock: @escaping @Sendable () -> Timestamp = { ChatService.now() }
   ) async throws {
     self.directory = directory
     self.keepsDirectory = keepsDirectory
@@ -29,6 +31,8 @@ final class ServiceBench: Sendable {
       logger: Logger(label: "test") { StreamLogHandler.standardError(label: $0) })
     opening.passwordCost.logRounds = passwordLogRounds
     opening.quotas = quotas
+    opening.rules = rules
+    opening.clock = clock
     opened = try await opening.open(log: log, lastTime: log.lastTime)
   }
 
@@ -43,6 +47,14 @@ final class ServiceBench: Sendable {
 
   func user(_ number: UInt64) async throws -> UserID {
     try await register(fixed(number), externalID: "crm-\(number)")
+  }
+
+  func upload(_ bytes: [UInt8], by user: UserID, name: String? = nil) async throws -> Upload {
+    let body = AsyncStream<ByteBuffer> { continuation in
+      continuation.yield(ByteBuffer(bytes: bytes))
+      continuation.finish()
+    }
+    return try await chat.upload(body, name: name, by: Principal(user: user))
   }
 
   func register(_ id: UserID, externalID: String) async throws -> UserID {

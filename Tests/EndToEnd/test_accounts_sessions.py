@@ -210,16 +210,33 @@ def test_a_profile_changes_for_everybody(world, anna, ben, room):
     changed = anna.patch("/v1/me", {"nickname": "Anna K."})
     assert changed["nickname"] == "Anna K." and changed["position"] == world.head
     assert anna.get("/v1/me")["nickname"] == "Anna K."
-    assert ben.get(f"/v1/users/{anna.id}") == {"id": anna.id, "nickname": "Anna K."}
+    assert ben.get(f"/v1/users/{anna.id}")["nickname"] == "Anna K."
     assert {"id": anna.id, "nickname": "Anna K."} in ben.get(f"{room.path}/messages")["users"]
     anna.refused("nickname_empty", "PATCH", "/v1/me", {"nickname": ""})
+
+
+def test_a_picture_is_set_and_taken_away(world, anna, ben):
+    picture, key = anna.post("/v1/media", data=b"a picture")["id"], new_id()
+    first = anna.patch("/v1/me", {"picture": picture}, key=key)
+    assert (first["picture"], first["nickname"]) == (picture, "Anna")
+    anna.patch("/v1/me", {"nickname": "Anna K."})
+    assert ben.get(f"/v1/users/{anna.id}")["picture"] == picture
+    gone = anna.patch("/v1/me", {"picture": None})
+    assert (gone["picture"], gone["nickname"]) == (None, "Anna K.")
+    # A late retry is answered as the first time, whatever the nickname is by now, and changes nothing.
+    again = anna.patch("/v1/me", {"picture": picture}, key=key, expect=200)
+    assert (again["position"], again["picture"]) == (first["position"], picture)
+    assert anna.get("/v1/me")["picture"] is None
+    for nothing in ({}, {"nickname": None}, {"picture": "x"}):
+        anna.refused("invalid_field", "PATCH", "/v1/me", nothing)
 
 
 def test_the_public_profile_is_public_to_those_who_are_logged_in(world):
     anna = world.account()
     stranger = world.user("Stranger")
-    assert stranger.get(f"/v1/users/{anna.id}") == {"id": anna.id, "nickname": "Anna"}
-    assert world.admin.get(f"/v1/users/{anna.id}") == {"id": anna.id, "nickname": "Anna"}
+    profile = {"id": anna.id, "nickname": "Anna", "picture": None, "isGuest": False}
+    assert stranger.get(f"/v1/users/{anna.id}") == profile
+    assert world.admin.get(f"/v1/users/{anna.id}") == profile
     stranger.refused("user_not_found", "GET", f"/v1/users/{new_id()}")
     world.nobody.refused("access_token_missing", "GET", f"/v1/users/{anna.id}")
 

@@ -39,7 +39,7 @@ def test_everything_of_a_user_can_be_done_for_it(world, anna, ben, room):
     service.patch(room.path, {"name": "Renamed"})
     service.put(f"/v1/devices/{new_id()}", {"name": "phone"})
     assert [session["isCurrent"] for session in service.get("/v1/sessions")["sessions"]] == [False]
-    service.refused("invalid_id", "DELETE", "/v1/sessions/current")
+    service.refused("session_not_found", "DELETE", "/v1/sessions/current")
 
 
 def test_keys_of_user_and_service_are_the_users(world, anna):

@@ -53,7 +53,7 @@ class Scene:
              "sentAt": "2001-02-03T04:05:06.000Z"},
         ])
         ben.post(f"{room.path}/leave")
-        anna.delete(room.path)
+        anna.post(f"{room.path}/archive")
         self.refreshed = world.nobody.post("/v1/sessions/refresh", {"refreshToken": ben.tokens["refreshToken"]})
         self.doomed = new_id()
         ben.put(f"/v1/devices/{self.doomed}", {"name": "old phone"})

@@ -17,7 +17,7 @@ WITH_BODY = [
 ]
 WITH_TOKEN = [operation for operation in OPERATIONS.values() if operation.access != "open"]
 OF_USERS = [operation for operation in OPERATIONS.values() if operation.access == "user"]
-ID_PARAMETERS = ("userId", "deviceId", "roomId", "messageId", "inviteId", "sessionId")
+ID_PARAMETERS = ("userId", "deviceId", "roomId", "messageId", "inviteId", "sessionId", "workspaceId", "mediaId")
 WITH_IDS = [operation for operation in WITH_TOKEN if any("{" + name + "}" in operation.path for name in ID_PARAMETERS)]
 KEYED = [
     operation for operation in OPERATIONS.values()
@@ -31,7 +31,7 @@ def by_id(operation) -> str:
 
 @pytest.fixture(scope="module")
 def scene(shared_world):
-    """A room with a message and an invite, and values for the parameters of every path."""
+    """A room with a message and an invite, and values for the parameters of every path (of a medium none is needed)."""
     anna = shared_world.user("Anna")
     room = anna.room("Tea")
     device = new_id()
@@ -40,6 +40,7 @@ def scene(shared_world):
     values = {
         "roomId": room.id, "messageId": anna.send(room, "hello")["id"], "userId": anna.id, "deviceId": device,
         "inviteId": invite["id"], "sessionId": anna.tokens["sessionId"], "token": invite["token"],
+        "workspaceId": anna.workspace("Office").id, "mediaId": new_id(), "emoji": "%F0%9F%91%8D",
     }
     return anna, values
 
@@ -59,9 +60,20 @@ def good_body(operation) -> dict:
     return operation.spec["requestBody"]["content"]["application/json"]["example"]
 
 
-def properties_of(operation) -> dict:
-    schema = operation.spec["requestBody"]["content"]["application/json"]["schema"]
-    return contract().resolve(schema)
+def schema_of(operation) -> dict:
+    return contract().resolve(operation.spec["requestBody"]["content"]["application/json"]["schema"])
+
+
+def fields_of(operation) -> dict[str, dict]:
+    """All that a body may have, where it has one of several forms too."""
+    schema = schema_of(operation)
+    forms = [schema] if "properties" in schema else [contract().resolve(form) for form in schema["anyOf"]]
+    return {name: field for form in forms for name, field in form["properties"].items()}
+
+
+def caller_of(operation, anna, world) -> Api:
+    """Whose token the operation takes."""
+    return {"open": world.nobody, "service": world.admin}.get(operation.access, anna)
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
@@ -94,11 +106,9 @@ def test_fields_that_are_not_taken(scene, operation):
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
 def test_fields_of_the_wrong_type(scene, operation):
     anna, values = scene
-    schema = properties_of(operation)
-    for name, field in schema["properties"].items():
-        wrong = [{}, [], True, 1.5]
-        if "integer" not in field["type"]:
-            wrong.append(7)
+    for name, field in fields_of(operation).items():
+        is_taken = contract().quick.check(field)
+        wrong = [value for value in ({}, [], True, 1.5, 7) if not is_taken(value)]
         if field.get("format") in ("uuid", "date-time"):
             wrong += ["", "nonsense", "2026-02-30T00:00:00Z", "018f2f4e-6b5a-7c31-9f0e-3d1f5a7b9c0"]
         for value in wrong:
@@ -112,7 +122,7 @@ def test_fields_of_the_wrong_type(scene, operation):
 @pytest.mark.parametrize("operation", WITH_BODY, ids=by_id)
 def test_fields_that_are_missing(scene, operation):
     anna, values = scene
-    for name in properties_of(operation).get("required", []):
+    for name in schema_of(operation).get("required", []):
         without = {key: value for key, value in good_body(operation).items() if key != name}
         for body in (without, without | {name: None}):
             problem = anna.refused("invalid_field", operation.method, path_of(operation, values), body)
@@ -124,7 +134,7 @@ def test_bodies_that_are_not_utf8(scene, operation):
     anna, values = scene
     # A lone continuation, an overlong form, a surrogate, a sequence cut off, beyond the last plane.
     for bad in (b"\x80", b"\xc0\xaf", b"\xed\xa0\x80", b"\xe3\x81", b"\xf4\x90\x80\x80", b"\xff\xfe"):
-        name = next(iter(properties_of(operation)["properties"]))
+        name = next(iter(fields_of(operation)))
         data = b'{"' + name.encode() + b'":"' + bad + b'"}'
         anna.refused("invalid_utf8", operation.method, path_of(operation, values), data=data)
 
@@ -154,23 +164,25 @@ def test_bodies_declared_as_something_else(scene, operation):
 
 
 @pytest.mark.parametrize("operation", WITH_IDS, ids=by_id)
-def test_paths_with_what_is_no_uuid(scene, operation):
+def test_paths_with_what_is_no_uuid(world, scene, operation):
     anna, values = scene
+    caller = caller_of(operation, anna, world)
     body = good_body(operation) if operation in WITH_BODY else None
     for name in ID_PARAMETERS:
         if "{" + name + "}" not in operation.path:
             continue
         nil = "00000000-0000-0000-0000-000000000000"
         for wrong in ("1", "nonsense", values[name] + "0", values[name].replace("-", "_"), nil):
-            anna.refused("invalid_id", operation.method, path_of(operation, values | {name: wrong}), body)
+            caller.refused("invalid_id", operation.method, path_of(operation, values | {name: wrong}), body)
 
 
 @pytest.mark.parametrize("operation", KEYED, ids=by_id)
-def test_keys_that_are_no_uuid(scene, operation):
+def test_keys_that_are_no_uuid(world, scene, operation):
     anna, values = scene
+    caller = caller_of(operation, anna, world)
     body = good_body(operation) if operation in WITH_BODY else None
     for wrong in ("1", "nonsense", new_id() + "0"):
-        anna.refused("invalid_idempotency_key", operation.method, path_of(operation, values), body, key=wrong)
+        caller.refused("invalid_idempotency_key", operation.method, path_of(operation, values), body, key=wrong)
 
 
 @pytest.mark.parametrize("operation", WITH_TOKEN, ids=by_id)
@@ -228,7 +240,7 @@ def test_whoever_asks_is_told_of_the_server(world, scene, path):
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=by_id)
 def test_parameters_that_a_route_does_not_have(world, scene, operation):
     anna, values = scene
-    caller = {"open": world.nobody, "service": world.admin}.get(operation.access, anna)
+    caller = caller_of(operation, anna, world)
     path = path_of(operation, values)
     body = good_body(operation) if operation in WITH_BODY else None
     for query in ("colour=red", "colour", "LIMIT=1", "=", "roomId=x"):

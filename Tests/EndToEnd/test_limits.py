@@ -9,6 +9,8 @@ from harness.times import later
 
 MESSAGE_TEXT_BYTES = 16 * 1024
 ROOM_NAME_BYTES = 256
+WORKSPACE_NAME_BYTES = 256
+CHANNELS = 1000
 NICKNAME_BYTES = 128
 EMAIL_BYTES = 254
 EXTERNAL_ID_BYTES = 256
@@ -55,6 +57,26 @@ def test_text_of_a_message(anna, room, size):
 def test_name_of_a_room(anna, room, size):
     judged(anna, size, ROOM_NAME_BYTES, "room_name_too_long", "POST", "/v1/rooms", {"name": of_bytes(size)})
     judged(anna, size, ROOM_NAME_BYTES, "room_name_too_long", "PATCH", room.path, {"name": of_bytes(size)})
+
+
+@around(WORKSPACE_NAME_BYTES)
+def test_name_of_a_workspace(anna, size):
+    judged(anna, size, WORKSPACE_NAME_BYTES, "workspace_name_too_long", "POST", "/v1/workspaces",
+           {"name": of_bytes(size)})
+
+
+def test_a_workspace_needs_a_name(anna):
+    anna.refused("workspace_name_empty", "POST", "/v1/workspaces", {"name": ""})
+
+
+def test_channels_of_a_workspace(anna):
+    office = anna.workspace()
+    for _ in range(CHANNELS):
+        last = anna.channel(office)
+    body = {"id": new_id(), "kind": "channel", "name": "one more", "workspaceId": office.id, "isPublic": True}
+    anna.refused("too_many_channels", "POST", "/v1/rooms", body)
+    anna.delete(last.path)
+    anna.post("/v1/rooms", body)
 
 
 @around(NICKNAME_BYTES)
@@ -107,6 +129,13 @@ def test_texts_of_a_device(anna, field, size):
 @pytest.mark.parametrize("field", ["apnsToken", "fcmToken"])
 def test_push_tokens(anna, field, size):
     judged(anna, size, PUSH_TOKEN_BYTES, "push_token_too_long", "PUT", f"/v1/devices/{new_id()}", {field: "t" * size})
+
+
+@pytest.mark.parametrize("field", ["apnsToken", "fcmToken"])
+def test_an_empty_push_token_is_none(anna, field):
+    anna.refused("push_token_empty", "PUT", f"/v1/devices/{new_id()}", {field: ""})
+    anna.put(f"/v1/devices/{new_id()}", {field: "t"})
+    anna.put(f"/v1/devices/{new_id()}", {field: None})
 
 
 def test_devices_of_a_user(anna):

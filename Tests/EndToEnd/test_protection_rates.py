@@ -5,8 +5,9 @@ import time
 
 import pytest
 
+from harness import times
 from harness.client import Api, new_id
-from harness.people import World
+from harness.people import PASSWORD, World
 from harness.server import UNLIMITED, Server
 
 SECONDS = 1000
@@ -105,6 +106,35 @@ def test_an_address_is_limited_whoever_asks_and_for_whatever(limited):
     assert statuses(world.nobody, 30, "/readyz") + statuses(world.nobody, 30, "/healthz") == [200] * 60
 
 
+def test_an_address_has_few_passwords_hashed(limited):
+    limit = {"RATE_LIMITS_PASSWORDS_REQUESTS": 4, "RATE_LIMITS_PASSWORDS_SECONDS": SECONDS}
+    world = World(limited(PROXIES_TRUSTED="127.0.0.1", **limit))
+    here, there = {"X-Forwarded-For": "192.0.2.1"}, {"X-Forwarded-For": "192.0.2.2"}
+    anna = world.account()
+    email = anna.email
+    token = world.admin.post(f"/v1/admin/users/{anna.id}/password-reset", expect=200)["token"]
+    login = {"email": email, "password": PASSWORD}
+    account = {"nickname": "Ben", "email": f"{new_id()}@example.org", "password": PASSWORD}
+    asked = [
+        (world.nobody, "POST", "/v1/sessions", login),
+        (world.nobody, "POST", "/v1/accounts", account),
+        (anna, "PATCH", "/v1/me", {"email": email, "currentPassword": PASSWORD}),
+        (anna, "PUT", "/v1/me/password", {"currentPassword": PASSWORD, "newPassword": f"{PASSWORD} again"}),
+        (world.nobody, "POST", "/v1/password-resets", {"token": token, "newPassword": f"{PASSWORD} once more"}),
+    ]
+    answers = [api.request(method, path, body, headers=here) for api, method, path, body in asked]
+    assert [answer.status_code for answer in answers] == [201, 201, 201, 201, 429]
+    for api, method, path, body in asked:
+        refused = api.request(method, path, body, headers=here)
+        assert refused.status_code == 429 and refused.json()["code"] == "rate_limited", path
+        assert fields(refused)["passwords"]["q"] == 4
+    # Other requests, other addresses and services are not held up.
+    assert statuses(anna, 5, headers=here) == [200] * 5
+    assert world.nobody.request("POST", "/v1/sessions", login, headers=there).status_code in (201, 401)
+    for _ in range(5):
+        world.admin.post("/v1/accounts", account | {"id": new_id(), "email": f"{new_id()}@example.org"}, headers=here)
+
+
 def test_a_forwarded_address_counts_from_trusted_proxies_alone(limited):
     limit = {"RATE_LIMITS_ADDRESS_REQUESTS": 2, "RATE_LIMITS_ADDRESS_SECONDS": SECONDS}
     believing = Api(limited(PROXIES_TRUSTED="127.0.0.0/8, 10.0.0.0/8", **limit))
@@ -161,7 +191,7 @@ def test_a_quota_of_messages_survives(tmp_path, how):
         # A retry is answered; so are other things that she does, and what others do.
         anna.send(room, "hello", first, expect=200)
         anna.patch(room.message(first), {"text": "better"}, key=new_id())
-        anna.put(f"{room.path}/read-marker", {"messageId": first}, key=new_id(), expect=200)
+        anna.put(f"{room.path}/read-marker", {"messageId": first}, key=new_id())
         ben.send(room, "hello")
         # Lines of an ingest are held against it one by one.
         results = ben.ingest([
@@ -169,6 +199,20 @@ def test_a_quota_of_messages_survives(tmp_path, how):
         ])
         assert [result["status"] for result in results] == [201] * 3 + [429] * 2
         assert results[-1]["code"] == "quota_exceeded"
+        # To schedule is to send, and what the server then sends is not counted again.
+        carla = world.user("Carla")
+        later = carla.room("Later")
+        for _ in range(3):
+            waiting = carla.put(f"{later.path}/scheduled-messages/{new_id()}", {"text": "x", "sendAt": times.later(hours=1)})
+        carla.patch(f"{later.path}/scheduled-messages/{waiting['id']}", {"sendAt": times.later(seconds=2)})
+        deadline = time.monotonic() + 20
+        while not carla.get(f"{later.path}/messages")["messages"]:
+            assert time.monotonic() < deadline, "what was scheduled was not sent"
+            time.sleep(0.02)
+        carla.send(later, "hello")
+        carla.refused("quota_exceeded", "PUT", later.message(new_id()), {"text": "more"})
+        scheduling = {"text": "more", "sendAt": times.later(hours=1)}
+        carla.refused("quota_exceeded", "PUT", f"{later.path}/scheduled-messages/{new_id()}", scheduling)
         # A service may send in her name.
         world.acting_as(anna.id).put(room.message(new_id()), {"text": "your order"})
     finally:

@@ -1,6 +1,8 @@
 """TLS and HTTP/2 with real clients: httpx, requests and the ssl module."""
 
 import json
+import os
+import pathlib
 import socket
 import ssl
 import time
@@ -136,6 +138,39 @@ def test_a_stream_whose_body_drips_is_cut_off(tmp_path, certificate):
         server.end()
 
 
+def test_uploads_that_break_off_leave_neither_a_file_nor_a_descriptor(secure):
+    anna = World(secure).user("Anna")
+    incoming = secure.data / "media" / "incoming"
+    descriptors = pathlib.Path(f"/proc/{secure.process.pid}/fd")
+
+    def is_open() -> bool:
+        return any("/incoming/" in os.readlink(link) for link in list(descriptors.iterdir()) if link.is_symlink())
+
+    context = ssl.create_default_context(cafile=secure.authority)
+    context.set_alpn_protocols(["h2"])
+    for _ in range(3):
+        with (
+            socket.create_connection(("127.0.0.1", secure.port), timeout=0.1) as plain,
+            context.wrap_socket(plain, server_hostname="127.0.0.1") as connection,
+        ):
+            events = H2Events(connection, secure.port)
+            stream = events.request("POST", "/v1/media", ends=False, authorization=f"Bearer {anna.token}")
+            events.read()
+            for _ in range(3):
+                events.send(stream, b"x" * 16_000)
+            wait_until(lambda: any(incoming.iterdir()))
+    wait_until(lambda: not any(incoming.iterdir()))
+    wait_until(lambda: not is_open())
+    assert "a request failed" not in secure.output.read_text()
+
+
+def wait_until(done) -> None:
+    deadline = time.monotonic() + 30
+    while not done():
+        assert time.monotonic() < deadline, "nothing happened"
+        time.sleep(0.05)
+
+
 class H2Events:
     """What came back on a connection, stream by stream. httpx looks at answers only when a body has gone out whole."""
 
@@ -148,10 +183,11 @@ class H2Events:
         self.protocol.initiate_connection()
         self._flush()
 
-    def request(self, method: str, path: str, ends: bool) -> int:
+    def request(self, method: str, path: str, ends: bool, **fields: str) -> int:
         stream = self.protocol.get_next_available_stream_id()
         self.protocol.send_headers(stream, [
             (":method", method), (":scheme", "https"), (":authority", f"127.0.0.1:{self.port}"), (":path", path),
+            *fields.items(),
         ], end_stream=ends)
         self._flush()
         return stream

@@ -182,7 +182,7 @@ def test_neither_a_restart_nor_a_replay_nor_a_lost_outbox_sends_anything_again(p
     pushing.stop()
     hansard("replay", "--data", pushing.data)
     assert sink.read_bytes() == before
-    for file in (pushing.data / "views").glob("push-v1.sqlite*"):
+    for file in (pushing.data / "views").glob("push-v*.sqlite*"):
         file.unlink()
     pushing.start()
     time.sleep(SILENCE_SECONDS)
@@ -496,7 +496,7 @@ def check_silence(server: Server, receiver: Receiver) -> None:
     server.start()
     time.sleep(SILENCE_SECONDS)
     server.stop()
-    for file in (server.data / "views").glob("push-v1.sqlite*"):
+    for file in (server.data / "views").glob("push-v*.sqlite*"):
         file.unlink()
     server.start()
     time.sleep(SILENCE_SECONDS)

@@ -53,7 +53,7 @@ def files_of(server: Server, projection: str):
 def test_a_replay_equals_what_was_live(filled):
     server, _, _ = filled
     outcome = hansard("replay", "--data", server.data, "--verify")
-    for name in ("accounts", "rooms", "timeline", "ids", "search"):
+    for name in ("accounts", "rooms", "timeline", "ids", "media", "search"):
         assert name in outcome.text
 
 

@@ -4,12 +4,39 @@ import pytest
 
 from harness.client import new_id
 from harness.contract import contract
+from harness.config import configured, write
 from harness.ingest_mutations import OVER_INGEST
+from harness.issuer import Issuer, Key
 from harness.mutations import OVER_HTTP
 from harness.people import World
+from harness.server import Server
 
 MUTATIONS = OVER_HTTP + OVER_INGEST
 FURTHER_MESSAGES = 100_000
+
+
+@pytest.fixture(scope="module")
+def issuer():
+    issuer = Issuer(Key("EdDSA", "d1"))
+    yield issuer
+    issuer.close()
+
+
+def settings(issuer: Issuer) -> dict:
+    return {"identity": {"providers": {"local": issuer.settings()}}}
+
+
+@pytest.fixture(scope="module")
+def world(issuer, tmp_path_factory):
+    with configured(tmp_path_factory.mktemp("retries"), settings(issuer)) as world:
+        yield World(world.server, issuer)
+
+
+@pytest.fixture
+def own_world(issuer, tmp_path):
+    server = Server(tmp_path / "data", "--config", write(tmp_path, settings(issuer))).start()
+    yield World(server, issuer)
+    server.end()
 
 
 def by_name(mutation) -> str:
@@ -54,8 +81,8 @@ def test_a_retry_at_once_and_after_something_newer(world, mutation):
         assert world.head == head, "the refused retry has written"
 
 
-def test_retries_over_restarts_and_a_hundred_thousand_messages(own_server):
-    world = World(own_server)
+def test_retries_over_restarts_and_a_hundred_thousand_messages(own_world):
+    world, own_server = own_world, own_world.server
     cases = {mutation.__name__: mutation(world) for mutation in MUTATIONS}
     first = {name: case.do() for name, case in cases.items()}
     assert {status for status, _, _ in first.values()} == {201}

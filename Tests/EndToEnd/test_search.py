@@ -50,6 +50,35 @@ def test_words_are_found_in_any_order_and_case(anna, ben, room):
     assert texts(ben, "kettle nothing", roomId=room.id) == []
 
 
+def test_threads_and_an_app_s_own_parts_are_found(anna, ben, room):
+    root = anna.send(room, "where is the samovar")
+    reply = ben.put(room.message(new_id()), {"text": "in the pantry", "threadId": root["id"]})
+    data = {"number": "A-10482", "items": [{"name": "찻주전자"}, 3], "paid": True}
+    order = anna.put(room.message(new_id()), {"text": "shipped", "type": "order.shipped", "data": data})
+    follow(anna)
+    (result,) = found(anna, "pantry", roomId=room.id)
+    assert result["message"]["id"] == reply["id"] and result["message"]["threadId"] == root["id"]
+    for query in ("a-10482", "주전자", "shipped 찻주전자"):
+        assert [result["message"]["id"] for result in found(ben, query, roomId=room.id)] == [order["id"]], query
+    assert found(anna, "number", roomId=room.id) == []
+    anna.patch(room.message(order["id"]), {"text": "delivered"})
+    ben.delete(room.message(reply["id"]))
+    follow(anna)
+    assert len(found(anna, "delivered 10482", roomId=room.id)) == 1
+    assert found(anna, "shipped", roomId=room.id) == [] and found(anna, "pantry", roomId=room.id) == []
+
+
+def test_a_deleted_room_is_not_searched(anna, ben, server):
+    room = anna.room("Gone", ben)
+    anna.send(room, "a vanishing cabinetmaker")
+    follow(anna)
+    assert len(found(ben, "vanishing")) == 1
+    anna.delete(room.path)
+    follow(anna)
+    assert found(anna, "vanishing") == [] and found(ben, "vanishing") == []
+    wait_until_forgotten(server, "cabinetmaker", "binetmak")
+
+
 SENTENCES = [
     "내일 회의는 오후 세 시로 옮겼습니다.", "회의실 예약이 취소되었습니다.", "집에 도착하면 연락 주세요.", "우리집 강아지",
     "안녕하세요, 처음 뵙겠습니다.", "점심 회의", "3시에 봐요 ㅋㅋㅋ",
@@ -242,12 +271,16 @@ def test_a_cursor_belongs_to_its_search(anna, ben, room, orchard):
     ben.refused("invalid_cursor", "GET", "/v1/search", params={"q": "apple", "roomId": room.id, "cursor": cursor})
     for broken in ("x", "", cursor[:-4], cursor + "AAAA", "!"):
         anna.refused("invalid_cursor", "GET", "/v1/search", params={"q": "apple", "roomId": room.id, "cursor": broken})
-    # One that claims more than there is gives no more.
+    # One whose window was widened to all that there is: its check is over the whole.
     raw = bytearray(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    raw[4:20] = b"\x7f" + b"\xff" * 7 + b"\x7f" + b"\xff" * 7
-    forged = base64.urlsafe_b64encode(raw).decode().rstrip("=")
-    page = anna.get("/v1/search", q="apple", roomId=room.id, cursor=forged)
-    assert page["position"] <= anna.server.head()
+    assert len(raw) == 16 + 5 * 8
+    for place, number in ((24, 2**62), (32, 1), (32, 0), (55, raw[55] ^ 1)):
+        forged = raw.copy()
+        forged[place : place + 8] = number.to_bytes(8, "big") if place < 48 else bytes([number])
+        if forged == raw:
+            continue
+        changed = base64.urlsafe_b64encode(forged).decode().rstrip("=")
+        anna.refused("invalid_cursor", "GET", "/v1/search", params={"q": "apple", "roomId": room.id, "cursor": changed})
 
 
 # --- What is forgotten

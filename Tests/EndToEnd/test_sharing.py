@@ -14,10 +14,13 @@ def test_whoever_has_the_link_comes_in(world, anna):
     assert (invite["roomId"], invite["role"], invite["uses"], invite["maxUses"]) == (room.id, "member", 0, 2)
     guest = world.user("Guest")
     preview = guest.get(f"/v1/invites/{invite['token']}")
-    assert (preview["roomId"], preview["roomName"], preview["memberCount"]) == (room.id, "Tea", 1)
+    assert (preview["roomId"], preview["name"], preview["memberCount"]) == (room.id, "Tea", 1)
+    assert (preview["workspaceId"], preview["topic"], preview["picture"]) == (None, None, None)
+    assert preview["inviter"] == {"id": anna.id, "nickname": "Anna"}
+    assert invite["link"] == f"hansard://invite/{invite['token']}"
     assert preview["expiresAt"] == invite["expiresAt"]
     joined = guest.post(f"/v1/invites/{invite['token']}/accept")
-    assert joined == {"roomId": room.id, "userId": guest.id, "position": world.head}
+    assert joined == {"roomId": room.id, "workspaceId": None, "userId": guest.id, "position": world.head}
     assert guest.see(room)["role"] == "member"
     head = world.head
     assert guest.post(f"/v1/invites/{invite['token']}/accept", expect=200) == joined
@@ -124,7 +127,7 @@ def test_a_wrong_token_leads_nowhere(world, anna):
 def test_an_archived_room_takes_nobody_in(world, anna):
     room = anna.room("Tea")
     invite = anna.post(f"{room.path}/invites", {})
-    anna.delete(room.path)
+    anna.post(f"{room.path}/archive")
     world.user("Guest").refused("room_archived", "POST", f"/v1/invites/{invite['token']}/accept")
     anna.refused("room_archived", "POST", f"{room.path}/invites", {})
 

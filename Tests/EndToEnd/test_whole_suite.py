@@ -4,15 +4,25 @@ from harness.contract import contract
 from harness.errors import documented_codes
 from harness.places import ROOT
 
-# Codes that a client cannot provoke at will: the Swift tests that do (file, function, and the code as it stands there).
+# Codes that a client cannot provoke at will, or only with tens of thousands of requests: the Swift tests that do (file,
+# function, and the code as it stands there).
 COVERED_IN_SWIFT = {
     "projection_behind": [
-        ("ProblemMappingTests.swift", "func unavailable(", '(.projectionBehind, "projection_behind")'),
-        ("BulkStreamTests.swift", "func ended(", '"projection_behind"'),
+        ("ChatServerTests/ProblemMappingTests.swift", "func unavailable(", '(.projectionBehind, "projection_behind")'),
+        ("ChatServerTests/BulkStreamTests.swift", "func ended(", '"projection_behind"'),
     ],
     "shutting_down": [
-        ("ProblemMappingTests.swift", "func unavailable(", '(.shuttingDown, "shutting_down")'),
-        ("BulkStreamTests.swift", "func closed(", '["shutting_down", "shutting_down"]'),
+        ("ChatServerTests/ProblemMappingTests.swift", "func unavailable(", '(.shuttingDown, "shutting_down")'),
+        ("ChatServerTests/BulkStreamTests.swift", "func closed(", '["shutting_down", "shutting_down"]'),
+    ],
+    "too_many_bans": [("ChatDomainTests/RoomModerationSpecs.swift", "func banCount(", ".tooManyBans")],
+    "too_many_invitations": [("ChatDomainTests/WorkspaceSpecs.swift", "func invitationCount(", ".tooManyInvitations")],
+    "too_many_workspace_members": [
+        ("ChatDomainTests/WorkspaceSpecs.swift", "func memberCount(", ".tooManyWorkspaceMembers"),
+    ],
+    "invites_exhausted": [("ChatDomainTests/RoomSharingSpecs.swift", "func inviteCountForEver(", ".invitesExhausted")],
+    "password_reset_expired": [
+        ("ChatServiceTests/IdentityTests.swift", "func resetExpires(", ".passwordResetExpired"),
     ],
 }
 
@@ -31,5 +41,5 @@ def test_every_code_was_provoked():
 def test_codes_that_no_client_provokes_are_covered_in_swift():
     for code, tests in COVERED_IN_SWIFT.items():
         for file, function, trace in tests:
-            source = (ROOT / "Tests" / "ChatServerTests" / file).read_text()
+            source = (ROOT / "Tests" / file).read_text()
             assert function in source and trace in source, f"{file} has no {function} that provokes {code}"

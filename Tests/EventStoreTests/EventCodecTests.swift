@@ -23,7 +23,7 @@ private let everyEvent: [ChatEvent] =
           commitmentKey: Array(repeating: 9, count: 32)))),
     .user(
       user, .registered(Registration(nickname: "A", email: nil, externalID: nil, credential: nil, commitmentKey: []))),
-    .user(user, .profileChanged(Profile(nickname: "앨리스"))),
+    .user(user, .profileChanged(ProfileEdit(nickname: "앨리스"))),
     .user(user, .sessionStarted(id(2), device: id(3))),
     .user(user, .sessionStarted(id(2), device: nil)),
     .user(user, .sessionRefreshed(id(2), generation: 4)),
@@ -66,6 +66,13 @@ private let everyEvent: [ChatEvent] =
         PushOutcomes(
           settledThrough: LogPosition(8),
           outcomes: [PushOutcome(position: LogPosition(9), user: id(5), device: id(3), result: .tokenInvalid)]))),
+    .server(
+      .pushOutcomesRecorded(
+        PushOutcomes(
+          settledThrough: LogPosition(8),
+          outcomes: PushAbandonment.allCases.map {
+            PushOutcome(position: LogPosition(9), user: id(5), device: id(3), result: .abandoned, reason: $0)
+          }))),
   ] + goldenEvents.map(\.event)
 
 private func recorded(_ event: ChatEvent) -> RecordedEvent {
@@ -110,6 +117,7 @@ struct EventCodecTests {
       event
     case .room(let room, .messageSent(let message, let author, nil, _)):
       .room(room, .messageSent(message, author: author, thread: nil, nil))
+    case .user(let user, .identityUnlinked(_, let linked)): .user(user, .identityUnlinked(nil, linked: linked))
     case .user(let user, _): .user(user, .erased(kind: kind))
     case .room(let room, _): .room(room, .erased(kind: kind))
     case .workspace(let workspace, _): .workspace(workspace, .erased(kind: kind))

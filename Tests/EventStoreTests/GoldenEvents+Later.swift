@@ -29,10 +29,10 @@ private let everything = MessageContent(
     custom: CustomPart(type: "order.shipped", body: #"{"order":7}"#)))
 
 /// The kinds that came with workspaces, threads, media and all else that followed the first messages.
-let laterEvents: [ChatEvent] = userEvents + roomEvents + messageEvents + workspaceEvents
+let laterEvents: [ChatEvent] = userEvents + roomEvents + messageEvents + workspaceEvents + unlinking
 
 private let userEvents: [ChatEvent] = [
-  .user(alice, .profileChanged(Profile(nickname: "Alice", picture: picture))),
+  .user(alice, .profileChanged(ProfileEdit(nickname: "Alice", picture: .set(picture)))),
   .user(
     alice,
     .credentialSet(Credential(version: 2, hash: [4, 5, 6], logRounds: 15, blockSize: 8, parallelism: 3))),
@@ -53,7 +53,13 @@ private let userEvents: [ChatEvent] = [
     .deviceUpdated(
       phone, DeviceDescription(name: "phone", type: nil, osVersion: nil, tokens: [], notifications: .none))),
   .user(alice, .pushTokenMoved(phone, PushToken(provider: .fcm, token: "c3d4"))),
-  .user(alice, .mediaUploaded(picture, photo)),
+  .user(alice, .mediaUploaded(picture, photo, name: "kettle.png")),
+]
+
+private let unlinking: [ChatEvent] = [
+  .user(
+    alice,
+    .identityUnlinked(Identity(issuer: "https://id.example.org", subject: "0001.a"), linked: LogPosition(37)))
 ]
 
 private let roomEvents: [ChatEvent] = [
@@ -77,8 +83,13 @@ private let roomEvents: [ChatEvent] = [
 private let messageEvents: [ChatEvent] =
   [
     .room(room, .messageSent(message, author: alice, thread: nil, everything)),
-    .room(room, .messageSent(reply, author: alice, thread: ThreadPlace(root: root, ordinal: 5), .plain("in a thread"))),
-    .room(room, .messageSent(reply, author: alice, thread: ThreadPlace(root: root, ordinal: 6), everything)),
+    .room(
+      room,
+      .messageSent(
+        reply, author: alice, thread: ThreadPlace(root: root, rootAuthor: bob, ordinal: 5), .plain("in a thread"))),
+    .room(
+      room, .messageSent(reply, author: alice, thread: ThreadPlace(root: root, rootAuthor: bob, ordinal: 6), everything)
+    ),
     .room(
       room,
       .messageEdited(
@@ -96,7 +107,8 @@ private let messageEvents: [ChatEvent] =
     .room(
       room,
       .scheduledMessageChanged(
-        reply, ScheduledMessage(author: alice, content: .plain("later"), thread: message, sendAt: later))),
+        reply,
+        ScheduledMessageEdit(text: "later", mentions: Mentions(users: [bob]), sendAt: later))),
     .room(room, .scheduledMessageCancelled(reply)),
   ] + SchedulingFailure.allCases.map { .room(room, .scheduledMessageFailed(reply, $0)) }
 

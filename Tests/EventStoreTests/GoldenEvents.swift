@@ -25,7 +25,7 @@ let goldenEvents: [RecordedEvent] =
           nickname: "Alice", email: "alice@example.org", externalID: "crm-7",
           credential: Credential(version: 1, hash: [1, 2, 3], logRounds: 15, blockSize: 8, parallelism: 3),
           commitmentKey: Array(repeating: 9, count: 32)))),
-    .user(alice, .profileChanged(Profile(nickname: "앨리스"))),
+    .user(alice, .profileChanged(ProfileEdit(nickname: "앨리스"))),
     .user(alice, .sessionStarted(session, device: phone)),
     .user(alice, .sessionRefreshed(session, generation: 300)),
     .user(alice, .sessionEnded(session, .loggedOut)),

@@ -31,7 +31,8 @@ struct AuditTests {
       nickname: "Anna", email: "\(secret)@example.org", externalID: "a-1",
       credential: credential, commitmentKey: secretBytes)
     let users: [UserEvent] = [
-      .registered(registration), .profileChanged(Profile(nickname: "Ann")), .sessionStarted(session, device: device),
+      .registered(registration), .profileChanged(ProfileEdit(nickname: "Ann")),
+      .sessionStarted(session, device: device),
       .sessionRefreshed(session, generation: 2), .sessionEnded(session, .refreshTokenReused),
       .deviceRegistered(device, described), .deviceUpdated(device, described), .pushTokenInvalidated(device, token),
       .deviceRemoved(device),
@@ -61,8 +62,9 @@ struct AuditTests {
   private static var everyEvent: [ChatEvent] {
     let users: [UserEvent] = [
       .credentialSet(credential), .identityLinked(Identity(issuer: "i", subject: secret)),
+      .identityUnlinked(Identity(issuer: "i", subject: secret), linked: LogPosition(7)),
       .emailSet("\(secret)@example.org"), .disabled, .enabled, .preferencesSet(UserPreferences()),
-      .pushTokenMoved(device, token), .mediaUploaded(picture, photo),
+      .pushTokenMoved(device, token), .mediaUploaded(picture, photo, name: nil),
     ]
     return events + users.map { .user(user, $0) } + laterRoomEvents.map { .room(room, $0) }
       + workspaceEvents.map { .workspace(workspace, $0) } + [.server(.signingKeyRotated(generation: 2))]
@@ -72,14 +74,16 @@ struct AuditTests {
     .edited(RoomEdit(topic: "cake", picture: .set(picture))), .restored, .deleted, .roleChanged(user, .owner),
     .memberBanned(other), .memberUnbanned(other), .memberSilenced(other, until: nil),
     .messageSent(
-      message, author: user, thread: ThreadPlace(root: ThreadRoot(message: message, ordinal: 1), ordinal: 1),
+      message, author: user,
+      thread: ThreadPlace(root: ThreadRoot(message: message, ordinal: 1), rootAuthor: user, ordinal: 1),
       .plain("in a thread")),
     .reactionAdded(message, at: .room(1), by: user, emoji: "👍"),
     .reactionRemoved(message, at: .room(1), by: user, emoji: "👍"), .messagePinned(message, at: .room(1)),
     .messageUnpinned(message, at: .room(1)), .markedUnread(user, from: message, ordinal: 1),
     .threadMarkerMoved(user, to: message, at: MessagePlace(thread: 1, ordinal: 1)),
     .threadFollowingSet(user, ThreadRoot(message: message, ordinal: 1), follows: false),
-    .messageScheduled(message, scheduled), .scheduledMessageChanged(message, scheduled),
+    .messageScheduled(message, scheduled),
+    .scheduledMessageChanged(message, ScheduledMessageEdit(text: "later", sendAt: scheduled.sendAt)),
     .scheduledMessageCancelled(message), .scheduledMessageFailed(message, .silenced),
   ]
 

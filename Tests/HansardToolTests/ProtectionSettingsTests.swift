@@ -19,11 +19,12 @@ import Testing
       {
         "rateLimits": {
           "enabled": false, "countServices": true, "user": {"requests": 1, "seconds": 2},
-          "device": {"requests": 3, "seconds": 4}, "address": {"requests": 5, "seconds": 6}
+          "device": {"requests": 3, "seconds": 4}, "address": {"requests": 5, "seconds": 6},
+          "passwords": {"requests": 19, "seconds": 20}
         },
         "logins": {"slowed": false, "freeAttempts": 7, "freeAttemptsPerAddress": 8, "longestDelay": 9, "memory": 10},
         "quotas": {"messagesPerDay": 11, "mediaBytesPerDay": 12},
-        "connections": {"maximum": 13, "headSeconds": 14, "bodySeconds": 15, "bodyBytesPerSecond": 16},
+        "connections": {"maximum": 13, "headSeconds": 14, "bodySeconds": 15, "bodyBytesPerSecond": 16, "uploadBytesPerSecond": 18},
         "tls": {"certificateFile": "c", "keyFile": "k", "http2": false},
         "proxies": {"trusted": ["10.0.0.0/8", "::1"]},
         "crossOrigin": {"origins": ["https://a.example", "http://localhost:3000"], "maximumAge": 17}
@@ -35,6 +36,7 @@ import Testing
     #expect(protection.rateLimits.user == RatePolicy(requests: 1, seconds: 2))
     #expect(protection.rateLimits.device == RatePolicy(requests: 3, seconds: 4))
     #expect(protection.rateLimits.address == RatePolicy(requests: 5, seconds: 6))
+    #expect(protection.rateLimits.passwords == RatePolicy(requests: 19, seconds: 20))
     #expect(!protection.logins.isOn)
     #expect(protection.logins.account == AttemptPolicy(free: 7, longestDelay: 9, memory: 10))
     #expect(protection.logins.address == AttemptPolicy(free: 8, longestDelay: 9, memory: 10))
@@ -42,6 +44,7 @@ import Testing
     var connections = ConnectionSettings()
     (connections.maximum, connections.headSeconds) = (13, 14)
     (connections.bodySeconds, connections.bodyBytesPerSecond) = (15, 16)
+    connections.uploadBytesPerSecond = 18
     #expect(protection.connections == connections)
     #expect(protection.tls == TLSSettings(certificateFile: "c", keyFile: "k", offersHTTP2: false))
     let ranges = ["10.0.0.0/8", "::1"].compactMap { NetworkRange($0) }

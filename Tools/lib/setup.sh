@@ -5,8 +5,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 # The Debian packages that the build links with.
 readonly BUILD_PACKAGES=(libsqlite3-dev liblz4-dev libisal-dev)
+# What makes thumbnails, at run time.
+readonly RUN_PACKAGES=(libvips-tools)
 # The oldest toolchain that the manifest accepts.
-readonly SWIFT_MINIMUM="6.1"
+readonly SWIFT_MINIMUM="6.2"
 
 # Prints a heading, so that the phases of a long run can be told apart.
 phase() {

@@ -12,6 +12,9 @@ package struct MessageContent: Sendable, Hashable {
     self.details = details
   }
 
+  /// Whether there is something beside which the text may be empty.
+  package var hasParts: Bool { details.map { !$0.attachments.isEmpty || $0.custom != nil } ?? false }
+
   /// Nothing but a text.
   package static func plain(_ text: String) -> MessageContent { MessageContent(text: text) }
 }
@@ -32,6 +35,16 @@ package final class MessageDetails: Sendable {
     self.mentions = mentions
     self.attachments = attachments
     self.custom = custom
+  }
+}
+
+extension MessageDetails {
+  /// The details of a message whose mentions an edit replaced; nil when nothing is left that a plain message lacks.
+  package static func edited(_ details: MessageDetails?, _ mentions: Mentions) -> MessageDetails? {
+    guard let details else { return mentions.isEmpty ? nil : MessageDetails(mentions: mentions) }
+    if mentions.isEmpty, details.replyTo == nil, details.attachments.isEmpty, details.custom == nil { return nil }
+    return MessageDetails(
+      replyTo: details.replyTo, mentions: mentions, attachments: details.attachments, custom: details.custom)
   }
 }
 

@@ -38,11 +38,15 @@ package struct ThreadRoot: Sendable, Hashable {
 /// its payload is erased.
 package struct ThreadPlace: Sendable, Hashable {
   package var root: ThreadRoot
+  /// Who wrote the root, and so follows the thread. Stands in the fact because no reader of facts keeps every message's
+  /// author.
+  package var rootAuthor: UserID
   /// From 1.
   package var ordinal: UInt64
 
-  package init(root: ThreadRoot, ordinal: UInt64) {
+  package init(root: ThreadRoot, rootAuthor: UserID, ordinal: UInt64) {
     self.root = root
+    self.rootAuthor = rootAuthor
     self.ordinal = ordinal
   }
 

@@ -16,14 +16,97 @@ package struct ScheduledMessage: Sendable, Hashable {
   }
 }
 
+/// What is put in the place of what in a message that waits for its time; nil leaves a part as it is.
+package struct ScheduledMessageEdit: Sendable, Hashable {
+  package var text: String?
+  package var mentions: Mentions?
+  package var sendAt: Timestamp?
+
+  package init(text: String? = nil, mentions: Mentions? = nil, sendAt: Timestamp? = nil) {
+    self.text = text
+    self.mentions = mentions
+    self.sendAt = sendAt
+  }
+}
+
+extension ScheduledMessage {
+  /// The message with an edit's parts in the place of its own.
+  package func applying(_ edit: ScheduledMessageEdit) -> ScheduledMessage {
+    var message = self
+    if let sendAt = edit.sendAt { message.sendAt = sendAt }
+    if let text = edit.text { message.content.text = text }
+    if let mentions = edit.mentions { message.content.details = .edited(content.details, mentions) }
+    return message
+  }
+}
+
+/// The messages of one room that wait for their time.
+package struct ScheduledMessages: Sendable, Equatable {
+  package private(set) var byID: [MessageID: ScheduledMessage] = [:]
+  /// How many each author has; nobody stands here with none.
+  package private(set) var counts: [UserID: Int] = [:]
+
+  package init() {}
+
+  package init(_ byID: [MessageID: ScheduledMessage]) {
+    for (id, message) in byID { self[id] = message }
+  }
+
+  package var isEmpty: Bool { byID.isEmpty }
+
+  package subscript(_ id: MessageID) -> ScheduledMessage? {
+    get { byID[id] }
+    set {
+      if let old = byID[id] {
+        let left = counts[old.author, default: 1] - 1
+        counts[old.author] = left > 0 ? left : nil
+      }
+      if let newValue { counts[newValue.author, default: 0] += 1 }
+      byID[id] = newValue
+    }
+  }
+}
+
+/// What is known of an ID under which a message was scheduled, whatever became of that since.
+package struct SchedulingFacts: Hashable, Sendable {
+  package var author: UserID
+  package var scheduled: Stamp
+  /// Of the message as it was first scheduled; nil when that was erased, and then no retry can be recognised.
+  package var fingerprint: Fingerprint?
+
+  package init(author: UserID, scheduled: Stamp, fingerprint: Fingerprint?) {
+    self.author = author
+    self.scheduled = scheduled
+    self.fingerprint = fingerprint
+  }
+}
+
+extension SchedulingFacts {
+  /// What stands in the way of a message of the same ID: it equals none that could be sent.
+  package var reservation: MessageFacts {
+    MessageFacts(
+      author: author, place: .room(0), sent: scheduled, sentAt: scheduled.time, revision: scheduled.position,
+      isDeleted: true, fingerprint: nil)
+  }
+}
+
 /// Why a scheduled message was not sent at its time. The raw values stand in the log.
 package enum SchedulingFailure: UInt8, Sendable, CaseIterable {
   /// The author was no member of the room any more.
   case notAMember = 1
   /// The room took no messages any more.
   case roomClosed = 2
-  /// The author was forbidden to speak.
+  /// The author was forbidden to speak: in the room, or altogether, by the account's being disabled.
   case silenced = 3
   /// What it answers was deleted or is not there.
   case targetGone = 4
+
+  package var name: String {
+    switch self {
+    case .notAMember: "not_a_member"
+    case .roomClosed: "room_closed"
+    case .silenced: "silenced"
+    case .targetGone: "target_gone"
+    }
+  }
 }

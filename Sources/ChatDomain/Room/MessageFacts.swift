@@ -16,12 +16,14 @@ package struct MessageFacts: Hashable, Sendable {
   /// When it was last written; nil where only the position is kept, and then an answer carries the time of sending.
   package var revisedAt: Timestamp?
   package var isDeleted: Bool
+  /// Whether it was sent with attachments or a custom part, beside which its text may be empty.
+  package var hasParts: Bool
   /// Of the message as it was first sent; nil when that was erased, and then no retry can be recognised.
   package var fingerprint: Fingerprint?
 
   package init(
     author: UserID, place: MessagePlace, replies: UInt64 = 0, sent: Stamp, sentAt: Timestamp, revision: LogPosition,
-    isDeleted: Bool, fingerprint: Fingerprint?, revisedAt: Timestamp? = nil
+    isDeleted: Bool, fingerprint: Fingerprint?, revisedAt: Timestamp? = nil, hasParts: Bool = false
   ) {
     self.author = author
     self.place = place
@@ -30,6 +32,7 @@ package struct MessageFacts: Hashable, Sendable {
     self.sentAt = sentAt
     self.revision = revision
     self.isDeleted = isDeleted
+    self.hasParts = hasParts
     self.fingerprint = fingerprint
     self.revisedAt = revisedAt
   }

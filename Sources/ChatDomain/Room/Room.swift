@@ -6,14 +6,29 @@ package enum RoomState: Sendable, Equatable {
   case open(Room)
   /// To be read only, since the stamp.
   case archived(Room, Stamp)
-  /// Gone for everybody; only the ID stays taken.
-  case deleted(Stamp)
+  /// Gone for everybody; only the ID stays taken. The fingerprint is that of the creation.
+  case deleted(Stamp, creationFingerprint: Fingerprint?)
 
   /// The room, open or archived.
   package var room: Room? {
     switch self {
     case .absent, .deleted: nil
     case .open(let room), .archived(let room, _): room
+    }
+  }
+}
+
+extension RoomState {
+  /// Puts the pins in their place, which a read model of their own keeps.
+  package mutating func restorePins(_ pins: [MessageID: PinnedMessage]) {
+    switch self {
+    case .absent, .deleted: break
+    case .open(var room):
+      room.pinned = pins
+      self = .open(room)
+    case .archived(var room, let since):
+      room.pinned = pins
+      self = .archived(room, since)
     }
   }
 }
@@ -26,14 +41,19 @@ package struct Room: Sendable, Equatable {
   package var name: String
   package var workspace: WorkspaceID?
   package var isPublic = false
-  package var members: [UserID: Member]
+  /// Since it has, whoever comes in when nobody is there owns it.
+  package var hasHadOwner = false
+  package var members: RoomMembers
   /// Who cannot come in, since when.
   package var banned: [UserID: Stamp] = [:]
+  /// Who went while silenced, and until when: leaving and coming back does not give the voice back.
+  package var silencedAway: [UserID: Timestamp] = [:]
   /// All that were ever created, so that a retry is recognised for ever.
   package var invites: [InviteID: InviteState]
-  package var pinned: [MessageID: MessagePlace] = [:]
+  /// At most `Limits.pinsPerRoom`.
+  package var pinned: [MessageID: PinnedMessage] = [:]
   /// What waits for its time.
-  package var scheduled: [MessageID: ScheduledMessage] = [:]
+  package var scheduled = ScheduledMessages()
   /// The newest message's in the room's own timeline; zero when there is none yet.
   package var lastOrdinal: UInt64
 
@@ -45,7 +65,7 @@ package struct Room: Sendable, Equatable {
     self.created = created
     self.kind = kind
     self.name = name
-    self.members = members
+    self.members = RoomMembers(members)
     self.invites = invites
     self.lastOrdinal = lastOrdinal
   }
@@ -58,6 +78,8 @@ package struct Member: Sendable, Hashable {
   package var joinedOrdinal: UInt64
   /// The ordinal up to which the member has read; never less than `joinedOrdinal`.
   package var marker: UInt64
+  /// From where on the user wants messages shown as unread though the marker is past them; nil when nowhere.
+  package var unreadFrom: UInt64?
   package var mutedUntil: Timestamp?
   /// Until when the member may not speak.
   package var silencedUntil: Timestamp?
@@ -68,6 +90,17 @@ package struct Member: Sendable, Hashable {
     self.joinedOrdinal = joinedOrdinal
     self.marker = marker
     self.mutedUntil = mutedUntil
+  }
+}
+
+/// A message that the room's members are to find again.
+package struct PinnedMessage: Sendable, Hashable {
+  package var place: MessagePlace
+  package var pinned: Stamp
+
+  package init(place: MessagePlace, pinned: Stamp) {
+    self.place = place
+    self.pinned = pinned
   }
 }
 
@@ -85,15 +118,15 @@ extension Room {
     self.init(creationFingerprint: nil, created: stamp, kind: .group, name: "")
   }
 
-  mutating func apply(_ event: RoomEvent, _ stamp: Stamp) {
+  mutating func apply(_ event: RoomEvent, _ stamp: Stamp, by actor: UserID?) {
     switch event {
     case .created, .archived, .restored, .deleted, .admissionRepeated, .messageEdited, .reactionAdded,
-      .reactionRemoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .erased:
+      .reactionRemoved, .threadMarkerMoved, .threadFollowingSet, .erased:
       break
     case .edited(let edit):
       if let name = edit.name { self.name = name }
     case .inviteCreated(let invite):
-      invites[invite.id] = InviteState(invite: invite, created: stamp)
+      invites[invite.id] = InviteState(invite: invite, created: stamp, maker: actor)
     case .inviteRevoked(let id):
       invites[id]?.revoked = stamp
     case .memberJoined(let user, let role, let invite):
@@ -102,39 +135,63 @@ extension Room {
     case .memberAdded(let user, let role):
       admit(user, role, stamp)
     case .memberLeft(let user), .memberRemoved(let user):
-      members[user] = nil
+      dismiss(user, stamp)
     case .roleChanged(let user, let role):
-      members[user]?.role = role
+      guard members[user] != nil else { return }
+      members.setRole(role, of: user)
+      if role == .owner { hasHadOwner = true }
     case .memberBanned(let user):
-      members[user] = nil
-      banned[user] = stamp
+      dismiss(user, stamp)
+      if banned[user] == nil { banned[user] = stamp }
     case .memberUnbanned(let user):
       banned[user] = nil
     case .memberSilenced(let user, let until):
-      members[user]?.silencedUntil = until
+      members.change(user) { $0.silencedUntil = until }
     case .muted(let user, let until):
-      members[user]?.mutedUntil = until
+      members.change(user) { $0.mutedUntil = until }
     case .messageSent(let id, let author, let thread, _):
       if !scheduled.isEmpty { scheduled[id] = nil }
       guard thread == nil else { return }
       lastOrdinal += 1
-      members[author]?.marker = lastOrdinal
+      let ordinal = lastOrdinal
+      members.change(author) {
+        $0.marker = ordinal
+        $0.unreadFrom = nil
+      }
     case .messageDeleted(let id, _), .messageUnpinned(let id, _):
       if !pinned.isEmpty { pinned[id] = nil }
     case .messagePinned(let id, let place):
-      pinned[id] = place
-    case .messageScheduled(let id, let message), .scheduledMessageChanged(let id, let message):
+      if pinned[id] == nil { pinned[id] = PinnedMessage(place: place, pinned: stamp) }
+    case .messageScheduled(let id, let message):
       scheduled[id] = message
+    case .scheduledMessageChanged(let id, let edit):
+      if let message = scheduled[id] { scheduled[id] = message.applying(edit) }
     case .scheduledMessageCancelled(let id), .scheduledMessageFailed(let id, _):
       scheduled[id] = nil
     case .readMarkerMoved(let user, _, let ordinal):
-      guard let marker = members[user]?.marker, marker < ordinal else { return }
-      members[user]?.marker = ordinal
+      members.change(user) {
+        $0.marker = max($0.marker, ordinal)
+        if let from = $0.unreadFrom, from <= ordinal { $0.unreadFrom = nil }
+      }
+    case .markedUnread(let user, _, let ordinal):
+      members.change(user) { $0.unreadFrom = ordinal }
     }
   }
 
   private mutating func admit(_ user: UserID, _ role: Role, _ stamp: Stamp) {
     guard members[user] == nil else { return }
-    members[user] = Member(role: role, joined: stamp, joinedOrdinal: lastOrdinal, marker: lastOrdinal)
+    var member = Member(role: role, joined: stamp, joinedOrdinal: lastOrdinal, marker: lastOrdinal)
+    if !silencedAway.isEmpty { member.silencedUntil = silencedAway.removeValue(forKey: user) }
+    members.admit(user, member)
+    if role == .owner { hasHadOwner = true }
+  }
+
+  private mutating func dismiss(_ user: UserID, _ stamp: Stamp) {
+    guard let member = members.dismiss(user), let until = member.silencedUntil, until > stamp.time else {
+      return
+    }
+    // What is over is forgotten as something is added, so that there is never more than can come back.
+    if !silencedAway.isEmpty { silencedAway = silencedAway.filter { $0.value > stamp.time } }
+    silencedAway[user] = until
   }
 }

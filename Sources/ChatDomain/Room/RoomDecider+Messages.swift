@@ -3,8 +3,8 @@ import ChatPrimitives
 extension RoomDecider {
   /// A retry is known by the message as it was first sent, whatever became of it since.
   static func sendMessage(
-    _ id: MessageID, _ content: MessageContent, _ fingerprint: Fingerprint, _ prior: MessageFacts?, by act: Act,
-    in state: RoomState
+    _ id: MessageID, _ content: MessageContent, _ fingerprint: Fingerprint, _ prior: MessageFacts?,
+    _ context: SendingContext?, by act: Act, in state: RoomState
   ) throws(Rejection) -> Verdict<RoomEvent> {
     let author = try actor(of: act)
     if let prior {
@@ -12,8 +12,11 @@ extension RoomDecider {
       return .alreadyDone(prior.sent)
     }
     _ = try openRoom(state)
-    try TextRules.message(content.text)
-    return .record([.messageSent(id, author: author, thread: nil, content)])
+    try MessageRules.content(content)
+    let thread = try threadPlace(context)
+    try requireAnswerable(content, in: thread, context)
+    guard context?.lacksMedia != true else { throw .mediaNotFound }
+    return .record([.messageSent(id, author: author, thread: thread, content)])
   }
 
   /// Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.
@@ -23,7 +26,7 @@ extension RoomDecider {
     guard let target else { throw .messageNotFound }
     guard !target.isDeleted else { throw .messageDeleted }
     _ = try openRoom(state)
-    try TextRules.message(edit.text)
+    try MessageRules.edit(edit, hasParts: target.hasParts)
     return .record([.messageEdited(id, at: target.place, edit)])
   }
 
@@ -34,17 +37,5 @@ extension RoomDecider {
       return .alreadyDone(Stamp(position: target.revision, time: target.revisedAt ?? target.sent.time))
     }
     return .record([.messageDeleted(id, at: target.place)])
-  }
-
-  /// Markers only move forward. One that stands there already, or further on, answers with the message's own stamp:
-  /// the marker cannot have come past the message before that, and where it was last moved is not kept.
-  static func moveReadMarker(
-    _ id: MessageID, _ target: MessageFacts?, by act: Act, in state: RoomState
-  ) throws(Rejection) -> Verdict<RoomEvent> {
-    let user = try actor(of: act)
-    guard let target else { throw .messageNotFound }
-    guard let member = try room(state).members[user] else { throw .roomNotFound }
-    guard target.place.ordinal > member.marker else { return .alreadyDone(target.sent) }
-    return .record([.readMarkerMoved(user, to: id, ordinal: target.place.ordinal)])
   }
 }

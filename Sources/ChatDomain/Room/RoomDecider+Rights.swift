@@ -7,6 +7,21 @@ enum Standing {
   case service
 }
 
+/// How much an act can do to a room and its members.
+enum Authority {
+  case role(Role)
+  /// A service that acts for itself.
+  case service
+
+  /// The highest role that it may give.
+  var highestRole: Role {
+    switch self {
+    case .role(let role): role
+    case .service: .owner
+    }
+  }
+}
+
 extension RoomDecider {
   /// Membership, role and authorship. A stranger is told that there is no such room, and so learns nothing.
   ///
@@ -22,32 +37,57 @@ extension RoomDecider {
       try requireRegisteredActor(of: act, directory)
       guard state.room?.invites[id] != nil else { throw .inviteNotFound }
     case .join:
-      guard act.isByService else { throw .serviceOnly }
-      try requireRegisteredActor(of: act, directory)
-      _ = try room(state)
+      try authorizeJoining(by: act, in: state, directory)
     case .leave:
       // Also for who has left: the retry is answered by its key, and anything else is rejected when decided.
       try requireRegisteredActor(of: act, directory)
-    case .edit, .archive, .createInvite, .revokeInvite, .addMember, .removeMember:
-      try requireAdministrator(act, in: state)
+    case .changeRole(let user, _) where user == act.actor:
+      // Who lowered oneself has no right to it any more: the retry is answered by its key.
+      _ = try changeableRoom(state, for: act, directory)
+    case .edit, .archive, .createInvite, .revokeInvite, .addMember, .removeMember,
+      .restore, .changeRole, .ban, .unban, .silence:
+      try requireAdministrator(act, in: state, directory)
+    case .transfer:
+      // A retry by who has given ownership away is answered by its key.
+      _ = try changeableRoom(state, for: act, directory)
+      _ = try standing(of: act, in: state)
+    case .delete:
+      try authorizeRoomDeletion(by: act, in: state, directory)
     case .mute:
       try requireMember(act, in: state)
-    case .sendMessage(_, _, let fingerprint, let prior):
+    case .sendMessage(_, _, let fingerprint, let prior, _):
       // A service may repeat what stands there though the author has left since: an import that runs again.
       if act.isByService, let prior, prior.author == act.actor, prior.fingerprint == fingerprint { return }
+      try requireVoice(act, in: state)
+    case .moveReadMarker(_, let target), .markUnread(_, let target):
       try requireMember(act, in: state)
-    case .moveReadMarker(_, let target):
+      guard let target, !target.place.isInThread else { throw .messageNotFound }
+    case .scheduleMessage:
+      try requireVoice(act, in: state)
+    case .changeScheduledMessage, .cancelScheduledMessage:
+      try requireMember(act, in: state)
+    case .sendScheduledMessage:
+      guard act.isByService else { throw .serviceOnly }
+      _ = try room(state)
+    case .unreact(_, _, let target, _), .moveThreadMarker(_, _, let target, _), .setThreadFollowing(_, _, let target):
       try requireMember(act, in: state)
       guard target != nil else { throw .messageNotFound }
+    case .react(_, _, let target, _):
+      try requireVoice(act, in: state)
+      guard target != nil else { throw .messageNotFound }
+    case .pin(_, let target), .unpin(_, let target):
+      try authorizePin(by: act, in: state, directory)
+      guard target != nil else { throw .messageNotFound }
     case .editMessage(_, _, let target):
-      try requireMember(act, in: state)
+      try requireVoice(act, in: state)
       guard let target else { throw .messageNotFound }
       guard target.author == act.actor else { throw .forbidden }
     case .deleteMessage(_, let target):
-      try authorizeDeletion(of: target, by: act, in: state)
+      try authorizeDeletion(of: target, by: act, in: state, directory)
     }
   }
 
+  /// A channel is made by a member of its workspace who is more than a guest, a direct room by one of its own.
   private static func authorizeCreation(
     _ creation: RoomCreation, by act: Act, _ directory: borrowing some Directory
   ) throws(Rejection) {
@@ -57,34 +97,95 @@ extension RoomDecider {
     }
     guard creator == act.actor else { throw .forbidden }
     try requireRegisteredActor(of: act, directory)
+    if creation.kind == .direct {
+      guard creation.participants.contains(creator) else { throw .forbidden }
+    }
+    if let workspace = creation.workspace {
+      guard let role = directory.role(of: creator, in: workspace) else { throw .workspaceNotFound }
+      guard role >= .member else { throw .forbidden }
+    }
   }
 
-  private static func authorizeDeletion(of target: MessageFacts?, by act: Act, in state: RoomState) throws(Rejection) {
+  /// By a service's word into any room that takes members in; by oneself into a public channel that one can find.
+  private static func authorizeJoining(
+    by act: Act, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) {
+    try requireRegisteredActor(of: act, directory)
+    let user = try actor(of: act)
+    let room = try room(state)
+    let isFound = isFound(room, by: user, directory)
+    guard act.isByService || room.members[user] != nil || isFound else { throw .roomNotFound }
+    guard room.kind != .direct else { throw .directRoomFixed }
+  }
+
+  /// The owner's right, and that of the workspace's administrators over a public channel. Also for who has deleted it
+  /// already: the retry is answered by its key, and anything else is rejected when decided.
+  private static func authorizeRoomDeletion(
+    by act: Act, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) {
+    if case .deleted = state { return }
+    let room = try changeableRoom(state, for: act, directory)
+    guard let user = act.actor else { return }
+    let oversees = oversees(room, user, directory)
+    guard oversees || room.members[user]?.role == .owner else { throw .forbidden }
+  }
+
+  private static func authorizeDeletion(
+    of target: MessageFacts?, by act: Act, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) {
     let standing = try standing(of: act, in: state)
     guard let target else { throw .messageNotFound }
     switch standing {
     case .service: return
-    case .member(let user, let member):
-      guard target.author == user || member.role >= .administrator else { throw .forbidden }
+    case .member(let user, _):
+      guard target.author != user else { return }
+      guard try authority(of: act, in: state, directory).highestRole >= .administrator else { throw .forbidden }
     }
+  }
+
+  /// In a channel administrators choose what is pinned, elsewhere every member may.
+  private static func authorizePin(
+    by act: Act, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) {
+    if try room(state).kind == .channel { try requireAdministrator(act, in: state, directory) }
+    try requireVoice(act, in: state)
   }
 
   private static func requireRegisteredActor(of act: Act, _ directory: borrowing some Directory) throws(Rejection) {
     guard directory.isRegistered(try actor(of: act)) else { throw .userNotFound }
   }
 
-  private static func requireMember(_ act: Act, in state: RoomState) throws(Rejection) {
+  static func requireMember(_ act: Act, in state: RoomState) throws(Rejection) {
     switch try standing(of: act, in: state) {
     case .member: return
     case .service: throw .forbidden
     }
   }
 
-  private static func requireAdministrator(_ act: Act, in state: RoomState) throws(Rejection) {
+  /// A member who is not silenced: for whatever shows to the others.
+  static func requireVoice(_ act: Act, in state: RoomState) throws(Rejection) {
     switch try standing(of: act, in: state) {
-    case .member(_, let member): guard member.role >= .administrator else { throw .forbidden }
-    case .service: return
+    case .member(_, let member):
+      if let until = member.silencedUntil, until > act.time { throw .memberSilenced }
+    case .service: throw .forbidden
     }
+  }
+
+  static func requireAdministrator(
+    _ act: Act, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) {
+    _ = try changeableRoom(state, for: act, directory)
+    guard try authority(of: act, in: state, directory).highestRole >= .administrator else { throw .forbidden }
+  }
+
+  /// The room, for an act that reaches it, unless it is one whose members and looks are fixed.
+  private static func changeableRoom(
+    _ state: RoomState, for act: Act, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Room {
+    _ = try authority(of: act, in: state, directory)
+    let room = try room(state)
+    guard room.kind != .direct else { throw .directRoomFixed }
+    return room
   }
 
   static func standing(of act: Act, in state: RoomState) throws(Rejection) -> Standing {
@@ -92,5 +193,50 @@ extension RoomDecider {
     guard let actor = act.actor else { return .service }
     guard let member = room.members[actor] else { throw .roomNotFound }
     return .member(actor, member)
+  }
+
+  // MARK: Authority
+
+  static func authority(
+    of act: Act, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Authority {
+    let room = try room(state)
+    guard let user = act.actor else { return .service }
+    guard let role = role(of: user, in: room, directory) else { throw .roomNotFound }
+    return .role(role)
+  }
+
+  /// What the user is in the room, by membership or by the workspace's role.
+  static func role(of user: UserID, in room: Room, _ directory: borrowing some Directory) -> Role? {
+    let role = room.members[user]?.role
+    return oversees(room, user, directory) ? max(role ?? .administrator, .administrator) : role
+  }
+
+  static func requireAuthority(
+    over role: Role, _ act: Act, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) {
+    switch try authority(of: act, in: state, directory) {
+    case .role(let own): guard role < own else { throw .forbidden }
+    case .service: return
+    }
+  }
+
+  /// A workspace's administrators count as administrators of its public channels, in or out of them.
+  private static func oversees(_ room: Room, _ user: UserID, _ directory: borrowing some Directory) -> Bool {
+    guard room.isPublic, let role = role(of: user, around: room, directory) else { return false }
+    return role >= .administrator
+  }
+
+  /// A public channel shows to the workspace's members, guests excepted.
+  private static func isFound(_ room: Room, by user: UserID, _ directory: borrowing some Directory) -> Bool {
+    guard room.isPublic, let role = role(of: user, around: room, directory) else { return false }
+    return role >= .member
+  }
+
+  private static func role(
+    of user: UserID, around room: Room, _ directory: borrowing some Directory
+  ) -> WorkspaceRole? {
+    guard let workspace = room.workspace else { return nil }
+    return directory.role(of: user, in: workspace)
   }
 }

@@ -2,33 +2,25 @@ import ChatPrimitives
 
 extension RoomDecider {
   /// Whether this was done before is asked first: a late retry of an invite that has expired since is still a retry.
-  static func createInvite(_ invite: Invite, by act: Act, in state: RoomState) throws(Rejection) -> Verdict<RoomEvent> {
+  static func createInvite(
+    _ invite: Invite, by act: Act, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Verdict<RoomEvent> {
     if let earlier = try room(state).invites[invite.id] {
       guard earlier.invite.fingerprint == invite.fingerprint else { throw .idInUse }
       return .alreadyDone(earlier.created)
     }
     let room = try openRoom(state)
-    guard invite.role != .owner, invite.role <= highestRole(of: try standing(of: act, in: state)) else {
+    guard invite.role != .owner, invite.role <= (try authority(of: act, in: state, directory)).highestRole else {
       throw .inviteRoleNotAllowed
     }
-    let latest = act.time.adding(milliseconds: Limits.inviteLifetimeMilliseconds)
-    guard invite.expiresAt > act.time, invite.expiresAt <= latest else { throw .inviteExpiryOutOfRange }
-    if let uses = invite.maximumUses {
-      guard uses >= 1, uses <= Limits.inviteUses else { throw .inviteUsesOutOfRange }
-    }
+    try invite.requireForm(at: act.time)
+    guard room.invites.count < Limits.invitesEverPerRoom else { throw .invitesExhausted }
     guard hasPlaceForInvite(room, at: act.time) else { throw .tooManyInvites }
     return .record([.inviteCreated(invite)])
   }
 
-  /// The highest role that whoever stands so may give.
-  private static func highestRole(of standing: Standing) -> Role {
-    switch standing {
-    case .member(_, let member): member.role
-    case .service: .owner
-    }
-  }
-
-  /// The room keeps every invite; only when it holds many are the live ones counted.
+  /// The room keeps every invite, of which there are `Limits.invitesEverPerRoom`; only when it holds many are the live ones
+  /// counted.
   private static func hasPlaceForInvite(_ room: Room, at time: Timestamp) -> Bool {
     guard room.invites.count >= Limits.invitesPerRoom else { return true }
     return room.invites.values.lazy.filter { $0.isLive(at: time) }.count < Limits.invitesPerRoom
@@ -41,14 +33,24 @@ extension RoomDecider {
   }
 
   /// Who holds a dead invite learns that it is dead, and nothing of the room.
-  static func acceptInvite(_ id: InviteID, by act: Act, in state: RoomState) throws(Rejection) -> Verdict<RoomEvent> {
+  /// A channel's link lets in members of its workspace alone, guests too: who holds it was let in by who gave it.
+  static func acceptInvite(
+    _ id: InviteID, by act: Act, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Verdict<RoomEvent> {
     let user = try actor(of: act)
     guard let room = state.room, let invite = room.invites[id] else { throw .inviteNotFound }
     if let member = room.members[user] { return repeated(.invite(id), of: user, member, by: act) }
-    guard invite.revoked == nil else { throw .inviteRevoked }
-    guard invite.isLive(at: act.time) else { throw .inviteExpired }
-    guard !invite.isUsedUp else { throw .inviteUsedUp }
-    try requirePlaceForMember(in: openRoom(state))
-    return .record([.memberJoined(user, role: invite.invite.role, invite: id)])
+    try invite.requireUsable(at: act.time)
+    let open = try openRoom(state)
+    try requireAdmissible(user, to: open, directory)
+    let role = open.role(forComingInWith: given(by: invite, in: open, directory))
+    return .record([.memberJoined(user, role: role, invite: id)])
+  }
+
+  /// What a link gives by now: no more than its maker still has in the room, else who was put out or lowered would come back
+  /// by an own link as what they were.
+  private static func given(by invite: InviteState, in room: Room, _ directory: borrowing some Directory) -> Role {
+    guard let maker = invite.maker else { return invite.invite.role }
+    return min(invite.invite.role, role(of: maker, in: room, directory) ?? .member)
   }
 }

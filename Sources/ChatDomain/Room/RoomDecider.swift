@@ -1,11 +1,12 @@
-import ChatPrimitives
+package import ChatPrimitives
 
 /// One room: its life, its invites, its members and its messages. The facts stand in `RoomEvent`, the state in `Room`,
-/// who may do what in `RoomDecider+Rights`; what a command comes to, in `RoomDecider+Rooms`, `+Sharing`, `+Members`
-/// and `+Messages`.
+/// who may do what in `RoomDecider+Rights`; what a command comes to, in `RoomDecider+Rooms`, `+Sharing`, `+Members`,
+/// `+Moderation`, `+Messages`, `+Threads`, `+Reactions`, `+Reading` and `+Scheduling`.
 ///
-/// An archived room can be read, left and tidied (members removed, invites revoked, messages deleted); nothing can be
-/// added to it or changed in it.
+/// An archived room can be read, left and tidied (members removed and banned, roles changed, invites revoked, messages
+/// deleted); nothing can be added to it or changed in it, until it is opened again. A direct room's members and looks
+/// are fixed. A deleted room takes no command.
 package enum RoomDecider: Decider {
   package typealias State = RoomState
   package typealias Command = RoomCommand
@@ -20,52 +21,85 @@ package enum RoomDecider: Decider {
   ) throws(Rejection) -> Verdict<RoomEvent> {
     switch command {
     case .create(let creation):
-      try create(creation, in: state)
+      try create(creation, in: state, directory)
     case .edit(let edit):
       try self.edit(edit, in: state)
-    case .archive:
-      try archive(state)
+    case .archive: try archive(by: act, state)
+    case .restore: try restore(by: act, state)
+    case .delete: try delete(state)
     case .createInvite(let invite):
-      try createInvite(invite, by: act, in: state)
+      try createInvite(invite, by: act, in: state, directory)
     case .revokeInvite(let id):
       try revokeInvite(id, in: state)
     case .acceptInvite(let id):
-      try acceptInvite(id, by: act, in: state)
+      try acceptInvite(id, by: act, in: state, directory)
     case .join:
-      try join(by: act, in: state)
+      try join(by: act, in: state, directory)
     case .addMember(let user):
       try addMember(user, by: act, in: state, directory)
     case .removeMember(let user):
-      try removeMember(user, by: act, in: state)
+      try removeMember(user, by: act, in: state, directory)
     case .leave:
       try leave(by: act, in: state)
+    case .changeRole(let user, let role):
+      try changeRole(of: user, to: role, by: act, in: state, directory)
+    case .transfer(let user):
+      try transfer(to: user, by: act, in: state)
+    case .ban(let user):
+      try ban(user, by: act, in: state, directory)
+    case .unban(let user):
+      try unban(user, in: state)
+    case .silence(let user, let until):
+      try silence(user, until: until, by: act, in: state, directory)
     case .mute(let until):
       .record([.muted(try actor(of: act), until: until)])
-    case .sendMessage(let id, let content, let fingerprint, let prior):
-      try sendMessage(id, content, fingerprint, prior, by: act, in: state)
+    case .sendMessage(let id, let content, let fingerprint, let prior, let context):
+      try sendMessage(id, content, fingerprint, prior, context, by: act, in: state)
     case .editMessage(let id, let edit, let target):
       try editMessage(id, edit, target, in: state)
     case .deleteMessage(let id, let target):
       try deleteMessage(id, target)
     case .moveReadMarker(let id, let target):
       try moveReadMarker(id, target, by: act, in: state)
+    case .markUnread(let id, let target):
+      try markUnread(id, target, by: act, in: state)
+    case .scheduleMessage(let id, let message, let prior, let sent, let context):
+      try schedule(id, message, prior, sent, context, by: act, in: state)
+    case .changeScheduledMessage(let id, let edit, let prior):
+      try changeScheduled(id, edit, prior, by: act, in: state)
+    case .cancelScheduledMessage(let id, let prior):
+      try cancelScheduled(id, prior, by: act, in: state)
+    case .sendScheduledMessage(let id, _, let context):
+      try sendScheduled(id, context, by: act, in: state, directory)
+    case .moveThreadMarker(let id, _, let target, let root):
+      try moveThreadMarker(id, target, root: root, by: act, in: state)
+    case .setThreadFollowing(let id, let follows, let root):
+      try setThreadFollowing(id, follows, root, by: act, in: state)
+    case .react(let id, let emoji, let target, let counts):
+      try react(id, emoji, target, counts ?? .none, by: act, in: state)
+    case .unreact(let id, let emoji, let target, _):
+      try unreact(id, emoji, target, by: act)
+    case .pin(let id, let target):
+      try pin(id, target, by: act, in: state)
+    case .unpin(let id, let target):
+      try unpin(id, target, in: state)
     }
   }
 
   // MARK: Evolve
 
-  package static func evolve(_ state: inout RoomState, _ event: RoomEvent, _ stamp: Stamp) {
+  package static func evolve(_ state: inout RoomState, _ event: RoomEvent, _ stamp: Stamp, by actor: UserID?) {
     switch state {
     case .absent:
       state = begin(with: event, stamp)
     case .open(var room):
       // The state lets go of the payload first: a hundred thousand members are changed in place and not copied.
       state = .absent
-      room.apply(event, stamp)
+      room.apply(event, stamp, by: actor)
       state = Self.standing(of: room, after: event, stamp, archived: nil)
     case .archived(var room, let since):
       state = .absent
-      room.apply(event, stamp)
+      room.apply(event, stamp, by: actor)
       state = Self.standing(of: room, after: event, stamp, archived: since)
     case .deleted:
       break
@@ -73,7 +107,9 @@ package enum RoomDecider: Decider {
   }
 
   private static func standing(of room: Room, after event: RoomEvent, _ stamp: Stamp, archived: Stamp?) -> RoomState {
-    if case .deleted = event { return .deleted(stamp) }
+    if case .deleted = event {
+      return .deleted(stamp, creationFingerprint: room.creationFingerprint)
+    }
     if case .restored = event { return .open(room) }
     if case .archived = event { return .archived(room, archived ?? stamp) }
     return archived.map { .archived(room, $0) } ?? .open(room)

@@ -14,7 +14,7 @@ package enum RoomEvent: Sendable, Equatable {
   case deleted
   case inviteCreated(Invite)
   case inviteRevoked(InviteID)
-  /// Came in by an invite, or by an administrator's word when `invite` is nil.
+  /// Came in by an invite; when `invite` is nil, into a public channel by the user's own will, or by a service's word.
   case memberJoined(UserID, role: Role, invite: InviteID?)
   /// Was brought in by another member.
   case memberAdded(UserID, role: Role)
@@ -53,8 +53,7 @@ package enum RoomEvent: Sendable, Equatable {
   /// until the user says no.
   case threadFollowingSet(UserID, ThreadRoot, follows: Bool)
   case messageScheduled(MessageID, ScheduledMessage)
-  /// Replaces all of it.
-  case scheduledMessageChanged(MessageID, ScheduledMessage)
+  case scheduledMessageChanged(MessageID, ScheduledMessageEdit)
   case scheduledMessageCancelled(MessageID)
   /// Its time came, and it could not be sent.
   case scheduledMessageFailed(MessageID, SchedulingFailure)

@@ -33,6 +33,13 @@ extension RoomCommand {
     case .create(let creation): creation.fingerprint
     case .edit(let edit): .edit(edit)
     case .archive: .archiving
+    case .restore: .restoring
+    case .delete: .deleting
+    case .changeRole(let user, let role): .roleChange(user, role)
+    case .transfer(let user): .roleChange(user, .owner)
+    case .ban(let user): .ban(user)
+    case .unban(let user): .unban(user)
+    case .silence(let user, let until): .silencing(user, until: until)
     case .createInvite(let invite): invite.fingerprint
     case .revokeInvite(let id): .inviteRevocation(id)
     case .acceptInvite(let id): .joining(by: id)
@@ -41,10 +48,21 @@ extension RoomCommand {
     case .removeMember(let user): .memberRemoval(user)
     case .leave: .leaving
     case .mute(let until): .muting(until: until)
-    case .sendMessage(_, _, let fingerprint, _): fingerprint
+    case .sendMessage(_, _, let fingerprint, _, _): fingerprint
     case .editMessage(let id, let edit, _): .messageEdit(id, edit)
     case .deleteMessage(let id, _): .messageDeletion(id)
     case .moveReadMarker(let id, _): .markerMove(to: id)
+    case .markUnread(let id, _): .markingUnread(from: id)
+    case .scheduleMessage(_, let message, _, _, _): .scheduling(message)
+    case .changeScheduledMessage(let id, let edit, _): .schedulingChange(id, edit)
+    case .cancelScheduledMessage(let id, _): .schedulingCancellation(id)
+    case .sendScheduledMessage(let id, _, _): .scheduledSending(id)
+    case .moveThreadMarker(let id, _, _, _): .threadMarkerMove(to: id)
+    case .setThreadFollowing(let root, let follows, _): .following(root, follows)
+    case .react(let id, let emoji, _, _): .reaction(id, emoji, isAdded: true)
+    case .unreact(let id, let emoji, _, _): .reaction(id, emoji, isAdded: false)
+    case .pin(let id, _): .pin(id, isPinned: true)
+    case .unpin(let id, _): .pin(id, isPinned: false)
     }
   }
 }
@@ -87,7 +105,7 @@ extension RoomEvent {
     case .markedUnread(_, let message, _): .markingUnread(from: message)
     case .threadFollowingSet(_, let root, let follows): .following(root.message, follows)
     case .messageScheduled(_, let message): .scheduling(message)
-    case .scheduledMessageChanged(let id, let message): .schedulingChange(id, message)
+    case .scheduledMessageChanged(let id, let edit): .schedulingChange(id, edit)
     case .scheduledMessageCancelled(let id): .schedulingCancellation(id)
     case .scheduledMessageFailed(let id, _): .schedulingFailure(id)
     case .erased: nil
@@ -146,14 +164,22 @@ extension Fingerprint {
     Fingerprint(.text("thread.follow"), .id(root.uuid), .number(follows ? 1 : 0))
   }
 
-  static func scheduling(_ message: ScheduledMessage) -> Fingerprint {
+  /// Of a message as it is scheduled, its time included.
+  package static func scheduling(_ message: ScheduledMessage) -> Fingerprint {
     Fingerprint(
       .text("message.schedule"), .number(message.sendAt.milliseconds),
       .id(Fingerprint.message(message.content, author: message.author, thread: message.thread).bytes))
   }
 
-  static func schedulingChange(_ id: MessageID, _ message: ScheduledMessage) -> Fingerprint {
-    Fingerprint(.text("message.reschedule"), .id(id.uuid), .id(scheduling(message).bytes))
+  static func schedulingChange(_ id: MessageID, _ edit: ScheduledMessageEdit) -> Fingerprint {
+    Fingerprint(
+      [.text("message.reschedule"), .id(id.uuid), .number(edit.sendAt?.milliseconds), .text(edit.text)]
+        + (edit.mentions.map { fields(of: $0) } ?? []))
+  }
+
+  /// Only the server asks for it, and under no key: what keeps it from being done twice is that it waits no more.
+  static func scheduledSending(_ id: MessageID) -> Fingerprint {
+    Fingerprint(.text("message.send-scheduled"), .id(id.uuid))
   }
 
   static func schedulingCancellation(_ id: MessageID) -> Fingerprint {

@@ -10,6 +10,21 @@ package enum ServerEvent: Sendable, Equatable {
   case erased(kind: UInt16)
 }
 
+extension ServerEvent {
+  /// What the command said that recorded this; nil for what no client asks for, and when the payload was erased.
+  package var fingerprint: Fingerprint? {
+    switch self {
+    case .signingKeyRotated: .signingKeyRotation
+    case .pushOutcomesRecorded, .erased: nil
+    }
+  }
+}
+
+extension Fingerprint {
+  /// Whatever generation it came to.
+  package static var signingKeyRotation: Fingerprint { Fingerprint(.text("signing-key.rotate")) }
+}
+
 package struct PushOutcomes: Sendable, Equatable {
   /// Every notice of every event up to here is settled: delivered, unless an outcome says otherwise.
   package var settledThrough: LogPosition
@@ -29,12 +44,17 @@ package struct PushOutcome: Sendable, Hashable {
   package var user: UserID
   package var device: DeviceID
   package var result: PushResult
+  /// Of an abandoned one; nil also where it was recorded before reasons were.
+  package var reason: PushAbandonment?
 
-  package init(position: LogPosition, user: UserID, device: DeviceID, result: PushResult) {
+  package init(
+    position: LogPosition, user: UserID, device: DeviceID, result: PushResult, reason: PushAbandonment? = nil
+  ) {
     self.position = position
     self.user = user
     self.device = device
     self.result = result
+    self.reason = reason
   }
 }
 
@@ -43,6 +63,26 @@ package enum PushResult: UInt8, Sendable, CaseIterable {
   case delivered = 1
   /// The token is dead: its provider said so, or the device has none any more.
   case tokenInvalid = 2
-  /// Given up after the last attempt, or too old to be sent.
+  /// Not sent, or given up: see the reason.
   case abandoned = 3
+}
+
+/// Why a notice was abandoned. The raw values stand in the log.
+package enum PushAbandonment: UInt8, Sendable, CaseIterable {
+  /// It was too old to be sent.
+  case expired = 1
+  /// The last attempt failed.
+  case attemptsUsedUp = 2
+  /// The message, or its room, was deleted before it could be sent.
+  case deleted = 3
+  /// The user had left the room meanwhile, by whatever way; coming back later does not bring it back.
+  case left = 4
+  /// The user's account was disabled meanwhile.
+  case accountDisabled = 5
+  /// The user had muted the room meanwhile.
+  case mutedRoom = 6
+  /// The device wants to be told of nothing any more.
+  case notificationsOff = 7
+  /// The device wants to be told of mentions only by now, and this was none.
+  case mentionsOnly = 8
 }

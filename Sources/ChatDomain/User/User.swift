@@ -11,7 +11,10 @@ package struct User: Sendable, Equatable {
   package var email: String?
   package var externalID: String?
   package var credential: Credential?
-  package var identities: Set<Identity> = []
+  /// Where the newest credential was set; nil without one.
+  package var credentialSet: Stamp?
+  /// The logins elsewhere, each with where it was linked.
+  package var identities: [Identity: Stamp] = [:]
   package var preferences = UserPreferences()
   /// Since when the account is disabled; nil when it is not.
   package var disabled: Stamp?
@@ -33,11 +36,36 @@ package struct User: Sendable, Equatable {
     self.email = email
     self.externalID = externalID
     self.credential = credential
+    credentialSet = credential == nil ? nil : registered
     self.registrationFingerprint = registrationFingerprint
     self.registered = registered
     self.sessions = sessions
     self.devices = devices
     openSessions = Set(sessions.lazy.filter { $0.value.isOpen }.map(\.key))
+  }
+}
+
+extension User {
+  /// A password is all that stands for this user: whoever loses it, loses the account.
+  package var isGuest: Bool { credential != nil && email == nil && externalID == nil && identities.isEmpty }
+
+  /// What guests may do only where the operator says so.
+  package func requireFullAccount() throws(Rejection) {
+    if isGuest { throw .guestNotAllowed }
+  }
+}
+
+extension User {
+  /// Whether the user can log in without this login elsewhere.
+  func hasOtherWayIn(than identity: Identity) -> Bool {
+    credential != nil || externalID != nil || identities.keys.contains { $0 != identity }
+  }
+}
+
+extension Profile {
+  package mutating func apply(_ edit: ProfileEdit) {
+    if let nickname = edit.nickname { self.nickname = nickname }
+    if let picture = edit.picture { self.picture = picture.media }
   }
 }
 
@@ -102,12 +130,15 @@ extension User {
     switch event {
     case .registered, .mediaUploaded, .erased:
       break
-    case .profileChanged(let profile):
-      self.profile = profile
+    case .profileChanged(let edit):
+      profile.apply(edit)
     case .credentialSet(let credential):
       self.credential = credential
+      credentialSet = stamp
     case .identityLinked(let identity):
-      identities.insert(identity)
+      if identities[identity] == nil { identities[identity] = stamp }
+    case .identityUnlinked(_, let linked):
+      identities = identities.filter { $0.value.position != linked }
     case .emailSet(let email):
       self.email = email
     case .disabled:

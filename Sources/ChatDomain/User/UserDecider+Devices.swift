@@ -1,4 +1,4 @@
-import ChatPrimitives
+package import ChatPrimitives
 
 extension UserDecider {
   /// Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.
@@ -25,5 +25,19 @@ extension UserDecider {
       return open.device == id
     }
     return .record([.deviceRemoved(id)] + sessions.sorted().map { .sessionEnded($0, .deviceRemoved) })
+  }
+
+  /// What a device's tokens leave behind: a push token belongs to one device, and one that turns up elsewhere leaves its
+  /// old place, another user's too. Recorded with the device's own fact, after it.
+  package static func movedTokens(
+    to id: DeviceID, _ description: DeviceDescription, of user: UserID, _ directory: borrowing some Directory
+  ) -> [ChatEvent] {
+    var moved: [ChatEvent] = []
+    for token in description.tokens {
+      for place in directory.devices(holding: token) where place != DevicePlace(user: user, device: id) {
+        moved.append(.user(place.user, .pushTokenMoved(place.device, token)))
+      }
+    }
+    return moved
   }
 }

@@ -1,13 +1,18 @@
 import ChatPrimitives
 
 extension UserDecider {
-  /// The password was checked against one version of the credential, outside; here it must still be the current one.
-  static func authorizeLogin(of user: User, _ credentialVersion: UInt32?, by act: Act) throws(Rejection) {
-    guard let credentialVersion else {
+  /// What was found out outside must still hold here. Only who has shown who they are learns that the account is
+  /// disabled.
+  static func authorizeLogin(of user: User, _ proof: LoginProof, by act: Act) throws(Rejection) {
+    switch proof {
+    case .service:
       guard act.isByService else { throw .serviceOnly }
-      return
+    case .password(let version):
+      guard user.credential?.version == version else { throw .credentialsRejected }
+    case .identity(let identity):
+      guard user.identities[identity] != nil else { throw .credentialsRejected }
     }
-    guard user.credential?.version == credentialVersion else { throw .credentialsRejected }
+    guard user.disabled == nil else { throw .accountDisabled }
   }
 
   /// A login tapped twice names the same session, and is one as long as nobody has refreshed it: after that its first
@@ -40,10 +45,12 @@ extension UserDecider {
   /// - g − 1 presented: g has not been used yet (else it would not be the newest), so whoever asks gets g again.
   /// - anything older: its successor was used, so two hold it. The session ends; that fact is the caller's answer.
   static func refreshSession(
-    _ id: SessionID, _ presented: UInt32, of user: User
+    _ id: SessionID, _ presented: UInt32, oldest: Timestamp?, of user: User
   ) throws(Rejection) -> Verdict<UserEvent> {
+    guard user.disabled == nil else { throw .accountDisabled }
     switch user.sessions[id] {
     case .open(let session):
+      if let oldest, session.pair.time < oldest { throw .refreshTokenExpired }
       guard presented >= 1, presented <= session.generation else { throw .refreshTokenExpired }
       if presented == session.generation {
         // After four thousand million refreshes the user logs in anew.
@@ -55,7 +62,7 @@ extension UserDecider {
     case .ended(.refreshTokenReused, _):
       throw .refreshTokenReused
     case .ended(.loggedOut, _), .ended(.deviceRemoved, _), .ended(.superseded, _), .ended(.accountDisabled, _),
-      .ended(.passwordChanged, _):
+      .ended(.passwordChanged, _), .ended(.othersLoggedOut, _), .ended(.allLoggedOut, _):
       throw .sessionEnded
     case nil:
       throw .refreshTokenExpired
@@ -68,6 +75,27 @@ extension UserDecider {
     case .ended(_, let stamp): .alreadyDone(stamp)
     case nil: throw .sessionNotFound
     }
+  }
+}
+
+extension UserDecider {
+  /// Each fact says which selection it belongs to, so that the first tells a retry under its idempotency key. Where
+  /// there is nothing to end, a command with a key ends a session of the key's own name, which nobody has or can have
+  /// since: a late retry then finds it, and does not end what was started meanwhile.
+  static func endSessions(
+    _ selection: SessionSelection, of user: User, by act: Act
+  ) -> Verdict<UserEvent> {
+    let kept: SessionID? =
+      switch selection {
+      case .all: nil
+      case .others: act.session
+      }
+    let ended = user.openSessions.filter { $0 != kept }.sorted()
+    if ended.isEmpty {
+      guard let key = act.command else { return .alreadyDone(user.registered) }
+      return .record([.sessionEnded(SessionID(key.uuid), selection.reason)])
+    }
+    return .record(ended.map { .sessionEnded($0, selection.reason) })
   }
 }
 

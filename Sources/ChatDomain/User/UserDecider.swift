@@ -1,4 +1,4 @@
-import ChatPrimitives
+package import ChatPrimitives
 
 /// Accounts, sessions and devices of one user. The facts stand in `UserEvent`, the state in `User`; what a command
 /// comes to, in `UserDecider+Accounts`, `+Sessions` and `+Devices`.
@@ -16,8 +16,14 @@ package enum UserDecider: Decider {
   package static func authorize(
     _ command: UserCommand, by act: Act, in state: UserState, _ directory: borrowing some Directory
   ) throws(Rejection) {
-    if case .register(let registration) = command.action {
+    switch command.action {
+    case .register(let registration), .registerIdentified(let registration, _):
       return try authorize(registration, of: command.user, by: act)
+    case .changeProfile, .setPreferences, .setEmail, .changePassword, .resetPassword, .linkIdentity, .unlinkIdentity,
+      .disable, .enable, .startSession, .refreshSession, .endSession, .endSessions, .setDevice, .invalidatePushToken,
+      .removeDevice,
+      .uploadMedia:
+      break
     }
     guard act.isByService || act.actor == command.user else { throw .forbidden }
     let user = try user(in: state)
@@ -25,11 +31,20 @@ package enum UserDecider: Decider {
       throw .sessionEnded
     }
     switch command.action {
-    case .startSession(_, _, let version):
-      try authorizeLogin(of: user, version, by: act)
-    case .invalidatePushToken:
+    case .startSession(_, _, let proof):
+      try authorizeLogin(of: user, proof, by: act)
+    case .setEmail(_, let checked):
+      try authorizeByPassword(of: user, checked, by: act)
+    case .changePassword(let credential, let checked):
+      // What repeats the current password is checked against that; its retry is looked for after this.
+      try authorizeByPassword(of: user, user.credential == credential ? credential.version : checked, by: act)
+    case .linkIdentity(_, let proof):
+      try authorizeLinking(to: user, proof, by: act)
+    case .invalidatePushToken, .disable, .enable:
       guard act.isByService else { throw .serviceOnly }
-    case .register, .changeProfile, .refreshSession, .endSession, .setDevice, .removeDevice:
+    case .register, .registerIdentified, .changeProfile, .setPreferences, .resetPassword, .unlinkIdentity,
+      .refreshSession, .endSession,
+      .endSessions, .setDevice, .removeDevice, .uploadMedia:
       break
     }
   }
@@ -42,20 +57,43 @@ package enum UserDecider: Decider {
     switch command.action {
     case .register(let registration):
       try register(registration, by: act, in: state, directory)
-    case .changeProfile(let nickname):
-      try changeProfile(nickname: nickname)
+    case .registerIdentified(let registration, let identity):
+      try register(registration, as: identity, in: state, directory)
+    case .changeProfile(let edit):
+      try changeProfile(edit)
+    case .setPreferences(let preferences):
+      // Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.
+      .record([.preferencesSet(preferences)])
+    case .setEmail(let email, _):
+      try setEmail(email, of: user(in: state), id: command.user, directory)
+    case .changePassword(let credential, let checked):
+      try changePassword(to: credential, checked: checked, of: user(in: state), by: act)
+    case .resetPassword(let credential, let version):
+      try resetPassword(to: credential, issuedFor: version, of: user(in: state))
+    case .linkIdentity(let identity, _):
+      try link(identity, to: user(in: state), id: command.user, by: act, directory)
+    case .unlinkIdentity(let identity):
+      try unlink(identity, from: user(in: state), by: act)
+    case .disable:
+      disable(try user(in: state))
+    case .enable:
+      .record([.enabled])
     case .startSession(let id, let device, _):
       try startSession(id, device, of: user(in: state))
-    case .refreshSession(let id, let presented):
-      try refreshSession(id, presented, of: user(in: state))
+    case .refreshSession(let id, let presented, let oldest):
+      try refreshSession(id, presented, oldest: oldest, of: user(in: state))
     case .endSession(let id, let reason):
       try endSession(id, reason, of: user(in: state))
+    case .endSessions(let selection):
+      endSessions(selection, of: try user(in: state), by: act)
     case .setDevice(let id, let description):
       try setDevice(id, description, of: user(in: state))
     case .invalidatePushToken(let id, let token):
       try invalidate(token, of: id, of: user(in: state))
     case .removeDevice(let id):
       try removeDevice(id, of: user(in: state))
+    case .uploadMedia(let id, let media, let name):
+      try uploadMedia(id, media, name)
     }
   }
 
@@ -66,7 +104,7 @@ package enum UserDecider: Decider {
 
   // MARK: Evolve
 
-  package static func evolve(_ state: inout UserState, _ event: UserEvent, _ stamp: Stamp) {
+  package static func evolve(_ state: inout UserState, _ event: UserEvent, _ stamp: Stamp, by actor: UserID?) {
     switch state {
     case .absent:
       switch event {
@@ -75,8 +113,9 @@ package enum UserDecider: Decider {
       case .erased:
         // A stream's first fact is always the registration.
         state = .registered(User(erasedAt: stamp))
-      case .profileChanged, .credentialSet, .identityLinked, .emailSet, .disabled, .enabled, .preferencesSet,
-        .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated,
+      case .profileChanged, .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .disabled, .enabled,
+        .preferencesSet, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated,
+        .pushTokenInvalidated,
         .deviceRemoved, .pushTokenMoved, .mediaUploaded:
         break
       }
@@ -93,8 +132,11 @@ extension UserAction {
   /// Whether the ended session itself may still ask this: its logout again, or a refresh that then says why it ended.
   fileprivate func mayFollowEnd(of session: SessionID) -> Bool {
     switch self {
-    case .endSession(let id, _), .refreshSession(let id, _): id == session
-    case .register, .changeProfile, .startSession, .setDevice, .invalidatePushToken, .removeDevice: false
+    case .endSession(let id, _), .refreshSession(let id, _, _): id == session
+    case .register, .registerIdentified, .changeProfile, .setPreferences, .setEmail, .changePassword, .resetPassword,
+      .linkIdentity, .unlinkIdentity, .disable, .enable, .startSession, .endSessions, .setDevice, .invalidatePushToken,
+      .removeDevice, .uploadMedia:
+      false
     }
   }
 }

@@ -3,11 +3,16 @@ package import ChatPrimitives
 /// The facts of one user's stream. `erased` stands for any of them whose payload is gone, save those that have none.
 package enum UserEvent: Sendable, Equatable {
   case registered(Registration)
-  case profileChanged(Profile)
+  case profileChanged(ProfileEdit)
   /// A new password; its version is one more than that of the one before.
   case credentialSet(Credential)
   /// A login elsewhere stands for this user here.
   case identityLinked(Identity)
+  /// It stands for nobody any more.
+  /// - Parameters:
+  ///   - identity: nil when the payload was erased.
+  ///   - linked: where it was linked, which the envelope tells: so erasing this does not bring the login back.
+  case identityUnlinked(Identity?, linked: LogPosition)
   case emailSet(String)
   /// May not log in, and none of the sessions goes on.
   case disabled
@@ -24,7 +29,8 @@ package enum UserEvent: Sendable, Equatable {
   case deviceRemoved(DeviceID)
   /// The token turned up at another device, and so left this one.
   case pushTokenMoved(DeviceID, PushToken)
-  case mediaUploaded(MediaID, Media)
+  /// - name: what the upload called itself, if anything.
+  case mediaUploaded(MediaID, Media, name: String?)
   /// The payload was erased; the kind number is kept.
   case erased(kind: UInt16)
 }
@@ -35,7 +41,7 @@ package struct Registration: Sendable, Equatable {
   package static let commitmentKeyBytes = 32
 
   package var nickname: String
-  /// Lower-cased; unique. Present if and only if there is a credential.
+  /// Lower-cased; unique. Never present without a credential; a guest has a credential and no address.
   package var email: String?
   /// The key that a team's own database has for the user; unique.
   package var externalID: String?
@@ -67,6 +73,29 @@ package struct Profile: Sendable, Hashable {
   package init(nickname: String, picture: MediaID? = nil) {
     self.nickname = nickname
     self.picture = picture
+  }
+}
+
+/// What a change of the profile says: what is absent stays as it is.
+package struct ProfileEdit: Sendable, Hashable {
+  package var nickname: String?
+  package var picture: PictureEdit?
+
+  package init(nickname: String? = nil, picture: PictureEdit? = nil) {
+    self.nickname = nickname
+    self.picture = picture
+  }
+
+  package var isEmpty: Bool { nickname == nil && picture == nil }
+}
+
+extension PictureEdit {
+  /// The picture after the change; nil without one.
+  package var media: MediaID? {
+    switch self {
+    case .set(let media): media
+    case .remove: nil
+    }
   }
 }
 
@@ -124,8 +153,12 @@ package enum SessionEnd: UInt8, Sendable, CaseIterable {
   case superseded = 4
   /// The account was disabled.
   case accountDisabled = 5
-  /// Another session changed the password.
+  /// Another session changed the password, or it was reset.
   case passwordChanged = 6
+  /// Another session ended all but itself.
+  case othersLoggedOut = 7
+  /// Every session was ended at once.
+  case allLoggedOut = 8
 }
 
 /// What a device says of itself.

@@ -6,13 +6,23 @@ extension UserCommand {
   package var fingerprint: Fingerprint {
     switch action {
     case .register(let registration): registration.fingerprint
-    case .changeProfile(let nickname): .profileChange(Profile(nickname: nickname))
+    case .registerIdentified(let registration, _): registration.fingerprint
+    case .changeProfile(let edit): .profileChange(edit)
+    case .setEmail(let email, _): .emailSetting(email)
+    case .changePassword(let credential, _), .resetPassword(let credential, _): .credentialSetting(credential)
+    case .linkIdentity(let identity, _): .identityLink(identity)
+    case .unlinkIdentity(let identity): .identityUnlink(identity)
+    case .disable: .disabling
+    case .enable: .enabling
+    case .setPreferences(let preferences): .preferenceSetting(preferences)
     case .startSession(let id, let device, _): .sessionStart(id, device)
-    case .refreshSession(let id, let presented): .sessionRefresh(id, presented: presented)
+    case .refreshSession(let id, let presented, _): .sessionRefresh(id, presented: presented)
     case .endSession(let id, let reason): .sessionEnd(id, reason)
+    case .endSessions(let selection): .sessionsEnd(selection.reason)
     case .setDevice(let id, let description): .deviceSetting(id, description)
     case .invalidatePushToken(let id, let token): .tokenInvalidation(id, token)
     case .removeDevice(let id): .deviceRemoval(id)
+    case .uploadMedia(let id, let media, _): .mediaUpload(id, media)
     }
   }
 }
@@ -22,22 +32,25 @@ extension UserEvent {
   package var fingerprint: Fingerprint? {
     switch self {
     case .registered(let registration): registration.fingerprint
-    case .profileChanged(let profile): .profileChange(profile)
+    case .profileChanged(let edit): .profileChange(edit)
     case .credentialSet(let credential): .credentialSetting(credential)
     case .identityLinked(let identity): .identityLink(identity)
+    case .identityUnlinked(let identity, _): identity.map { .identityUnlink($0) }
     case .emailSet(let email): .emailSetting(email)
     case .disabled: .disabling
     case .enabled: .enabling
     case .preferencesSet(let preferences): .preferenceSetting(preferences)
     case .sessionStarted(let id, let device): .sessionStart(id, device)
     case .sessionRefreshed(let id, let generation): .sessionRefresh(id, presented: generation &- 1)
+    case .sessionEnded(_, .othersLoggedOut): .sessionsEnd(.othersLoggedOut)
+    case .sessionEnded(_, .allLoggedOut): .sessionsEnd(.allLoggedOut)
     case .sessionEnded(let id, let reason): .sessionEnd(id, reason)
     case .deviceRegistered(let id, let description), .deviceUpdated(let id, let description):
       .deviceSetting(id, description)
     case .pushTokenInvalidated(let id, let token): .tokenInvalidation(id, token)
     case .deviceRemoved(let id): .deviceRemoval(id)
     case .pushTokenMoved(let id, let token): .tokenMove(id, token)
-    case .mediaUploaded(let id, let media): .mediaUpload(id, media)
+    case .mediaUploaded(let id, let media, _): .mediaUpload(id, media)
     case .erased: nil
     }
   }
@@ -45,9 +58,9 @@ extension UserEvent {
 
 extension Fingerprint {
   /// A mere change of the nickname is told as it always was.
-  static func profileChange(_ profile: Profile) -> Fingerprint {
-    let plain: [Field] = [.text("profile.change"), .text(profile.nickname)]
-    return Fingerprint(profile.picture.map { plain + [.id($0.uuid)] } ?? plain)
+  static func profileChange(_ edit: ProfileEdit) -> Fingerprint {
+    let plain: [Field] = [.text("profile.change"), .text(edit.nickname)]
+    return Fingerprint(edit.picture.map { plain + [.id($0.media?.uuid)] } ?? plain)
   }
 
   static func credentialSetting(_ credential: Credential) -> Fingerprint {
@@ -56,6 +69,10 @@ extension Fingerprint {
 
   static func identityLink(_ identity: Identity) -> Fingerprint {
     Fingerprint(.text("identity.link"), .text(identity.issuer), .text(identity.subject))
+  }
+
+  static func identityUnlink(_ identity: Identity) -> Fingerprint {
+    Fingerprint(.text("identity.unlink"), .text(identity.issuer), .text(identity.subject))
   }
 
   static func emailSetting(_ email: String) -> Fingerprint { Fingerprint(.text("email.set"), .text(email)) }
@@ -70,6 +87,7 @@ extension Fingerprint {
     Fingerprint([.text("device.token.move"), .id(id.uuid)] + fields(token))
   }
 
+  /// The content alone: a repeat may call it by another name, and the first one stays.
   static func mediaUpload(_ id: MediaID, _ media: Media) -> Fingerprint {
     Fingerprint(.text("media.upload"), .id(id.uuid), .bytes(media.hash))
   }
@@ -84,6 +102,11 @@ extension Fingerprint {
 
   fileprivate static func sessionEnd(_ id: SessionID, _ reason: SessionEnd) -> Fingerprint {
     Fingerprint(.text("session.end"), .id(id.uuid), .number(Int64(reason.rawValue)))
+  }
+
+  /// Which sessions it ended depends on which there were; what was asked for does not.
+  fileprivate static func sessionsEnd(_ reason: SessionEnd) -> Fingerprint {
+    Fingerprint(.text("sessions.end"), .number(Int64(reason.rawValue)))
   }
 
   fileprivate static func deviceSetting(_ id: DeviceID, _ description: DeviceDescription) -> Fingerprint {

@@ -62,7 +62,7 @@ package struct Invitation: Sendable, Hashable {
 
 extension WorkspaceState {
   /// The state after a fact. Total: it accepts whatever the log holds.
-  package mutating func take(_ event: WorkspaceEvent, _ stamp: Stamp) {
+  package mutating func take(_ event: WorkspaceEvent, _ stamp: Stamp, by actor: UserID?) {
     switch self {
     case .absent:
       switch event {
@@ -81,7 +81,7 @@ extension WorkspaceState {
       if case .deleted = event {
         self = .deleted(stamp, creationFingerprint: workspace.creationFingerprint)
       } else {
-        workspace.apply(event, stamp)
+        workspace.apply(event, stamp, by: actor)
         self = .open(workspace)
       }
     case .deleted:
@@ -91,12 +91,12 @@ extension WorkspaceState {
 }
 
 extension Workspace {
-  fileprivate mutating func apply(_ event: WorkspaceEvent, _ stamp: Stamp) {
+  fileprivate mutating func apply(_ event: WorkspaceEvent, _ stamp: Stamp, by actor: UserID?) {
     switch event {
     case .created, .edited, .deleted, .admissionRepeated, .erased:
       break
     case .inviteCreated(let invite):
-      invites[invite.id] = WorkspaceInviteState(invite: invite, created: stamp)
+      invites[invite.id] = WorkspaceInviteState(invite: invite, created: stamp, maker: actor)
     case .inviteRevoked(let id):
       invites[id]?.revoked = stamp
     case .memberJoined(let user, let role, let admission):
@@ -106,6 +106,7 @@ extension Workspace {
     case .memberLeft(let user), .memberRemoved(let user):
       members[user] = nil
     case .memberInvited(let user, let role):
+      guard members[user] == nil else { return }
       invited[user] = Invitation(role: role, made: stamp)
     case .invitationWithdrawn(let user):
       invited[user] = nil

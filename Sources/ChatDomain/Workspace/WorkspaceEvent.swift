@@ -15,7 +15,8 @@ package enum WorkspaceEvent: Sendable, Equatable {
   case memberRemoved(UserID)
   /// Was to come in and had been a member all along; recorded for the idempotency key alone.
   case admissionRepeated(UserID, WorkspaceAdmission)
-  /// May come in, if the user wants to.
+  /// May come in, if the user wants to. Of who is a member already it changes nothing, and is recorded for the
+  /// idempotency key alone.
   case memberInvited(UserID, role: WorkspaceRole)
   /// The invited user said no, or whoever invited took it back.
   case invitationWithdrawn(UserID)

@@ -2,7 +2,7 @@ package import ChatDomain
 import ChatPrimitives
 package import GRDB
 
-/// Users with their credentials, sessions and devices.
+/// Users with their credentials, logins elsewhere, sessions and devices; and which key signs access tokens.
 ///
 /// A registration whose payload was erased leaves a user without a name, as the deciders see it; any other erased fact
 /// leaves no trace.
@@ -10,9 +10,9 @@ package struct AccountsProjection: Projection {
   package typealias Queries = AccountsQueries
 
   package static let name = "accounts"
-  package static let schemaVersion = 1
+  package static let schemaVersion = 2
   package static let secretColumns: Set<String> = [
-    "user.email", "user.credentialHash", "user.fingerprint", "device.apnsToken", "device.fcmToken",
+    "user.email", "user.credentialHash", "user.fingerprint", "identity.subject", "device.apnsToken", "device.fcmToken",
   ]
 
   package init() {}
@@ -23,6 +23,7 @@ package struct AccountsProjection: Projection {
         CREATE TABLE user (
           id BLOB PRIMARY KEY NOT NULL,
           nickname TEXT NOT NULL,
+          picture BLOB,
           email TEXT,
           externalId TEXT,
           credentialVersion INTEGER,
@@ -30,12 +31,39 @@ package struct AccountsProjection: Projection {
           credentialLogRounds INTEGER,
           credentialBlockSize INTEGER,
           credentialParallelism INTEGER,
+          credentialPosition INTEGER,
+          credentialTime INTEGER,
+          disabledPosition INTEGER,
+          disabledTime INTEGER,
+          sharesReadMarkers INTEGER NOT NULL,
           fingerprint BLOB,
           registeredPosition INTEGER NOT NULL,
           registeredTime INTEGER NOT NULL,
           revision INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
+        CREATE TABLE identity (
+          issuer TEXT NOT NULL,
+          subject TEXT NOT NULL,
+          userId BLOB NOT NULL,
+          linkedPosition INTEGER NOT NULL,
+          linkedTime INTEGER NOT NULL,
+          PRIMARY KEY (issuer, subject)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE signingKey (
+          generation INTEGER PRIMARY KEY NOT NULL,
+          position INTEGER NOT NULL,
+          time INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """)
+    try createSessionTables(database)
+    try StreamVersions.createTable(database)
+  }
+
+  private static func createSessionTables(_ database: Database) throws {
+    try database.execute(
+      sql: """
         CREATE TABLE session (
           userId BLOB NOT NULL,
           id BLOB NOT NULL,
@@ -59,6 +87,7 @@ package struct AccountsProjection: Projection {
           osVersion TEXT,
           apnsToken TEXT,
           fcmToken TEXT,
+          notifications INTEGER NOT NULL,
           registeredPosition INTEGER NOT NULL,
           registeredTime INTEGER NOT NULL,
           revision INTEGER NOT NULL,
@@ -66,7 +95,6 @@ package struct AccountsProjection: Projection {
           PRIMARY KEY (userId, id)
         ) STRICT, WITHOUT ROWID;
         """)
-    try StreamVersions.createTable(database)
   }
 
   package static func createIndexes(_ database: Database) throws {
@@ -74,6 +102,7 @@ package struct AccountsProjection: Projection {
       sql: """
         CREATE UNIQUE INDEX user_by_email ON user (email) WHERE email IS NOT NULL;
         CREATE UNIQUE INDEX user_by_external_id ON user (externalId) WHERE externalId IS NOT NULL;
+        CREATE INDEX identity_by_user ON identity (userId);
         """)
   }
 
@@ -85,7 +114,9 @@ package struct AccountsProjection: Projection {
       case .user(let user, let event):
         try writer.apply(event, of: user, recorded.stamp)
         versions.note(user.uuid, recorded.version)
-      case .server: versions.note(.zero, recorded.version)
+      case .server(let event):
+        try writer.apply(event, recorded.stamp)
+        versions.note(.zero, recorded.version)
       case .room, .workspace: break
       }
     }

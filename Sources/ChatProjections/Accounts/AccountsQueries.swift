@@ -13,7 +13,9 @@ package struct AccountsQueries: ReadModelQueries {
   // MARK: - Users
 
   private static let userColumns =
-    "id, nickname, email, externalId, fingerprint, registeredPosition, registeredTime, revision"
+    "id, nickname, picture, email, externalId, credentialVersion IS NOT NULL, "
+    + "EXISTS (SELECT 1 FROM identity WHERE userId = user.id), disabledPosition, disabledTime, fingerprint, "
+    + "registeredPosition, registeredTime, revision"
 
   package func user(_ id: UserID) throws -> UserRow? {
     try CachedStatement(database, "SELECT \(Self.userColumns) FROM user WHERE id = ?")
@@ -31,12 +33,47 @@ package struct AccountsQueries: ReadModelQueries {
       .first({ $0.add(email) }, Self.readUser)
   }
 
-  private static func readUser(_ row: inout ColumnReader) throws -> UserRow {
-    try UserRow(
-      id: row.id(), nickname: row.text(), email: row.optional { try $0.text() },
-      externalID: row.optional { try $0.text() }, registrationFingerprint: row.optional { try $0.fingerprint() },
-      registered: row.stamp(), revision: row.position())
+  /// Whom a login elsewhere stands for.
+  package func user(with identity: Identity) throws -> UserRow? {
+    try CachedStatement(
+      database,
+      "SELECT \(Self.userColumns) FROM user WHERE id = (SELECT userId FROM identity WHERE issuer = ? AND subject = ?)"
+    ).first(
+      {
+        $0.add(identity.issuer)
+        $0.add(identity.subject)
+      }, Self.readUser)
   }
+
+  private static func readUser(_ row: inout ColumnReader) throws -> UserRow {
+    let (id, nickname) = try (row.id(UserID.self), row.text())
+    let picture: MediaID? = try row.optional { try $0.id() }
+    let email = try row.optional { try $0.text() }
+    let externalID = try row.optional { try $0.text() }
+    let hasPassword = try row.number() == 1
+    let hasIdentity = try row.number() == 1
+    return try UserRow(
+      id: id, nickname: nickname, picture: picture, email: email, externalID: externalID, hasPassword: hasPassword,
+      isGuest: hasPassword && email == nil && externalID == nil && !hasIdentity, disabled: row.optionalStamp(),
+      registrationFingerprint: row.optional { try $0.fingerprint() }, registered: row.stamp(),
+      revision: row.position())
+  }
+
+  // MARK: - Logins elsewhere
+
+  /// In the order in which they were linked.
+  package func identities(of user: UserID) throws -> [IdentityRow] {
+    try CachedStatement(
+      database,
+      "SELECT issuer, subject, linkedPosition, linkedTime FROM identity WHERE userId = ? ORDER BY linkedPosition"
+    ).all({ $0.add(user) }, Self.readIdentity)
+  }
+
+  static func readIdentity(_ row: inout ColumnReader) throws -> IdentityRow {
+    try IdentityRow(identity: Identity(issuer: row.text(), subject: row.text()), linked: row.stamp())
+  }
+
+  // MARK: - Passwords
 
   /// How the user's password is checked; nil for one who has none, and for nobody.
   package func credential(of user: UserID) throws -> Credential? {
@@ -56,6 +93,13 @@ package struct AccountsQueries: ReadModelQueries {
     return try Credential(
       version: row.narrow(), hash: row.bytes(), logRounds: row.narrow(), blockSize: row.narrow(),
       parallelism: row.narrow())
+  }
+
+  /// Nil for nobody.
+  package func preferences(of user: UserID) throws -> UserPreferences? {
+    try CachedStatement(database, "SELECT sharesReadMarkers FROM user WHERE id = ?").first({ $0.add(user) }) {
+      UserPreferences(sharesReadMarkers: try $0.number() != 0)
+    }
   }
 
   // MARK: - Sessions
@@ -88,7 +132,8 @@ package struct AccountsQueries: ReadModelQueries {
   // MARK: - Devices
 
   static let deviceColumns =
-    "id, name, type, osVersion, apnsToken, fcmToken, registeredPosition, registeredTime, revision, updatedTime"
+    "id, name, type, osVersion, apnsToken, fcmToken, notifications, registeredPosition, registeredTime, revision, "
+    + "updatedTime"
 
   /// In the order of their registration.
   package func devices(of user: UserID) throws -> [DeviceRow] {
@@ -112,10 +157,12 @@ package struct AccountsQueries: ReadModelQueries {
     let osVersion = try row.optional { try $0.text() }
     let apns = try row.optional { PushToken(provider: .apns, token: try $0.text()) }
     let fcm = try row.optional { PushToken(provider: .fcm, token: try $0.text()) }
+    let notifications: NotificationLevel = try row.choice()
     return try DeviceRow(
       id: id,
       description: DeviceDescription(
-        name: name, type: type, osVersion: osVersion, tokens: [apns, fcm].compactMap { $0 }),
+        name: name, type: type, osVersion: osVersion, tokens: [apns, fcm].compactMap { $0 },
+        notifications: notifications),
       registered: row.stamp(), revision: row.position(), updatedAt: row.time())
   }
 }

@@ -5,13 +5,23 @@ package import ChatPrimitives
 package struct UserRow: Sendable, Hashable {
   package var id: UserID
   package var nickname: String
+  package var picture: MediaID?
   package var email: String?
   package var externalID: String?
+  package var hasPassword: Bool
+  /// A password is all that stands for the user: no e-mail address, no external ID, no login elsewhere.
+  package var isGuest: Bool
+  package var disabled: Stamp?
   /// nil when the registration was erased.
   package var registrationFingerprint: Fingerprint?
   package var registered: Stamp
-  /// Where the profile was last changed; the registration when it never was.
+  /// Where the profile or the e-mail address was last changed; the registration when neither ever was.
   package var revision: LogPosition
+}
+
+package struct IdentityRow: Sendable, Hashable {
+  package var identity: Identity
+  package var linked: Stamp
 }
 
 package struct SessionRow: Sendable, Hashable {

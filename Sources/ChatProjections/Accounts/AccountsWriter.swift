@@ -4,7 +4,7 @@ import GRDB
 
 /// What each fact of a user's stream does to the rows.
 struct AccountsWriter {
-  private let database: Database
+  let database: Database
 
   init(_ database: Database) {
     self.database = database
@@ -14,10 +14,31 @@ struct AccountsWriter {
     switch event {
     case .registered(let registration):
       try register(user, registration, stamp)
-    case .profileChanged(let profile):
-      try CachedStatement(database, "UPDATE user SET nickname = ?, revision = ? WHERE id = ?").run {
-        $0.add(profile.nickname)
+    case .profileChanged(let edit):
+      try change(edit, of: user, stamp)
+    case .credentialSet(let credential):
+      try set(credential, of: user, stamp)
+    case .identityLinked(let identity):
+      try link(identity, to: user, stamp)
+    case .identityUnlinked(_, let linked):
+      try CachedStatement(database, "DELETE FROM identity WHERE userId = ? AND linkedPosition = ?").run {
+        $0.add(user)
+        $0.add(linked)
+      }
+    case .emailSet(let email):
+      try CachedStatement(database, "UPDATE user SET email = ?, revision = ? WHERE id = ?").run {
+        $0.add(email)
         $0.add(stamp.position)
+        $0.add(user)
+      }
+    case .disabled:
+      try disable(user, stamp)
+    case .enabled:
+      try CachedStatement(database, "UPDATE user SET disabledPosition = NULL, disabledTime = NULL WHERE id = ?")
+        .run { $0.add(user) }
+    case .preferencesSet(let preferences):
+      try CachedStatement(database, "UPDATE user SET sharesReadMarkers = ? WHERE id = ?").run {
+        $0.add(preferences.sharesReadMarkers ? 1 : 0)
         $0.add(user)
       }
     case .sessionStarted(let session, let device):
@@ -37,8 +58,6 @@ struct AccountsWriter {
         $0.add(user)
         $0.add(device)
       }
-    case .credentialSet, .identityLinked, .emailSet, .disabled, .enabled, .preferencesSet:
-      break
     case .pushTokenMoved(let device, let token):
       try invalidate(token, of: device, of: user, stamp)
     case .mediaUploaded:
@@ -59,8 +78,9 @@ struct AccountsWriter {
       """
       INSERT INTO user (
         id, nickname, email, externalId, credentialVersion, credentialHash, credentialLogRounds, credentialBlockSize,
-        credentialParallelism, fingerprint, registeredPosition, registeredTime, revision
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+        credentialParallelism, credentialPosition, credentialTime, fingerprint, registeredPosition, registeredTime,
+        revision, sharesReadMarkers
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
       """
     ).run {
       $0.add(user)
@@ -72,9 +92,11 @@ struct AccountsWriter {
       $0.add(credential.map { Int64($0.logRounds) })
       $0.add(credential.map { Int64($0.blockSize) })
       $0.add(credential.map { Int64($0.parallelism) })
+      $0.add(credential.map { _ in stamp })
       $0.add(registration?.fingerprint)
       $0.add(stamp)
       $0.add(stamp.position)
+      $0.add(UserPreferences().sharesReadMarkers ? 1 : 0)
     }
   }
 
@@ -146,11 +168,12 @@ struct AccountsWriter {
       database,
       """
       INSERT INTO device (
-        userId, id, name, type, osVersion, apnsToken, fcmToken, registeredPosition, registeredTime, revision, updatedTime
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        userId, id, name, type, osVersion, apnsToken, fcmToken, notifications, registeredPosition, registeredTime, revision,
+        updatedTime
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (userId, id) DO UPDATE SET
         name = excluded.name, type = excluded.type, osVersion = excluded.osVersion, apnsToken = excluded.apnsToken,
-        fcmToken = excluded.fcmToken, \(isNew ? registered : "")
+        fcmToken = excluded.fcmToken, notifications = excluded.notifications, \(isNew ? registered : "")
         revision = excluded.revision, updatedTime = excluded.updatedTime
       """
     ).run {
@@ -161,6 +184,7 @@ struct AccountsWriter {
       $0.add(description.osVersion)
       $0.add(description.token(of: .apns))
       $0.add(description.token(of: .fcm))
+      $0.add(Int64(description.notifications.rawValue))
       $0.add(stamp)
       $0.add(stamp)
     }

@@ -16,8 +16,9 @@ struct IDIndexBatch {
       database,
       """
       INSERT INTO message (
-        roomId, messageId, author, ordinal, sentPosition, sentTime, sentAt, revision, deleted, fingerprint
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?)
+        roomId, messageId, author, thread, ordinal, sentPosition, sentTime, sentAt, revision, deleted, parts,
+        fingerprint
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
       """)
     insertCommand = try CachedStatement(
       database,
@@ -50,16 +51,32 @@ struct IDIndexBatch {
     case .created, .erased:
       // An erased first fact was the creation.
       try create(room)
-    case .messageSent(let message, let author, let thread, _):
-      if thread == nil { return try send(message, author, event.fingerprint, in: room, recorded) }
-    case .messageEdited(let message, _, _):
+    case .messageSent(let message, let author, let thread, let content):
+      return try send(message, author, thread, content, event.fingerprint, in: room, recorded)
+    case .messageEdited(let message, let place, _):
+      try noteReply(at: place, in: room)
       try revise(message, in: room, recorded.stamp, isDeleted: false)
-    case .messageDeleted(let message, _):
+    case .messageDeleted(let message, let place):
+      try noteReply(at: place, in: room)
       try revise(message, in: room, recorded.stamp, isDeleted: true)
-    case .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
+      try ReactionRows(database).removeAll(from: MessageKey(room: room, message: message))
+    case .reactionAdded(let message, let place, let user, let emoji):
+      try noteReply(at: place, in: room)
+      let key = ReactionKey(message: MessageKey(room: room, message: message), user: user, emoji: emoji)
+      try ReactionRows(database).add(key)
+    case .reactionRemoved(let message, let place, let user, let emoji):
+      try noteReply(at: place, in: room)
+      let key = ReactionKey(message: MessageKey(room: room, message: message), user: user, emoji: emoji)
+      try ReactionRows(database).remove(key)
+    case .messageScheduled(let message, let scheduled):
+      return try schedule(message, scheduled, in: room, recorded.stamp)
+    case .messagePinned(_, let place), .messageUnpinned(_, let place), .threadMarkerMoved(_, _, let place):
+      try noteReply(at: place, in: room)
+    case .deleted:
+      try end(room)
+    case .edited, .archived, .restored, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
       .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
-      .muted, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned, .readMarkerMoved,
-      .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled, .scheduledMessageChanged,
+      .muted, .readMarkerMoved, .markedUnread, .threadFollowingSet, .scheduledMessageChanged,
       .scheduledMessageCancelled, .scheduledMessageFailed:
       break
     }
@@ -72,21 +89,76 @@ struct IDIndexBatch {
     ordinals.noteCreated(room)
   }
 
+  /// No decision asks for messages of a deleted room any more. They are cleared afterwards.
+  private mutating func end(_ room: RoomID) throws {
+    guard try ordinals.exists(room) else { return }
+    try CachedStatement(database, "DELETE FROM room WHERE id = ?").run { $0.add(room) }
+    ordinals.noteDeleted(room)
+    try Clearing.note(room, .room, database)
+  }
+
   private mutating func send(
-    _ message: MessageID, _ author: UserID, _ fingerprint: Fingerprint?, in room: RoomID, _ recorded: RecordedEvent
+    _ message: MessageID, _ author: UserID, _ thread: ThreadPlace?, _ content: MessageContent?,
+    _ fingerprint: Fingerprint?, in room: RoomID, _ recorded: RecordedEvent
   ) throws -> UInt64? {
-    guard let ordinal = try ordinals.next(in: room) else { return nil }
+    guard let place = try place(in: room, thread) else { return nil }
+    try noteReply(at: place, in: room)
     try insertMessage.run {
       $0.add(room)
       $0.add(message)
       $0.add(author)
-      $0.add(ordinal)
+      $0.add(place.thread)
+      $0.add(place.ordinal)
       $0.add(recorded.stamp)
       $0.add(recorded.occurredAt)
       $0.add(recorded.position)
+      $0.add(content?.hasParts == true ? 1 : 0)
       $0.add(fingerprint)
     }
     return SeenFilter.entry(message, in: room)
+  }
+
+  /// The row stays whatever becomes of the message: by it a late retry is known.
+  private func schedule(
+    _ message: MessageID, _ scheduled: ScheduledMessage, in room: RoomID, _ stamp: Stamp
+  ) throws -> UInt64? {
+    let inserted = try CachedStatement(
+      database,
+      """
+      INSERT INTO scheduled (roomId, messageId, author, position, time, fingerprint) VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT (roomId, messageId) DO NOTHING
+      """
+    ).run {
+      $0.add(room)
+      $0.add(message)
+      $0.add(scheduled.author)
+      $0.add(stamp)
+      $0.add(.scheduling(scheduled))
+    }
+    return inserted > 0 ? SeenFilter.entry(message, in: room) : nil
+  }
+
+  /// Nil where there is no such room.
+  private mutating func place(in room: RoomID, _ thread: ThreadPlace?) throws -> MessagePlace? {
+    if let thread { return try ordinals.exists(room) ? thread.place : nil }
+    return try ordinals.next(in: room).map(MessagePlace.room)
+  }
+
+  /// No ordinal of a thread is given twice: whatever names a reply says that it was given, the reply itself and what was
+  /// said of it later, so that a reply which was erased leaves its ordinal taken as far as the log can tell.
+  private mutating func noteReply(at place: MessagePlace, in room: RoomID) throws {
+    guard place.isInThread, try ordinals.exists(room) else { return }
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO threadEnd (roomId, root, lastOrdinal) VALUES (?, ?, ?)
+      ON CONFLICT (roomId, root) DO UPDATE SET lastOrdinal = excluded.lastOrdinal
+      WHERE excluded.lastOrdinal > lastOrdinal
+      """
+    ).run {
+      $0.add(room)
+      $0.add(place)
+    }
   }
 
   private func revise(_ message: MessageID, in room: RoomID, _ stamp: Stamp, isDeleted: Bool) throws {

@@ -8,11 +8,13 @@ package struct IDIndexProjection: Projection {
   package typealias Queries = IDIndexQueries
 
   package static let name = "ids"
-  package static let schemaVersion = 1
+  package static let schemaVersion = 2
   /// Its rows lie all over the file, so the more of them share a transaction, the fewer pages are written twice; and
   /// few ever wait for it, since the writer knows by itself what is newer.
   package static let gatheringMilliseconds = 1_000
-  package static let secretColumns: Set<String> = ["message.fingerprint", "command.fingerprint"]
+  package static let secretColumns: Set<String> = [
+    "message.fingerprint", "scheduled.fingerprint", "command.fingerprint",
+  ]
 
   /// Read from the file before the first batch.
   private var filter: FilterTail?
@@ -31,6 +33,7 @@ package struct IDIndexProjection: Projection {
           roomId BLOB NOT NULL,
           messageId BLOB NOT NULL,
           author BLOB NOT NULL,
+          thread INTEGER NOT NULL,
           ordinal INTEGER NOT NULL,
           sentPosition INTEGER NOT NULL,
           sentTime INTEGER NOT NULL,
@@ -38,6 +41,40 @@ package struct IDIndexProjection: Projection {
           revision INTEGER NOT NULL,
           revisedAt INTEGER,
           deleted INTEGER NOT NULL,
+          parts INTEGER NOT NULL,
+          fingerprint BLOB,
+          PRIMARY KEY (roomId, messageId)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE reaction (
+          roomId BLOB NOT NULL,
+          messageId BLOB NOT NULL,
+          userId BLOB NOT NULL,
+          emoji BLOB NOT NULL,
+          PRIMARY KEY (roomId, messageId, userId, emoji)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE reactionKind (
+          roomId BLOB NOT NULL,
+          messageId BLOB NOT NULL,
+          emoji BLOB NOT NULL,
+          users INTEGER NOT NULL,
+          PRIMARY KEY (roomId, messageId, emoji)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE threadEnd (
+          roomId BLOB NOT NULL,
+          root INTEGER NOT NULL,
+          lastOrdinal INTEGER NOT NULL,
+          PRIMARY KEY (roomId, root)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE scheduled (
+          roomId BLOB NOT NULL,
+          messageId BLOB NOT NULL,
+          author BLOB NOT NULL,
+          position INTEGER NOT NULL,
+          time INTEGER NOT NULL,
           fingerprint BLOB,
           PRIMARY KEY (roomId, messageId)
         ) STRICT, WITHOUT ROWID;
@@ -52,6 +89,7 @@ package struct IDIndexProjection: Projection {
         ) STRICT, WITHOUT ROWID;
         """)
     try FilterTail.createTables(database)
+    try Clearing.createTable(database)
   }
 
   package static func createIndexes(_ database: Database) throws {}
@@ -72,4 +110,12 @@ package struct IDIndexProjection: Projection {
     try batch.flush()
     filter = tail
   }
+
+  package static let clearedPlaces = [
+    Clearing.Place(scope: .room, table: "message", owner: "roomId", key: "messageId"),
+    Clearing.Place(scope: .room, table: "threadEnd", owner: "roomId", key: "root"),
+    Clearing.Place(scope: .room, table: "scheduled", owner: "roomId", key: "messageId"),
+    Clearing.Place(scope: .room, table: "reaction", owner: "roomId", key: "messageId, userId, emoji"),
+    Clearing.Place(scope: .room, table: "reactionKind", owner: "roomId", key: "messageId, emoji"),
+  ]
 }

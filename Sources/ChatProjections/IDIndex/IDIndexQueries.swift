@@ -15,8 +15,10 @@ package struct IDIndexQueries: ReadModelQueries {
     let statement = try CachedStatement(
       database,
       """
-      SELECT author, ordinal, sentPosition, sentTime, sentAt, revision, revisedAt, deleted, fingerprint FROM message
-      WHERE roomId = ? AND messageId = ?
+      SELECT author, thread, ordinal, CASE thread WHEN 0 THEN IFNULL((
+          SELECT lastOrdinal FROM threadEnd WHERE threadEnd.roomId = message.roomId AND root = message.ordinal
+        ), 0) ELSE 0 END, sentPosition, sentTime, sentAt, revision, revisedAt, deleted, parts, fingerprint
+      FROM message WHERE roomId = ? AND messageId = ?
       """)
     let facts = try keys.map { key in
       try statement.first(
@@ -29,13 +31,37 @@ package struct IDIndexQueries: ReadModelQueries {
   }
 
   private static func readMessage(_ row: inout ColumnReader) throws -> MessageFacts {
-    let (author, ordinal, sent) = try (row.id(UserID.self), row.unsigned(), row.stamp())
+    let author: UserID = try row.id()
+    let place = try MessagePlace(thread: row.unsigned(), ordinal: row.unsigned())
+    let (replies, sent) = try (row.unsigned(), row.stamp())
     let (sentAt, revision) = try (row.time(), row.position())
     let revisedAt = try row.optional { try $0.time() }
-    let isDeleted = try row.number() != 0
+    let (isDeleted, hasParts) = try (row.number() != 0, row.number() != 0)
     return MessageFacts(
-      author: author, place: .room(ordinal), sent: sent, sentAt: sentAt, revision: revision, isDeleted: isDeleted,
-      fingerprint: try row.optional { try $0.fingerprint() }, revisedAt: revisedAt)
+      author: author, place: place, replies: replies, sent: sent, sentAt: sentAt, revision: revision,
+      isDeleted: isDeleted, fingerprint: try row.optional { try $0.fingerprint() }, revisedAt: revisedAt,
+      hasParts: hasParts)
+  }
+
+  /// What these messages have of reactions, in the keys' order.
+  package func reactionCounts(_ keys: [ReactionKey]) throws -> [ReactionCounts] {
+    try keys.map { try ReactionRows(database).counts(for: $0) }
+  }
+
+  /// What is known of these IDs as scheduled messages, in their order.
+  package func schedulingFacts(_ keys: [MessageKey]) throws -> IndexAnswer<SchedulingFacts> {
+    let statement = try CachedStatement(
+      database, "SELECT author, position, time, fingerprint FROM scheduled WHERE roomId = ? AND messageId = ?")
+    let facts = try keys.map { key in
+      try statement.first({
+        $0.add(key.room)
+        $0.add(key.message)
+      }) { row in
+        try SchedulingFacts(
+          author: row.id(), scheduled: row.stamp(), fingerprint: row.optional { try $0.fingerprint() })
+      }
+    }
+    return IndexAnswer(facts: facts, position: try checkpoint().position)
   }
 
   /// What is known of these commands, in their order. Their fingerprints are those of `ChatEvent.commandFingerprint`,

@@ -12,6 +12,20 @@ package struct MessageKey: Sendable, Hashable {
   }
 }
 
+/// Names a user's reaction of one kind to a message.
+package struct ReactionKey: Sendable, Hashable {
+  package var message: MessageKey
+  package var user: UserID
+  /// Bytes of UTF-8: Swift calls texts equal that the log tells apart.
+  package var emoji: [UInt8]
+
+  package init(message: MessageKey, user: UserID, emoji: String) {
+    self.message = message
+    self.user = user
+    self.emoji = Array(emoji.utf8)
+  }
+}
+
 /// Names a command: an idempotency key is unique within its actor.
 package struct CommandKey: Sendable, Hashable {
   /// The user in whose name it was done, or the service that acted for itself.

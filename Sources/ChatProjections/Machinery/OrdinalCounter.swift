@@ -28,6 +28,9 @@ struct OrdinalCounter {
   /// A room whose row the caller has just made, with ordinal zero.
   mutating func noteCreated(_ room: RoomID) { rooms[room] = Room(last: 0, isChanged: false) }
 
+  /// A room whose row the caller has just taken out.
+  mutating func noteDeleted(_ room: RoomID) { rooms[room] = .some(nil) }
+
   /// - Returns: nil where there is no such room.
   mutating func next(in room: RoomID) throws -> UInt64? {
     guard try exists(room), let last = rooms[room]??.last else { return nil }

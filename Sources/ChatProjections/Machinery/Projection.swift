@@ -19,6 +19,9 @@ package protocol Projection: Sendable {
   /// to wait cuts it short.
   static var gatheringMilliseconds: Int { get }
 
+  /// Where rows stand of what can be deleted as a whole: see `Clearing`.
+  static var clearedPlaces: [Clearing.Place] { get }
+
   /// Whether `upkeep` is to be called.
   static var needsUpkeep: Bool { get }
 
@@ -34,6 +37,11 @@ package protocol Projection: Sendable {
   /// Writes what the events mean. Called within a transaction, which also moves the checkpoint; after an error the
   /// transaction is rolled back and this value is not used again.
   mutating func apply(_ events: ArraySlice<RecordedEvent>, to database: Database) throws
+
+  /// Writes what the first of the events mean, as many as one transaction should hold, and at least one: all of them,
+  /// unless a projection makes many rows of few events.
+  /// - Returns: how many.
+  mutating func applyFirst(of events: ArraySlice<RecordedEvent>, to database: Database) throws -> Int
 
   /// Does one step of what is left to do to the file and changes nothing that the rows say. Called outside a transaction,
   /// on the thread that applies.
@@ -61,6 +69,8 @@ package enum TableComparison: Sendable {
   case rows
   /// The rows of this query. They come in the order of its first columns, as many as `key` says.
   case selected(String, key: Int)
+  /// Every row but those for which this condition holds.
+  case except(String)
   /// Nothing.
   case none
 }
@@ -70,9 +80,16 @@ extension Projection {
   package static var gatheringMilliseconds: Int { 50 }
   package static var needsUpkeep: Bool { false }
   package static func prepare(_ database: Database) throws {}
+  package mutating func applyFirst(of events: ArraySlice<RecordedEvent>, to database: Database) throws -> Int {
+    try apply(events, to: database)
+    return events.count
+  }
   package mutating func upkeep(_ database: Database, isIdle: Bool) throws -> UpkeepOutcome { .done }
   package static func isFixed(_ table: String) -> Bool { true }
-  package static func comparison(of table: String) -> TableComparison { .rows }
+  package static var clearedPlaces: [Clearing.Place] { [] }
+  package static func comparison(of table: String) -> TableComparison {
+    Clearing.comparison(of: table, clearedPlaces)
+  }
 }
 
 /// What can be asked of one read model, within one snapshot of its file.

@@ -4,8 +4,8 @@ import GRDB
 
 /// One transaction's worth of work: rows and checkpoint, from events that are checked to follow the checkpoint.
 enum ProjectionBatch {
-  /// Called within a transaction.
-  /// - Returns: the position of the last event.
+  /// Called within a transaction. Events that are too many for one transaction of this projection are left for the next.
+  /// - Returns: the position of the last event that was applied.
   static func apply(
     _ events: [RecordedEvent], after position: LogPosition, with projection: inout some Projection,
     to database: Database
@@ -20,8 +20,8 @@ enum ProjectionBatch {
         "the feed gave \(events.count) events from \(first.position) to \(last.position) after \(position)",
         position: position.next)
     }
-    try projection.apply(events[...], to: database)
-    try Checkpoint.move(to: last.position, at: last.stamp.time, database)
-    return last.position
+    let applied = events.prefix(try projection.applyFirst(of: events[...], to: database)).last ?? first
+    try Checkpoint.move(to: applied.position, at: applied.stamp.time, database)
+    return applied.position
   }
 }

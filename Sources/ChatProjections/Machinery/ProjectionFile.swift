@@ -172,6 +172,9 @@ extension ProjectionFile {
     configuration.prepareDatabase { database in
       try database.execute(sql: "PRAGMA cache_size = -\(readerCacheKiB)")
       try database.execute(sql: "PRAGMA temp_store = MEMORY")
+      // What is deleted is overwritten with zeros, so that a deleted text leaves the file. The default depends on how
+      // SQLite was built (https://www.sqlite.org/pragma.html#pragma_secure_delete).
+      try database.execute(sql: "PRAGMA secure_delete = ON")
       try projection?.prepare(database)
     }
     return configuration

@@ -1,3 +1,4 @@
+import ChatDomain
 package import ChatPrimitives
 import Dispatch
 package import EventStore
@@ -8,8 +9,11 @@ import Synchronization
 
 /// Follows the feed with one projection, on a thread of its own, and lets others read it and wait for it.
 package final class ProjectionRunner<P: Projection>: Sendable {
-  /// How many events at most make one transaction.
+  /// How many events at most are applied at once, and make one transaction.
   package static var batchEvents: Int { 4096 }
+  /// How many times as many make one transaction while so many wait: a page that messages of several batches change is
+  /// written once then. Who reads waits for all that waits anyway.
+  package static var batchesWhenBehind: Int { 4 }
   /// How long a read waits at most for what was durable when it came in, in milliseconds.
   package static var defaultTimeoutMilliseconds: Int { 5000 }
 
@@ -167,25 +171,69 @@ package final class ProjectionRunner<P: Projection>: Sendable {
 
   private func follow(_ onApplied: (LogPosition) -> Void) {
     var projection = P()
+    // What a stop or a crash left to clear is found by the first step.
+    var isClearing = !P.clearedPlaces.isEmpty
     do {
-      while let position = nextStart(), try keepUp(&projection, at: position), feed.waitForHead(beyond: position) {
-        let events = try feed.events(after: position, limit: Self.batchEvents)
-        let applied = try pool.write { database in
-          try ProjectionBatch.apply(events, after: position, with: &projection, to: database)
-        }
-        publish(applied)
-        onApplied(applied)
-        if events.count < Self.batchEvents { gather() }
+      while let position = nextStart(), try keepUp(&projection, &isClearing, at: position),
+        feed.waitForHead(beyond: position)
+      {
+        let turn = try pool.write { database in try apply(after: position, with: &projection, to: database) }
+        publish(turn.position)
+        onApplied(turn.position)
+        if !P.clearedPlaces.isEmpty, turn.leavesSomethingToClear { isClearing = true }
+        // One step for each batch: who waits for the next one waits for no more than that, and it ends however busy the
+        // server is.
+        if isClearing { isClearing = try clear() } else if turn.isAll { gather() }
       }
     } catch {
       halt(because: error)
     }
   }
 
-  /// Does what is left to do to the file, until an event waits.
+  /// What one transaction applied.
+  private struct Turn {
+    var position: LogPosition
+    /// Whether it was all that waited when it was asked for.
+    var isAll = false
+    var leavesSomethingToClear = false
+  }
+
+  /// Called within a transaction.
+  private func apply(after position: LogPosition, with projection: inout P, to database: Database) throws -> Turn {
+    var turn = Turn(position: position)
+    let most = Self.batchEvents * Self.batchesWhenBehind
+    let isBehind = feed.head.distance(from: position) >= UInt64(clamping: most)
+    for _ in 0..<(isBehind ? Self.batchesWhenBehind : 1) {
+      let events: [RecordedEvent]
+      do {
+        events = try feed.events(after: turn.position, limit: Self.batchEvents)
+      } catch {
+        // What could be read is kept; the next turn finds what cannot be.
+        if turn.position > position { break }
+        throw error
+      }
+      turn.position = try ProjectionBatch.apply(events, after: turn.position, with: &projection, to: database)
+      if events.contains(where: Clearing.follows) { turn.leavesSomethingToClear = true }
+      // What one transaction was too small for follows at once.
+      guard turn.position == events.last?.position else { break }
+      turn.isAll = events.count < Self.batchEvents
+    }
+    return turn
+  }
+
+  /// One step, in a transaction of its own.
+  /// - Returns: whether there is more to do.
+  private func clear() throws -> Bool { try pool.write { try Clearing.step(P.clearedPlaces, $0) } }
+
+  /// Does what is left to do to the file, until an event waits. First what is left to clear: only then can the file be
+  /// rid of the pages of before.
   /// - Returns: true, when all is done or events wait.
-  private func keepUp(_ projection: inout P, at position: LogPosition) throws -> Bool {
-    guard P.needsUpkeep else { return true }
+  private func keepUp(_ projection: inout P, _ isClearing: inout Bool, at position: LogPosition) throws -> Bool {
+    while isClearing, feed.head <= position {
+      isClearing = try clear()
+      if nextStart() == nil { return false }
+    }
+    guard P.needsUpkeep, !isClearing else { return true }
     while true {
       let isIdle = feed.head <= position
       switch try pool.writeWithoutTransaction({ try projection.upkeep($0, isIdle: isIdle) }) {

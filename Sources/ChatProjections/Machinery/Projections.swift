@@ -5,6 +5,7 @@ package enum Projections {
     RoomsProjection.self,
     TimelineProjection.self,
     IDIndexProjection.self,
+    MediaProjection.self,
     UsageProjection.self,
     SearchProjection.self,
   ]

@@ -8,6 +8,7 @@ package final class ReadModels: Sendable {
   package let rooms: ProjectionRunner<RoomsProjection>
   package let timeline: ProjectionRunner<TimelineProjection>
   package let ids: ProjectionRunner<IDIndexProjection>
+  package let media: ProjectionRunner<MediaProjection>
   package let usage: ProjectionRunner<UsageProjection>
   /// Follows without being waited for: a search answers for the position that it has, and says which.
   package let search: ProjectionRunner<SearchProjection>
@@ -20,6 +21,7 @@ package final class ReadModels: Sendable {
     feed: any EventFeed,
     accounts: ProjectionRunner<AccountsProjection>, rooms: ProjectionRunner<RoomsProjection>,
     timeline: ProjectionRunner<TimelineProjection>, ids: ProjectionRunner<IDIndexProjection>,
+    media: ProjectionRunner<MediaProjection>,
     usage: ProjectionRunner<UsageProjection>, search: ProjectionRunner<SearchProjection>
   ) {
     self.feed = feed
@@ -27,9 +29,10 @@ package final class ReadModels: Sendable {
     self.rooms = rooms
     self.timeline = timeline
     self.ids = ids
+    self.media = media
     self.usage = usage
     self.search = search
-    awaited = [accounts, rooms, timeline, ids, usage]
+    awaited = [accounts, rooms, timeline, ids, media, usage]
     all = awaited + [search]
   }
 
@@ -44,6 +47,7 @@ package final class ReadModels: Sendable {
       rooms: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
       timeline: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
       ids: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
+      media: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
       usage: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
       search: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger))
   }

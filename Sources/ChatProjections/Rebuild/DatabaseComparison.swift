@@ -28,6 +28,7 @@ struct DatabaseComparison {
       switch projection.comparison(of: name) {
       case .rows: try compareRows(of: name)
       case .selected(let query, let key): try compareRows(of: name, query, key: key)
+      case .except(let condition): try compareRows(of: name, except: condition)
       case .none: break
       }
     }
@@ -85,11 +86,11 @@ struct DatabaseComparison {
       secrets: Set(numbered.filter { projection.secretColumns.contains("\(name).\($0.1.name)") }.map(\.0)))
   }
 
-  private mutating func compareRows(of name: String) throws {
+  private mutating func compareRows(of name: String, except condition: String = "FALSE") throws {
     let table = try table(name)
     let order = table.key.map { Self.quoted(table.columns[Int($0)]) }.joined(separator: ", ")
     let columns = table.columns.map(Self.quoted).joined(separator: ", ")
-    let sql = "SELECT \(columns) FROM \(Self.quoted(name)) ORDER BY \(order)"
+    let sql = "SELECT \(columns) FROM \(Self.quoted(name)) WHERE NOT (\(condition)) ORDER BY \(order)"
     try compareRows(of: table, sql)
   }
 

@@ -2,27 +2,31 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// What facts do to the rows of invites.
-struct InviteWriter {
+/// What facts do to the rows of invites, into rooms or into workspaces: the tables differ in their names alone.
+struct InviteWriter<Place> {
   private let database: Database
+  private let table: String
+  private let owner: String
 
-  init(_ database: Database) {
+  private init(_ database: Database, table: String, owner: String) {
     self.database = database
+    self.table = table
+    self.owner = owner
   }
 
-  func create(_ invite: Invite, in room: RoomID, _ recorded: RecordedEvent) throws {
+  func create(_ invite: InviteLink<some InvitableRole>, in place: ID<Place>, _ recorded: RecordedEvent) throws {
     try CachedStatement(
       database,
       """
-      INSERT OR REPLACE INTO invite (
-        roomId, id, tokenHash, role, expiresAt, maximumUses, uses, createdPosition, createdTime, creator
+      INSERT OR REPLACE INTO \(table) (
+        \(owner), id, tokenHash, role, expiresAt, maximumUses, uses, createdPosition, createdTime, creator
       ) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?)
       """
     ).run {
-      $0.add(room)
+      $0.add(place)
       $0.add(invite.id)
       $0.add(invite.tokenHash)
-      $0.add(invite.role)
+      $0.add(Int64(invite.role.rawValue))
       $0.add(invite.expiresAt)
       $0.add(invite.maximumUses.map(Int64.init))
       $0.add(recorded.stamp)
@@ -30,20 +34,28 @@ struct InviteWriter {
     }
   }
 
-  func revoke(_ invite: InviteID, in room: RoomID, _ stamp: Stamp) throws {
+  func revoke(_ invite: InviteID, in place: ID<Place>, _ stamp: Stamp) throws {
     try CachedStatement(
-      database, "UPDATE invite SET revokedPosition = ?, revokedTime = ? WHERE roomId = ? AND id = ?"
+      database, "UPDATE \(table) SET revokedPosition = ?, revokedTime = ? WHERE \(owner) = ? AND id = ?"
     ).run {
       $0.add(stamp)
-      $0.add(room)
+      $0.add(place)
       $0.add(invite)
     }
   }
 
-  func countUse(of invite: InviteID, in room: RoomID) throws {
-    try CachedStatement(database, "UPDATE invite SET uses = uses + 1 WHERE roomId = ? AND id = ?").run {
-      $0.add(room)
+  func countUse(of invite: InviteID, in place: ID<Place>) throws {
+    try CachedStatement(database, "UPDATE \(table) SET uses = uses + 1 WHERE \(owner) = ? AND id = ?").run {
+      $0.add(place)
       $0.add(invite)
     }
   }
+}
+
+extension InviteWriter where Place == Entity.Room {
+  init(_ database: Database) { self.init(database, table: "invite", owner: "roomId") }
+}
+
+extension InviteWriter where Place == Entity.Workspace {
+  init(_ database: Database) { self.init(database, table: "workspaceInvite", owner: "workspaceId") }
 }

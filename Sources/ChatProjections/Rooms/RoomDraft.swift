@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import EventStore
 import GRDB
 
 /// One room in the middle of a batch: read once, changed in memory by any number of events, written once.
@@ -10,13 +11,22 @@ final class RoomDraft {
   private let wasStored: Bool
   private var isChanged = false
   private var members: [UserID: MemberDraft] = [:]
-  private var deletions = DeletionDraft()
+  /// The room's end, once it has one.
+  private var deleted: (stamp: Stamp, fingerprint: Fingerprint?)?
+  private var wasDeleted = false
+  private var sets: [OrdinalOwner: OrdinalSetDraft] = [:]
+  /// Whether the room may have scheduled messages; nil until it was looked up.
+  private var mayHaveScheduled: Bool?
 
   init(_ id: RoomID, _ database: Database) throws {
     self.id = id
     row = try RoomsQueries(database).room(id)
     wasStored = row != nil
+    if !wasStored { wasDeleted = try RoomsQueries(database).isDeleted(id) }
   }
+
+  /// The room is gone for ever: its ID stays taken.
+  var isGone: Bool { wasDeleted || deleted != nil }
 
   /// Changes the room's row; does nothing where there is no room.
   func change(_ body: (inout RoomRow) -> Void) {
@@ -28,17 +38,50 @@ final class RoomDraft {
   }
 
   func create(_ row: RoomRow) {
-    guard self.row == nil else { return }
+    guard self.row == nil, !isGone else { return }
     self.row = row
     isChanged = true
+  }
+
+  /// Ends the room. What else is known of it is cleared afterwards.
+  func end(_ stamp: Stamp) {
+    deleted = (stamp, row?.creationFingerprint)
+    row = nil
+    members = [:]
+    sets = [:]
   }
 
   /// Counts a deletion.
   /// - Returns: false when the message was deleted before.
   func delete(_ ordinal: UInt64, _ database: Database) throws -> Bool {
-    guard try deletions.delete(ordinal, in: id, database) else { return false }
+    guard try insert(ordinal, into: .deletions(in: id), database) else { return false }
     change { $0.deletedCount += 1 }
     return true
+  }
+
+  /// Whether a message sent may be one that waited for its time. Read once in a batch: most rooms have none.
+  func hasScheduled(_ database: Database) throws -> Bool {
+    if let known = mayHaveScheduled { return known }
+    let found =
+      try CachedStatement(database, "SELECT EXISTS (SELECT 1 FROM scheduled WHERE roomId = ?)")
+      .first({ $0.add(id) }, { try $0.number() == 1 }) ?? false
+    mayHaveScheduled = found
+    return found
+  }
+
+  func noteScheduling() { mayHaveScheduled = true }
+
+  // MARK: - Sets of ordinals
+
+  func set(_ owner: OrdinalOwner) -> OrdinalSetDraft { sets[owner] ?? OrdinalSetDraft(owner) }
+
+  /// - Returns: false when the ordinal was in the set before.
+  func insert(_ ordinal: UInt64, into owner: OrdinalOwner, _ database: Database) throws -> Bool {
+    try sets[owner, default: OrdinalSetDraft(owner)].insert(ordinal, database)
+  }
+
+  func remove(_ ordinal: UInt64, from owner: OrdinalOwner, _ database: Database) throws {
+    try sets[owner, default: OrdinalSetDraft(owner)].remove(ordinal, database)
   }
 
   // MARK: - Members
@@ -53,11 +96,27 @@ final class RoomDraft {
   // MARK: - Writing
 
   func write(_ database: Database) throws {
+    if let deleted {
+      try writeEnd(deleted.stamp, deleted.fingerprint, database)
+      return
+    }
     if isChanged, let row {
       if wasStored { try row.update(database) } else { try row.insert(database) }
     }
     for (user, member) in members { try member.write(user, in: id, database) }
-    try deletions.write(id, database)
+    for set in sets.values { try set.write(database) }
+  }
+
+  private func writeEnd(_ stamp: Stamp, _ fingerprint: Fingerprint?, _ database: Database) throws {
+    if wasStored { try CachedStatement(database, "DELETE FROM room WHERE id = ?").run { $0.add(id) } }
+    try CachedStatement(
+      database, "INSERT INTO deletedRoom (id, fingerprint, position, time) VALUES (?, ?, ?, ?)"
+    ).run {
+      $0.add(id)
+      $0.add(fingerprint)
+      $0.add(stamp)
+    }
+    try Clearing.note(id, .room, database)
   }
 }
 
@@ -102,11 +161,12 @@ extension RoomRow {
       """
       INSERT INTO room (
         kind, lastOrdinal, memberCount, deletedCount, activity, archivedPosition, archivedTime, creator, fingerprint,
-        createdPosition, createdTime, revision, name, lastMessageId, lastMessageSender, lastMessageSentAt,
-        lastMessagePosition, lastMessageRevision, lastMessageEditedAt, lastMessageDeletedAt, lastMessageText, id
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        createdPosition, createdTime, revision, workspaceId, isPublic, hasHadOwner, picture, topic, name,
+        lastMessageId, lastMessageSender, lastMessageSentAt, lastMessagePosition, lastMessageRevision, lastMessageEditedAt,
+        lastMessageDeletedAt, lastMessageDetails, lastMessageText, id
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
-    ).run(bindAll)
+    ).run(bindAll(details()))
   }
 
   fileprivate func update(_ database: Database) throws {
@@ -115,15 +175,22 @@ extension RoomRow {
       """
       UPDATE room SET
         kind = ?, lastOrdinal = ?, memberCount = ?, deletedCount = ?, activity = ?, archivedPosition = ?,
-        archivedTime = ?, creator = ?, fingerprint = ?, createdPosition = ?, createdTime = ?, revision = ?, name = ?,
-        lastMessageId = ?, lastMessageSender = ?, lastMessageSentAt = ?, lastMessagePosition = ?,
-        lastMessageRevision = ?, lastMessageEditedAt = ?, lastMessageDeletedAt = ?, lastMessageText = ?
+        archivedTime = ?, creator = ?, fingerprint = ?, createdPosition = ?, createdTime = ?, revision = ?,
+        workspaceId = ?, isPublic = ?, hasHadOwner = ?, picture = ?, topic = ?, name = ?, lastMessageId = ?,
+        lastMessageSender = ?, lastMessageSentAt = ?, lastMessagePosition = ?, lastMessageRevision = ?, lastMessageEditedAt = ?,
+        lastMessageDeletedAt = ?, lastMessageDetails = ?, lastMessageText = ?
       WHERE id = ?
       """
-    ).run(bindAll)
+    ).run(bindAll(details()))
   }
 
-  private func bindAll(_ binder: inout Binder) {
+  private func details() throws -> [UInt8]? { try lastMessage?.details.map(DetailsCodec.encode) }
+
+  private func bindAll(_ details: [UInt8]?) -> (inout Binder) -> Void {
+    { bindAll(&$0, details) }
+  }
+
+  private func bindAll(_ binder: inout Binder, _ details: [UInt8]?) {
     binder.add(Int64(kind.rawValue))
     binder.add(lastOrdinal)
     binder.add(memberCount)
@@ -134,6 +201,11 @@ extension RoomRow {
     binder.add(creationFingerprint)
     binder.add(created)
     binder.add(revision)
+    binder.add(workspace)
+    binder.add(isPublic ? 1 : 0)
+    binder.add(hasHadOwner ? 1 : 0)
+    binder.add(picture)
+    binder.add(topic)
     binder.add(name)
     binder.add(lastMessage?.id)
     binder.add(lastMessage?.sender)
@@ -142,6 +214,7 @@ extension RoomRow {
     binder.add(lastMessage?.revision)
     binder.add(lastMessage?.editedAt)
     binder.add(lastMessage?.deletedAt)
+    binder.add(details)
     binder.add(lastMessage?.text)
     binder.add(id)
   }
@@ -152,8 +225,10 @@ extension MemberRow {
     try CachedStatement(
       database,
       """
-      INSERT INTO member (role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, roomId, userId)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO member (
+        role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, silencedUntil, markerMessageId, markerTime,
+        unreadFrom, unreadMessageId, roomId, userId
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
     ).run(bindAll)
   }
@@ -163,7 +238,8 @@ extension MemberRow {
       database,
       """
       UPDATE member SET
-        role = ?, joinedPosition = ?, joinedTime = ?, joinedOrdinal = ?, marker = ?, mutedUntil = ?
+        role = ?, joinedPosition = ?, joinedTime = ?, joinedOrdinal = ?, marker = ?, mutedUntil = ?,
+        silencedUntil = ?, markerMessageId = ?, markerTime = ?, unreadFrom = ?, unreadMessageId = ?
       WHERE roomId = ? AND userId = ?
       """
     ).run(bindAll)
@@ -175,6 +251,11 @@ extension MemberRow {
     binder.add(joinedOrdinal)
     binder.add(marker)
     binder.add(mutedUntil)
+    binder.add(silencedUntil)
+    binder.add(read?.message)
+    binder.add(read?.time)
+    binder.add(unread?.ordinal)
+    binder.add(unread?.message)
     binder.add(room)
     binder.add(user)
   }

@@ -5,11 +5,13 @@ import GRDB
 /// One batch of events on its way into `rooms`. A room's row and a member's marker are written once, however many
 /// messages came.
 struct RoomsBatch {
-  private let database: Database
+  let database: Database
+  private let moderation: ModerationWriter
   private var drafts: [RoomID: RoomDraft] = [:]
 
   init(_ database: Database) {
     self.database = database
+    moderation = ModerationWriter(database)
   }
 
   func flush() throws {
@@ -29,9 +31,11 @@ struct RoomsBatch {
     switch event {
     case .registered(let registration):
       try Profiles.set(registration.nickname, of: user, database)
-    case .profileChanged(let profile):
-      try Profiles.set(profile.nickname, of: user, database)
-    case .credentialSet, .identityLinked, .emailSet, .disabled, .enabled, .preferencesSet, .sessionStarted,
+    case .profileChanged(let edit):
+      if let nickname = edit.nickname { try Profiles.set(nickname, of: user, database) }
+    case .preferencesSet(let preferences):
+      try HiddenReaders.set(!preferences.sharesReadMarkers, user, database)
+    case .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .disabled, .enabled, .sessionStarted,
       .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated, .deviceRemoved,
       .pushTokenMoved, .mediaUploaded, .erased:
       break
@@ -50,44 +54,70 @@ struct RoomsBatch {
     case .created, .admissionRepeated, .erased:
       break
     case .edited(let edit):
-      room.change {
-        if let name = edit.name { $0.name = name }
-        $0.revision = recorded.position
-      }
+      self.edit(room, edit, recorded.position)
     case .archived:
-      room.change {
-        guard $0.archived == nil else { return }
-        $0.archived = recorded.stamp
-        $0.revision = recorded.position
-      }
+      setArchived(recorded.stamp, of: room, recorded.position)
+    case .restored:
+      setArchived(nil, of: room, recorded.position)
+    case .deleted:
+      room.end(recorded.stamp)
     case .inviteCreated(let invite):
       try InviteWriter(database).create(invite, in: id, recorded)
     case .inviteRevoked(let invite):
       try InviteWriter(database).revoke(invite, in: id, recorded.stamp)
     case .memberJoined(let user, let role, let invite):
-      try admit(user, role, to: room, recorded.stamp)
+      try admit(user, role, to: room, .joined, recorded)
       if let invite { try InviteWriter(database).countUse(of: invite, in: id) }
     case .memberAdded(let user, let role):
-      try admit(user, role, to: room, recorded.stamp)
-    case .memberLeft(let user), .memberRemoved(let user):
-      try dismiss(user, from: room)
+      try admit(user, role, to: room, .added, recorded)
+    case .memberLeft(let user):
+      if try dismiss(user, from: room, recorded.stamp) { try moderation.note(.left, of: user, in: id, recorded) }
+    case .memberRemoved(let user):
+      if try dismiss(user, from: room, recorded.stamp) { try moderation.note(.removed, of: user, in: id, recorded) }
+    case .memberBanned(let user):
+      _ = try dismiss(user, from: room, recorded.stamp)
+      if try moderation.ban(user, in: id, recorded) { try moderation.note(.banned, of: user, in: id, recorded) }
+    case .memberUnbanned(let user):
+      if try moderation.unban(user, in: id) { try moderation.note(.unbanned, of: user, in: id, recorded) }
+    case .roleChanged(let user, let role):
+      try changeRole(of: user, to: role, in: room, recorded)
+    case .memberSilenced(let user, let until):
+      try room.member(user, database).change { $0.silencedUntil = until }
     case .muted(let user, let until):
       try room.member(user, database).change { $0.mutedUntil = until }
-    case .messageSent(let message, let author, let thread, let content):
-      if thread == nil { try send(message, author, content?.text, in: room, recorded) }
+    case .messageSent(let message, let author, nil, let content):
+      try send(message, author, content, in: room, recorded)
+      try endScheduling(in: room, event, recorded.stamp)
+    case .messageSent(let message, let author, let thread?, let content):
+      try sendInThread(message, in: thread, by: author, content?.details?.mentions, in: room, recorded)
+      try endScheduling(in: room, event, recorded.stamp)
     case .messageEdited(_, let place, let edit):
-      if !place.isInThread { self.edit(place.ordinal, edit?.text, in: room, recorded) }
+      try noteReply(at: place, in: room)
+      if !place.isInThread { self.edit(place.ordinal, edit, in: room, recorded) }
+      try changeMentions(edit?.mentions ?? Mentions(), at: place, in: room)
+      try callFollowers(edit?.mentions, at: place, in: room)
     case .messageDeleted(_, let place):
-      if !place.isInThread { try delete(place.ordinal, in: room, recorded) }
-    case .readMarkerMoved(let user, _, let ordinal):
-      try room.member(user, database).change { $0.marker = max($0.marker, ordinal) }
-    case .restored, .deleted, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced:
-      break
-    case .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned, .threadMarkerMoved, .markedUnread,
-      .threadFollowingSet, .messageScheduled, .scheduledMessageChanged, .scheduledMessageCancelled,
-      .scheduledMessageFailed:
-      break
+      try place.isInThread ? deleteInThread(place, in: room) : delete(place.ordinal, in: room, recorded)
+    case .threadMarkerMoved(let user, let message, let place):
+      try readInThread(user, to: message, at: place, in: room, recorded.occurredAt)
+    case .threadFollowingSet(let user, let root, let follows):
+      try setFollowing(user, root, follows, in: room)
+    case .readMarkerMoved(let user, let message, let ordinal):
+      try room.member(user, database).change { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
+    case .markedUnread(let user, let message, let ordinal):
+      try room.member(user, database).change { $0.unread = UnreadMark(ordinal: ordinal, message: message) }
+    case .messageScheduled, .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed:
+      room.noteScheduling()
+      try ScheduledRows(database).apply(event, in: id, recorded.stamp)
+    case .reactionAdded(_, let place, _, _), .reactionRemoved(_, let place, _, _), .messagePinned(_, let place),
+      .messageUnpinned(_, let place):
+      try noteReply(at: place, in: room)
     }
+  }
+
+  /// What was sent waits no more.
+  private func endScheduling(in room: RoomDraft, _ event: RoomEvent, _ stamp: Stamp) throws {
+    if try room.hasScheduled(database) { try ScheduledRows(database).apply(event, in: room.id, stamp) }
   }
 
   /// The first fact of a room is its creation; where that was erased, the room goes on without a name.
@@ -106,32 +136,74 @@ struct RoomsBatch {
     room.create(
       RoomRow(
         id: room.id, kind: creation?.kind ?? .group, name: creation?.name ?? "", creator: creation?.creator,
-        creationFingerprint: creation?.fingerprint, created: stamp, revision: stamp.position, archived: nil,
-        lastOrdinal: 0, memberCount: 0, deletedCount: 0, activity: stamp.position, lastMessage: nil))
+        creationFingerprint: creation?.fingerprint, created: stamp, workspace: creation?.workspace,
+        isPublic: creation?.isPublic ?? false, topic: creation?.topic.flatMap { $0.isEmpty ? nil : $0 },
+        revision: stamp.position, archived: nil, lastOrdinal: 0, memberCount: 0, deletedCount: 0,
+        activity: stamp.position, lastMessage: nil))
+  }
+
+  private func edit(_ room: RoomDraft, _ edit: RoomEdit, _ position: LogPosition) {
+    room.change {
+      if let name = edit.name { $0.name = name }
+      if let topic = edit.topic { $0.topic = topic.isEmpty ? nil : topic }
+      edit.picture?.apply(to: &$0.picture)
+      $0.revision = position
+    }
+  }
+
+  private func setArchived(_ stamp: Stamp?, of room: RoomDraft, _ position: LogPosition) {
+    room.change {
+      guard ($0.archived == nil) != (stamp == nil) else { return }
+      $0.archived = stamp
+      $0.revision = position
+    }
   }
 
   // MARK: - Members
 
-  private func admit(_ user: UserID, _ role: Role, to room: RoomDraft, _ stamp: Stamp) throws {
+  private func changeRole(
+    of user: UserID, to role: Role, in room: RoomDraft, _ recorded: RecordedEvent
+  ) throws {
+    let member = try room.member(user, database)
+    guard member.row != nil else { return }
+    member.change { $0.role = role }
+    if role == .owner { room.change { $0.hasHadOwner = true } }
+    try moderation.note(.roleChanged, of: user, role, in: room.id, recorded)
+  }
+
+  private func admit(
+    _ user: UserID, _ role: Role, to room: RoomDraft, _ change: MembershipChange, _ recorded: RecordedEvent
+  ) throws {
     let member = try room.member(user, database)
     guard member.row == nil, let last = room.row?.lastOrdinal else { return }
     member.admit(
       MemberRow(
-        room: room.id, user: user, role: role, joined: stamp, joinedOrdinal: last, marker: last, mutedUntil: nil))
-    room.change { $0.memberCount += 1 }
+        room: room.id, user: user, role: role, joined: recorded.stamp, joinedOrdinal: last, marker: last,
+        mutedUntil: nil, silencedUntil: try moderation.takeSilence(of: user, in: room.id)))
+    room.change {
+      $0.memberCount += 1
+      if role == .owner { $0.hasHadOwner = true }
+    }
+    try moderation.note(change, of: user, role, in: room.id, recorded)
   }
 
-  private func dismiss(_ user: UserID, from room: RoomDraft) throws {
+  /// - Returns: false when the user was no member.
+  private func dismiss(_ user: UserID, from room: RoomDraft, _ stamp: Stamp) throws -> Bool {
     let member = try room.member(user, database)
-    guard member.row != nil else { return }
+    guard let row = member.row else { return false }
+    if let until = row.silencedUntil, until > stamp.time {
+      try moderation.keepSilence(of: user, until: until, in: room.id, at: stamp.time)
+    }
     member.dismiss()
+    try unfollowAll(user, in: room.id)
     room.change { $0.memberCount -= 1 }
+    return true
   }
 
   // MARK: - Messages
 
   private func send(
-    _ message: MessageID, _ author: UserID, _ text: String?, in room: RoomDraft, _ recorded: RecordedEvent
+    _ message: MessageID, _ author: UserID, _ content: MessageContent?, in room: RoomDraft, _ recorded: RecordedEvent
   ) throws {
     var ordinal: UInt64 = 0
     room.change {
@@ -139,17 +211,19 @@ struct RoomsBatch {
       ordinal = $0.lastOrdinal
       $0.activity = recorded.position
       $0.lastMessage = MessageRow(
-        room: room.id, id: message, ordinal: ordinal, sender: author, text: text ?? "", sentAt: recorded.occurredAt,
-        position: recorded.position, revision: recorded.position, editedAt: nil, deletedAt: nil)
+        room: room.id, id: message, ordinal: ordinal, sender: author, text: content?.text ?? "",
+        details: content?.details, sentAt: recorded.occurredAt, position: recorded.position,
+        revision: recorded.position, editedAt: nil, deletedAt: nil)
     }
-    try room.member(author, database).change { $0.marker = max($0.marker, ordinal) }
+    try room.member(author, database).change { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
+    if let details = content?.details { try addMentions(details.mentions, at: .room(ordinal), to: room) }
   }
 
   /// Only the last message stands in a room's row.
-  private func edit(_ ordinal: UInt64, _ text: String?, in room: RoomDraft, _ recorded: RecordedEvent) {
+  private func edit(_ ordinal: UInt64, _ edit: MessageEdit?, in room: RoomDraft, _ recorded: RecordedEvent) {
     guard let last = room.row?.lastMessage, last.ordinal == ordinal, last.deletedAt == nil else { return }
     room.change {
-      $0.lastMessage?.text = text ?? ""
+      $0.lastMessage?.edit(edit)
       $0.lastMessage?.editedAt = recorded.occurredAt
       $0.lastMessage?.revision = recorded.position
     }
@@ -157,11 +231,33 @@ struct RoomsBatch {
 
   private func delete(_ ordinal: UInt64, in room: RoomDraft, _ recorded: RecordedEvent) throws {
     guard let last = room.row?.lastOrdinal, ordinal >= 1, ordinal <= last else { return }
-    guard try room.delete(ordinal, database), ordinal == last else { return }
+    guard try room.delete(ordinal, database) else { return }
+    try removeMentions(at: .room(ordinal), from: room)
+    guard ordinal == last else { return }
     room.change {
       $0.lastMessage?.text = ""
+      $0.lastMessage?.details = nil
       $0.lastMessage?.deletedAt = recorded.occurredAt
       $0.lastMessage?.revision = recorded.position
+    }
+  }
+}
+
+extension MemberRow {
+  /// The marker moves forward only; a move that reaches what was to be shown as unread lifts that mark.
+  fileprivate mutating func read(to message: MessageID, ordinal: UInt64, at time: Timestamp) {
+    if let mark = unread, mark.ordinal <= ordinal { unread = nil }
+    guard ordinal > marker else { return }
+    marker = ordinal
+    read = ReadPoint(message: message, time: time)
+  }
+}
+
+extension PictureEdit {
+  func apply(to picture: inout MediaID?) {
+    switch self {
+    case .set(let media): picture = media
+    case .remove: picture = nil
     }
   }
 }

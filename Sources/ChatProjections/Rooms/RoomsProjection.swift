@@ -2,7 +2,8 @@ package import ChatDomain
 import ChatPrimitives
 package import GRDB
 
-/// Rooms with their members, invites, markers and last messages, and what unread counts are made of.
+/// Workspaces, and rooms with their members, invites, bans, markers and last messages, and what unread counts are made
+/// of.
 ///
 /// An erased first fact makes a room without a name, as the deciders see it; any other erased fact leaves no trace. A
 /// message whose text was erased still takes its ordinal.
@@ -10,84 +11,25 @@ package struct RoomsProjection: Projection {
   package typealias Queries = RoomsQueries
 
   package static let name = "rooms"
-  package static let schemaVersion = 1
-  package static let secretColumns: Set<String> = ["invite.tokenHash", "room.fingerprint"]
+  package static let schemaVersion = 2
+  package static let secretColumns: Set<String> = [
+    "invite.tokenHash", "room.fingerprint", "deletedRoom.fingerprint", "workspaceInvite.tokenHash",
+    "workspace.fingerprint",
+  ]
+
+  package static let needsUpkeep = true
+
+  private var log = LogEmptying()
 
   package init() {}
 
-  /// In `room` the text stands last, so that counting reads no overflow page of a long one.
-  package static func createTables(_ database: Database) throws {
-    try database.execute(
-      sql: """
-        CREATE TABLE room (
-          id BLOB PRIMARY KEY NOT NULL,
-          kind INTEGER NOT NULL,
-          lastOrdinal INTEGER NOT NULL,
-          memberCount INTEGER NOT NULL,
-          deletedCount INTEGER NOT NULL,
-          activity INTEGER NOT NULL,
-          archivedPosition INTEGER,
-          archivedTime INTEGER,
-          creator BLOB,
-          fingerprint BLOB,
-          createdPosition INTEGER NOT NULL,
-          createdTime INTEGER NOT NULL,
-          revision INTEGER NOT NULL,
-          name TEXT NOT NULL,
-          lastMessageId BLOB,
-          lastMessageSender BLOB,
-          lastMessageSentAt INTEGER,
-          lastMessagePosition INTEGER,
-          lastMessageRevision INTEGER,
-          lastMessageEditedAt INTEGER,
-          lastMessageDeletedAt INTEGER,
-          lastMessageText TEXT
-        ) STRICT, WITHOUT ROWID;
+  package static func createTables(_ database: Database) throws { try RoomsTables.create(database) }
 
-        CREATE TABLE member (
-          roomId BLOB NOT NULL,
-          userId BLOB NOT NULL,
-          role INTEGER NOT NULL,
-          joinedPosition INTEGER NOT NULL,
-          joinedTime INTEGER NOT NULL,
-          joinedOrdinal INTEGER NOT NULL,
-          marker INTEGER NOT NULL,
-          mutedUntil INTEGER,
-          PRIMARY KEY (roomId, userId)
-        ) STRICT, WITHOUT ROWID;
-
-        CREATE TABLE invite (
-          roomId BLOB NOT NULL,
-          id BLOB NOT NULL,
-          tokenHash BLOB NOT NULL,
-          role INTEGER NOT NULL,
-          expiresAt INTEGER NOT NULL,
-          maximumUses INTEGER,
-          uses INTEGER NOT NULL,
-          createdPosition INTEGER NOT NULL,
-          createdTime INTEGER NOT NULL,
-          creator BLOB,
-          revokedPosition INTEGER,
-          revokedTime INTEGER,
-          PRIMARY KEY (roomId, id)
-        ) STRICT, WITHOUT ROWID;
-        """)
-    try Profiles.createTable(database)
-    try DeletionTree.createTable(database)
-    try StreamVersions.createTable(database)
-  }
-
-  package static func createIndexes(_ database: Database) throws {
-    try database.execute(
-      sql: """
-        CREATE INDEX member_by_user ON member (userId, roomId);
-        CREATE INDEX member_by_join ON member (roomId, joinedPosition);
-        CREATE INDEX invite_by_token ON invite (tokenHash);
-        """)
-  }
+  package static func createIndexes(_ database: Database) throws { try RoomsTables.createIndexes(database) }
 
   package mutating func apply(_ events: ArraySlice<RecordedEvent>, to database: Database) throws {
     var batch = RoomsBatch(database)
+    let workspaces = WorkspaceWriter(database)
     var versions = StreamVersions()
     for recorded in events {
       switch recorded.event {
@@ -95,10 +37,32 @@ package struct RoomsProjection: Projection {
       case .room(let room, let event):
         try batch.apply(event, in: room, recorded)
         versions.note(room.uuid, recorded.version)
-      case .workspace, .server: break
+        log.note(event)
+      case .workspace(let workspace, let event): try workspaces.apply(event, in: workspace, recorded)
+      case .server: break
       }
     }
     try batch.flush()
     try versions.flush(database)
   }
+
+  package mutating func upkeep(_ database: Database, isIdle: Bool) throws -> UpkeepOutcome {
+    try log.step(database)
+  }
+
+  package static let clearedPlaces = [
+    Clearing.Place(scope: .room, table: "member", owner: "roomId", key: "userId"),
+    Clearing.Place(scope: .room, table: "invite", owner: "roomId", key: "id"),
+    Clearing.Place(scope: .room, table: "ban", owner: "roomId", key: "userId"),
+    Clearing.Place(scope: .room, table: "silencedAway", owner: "roomId", key: "userId"),
+    Clearing.Place(scope: .room, table: "joinHistory", owner: "roomId", key: "position"),
+    Clearing.Place(scope: .room, table: "ordinalSet", owner: "owner", isPrefix: true, key: "owner, level, bucket"),
+    Clearing.Place(scope: .room, table: "thread", owner: "roomId", key: "root"),
+    Clearing.Place(scope: .room, table: "threadFollower", owner: "roomId", key: "root, userId"),
+    Clearing.Place(scope: .room, table: "scheduled", owner: "roomId", key: "messageId"),
+    Clearing.Place(scope: .room, table: "mention", owner: "roomId", key: "thread, ordinal, userId"),
+    Clearing.Place(scope: .workspace, table: "workspaceMember", owner: "workspaceId", key: "userId"),
+    Clearing.Place(scope: .workspace, table: "workspaceInvite", owner: "workspaceId", key: "id"),
+    Clearing.Place(scope: .workspace, table: "invitation", owner: "workspaceId", key: "userId"),
+  ]
 }

@@ -32,16 +32,37 @@ package struct RoomsQueries: ReadModelQueries {
     let rooms = try found.prefix(limit).compactMap { try roomListRow($0, for: user) }
     return RoomListPage(
       rooms: rooms,
-      nicknames: try Profiles.nicknames(of: rooms.lazy.compactMap { $0.room.lastMessage?.sender }, database),
+      nicknames: try nicknames(in: rooms),
       next: found.count > limit ? rooms.last?.room.activity : nil)
   }
 
   /// The room as the user sees it, archived or not; nil when the user is not a member or there is no such room.
   package func roomListRow(_ id: RoomID, for user: UserID) throws -> RoomListRow? {
     guard let member = try member(user, of: id), let room = try room(id) else { return nil }
+    let participants = room.kind == .direct ? try participants(of: id) : []
     let unread = try unreadCount(
-      UnreadParts(room: id, lastOrdinal: room.lastOrdinal, deletedCount: room.deletedCount, marker: member.marker))
-    return RoomListRow(room: room, member: member, unreadCount: unread, mentionCount: 0)
+      UnreadParts(
+        room: id, lastOrdinal: room.lastOrdinal, deletedCount: room.deletedCount, readThrough: member.readThrough))
+    let mentions = unread > 0 ? try mentionCount(of: user, in: id, after: member.readThrough) : 0
+    return RoomListRow(
+      room: room, member: member, participants: participants, unreadCount: unread, mentionCount: mentions)
+  }
+
+  /// Of the last messages' senders and of the direct rooms' members.
+  package func nicknames(in rooms: [RoomListRow]) throws -> [UserID: String] {
+    try Profiles.nicknames(
+      of: rooms.lazy.flatMap { [$0.room.lastMessage?.sender].compactMap { $0 } + $0.participants }, database)
+  }
+
+  private func participants(of room: RoomID) throws -> [UserID] {
+    try CachedStatement(database, "SELECT userId FROM member WHERE roomId = ? ORDER BY userId")
+      .all({ $0.add(room) }) { try $0.id() }
+  }
+
+  /// Whether there was such a room once.
+  func isDeleted(_ room: RoomID) throws -> Bool {
+    try CachedStatement(database, "SELECT 1 FROM deletedRoom WHERE id = ?").first({ $0.add(room) }, { _ in true })
+      ?? false
   }
 
   /// The room whoever asks: the caller has checked that they may.
@@ -52,8 +73,9 @@ package struct RoomsQueries: ReadModelQueries {
 
   static let roomColumns = """
     id, kind, lastOrdinal, memberCount, deletedCount, activity, archivedPosition, archivedTime, creator, fingerprint,
-    createdPosition, createdTime, revision, name, lastMessageId, lastMessageSender, lastMessageSentAt,
-    lastMessagePosition, lastMessageRevision, lastMessageEditedAt, lastMessageDeletedAt, lastMessageText
+    createdPosition, createdTime, revision, workspaceId, isPublic, hasHadOwner, picture, topic, name, lastMessageId,
+    lastMessageSender, lastMessageSentAt, lastMessagePosition, lastMessageRevision, lastMessageEditedAt,
+    lastMessageDeletedAt, lastMessageDetails, lastMessageText
     """
 
   static func readRoom(_ row: inout ColumnReader) throws -> RoomRow {
@@ -66,16 +88,24 @@ package struct RoomsQueries: ReadModelQueries {
     let archived = try row.optionalStamp()
     return try RoomRow(
       id: id, kind: kind, name: "", creator: row.optional { try $0.id() },
-      creationFingerprint: row.optional { try $0.fingerprint() }, created: row.stamp(), revision: row.position(),
-      archived: archived, lastOrdinal: lastOrdinal, memberCount: memberCount, deletedCount: deletedCount,
+      creationFingerprint: row.optional { try $0.fingerprint() }, created: row.stamp(), isPublic: false,
+      revision: row.position(), archived: archived, lastOrdinal: lastOrdinal, memberCount: memberCount,
+      deletedCount: deletedCount,
       activity: activity, lastMessage: nil
     ).completed(from: &row)
   }
 
   // MARK: - Members
 
+  /// nil also where the room is deleted and its members are still to be cleared.
   package func member(_ user: UserID, of room: RoomID) throws -> MemberRow? {
-    try CachedStatement(database, "SELECT \(Self.memberColumns) FROM member WHERE roomId = ? AND userId = ?").first(
+    try CachedStatement(
+      database,
+      """
+      SELECT \(Self.memberColumns) FROM member
+      WHERE roomId = ? AND userId = ? AND EXISTS (SELECT 1 FROM room WHERE room.id = member.roomId)
+      """
+    ).first(
       {
         $0.add(room)
         $0.add(user)
@@ -103,55 +133,21 @@ package struct RoomsQueries: ReadModelQueries {
       next: found.count > limit ? members.last?.joined.position : nil)
   }
 
-  static let memberColumns = "roomId, userId, role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil"
+  static let memberColumns = """
+    roomId, userId, role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, silencedUntil, markerMessageId,
+    markerTime, unreadFrom, unreadMessageId
+    """
 
   static func readMember(_ row: inout ColumnReader) throws -> MemberRow {
     try MemberRow(
       room: row.id(), user: row.id(), role: row.choice(), joined: row.stamp(), joinedOrdinal: row.unsigned(),
-      marker: row.unsigned(), mutedUntil: row.optional { try $0.time() })
+      marker: row.unsigned(), mutedUntil: row.optional { try $0.time() },
+      silencedUntil: row.optional { try $0.time() }, read: readPoint(&row), unread: readUnreadMark(&row))
   }
 
   /// The nicknames of those users who have one.
   package func nicknames(of users: some Sequence<UserID>) throws -> [UserID: String] {
     try Profiles.nicknames(of: users, database)
-  }
-
-  // MARK: - Invites
-
-  /// - Parameter tokenHash: SHA-256 of the token.
-  package func invite(tokenHash: [UInt8]) throws -> InviteRow? {
-    try CachedStatement(database, "SELECT \(Self.inviteColumns) FROM invite WHERE tokenHash = ?")
-      .first({ $0.add(tokenHash) }, Self.readInvite)
-  }
-
-  package func invite(_ id: InviteID, of room: RoomID) throws -> InviteRow? {
-    try CachedStatement(database, "SELECT \(Self.inviteColumns) FROM invite WHERE roomId = ? AND id = ?").first(
-      {
-        $0.add(room)
-        $0.add(id)
-      }, Self.readInvite)
-  }
-
-  /// Every invite that the room ever had, in the order of their making.
-  package func invites(of room: RoomID) throws -> [InviteRow] {
-    try CachedStatement(
-      database, "SELECT \(Self.inviteColumns) FROM invite WHERE roomId = ? ORDER BY createdPosition, id"
-    ).all({ $0.add(room) }, Self.readInvite)
-  }
-
-  static let inviteColumns = """
-    roomId, id, tokenHash, role, expiresAt, maximumUses, uses, createdPosition, createdTime, creator, revokedPosition,
-    revokedTime
-    """
-
-  static func readInvite(_ row: inout ColumnReader) throws -> InviteRow {
-    let room: RoomID = try row.id()
-    let invite = try Invite(
-      id: row.id(), tokenHash: row.bytes(), role: row.choice(), expiresAt: row.time(),
-      maximumUses: row.optional { try $0.narrow() })
-    return try InviteRow(
-      room: room, invite: invite, uses: row.unsigned(), created: row.stamp(), creator: row.optional { try $0.id() },
-      revoked: row.optionalStamp())
   }
 }
 
@@ -159,15 +155,22 @@ extension RoomRow {
   /// With the columns that stand last, because they may be long.
   fileprivate func completed(from row: inout ColumnReader) throws -> RoomRow {
     var room = self
+    room.workspace = try row.optional { try $0.id() }
+    room.isPublic = try row.number() != 0
+    room.hasHadOwner = try row.number() != 0
+    room.picture = try row.optional { try $0.id() }
+    room.topic = try row.optional { try $0.text() }
     room.name = try row.text()
     guard !row.isNull else { return room }
     let message = try (
       id: row.id(MessageID.self), sender: row.id(UserID.self), sentAt: row.time(), position: row.position(),
-      revision: row.position(), editedAt: row.optional { try $0.time() }, deletedAt: row.optional { try $0.time() }
+      revision: row.position(), editedAt: row.optional { try $0.time() }, deletedAt: row.optional { try $0.time() },
+      details: row.optionalDetails()
     )
     room.lastMessage = try MessageRow(
-      room: id, id: message.id, ordinal: lastOrdinal, sender: message.sender, text: row.text(), sentAt: message.sentAt,
-      position: message.position, revision: message.revision, editedAt: message.editedAt, deletedAt: message.deletedAt)
+      room: id, id: message.id, ordinal: lastOrdinal, sender: message.sender, text: row.text(),
+      details: message.details, sentAt: message.sentAt, position: message.position, revision: message.revision,
+      editedAt: message.editedAt, deletedAt: message.deletedAt)
     return room
   }
 }

@@ -103,6 +103,10 @@ extension Binder {
   package mutating func add<Entity>(_ id: ID<Entity>) { add(id.uuid) }
   package mutating func add(_ position: LogPosition) { add(position.value) }
   package mutating func add(_ time: Timestamp) { add(time.milliseconds) }
+  package mutating func add(_ place: MessagePlace) {
+    add(place.thread)
+    add(place.ordinal)
+  }
   package mutating func add(_ role: Role) { add(Int64(role.rawValue)) }
 
   package mutating func add(_ stamp: Stamp) {

@@ -47,8 +47,7 @@ struct SearchBatch {
         $0.add(room.number)
       }
     }
-    let erase = try CachedStatement(database, "INSERT OR IGNORE INTO erasure (shard) VALUES (?)")
-    for number in stale.sorted() { try erase.run { $0.add(number) } }
+    for number in stale.sorted() { try SearchShard(number: number).noteStale(database) }
   }
 
   // MARK: - Events
@@ -57,7 +56,7 @@ struct SearchBatch {
     switch event {
     case .created, .erased:
       // An erased first fact was the creation.
-      if try room(id) == nil { try create(id) }
+      if try room(id) == nil { try create(id, recorded.position) }
     case .memberJoined(let user, _, _), .memberAdded(let user, _):
       try admit(user, to: id)
     case .memberLeft(let user), .memberRemoved(let user), .memberBanned(let user):
@@ -88,9 +87,12 @@ struct SearchBatch {
     return found
   }
 
-  /// Rooms are numbered as they come.
-  private mutating func create(_ id: RoomID) throws {
-    try CachedStatement(database, "INSERT INTO room (id, lastOrdinal) VALUES (?, 0)").run { $0.add(id) }
+  /// A room's number is the position of its first event: no other has it, also when it is gone.
+  private mutating func create(_ id: RoomID, _ position: LogPosition) throws {
+    try CachedStatement(database, "INSERT INTO room (number, id, lastOrdinal) VALUES (?, ?, 0)").run {
+      $0.add(position)
+      $0.add(id)
+    }
     rooms[id] = nil
   }
 
@@ -112,13 +114,12 @@ struct SearchBatch {
     }
   }
 
-  /// Nobody sees it any more, and all that was said in it goes.
+  /// Without its row nothing of it is found. What was said in it goes afterwards.
   private mutating func close(_ id: RoomID) throws {
     guard let room = try room(id) else { return }
-    try CachedStatement(database, "DELETE FROM member WHERE room = ?").run { $0.add(room.number) }
-    let positions = try CachedStatement(database, "SELECT wording FROM place WHERE room = ?").all(
-      { $0.add(room.number) }, { try $0.position() })
-    for position in positions { try erase(position) }
+    try CachedStatement(database, "DELETE FROM room WHERE number = ?").run { $0.add(room.number) }
+    rooms[id] = .some(nil)
+    try SearchClosing.note(room.number, database)
   }
 
   // MARK: - Messages
@@ -201,16 +202,9 @@ struct SearchBatch {
         { $0.add(current) }, { try Wording(&$0) })
   }
 
-  /// Overwrites a wording where it stands. Its words are in the shard still, until that is made anew.
+  /// Its words are in the shard still, until that is made anew.
   private mutating func erase(_ position: LogPosition) throws {
-    let changed = try CachedStatement(
-      database,
-      """
-      UPDATE wording SET isGone = 1, text = zeroblob(length(text)), extra = zeroblob(length(extra))
-      WHERE position = ? AND isGone = 0
-      """
-    ).run { $0.add(position) }
-    if changed > 0 { stale.insert(SearchShard(of: position).number) }
+    if try Wording.erase(at: position, database) { stale.insert(SearchShard(of: position).number) }
   }
 }
 

@@ -11,7 +11,7 @@ package struct SearchProjection: Projection {
   package typealias Queries = SearchQueries
 
   package static let name = "search"
-  package static let schemaVersion = 1
+  package static let schemaVersion = 2
   package static let needsUpkeep = true
 
   private var upkeepPace = SearchUpkeepPace()
@@ -72,11 +72,16 @@ package struct SearchProjection: Projection {
         CREATE TABLE erasure (
           shard INTEGER PRIMARY KEY
         ) STRICT;
+
+        CREATE TABLE closing (
+          room INTEGER PRIMARY KEY
+        ) STRICT;
         """)
   }
 
   /// The full text, which is far faster made of all wordings at once. From here on it is kept along.
   package static func createIndexes(_ database: Database) throws {
+    while try SearchClosing.step(database) {}
     for shard in try SearchShard.all(database) {
       try shard.create(database)
       try shard.fill(database)
@@ -112,12 +117,13 @@ package struct SearchProjection: Projection {
   /// there was time. What the shard says of wordings that are not gone depends on the events alone.
   package static func comparison(of table: String) -> TableComparison {
     if table == "erasure" { return .none }
-    guard SearchShard.isOwn(table) else { return .rows }
+    guard SearchShard.isOwn(table) else { return SearchClosing.comparison(of: table) }
     guard SearchShard.isTermTable(table) else { return .none }
     return .selected(
       """
       SELECT term, doc FROM \(table)
-      WHERE EXISTS (SELECT 1 FROM wording WHERE position = doc AND isGone = 0)
+      WHERE EXISTS (
+        SELECT 1 FROM wording WHERE position = doc AND isGone = 0 AND room NOT IN (SELECT room FROM closing))
       """, key: 2)
   }
 }

@@ -24,6 +24,7 @@ package struct SearchQueries: ReadModelQueries {
   ///   - place: where the page before ended.
   ///   - limit: how many hits at most, at least one.
   /// - Returns: nil when the request names a room that the user is no member of.
+  /// - Throws: `SearchPlaceOutgrown`.
   package func page(
     _ request: SearchRequest, from place: SearchPlace? = nil, limit: Int, windowHits: Int = windowHits,
     pageCost: Int = pageCost
@@ -45,7 +46,12 @@ package struct SearchQueries: ReadModelQueries {
     var page = SearchPage(hits: [], next: place, position: place.bound)
     var reading = SearchReading(database, request, rooms: wanted, cost: pageCost)
     while page.hits.count < limit, let next = page.next, !wanted.isEmpty {
-      let window = try reading.window(newest: next.newest, oldest: next.oldest, hits: windowHits)
+      let window =
+        if let oldest = next.oldest {
+          try reading.window(newest: next.newest, oldest: oldest, hits: windowHits)
+        } else {
+          try reading.window(newest: next.newest, hits: windowHits)
+        }
       let rest = window.hits.filter { hit in next.after.map { $0 < hit.order } ?? true }
         .sorted { $0.order < $1.order }
       let taken = rest.prefix(limit - page.hits.count)

@@ -2,6 +2,9 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
+/// A place whose window takes far more than one may: no page gave it, or the user joined rooms since of which it is full.
+package struct SearchPlaceOutgrown: Error {}
+
 /// Reads windows of hits out of one snapshot, from the newest shard back.
 struct SearchReading {
   struct Window {
@@ -18,6 +21,8 @@ struct SearchReading {
 
   /// So many of a user's rooms are asked of the index; of more, it is asked for all rooms, and the rows tell.
   private static let labelledRooms = 256
+  /// So many times as much as when it was first shown may a window hold: the user may have joined rooms since.
+  private static let grownWindow = 2
 
   private let database: Database
   private let request: SearchRequest
@@ -26,12 +31,15 @@ struct SearchReading {
   private let words: String
   private let expression: String
   private let shardCost: Int
+  private let pageCost: Int
+  /// What is left of it.
   private var cost: Int
 
   init(_ database: Database, _ request: SearchRequest, rooms: [Int64: RoomID], cost: Int) {
     self.database = database
     self.request = request
     self.rooms = rooms
+    pageCost = cost
     self.cost = cost
     words = request.words.expression
     var labels: [String] = []
@@ -48,26 +56,38 @@ struct SearchReading {
   /// Whether no more may be looked at for this page.
   var isSpent: Bool { cost <= 0 }
 
-  /// - Parameters:
-  ///   - oldest: where the window ends; nil to have it end after so many hits, or when enough was looked at.
-  mutating func window(newest: LogPosition, oldest: LogPosition?, hits limit: Int) throws -> Window {
-    var window = Window(hits: [], oldest: oldest ?? .first)
-    let most = oldest == nil ? limit : .max
-    for shard in try shards(from: oldest ?? .first, through: newest) {
-      let positions = shard.positions.clamped(to: window.oldest.value...newest.value)
-      guard try holdsWords(shard, positions) else { continue }
-      cost -= shardCost
-      let reached = try read(shard, positions, into: &window, most: most, mayStop: oldest == nil)
-      if let reached {
-        window.oldest = reached
-        break
-      }
-      if cost <= 0, oldest == nil {
-        window.oldest = LogPosition(max(1, positions.lowerBound))
-        break
-      }
-    }
+  /// A window that ends where there are hits enough, or when enough was looked at.
+  mutating func window(newest: LogPosition, hits limit: Int) throws -> Window {
+    var window = Window(hits: [], oldest: .first)
+    if let reached = try read(.first, newest, into: &window.hits, most: limit) { window.oldest = reached }
     return window
+  }
+
+  /// A window that was shown before, whose ends are known.
+  /// - Throws: `SearchPlaceOutgrown` when it takes far more than a window may.
+  mutating func window(newest: LogPosition, oldest: LogPosition, hits limit: Int) throws -> Window {
+    var window = Window(hits: [], oldest: oldest)
+    let growth = (Self.grownWindow - 1) * pageCost
+    cost += growth
+    let reached = try read(oldest, newest, into: &window.hits, most: limit * Self.grownWindow)
+    if let reached, reached > oldest { throw SearchPlaceOutgrown() }
+    cost -= growth
+    return window
+  }
+
+  /// - Returns: where reading stopped, for there are hits enough or too much was looked at; nil when it came to the end.
+  private mutating func read(
+    _ oldest: LogPosition, _ newest: LogPosition, into hits: inout [Candidate], most: Int
+  ) throws -> LogPosition? {
+    for shard in try shards(from: oldest, through: newest) {
+      let positions = shard.positions.clamped(to: oldest.value...newest.value)
+      if try holdsWords(shard) {
+        cost -= shardCost
+        if let reached = try read(shard, positions, into: &hits, most: most) { return reached }
+      }
+      if cost <= 0 { return LogPosition(positions.lowerBound) }
+    }
+    return nil
   }
 
   /// The newest first, without those whose messages are all too old or too new.
@@ -87,7 +107,7 @@ struct SearchReading {
       }, { SearchShard(number: try $0.unsigned()) })
   }
 
-  private mutating func holdsWords(_ shard: SearchShard, _ positions: ClosedRange<UInt64>) throws -> Bool {
+  private mutating func holdsWords(_ shard: SearchShard) throws -> Bool {
     cost -= request.words.terms.count
     return try CachedStatement(database, "SELECT 1 FROM \(shard.table) WHERE \(shard.table) MATCH ? LIMIT 1")
       .first({ $0.add(words) }, { _ in true }) ?? false
@@ -95,7 +115,7 @@ struct SearchReading {
 
   /// - Returns: where reading stopped before the shard's end, for there are hits enough or too much was looked at.
   private mutating func read(
-    _ shard: SearchShard, _ positions: ClosedRange<UInt64>, into window: inout Window, most: Int, mayStop: Bool
+    _ shard: SearchShard, _ positions: ClosedRange<UInt64>, into hits: inout [Candidate], most: Int
   ) throws -> LogPosition? {
     let candidates = try CachedStatement(
       database,
@@ -113,9 +133,9 @@ struct SearchReading {
       },
       { row in
         let position = try row.position()
-        if let found = try candidate(at: position) { window.hits.append(found) }
+        if let found = try candidate(at: position) { hits.append(found) }
         cost -= 1
-        if mayStop, window.hits.count >= most || cost <= 0 { stopped = position }
+        if hits.count >= most || cost <= 0 { stopped = position }
         return stopped == nil
       })
     self.cost = cost

@@ -118,7 +118,27 @@ struct SearchShard {
   }
 }
 
+extension SearchShard {
+  /// Words of what is gone stand in it: it is to be made anew.
+  func noteStale(_ database: Database) throws {
+    try CachedStatement(database, "INSERT OR IGNORE INTO erasure (shard) VALUES (?)").run { $0.add(self.number) }
+  }
+}
+
 extension Wording {
+  /// Overwrites a wording where it stands: what it says, and who says it.
+  /// - Returns: whether it was there.
+  static func erase(at position: LogPosition, _ database: Database) throws -> Bool {
+    try CachedStatement(
+      database,
+      """
+      UPDATE wording SET isGone = 1, sender = zeroblob(length(sender)), text = zeroblob(length(text)),
+        extra = zeroblob(length(extra))
+      WHERE position = ? AND isGone = 0
+      """
+    ).run { $0.add(position) } > 0
+  }
+
   static let columns = "position, room, thread, ordinal, sender, sentAt, hasMedia, text, extra"
 
   /// Of a row with these columns.

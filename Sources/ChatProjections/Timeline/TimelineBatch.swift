@@ -1,10 +1,11 @@
 import ChatDomain
 import ChatPrimitives
+import EventStore
 import GRDB
 
 /// One batch of events on its way into `timeline`.
 struct TimelineBatch {
-  private let database: Database
+  let database: Database
   private let insert: CachedStatement
   private var ordinals: OrdinalCounter
 
@@ -14,8 +15,8 @@ struct TimelineBatch {
     insert = try CachedStatement(
       database,
       """
-      INSERT INTO message (roomId, ordinal, messageId, sender, sentAt, position, revision, text)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO message (roomId, thread, ordinal, messageId, sender, sentAt, position, revision, details, text)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
   }
 
@@ -27,9 +28,10 @@ struct TimelineBatch {
     switch event {
     case .registered(let registration):
       try Profiles.set(registration.nickname, of: user, database)
-    case .profileChanged(let profile):
-      try Profiles.set(profile.nickname, of: user, database)
-    case .credentialSet, .identityLinked, .emailSet, .disabled, .enabled, .preferencesSet, .sessionStarted,
+    case .profileChanged(let edit):
+      if let nickname = edit.nickname { try Profiles.set(nickname, of: user, database) }
+    case .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .disabled, .enabled, .preferencesSet,
+      .sessionStarted,
       .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated, .deviceRemoved,
       .pushTokenMoved, .mediaUploaded, .erased:
       break
@@ -45,21 +47,27 @@ struct TimelineBatch {
       try create(room)
     case .memberJoined(let user, _, _), .memberAdded(let user, _):
       try admit(user, to: room)
-    case .memberLeft(let user), .memberRemoved(let user):
+    case .memberLeft(let user), .memberRemoved(let user), .memberBanned(let user):
       try CachedStatement(database, "DELETE FROM member WHERE roomId = ? AND userId = ?").run {
         $0.add(room)
         $0.add(user)
       }
     case .messageSent(let message, let author, let thread, let content):
-      if thread == nil { try send(message, author, content?.text ?? "", in: room, recorded) }
+      try send(message, author, thread, content, in: room, recorded)
     case .messageEdited(_, let place, let edit):
-      if !place.isInThread { try self.edit(place.ordinal, edit?.text ?? "", in: room, recorded) }
+      try self.edit(place, edit, in: room, recorded)
     case .messageDeleted(_, let place):
-      if !place.isInThread { try delete(place.ordinal, in: room, recorded) }
-    case .deleted, .memberBanned:
-      break
-    case .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned:
-      break
+      try delete(place, in: room, recorded)
+    case .deleted:
+      try end(room)
+    case .reactionAdded(_, let place, let user, let emoji):
+      try react(emoji, by: user, at: place, in: room, recorded)
+    case .reactionRemoved(_, let place, let user, let emoji):
+      try unreact(emoji, by: user, at: place, in: room)
+    case .messagePinned(let message, let place):
+      try pin(message, at: place, in: room, recorded)
+    case .messageUnpinned(_, let place):
+      try unpin(at: place, in: room)
     case .edited, .archived, .restored, .inviteCreated, .inviteRevoked, .admissionRepeated, .roleChanged,
       .memberUnbanned, .memberSilenced, .muted, .readMarkerMoved, .threadMarkerMoved, .markedUnread,
       .threadFollowingSet, .messageScheduled, .scheduledMessageChanged, .scheduledMessageCancelled,
@@ -74,6 +82,14 @@ struct TimelineBatch {
     ordinals.noteCreated(room)
   }
 
+  /// Without its row the room is found by nobody. Its messages are cleared afterwards.
+  private mutating func end(_ room: RoomID) throws {
+    guard try ordinals.exists(room) else { return }
+    try CachedStatement(database, "DELETE FROM room WHERE id = ?").run { $0.add(room) }
+    ordinals.noteDeleted(room)
+    try Clearing.note(room, .room, database)
+  }
+
   private mutating func admit(_ user: UserID, to room: RoomID) throws {
     guard try ordinals.exists(room) else { return }
     try CachedStatement(
@@ -85,50 +101,74 @@ struct TimelineBatch {
   }
 
   private mutating func send(
-    _ message: MessageID, _ author: UserID, _ text: String, in room: RoomID, _ recorded: RecordedEvent
+    _ message: MessageID, _ author: UserID, _ thread: ThreadPlace?, _ content: MessageContent?, in room: RoomID,
+    _ recorded: RecordedEvent
   ) throws {
-    guard let ordinal = try ordinals.next(in: room) else { return }
+    guard let place = try place(in: room, thread) else { return }
+    let details = try content?.details.map(DetailsCodec.encode)
     try insert.run {
       $0.add(room)
-      $0.add(ordinal)
+      $0.add(place)
       $0.add(message)
       $0.add(author)
       $0.add(recorded.occurredAt)
       $0.add(recorded.position)
       $0.add(recorded.position)
-      $0.add(text)
+      $0.add(details)
+      $0.add(content?.text ?? "")
     }
+    if let thread { try countReply(thread, by: author, in: room, recorded) }
   }
 
-  private func edit(_ ordinal: UInt64, _ text: String, in room: RoomID, _ recorded: RecordedEvent) throws {
+  /// Nil where there is no such room.
+  private mutating func place(in room: RoomID, _ thread: ThreadPlace?) throws -> MessagePlace? {
+    if let thread { return try ordinals.exists(room) ? thread.place : nil }
+    return try ordinals.next(in: room).map(MessagePlace.room)
+  }
+
+  /// The message, unless it was deleted or is not there.
+  private func standing(_ place: MessagePlace, in room: RoomID) throws -> MessageRow? {
+    let row = try TimelineQueries(database).messages(of: room, thread: place.thread, place.run).first
+    return row?.deletedAt == nil ? row : nil
+  }
+
+  private func edit(_ place: MessagePlace, _ edit: MessageEdit?, in room: RoomID, _ recorded: RecordedEvent) throws {
+    guard var message = try standing(place, in: room) else { return }
+    try keepRevision(message)
+    message.edit(edit)
+    let details = try message.details.map(DetailsCodec.encode)
     try CachedStatement(
       database,
       """
-      UPDATE message SET text = ?, editedAt = ?, revision = ?
-      WHERE roomId = ? AND ordinal = ? AND deletedAt IS NULL
+      UPDATE message SET text = ?, details = ?, editedAt = ?, revision = ?
+      WHERE roomId = ? AND thread = ? AND ordinal = ?
       """
     ).run {
-      $0.add(text)
+      $0.add(message.text)
+      $0.add(details)
       $0.add(recorded.occurredAt)
       $0.add(recorded.position)
       $0.add(room)
-      $0.add(ordinal)
+      $0.add(place)
     }
   }
 
-  /// The row stays, so that the ordinals stay without gaps; the text goes.
-  private func delete(_ ordinal: UInt64, in room: RoomID, _ recorded: RecordedEvent) throws {
+  /// The row stays, so that the ordinals stay without gaps; what it says goes, with all that hangs from it.
+  private func delete(_ place: MessagePlace, in room: RoomID, _ recorded: RecordedEvent) throws {
+    guard let message = try standing(place, in: room) else { return }
     try CachedStatement(
       database,
       """
-      UPDATE message SET text = '', deletedAt = ?, revision = ?
-      WHERE roomId = ? AND ordinal = ? AND deletedAt IS NULL
+      UPDATE message SET text = '', details = NULL, deletedAt = ?, revision = ?
+      WHERE roomId = ? AND thread = ? AND ordinal = ?
       """
     ).run {
       $0.add(recorded.occurredAt)
       $0.add(recorded.position)
       $0.add(room)
-      $0.add(ordinal)
+      $0.add(place)
     }
+    try removeAdditions(at: place, in: room)
+    if place.isInThread { try discountReply(place, by: message.sender, in: room) }
   }
 }

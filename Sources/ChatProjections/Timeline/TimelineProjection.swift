@@ -7,43 +7,21 @@ package struct TimelineProjection: Projection {
   package typealias Queries = TimelineQueries
 
   package static let name = "timeline"
-  package static let schemaVersion = 1
+  package static let schemaVersion = 2
+
+  package static let needsUpkeep = true
+
+  private var log = LogEmptying()
 
   package init() {}
 
   package static func createTables(_ database: Database) throws {
     try Profiles.createTable(database)
-    try database.execute(
-      sql: """
-        CREATE TABLE room (
-          id BLOB PRIMARY KEY NOT NULL,
-          lastOrdinal INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
-
-        CREATE TABLE member (
-          roomId BLOB NOT NULL,
-          userId BLOB NOT NULL,
-          PRIMARY KEY (roomId, userId)
-        ) STRICT, WITHOUT ROWID;
-
-        CREATE TABLE message (
-          roomId BLOB NOT NULL,
-          ordinal INTEGER NOT NULL,
-          messageId BLOB NOT NULL,
-          sender BLOB NOT NULL,
-          sentAt INTEGER NOT NULL,
-          position INTEGER NOT NULL,
-          revision INTEGER NOT NULL,
-          editedAt INTEGER,
-          deletedAt INTEGER,
-          text TEXT NOT NULL,
-          PRIMARY KEY (roomId, ordinal)
-        ) STRICT, WITHOUT ROWID;
-        """)
+    try TimelineTables.create(database)
   }
 
   package static func createIndexes(_ database: Database) throws {
-    try database.execute(sql: "CREATE INDEX message_by_time ON message (roomId, sentAt, ordinal)")
+    try TimelineTables.createIndexes(database)
   }
 
   package mutating func apply(_ events: ArraySlice<RecordedEvent>, to database: Database) throws {
@@ -51,10 +29,27 @@ package struct TimelineProjection: Projection {
     for recorded in events {
       switch recorded.event {
       case .user(let user, let event): try batch.apply(event, of: user)
-      case .room(let room, let event): try batch.apply(event, in: room, recorded)
+      case .room(let room, let event):
+        try batch.apply(event, in: room, recorded)
+        log.note(event)
       case .workspace, .server: break
       }
     }
     try batch.flush()
   }
+
+  package mutating func upkeep(_ database: Database, isIdle: Bool) throws -> UpkeepOutcome {
+    try log.step(database)
+  }
+
+  package static let clearedPlaces = [
+    Clearing.Place(scope: .room, table: "member", owner: "roomId", key: "userId"),
+    Clearing.Place(scope: .room, table: "message", owner: "roomId", key: "thread, ordinal"),
+    Clearing.Place(scope: .room, table: "thread", owner: "roomId", key: "root"),
+    Clearing.Place(scope: .room, table: "threadParticipant", owner: "roomId", key: "root, userId"),
+    Clearing.Place(scope: .room, table: "revision", owner: "roomId", key: "thread, ordinal, position"),
+    Clearing.Place(scope: .room, table: "reaction", owner: "roomId", key: "thread, ordinal, emoji, userId"),
+    Clearing.Place(scope: .room, table: "reactionCount", owner: "roomId", key: "thread, ordinal, emoji"),
+    Clearing.Place(scope: .room, table: "pin", owner: "roomId", key: "thread, ordinal"),
+  ]
 }

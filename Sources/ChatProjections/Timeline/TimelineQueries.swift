@@ -15,39 +15,49 @@ package struct TimelineQueries: ReadModelQueries {
   // MARK: - Pages
 
   /// - Parameters:
+  ///   - thread: the ordinal of a thread's root; zero for the room's own timeline.
   ///   - user: who reads; nil when a service does, which sees every room.
   ///   - limit: how many messages at most, at least one.
   package func page(
-    of room: RoomID, for user: UserID?, at anchor: TimelineAnchor = .newest, limit: Int
+    of room: RoomID, thread: UInt64 = 0, for user: UserID?, at anchor: TimelineAnchor = .newest, limit: Int
   ) throws -> TimelinePage? {
-    guard let last = try lastOrdinal(of: room, for: user) else { return nil }
+    guard let last = try lastOrdinal(of: room, thread: thread, for: user) else { return nil }
     let range = anchor.ordinals(upTo: last, limit: UInt64(max(1, limit)))
-    let messages = try range.map { try self.messages(of: room, $0) } ?? []
+    let messages = try range.map { try self.messages(of: room, thread: thread, $0) } ?? []
+    let marks = try range.map { try self.marks(in: room, thread: thread, $0, for: user) } ?? [:]
     let gap = anchor.place(upTo: last)
     return TimelinePage(
-      messages: messages, nicknames: try Profiles.nicknames(of: messages.lazy.map(\.sender), database),
+      messages: messages, marks: marks, threadID: try threadID(thread, in: room),
+      nicknames: try nicknames(on: messages, marks.values), run: range,
       hasOlder: (range?.lowerBound ?? gap) > 1, hasNewer: (range.map { $0.upperBound + 1 } ?? gap) <= last)
   }
 
-  /// One message; nil also when the room has no such ordinal.
+  /// One message of the room's own timeline; nil also when the room has no such ordinal.
   package func message(_ ordinal: UInt64, of room: RoomID, for user: UserID?) throws -> MessageRow? {
-    guard let last = try lastOrdinal(of: room, for: user), ordinal >= 1, ordinal <= last else { return nil }
-    return try messages(of: room, ordinal...ordinal).first
+    try shown(at: .room(ordinal), of: room, for: user)?.row
   }
 
-  /// The message at a place; nil also when there is none. The timeline holds no threads.
-  package func message(at place: MessagePlace, of room: RoomID, for user: UserID?) throws -> MessageRow? {
-    place.isInThread ? nil : try message(place.ordinal, of: room, for: user)
+  /// One message with what hangs from it; nil also when there is none at the place.
+  package func shown(at place: MessagePlace, of room: RoomID, for user: UserID?) throws -> ShownMessage? {
+    guard try mayRead(room, user), let row = try messages(of: room, thread: place.thread, place.run).first else {
+      return nil
+    }
+    let marks = try marks(in: room, thread: place.thread, place.run, for: user)[place.ordinal]
+    return ShownMessage(row: row, threadID: try threadID(place.thread, in: room), marks: marks ?? MessageMarks())
   }
 
   /// The ordinal of the first message at or after a time, by the times that clients see; nil when all are earlier. In
   /// a room with imported messages these times need not rise with the ordinals: then the earliest time counts.
-  package func ordinal(at time: Timestamp, in room: RoomID) throws -> UInt64? {
+  package func ordinal(at time: Timestamp, in room: RoomID, thread: UInt64 = 0) throws -> UInt64? {
     try CachedStatement(
-      database, "SELECT ordinal FROM message WHERE roomId = ? AND sentAt >= ? ORDER BY sentAt, ordinal LIMIT 1"
+      database,
+      """
+      SELECT ordinal FROM message WHERE roomId = ? AND thread = ? AND sentAt >= ? ORDER BY sentAt, ordinal LIMIT 1
+      """
     ).first(
       {
         $0.add(room)
+        $0.add(thread)
         $0.add(time)
       }, { try $0.unsigned() })
   }
@@ -55,7 +65,9 @@ package struct TimelineQueries: ReadModelQueries {
   // MARK: - Rights
 
   package func isMember(_ user: UserID, of room: RoomID) throws -> Bool {
-    try CachedStatement(database, "SELECT 1 FROM member WHERE roomId = ? AND userId = ?").first(
+    try CachedStatement(
+      database, "SELECT 1 FROM member JOIN room ON room.id = member.roomId WHERE roomId = ? AND userId = ?"
+    ).first(
       {
         $0.add(room)
         $0.add(user)
@@ -67,25 +79,66 @@ package struct TimelineQueries: ReadModelQueries {
     try Profiles.nicknames(of: users, database)
   }
 
-  // MARK: - Rows
-
-  /// Nil when there is no such room, or none that the user may see.
-  private func lastOrdinal(of room: RoomID, for user: UserID?) throws -> UInt64? {
-    if let user, try !isMember(user, of: room) { return nil }
-    return try CachedStatement(database, "SELECT lastOrdinal FROM room WHERE id = ?").first(
-      { $0.add(room) }, { try $0.unsigned() })
+  /// Of all whom these messages name.
+  package func nicknames(on messages: [ShownMessage]) throws -> [UserID: String] {
+    try nicknames(on: messages.map(\.row), messages.map(\.marks))
   }
 
-  private func messages(of room: RoomID, _ ordinals: ClosedRange<UInt64>) throws -> [MessageRow] {
+  // MARK: - Rows
+
+  /// Nobody reads in a deleted room, whose messages may still be there.
+  package func mayRead(_ room: RoomID, _ user: UserID?) throws -> Bool {
+    if let user { return try isMember(user, of: room) }
+    return try CachedStatement(database, "SELECT 1 FROM room WHERE id = ?").first({ $0.add(room) }, { _ in true })
+      ?? false
+  }
+
+  /// Nil when there is no such room, or none that the user may see; zero for a thread without replies.
+  private func lastOrdinal(of room: RoomID, thread: UInt64, for user: UserID?) throws -> UInt64? {
+    guard try mayRead(room, user) else { return nil }
+    let last = try CachedStatement(database, "SELECT lastOrdinal FROM room WHERE id = ?").first(
+      { $0.add(room) }, { try $0.unsigned() })
+    guard thread != 0, last != nil else { return last }
+    return try CachedStatement(database, "SELECT lastOrdinal FROM thread WHERE roomId = ? AND root = ?").first(
+      {
+        $0.add(room)
+        $0.add(thread)
+      }, { try $0.unsigned() }) ?? 0
+  }
+
+  /// The root's ID; nil for the room's own timeline.
+  private func threadID(_ thread: UInt64, in room: RoomID) throws -> MessageID? {
+    guard thread != 0 else { return nil }
+    return try CachedStatement(
+      database, "SELECT messageId FROM message WHERE roomId = ? AND thread = 0 AND ordinal = ?"
+    ).first(
+      {
+        $0.add(room)
+        $0.add(thread)
+      }, { try $0.id() })
+  }
+
+  /// Senders, those whom messages call by name, and those whom the summaries of threads name.
+  private func nicknames(
+    on messages: [MessageRow], _ marks: some Sequence<MessageMarks>
+  ) throws -> [UserID: String] {
+    var users = Set(messages.lazy.map(\.sender))
+    for message in messages { if let details = message.details { users.formUnion(details.mentions.users) } }
+    for mark in marks { if let thread = mark.thread { users.formUnion(thread.participants) } }
+    return try Profiles.nicknames(of: users, database)
+  }
+
+  func messages(of room: RoomID, thread: UInt64, _ ordinals: ClosedRange<UInt64>) throws -> [MessageRow] {
     try CachedStatement(
       database,
       """
-      SELECT messageId, ordinal, sender, sentAt, position, revision, editedAt, deletedAt, text FROM message
-      WHERE roomId = ? AND ordinal BETWEEN ? AND ? ORDER BY ordinal
+      SELECT messageId, ordinal, sender, sentAt, position, revision, editedAt, deletedAt, details, text FROM message
+      WHERE roomId = ? AND thread = ? AND ordinal BETWEEN ? AND ? ORDER BY ordinal
       """
     ).all(
       {
         $0.add(room)
+        $0.add(thread)
         $0.add(ordinals.lowerBound)
         $0.add(ordinals.upperBound)
       },
@@ -94,9 +147,10 @@ package struct TimelineQueries: ReadModelQueries {
         let (sentAt, position, revision) = try (row.time(), row.position(), row.position())
         let editedAt = try row.optional { try $0.time() }
         let deletedAt = try row.optional { try $0.time() }
+        let details = try row.optionalDetails()
         return MessageRow(
-          room: room, id: id, ordinal: ordinal, sender: sender, text: try row.text(), sentAt: sentAt,
-          position: position, revision: revision, editedAt: editedAt, deletedAt: deletedAt)
+          room: room, id: id, thread: thread, ordinal: ordinal, sender: sender, text: try row.text(), details: details,
+          sentAt: sentAt, position: position, revision: revision, editedAt: editedAt, deletedAt: deletedAt)
       })
   }
 }

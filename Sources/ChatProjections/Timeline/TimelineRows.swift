@@ -12,20 +12,31 @@ package enum TimelineAnchor: Sendable, Hashable {
   case around(UInt64)
 }
 
-/// Messages of one room, oldest first, in one run of ordinals. A message keeps its ordinal for ever and a deleted one
+/// Messages of one room or thread, oldest first, in one run of ordinals. A message keeps its ordinal for ever and a deleted one
 /// keeps its row, so that pages that follow one another by ordinals neither skip nor repeat whatever is written
 /// meanwhile.
 package struct TimelinePage: Sendable, Hashable {
   package var messages: [MessageRow]
-  /// The senders' nicknames.
+  /// What hangs from those of the messages that have any of it, by their ordinals.
+  package var marks: [UInt64: MessageMarks]
+  /// The root of the thread; nil for the room's own timeline.
+  package var threadID: MessageID?
+  /// The nicknames of the senders, and of those whom the messages name.
   package var nicknames: [UserID: String]
+  /// The ordinals that the page covers; nil for an empty one. In a thread a message whose payload was erased is missing.
+  package var run: ClosedRange<UInt64>?
   /// Whether there are messages before the first of the page; on an empty page, before its place.
   package var hasOlder: Bool
   /// Whether there are messages after the last of the page, in this snapshot.
   package var hasNewer: Bool
 
-  /// The first message's ordinal: pass it as `.before` for the page with older ones.
-  package var oldest: UInt64? { messages.first?.ordinal }
-  /// The last message's ordinal: pass it as `.after` for the page with newer ones.
-  package var newest: UInt64? { messages.last?.ordinal }
+  /// The first ordinal: pass it as `.before` for the page with older messages.
+  package var oldest: UInt64? { run?.lowerBound }
+  /// The last ordinal: pass it as `.after` for the page with newer messages.
+  package var newest: UInt64? { run?.upperBound }
+
+  /// The messages, each with what hangs from it.
+  package var shown: [ShownMessage] {
+    messages.map { ShownMessage(row: $0, threadID: threadID, marks: marks[$0.ordinal] ?? MessageMarks()) }
+  }
 }

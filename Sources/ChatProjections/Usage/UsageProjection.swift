@@ -1,5 +1,5 @@
 package import ChatDomain
-import ChatPrimitives
+package import ChatPrimitives
 package import GRDB
 
 /// What each user has used on the last day on which they used anything: what quotas are held against, so that a restart
@@ -8,7 +8,7 @@ package struct UsageProjection: Projection {
   package typealias Queries = UsageQueries
 
   package static let name = "usage"
-  package static let schemaVersion = 1
+  package static let schemaVersion = 2
 
   package init() {}
 
@@ -84,5 +84,15 @@ package struct UsageQueries: ReadModelQueries {
         users[user] = Usage(messages: messages, mediaBytes: try row.unsigned())
       }
     return DailyUsage(day: UsageDay(number: day), users: users)
+  }
+
+  /// What one user has used on the last day on which they used anything.
+  package func lastDay(of user: UserID) throws -> DailyUsage {
+    try CachedStatement(database, "SELECT day, messages, mediaBytes FROM usage WHERE userId = ?")
+      .first({ $0.add(user) }) { row in
+        let (day, messages) = try (row.number(), row.unsigned())
+        return DailyUsage(
+          day: UsageDay(number: day), users: [user: Usage(messages: messages, mediaBytes: try row.unsigned())])
+      } ?? DailyUsage()
   }
 }

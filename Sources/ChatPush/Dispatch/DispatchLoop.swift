@@ -64,24 +64,30 @@ struct DispatchLoop {
 
   private mutating func take(_ result: AttemptResult, of key: NoticeKey, _ number: Int) {
     switch result {
-    case .settled(let outcome): settle(key, outcome)
+    case .settled(let outcome, let reason): settle(key, outcome, reason)
     case .vanished: lanes.settle(key)
     case .failed(let reason):
       guard number < RetryPolicy.attempts else {
         dispatcher.logger.warning(
           "a notice was given up", metadata: Self.place(key, ["attempts": "\(number)", "reason": "\(reason)"]))
-        return settle(key, .abandoned)
+        return settle(key, .abandoned, .attemptsUsedUp)
       }
-      dispatcher.logger.debug(
-        "a notice was not delivered", metadata: Self.place(key, ["attempt": "\(number)", "reason": "\(reason)"]))
-      lanes.retry(key, at: .now + RetryPolicy.delay(after: number, chance: .random(in: 0...1)))
+      retry(key, after: number, because: reason)
+    // Nobody refused it: it is not given up for that.
+    case .postponed(let reason): retry(key, after: number, because: reason)
     }
   }
 
-  private mutating func settle(_ key: NoticeKey, _ outcome: PushResult) {
+  private mutating func retry(_ key: NoticeKey, after number: Int, because reason: String) {
+    dispatcher.logger.debug(
+      "a notice was not delivered", metadata: Self.place(key, ["attempt": "\(number)", "reason": "\(reason)"]))
+    lanes.retry(key, at: .now + RetryPolicy.delay(after: number, chance: .random(in: 0...1)))
+  }
+
+  private mutating func settle(_ key: NoticeKey, _ outcome: PushResult, _ reason: PushAbandonment?) {
     lanes.settle(key)
     if !outcomes.isOwed, !isRecording { recordingDue = .now + .milliseconds(Self.gatheringMilliseconds) }
-    outcomes.add(key, outcome)
+    outcomes.add(key, outcome, reason)
   }
 
   private mutating func take(_ fate: PushOutcomesFate) {

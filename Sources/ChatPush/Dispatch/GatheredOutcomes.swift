@@ -12,8 +12,9 @@ struct GatheredOutcomes {
 
   var isEventFull: Bool { outcomes.count >= Self.perEvent }
 
-  mutating func add(_ key: NoticeKey, _ result: PushResult) {
-    outcomes.append(PushOutcome(position: key.position, user: key.user, device: key.device, result: result))
+  mutating func add(_ key: NoticeKey, _ result: PushResult, _ reason: PushAbandonment? = nil) {
+    outcomes.append(
+      PushOutcome(position: key.position, user: key.user, device: key.device, result: result, reason: reason))
     isOwed = true
   }
 

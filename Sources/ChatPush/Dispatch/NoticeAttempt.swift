@@ -5,17 +5,27 @@ import Logging
 
 /// What one attempt came to.
 enum AttemptResult: Sendable, Hashable {
-  case settled(PushResult)
+  case settled(PushResult, PushAbandonment? = nil)
   /// It is settled already, and nothing was sent.
   case vanished
   case failed(reason: String)
+  /// The outbox does not know yet what is durable, and nothing was sent.
+  case postponed(reason: String)
 }
 
 extension PushDispatcher {
   /// Sends one notice with the token that its device has now. A dead token is recorded before the notice counts as
   /// settled.
+  ///
+  /// What is durable when the attempt begins counts: a token that another user's device has by now, a ban or a deletion
+  /// that was answered must not be overlooked because the outbox is a moment behind.
   func attempt(_ key: NoticeKey) async -> AttemptResult {
     let found: PushQueries.Found
+    do {
+      try await waitForWhatIsDurable()
+    } catch {
+      return .postponed(reason: "\(error)")
+    }
     do {
       found = try await outbox.read { try $0.notice(key) }
     } catch {
@@ -24,14 +34,19 @@ extension PushDispatcher {
     switch found {
     case .settled: return .vanished
     case .unreachable: return .settled(.tokenInvalid)
+    case .withdrawn(let reason): return .settled(.abandoned, reason)
     case .ready(let token, let message, let badge):
       guard message.sentAt.adding(milliseconds: RetryPolicy.lifetimeMilliseconds) >= now() else {
-        return .settled(.abandoned)
+        return .settled(.abandoned, .expired)
       }
       let notice = Notice(
         key: key, deliveryKey: key.deliveryKey(logIdentity: logIdentity), token: token, message: message, badge: badge)
       return await attempt(notice)
     }
+  }
+
+  private func waitForWhatIsDurable() async throws {
+    try await outbox.wait(for: head(), timeoutMilliseconds: patienceMilliseconds)
   }
 
   private func attempt(_ notice: Notice) async -> AttemptResult {

@@ -53,7 +53,8 @@ extension RecordingFailure {
   init(_ error: ServiceError) {
     switch error {
     case .logPoisoned, .shuttingDown: self = .lasting("\(error)")
-    case .rejected, .invalid, .overloaded, .projectionBehind, .failed: self = .passing("\(error)")
+    case .rejected, .invalid, .media, .overloaded, .projectionBehind, .cancelled, .failed:
+      self = .passing("\(error)")
     }
   }
 }

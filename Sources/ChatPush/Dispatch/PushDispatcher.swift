@@ -11,8 +11,13 @@ package final class PushDispatcher: Sendable {
   package static let concurrency = 32
   /// How long after a stop is asked for the notices under way may take, in milliseconds.
   package static let drainMilliseconds = 3000
+  /// How long an attempt waits for the outbox to know what is durable, in milliseconds.
+  package static let patienceMilliseconds = 5000
 
   let outbox: ProjectionRunner<PushProjection>
+  /// The last durable event.
+  let head: @Sendable () -> LogPosition
+  let patienceMilliseconds: Int
   let recorder: any OutcomeRecorder
   let sender: any NoticeSender
   let logIdentity: UUIDBytes
@@ -25,10 +30,13 @@ package final class PushDispatcher: Sendable {
   private let hasNews = Mutex(false)
 
   package init(
-    outbox: ProjectionRunner<PushProjection>, recorder: any OutcomeRecorder, sender: any NoticeSender,
-    logIdentity: UUIDBytes, logger: Logger, now: @escaping @Sendable () -> Timestamp
+    outbox: ProjectionRunner<PushProjection>, head: @escaping @Sendable () -> LogPosition,
+    recorder: any OutcomeRecorder, sender: any NoticeSender, logIdentity: UUIDBytes, logger: Logger,
+    now: @escaping @Sendable () -> Timestamp, patienceMilliseconds: Int = PushDispatcher.patienceMilliseconds
   ) {
     self.outbox = outbox
+    self.head = head
+    self.patienceMilliseconds = patienceMilliseconds
     self.recorder = recorder
     self.sender = sender
     self.logIdentity = logIdentity

@@ -6,18 +6,22 @@ package import ChatPrimitives
 package enum FanOut {
   /// A verdict for each device of each candidate, in their order.
   ///
-  /// - Parameter badge: what the badge of the user's devices says, this message included; asked once for each user who
-  ///   is told, and for nobody else.
+  /// - Parameters:
+  ///   - place: where the message was sent.
+  ///   - badge: what the badge of the user's devices says, this message included; asked once for each user
+  ///     who is told, and for nobody else.
   package static func verdicts(
-    on message: SentMessage, for candidates: [Candidate], badge: (UserID) throws -> UInt64
+    on message: SentMessage, in place: Place = Place(), for candidates: [Candidate],
+    badge: (UserID) throws -> UInt64
   ) rethrows -> [DeviceVerdict] {
     var verdicts: [DeviceVerdict] = []
     for candidate in candidates {
-      let silence = message.silence ?? candidate.silence(about: message)
+      let isCalled = message.calls(candidate.user, in: place)
+      let silence = message.silence ?? candidate.silence(about: message, in: place, isCalled: isCalled)
       var count: UInt64?
       for device in candidate.devices {
         let verdict: Verdict
-        if let reason = silence ?? device.silence {
+        if let reason = silence ?? device.silence(isCalled: isCalled) {
           verdict = .silent(reason)
         } else {
           let known = try count ?? badge(candidate.user)
@@ -63,8 +67,16 @@ extension FanOut {
     case beforeJoin
     /// The user had left before the message.
     case left
+    /// The user's account was disabled.
+    case accountDisabled
     /// The user had muted the room until a later time.
     case mutedRoom
+    /// The message is in a thread that the user does not follow, and does not call the user.
+    case notFollowing
+    /// The device wants to be told of nothing.
+    case notificationsOff
+    /// The device wants to be told of mentions only, and this is none.
+    case mentionsOnly
     /// No provider can reach the device.
     case noToken
   }
@@ -84,10 +96,13 @@ extension FanOut {
     package var originalTime: Timestamp?
     /// nil when it was erased.
     package var text: String?
+    /// The root of the thread that it is in; nil for the room's own timeline.
+    package var thread: ThreadRoot?
+    package var mentions: Mentions
 
     package init(
       position: LogPosition, time: Timestamp, room: RoomID, message: MessageID, sender: UserID,
-      originalTime: Timestamp?, text: String?
+      originalTime: Timestamp?, text: String?, thread: ThreadRoot? = nil, mentions: Mentions = Mentions()
     ) {
       self.position = position
       self.time = time
@@ -96,16 +111,19 @@ extension FanOut {
       self.sender = sender
       self.originalTime = originalTime
       self.text = text
+      self.thread = thread
+      self.mentions = mentions
     }
 
     /// nil for every event but a sent message.
     package init?(_ recorded: RecordedEvent) {
-      guard case .room(let room, .messageSent(let message, let author, _, let content)) = recorded.event else {
+      guard case .room(let room, .messageSent(let message, let author, let thread, let content)) = recorded.event else {
         return nil
       }
       self.init(
         position: recorded.position, time: recorded.stamp.time, room: room, message: message, sender: author,
-        originalTime: recorded.originalTime, text: content?.text)
+        originalTime: recorded.originalTime, text: content?.text, thread: thread?.root,
+        mentions: content?.details?.mentions ?? Mentions())
     }
 
     /// Why nobody at all is told.
@@ -113,28 +131,50 @@ extension FanOut {
       if originalTime != nil { return .imported }
       return text == nil ? .erased : nil
     }
+
+    /// Whether it calls a member: by name, with everyone, or because nobody else is spoken to.
+    func calls(_ user: UserID, in place: Place) -> Bool {
+      place.isDirect || mentions.everyone || mentions.users.contains(user)
+    }
+  }
+
+  /// Where a message was sent, as it was then.
+  package struct Place: Sendable, Hashable {
+    /// A direct room, where every message counts as a mention.
+    package var isDirect: Bool
+    /// Of a message in a thread: who hears of that thread.
+    package var followers: Set<UserID>
+
+    package init(isDirect: Bool = false, followers: Set<UserID> = []) {
+      self.isDirect = isDirect
+      self.followers = followers
+    }
   }
 
   /// A user with devices who has, had or will have to do with the room.
   package struct Candidate: Sendable, Hashable {
     package var user: UserID
     package var membership: Membership
+    package var isDisabled: Bool
     package var devices: [Device]
 
-    package init(user: UserID, membership: Membership, devices: [Device]) {
+    package init(user: UserID, membership: Membership, isDisabled: Bool = false, devices: [Device]) {
       self.user = user
       self.membership = membership
+      self.isDisabled = isDisabled
       self.devices = devices
     }
 
-    fileprivate func silence(about message: SentMessage) -> SilenceReason? {
+    fileprivate func silence(about message: SentMessage, in place: Place, isCalled: Bool) -> SilenceReason? {
       if user == message.sender { return .sendersOwn }
       switch membership {
       case .joinsLater: return .beforeJoin
       case .left: return .left
       case .member(let mutedUntil):
-        guard let mutedUntil, mutedUntil > message.time else { return nil }
-        return .mutedRoom
+        if isDisabled { return .accountDisabled }
+        if let mutedUntil, mutedUntil > message.time { return .mutedRoom }
+        guard message.thread != nil, !isCalled, !place.followers.contains(user) else { return nil }
+        return .notFollowing
       }
     }
   }
@@ -150,12 +190,21 @@ extension FanOut {
     package var id: DeviceID
     /// How a provider reaches it; nil when none can.
     package var token: PushToken?
+    /// Of what it wants to be told.
+    package var level: NotificationLevel
 
-    package init(id: DeviceID, token: PushToken?) {
+    package init(id: DeviceID, token: PushToken?, level: NotificationLevel = .all) {
       self.id = id
       self.token = token
+      self.level = level
     }
 
-    fileprivate var silence: SilenceReason? { token == nil ? .noToken : nil }
+    fileprivate func silence(isCalled: Bool) -> SilenceReason? {
+      switch level {
+      case .none: .notificationsOff
+      case .mentions where !isCalled: .mentionsOnly
+      case .mentions, .all: token == nil ? .noToken : nil
+      }
+    }
   }
 }

@@ -67,10 +67,12 @@ package struct NoticeMessage: Sendable, Hashable {
   /// At most `Notice.textBytes`.
   package var text: String
   package var sentAt: Timestamp
+  /// The root of the thread that it is in; nil for the room's own timeline.
+  package var thread: MessageID?
 
   package init(
     room: RoomID, roomName: String, message: MessageID, sender: UserID, senderNickname: String, text: String,
-    sentAt: Timestamp
+    sentAt: Timestamp, thread: MessageID? = nil
   ) {
     self.room = room
     self.roomName = roomName
@@ -79,6 +81,7 @@ package struct NoticeMessage: Sendable, Hashable {
     self.senderNickname = senderNickname
     self.text = text
     self.sentAt = sentAt
+    self.thread = thread
   }
 
   /// The longest beginning of whole characters that has at most `bytes` bytes.

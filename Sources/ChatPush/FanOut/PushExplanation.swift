@@ -7,14 +7,23 @@ import GRDB
 /// Who was told of one message and why nobody else was, found out from the log alone, however long ago it was.
 package struct PushExplanation: Sendable, Hashable {
   /// How many events are read at once.
-  private static let batchEvents = 4096
+  fileprivate static let batchEvents = 4096
 
   package let message: FanOut.SentMessage
   /// For each device, as of that message, of everyone who was, had been or came to be a member.
   package let verdicts: [FanOut.DeviceVerdict]
+  /// What became of the notices of those who are told, so far; empty when push was not switched on then.
+  package let fates: [NoticeKey: Fate]
+
+  /// What became of one notice.
+  package enum Fate: Sendable, Hashable {
+    /// Not settled yet.
+    case waiting
+    case settled(PushResult, PushAbandonment?)
+  }
 
   /// Reads the log from its first event to its head, into memory: the rooms' state up to the message, and after it who
-  /// joined the room later.
+  /// joined the room later and what became of the notices.
   ///
   /// - Parameter progress: told how many events were read.
   /// - Throws: `PushExplanationError`, or what the log says.
@@ -22,27 +31,30 @@ package struct PushExplanation: Sendable, Hashable {
     of position: LogPosition, in feed: any EventFeed, progress: (UInt64) -> Void = { _ in }
   ) throws {
     let queue = try DatabaseQueue()
-    let found: (message: FanOut.SentMessage, verdicts: [FanOut.DeviceVerdict])? = try queue.write { database in
+    let found: (message: FanOut.SentMessage, verdicts: [FanOut.DeviceVerdict], fates: [NoticeKey: Fate])?
+    found = try queue.write { database in
       try PushProjection.createTables(database)
       try PushProjection.createIndexes(database)
       guard let message = try Self.apply(through: position, of: feed, to: database, progress) else { return nil }
       let audience = AudienceWriter(database)
       var candidates = try audience.listeners(of: message.room) + audience.formerMembers(of: message.room)
       let known = Set(candidates.map(\.user))
-      let later = try Self.laterMembers(of: message.room, after: position, in: feed, progress)
-      for user in later.subtracting(known).sorted() {
+      let later = try Aftermath(of: message, in: feed, progress)
+      for user in later.members.subtracting(known).sorted() {
         candidates.append(
           FanOut.Candidate(user: user, membership: .joinsLater, devices: try audience.devices(of: user)))
       }
       let rooms = RoomsQueries(database)
-      return (
-        message,
-        try FanOut.verdicts(on: message, for: candidates) { try rooms.badge(of: $0, at: message.time) }
-      )
+      let verdicts = try FanOut.verdicts(on: message, in: FanOut.Place(of: message, rooms), for: candidates) {
+        try rooms.badge(of: $0, at: message.time)
+      }
+      let isSwitchedOn = try OutboxWriter(database).isSwitchedOn()
+      return (message, verdicts, isSwitchedOn ? later.fates(of: verdicts, on: message) : [:])
     }
     guard let found else { throw PushExplanationError.notAMessage(position, head: feed.head) }
     message = found.message
     verdicts = found.verdicts
+    fates = found.fates
   }
 
   /// - Returns: the message at `position`; nil when there is none.
@@ -62,22 +74,50 @@ package struct PushExplanation: Sendable, Hashable {
     }
     return nil
   }
+}
 
-  private static func laterMembers(
-    of room: RoomID, after position: LogPosition, in feed: any EventFeed, _ progress: (UInt64) -> Void
-  ) throws -> Set<UserID> {
-    var users: Set<UserID> = []
-    var last = position
-    while case let events = try feed.events(after: last, limit: batchEvents), let end = events.last {
-      for recorded in events {
-        guard case .room(room, let event) = recorded.event else { continue }
-        if case .memberJoined(let user, _, _) = event { users.insert(user) }
-        if case .memberAdded(let user, _) = event { users.insert(user) }
-      }
+/// What the log says of a message's notices after the message.
+private struct Aftermath {
+  /// Who joined its room.
+  private(set) var members: Set<UserID> = []
+  private var outcomes: [NoticeKey: PushExplanation.Fate] = [:]
+  private var settledThrough = LogPosition.origin
+
+  init(of message: FanOut.SentMessage, in feed: any EventFeed, _ progress: (UInt64) -> Void) throws {
+    var last = message.position
+    while case let events = try feed.events(after: last, limit: PushExplanation.batchEvents), let end = events.last {
+      for recorded in events { take(recorded, message) }
       last = end.position
       progress(last.value)
     }
-    return users
+  }
+
+  private mutating func take(_ recorded: RecordedEvent, _ message: FanOut.SentMessage) {
+    switch recorded.event {
+    case .room(message.room, .memberJoined(let user, _, _)), .room(message.room, .memberAdded(let user, _)):
+      members.insert(user)
+    case .server(.pushOutcomesRecorded(let recorded)):
+      settledThrough = max(settledThrough, recorded.settledThrough)
+      for outcome in recorded.outcomes where outcome.position == message.position {
+        outcomes[NoticeKey(position: outcome.position, user: outcome.user, device: outcome.device)] = .settled(
+          outcome.result, outcome.reason)
+      }
+    case .user, .room, .workspace, .server: break
+    }
+  }
+
+  /// What is settled and has no outcome of its own was delivered.
+  func fates(
+    of verdicts: [FanOut.DeviceVerdict], on message: FanOut.SentMessage
+  ) -> [NoticeKey: PushExplanation.Fate] {
+    let rest: PushExplanation.Fate = settledThrough >= message.position ? .settled(.delivered, nil) : .waiting
+    var fates: [NoticeKey: PushExplanation.Fate] = [:]
+    for verdict in verdicts {
+      guard case .notify = verdict.verdict else { continue }
+      let key = NoticeKey(position: message.position, user: verdict.user, device: verdict.device)
+      fates[key] = outcomes[key] ?? rest
+    }
+    return fates
   }
 }
 

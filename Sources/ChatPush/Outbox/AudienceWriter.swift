@@ -20,9 +20,9 @@ struct AudienceWriter {
   func needsMembers(for event: UserEvent, of user: UserID) throws -> Bool {
     switch event {
     case .deviceRegistered: return try !hasDevice(user)
-    case .registered, .profileChanged, .credentialSet, .identityLinked, .emailSet, .disabled, .enabled,
-      .preferencesSet, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceUpdated, .pushTokenInvalidated,
-      .deviceRemoved, .pushTokenMoved, .mediaUploaded, .erased:
+    case .registered, .profileChanged, .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .disabled,
+      .enabled, .preferencesSet, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceUpdated,
+      .pushTokenInvalidated, .deviceRemoved, .pushTokenMoved, .mediaUploaded, .erased:
       return false
     }
   }
@@ -30,9 +30,14 @@ struct AudienceWriter {
   func apply(_ event: UserEvent, of user: UserID, at position: LogPosition) throws {
     switch event {
     case .deviceRegistered(let device, let description):
+      let isFirst = try !hasDevice(user)
       try describe(device, of: user, description, at: position)
+      // With a further device the rooms' tables may lag, and the user listens already.
+      guard isFirst else { return }
       try CachedStatement(
-        database, "INSERT OR IGNORE INTO listener (roomId, userId) SELECT roomId, userId FROM member WHERE userId = ?"
+        database,
+        "INSERT OR IGNORE INTO listener (roomId, userId) "
+          + "SELECT roomId, userId FROM member WHERE userId = ? AND roomId IN (SELECT id FROM room)"
       ).run { $0.add(user) }
     case .deviceUpdated(let device, let description):
       try describe(device, of: user, description, at: position)
@@ -40,8 +45,12 @@ struct AudienceWriter {
       try invalidate(token, of: device, of: user)
     case .deviceRemoved(let device):
       try remove(device, of: user)
-    case .registered, .profileChanged, .credentialSet, .identityLinked, .emailSet, .disabled, .enabled,
-      .preferencesSet, .sessionStarted, .sessionRefreshed, .sessionEnded, .mediaUploaded, .erased:
+    case .disabled:
+      try CachedStatement(database, "INSERT OR IGNORE INTO disabledUser (userId) VALUES (?)").run { $0.add(user) }
+    case .enabled:
+      try CachedStatement(database, "DELETE FROM disabledUser WHERE userId = ?").run { $0.add(user) }
+    case .registered, .profileChanged, .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .preferencesSet,
+      .sessionStarted, .sessionRefreshed, .sessionEnded, .mediaUploaded, .erased:
       break
     }
   }
@@ -57,14 +66,17 @@ struct AudienceWriter {
     try CachedStatement(
       database,
       """
-      INSERT INTO pushDevice (userId, deviceId, apnsToken, fcmToken, registeredPosition) VALUES (?, ?, ?, ?, ?)
-      ON CONFLICT (userId, deviceId) DO UPDATE SET apnsToken = excluded.apnsToken, fcmToken = excluded.fcmToken
+      INSERT INTO pushDevice (userId, deviceId, apnsToken, fcmToken, notifications, registeredPosition)
+      VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT (userId, deviceId) DO UPDATE SET
+        apnsToken = excluded.apnsToken, fcmToken = excluded.fcmToken, notifications = excluded.notifications
       """
     ).run {
       $0.add(user)
       $0.add(device)
       $0.add(description.tokens.last { $0.provider == .apns }?.token)
       $0.add(description.tokens.last { $0.provider == .fcm }?.token)
+      $0.add(Int64(description.notifications.rawValue))
       $0.add(position)
     }
   }
@@ -129,6 +141,8 @@ struct AudienceWriter {
 
   // MARK: - Reading
 
+  private static let isDisabled = "EXISTS (SELECT 1 FROM disabledUser WHERE disabledUser.userId = member.userId)"
+
   /// Whether any member of the room has a device.
   func hears(_ room: RoomID) throws -> Bool {
     try CachedStatement(database, "SELECT EXISTS (SELECT 1 FROM listener WHERE roomId = ?)")
@@ -141,7 +155,7 @@ struct AudienceWriter {
     try CachedStatement(
       database,
       """
-      SELECT member.userId, member.mutedUntil, pushDevice.deviceId, pushDevice.apnsToken, pushDevice.fcmToken
+      SELECT member.userId, member.mutedUntil, \(Self.isDisabled), \(PushQueries.deviceColumns)
       FROM listener
       CROSS JOIN member ON member.roomId = listener.roomId AND member.userId = listener.userId
       CROSS JOIN pushDevice ON pushDevice.userId = listener.userId
@@ -150,12 +164,14 @@ struct AudienceWriter {
     ).forEach({ $0.add(room) }) { row in
       let user: UserID = try row.id()
       let mutedUntil = try row.optional { try $0.time() }
+      let isDisabled = try row.number() != 0
       let device = try PushQueries.readDevice(&row)
       if candidates.last?.user == user {
         candidates[candidates.count - 1].devices.append(device)
       } else {
         candidates.append(
-          FanOut.Candidate(user: user, membership: .member(mutedUntil: mutedUntil), devices: [device]))
+          FanOut.Candidate(
+            user: user, membership: .member(mutedUntil: mutedUntil), isDisabled: isDisabled, devices: [device]))
       }
     }
     return candidates
@@ -173,7 +189,7 @@ struct AudienceWriter {
 
   func devices(of user: UserID) throws -> [FanOut.Device] {
     try CachedStatement(
-      database, "SELECT deviceId, apnsToken, fcmToken FROM pushDevice WHERE userId = ? ORDER BY deviceId"
+      database, "SELECT \(PushQueries.deviceColumns) FROM pushDevice WHERE userId = ? ORDER BY deviceId"
     ).all({ $0.add(user) }, PushQueries.readDevice)
   }
 }

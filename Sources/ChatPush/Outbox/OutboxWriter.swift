@@ -15,23 +15,27 @@ struct OutboxWriter {
   func isSwitchedOn() throws -> Bool { try PushQueries(database).settledThrough() != nil }
 
   /// Keeps a row for each device that is to be told, and the message once for all of them.
+  /// - Returns: how many rows.
   func add(
-    _ message: FanOut.SentMessage, _ verdicts: [FanOut.DeviceVerdict], roomName: String, _ rooms: RoomsQueries
-  ) throws {
-    var isWritten = false
+    _ message: FanOut.SentMessage, in place: FanOut.Place, _ verdicts: [FanOut.DeviceVerdict], roomName: String,
+    _ rooms: RoomsQueries
+  ) throws -> Int {
+    var rows = 0
     for verdict in verdicts {
       guard case .notify(let badge) = verdict.verdict else { continue }
-      if !isWritten {
-        try add(message, roomName: roomName, rooms)
-        isWritten = true
-      }
-      try CachedStatement(database, "INSERT INTO outbox (position, userId, deviceId, badge) VALUES (?, ?, ?, ?)").run {
+      if rows == 0 { try add(message, roomName: roomName, rooms) }
+      rows += 1
+      try CachedStatement(
+        database, "INSERT INTO outbox (position, userId, deviceId, badge, isCalled) VALUES (?, ?, ?, ?, ?)"
+      ).run {
         $0.add(message.position)
         $0.add(verdict.user)
         $0.add(verdict.device)
         $0.add(badge)
+        $0.add(message.calls(verdict.user, in: place) ? 1 : 0)
       }
     }
+    return rows
   }
 
   private func add(_ message: FanOut.SentMessage, roomName: String, _ rooms: RoomsQueries) throws {
@@ -39,18 +43,44 @@ struct OutboxWriter {
     try CachedStatement(
       database,
       """
-      INSERT INTO noticeMessage (position, roomId, messageId, sender, sentAt, roomName, senderNickname, text)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO noticeMessage (
+        position, roomId, messageId, sender, threadId, sentAt, roomName, senderNickname, text
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
     ).run {
       $0.add(message.position)
       $0.add(message.room)
       $0.add(message.message)
       $0.add(message.sender)
+      $0.add(message.thread?.message)
       $0.add(message.time)
       $0.add(roomName)
       $0.add(nickname)
       $0.add(NoticeMessage.beginning(of: message.text ?? "", bytes: Notice.textBytes))
+    }
+  }
+
+  /// What waits says what the message says now. Of a deleted message nothing stays but the rows of the outbox, so that
+  /// each notice still comes to an outcome; a deleted room's are taken out by `Clearing`.
+  func apply(_ event: RoomEvent, in room: RoomID) throws {
+    switch event {
+    case .messageEdited(let message, _, let edit):
+      try CachedStatement(database, "UPDATE noticeMessage SET text = ? WHERE roomId = ? AND messageId = ?").run {
+        $0.add(NoticeMessage.beginning(of: edit?.text ?? "", bytes: Notice.textBytes))
+        $0.add(room)
+        $0.add(message)
+      }
+    case .messageDeleted(let message, _):
+      try CachedStatement(database, "DELETE FROM noticeMessage WHERE roomId = ? AND messageId = ?").run {
+        $0.add(room)
+        $0.add(message)
+      }
+    case .created, .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .memberJoined,
+      .memberAdded, .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned,
+      .memberSilenced, .muted, .messageSent, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned,
+      .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled,
+      .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed, .erased:
+      break
     }
   }
 
@@ -65,6 +95,8 @@ struct OutboxWriter {
     }
   }
 
+  /// The texts that go here are of messages that still stand: the event that deletes one of them has the file's
+  /// write-ahead log emptied (`LogEmptying`), whether it comes before or after.
   private func settle(_ outcomes: PushOutcomes) throws {
     for sql in ["DELETE FROM outbox WHERE position <= ?", "DELETE FROM noticeMessage WHERE position <= ?"] {
       try CachedStatement(database, sql).run { $0.add(outcomes.settledThrough) }

@@ -1,6 +1,6 @@
 package import ChatDomain
 import ChatPrimitives
-import ChatProjections
+package import ChatProjections
 package import GRDB
 
 /// Which device still has to be told of which message.
@@ -15,14 +15,30 @@ package struct PushProjection: Projection {
   package typealias Queries = PushQueries
 
   package static let name = "push"
-  package static let schemaVersion = 1
+  package static let schemaVersion = 2
   package static let secretColumns: Set<String> = ["pushDevice.apnsToken", "pushDevice.fcmToken"]
+
+  package static let clearedPlaces =
+    RoomsProjection.clearedPlaces + [
+      Clearing.Place(scope: .room, table: "listener", owner: "roomId", key: "userId"),
+      Clearing.Place(scope: .room, table: "formerMember", owner: "roomId", key: "userId"),
+      Clearing.Place(scope: .room, table: "noticeMessage", owner: "roomId", key: "messageId"),
+    ]
+
+  /// Rows that one transaction adds to the outbox, as long as it has more than one message; it ends with the message
+  /// that comes to so many. Each row of a user costs a badge.
+  package static let rowsPerTransaction = 20_000
 
   private var rooms = RoomsProjection()
   /// nil until it was read from the file.
   private var isSwitchedOn: Bool?
+  private let rowsPerTransaction: Int
 
-  package init() {}
+  package static let needsUpkeep = true
+
+  package init() { self.init(rowsPerTransaction: Self.rowsPerTransaction) }
+
+  init(rowsPerTransaction: Int) { self.rowsPerTransaction = rowsPerTransaction }
 
   package static func createTables(_ database: Database) throws {
     try RoomsProjection.createTables(database)
@@ -35,11 +51,18 @@ package struct PushProjection: Projection {
   }
 
   package mutating func apply(_ events: ArraySlice<RecordedEvent>, to database: Database) throws {
+    var rest = events
+    while !rest.isEmpty { rest = rest.dropFirst(try applyFirst(of: rest, to: database)) }
+  }
+
+  package mutating func applyFirst(of events: ArraySlice<RecordedEvent>, to database: Database) throws -> Int {
     let outbox = OutboxWriter(database)
     let audience = AudienceWriter(database)
     var isOn = try isSwitchedOn ?? outbox.isSwitchedOn()
     // What the rooms' tables do not know yet.
     var waiting = events.startIndex
+    var end = events.endIndex
+    var rows = 0
     for (index, recorded) in zip(events.indices, events) {
       switch recorded.event {
       case .user(let user, let event):
@@ -50,29 +73,47 @@ package struct PushProjection: Projection {
         try audience.apply(event, of: user, at: recorded.position)
       case .room(let room, let event):
         try audience.apply(event, in: room, at: recorded.position)
+        if isOn { try outbox.apply(event, in: room) }
         guard isOn, let message = FanOut.SentMessage(recorded), message.silence == nil, try audience.hears(room)
         else { continue }
         let next = events.index(after: index)
         try rooms.apply(events[waiting..<next], to: database)
         waiting = next
-        try enumerate(message, audience, outbox, database)
+        rows += try enumerate(message, audience, outbox, database)
+        if rows >= rowsPerTransaction { end = next }
       case .workspace:
         break
       case .server(let event):
         if try outbox.apply(event, at: recorded.position) { isOn = true }
       }
+      if events.index(after: index) == end { break }
     }
-    if waiting < events.endIndex { try rooms.apply(events[waiting...], to: database) }
+    if waiting < end { try rooms.apply(events[waiting..<end], to: database) }
     isSwitchedOn = isOn
+    return events.distance(from: events.startIndex, to: end)
+  }
+
+  package mutating func upkeep(_ database: Database, isIdle: Bool) throws -> UpkeepOutcome {
+    try rooms.upkeep(database, isIdle: isIdle)
   }
 
   private func enumerate(
     _ message: FanOut.SentMessage, _ audience: AudienceWriter, _ outbox: OutboxWriter, _ database: Database
-  ) throws {
+  ) throws -> Int {
     let queries = RoomsQueries(database)
-    let verdicts = try FanOut.verdicts(on: message, for: audience.listeners(of: message.room)) { user in
+    let place = try FanOut.Place(of: message, queries)
+    let verdicts = try FanOut.verdicts(on: message, in: place, for: audience.listeners(of: message.room)) { user in
       try queries.badge(of: user, at: message.time)
     }
-    try outbox.add(message, verdicts, roomName: queries.room(message.room)?.name ?? "", queries)
+    return try outbox.add(message, in: place, verdicts, roomName: queries.room(message.room)?.name ?? "", queries)
+  }
+}
+
+extension FanOut.Place {
+  /// - Parameter rooms: as of that very message.
+  init(of message: FanOut.SentMessage, _ rooms: RoomsQueries) throws {
+    self.init(
+      isDirect: try rooms.room(message.room)?.kind == .direct,
+      followers: try message.thread.map { try rooms.followers(ofThread: $0.ordinal, in: message.room) } ?? [])
   }
 }

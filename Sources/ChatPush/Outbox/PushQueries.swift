@@ -39,23 +39,33 @@ package struct PushQueries: ReadModelQueries {
     case ready(token: PushToken, NoticeMessage, badge: UInt64)
     /// The device was removed since, or no provider can reach it any more.
     case unreachable
+    /// Its message is gone, or it is not the user's or the device's to hear any more.
+    case withdrawn(PushAbandonment)
     /// It is settled.
     case settled
   }
 
-  /// The notice with the token that its device has now: a token that was replaced since is dead.
+  /// The notice as far as it may still be sent: what was deleted, and what the user or the device would not be told of
+  /// today, is not. With the token that its device has now: a token that was replaced since is dead.
   package func notice(_ key: NoticeKey) throws -> Found {
     try CachedStatement(
       database,
       """
-      SELECT message.roomId, message.roomName, message.messageId, message.sender, message.senderNickname, message.text,
-        message.sentAt, outbox.badge, outbox.deviceId, device.apnsToken, device.fcmToken
-      FROM outbox CROSS JOIN noticeMessage AS message ON message.position = outbox.position
+      SELECT outbox.position, outbox.badge, outbox.isCalled,
+        room.id, member.joinedPosition, member.mutedUntil, disabledUser.userId IS NOT NULL,
+        message.roomName, message.messageId, message.sender, message.senderNickname, message.text, message.sentAt,
+        message.threadId, outbox.deviceId, device.apnsToken, device.fcmToken, IFNULL(device.notifications, ?)
+      FROM outbox
+      LEFT JOIN noticeMessage AS message ON message.position = outbox.position
+      LEFT JOIN room ON room.id = message.roomId
+      LEFT JOIN member ON member.roomId = room.id AND member.userId = outbox.userId
+      LEFT JOIN disabledUser ON disabledUser.userId = outbox.userId
       LEFT JOIN pushDevice AS device ON device.userId = outbox.userId AND device.deviceId = outbox.deviceId
       WHERE outbox.position = ? AND outbox.userId = ? AND outbox.deviceId = ?
       """
     ).first(
       {
+        $0.add(Int64(NotificationLevel.all.rawValue))
         $0.add(key.position)
         $0.add(key.user)
         $0.add(key.device)
@@ -63,19 +73,36 @@ package struct PushQueries: ReadModelQueries {
   }
 
   private static func readNotice(_ row: inout ColumnReader) throws -> Found {
-    let message = try NoticeMessage(
-      room: row.id(), roomName: row.text(), message: row.id(), sender: row.id(), senderNickname: row.text(),
-      text: row.text(), sentAt: row.time())
+    let position = try row.position()
     let badge = try row.unsigned()
-    guard let token = try readDevice(&row).token else { return .unreachable }
+    let isCalled = try row.number() != 0
+    guard let room = try row.optional({ try $0.id(RoomID.self) }) else { return .withdrawn(.deleted) }
+    // Who came back joined after the message, and is told of none from before.
+    guard let joined = try row.optional({ try $0.position() }), joined < position else { return .withdrawn(.left) }
+    let mutedUntil = try row.optional { try $0.time() }
+    if try row.number() != 0 { return .withdrawn(.accountDisabled) }
+    let message = try NoticeMessage(
+      room: room, roomName: row.text(), message: row.id(), sender: row.id(), senderNickname: row.text(),
+      text: row.text(), sentAt: row.time(), thread: row.optional { try $0.id() })
+    if let mutedUntil, mutedUntil > message.sentAt { return .withdrawn(.mutedRoom) }
+    let device = try readDevice(&row)
+    switch device.level {
+    case .none: return .withdrawn(.notificationsOff)
+    case .mentions where !isCalled: return .withdrawn(.mentionsOnly)
+    case .mentions, .all: break
+    }
+    guard let token = device.token else { return .unreachable }
     return .ready(token: token, message, badge: badge)
   }
 
-  /// A device's ID and its two tokens. A device that has both is told through APNs alone, or it would be told twice.
+  static let deviceColumns =
+    "pushDevice.deviceId, pushDevice.apnsToken, pushDevice.fcmToken, pushDevice.notifications"
+
+  /// A device's ID, its two tokens and its level. A device that has both is told through APNs alone, or it would be told twice.
   static func readDevice(_ row: inout ColumnReader) throws -> FanOut.Device {
     let id: DeviceID = try row.id()
     let apns = try row.optional { PushToken(provider: .apns, token: try $0.text()) }
     let fcm = try row.optional { PushToken(provider: .fcm, token: try $0.text()) }
-    return FanOut.Device(id: id, token: apns ?? fcm)
+    return FanOut.Device(id: id, token: apns ?? fcm, level: try row.choice())
   }
 }

@@ -10,8 +10,13 @@ enum PushTables {
           deviceId BLOB NOT NULL,
           apnsToken TEXT,
           fcmToken TEXT,
+          notifications INTEGER NOT NULL,
           registeredPosition INTEGER NOT NULL,
           PRIMARY KEY (userId, deviceId)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE disabledUser (
+          userId BLOB PRIMARY KEY NOT NULL
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE listener (
@@ -32,17 +37,21 @@ enum PushTables {
           roomId BLOB NOT NULL,
           messageId BLOB NOT NULL,
           sender BLOB NOT NULL,
+          threadId BLOB,
           sentAt INTEGER NOT NULL,
           roomName TEXT NOT NULL,
           senderNickname TEXT NOT NULL,
           text TEXT NOT NULL
         ) STRICT;
 
+        CREATE INDEX noticeMessage_by_message ON noticeMessage (roomId, messageId);
+
         CREATE TABLE outbox (
           position INTEGER NOT NULL,
           userId BLOB NOT NULL,
           deviceId BLOB NOT NULL,
           badge INTEGER NOT NULL,
+          isCalled INTEGER NOT NULL,
           PRIMARY KEY (position, userId, deviceId)
         ) STRICT, WITHOUT ROWID;
 

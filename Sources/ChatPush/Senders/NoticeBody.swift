@@ -26,6 +26,7 @@ struct NoticeBody: Encodable {
     case roomId
     case roomName
     case messageId
+    case threadId
     case senderId
     case senderNickname
     case text
@@ -44,6 +45,7 @@ struct NoticeBody: Encodable {
     try container.encode(notice.message.room, forKey: .roomId)
     try container.encode(notice.message.roomName, forKey: .roomName)
     try container.encode(notice.message.message, forKey: .messageId)
+    try container.encodeIfPresent(notice.message.thread, forKey: .threadId)
     try container.encode(notice.message.sender, forKey: .senderId)
     try container.encode(notice.message.senderNickname, forKey: .senderNickname)
     try container.encode(notice.message.text, forKey: .text)

@@ -13,16 +13,23 @@ package final class Authenticator: Sendable {
   private static let rememberedTokens = 65_536
   /// Users in whose name a service has acted, and who are known to be registered.
   private static let rememberedUsers = 65_536
+  /// How long a token of another issuer counts as checked, in milliseconds: a key that its issuer takes back is noticed
+  /// after that.
+  private static let externalCheckMilliseconds: Int64 = 300_000
 
   private let issuer: TokenIssuer
   private let administrator: AdministratorToken
+  private let identities: IdentityProviders
   private let chat: ChatService
   private let remembered = Mutex<[String: VerifiedToken]>([:])
   private let registered = Mutex<Set<UserID>>([])
 
-  package init(issuer: TokenIssuer, administrator: AdministratorToken, chat: ChatService) {
+  package init(
+    issuer: TokenIssuer, administrator: AdministratorToken, identities: IdentityProviders, chat: ChatService
+  ) {
     self.issuer = issuer
     self.administrator = administrator
+    self.identities = identities
     self.chat = chat
   }
 
@@ -95,19 +102,40 @@ package final class Authenticator: Sendable {
 
   private func userPrincipal(_ token: String, _ request: Request, _ now: Timestamp) async throws -> Principal {
     if request.headers[.hansardActAs] != nil { throw ServiceError.rejected(.serviceOnly) }
-    let verified = try await verified(token)
+    let verified = try await verified(token, now)
     guard now < verified.expiresAt else { throw Refusal.accessTokenExpired }
+    // A token of another issuer has no session that could have ended.
+    if verified.principal.session == nil, let user = verified.principal.user, chat.isDisabled(user) {
+      throw ServiceError.rejected(.accountDisabled)
+    }
     return verified.principal
   }
 
-  private func verified(_ token: String) async throws -> VerifiedToken {
-    if let known = remembered.withLock({ $0[token] }) { return known }
-    let verified = try await issuer.verify(accessToken: token)
+  private func verified(_ token: String, _ now: Timestamp) async throws -> VerifiedToken {
+    if let known = remembered.withLock({ $0[token] }), now < known.checkedUntil { return known }
+    let verified: VerifiedToken
+    if let unverified = UnverifiedToken(token), identities.isExternal(unverified) {
+      verified = try await external(token, unverified, now)
+    } else {
+      verified = try await issuer.verify(accessToken: token)
+    }
     remembered.withLock { remembered in
       if remembered.count >= Self.rememberedTokens { remembered.removeAll(keepingCapacity: true) }
       remembered[token] = verified
     }
     return verified
+  }
+
+  /// A token of the team's own server. Its user is registered when seen for the first time.
+  private func external(
+    _ token: String, _ unverified: UnverifiedToken, _ now: Timestamp
+  ) async throws -> VerifiedToken {
+    let found = try await identities.user(inBearerToken: token, unverified, at: now)
+    let user = try await chat.user(
+      withTokenOf: found.externalID, nickname: found.nickname, newUser: FreshID.make())
+    return VerifiedToken(
+      principal: Principal(user: user), expiresAt: found.expiresAt,
+      checkedUntil: now.adding(milliseconds: Self.externalCheckMilliseconds))
   }
 
   /// For queries, which no writer checks: the session must not have ended.

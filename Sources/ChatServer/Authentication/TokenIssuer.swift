@@ -14,23 +14,63 @@ import Synchronization
 package actor TokenIssuer {
   /// How long an access token is good for when the operator does not say, in seconds.
   package static let defaultAccessTokenLifetimeSeconds = 900
-  private static let keyID = JWKIdentifier(string: "hansard-1")
+  private static let keyIDPrefix = "hansard-"
   private static let refreshCodeBytes = 32
+  private static let latestSeconds = Int(Timestamp.latest.milliseconds / 1000)
 
-  private let signingKeys = JWTKeyCollection()
+  private let signingKeys: SigningKeys
+  /// By generation, made when it is first needed.
+  private var signers: [UInt32: Signer] = [:]
   private let refreshKey: SymmetricKey
   private let lifetimeSeconds: Int
 
-  package init(keys: ServerKeys, accessTokenLifetimeSeconds: Int) async throws {
+  /// A generation's key, alone in its collection: a token's header chooses among generations, never how a key is used.
+  private struct Signer {
+    let collection: JWTKeyCollection
+    let publicKey: [UInt8]
+  }
+
+  /// - Parameter signingKeys: those of the log; without them there is the first generation alone.
+  package init(keys: ServerKeys, signingKeys: SigningKeys? = nil, accessTokenLifetimeSeconds: Int) {
     lifetimeSeconds = accessTokenLifetimeSeconds
+    self.signingKeys = signingKeys ?? SigningKeys(keys: keys)
     refreshKey = keys.key(for: "refresh-token")
-    let seed = keys.key(for: "access-token-signing").withUnsafeBytes { Data($0) }
+  }
+
+  // MARK: Signing keys
+
+  /// The `kid` of tokens that this generation signed.
+  static func keyID(of generation: UInt32) -> String { keyIDPrefix + String(generation) }
+
+  /// The keys under which a token can be good: the newest, and those before it that signed less than a token's life
+  /// ago. The newest comes first.
+  func publicKeys(at now: Timestamp) async throws -> [SigningKey] {
+    let history = signingKeys.history
+    let oldest = now.adding(milliseconds: -Int64(lifetimeSeconds) * 1000)
+    let generations = [SigningKeyHistory.first] + history.rotations.map(\.generation)
+    var keys: [SigningKey] = []
+    for generation in generations.reversed() {
+      if let retired = history.retirement(of: generation), retired < oldest { break }
+      let signer = try await signer(of: generation)
+      keys.append(SigningKey(kid: Self.keyID(of: generation), x: Base64URL.encode(signer.publicKey)))
+    }
+    return keys
+  }
+
+  private func signer(of generation: UInt32) async throws -> Signer {
+    if let signer = signers[generation] { return signer }
+    let seed = signingKeys.seed(of: generation).withUnsafeBytes { Data($0) }
+    let key = try Curve25519.Signing.PrivateKey(rawRepresentation: seed)
     // Sorted keys make the same claims the same token.
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    await signingKeys.add(
-      eddsa: EdDSA.PrivateKey(backing: try Curve25519.Signing.PrivateKey(rawRepresentation: seed)), kid: Self.keyID,
+    let collection = JWTKeyCollection()
+    await collection.add(
+      eddsa: EdDSA.PrivateKey(backing: key), kid: JWKIdentifier(string: Self.keyID(of: generation)),
       serializer: DefaultJWTSerializer(jsonEncoder: encoder))
+    let signer = Signer(collection: collection, publicKey: Array(key.publicKey.rawRepresentation))
+    signers[generation] = signer
+    return signer
   }
 
   // MARK: Access tokens
@@ -40,20 +80,36 @@ package actor TokenIssuer {
     let claims = AccessClaims(
       sub: grant.user.description, sid: grant.session.description, did: grant.device?.description,
       gen: grant.generation, iat: issued, exp: issued + lifetimeSeconds)
-    return try await signingKeys.sign(claims, kid: Self.keyID)
+    // The generation of then: the same pair may be asked for after a rotation.
+    let generation = signingKeys.history.generation(at: grant.stamp.position)
+    return try await signer(of: generation).collection.sign(
+      claims, kid: JWKIdentifier(string: Self.keyID(of: generation)))
   }
 
   /// - Throws: `Refusal.accessTokenInvalid` for anything that this server did not sign. The expiry is for the caller to
   ///   check, each time anew.
   func verify(accessToken: String) async throws -> VerifiedToken {
-    guard let claims = try? await signingKeys.verify(accessToken, as: AccessClaims.self),
-      let user = UserID(claims.sub), let session = SessionID(claims.sid)
+    guard let generation = generation(of: accessToken),
+      let claims = try? await signer(of: generation).collection.verify(accessToken, as: AccessClaims.self),
+      let user = UserID(claims.sub), let session = SessionID(claims.sid), (0...Self.latestSeconds).contains(claims.iat)
     else { throw Refusal.accessTokenInvalid }
+    // Who holds an old key signs nothing new with it.
+    if let retired = signingKeys.history.retirement(of: generation), Int64(claims.iat) > retired.milliseconds / 1000 {
+      throw Refusal.accessTokenInvalid
+    }
     // A token of a server with a longer lifetime: ended sessions are remembered for today's.
     let expiry = min(claims.exp, claims.iat + lifetimeSeconds)
     return VerifiedToken(
       principal: Principal(user: user, session: session, device: claims.did.flatMap { DeviceID($0) }),
-      expiresAt: Timestamp(milliseconds: Int64(expiry) * 1000))
+      expiresAt: Timestamp(milliseconds: Int64(expiry) * 1000), checkedUntil: .latest)
+  }
+
+  private func generation(of accessToken: String) -> UInt32? {
+    guard let keyID = UnverifiedToken(accessToken)?.keyID, keyID.hasPrefix(Self.keyIDPrefix),
+      let generation = UInt32(keyID.dropFirst(Self.keyIDPrefix.count)), signingKeys.history.contains(generation),
+      keyID == Self.keyID(of: generation)
+    else { return nil }
+    return generation
   }
 
   /// Seconds that the pair's access token has left.
@@ -89,6 +145,8 @@ package actor TokenIssuer {
 struct VerifiedToken: Sendable {
   let principal: Principal
   let expiresAt: Timestamp
+  /// After this it is to be checked again.
+  let checkedUntil: Timestamp
 }
 
 /// The claims of an access token. Times in seconds since 1970, as JWT has them.

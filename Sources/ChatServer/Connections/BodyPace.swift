@@ -7,9 +7,11 @@ struct BodyPace: Sendable, Hashable {
   private let began: UInt64
   private(set) var received: UInt64 = 0
 
-  /// - Parameter began: in nanoseconds of a clock that only moves forward, as is `deadline`.
-  init(_ settings: ConnectionSettings, began: UInt64, received: UInt64 = 0) {
-    bytesPerSecond = max(1, UInt64(clamping: settings.bodyBytesPerSecond))
+  /// - Parameters:
+  ///   - bytesPerSecond: that the body must bring.
+  ///   - began: in nanoseconds of a clock that only moves forward, as is `deadline`.
+  init(_ settings: ConnectionSettings, bytesPerSecond: Int, began: UInt64, received: UInt64 = 0) {
+    self.bytesPerSecond = max(1, UInt64(clamping: bytesPerSecond))
     grace = UInt64(clamping: settings.bodySeconds) * 1_000_000_000
     self.began = began
     self.received = received

@@ -10,6 +10,8 @@ package struct ConnectionSettings: Sendable, Hashable {
   package var bodySeconds = 20
   /// Bytes a second that a body must bring on average after that.
   package var bodyBytesPerSecond = 512
+  /// The same of an uploaded file: there are few places for uploads, and a slow one holds its place for long.
+  package var uploadBytesPerSecond = 8_192
 
   package init() {}
 }

@@ -25,6 +25,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private struct Body {
     /// A stream of lines, which may rest as long as any connection may.
     var isStream: Bool
+    /// Bytes that it must bring a second; 0 stands for no limit.
+    var bytesPerSecond: Int
     var received = 0
     /// Set once it did not come in one piece with its head.
     var pace: BodyPace?
@@ -58,7 +60,11 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapInboundIn(data) {
     case .head(let head):
       unanswered += 1
-      body = Body(isStream: head.path == Endpoints.ingest.path)
+      let path = head.path?.prefix { $0 != "?" }
+      body = Body(
+        isStream: path == Endpoints.ingest.path[...],
+        bytesPerSecond: path == Endpoints.uploadMedia.path[...]
+          ? settings.uploadBytesPerSecond : settings.bodyBytesPerSecond)
       connection?.headCame()
     case .body(let buffer):
       body?.received += buffer.readableBytes
@@ -81,9 +87,10 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// A body that came in one piece with its head costs no look at the clock, and no timer.
   private func beginPace(_ context: ChannelHandlerContext) {
-    guard let body, body.pace == nil, !body.isStream, settings.bodyBytesPerSecond > 0 else { return }
+    guard let body, body.pace == nil, !body.isStream, body.bytesPerSecond > 0 else { return }
     let pace = BodyPace(
-      settings, began: context.eventLoop.now.uptimeNanosecondsSinceStart, received: UInt64(clamping: body.received))
+      settings, bytesPerSecond: body.bytesPerSecond, began: context.eventLoop.now.uptimeNanosecondsSinceStart,
+      received: UInt64(clamping: body.received))
     self.body?.pace = pace
     if timer == nil { schedule(until: pace.deadline, context) }
   }

@@ -68,6 +68,9 @@ struct Exchange: Sendable {
     }
   }
 
+  /// For whom an answer is shown; nil for a service that acts for itself.
+  var reader: UserID? { principal?.user }
+
   /// Who makes the request; endpoints that need a token have one.
   var actor: Principal {
     get throws {

@@ -6,6 +6,10 @@ import NIOCore
 
 /// JSON in and out, with a refusal for each way in which a body can be wrong.
 enum JSONBody {
+  /// How the end of a list is written in answers to the request under way. Set by the server for each request, from its
+  /// configuration.
+  @TaskLocal static var endCursor = EndCursor.null
+
   static func decode<Body: RequestObject>(_ type: Body.Type, from buffer: ByteBuffer) throws -> Body {
     let bytes = buffer.readableBytesView
     guard bytes.withContiguousStorageIfAvailable({ String(validating: $0, as: UTF8.self) }) ?? nil != nil else {
@@ -48,6 +52,7 @@ enum JSONBody {
   static func encode(_ value: some Encodable) throws -> ByteBuffer {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .withoutEscapingSlashes
+    if endCursor != .null { encoder.userInfo[EndCursor.key] = endCursor }
     return ByteBuffer(bytes: try encoder.encode(value))
   }
 

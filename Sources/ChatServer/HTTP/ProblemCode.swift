@@ -8,6 +8,9 @@ enum ProblemCode: String, CaseIterable {
   case accessTokenInvalid = "access_token_invalid"
   case accessTokenExpired = "access_token_expired"
   case refreshTokenInvalid = "refresh_token_invalid"
+  case idTokenInvalid = "id_token_invalid"
+  case idTokenExpired = "id_token_expired"
+  case issuerUnavailable = "issuer_unavailable"
   case actingUserRequired = "acting_user_required"
   case invalidActAs = "invalid_act_as"
   case invalidJSON = "invalid_json"
@@ -21,6 +24,7 @@ enum ProblemCode: String, CaseIterable {
   case unsupportedMediaType = "unsupported_media_type"
   case bodyTooLarge = "body_too_large"
   case lineTooLong = "line_too_long"
+  case rangeNotSatisfiable = "range_not_satisfiable"
   case targetTooLong = "target_too_long"
   case headersTooLarge = "headers_too_large"
   case rateLimited = "rate_limited"
@@ -35,18 +39,21 @@ enum ProblemCode: String, CaseIterable {
 
   var status: HTTPResponse.Status {
     switch self {
-    case .accessTokenMissing, .accessTokenInvalid, .accessTokenExpired, .refreshTokenInvalid: .unauthorized
+    case .accessTokenMissing, .accessTokenInvalid, .accessTokenExpired, .refreshTokenInvalid, .idTokenInvalid,
+      .idTokenExpired:
+      .unauthorized
     case .actingUserRequired, .invalidActAs, .invalidJSON, .invalidUTF8, .unknownField, .invalidField, .invalidID,
       .invalidQuery, .invalidCursor, .invalidIdempotencyKey:
       .badRequest
     case .unsupportedMediaType: .unsupportedMediaType
     case .bodyTooLarge, .lineTooLong: .contentTooLarge
+    case .rangeNotSatisfiable: .rangeNotSatisfiable
     case .targetTooLong: .uriTooLong
     case .headersTooLarge: .requestHeaderFieldsTooLarge
     case .rateLimited, .tooManyAttempts: .tooManyRequests
     case .routeNotFound: .notFound
     case .methodNotAllowed: .methodNotAllowed
-    case .overloaded, .projectionBehind, .logPoisoned, .shuttingDown: .serviceUnavailable
+    case .overloaded, .projectionBehind, .logPoisoned, .shuttingDown, .issuerUnavailable: .serviceUnavailable
     case .internalError: .internalServerError
     }
   }
@@ -55,6 +62,7 @@ enum ProblemCode: String, CaseIterable {
   static var everyCode: [(code: String, status: Int)] {
     allCases.map { ($0.rawValue, $0.status.code) }
       + InvalidInput.allCases.map { ($0.rawValue, $0.status.code) }
+      + MediaProblem.allCases.map { ($0.rawValue, $0.status.code) }
       + Rejection.allCases.map { ($0.rawValue, $0.status.code) }
   }
 }

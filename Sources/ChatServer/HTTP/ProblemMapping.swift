@@ -12,7 +12,7 @@ struct ProblemMapping {
   /// Seconds after which a client may come again.
   static let retryAfterSeconds = 1
 
-  let status: HTTPResponse.Status
+  var status: HTTPResponse.Status
   let code: String
   let detail: String
   var headers = HTTPFields()
@@ -61,6 +61,12 @@ struct ProblemMapping {
       headers[.wwwAuthenticate] = #"Bearer error="invalid_token", error_description="expired""#
     case .refreshTokenInvalid:
       self.init(.refreshTokenInvalid, "The refresh token is not one that this server issued. Log in again.")
+    case .idTokenInvalid(let flaw):
+      self.init(.idTokenInvalid, "The ID token is not taken: \(flaw.detail).")
+    case .idTokenExpired:
+      self.init(.idTokenExpired, "The ID token has expired. Get a new one from its issuer.")
+    case .issuerUnavailable:
+      self.init(.issuerUnavailable, "The keys of the token's issuer cannot be had. Come again soon.")
     case .actingUserRequired:
       self.init(.actingUserRequired, "A service token needs the header \(HeaderName.actAs) with a user's ID here.")
     case .invalidActAs: self.init(.invalidActAs, "\(HeaderName.actAs) must hold a user's UUID.")
@@ -84,7 +90,8 @@ struct ProblemMapping {
         .headersTooLarge,
         "A request may have \(Limits.headerFields) header fields with \(Limits.headerBytes) bytes at most.")
     case .rateLimited(let standing):
-      self.init(.rateLimited, "Too many requests came by this \(standing.name). Come again after Retry-After.")
+      self.init(
+        .rateLimited, "The limit \"\(standing.name)\" is used up: too many requests. Come again after Retry-After.")
       headers = RateLimiter.fields([standing])
       headers[.retryAfter] = String(standing.reset)
     case .tooManyAttempts(let seconds):
@@ -92,6 +99,9 @@ struct ProblemMapping {
       headers[.retryAfter] = String(seconds)
     case .bodyTooLarge(let limit): self.init(.bodyTooLarge, "A body may have \(limit) bytes at most.")
     case .tooManyLines(let limit): self.init(.bodyTooLarge, "A body may have \(limit) lines at most.")
+    case .rangeNotSatisfiable(let size):
+      self.init(.rangeNotSatisfiable, "The file has \(size) bytes, and the range begins beyond them.")
+      headers[.contentRange] = "bytes */\(size)"
     case .lineTooLong(let limit): self.init(.lineTooLong, "A line may have \(limit) bytes at most.")
     case .routeNotFound: self.init(.routeNotFound, "There is no such path. See docs/openapi.yaml.")
     case .methodNotAllowed(let allowed):
@@ -108,6 +118,10 @@ struct ProblemMapping {
       headers[.retryAfter] = String(UsageDay(of: now).secondsLeft(at: now))
     case .rejected(let rejection): self.init(rejection.status, rejection.rawValue, rejection.detail)
     case .invalid(let input): self.init(input.status, input.rawValue, input.detail)
+    case .media(.tooLarge(let limit)): self.init(.bodyTooLarge, "A file may have \(limit) bytes at most.")
+    case .media(.problem(let problem)):
+      self.init(problem.status, problem.rawValue, problem.detail)
+      if problem == .tooManyUploads { headers[.retryAfter] = String(Self.retryAfterSeconds) }
     case .overloaded: self.init(.overloaded, "More is under way than the server takes. Come again soon.")
     case .projectionBehind: self.init(.projectionBehind, "The read models are catching up. Come again soon.")
     case .logPoisoned:
@@ -115,7 +129,14 @@ struct ProblemMapping {
         .logPoisoned,
         "The log could not be written and takes no more events. The operator must look at the disk and restart.")
     case .shuttingDown: self.init(.shuttingDown, "The server is being stopped. Come again soon.")
-    case .failed: self.init(.internalError, Self.failure)
+    // Nobody is there to read it.
+    case .failed, .cancelled: self.init(.internalError, Self.failure)
     }
+  }
+
+  /// Whether the request was given up because its connection was lost: nothing has failed.
+  static func isCancellation(_ error: any Error) -> Bool {
+    if case ServiceError.cancelled = error { return true }
+    return error is CancellationError
   }
 }

@@ -8,6 +8,7 @@ import Logging
 /// exists for other methods, and gives every answer the headers that all have.
 struct ProblemMiddleware: RouterMiddleware {
   let admission: Admission
+  let legacyStatus: LegacyStatus
 
   func handle(
     _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
@@ -27,8 +28,9 @@ struct ProblemMiddleware: RouterMiddleware {
   }
 
   private func respond(to error: any Error, _ context: ServerContext) throws -> Response {
-    let mapping = ProblemMapping(error)
-    if mapping.code == ProblemCode.internalError.rawValue {
+    var mapping = ProblemMapping(error)
+    if let status = legacyStatus.status(of: mapping.code) { mapping.status = status }
+    if mapping.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCancellation(error) {
       // The route as it is declared: a path may hold an invite's token.
       context.logger.error(
         "a request failed", metadata: ["route": "\(context.endpointPath ?? "none")", "error": "\(error)"])

@@ -4,6 +4,9 @@ enum Refusal: Error, Hashable {
   case accessTokenInvalid
   case accessTokenExpired
   case refreshTokenInvalid
+  case idTokenInvalid(TokenFlaw)
+  case idTokenExpired
+  case issuerUnavailable
   case actingUserRequired
   case invalidActAs
   case invalidJSON(String)
@@ -21,6 +24,8 @@ enum Refusal: Error, Hashable {
   case tooManyAttempts(retryAfterSeconds: Int)
   case bodyTooLarge(limit: Int)
   case tooManyLines(limit: Int)
+  /// - size: of what a part was asked of, in bytes.
+  case rangeNotSatisfiable(size: Int)
   case lineTooLong(limit: Int)
   case routeNotFound
   case methodNotAllowed(allowed: [String])

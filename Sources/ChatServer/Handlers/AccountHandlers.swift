@@ -7,53 +7,118 @@ import Hummingbird
 
 struct AccountHandlers: Sendable {
   let chat: ChatService
+  let identities: IdentityProviders
+  let throttle: LoginThrottle
+  let hashing: HashingLimit
 
   func create(_ exchange: Exchange) async throws -> Response {
     let body = try await exchange.body(CreateAccountRequest.self)
+    if body.password != nil { try hashing.admit(exchange) }
     let id = body.id ?? FreshID.make()
     let service = exchange.principal?.service
     let (outcome, email) = try await chat.register(
       ChatService.NewAccount(
         id: id, nickname: body.nickname, email: body.email, password: body.password, externalID: body.externalId),
       by: Principal(service: service))
+    let hasPassword = body.password != nil
     return try JSONBody.receipt(
       outcome.isNew,
       Account(
-        id: id, nickname: body.nickname, email: email, externalId: body.externalId, position: outcome.stamp.position))
+        id: id, nickname: body.nickname, picture: nil, email: email, externalId: body.externalId,
+        hasPassword: hasPassword, isGuest: hasPassword && email == nil && body.externalId == nil, identities: [],
+        disabledAt: nil, position: outcome.stamp.position))
   }
 
   func me(_ exchange: Exchange) async throws -> Response {
-    try JSONBody.answer(Account(try await chat.profile(of: exchange.user)))
+    try JSONBody.answer(try await Account(of: exchange.user, chat))
   }
 
   func updateMe(_ exchange: Exchange) async throws -> Response {
     let body = try await exchange.body(UpdateMeRequest.self)
-    let outcome = try await chat.changeProfile(
-      nickname: body.nickname, by: exchange.actor, command: exchange.command())
-    var account = Account(try await chat.profile(of: exchange.user))
-    account.nickname = body.nickname
+    let edit = ProfileEdit(nickname: body.nickname, picture: body.picture.map { $0.map { .set($0) } ?? .remove })
+    if let email = body.email {
+      guard edit.isEmpty else { throw Refusal.invalidField("email is changed by itself, with currentPassword alone.") }
+      return try await setEmail(email, body.currentPassword, exchange)
+    }
+    guard body.currentPassword == nil else { throw Refusal.invalidField("currentPassword comes with email alone.") }
+    guard !edit.isEmpty else { throw Refusal.invalidField("nickname, picture or email is needed.") }
+    let outcome = try await chat.changeProfile(edit, by: exchange.actor, command: exchange.command())
+    var account = try await Account(of: exchange.user, chat)
+    if let nickname = edit.nickname { account.nickname = nickname }
+    if let picture = edit.picture { account.picture = picture.media }
+    account.position = outcome.stamp.position
+    return try JSONBody.receipt(outcome.isNew, account)
+  }
+
+  /// The address is what its holder logs in by: an access token alone does not change it.
+  private func setEmail(_ email: String, _ password: String?, _ exchange: Exchange) async throws -> Response {
+    let actor = try exchange.actor
+    guard password != nil || actor.service != nil else { throw ServiceError.rejected(.passwordWrong) }
+    let command = try exchange.command()
+    if password != nil { try hashing.admit(exchange) }
+    let (outcome, kept) = try await throttle.attempt(.account(exchange.user), from: exchange.address) {
+      try await chat.setEmail(email, password: password, by: actor, command: command)
+    }
+    var account = try await Account(of: exchange.user, chat)
+    account.email = kept
+    account.position = outcome.stamp.position
+    return try JSONBody.receipt(outcome.isNew, account)
+  }
+
+  func linkIdentity(_ exchange: Exchange) async throws -> Response {
+    let body = try await exchange.body(LinkIdentityRequest.self)
+    let (actor, command) = (try exchange.actor, try exchange.command())
+    let found = try await identities.user(inIDToken: body.idToken, nonce: body.nonce, at: exchange.receivedAt)
+    let outcome: ChatOutcome
+    switch (body.currentPassword, body.linkedIdToken) {
+    case (let password?, _):
+      try hashing.admit(exchange)
+      outcome = try await throttle.attempt(.account(exchange.user), from: exchange.address) {
+        try await chat.link(found.identity, proof: .password(password), by: actor, command: command)
+      }
+    case (nil, let token?):
+      let own = try await identities.user(inIDToken: token, nonce: body.linkedNonce, at: exchange.receivedAt)
+      outcome = try await chat.link(found.identity, proof: .identity(own.identity), by: actor, command: command)
+    case (nil, nil): outcome = try await chat.link(found.identity, proof: nil, by: actor, command: command)
+    }
+    return try await receipt(outcome, of: exchange.user)
+  }
+
+  func unlinkIdentity(_ exchange: Exchange) async throws -> Response {
+    let command = try exchange.command()
+    guard let issuer = try exchange.query("issuer"), let subject = try exchange.query("subject") else {
+      throw Refusal.invalidQuery("issuer and subject are needed.")
+    }
+    let outcome = try await chat.unlink(
+      Identity(issuer: issuer, subject: subject), by: exchange.actor, command: command)
+    return try await receipt(outcome, of: exchange.user)
+  }
+
+  private func receipt(_ outcome: ChatOutcome, of user: UserID) async throws -> Response {
+    var account = try await Account(of: user, chat)
     account.position = outcome.stamp.position
     return try JSONBody.receipt(outcome.isNew, account)
   }
 
   func profile(_ exchange: Exchange) async throws -> Response {
     let row = try await chat.profile(of: exchange.id("userId"))
-    return try JSONBody.answer(User(id: row.id, nickname: row.nickname))
-  }
-
-  func find(_ exchange: Exchange) async throws -> Response {
-    guard let externalID = try exchange.query("externalId") else {
-      throw Refusal.invalidQuery("externalId is needed.")
-    }
-    let row = try await chat.user(withExternalID: externalID)
-    return try JSONBody.answer(UserList(users: row.map { [Account($0)] } ?? []))
+    return try JSONBody.answer(
+      PublicProfile(id: row.id, nickname: row.nickname, picture: row.picture, isGuest: row.isGuest))
   }
 }
 
 extension Account {
-  fileprivate init(_ row: UserRow) {
+  /// As it is now.
+  init(of user: UserID, _ chat: ChatService) async throws {
+    let (row, identities) = try await chat.account(of: user)
+    self.init(row, identities)
+  }
+
+  init(_ row: UserRow, _ identities: [IdentityRow]) {
     self.init(
-      id: row.id, nickname: row.nickname, email: row.email, externalId: row.externalID,
-      position: row.registered.position)
+      id: row.id, nickname: row.nickname, picture: row.picture, email: row.email, externalId: row.externalID,
+      hasPassword: row.hasPassword, isGuest: row.isGuest,
+      identities: identities.map { LinkedIdentity(issuer: $0.identity.issuer, subject: $0.identity.subject) },
+      disabledAt: row.disabled?.time, position: row.registered.position)
   }
 }

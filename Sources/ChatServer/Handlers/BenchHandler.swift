@@ -11,7 +11,7 @@ struct BenchHandler: Sendable {
     return try JSONBody.receipt(
       true,
       Message(
-        id: id, roomId: RoomID(id.uuid), senderId: user, text: body.text, sentAt: exchange.receivedAt,
+        id: id, roomId: RoomID(id.uuid), senderId: user, text: body.text ?? "", sentAt: exchange.receivedAt,
         position: .first, revision: .first, editedAt: nil, deletedAt: nil))
   }
 }

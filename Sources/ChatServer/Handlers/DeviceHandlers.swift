@@ -20,7 +20,7 @@ struct DeviceHandlers: Sendable {
 
   func put(_ exchange: Exchange) async throws -> Response {
     let id: DeviceID = try exchange.id("deviceId")
-    let description = DeviceDescription(try await exchange.body(PutDeviceRequest.self))
+    let description = try DeviceDescription(await exchange.body(PutDeviceRequest.self))
     let outcome = try await chat.setDevice(id, description, by: exchange.actor, command: exchange.command())
     return try JSONBody.receipt(outcome.isNew, Device(id, description, outcome.stamp.position))
   }
@@ -35,13 +35,18 @@ struct DeviceHandlers: Sendable {
 }
 
 extension DeviceDescription {
-  fileprivate init(_ body: PutDeviceRequest) {
+  fileprivate init(_ body: PutDeviceRequest) throws {
+    let level = body.notifications.map { name in NotificationLevel.allCases.first { $0.name == name } } ?? .all
+    guard let level else {
+      let names = NotificationLevel.allCases.map(\.name).joined(separator: ", ")
+      throw Refusal.invalidField("notifications must be one of \(names).")
+    }
     self.init(
       name: body.name, type: body.type, osVersion: body.osVersion,
       tokens: [
         body.apnsToken.map { PushToken(provider: .apns, token: $0) },
         body.fcmToken.map { PushToken(provider: .fcm, token: $0) },
-      ].compactMap { $0 })
+      ].compactMap { $0 }, notifications: level)
   }
 }
 
@@ -49,7 +54,8 @@ extension Device {
   fileprivate init(_ id: DeviceID, _ description: DeviceDescription, _ position: LogPosition) {
     self.init(
       id: id, name: description.name, type: description.type, osVersion: description.osVersion,
-      pushProviders: description.tokens.map(\.provider.name), position: position)
+      pushProviders: description.tokens.map(\.provider.name), notifications: description.notifications.name,
+      position: position)
   }
 }
 

@@ -7,23 +7,26 @@ import Hummingbird
 
 struct InviteHandlers: Sendable {
   let chat: ChatService
+  let deepLink: DeepLink
+
+  // MARK: - Into rooms
 
   func create(_ exchange: Exchange) async throws -> Response {
     let room: RoomID = try exchange.id("roomId")
     let body = try await exchange.body(CreateInviteRequest.self)
-    let id = body.id ?? FreshID.make()
-    let wish = ChatService.NewInvite(
-      id: id, role: try Self.role(body.role), expiresAt: body.expiresAt, maximumUses: try Self.uses(body.maxUses))
-    let outcome = try await chat.createInvite(wish, for: room, by: exchange.actor)
-    return try await receipt(id, room, outcome)
+    let role = try body.role.map { try WireRoles.room($0) } ?? .member
+    let name = try CreationName(body.id, of: .roomInvite, in: room.uuid, exchange, chat)
+    let wish = try Self.wish(body, name.id, role)
+    let actor = try exchange.actor
+    let outcome = try await name.create { _ in try await chat.createInvite(wish, for: room, by: actor) }
+    return try await receipt(name.id, room, outcome)
   }
 
-  private static func role(_ name: String?) throws -> Role {
-    guard let name else { return .member }
-    guard let role = Role(name: name) else {
-      throw Refusal.invalidField("role must be one of \(Role.allCases.map(\.name).joined(separator: ", ")).")
-    }
-    return role
+  static func wish<GivenRole>(
+    _ body: CreateInviteRequest, _ id: InviteID, _ role: GivenRole
+  ) throws -> ChatService.NewInvite<GivenRole> {
+    ChatService.NewInvite(
+      id: id, role: role, expiresAt: body.expiresAt, maximumUses: try uses(body.maxUses))
   }
 
   private static func uses(_ count: Int?) throws -> UInt32? {
@@ -33,8 +36,16 @@ struct InviteHandlers: Sendable {
   }
 
   func list(_ exchange: Exchange) async throws -> Response {
-    let rows = try await chat.invites(of: exchange.id("roomId"), for: exchange.user)
-    return try JSONBody.answer(InviteList(invites: rows.map { wire($0) }))
+    let room: RoomID = try exchange.id("roomId")
+    let cursors = PageCursors(.invites, of: room, in: chat.logIdentity)
+    let limit = try exchange.limit()
+    let found = try await chat.invites(
+      of: room, for: exchange.user, before: cursors.position(in: exchange.query("cursor")), limit: limit + 1)
+    let next = found.count > limit ? found.prefix(limit).last : nil
+    return try JSONBody.answer(
+      InviteList(
+        invites: found.prefix(limit).map { wire($0) },
+        nextCursor: next.map { cursors.cursor(at: $0.created.position.value) }))
   }
 
   func revoke(_ exchange: Exchange) async throws -> Response {
@@ -45,22 +56,6 @@ struct InviteHandlers: Sendable {
     return try await receipt(id, room, outcome)
   }
 
-  func preview(_ exchange: Exchange) async throws -> Response {
-    let (invite, room) = try await chat.invite(withToken: exchange.text("token"))
-    return try JSONBody.answer(
-      InvitePreview(
-        roomId: room.id, roomName: room.name, memberCount: Int(room.memberCount), role: invite.invite.role.name,
-        expiresAt: invite.invite.expiresAt))
-  }
-
-  func accept(_ exchange: Exchange) async throws -> Response {
-    let outcome = try await chat.acceptInvite(
-      token: exchange.text("token"), by: exchange.actor, command: exchange.command())
-    guard let room = outcome.room else { throw ServiceError.failed("an accepted invite without a room") }
-    return try JSONBody.receipt(
-      outcome.isNew, Membership(roomId: room, userId: try exchange.user, position: outcome.stamp.position))
-  }
-
   private func receipt(_ id: InviteID, _ room: RoomID, _ outcome: ChatOutcome) async throws -> Response {
     var invite = wire(try await chat.invite(id, of: room))
     invite.position = outcome.stamp.position
@@ -68,10 +63,40 @@ struct InviteHandlers: Sendable {
   }
 
   private func wire(_ row: InviteRow) -> Invite {
-    Invite(
-      id: row.invite.id, roomId: row.room, token: chat.token(of: row.invite.id, in: row.room),
-      role: row.invite.role.name,
+    let token = chat.token(of: row.invite.id, in: row.place)
+    return Invite(
+      id: row.invite.id, roomId: row.place, token: token, link: deepLink.link(for: token), role: row.invite.role.name,
       expiresAt: row.invite.expiresAt, maxUses: row.invite.maximumUses.map { Int($0) }, uses: Int(row.uses),
       revokedAt: row.revoked?.time, position: row.created.position)
+  }
+
+  // MARK: - Whoever holds a token
+
+  func preview(_ exchange: Exchange) async throws -> Response {
+    let preview = try await chat.preview(ofInviteWithToken: exchange.text("token"), for: exchange.user)
+    let inviter = preview.inviter.map { User(id: $0.id, nickname: $0.nickname) }
+    switch preview.place {
+    case .room(let room):
+      return try JSONBody.answer(
+        InvitePreview(
+          roomId: room.id, workspaceId: room.workspace, name: room.name, topic: room.topic, picture: room.picture,
+          memberCount: Int(room.memberCount), role: preview.role, expiresAt: preview.expiresAt, inviter: inviter))
+    case .workspace(let workspace):
+      return try JSONBody.answer(
+        InvitePreview(
+          roomId: nil, workspaceId: workspace.id, name: workspace.name, topic: workspace.topic,
+          picture: workspace.picture, memberCount: Int(workspace.memberCount), role: preview.role,
+          expiresAt: preview.expiresAt, inviter: inviter))
+    }
+  }
+
+  func accept(_ exchange: Exchange) async throws -> Response {
+    let outcome = try await chat.acceptInvite(
+      token: exchange.text("token"), by: exchange.actor, command: exchange.command())
+    return try JSONBody.receipt(
+      outcome.isNew,
+      Acceptance(
+        roomId: outcome.room, workspaceId: outcome.workspace, userId: try exchange.user,
+        position: outcome.stamp.position))
   }
 }

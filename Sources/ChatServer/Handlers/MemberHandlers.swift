@@ -15,8 +15,8 @@ struct MemberHandlers: Sendable {
       of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
     let members = page.members.map { row in
       Member(
-        user: User(id: row.user, nickname: page.nicknames[row.user] ?? ""), role: row.role.name,
-        joinedAt: row.joined.time)
+        user: User(row.user, among: page.nicknames), role: row.role.name, joinedAt: row.joined.time,
+        silencedUntil: row.silencedUntil)
     }
     return try JSONBody.answer(
       MemberList(members: members, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
@@ -32,8 +32,39 @@ struct MemberHandlers: Sendable {
     return try await change(.removeMember(user), of: user, exchange)
   }
 
+  func join(_ exchange: Exchange) async throws -> Response {
+    try await change(.join, of: exchange.user, exchange)
+  }
+
   func leave(_ exchange: Exchange) async throws -> Response {
     try await change(.leave, of: exchange.user, exchange)
+  }
+
+  func changeRole(_ exchange: Exchange) async throws -> Response {
+    let user: UserID = try exchange.id("userId")
+    let role = try WireRoles.room(await exchange.body(RoleRequest.self).role)
+    return try await change(.changeRole(user, role), of: user, exchange)
+  }
+
+  func transfer(_ exchange: Exchange) async throws -> Response {
+    let user = try await exchange.body(TransferRequest.self).userId
+    return try await change(.transfer(to: user), of: user, exchange)
+  }
+
+  func silence(_ exchange: Exchange) async throws -> Response {
+    let user: UserID = try exchange.id("userId")
+    let body = try await exchange.body(SilenceRequest.self)
+    return try await change(.silence(user, until: body.until), of: user, exchange)
+  }
+
+  func ban(_ exchange: Exchange) async throws -> Response {
+    let user: UserID = try exchange.id("userId")
+    return try await change(.ban(user), of: user, exchange)
+  }
+
+  func unban(_ exchange: Exchange) async throws -> Response {
+    let user: UserID = try exchange.id("userId")
+    return try await change(.unban(user), of: user, exchange)
   }
 
   private func change(_ wish: RoomCommand, of user: UserID, _ exchange: Exchange) async throws -> Response {
@@ -41,5 +72,34 @@ struct MemberHandlers: Sendable {
     let outcome = try await chat.performRoom(room, wish, by: exchange.actor, command: exchange.command())
     return try JSONBody.receipt(
       outcome.isNew, Membership(roomId: room, userId: user, position: outcome.stamp.position))
+  }
+
+  // MARK: - For administrators
+
+  func bans(_ exchange: Exchange) async throws -> Response {
+    let room: RoomID = try exchange.id("roomId")
+    let cursors = PageCursors(.bans, of: room, in: chat.logIdentity)
+    let page = try await chat.bans(
+      of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+    let bans = page.bans.map { row in
+      Ban(
+        user: User(row.user, among: page.nicknames), bannedAt: row.banned.time,
+        bannedBy: row.banner.map { User($0, among: page.nicknames) })
+    }
+    return try JSONBody.answer(BanList(bans: bans, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
+  }
+
+  func joinHistory(_ exchange: Exchange) async throws -> Response {
+    let room: RoomID = try exchange.id("roomId")
+    let cursors = PageCursors(.joinHistory, of: room, in: chat.logIdentity)
+    let page = try await chat.joinHistory(
+      of: room, for: exchange.user, before: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+    let changes = page.entries.map { row in
+      MembershipChange(
+        change: row.change.name, user: User(row.user, among: page.nicknames), role: row.role?.name,
+        by: row.actor.map { User($0, among: page.nicknames) }, at: row.time, position: row.position)
+    }
+    return try JSONBody.answer(
+      JoinHistory(changes: changes, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
   }
 }

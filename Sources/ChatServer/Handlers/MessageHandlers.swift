@@ -13,22 +13,29 @@ struct MessageHandlers: Sendable {
     let room: RoomID = try exchange.id("roomId")
     let id: MessageID = try exchange.id("messageId")
     let body = try await exchange.body(SendMessageRequest.self)
-    let outcome = try await chat.perform(try chat.send(.plain(body.text), as: id, to: room, by: exchange.actor))
+    let wish = try body.message()
+    var request = try chat.send(wish, as: id, to: room, by: exchange.actor)
+    if request.lacksMedia { request = try await chat.withMedia(request) }
+    let outcome = try await chat.perform(request)
     let position = outcome.stamp.position
-    return try JSONBody.receipt(
-      outcome.isNew,
-      Message(
-        id: id, roomId: room, senderId: try exchange.user, text: body.text,
-        sentAt: outcome.message?.sentAt ?? outcome.stamp.time, position: position, revision: position, editedAt: nil,
-        deletedAt: nil))
+    var message = Message(
+      id: id, roomId: room, senderId: try exchange.user, text: wish.text,
+      sentAt: outcome.message?.sentAt ?? outcome.stamp.time, position: position, revision: position, editedAt: nil,
+      deletedAt: nil)
+    message.threadId = wish.thread
+    if let details = try await chat.receiptDetails(of: request) { message.show(details) }
+    return try JSONBody.receipt(outcome.isNew, message)
   }
 
   func edit(_ exchange: Exchange) async throws -> Response {
     let id: MessageID = try exchange.id("messageId")
     let body = try await exchange.body(EditMessageRequest.self)
-    return try await change(.editMessage(id, .plain(body.text), target: nil), id, exchange) { message, stamp in
-      message.text = body.text
+    let edit = MessageEdit(text: body.text, mentions: Mentions(body.mentions))
+    return try await change(.editMessage(id, edit, target: nil), id, exchange) { message, stamp in
+      message.text = edit.text
+      message.mentions = MessageMentions(edit.mentions)
       message.editedAt = stamp.time
+      message.deletedAt = nil
     }
   }
 
@@ -39,64 +46,44 @@ struct MessageHandlers: Sendable {
     }
   }
 
-  /// Does it, and answers with the message as it stood right after: made of the facts alone, so that a retry is
-  /// answered as the first time.
+  /// Does it, and answers with the message as it is, in which what was asked for is shown as it was asked for.
   private func change(
     _ wish: RoomCommand, _ id: MessageID, _ exchange: Exchange, _ show: (inout Message, Stamp) -> Void
   ) async throws -> Response {
     let room: RoomID = try exchange.id("roomId")
     let outcome = try await chat.performRoom(room, wish, by: exchange.actor, command: exchange.command())
-    guard let facts = outcome.message else { throw ServiceError.failed("a change of an unknown message") }
-    var message = Message(
-      id: id, roomId: room, senderId: facts.author, text: "", sentAt: facts.sentAt, position: facts.sent.position,
-      revision: outcome.stamp.position, editedAt: nil, deletedAt: nil)
+    var message = Message(try await chat.message(id, of: room, for: exchange.reader))
+    message.revision = outcome.stamp.position
     show(&message, outcome.stamp)
     return try JSONBody.receipt(outcome.isNew, message)
   }
 
   func get(_ exchange: Exchange) async throws -> Response {
-    let row = try await chat.message(exchange.id("messageId"), of: exchange.id("roomId"), for: exchange.user)
-    return try JSONBody.answer(Message(row))
+    let shown = try await chat.message(exchange.id("messageId"), of: exchange.id("roomId"), for: exchange.user)
+    return try JSONBody.answer(Message(shown))
   }
 
   func list(_ exchange: Exchange) async throws -> Response {
     let room: RoomID = try exchange.id("roomId")
     let cursors = PageCursors(.messages, of: room, in: chat.logIdentity)
     let page = try await chat.messages(
-      of: room, for: exchange.user, try Self.pageRequest(exchange, cursors), limit: exchange.limit())
-    return try JSONBody.answer(
-      MessagePage(
-        messages: page.messages.map { Message($0) }, users: [User](page.nicknames),
-        nextCursor: page.hasOlder ? page.oldest.map { cursors.cursor(at: $0) } : nil,
-        previousCursor: page.hasNewer ? page.newest.map { cursors.cursor(at: $0) } : nil))
+      of: room, for: exchange.user, try MessagePaging.request(exchange, cursors), limit: exchange.limit())
+    return try JSONBody.answer(MessagePage(page, cursors))
   }
 
-  private static func pageRequest(_ exchange: Exchange, _ cursors: PageCursors) throws -> ChatService.PageRequest {
-    let before = try exchange.query("before")
-    let after = try exchange.query("after")
-    let around = try exchange.query("around")
-    switch (before, after, around) {
-    case (nil, nil, nil): return .newest
-    case (let text?, nil, nil): return .before(try anchor(text, cursors))
-    case (nil, let text?, nil): return .after(try anchor(text, cursors))
-    case (nil, nil, let text?): return .around(try anchor(text, cursors))
-    default: throw Refusal.invalidQuery("Give one of before, after and around.")
+  func history(_ exchange: Exchange) async throws -> Response {
+    let (room, id): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
+    let cursors = PageCursors(.history, of: id, in: room, chat.logIdentity)
+    let page = try await chat.history(
+      of: id, in: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")),
+      limit: exchange.limit())
+    let versions = page.versions.map { version in
+      MessageHistory.Version(
+        text: version.text,
+        mentions: MessageMentions(Mentions(users: version.mentionedUsers, everyone: version.mentionsEveryone)),
+        writtenAt: version.writtenAt, position: version.position)
     }
-  }
-
-  /// A cursor, a message's ID or a time.
-  private static func anchor(_ text: String, _ cursors: PageCursors) throws -> ChatService.Anchor {
-    if let message = MessageID(text) { return .message(message) }
-    if let time = Timestamp(rfc3339: text) { return .time(time) }
-    return .ordinal(try cursors.place(in: text))
-  }
-
-  func moveMarker(_ exchange: Exchange) async throws -> Response {
-    let room: RoomID = try exchange.id("roomId")
-    let body = try await exchange.body(MoveReadMarkerRequest.self)
-    let outcome = try await chat.performRoom(
-      room, .moveReadMarker(body.messageId, target: nil), by: exchange.actor, command: exchange.command())
-    return try JSONBody.receipt(
-      outcome.isNew, ReadMarker(roomId: room, messageId: body.messageId, position: outcome.stamp.position))
+    return try JSONBody.answer(
+      MessageHistory(versions: versions, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
   }
 }

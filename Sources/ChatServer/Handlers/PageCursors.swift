@@ -9,6 +9,21 @@ struct PageCursors {
     case rooms = 1
     case members = 2
     case messages = 3
+    case workspaces = 4
+    case workspaceMembers = 5
+    case channels = 6
+    case invitations = 7
+    case ownInvitations = 8
+    case bans = 9
+    case joinHistory = 10
+    case thread = 11
+    case threads = 12
+    case reactions = 13
+    case history = 14
+    case receipts = 15
+    case scheduled = 16
+    case invites = 17
+    case workspaceInvites = 18
   }
 
   /// Enough to notice a mistake. It is no secret: a cursor gives no right.
@@ -18,10 +33,16 @@ struct PageCursors {
   private let check: [UInt8]
 
   /// - Parameters:
-  ///   - scope: the user or the room whose list it is.
+  ///   - scope: the user, room or workspace whose list it is.
   ///   - log: the log's sixteen bytes.
   init<Entity>(_ kind: Kind, of scope: ID<Entity>, in log: UUIDBytes) {
     check = Array(SHA256.hash(data: log.bytes + [kind.rawValue] + scope.uuid.bytes).prefix(Self.checkBytes))
+  }
+
+  /// The same for a list that belongs to a message of a room.
+  init(_ kind: Kind, of message: MessageID, in room: RoomID, _ log: UUIDBytes) {
+    let scope = room.uuid.bytes + message.uuid.bytes
+    check = Array(SHA256.hash(data: log.bytes + [kind.rawValue] + scope).prefix(Self.checkBytes))
   }
 
   func cursor(at place: UInt64) -> String {

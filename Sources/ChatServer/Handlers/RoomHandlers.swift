@@ -9,27 +9,19 @@ struct RoomHandlers: Sendable {
   let chat: ChatService
 
   func create(_ exchange: Exchange) async throws -> Response {
-    let body = try await exchange.body(CreateRoomRequest.self)
     let actor = try exchange.actor
-    let id = body.id ?? FreshID.make()
-    let kind = try Self.kind(body.kind)
-    let outcome = try await chat.performRoom(
-      id, .create(RoomCreation(kind: kind, name: body.name, creator: actor.user)), by: actor)
-    return try JSONBody.receipt(
-      outcome.isNew,
-      Room(
-        id: id, name: body.name, kind: kind.name, memberCount: actor.user == nil ? 0 : 1, unreadCount: 0,
-        mentionCount: 0, lastMessage: nil, role: actor.user == nil ? nil : Role.owner.name, mutedUntil: nil,
-        createdAt: outcome.stamp.time, archivedAt: nil, position: outcome.stamp.position))
-  }
-
-  /// The kinds that a client may make. Direct rooms come with the pair that they belong to.
-  static func kind(_ name: String?) throws -> RoomKind {
-    guard let name else { return .group }
-    guard let kind = RoomKind.allCases.first(where: { $0.name == name }), kind != .direct else {
-      throw Refusal.invalidField("kind must be group or channel.")
+    switch try NewRoom(await exchange.body(CreateRoomRequest.self), by: actor.user) {
+    case .room(let given, let creation):
+      let name = try CreationName(given, of: .room, exchange, chat)
+      let outcome = try await name.create { try await chat.performRoom($0, .create(creation), by: actor) }
+      return try JSONBody.receipt(outcome.isNew, Room(name.id, creation, outcome.stamp))
+    case .direct(let others):
+      let (id, outcome) = try await chat.directRoom(with: others, by: actor)
+      // Whoever asks first makes it; whoever asks later finds it as it is by then.
+      var room = try await current(id, exchange)
+      room.position = outcome.stamp.position
+      return try JSONBody.receipt(outcome.isNew, room)
     }
-    return kind
   }
 
   func list(_ exchange: Exchange) async throws -> Response {
@@ -48,12 +40,16 @@ struct RoomHandlers: Sendable {
   }
 
   func update(_ exchange: Exchange) async throws -> Response {
-    let body = try await exchange.body(UpdateRoomRequest.self)
-    return try await change(.edit(RoomEdit(name: body.name)), exchange) { $0.name = body.name }
+    let edits = try PlaceEdits(await exchange.body(UpdatePlaceRequest.self))
+    return try await change(.edit(edits.ofRoom), exchange) { edits.show(in: &$0) }
   }
 
   func archive(_ exchange: Exchange) async throws -> Response {
     try await change(.archive, exchange) { _ in }
+  }
+
+  func unarchive(_ exchange: Exchange) async throws -> Response {
+    try await change(.restore, exchange) { $0.archivedAt = nil }
   }
 
   func mute(_ exchange: Exchange) async throws -> Response {
@@ -61,9 +57,19 @@ struct RoomHandlers: Sendable {
     return try await change(.mute(until: body.until), exchange) { $0.mutedUntil = body.until }
   }
 
+  /// Nothing is left to show of it.
+  func delete(_ exchange: Exchange) async throws -> Response {
+    let id: RoomID = try exchange.id("roomId")
+    let outcome = try await chat.performRoom(id, .delete, by: exchange.actor, command: exchange.command())
+    return try JSONBody.receipt(outcome.isNew, RoomReceipt(roomId: id, position: outcome.stamp.position))
+  }
+
   func badge(_ exchange: Exchange) async throws -> Response {
-    let badge = try await chat.badge(of: exchange.user)
-    return try JSONBody.answer(Badge(unreadCount: Int(badge.count), mentionCount: 0, position: badge.position))
+    let (badge, position) = try await chat.badge(of: exchange.user)
+    return try JSONBody.answer(
+      Badge(
+        unreadCount: Int(clamping: badge.unread), mentionCount: Int(clamping: badge.mentions),
+        threadUnreadCount: Int(clamping: badge.threadUnread), position: position))
   }
 
   /// Does it, and answers with the room as it is, in which what was asked for is shown as it was asked for.
@@ -78,26 +84,41 @@ struct RoomHandlers: Sendable {
   }
 
   private func current(_ id: RoomID, _ exchange: Exchange) async throws -> Room {
-    Room(try await chat.room(id, for: exchange.user).0)
+    Room(try await chat.room(id, for: exchange.reader).0)
   }
 }
 
 extension Room {
+  /// As it was right after its creation: made of the facts alone.
+  init(_ id: RoomID, _ creation: RoomCreation, _ stamp: Stamp) {
+    self.init(
+      id: id, name: creation.name, kind: creation.kind.name, createdAt: stamp.time, position: stamp.position)
+    memberCount = creation.creator == nil ? 0 : 1
+    role = creation.creator.map { _ in Role.owner.name }
+    workspaceId = creation.workspace
+    isPublic = creation.isPublic
+    topic = creation.topic.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
   init(_ row: RoomListRow) {
     self.init(
-      id: row.room.id, name: row.room.name, kind: row.room.kind.name, memberCount: Int(row.room.memberCount),
-      unreadCount: Int(row.unreadCount), mentionCount: Int(row.mentionCount),
-      lastMessage: row.room.lastMessage.map { Message($0) }, role: row.member.role.name,
-      mutedUntil: row.member.mutedUntil, createdAt: row.room.created.time, archivedAt: row.room.archived?.time,
+      id: row.room.id, name: row.room.name, kind: row.room.kind.name, createdAt: row.room.created.time,
       position: row.room.revision)
-  }
-}
-
-extension Message {
-  init(_ row: MessageRow) {
-    self.init(
-      id: row.id, roomId: row.room, senderId: row.sender, text: row.text, sentAt: row.sentAt, position: row.position,
-      revision: row.revision, editedAt: row.editedAt, deletedAt: row.deletedAt)
+    memberCount = Int(row.room.memberCount)
+    unreadCount = Int(row.unreadCount)
+    mentionCount = Int(row.mentionCount)
+    lastMessage = row.room.lastMessage.map { Message($0) }
+    role = row.member?.role.name
+    mutedUntil = row.member?.mutedUntil
+    silencedUntil = row.member?.silencedUntil
+    readMarker = row.member?.read.map { ReadPoint($0) }
+    unreadMark = row.member?.unread?.message
+    workspaceId = row.room.workspace
+    isPublic = row.room.isPublic
+    topic = row.room.topic
+    picture = row.room.picture
+    participants = row.participants
+    archivedAt = row.room.archived?.time
   }
 }
 
@@ -105,5 +126,12 @@ extension [User] {
   /// Profiles in the order of their IDs.
   init(_ nicknames: [UserID: String]) {
     self = nicknames.sorted { $0.key < $1.key }.map { User(id: $0.key, nickname: $0.value) }
+  }
+}
+
+extension User {
+  /// Who has no nickname any more, for it was erased, has an empty one.
+  init(_ id: UserID, among nicknames: [UserID: String]) {
+    self.init(id: id, nickname: nicknames[id] ?? "")
   }
 }

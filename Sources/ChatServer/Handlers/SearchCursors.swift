@@ -3,26 +3,32 @@ import ChatProjections
 import ChatService
 import Crypto
 
-/// The cursors of one search: of one user, for one query with its filters. Like `PageCursors` they are no secret and give
-/// no right: what a page shows is decided by the memberships of the moment.
+/// The cursors of one search: of one user, for one query with its filters. Like `PageCursors` they give no right: what a
+/// page shows is decided by the memberships of the moment. But a place says how much a page has to look at, so the check
+/// is over the whole cursor, under a key of the server's.
 struct SearchCursors {
-  private static let checkBytes = 4
+  private static let checkBytes = 16
   /// The check, three positions, and the order of the last hit.
   private static let byteCount = checkBytes + 5 * MemoryLayout<UInt64>.size
   private static let kind: UInt8 = 4
 
-  private let check: [UInt8]
+  private let key: SymmetricKey
+  private let scope: [UInt8]
 
   /// - Parameters:
   ///   - query: as the user wrote it.
   ///   - log: the log's sixteen bytes.
-  init(_ request: SearchRequest, query: String, in log: UUIDBytes) {
+  init(_ request: SearchRequest, query: String, in log: UUIDBytes, _ key: SymmetricKey) {
+    self.key = key
     let filters = [
       request.room?.description, request.sender?.description, request.since.map { String($0.milliseconds) },
       request.until.map { String($0.milliseconds) }, request.hasMedia.map { String($0) }, query,
     ].map { $0 ?? "" }.joined(separator: "\n")
-    let scope = log.bytes + [Self.kind] + request.user.uuid.bytes + Array(filters.utf8)
-    check = Array(SHA256.hash(data: scope).prefix(Self.checkBytes))
+    scope = log.bytes + [Self.kind] + request.user.uuid.bytes + Array(filters.utf8)
+  }
+
+  private func check(of place: [UInt8]) -> [UInt8] {
+    Array(HMAC<SHA256>.authenticationCode(for: place + scope, using: key).prefix(Self.checkBytes))
   }
 
   func cursor(at place: SearchPlace) -> String {
@@ -30,14 +36,15 @@ struct SearchCursors {
       place.bound.value, place.newest.value, place.oldest?.value ?? 0, place.after?.position.value ?? 0,
       UInt64(bitPattern: place.after?.rank ?? 0),
     ]
-    return Base64URL.encode(check + numbers.flatMap { number in withUnsafeBytes(of: number.bigEndian) { Array($0) } })
+    let bytes = numbers.flatMap { number in withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+    return Base64URL.encode(check(of: bytes) + bytes)
   }
 
   /// - Throws: `Refusal.invalidCursor` unless it is a cursor of this search.
   func place(in cursor: String) throws(Refusal) -> SearchPlace {
-    guard let bytes = Base64URL.decode(cursor), bytes.count == Self.byteCount, bytes.starts(with: check) else {
-      throw .invalidCursor
-    }
+    guard let bytes = Base64URL.decode(cursor), bytes.count == Self.byteCount,
+      bytes.starts(with: check(of: Array(bytes.dropFirst(Self.checkBytes))))
+    else { throw .invalidCursor }
     let width = MemoryLayout<UInt64>.size
     let numbers = stride(from: Self.checkBytes, to: Self.byteCount, by: width).map { start in
       bytes[start..<start + width].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

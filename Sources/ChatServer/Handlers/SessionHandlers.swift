@@ -8,27 +8,61 @@ import Hummingbird
 struct SessionHandlers: Sendable {
   let chat: ChatService
   let issuer: TokenIssuer
+  let identities: IdentityProviders
   let throttle: LoginThrottle
+  let hashing: HashingLimit
 
   func create(_ exchange: Exchange) async throws -> Response {
     let body = try await exchange.body(CreateSessionRequest.self)
     let session = body.id ?? FreshID.make()
-    let grant: SessionGrant
-    if let email = body.email, let password = body.password {
-      grant = try await throttle.attempt(email, from: exchange.address) {
-        try await chat.startSession(session, email: email, password: password, device: body.deviceId)
+    if let token = body.idToken {
+      guard body.email == nil, body.userId == nil, body.password == nil else {
+        throw Refusal.invalidField("idToken comes without email, userId and password.")
       }
-    } else {
-      guard body.email == nil, body.password == nil else {
-        throw Refusal.invalidField("email and password come together.")
-      }
-      guard let principal = exchange.principal, principal.service != nil else {
-        throw Refusal.invalidField("email and password are needed.")
-      }
-      guard principal.user != nil else { throw Refusal.actingUserRequired }
-      grant = try await chat.startSession(session, device: body.deviceId, by: principal)
+      return try await tokens(for: start(session, token, body, exchange))
     }
-    return try await tokens(for: grant)
+    guard body.nonce == nil else { throw Refusal.invalidField("nonce comes with idToken.") }
+    if let password = body.password {
+      let name = try Self.loginName(body)
+      try hashing.admit(exchange)
+      let grant = try await throttle.attempt(target(of: name), from: exchange.address) {
+        try await chat.startSession(session, as: name, password: password, device: body.deviceId)
+      }
+      return try await tokens(for: grant)
+    }
+    guard body.email == nil, body.userId == nil else {
+      throw Refusal.invalidField("email, or userId, and password come together.")
+    }
+    guard let principal = exchange.principal, principal.service != nil else {
+      throw Refusal.invalidField("email and password are needed, or idToken.")
+    }
+    guard principal.user != nil else { throw Refusal.actingUserRequired }
+    return try await tokens(for: chat.startSession(session, device: body.deviceId, by: principal))
+  }
+
+  /// All names of an account are counted as one.
+  private func target(of name: LoginName) async throws -> LoginThrottle.Target {
+    if let user = try await chat.user(named: name) { return .account(user) }
+    return switch name {
+    case .email(let email): .unknown(email)
+    case .user(let user): .account(user)
+    }
+  }
+
+  private static func loginName(_ body: CreateSessionRequest) throws -> LoginName {
+    switch (body.email, body.userId) {
+    case (let email?, nil): .email(email)
+    case (nil, let user?): .user(user)
+    case (nil, nil), (_?, _?): throw Refusal.invalidField("Either email or userId comes with password.")
+    }
+  }
+
+  private func start(
+    _ session: SessionID, _ idToken: String, _ body: CreateSessionRequest, _ exchange: Exchange
+  ) async throws -> SessionGrant {
+    let found = try await identities.user(inIDToken: idToken, nonce: body.nonce, at: exchange.receivedAt)
+    return try await chat.startSession(
+      session, as: found.identity, nickname: found.nickname, newUser: FreshID.make(), device: body.deviceId)
   }
 
   func refresh(_ exchange: Exchange) async throws -> Response {
@@ -47,7 +81,7 @@ struct SessionHandlers: Sendable {
     let tokens = Tokens(
       accessToken: try await issuer.accessToken(for: grant), refreshToken: await issuer.refreshToken(for: grant),
       // As of now: checking a password takes longer than a second on a small machine.
-      expiresIn: await issuer.secondsLeft(of: grant, at: ChatService.now()),
+      expiresIn: await issuer.secondsLeft(of: grant, at: chat.now()),
       user: User(id: grant.user, nickname: grant.nickname), sessionId: grant.session,
       position: grant.stamp.position)
     return try JSONBody.receipt(grant.isNew, tokens)
@@ -63,7 +97,7 @@ struct SessionHandlers: Sendable {
     let actor = try exchange.actor
     let session: SessionID
     if try exchange.text("sessionId") == "current" {
-      guard let own = actor.session else { throw Refusal.invalidID("sessionId") }
+      guard let own = actor.session else { throw ServiceError.rejected(.sessionNotFound) }
       session = own
     } else {
       session = try exchange.id("sessionId")
@@ -75,8 +109,25 @@ struct SessionHandlers: Sendable {
   }
 }
 
+extension SessionHandlers {
+  /// Ends the others, or with `all` every one.
+  func endMany(_ exchange: Exchange) async throws -> Response {
+    let actor = try exchange.actor
+    let all = try exchange.query("all")
+    guard all == nil || all == "" || all == "true" else {
+      throw Refusal.invalidQuery("all stands alone, or as all=true.")
+    }
+    let outcome = try await chat.endSessions(
+      all == nil ? .others : .all, of: exchange.user, by: actor, command: exchange.command())
+    let rows = try await chat.sessions(of: exchange.user)
+    return try JSONBody.receipt(
+      outcome.isNew,
+      EndedSessions(sessions: rows.map { Session($0, current: actor.session) }, position: outcome.stamp.position))
+  }
+}
+
 extension Session {
-  fileprivate init(_ row: SessionRow, current: SessionID?) {
+  init(_ row: SessionRow, current: SessionID?) {
     self.init(
       id: row.id, deviceId: row.device, startedAt: row.started.time, refreshedAt: row.pair.time,
       endedAt: row.end?.stamp.time, isCurrent: row.id == current, position: row.started.position)

@@ -112,7 +112,8 @@ private struct IngestRun: Sendable {
     for line in lines {
       do {
         if let ended { throw ended }
-        requests.append(try request(for: try line.content.get()))
+        let request = try request(for: try line.content.get())
+        requests.append(request.lacksMedia ? try await chat.withMedia(request) : request)
         fates.append((line.number, .queued))
       } catch {
         if ProblemMapping(error).isOfTheMachine { ended = error }

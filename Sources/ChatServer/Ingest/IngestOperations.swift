@@ -12,6 +12,10 @@ enum IngestOperation: String, CaseIterable {
   case sendMessage = "message.send"
   case editMessage = "message.edit"
   case deleteMessage = "message.delete"
+  case addReaction = "reaction.add"
+  case removeReaction = "reaction.remove"
+  case pinMessage = "message.pin"
+  case unpinMessage = "message.unpin"
   case moveReadMarker = "read-marker.move"
 
   private typealias Field = IngestLine.CodingKeys
@@ -23,9 +27,11 @@ enum IngestOperation: String, CaseIterable {
     case .createRoom: [.as, .id, .name, .kind]
     case .joinRoom: [.as, .roomId, .key]
     case .leaveRoom: [.as, .roomId, .key]
-    case .sendMessage: [.as, .roomId, .id, .text]
-    case .editMessage: [.as, .roomId, .id, .text, .key]
+    case .sendMessage: [.as, .roomId, .id, .text, .replyTo, .threadId, .mentions, .attachments, .type, .data]
+    case .editMessage: [.as, .roomId, .id, .text, .mentions, .key]
     case .deleteMessage: [.as, .roomId, .id, .key]
+    case .addReaction, .removeReaction: [.as, .roomId, .messageId, .emoji, .key]
+    case .pinMessage, .unpinMessage: [.as, .roomId, .messageId, .key]
     case .moveReadMarker: [.as, .roomId, .messageId, .key]
     }
   }
@@ -57,19 +63,26 @@ enum IngestOperation: String, CaseIterable {
     case .registerUser: return try registration(line, principal, chat)
     case .createRoom:
       let creation = RoomCreation(
-        kind: try RoomHandlers.kind(line.kind), name: try need(line.name, .name), creator: principal.user)
+        kind: try kind(line), name: try need(line.name, .name), creator: principal.user)
       return ChatService.Request(
         principal, .room(RoomID(try need(line.id, .id).uuid), .create(creation)), originalTime: line.sentAt)
     case .sendMessage:
       let message = MessageID(try need(line.id, .id).uuid)
       let room = try need(line.roomId, .roomId)
-      let text = try need(line.text, .text)
-      return try chat.send(.plain(text), as: message, to: room, by: try acting(principal), originalTime: line.sentAt)
-    case .joinRoom, .leaveRoom, .editMessage, .deleteMessage, .moveReadMarker:
+      return try chat.send(
+        try line.message(), as: message, to: room, by: try acting(principal), originalTime: line.sentAt)
+    case .joinRoom, .leaveRoom, .editMessage, .deleteMessage, .addReaction, .removeReaction, .pinMessage,
+      .unpinMessage, .moveReadMarker:
       return ChatService.Request(
         try acting(principal), .room(try need(line.roomId, .roomId), try keyedCommand(line)), command: line.key,
         originalTime: line.sentAt)
     }
+  }
+
+  private func kind(_ line: IngestLine) throws -> RoomKind {
+    let kind = try NewRoom.kind(line.kind)
+    guard kind != .direct else { throw Refusal.invalidField("kind must be group or channel.") }
+    return kind
   }
 
   private func keyedCommand(_ line: IngestLine) throws -> RoomCommand {
@@ -78,8 +91,15 @@ enum IngestOperation: String, CaseIterable {
     case .leaveRoom: return .leave
     case .editMessage:
       return .editMessage(
-        MessageID(try need(line.id, .id).uuid), .plain(try need(line.text, .text)), target: nil)
+        MessageID(try need(line.id, .id).uuid),
+        MessageEdit(text: try need(line.text, .text), mentions: Mentions(line.mentions)), target: nil)
     case .deleteMessage: return .deleteMessage(MessageID(try need(line.id, .id).uuid), target: nil)
+    case .addReaction:
+      return .react(try need(line.messageId, .messageId), try need(line.emoji, .emoji), target: nil)
+    case .removeReaction:
+      return .unreact(try need(line.messageId, .messageId), try need(line.emoji, .emoji), target: nil)
+    case .pinMessage: return .pin(try need(line.messageId, .messageId), target: nil)
+    case .unpinMessage: return .unpin(try need(line.messageId, .messageId), target: nil)
     case .moveReadMarker: return .moveReadMarker(try need(line.messageId, .messageId), target: nil)
     case .registerUser, .createRoom, .sendMessage: throw Refusal.invalidField("op")
     }
@@ -110,6 +130,18 @@ enum IngestOperation: String, CaseIterable {
 }
 
 extension IngestLine {
+  fileprivate func message() throws -> NewMessage {
+    guard text != nil || attachments?.isEmpty == false || type != nil else {
+      throw Refusal.invalidField("The op \(op) needs one of the fields \"text\", \"attachments\" and \"type\".")
+    }
+    if replyTo == nil, threadId == nil, mentions == nil, attachments == nil, type == nil, data == nil {
+      return .plain(text ?? "")
+    }
+    return NewMessage(
+      text: text ?? "", replyTo: replyTo, thread: threadId, mentions: Mentions(mentions),
+      attachments: NewMessage.attachments(attachments), custom: try CustomPart(type: type, data: data))
+  }
+
   /// The fields that are given, save those that every op takes.
   fileprivate var presentFields: [CodingKeys] {
     var present: [CodingKeys] = []
@@ -118,6 +150,13 @@ extension IngestLine {
     if roomId != nil { present.append(.roomId) }
     if messageId != nil { present.append(.messageId) }
     if text != nil { present.append(.text) }
+    if replyTo != nil { present.append(.replyTo) }
+    if threadId != nil { present.append(.threadId) }
+    if mentions != nil { present.append(.mentions) }
+    if attachments != nil { present.append(.attachments) }
+    if type != nil { present.append(.type) }
+    if data != nil { present.append(.data) }
+    if emoji != nil { present.append(.emoji) }
     if name != nil { present.append(.name) }
     if kind != nil { present.append(.kind) }
     if nickname != nil { present.append(.nickname) }

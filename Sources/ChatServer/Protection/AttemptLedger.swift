@@ -26,11 +26,12 @@ struct AttemptLedger: Sendable, Hashable {
   private static let nanosecondsPerSecond: UInt64 = 1_000_000_000
 
   /// Notes an attempt as failed until it is known to be better, so that many at once do not slip through together.
+  /// - Parameter guesses: passwords that the attempt tries.
   /// - Returns: nil when it may be made; else how long to wait, in nanoseconds, and nothing is noted.
-  mutating func begin(at now: UInt64, under policy: AttemptPolicy) -> UInt64? {
+  mutating func begin(at now: UInt64, under policy: AttemptPolicy, guesses: Int = 1) -> UInt64? {
     if blockedUntil > now { return blockedUntil - now }
     if now - min(now, last) >= Self.nanoseconds(policy.memory) { failures = 0 }
-    failures += 1
+    failures += guesses
     block(from: now, under: policy)
     return nil
   }
@@ -48,8 +49,8 @@ struct AttemptLedger: Sendable, Hashable {
   }
 
   /// Takes back an attempt that did not fail. While it was under way no other passed unless it too was free.
-  mutating func withdraw() {
-    failures = max(0, failures - 1)
+  mutating func withdraw(guesses: Int = 1) {
+    failures = max(0, failures - guesses)
     blockedUntil = 0
   }
 

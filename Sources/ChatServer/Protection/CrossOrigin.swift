@@ -30,13 +30,13 @@ struct CrossOrigin: RouterMiddleware {
   /// What a page may send.
   private static let requestHeaders = [
     "Authorization", "Content-Type", HeaderName.idempotencyKey, HeaderName.actAs, "If-Match", "If-None-Match", "Range",
-    "Last-Event-ID",
+    "If-Range", "Last-Event-ID",
   ].joined(separator: ", ")
 
   /// What a page may read, beside what every page may.
   private static let exposedHeaders = [
     "Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate", "Allow", "ETag", "Location", "Content-Range",
-    "Accept-Ranges",
+    "Accept-Ranges", "Content-Disposition",
   ].joined(separator: ", ")
 
   func handle(

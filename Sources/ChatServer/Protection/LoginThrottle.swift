@@ -35,62 +35,97 @@ package final class LoginThrottle: Sendable {
     addresses = Mutex(BoundedTable(limit: Limits.loginLedgers))
   }
 
-  /// Makes an attempt: `body` checks the password, and throws `credentialsRejected` when it is wrong.
-  /// - Parameter address: nil when it is not known.
+  /// What attempts are counted under.
+  enum Target: Sendable, Hashable {
+    /// However it is called: by its e-mail address, by its ID or by its own token.
+    case account(UserID)
+    /// An e-mail address, in any case, that no account has.
+    case unknown(String)
+  }
+
+  /// An attempt under way.
+  private struct Attempt {
+    let account: Int
+    let address: NetworkAddress?
+    let guesses: Int
+  }
+
+  /// Makes an attempt: `body` checks the password, and throws `credentialsRejected` or `passwordWrong` when it is wrong.
+  /// - Parameters:
+  ///   - address: nil when it is not known.
+  ///   - guesses: passwords that the attempt tries.
   func attempt<Result>(
-    _ email: String, from address: NetworkAddress?, _ body: () async throws -> Result
+    _ target: Target, from address: NetworkAddress?, guesses: Int = 1, _ body: () async throws -> Result
   ) async throws -> Result {
     guard settings.isOn else { return try await body() }
-    let account = email.lowercased().hashValue
-    let network = address?.network
-    try begin(account, network, at: clock())
+    let attempt = Attempt(account: Self.key(target), address: address?.network, guesses: guesses)
+    try begin(attempt, at: clock())
     do {
       let result = try await body()
-      succeed(account, network)
+      succeed(attempt)
       return result
-    } catch ServiceError.rejected(.credentialsRejected) {
-      fail(account, network, at: clock())
-      throw ServiceError.rejected(.credentialsRejected)
+    } catch ServiceError.rejected(let rejection)
+      where rejection == .credentialsRejected || rejection == .passwordWrong
+    {
+      fail(attempt, at: clock())
+      throw ServiceError.rejected(rejection)
     } catch ServiceError.rejected(let rejection) {
       // The password was right, and something else was not.
-      succeed(account, network)
+      succeed(attempt)
       throw ServiceError.rejected(rejection)
     } catch {
-      withdraw(account, network)
+      withdraw(attempt)
       throw error
     }
   }
 
-  private func begin(_ account: Int, _ address: NetworkAddress?, at now: UInt64) throws(Refusal) {
-    if let wait = accounts.withLock({
-      $0.update(account, usual: AttemptLedger()) { $0.begin(at: now, under: settings.account) }
-    }) {
+  private static func key(_ target: Target) -> Int {
+    switch target {
+    case .account: target.hashValue
+    case .unknown(let name): Target.unknown(name.lowercased()).hashValue
+    }
+  }
+
+  private func begin(_ attempt: Attempt, at now: UInt64) throws(Refusal) {
+    if let wait = changeAccount(attempt, { $0.begin(at: now, under: settings.account, guesses: attempt.guesses) }) {
       throw .tooManyAttempts(retryAfterSeconds: Self.seconds(wait))
     }
-    guard let address else { return }
-    if let wait = addresses.withLock({
-      $0.update(address, usual: AttemptLedger()) { $0.begin(at: now, under: settings.address) }
-    }) {
-      accounts.withLock { $0.update(account, usual: AttemptLedger()) { $0.withdraw() } }
+    let wait = changeAddress(attempt) { $0.begin(at: now, under: settings.address, guesses: attempt.guesses) }
+    if let wait = wait ?? nil {
+      changeAccount(attempt) { $0.withdraw(guesses: attempt.guesses) }
       throw .tooManyAttempts(retryAfterSeconds: Self.seconds(wait))
     }
   }
 
-  private func fail(_ account: Int, _ address: NetworkAddress?, at now: UInt64) {
-    accounts.withLock { $0.update(account, usual: AttemptLedger()) { $0.fail(at: now, under: settings.account) } }
-    guard let address else { return }
-    addresses.withLock { $0.update(address, usual: AttemptLedger()) { $0.fail(at: now, under: settings.address) } }
+  private func fail(_ attempt: Attempt, at now: UInt64) {
+    changeAccount(attempt) { $0.fail(at: now, under: settings.account) }
+    changeAddress(attempt) { $0.fail(at: now, under: settings.address) }
   }
 
   /// The account is forgotten; the address is not, or else one own account would clear the way to all others.
-  private func succeed(_ account: Int, _ address: NetworkAddress?) {
-    accounts.withLock { $0.remove(account) }
-    if let address { addresses.withLock { $0.update(address, usual: AttemptLedger()) { $0.withdraw() } } }
+  private func succeed(_ attempt: Attempt) {
+    accounts.withLock { $0.remove(attempt.account) }
+    changeAddress(attempt) { $0.withdraw(guesses: attempt.guesses) }
   }
 
-  private func withdraw(_ account: Int, _ address: NetworkAddress?) {
-    accounts.withLock { $0.update(account, usual: AttemptLedger()) { $0.withdraw() } }
-    if let address { addresses.withLock { $0.update(address, usual: AttemptLedger()) { $0.withdraw() } } }
+  private func withdraw(_ attempt: Attempt) {
+    changeAccount(attempt) { $0.withdraw(guesses: attempt.guesses) }
+    changeAddress(attempt) { $0.withdraw(guesses: attempt.guesses) }
+  }
+
+  @discardableResult
+  private func changeAccount<Result: Sendable>(_ attempt: Attempt, _ change: (inout AttemptLedger) -> Result) -> Result
+  {
+    accounts.withLock { $0.update(attempt.account, usual: AttemptLedger(), change) }
+  }
+
+  /// - Returns: nil when the address is not known.
+  @discardableResult
+  private func changeAddress<Result: Sendable>(
+    _ attempt: Attempt, _ change: (inout AttemptLedger) -> Result
+  ) -> Result? {
+    guard let address = attempt.address else { return nil }
+    return addresses.withLock { $0.update(address, usual: AttemptLedger(), change) }
   }
 
   private static func seconds(_ nanoseconds: UInt64) -> Int {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Where a caller stands with one limit after a request.
 struct RateStanding: Sendable, Hashable {
-  /// What is counted: `user`, `device` or `address`.
+  /// What is counted: `user`, `device`, `address` or `passwords`.
   let name: String
   let policy: RatePolicy
   /// Requests that are left at once.

@@ -9,6 +9,8 @@ package struct RateLimitSettings: Sendable, Hashable {
   package var user = RatePolicy(requests: 1_200, seconds: 60)
   package var device = RatePolicy(requests: 900, seconds: 60)
   package var address = RatePolicy(requests: 18_000, seconds: 60)
+  /// Those requests from one address for which a password is hashed.
+  package var passwords = RatePolicy(requests: 60, seconds: 60)
   /// Whether requests with a service token are counted too, against the address and against the user in whose name.
   package var countsServices = false
 

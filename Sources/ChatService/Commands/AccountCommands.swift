@@ -32,10 +32,11 @@ extension ChatService {
     } catch {
       throw .rejected(error)
     }
+    if account.email == nil, account.password != nil, !rules.allowsGuests { throw .rejected(.credentialIncomplete) }
     var credential: Credential?
     if let password = account.password {
       try PasswordRules.check(password, email: email, nickname: account.nickname)
-      credential = try await hasher.credential(password, for: account.id)
+      credential = try await hasher.credential(password, for: account.id, as: .other)
     }
     let registration = Registration(
       nickname: account.nickname, email: email, externalID: account.externalID,
@@ -53,12 +54,13 @@ extension ChatService {
     return Request(actor, .user(UserCommand(id, .register(registration))), originalTime: originalTime)
   }
 
+  /// - Parameter edit: a picture in it is a medium that the user sees; else it is `mediaNotFound`.
   package func changeProfile(
-    nickname: String, by principal: Principal, command: CommandID?
+    _ edit: ProfileEdit, by principal: Principal, command: CommandID?
   )
     async throws(ServiceError) -> ChatOutcome
   {
-    try await performUser(.changeProfile(nickname: nickname), by: principal, command: command)
+    try await performUser(.changeProfile(edit), by: principal, command: command)
   }
 
   /// A command on the acting user's own stream.

@@ -2,22 +2,32 @@ package import ChatDomain
 package import ChatPrimitives
 package import Crypto
 
-/// The tokens of invites. Each is made from the server's key, the room's and the invite's ID, so that the log need not
-/// keep it and a retry can be given the same one. The room is a part of it, for an invite's ID is unique in its room
-/// alone.
+/// The tokens of invites. Each is made from the server's key, the room's or workspace's and the invite's ID, so that the
+/// log need not keep it and a retry can be given the same one. The place is a part of it, for an invite's ID is unique
+/// there alone; rooms and workspaces, which may have the same ID, have keys of their own.
 package struct InviteTokens: Sendable {
   /// Bytes of a token: 192 bits that nobody can guess without the key.
   static let byteCount = 24
 
-  private let key: SymmetricKey
+  private let roomKey: SymmetricKey
+  private let workspaceKey: SymmetricKey
 
   package init(_ keys: ServerKeys) {
-    key = keys.key(for: "invite-token")
+    roomKey = keys.key(for: "invite-token")
+    workspaceKey = keys.key(for: "workspace-invite-token")
   }
 
   /// What goes into a link: URL-safe base64 without padding.
   package func token(for invite: InviteID, of room: RoomID) -> String {
-    let code = HMAC<SHA256>.authenticationCode(for: room.uuid.bytes + invite.uuid.bytes, using: key)
+    token(room.uuid, invite, roomKey)
+  }
+
+  package func token(for invite: InviteID, of workspace: WorkspaceID) -> String {
+    token(workspace.uuid, invite, workspaceKey)
+  }
+
+  private func token(_ place: UUIDBytes, _ invite: InviteID, _ key: SymmetricKey) -> String {
+    let code = HMAC<SHA256>.authenticationCode(for: place.bytes + invite.uuid.bytes, using: key)
     return Base64URL.encode(Array(code.prefix(Self.byteCount)))
   }
 
@@ -32,13 +42,13 @@ extension ChatService {
   package static let inviteDefaultLifetimeMilliseconds: Int64 = 7 * 24 * 60 * 60 * 1000
 
   /// What an invite is asked for with.
-  package struct NewInvite: Sendable {
+  package struct NewInvite<GivenRole: InvitableRole>: Sendable {
     package var id: InviteID
-    package var role: Role
+    package var role: GivenRole
     package var expiresAt: Timestamp?
     package var maximumUses: UInt32?
 
-    package init(id: InviteID, role: Role, expiresAt: Timestamp?, maximumUses: UInt32?) {
+    package init(id: InviteID, role: GivenRole, expiresAt: Timestamp?, maximumUses: UInt32?) {
       self.id = id
       self.role = role
       self.expiresAt = expiresAt
@@ -47,18 +57,32 @@ extension ChatService {
   }
 
   package func createInvite(
-    _ wish: NewInvite, for room: RoomID, by principal: Principal
+    _ wish: NewInvite<Role>, for room: RoomID, by principal: Principal
   ) async throws(ServiceError)
     -> ChatOutcome
   {
-    let token = InviteTokens(keys).token(for: wish.id, of: room)
-    let expiry = wish.expiresAt ?? Self.now().adding(milliseconds: Self.inviteDefaultLifetimeMilliseconds)
-    let invite = Invite(
-      id: wish.id, tokenHash: InviteTokens.hash(of: token), role: wish.role, expiresAt: expiry,
-      maximumUses: wish.maximumUses)
+    let invite = link(wish, token: InviteTokens(keys).token(for: wish.id, of: room))
     let operation: ChatCommand.Operation =
       wish.expiresAt == nil ? .roomInvite(room, invite) : .room(room, .createInvite(invite))
     return try await perform(Request(principal, operation))
+  }
+
+  package func createInvite(
+    _ wish: NewInvite<WorkspaceRole>, for workspace: WorkspaceID, by principal: Principal
+  ) async throws(ServiceError)
+    -> ChatOutcome
+  {
+    let invite = link(wish, token: InviteTokens(keys).token(for: wish.id, of: workspace))
+    let operation: ChatCommand.Operation =
+      wish.expiresAt == nil ? .workspaceInvite(workspace, invite) : .workspace(workspace, .createInvite(invite))
+    return try await perform(Request(principal, operation))
+  }
+
+  private func link<GivenRole>(_ wish: NewInvite<GivenRole>, token: String) -> InviteLink<GivenRole> {
+    InviteLink(
+      id: wish.id, tokenHash: InviteTokens.hash(of: token), role: wish.role,
+      expiresAt: wish.expiresAt ?? now().adding(milliseconds: Self.inviteDefaultLifetimeMilliseconds),
+      maximumUses: wish.maximumUses)
   }
 
   package func acceptInvite(

@@ -10,14 +10,19 @@ extension ChatService {
     try await perform(Request(principal, .room(room, wish), command: command))
   }
 
-  /// The command that sends a message; its fingerprint is made here, so that the writer need not hash.
-  package func send(
-    _ content: MessageContent, as message: MessageID, to room: RoomID, by principal: Principal,
-    originalTime: Timestamp? = nil
-  ) throws(ServiceError) -> Request {
-    guard let author = principal.user else { throw .rejected(.forbidden) }
-    let wish = RoomCommand.sendMessage(
-      message, content, fingerprint: .message(content, author: author), prior: nil)
-    return Request(principal, .room(room, wish), originalTime: originalTime)
+  /// The one room of these users, made when it is not there yet: its ID is made from theirs under the server's key, so that
+  /// whoever of them asks comes to the same stream, and nobody else can take it.
+  /// - Parameter others: in any order; the acting user may be among them.
+  package func directRoom(
+    with others: [UserID], by principal: Principal
+  ) async throws(ServiceError) -> (room: RoomID, outcome: ChatOutcome) {
+    guard let user = principal.user else { throw .rejected(.forbidden) }
+    let participants = Set(others + [user]).sorted()
+    let code = keys.authenticationCode(for: "direct-room-id", participants.flatMap(\.uuid.bytes))
+    guard let id = UUIDBytes(bytes: Array(code.prefix(UUIDBytes.byteCount))) else {
+      throw .failed("an authentication code shorter than an ID")
+    }
+    let creation = RoomCreation(kind: .direct, name: "", creator: user, participants: participants)
+    return (RoomID(id), try await performRoom(RoomID(id), .create(creation), by: principal))
   }
 }

@@ -15,27 +15,56 @@ package struct SessionGrant: Sendable, Hashable {
   package var isNew: Bool
 }
 
+/// What a user logs in by, beside the password.
+package enum LoginName: Sendable, Hashable {
+  case email(String)
+  /// For those who have no e-mail address; nobody else has this name.
+  case user(UserID)
+}
+
+extension LoginName {
+  fileprivate func fits(_ user: UserRow) -> Bool {
+    switch self {
+    case .email: true
+    case .user: user.email == nil
+    }
+  }
+}
+
 extension ChatService {
   /// Logs in with a password.
   package func startSession(
-    _ session: SessionID, email: String, password: String, device: DeviceID?
+    _ session: SessionID, as name: LoginName, password: String, device: DeviceID?
   )
     async throws(ServiceError) -> SessionGrant
   {
     guard password.utf8.count <= Limits.passwordBytes else { throw .rejected(.credentialsRejected) }
     let found = try await accounts { accounts in
-      try accounts.user(email: email.lowercased()).map { ($0, try accounts.credential(of: $0.id)) }
+      let user =
+        switch name {
+        case .email(let email): try accounts.user(email: email.lowercased())
+        case .user(let id): try accounts.user(id)
+        }
+      return try user.map { ($0, try accounts.credential(of: $0.id)) }
     }
-    guard let (user, stored) = found, let credential = stored else {
+    guard let (user, stored) = found, let credential = stored, name.fits(user) else {
       // As slow as for a known address, so that the time tells nothing.
-      _ = try await hasher.credential(password, for: UserID(UUIDBytes(high: 1, low: 1)))
+      _ = try await hasher.credential(password, for: UserID(UUIDBytes(high: 1, low: 1)), as: .login)
       throw .rejected(.credentialsRejected)
     }
-    guard try await hasher.verify(password, for: user.id, against: credential) else {
+    guard try await hasher.verify(password, for: user.id, against: credential, as: .login) else {
       throw .rejected(.credentialsRejected)
     }
     let principal = Principal(user: user.id, device: device)
-    return try await start(session, device, credentialVersion: credential.version, user.nickname, by: principal)
+    return try await start(session, device, .password(version: credential.version), user.nickname, by: principal)
+  }
+
+  /// Whose the name is, whether they may log in by it or not; nil when it is nobody's.
+  package func user(named name: LoginName) async throws(ServiceError) -> UserID? {
+    switch name {
+    case .email(let email): try await accounts { try $0.user(email: email.lowercased())?.id }
+    case .user(let id): id
+    }
   }
 
   /// Starts a session for the user in whose name a service acts.
@@ -46,16 +75,15 @@ extension ChatService {
   {
     guard let user = principal.user else { throw .rejected(.userNotFound) }
     let nickname = try await profile(of: user).nickname
-    return try await start(session, device, credentialVersion: nil, nickname, by: principal)
+    return try await start(session, device, .service, nickname, by: principal)
   }
 
-  private func start(
-    _ session: SessionID, _ device: DeviceID?, credentialVersion: UInt32?, _ nickname: String,
-    by principal: Principal
+  func start(
+    _ session: SessionID, _ device: DeviceID?, _ proof: LoginProof, _ nickname: String, by principal: Principal
   ) async throws(ServiceError) -> SessionGrant {
     guard let user = principal.user else { throw .rejected(.userNotFound) }
     let outcome = try await performUser(
-      .startSession(session, device: device, credentialVersion: credentialVersion), by: principal)
+      .startSession(session, device: device, proof: proof), by: principal)
     return SessionGrant(
       user: user, nickname: nickname, session: session, device: device, generation: 1, stamp: outcome.stamp,
       isNew: outcome.isNew)
@@ -67,8 +95,9 @@ extension ChatService {
   ) async throws(ServiceError)
     -> SessionGrant
   {
+    let oldest = rules.refreshTokenLifetimeMilliseconds.map { now().adding(milliseconds: -$0) }
     let outcome = try await performUser(
-      .refreshSession(session, presented: presented), by: Principal(user: user))
+      .refreshSession(session, presented: presented, oldest: oldest), by: Principal(user: user))
     for recorded in outcome.events {
       if case .user(_, .sessionEnded) = recorded.event { throw .rejected(.refreshTokenReused) }
     }
@@ -86,5 +115,12 @@ extension ChatService {
     async throws(ServiceError) -> ChatOutcome
   {
     try await performUser(.endSession(session, .loggedOut), by: principal, command: command)
+  }
+
+  /// Ends many at once.
+  package func endSessions(
+    _ selection: SessionSelection, of user: UserID, by principal: Principal, command: CommandID?
+  ) async throws(ServiceError) -> ChatOutcome {
+    try await perform(Request(principal, .user(UserCommand(user, .endSessions(selection))), command: command))
   }
 }

@@ -7,15 +7,21 @@ package struct ChatCommand: Sendable {
   package var operation: Operation
   /// What is known of an earlier command of the same actor under the same key.
   package var prior: CommandFacts?
+  /// What is known of a scheduled message under the ID of the message that it is about.
+  package var scheduling: SchedulingFacts?
   /// Everything that was looked up for this command is true as of here; what is newer the writer knows itself.
   package var factsAsOf: LogPosition
   /// The row of commands that it belongs to, if any.
   package var order: CommandOrder?
 
-  package init(act: Act, operation: Operation, prior: CommandFacts? = nil, factsAsOf: LogPosition) {
+  package init(
+    act: Act, operation: Operation, prior: CommandFacts? = nil, scheduling: SchedulingFacts? = nil,
+    factsAsOf: LogPosition
+  ) {
     self.act = act
     self.operation = operation
     self.prior = prior
+    self.scheduling = scheduling
     self.factsAsOf = factsAsOf
   }
 
@@ -24,9 +30,14 @@ package struct ChatCommand: Sendable {
     case room(RoomID, RoomCommand)
     /// Creates an invite whose expiry the client left to the server: a retry has the expiry of the first time.
     case roomInvite(RoomID, Invite)
-    /// Accepts the invite whose token has this SHA-256.
+    case workspace(WorkspaceID, WorkspaceCommand)
+    /// As `roomInvite`, into a workspace.
+    case workspaceInvite(WorkspaceID, WorkspaceInvite)
+    /// Accepts the invite, into a room or a workspace, whose token has this SHA-256.
     case acceptInvite(tokenHash: [UInt8])
     case server(ServerEvent)
+    /// Access tokens are signed with a new key from here on.
+    case rotateSigningKey
   }
 }
 
@@ -46,6 +57,8 @@ package struct ChatOutcome: Sendable {
   package let events: [RecordedEvent]
   /// The room that it was about.
   package let room: RoomID?
+  /// The workspace that it was about.
+  package let workspace: WorkspaceID?
   /// The message that it was about, as it was before the command.
   package let message: MessageFacts?
 

@@ -4,24 +4,33 @@ package import ChatProjections
 import EventStore
 
 extension DecisionState {
-  /// The state as of `floor`, to which `accounts` and `rooms` have been brought. Blocks on the disk.
+  /// The state as of `floor`, to which `accounts`, `rooms` and `timeline` have been brought. Blocks on the disk.
   package init(
-    restoring source: DecisionStateSource, seen: SeenIDs, floor: LogPosition, quotas: Quotas = Quotas()
+    restoring source: DecisionStateSource, seen: SeenIDs, floor: LogPosition, quotas: Quotas = Quotas(),
+    rules: AccountRules = AccountRules()
   ) throws {
     self.init(seen: seen, floor: floor, quotas: quotas)
+    self.rules = rules
     usage = try source.usage()
     let userVersions = try source.userVersions()
     for (id, state) in try source.users().states {
       users[id] = Versioned(state: state, version: userVersions[id.uuid] ?? .none)
-      if case .registered(let user) = state {
-        names.enter(id, email: user.email, externalID: user.externalID)
-      }
+      if case .registered(let user) = state { names.enter(id, user) }
     }
     serverVersion = userVersions[.zero] ?? .none
+    signingKeys = try source.signingKeys()
     let roomVersions = try source.roomVersions()
-    for (id, state) in try source.rooms().states {
+    let pins = try source.pins()
+    for (id, var state) in try source.rooms().states {
+      if let pinned = pins[id] { state.restorePins(pinned) }
       rooms[id] = Versioned(state: state, version: roomVersions[id.uuid] ?? .none)
-      for invite in (state.room?.invites ?? [:]).values { names.enter(invite.invite, of: id) }
+      guard let room = state.room else { continue }
+      for invite in room.invites.values { names.enter(invite.invite, of: id) }
+      if let workspace = room.workspace { channels[workspace, default: []].insert(id) }
+    }
+    for (id, (state, version)) in try source.workspaces().states {
+      workspaces[id] = Versioned(state: state, version: version)
+      for invite in (state.workspace?.invites ?? [:]).values { names.enter(invite.invite, of: id) }
     }
   }
 }

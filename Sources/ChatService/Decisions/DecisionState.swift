@@ -12,8 +12,12 @@ package struct DecisionState: DecisionMachine {
   package var users: [UserID: Versioned<UserState>] = [:]
   package var rooms: [RoomID: Versioned<RoomState>] = [:]
   package var workspaces: [WorkspaceID: Versioned<WorkspaceState>] = [:]
+  /// The channels of each workspace that are not deleted.
+  package var channels: [WorkspaceID: Set<RoomID>] = [:]
   package var names = UniqueNames()
   package var serverVersion = StreamVersion.none
+  package var signingKeys = SigningKeyHistory()
+  package var rules = AccountRules()
   package var usage = DailyUsage()
   private let quotas: Quotas
   private var recent: RecentFacts
@@ -41,7 +45,7 @@ package struct DecisionState: DecisionMachine {
     var command = command
     command.act.time = now
     do throws(Rejection) {
-      try checkSession(of: command.act, for: command.operation)
+      try checkStanding(of: command.act, for: command.operation)
       switch command.operation {
       case .user(let operation):
         return try decideUser(operation, command, next)
@@ -50,10 +54,21 @@ package struct DecisionState: DecisionMachine {
       case .roomInvite(let room, let invite):
         return try decideRoom(room, .createInvite(withFirstExpiry(invite, in: room)), command, next)
       case .acceptInvite(let tokenHash):
-        guard let place = names.invite(withTokenHash: tokenHash) else { throw .inviteNotFound }
-        return try decideRoom(place.room, .acceptInvite(place.invite), command, next)
+        switch names.invite(withTokenHash: tokenHash) {
+        case nil: throw .inviteNotFound
+        case .room(let room, let invite):
+          return try decideRoom(room, .acceptInvite(invite), command, next)
+        case .workspace(let workspace, let invite):
+          return try decideWorkspace(workspace, .acceptInvite(invite), command, next)
+        }
+      case .workspace(let workspace, let operation):
+        return try decideWorkspace(workspace, operation, command, next)
+      case .workspaceInvite(let workspace, let invite):
+        return try decideWorkspace(workspace, .createInvite(withFirstExpiry(invite, in: workspace)), command, next)
       case .server(let event):
         return record([.server(event)], command.act, next, room: nil, message: nil)
+      case .rotateSigningKey:
+        return try decideRotation(command, next)
       }
     } catch {
       return Decision(events: [], reply: .rejected(error))
@@ -76,34 +91,68 @@ extension DecisionState {
   {
     let verdict = try UserDecider.settle(
       wish, by: command.act, prior: prior(of: command), on: wish.user.uuid, in: users[wish.user]?.state ?? .absent,
-      names)
+      self)
     switch verdict {
     case .alreadyDone(let stamp): return repeated(stamp, room: nil, message: nil)
     case .record(let events):
-      return record(events.map { .user(wish.user, $0) }, command.act, next, room: nil, message: nil)
+      var facts = events.map { ChatEvent.user(wish.user, $0) }
+      if case .setDevice(let device, let description) = wish.action {
+        facts += UserDecider.movedTokens(to: device, description, of: wish.user, self)
+      }
+      try checkQuotas(facts, command.act)
+      return record(facts, command.act, next, room: nil, message: nil)
     }
+  }
+
+  private mutating func decideRotation(
+    _ command: ChatCommand, _ next: LogPosition
+  ) throws(Rejection) -> Decision<ChatReply> {
+    guard command.act.isByService else { throw .serviceOnly }
+    if let prior = prior(of: command) {
+      let stamp = try prior.answer(to: Fingerprint.signingKeyRotation.scoped(to: .zero))
+      return repeated(stamp, room: nil, message: nil)
+    }
+    let event = ServerEvent.signingKeyRotated(generation: signingKeys.current + 1)
+    return record([.server(event)], command.act, next, room: nil, message: nil)
   }
 
   private mutating func decideRoom(
     _ room: RoomID, _ wish: RoomCommand, _ command: ChatCommand, _ next: LogPosition
   ) throws(Rejection) -> Decision<ChatReply> {
-    let (wish, message) = withNewestFacts(wish, in: room)
+    let wish = withNewestFacts(wish, command.scheduling, by: command.act.actor, in: room)
+    let message = wish.message?.facts
     let verdict = try RoomDecider.settle(
-      wish, by: command.act, prior: prior(of: command), on: room.uuid, in: rooms[room]?.state ?? .absent, names)
+      wish, by: command.act, prior: prior(of: command), on: room.uuid, in: rooms[room]?.state ?? .absent, self)
     switch verdict {
     case .alreadyDone(let stamp): return repeated(stamp, room: room, message: message)
     case .record(let events):
-      try checkQuotas(events, command.act, in: room)
+      let facts = events.map { ChatEvent.room(room, $0) }
+      try checkQuotas(facts, command.act)
       return record(
-        events.map { .room(room, $0) }, command.act, next, room: room, message: message,
-        fingerprint: wish.isKnownByItself ? wish.fingerprint : nil)
+        facts, command.act, next, room: room, message: message,
+        fingerprint: wish.isKnownByItself ? wish.fingerprint : nil, reactions: wish.reaction?.counts)
+    }
+  }
+
+  private mutating func decideWorkspace(
+    _ workspace: WorkspaceID, _ wish: WorkspaceCommand, _ command: ChatCommand, _ next: LogPosition
+  ) throws(Rejection) -> Decision<ChatReply> {
+    let verdict = try WorkspaceDecider.settle(
+      wish, by: command.act, prior: prior(of: command), on: workspace.uuid,
+      in: workspaces[workspace]?.state ?? .absent, self)
+    switch verdict {
+    case .alreadyDone(let stamp): return repeated(stamp, room: nil, message: nil, workspace: workspace)
+    case .record(let events):
+      let facts =
+        events.map { .workspace(workspace, $0) } + WorkspaceDecider.consequences(of: events, in: workspace, self)
+      return record(facts, command.act, next, room: nil, message: nil, workspace: workspace)
     }
   }
 
   /// Asked when it is known that there is something new to record: a repeat is answered whatever was used since.
-  private func checkQuotas(_ events: [RoomEvent], _ act: Act, in room: RoomID) throws(Rejection) {
+  private func checkQuotas(_ events: [ChatEvent], _ act: Act) throws(Rejection) {
     guard !quotas.areOff, !act.isByService, let user = act.actor else { return }
-    let wanted = events.reduce(Usage()) { $0 + Usage(of: .room(room, $1)) }
+    let wanted = events.reduce(Usage()) { $0 + Usage(of: $1) }
     try usage.check(wanted, by: user, at: act.time, under: quotas)
   }
 
@@ -113,37 +162,43 @@ extension DecisionState {
     return recent.command(key) ?? command.prior
   }
 
-  /// A token is good for nothing once its session has ended, save for ending it again.
-  private func checkSession(of act: Act, for operation: ChatCommand.Operation) throws(Rejection) {
-    guard let session = act.session, let actor = act.actor else { return }
-    if case .user(let wish) = operation, case .endSession(session, _) = wish.action { return }
-    guard case .registered(let user) = users[actor]?.state, user.openSessions.contains(session) else {
-      throw .sessionEnded
+  /// A token is good for nothing once its session has ended, save for ending it again. Without a session a user comes
+  /// with a token of another issuer, or to log in.
+  private func checkStanding(of act: Act, for operation: ChatCommand.Operation) throws(Rejection) {
+    guard let actor = act.actor, !act.isByService else { return }
+    guard case .registered(let user) = users[actor]?.state else {
+      if act.session != nil { throw .sessionEnded }
+      return
     }
+    if let session = act.session {
+      if case .user(let wish) = operation, case .endSession(session, _) = wish.action { return }
+      guard user.openSessions.contains(session) else { throw .sessionEnded }
+    } else if user.disabled != nil {
+      throw .accountDisabled
+    }
+    if !rules.guestsCreateRooms, makesPlace(operation) { try user.requireFullAccount() }
   }
 
-  /// The command with what the writer itself knows of its message.
-  private func withNewestFacts(_ wish: RoomCommand, in room: RoomID) -> (RoomCommand, MessageFacts?) {
-    func newest(_ id: MessageID, _ found: MessageFacts?) -> MessageFacts? {
-      recent.message(MessageKey(room: room, message: id), found: found)
+  /// Whether it makes a room or a workspace, and does not just ask for one that is there.
+  private func makesPlace(_ operation: ChatCommand.Operation) -> Bool {
+    if case .room(let id, .create) = operation { return rooms[id] == nil }
+    if case .workspace(let id, .create) = operation { return workspaces[id] == nil }
+    return false
+  }
+
+  /// The command with what the writer itself knows of its messages.
+  /// - Parameter scheduling: what was looked up of a scheduled message under the same ID.
+  private func withNewestFacts(
+    _ wish: RoomCommand, _ scheduling: SchedulingFacts?, by actor: UserID?, in room: RoomID
+  ) -> RoomCommand {
+    var wish = wish.withFacts { id, found in recent.message(MessageKey(room: room, message: id), found: found) }
+    if let actor, let key = ReactionKey(wish, by: actor, in: room) {
+      wish = wish.withReactions(recent.reactions(key, found: wish.reaction?.counts ?? .none))
     }
-    switch wish {
-    case .sendMessage(let id, let content, let fingerprint, let prior):
-      let facts = newest(id, prior)
-      return (.sendMessage(id, content, fingerprint: fingerprint, prior: facts), facts)
-    case .editMessage(let id, let edit, let target):
-      let facts = newest(id, target)
-      return (.editMessage(id, edit, target: facts), facts)
-    case .deleteMessage(let id, let target):
-      let facts = newest(id, target)
-      return (.deleteMessage(id, target: facts), facts)
-    case .moveReadMarker(let id, let target):
-      let facts = newest(id, target)
-      return (.moveReadMarker(id, target: facts), facts)
-    case .create, .edit, .archive, .createInvite, .revokeInvite, .acceptInvite, .join, .addMember, .removeMember,
-      .leave, .mute:
-      return (wish, nil)
-    }
+    guard let id = wish.schedulable,
+      let facts = recent.scheduling(MessageKey(room: room, message: id)) ?? scheduling
+    else { return wish }
+    return wish.withScheduling(facts)
   }
 
   private func withFirstExpiry(_ invite: Invite, in room: RoomID) -> Invite {
@@ -153,13 +208,24 @@ extension DecisionState {
     return invite
   }
 
-  private func repeated(_ stamp: Stamp, room: RoomID?, message: MessageFacts?) -> Decision<ChatReply> {
-    Decision(events: [], reply: .done(ChatOutcome(stamp: stamp, events: [], room: room, message: message)))
+  private func withFirstExpiry(_ invite: WorkspaceInvite, in workspace: WorkspaceID) -> WorkspaceInvite {
+    guard let first = workspaces[workspace]?.state.workspace?.invites[invite.id] else { return invite }
+    var invite = invite
+    invite.expiresAt = first.invite.expiresAt
+    return invite
+  }
+
+  private func repeated(
+    _ stamp: Stamp, room: RoomID?, message: MessageFacts?, workspace: WorkspaceID? = nil
+  ) -> Decision<ChatReply> {
+    Decision(
+      events: [],
+      reply: .done(ChatOutcome(stamp: stamp, events: [], room: room, workspace: workspace, message: message)))
   }
 
   private mutating func record(
     _ events: [ChatEvent], _ act: Act, _ next: LogPosition, room: RoomID?, message: MessageFacts?,
-    fingerprint: Fingerprint? = nil
+    fingerprint: Fingerprint? = nil, reactions: ReactionCounts? = nil, workspace: WorkspaceID? = nil
   ) -> Decision<ChatReply> {
     var recorded: [RecordedEvent] = []
     recorded.reserveCapacity(events.count)
@@ -168,12 +234,14 @@ extension DecisionState {
         stamp: Stamp(position: next.advanced(by: index), time: act.time), version: version(of: event).next,
         actor: act.actor, service: act.service, device: act.device, command: act.command,
         originalTime: act.originalTime, event: event)
-      take(entry, fingerprint: fingerprint)
+      take(entry, fingerprint: fingerprint, reactions: reactions)
       recorded.append(entry)
     }
     let stamp = Stamp(position: next, time: act.time)
     return Decision(
-      events: recorded, reply: .done(ChatOutcome(stamp: stamp, events: recorded, room: room, message: message)))
+      events: recorded,
+      reply: .done(
+        ChatOutcome(stamp: stamp, events: recorded, room: room, workspace: workspace, message: message)))
   }
 }
 
@@ -201,26 +269,54 @@ extension DecisionState {
   }
 
   /// Takes in a fact that was just decided.
-  /// - Parameter fingerprint: of the message that it sends, when the caller has it already.
-  package mutating func take(_ recorded: RecordedEvent, fingerprint: Fingerprint? = nil) {
+  /// - Parameters:
+  ///   - fingerprint: of the message that it sends, when the caller has it already.
+  ///   - reactions: what the message that is reacted to had of reactions before, when that was decided on.
+  package mutating func take(
+    _ recorded: RecordedEvent, fingerprint: Fingerprint? = nil, reactions: ReactionCounts? = nil
+  ) {
     switch recorded.event {
     case .user(let id, let event):
       UserDecider.evolve(
-        &users[id, default: Versioned(state: UserDecider.initial, version: .none)].state, event, recorded.stamp)
+        &users[id, default: Versioned(state: UserDecider.initial, version: .none)].state, event, recorded.stamp,
+        by: recorded.actor)
       users[id]?.version = recorded.version
     case .room(let id, let event):
+      noteChannel(id, event)
+      if case .deleted = event { names.leave(rooms[id]?.state.room?.invites.values.map(\.invite.tokenHash) ?? []) }
       RoomDecider.evolve(
-        &rooms[id, default: Versioned(state: RoomDecider.initial, version: .none)].state, event, recorded.stamp)
+        &rooms[id, default: Versioned(state: RoomDecider.initial, version: .none)].state, event, recorded.stamp,
+        by: recorded.actor)
       rooms[id]?.version = recorded.version
     case .workspace(let id, let event):
-      workspaces[id, default: Versioned(state: .absent, version: .none)].state.take(event, recorded.stamp)
+      if case .deleted = event {
+        names.leave(workspaces[id]?.state.workspace?.invites.values.map(\.invite.tokenHash) ?? [])
+      }
+      WorkspaceDecider.evolve(
+        &workspaces[id, default: Versioned(state: WorkspaceDecider.initial, version: .none)].state, event,
+        recorded.stamp, by: recorded.actor)
       workspaces[id]?.version = recorded.version
-    case .server:
+    case .server(let event):
+      if case .signingKeyRotated(let generation) = event {
+        signingKeys.rotate(to: generation, at: recorded.stamp)
+      }
       serverVersion = recorded.version
     }
     names.take(recorded.event)
     if let user = recorded.actor { usage.charge(Usage(of: recorded), to: user, at: recorded.stamp.time) }
     takeIDs(recorded, fingerprint)
+    takeReaction(recorded, reactions)
+  }
+
+  private mutating func takeReaction(_ recorded: RecordedEvent, _ before: ReactionCounts?) {
+    guard let before, case .room(let room, let event) = recorded.event else { return }
+    if case .reactionAdded(let id, _, let user, let emoji) = event {
+      let key = ReactionKey(message: MessageKey(room: room, message: id), user: user, emoji: emoji)
+      recent.enter(before.adding, for: key, at: recorded.position)
+    } else if case .reactionRemoved(let id, _, let user, let emoji) = event {
+      let key = ReactionKey(message: MessageKey(room: room, message: id), user: user, emoji: emoji)
+      recent.enter(before.removing, for: key, at: recorded.position)
+    }
   }
 
   private mutating func takeIDs(_ recorded: RecordedEvent, _ fingerprint: Fingerprint?) {
@@ -237,8 +333,18 @@ extension DecisionState {
         author: author, place: thread?.place ?? .room(rooms[room]?.state.lastOrdinal ?? 0), sent: recorded.stamp,
         sentAt: recorded.occurredAt, revision: recorded.position, isDeleted: false,
         fingerprint: fingerprint
-          ?? content.map { .message($0, author: author, thread: thread?.root.message) })
+          ?? content.map { .message($0, author: author, thread: thread?.root.message) },
+        hasParts: content?.hasParts ?? false)
       recent.enter(facts, for: key)
+      if let thread {
+        let root = MessageKey(room: room, message: thread.root.message)
+        recent.enter(replyTo: root, ordinal: thread.ordinal, at: recorded.position)
+      }
+      seen.insert(key, at: recorded.position)
+    case .messageScheduled(let id, let message):
+      let key = MessageKey(room: room, message: id)
+      recent.enter(
+        SchedulingFacts(author: message.author, scheduled: recorded.stamp, fingerprint: .scheduling(message)), for: key)
       seen.insert(key, at: recorded.position)
     case .messageEdited(let id, _, _):
       recent.enter(
@@ -249,7 +355,7 @@ extension DecisionState {
     case .created, .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
       .memberLeft, .memberRemoved, .admissionRepeated, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
       .muted, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned, .readMarkerMoved,
-      .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled, .scheduledMessageChanged,
+      .threadMarkerMoved, .markedUnread, .threadFollowingSet, .scheduledMessageChanged,
       .scheduledMessageCancelled, .scheduledMessageFailed, .erased:
       break
     }

@@ -11,7 +11,11 @@ package struct RecentFacts: Sendable {
 
   private var messages: [MessageKey: MessageFacts] = [:]
   private var revisions: [MessageKey: MessageRevision] = [:]
+  private var schedulings: [MessageKey: SchedulingFacts] = [:]
+  /// Of roots of threads: the newest reply.
+  private var replies: [MessageKey: Reply] = [:]
   private var commands: [CommandKey: CommandFacts] = [:]
+  private var reactions = RecentReactions()
   private var order: Deque<Entry> = []
   /// Everything after this position is known here.
   private(set) var floor: LogPosition
@@ -25,14 +29,25 @@ package struct RecentFacts: Sendable {
   /// - Parameter found: what the index answered.
   func message(_ key: MessageKey, found: MessageFacts?) -> MessageFacts? {
     if let facts = messages[key] { return facts }
-    guard var facts = found, let revision = revisions[key], revision.stamp.position > facts.revision else {
-      return found
-    }
-    facts.revise(revision)
+    guard var facts = found else { return nil }
+    if let revision = revisions[key], revision.stamp.position > facts.revision { facts.revise(revision) }
+    if let reply = replies[key] { facts.replies = max(facts.replies, reply.ordinal) }
     return facts
   }
 
+  func scheduling(_ key: MessageKey) -> SchedulingFacts? { schedulings.isEmpty ? nil : schedulings[key] }
   func command(_ key: CommandKey) -> CommandFacts? { commands[key] }
+
+  /// - Parameter found: what the index answered.
+  func reactions(_ key: ReactionKey, found: ReactionCounts) -> ReactionCounts {
+    reactions.counts(for: key, found: found)
+  }
+
+  /// - Parameter counts: as they are with the fact at this position.
+  mutating func enter(_ counts: ReactionCounts, for key: ReactionKey, at position: LogPosition) {
+    reactions.enter(counts, for: key, at: position)
+    order.append(.reaction(key, position))
+  }
 
   mutating func enter(_ facts: MessageFacts, for key: MessageKey) {
     messages[key] = facts
@@ -43,6 +58,18 @@ package struct RecentFacts: Sendable {
   mutating func enter(_ revision: MessageRevision, for key: MessageKey) {
     if messages[key] == nil { revisions[key] = revision } else { messages[key]?.revise(revision) }
     order.append(.message(key, revision.stamp.position))
+  }
+
+  mutating func enter(_ facts: SchedulingFacts, for key: MessageKey) {
+    schedulings[key] = facts
+    order.append(.scheduling(key, facts.scheduled.position))
+  }
+
+  /// A reply in the thread that hangs from a message, which may be too old to be known here.
+  mutating func enter(replyTo root: MessageKey, ordinal: UInt64, at position: LogPosition) {
+    messages[root]?.replies = ordinal
+    replies[root] = Reply(ordinal: ordinal, position: position)
+    order.append(.reply(root, position))
   }
 
   /// Keeps the first: a command's later facts have the same key.
@@ -61,19 +88,35 @@ package struct RecentFacts: Sendable {
       case .message(let key, let position):
         if messages[key]?.revision == position { messages[key] = nil }
         if revisions[key]?.stamp.position == position { revisions[key] = nil }
+      case .scheduling(let key, _):
+        schedulings[key] = nil
+      case .reply(let root, let position):
+        if replies[root]?.position == position { replies[root] = nil }
       case .command(let key, _):
         commands[key] = nil
+      case .reaction(let key, let position):
+        reactions.forget(key, at: position)
       }
     }
   }
 
+  private struct Reply {
+    let ordinal: UInt64
+    let position: LogPosition
+  }
+
   private enum Entry: Sendable {
     case message(MessageKey, LogPosition)
+    case scheduling(MessageKey, LogPosition)
+    case reply(MessageKey, LogPosition)
     case command(CommandKey, LogPosition)
+    case reaction(ReactionKey, LogPosition)
 
     var position: LogPosition {
       switch self {
-      case .message(_, let position), .command(_, let position): position
+      case .message(_, let position), .reply(_, let position), .scheduling(_, let position), .command(_, let position),
+        .reaction(_, let position):
+        position
       }
     }
   }

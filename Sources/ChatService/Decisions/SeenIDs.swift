@@ -38,12 +38,11 @@ package final class SeenIDs: Sendable {
   }
 
   /// Whether any of these may have been recorded, and the position as of which a "no" holds.
-  func mayContain(message: MessageKey?, command: CommandKey?) -> (Bool, asOf: LogPosition) {
-    let messageHash = message.map { SeenFilter.entry($0.message, in: $0.room) }
-    let commandHash = command.map { SeenFilter.entry($0.command, by: $0.actor) }
-    return state.withLock { state in
-      let known = [messageHash, commandHash].contains { hash in hash.map { state.filter.mayContain($0) } ?? false }
-      return (known, state.newest)
+  func mayContain(messages: [MessageKey], command: CommandKey?) -> (Bool, asOf: LogPosition) {
+    var hashes = messages.map { SeenFilter.entry($0.message, in: $0.room) }
+    if let command { hashes.append(SeenFilter.entry(command.command, by: command.actor)) }
+    return state.withLock { [hashes] state in
+      (hashes.contains { state.filter.mayContain($0) }, state.newest)
     }
   }
 }

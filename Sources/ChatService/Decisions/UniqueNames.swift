@@ -2,16 +2,20 @@ package import ChatDomain
 package import ChatPrimitives
 
 /// What is unique across streams, and whose it is.
-package struct UniqueNames: Directory, Sendable, Equatable {
+package struct UniqueNames: Sendable, Equatable {
   // Keyed by bytes: Swift calls texts equal that SQLite and other databases tell apart, such as "é" in its two spellings.
   private var usersByEmail: [[UInt8]: UserID] = [:]
+  private var emails: [UserID: [UInt8]] = [:]
   private var usersByExternalID: [[UInt8]: UserID] = [:]
+  private var usersByIdentity: [[[UInt8]]: UserID] = [:]
   private var invitesByTokenHash: [[UInt8]: InvitePlace] = [:]
+  private var pushTokens = PushTokenPlaces()
   private var registered: Set<UserID> = []
 
-  package struct InvitePlace: Sendable, Hashable {
-    package let room: RoomID
-    package let invite: InviteID
+  /// Whose invite it is: an invite's ID is unique there alone.
+  package enum InvitePlace: Sendable, Hashable {
+    case room(RoomID, InviteID)
+    case workspace(WorkspaceID, InviteID)
   }
 
   package init() {}
@@ -20,23 +24,66 @@ package struct UniqueNames: Directory, Sendable, Equatable {
   package func user(withExternalID externalID: String) -> UserID? {
     usersByExternalID[Array(externalID.utf8)]
   }
+  package func user(with identity: Identity) -> UserID? { usersByIdentity[Self.key(identity)] }
   package func isRegistered(_ user: UserID) -> Bool { registered.contains(user) }
+  package func devices(holding token: PushToken) -> [DevicePlace] { pushTokens.places(of: token) }
   package func invite(withTokenHash hash: [UInt8]) -> InvitePlace? { invitesByTokenHash[hash] }
 
-  package mutating func enter(_ id: UserID, email: String?, externalID: String?) {
+  /// All that a user's state tells.
+  package mutating func enter(_ id: UserID, _ user: User) {
+    enter(id, email: user.email, externalID: user.externalID)
+    for identity in user.identities.keys { enter(identity, of: id) }
+    for (device, state) in user.devices { enter(state.description.tokens, of: DevicePlace(user: id, device: device)) }
+  }
+
+  private mutating func enter(_ id: UserID, email: String?, externalID: String?) {
     registered.insert(id)
-    if let email { usersByEmail[Array(email.utf8)] = id }
+    if let email { enter(email: email, of: id) }
     if let externalID { usersByExternalID[Array(externalID.utf8)] = id }
   }
 
+  /// A user has one address; the one before it is free.
+  private mutating func enter(email: String, of id: UserID) {
+    let key = Array(email.utf8)
+    if let old = emails.updateValue(key, forKey: id), old != key { usersByEmail[old] = nil }
+    usersByEmail[key] = id
+  }
+
+  private mutating func enter(_ identity: Identity, of id: UserID) {
+    usersByIdentity[Self.key(identity)] = id
+  }
+
+  private mutating func leave(_ identity: Identity, of id: UserID) {
+    let key = Self.key(identity)
+    if usersByIdentity[key] == id { usersByIdentity[key] = nil }
+  }
+
+  private mutating func enter(_ tokens: [PushToken], of place: DevicePlace) {
+    pushTokens.set(tokens, of: place)
+  }
+
   package mutating func enter(_ invite: Invite, of room: RoomID) {
-    invitesByTokenHash[invite.tokenHash] = InvitePlace(room: room, invite: invite.id)
+    invitesByTokenHash[invite.tokenHash] = .room(room, invite.id)
+  }
+
+  package mutating func enter(_ invite: WorkspaceInvite, of workspace: WorkspaceID) {
+    invitesByTokenHash[invite.tokenHash] = .workspace(workspace, invite.id)
+  }
+
+  /// The links lead nowhere any more: what they led to is deleted.
+  mutating func leave(_ tokenHashes: [[UInt8]]) {
+    for hash in tokenHashes { invitesByTokenHash[hash] = nil }
+  }
+
+  private static func key(_ identity: Identity) -> [[UInt8]] {
+    [Array(identity.issuer.utf8), Array(identity.subject.utf8)]
   }
 
   mutating func take(_ event: ChatEvent) {
     switch event {
     case .user(let id, let event): take(event, of: id)
     case .room(let id, let event): take(event, of: id)
+    case .workspace(let id, .inviteCreated(let invite)): enter(invite, of: id)
     case .workspace, .server: break
     }
   }
@@ -48,9 +95,20 @@ package struct UniqueNames: Directory, Sendable, Equatable {
     case .erased:
       // A stream's first fact is always the registration, so whoever has any fact is registered.
       enter(id, email: nil, externalID: nil)
-    case .profileChanged, .credentialSet, .identityLinked, .emailSet, .disabled, .enabled, .preferencesSet,
-      .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated,
-      .deviceRemoved, .pushTokenMoved, .mediaUploaded:
+    case .emailSet(let email):
+      enter(email: email, of: id)
+    case .identityLinked(let identity):
+      enter(identity, of: id)
+    case .identityUnlinked(let identity, _):
+      if let identity { leave(identity, of: id) }
+    case .deviceRegistered(let device, let description), .deviceUpdated(let device, let description):
+      enter(description.tokens, of: DevicePlace(user: id, device: device))
+    case .pushTokenInvalidated(let device, let token), .pushTokenMoved(let device, let token):
+      pushTokens.remove(token, from: DevicePlace(user: id, device: device))
+    case .deviceRemoved(let device):
+      enter([], of: DevicePlace(user: id, device: device))
+    case .profileChanged, .credentialSet, .disabled, .enabled, .preferencesSet, .sessionStarted, .sessionRefreshed,
+      .sessionEnded, .mediaUploaded:
       break
     }
   }

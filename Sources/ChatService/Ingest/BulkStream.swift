@@ -60,7 +60,10 @@ package final class BulkStream: Sendable {
       if let ended { throw ended }
       let index = queued
       do throws(CommitError) {
-        try chat.pipeline.submit(commands[index]) { [chat] in chunk.take($0, at: index, chat) }
+        try chat.pipeline.submit(commands[index]) { [chat, hold = requests[index].hold] in
+          chunk.take($0, at: index, chat)
+          withExtendedLifetime(hold) {}
+        }
         queued += 1
         fullSince = nil
       } catch .overloaded {

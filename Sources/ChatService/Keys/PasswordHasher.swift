@@ -8,8 +8,10 @@ package import NIOPosix
 package struct PasswordHasher: Sendable {
   /// Passwords hashed at once.
   package static let threads = 2
-  /// Passwords that wait for a thread; beyond it a login is refused as overloaded.
+  /// Passwords that are hashed or wait for a thread; beyond it a login is refused as overloaded.
   package static let waitingLimit = 32
+  /// Those of them that are not of logins; the rest of the places is kept for those.
+  package static let otherWaitingLimit = 8
   static let hashBytes = 32
 
   /// scrypt's N (as log2), r and p, after the OWASP Password Storage Cheat Sheet.
@@ -21,9 +23,17 @@ package struct PasswordHasher: Sendable {
     package init() {}
   }
 
+  /// What a password is hashed for. Anybody may register, change an own password or try a token: that must not take the
+  /// places of those who log in.
+  package enum Use: Sendable {
+    case login
+    case other
+  }
+
   private let keys: ServerKeys
   private let pool: NIOThreadPool
   private let waiting = Counter()
+  private let otherWaiting = Counter()
   private let cost: Cost
 
   /// - Parameter pool: of `threads` threads, started and stopped by whoever owns it.
@@ -35,7 +45,7 @@ package struct PasswordHasher: Sendable {
 
   /// The credential that this password makes for this user. The same password gives the same hash, and no other user's.
   package func credential(
-    _ password: String, for user: UserID, version: UInt32 = 1
+    _ password: String, for user: UserID, version: UInt32 = 1, as use: Use
   ) async throws(ServiceError)
     -> Credential
   {
@@ -43,24 +53,37 @@ package struct PasswordHasher: Sendable {
       password, for: user,
       like: Credential(
         version: version, hash: [], logRounds: cost.logRounds, blockSize: cost.blockSize,
-        parallelism: cost.parallelism))
+        parallelism: cost.parallelism), as: use)
   }
 
   /// Whether the password is the one that the credential was made of.
   package func verify(
-    _ password: String, for user: UserID, against credential: Credential
+    _ password: String, for user: UserID, against credential: Credential, as use: Use
   ) async throws(ServiceError)
     -> Bool
   {
-    let candidate = try await hash(password, for: user, like: credential)
+    let candidate = try await hash(password, for: user, like: credential, as: use)
     return candidate.hash.elementsEqualInConstantTime(credential.hash)
   }
 
+  /// How many are hashed or wait.
+  var waitingCount: Int { waiting.current }
+
   private func hash(
-    _ password: String, for user: UserID, like model: Credential
+    _ password: String, for user: UserID, like model: Credential, as use: Use
   ) async throws(ServiceError)
     -> Credential
   {
+    switch use {
+    case .login: break
+    case .other: guard otherWaiting.enter(limit: Self.otherWaitingLimit) else { throw .overloaded }
+    }
+    defer {
+      switch use {
+      case .login: break
+      case .other: otherWaiting.leave()
+      }
+    }
     guard waiting.enter(limit: Self.waitingLimit) else { throw .overloaded }
     defer { waiting.leave() }
     var salt = user.uuid.bytes

@@ -10,6 +10,11 @@ extension ChatService {
     gate.isEnded(session, of: user)
   }
 
+  /// Whether the account is disabled, as far as is durable.
+  package func isDisabled(_ user: UserID) -> Bool {
+    gate.isDisabled(user)
+  }
+
   package func profile(of user: UserID) async throws(ServiceError) -> UserRow {
     guard let row = try await accounts({ try $0.user(user) }) else { throw .rejected(.userNotFound) }
     return row
@@ -17,6 +22,14 @@ extension ChatService {
 
   package func user(withExternalID externalID: String) async throws(ServiceError) -> UserRow? {
     try await accounts { try $0.user(externalID: externalID) }
+  }
+
+  package func account(of user: UserID) async throws(ServiceError) -> (UserRow, [IdentityRow]) {
+    let found = try await accounts { accounts in
+      try accounts.user(user).map { ($0, try accounts.identities(of: user)) }
+    }
+    guard let found else { throw .rejected(.userNotFound) }
+    return found
   }
 
   /// Open sessions, latest first.

@@ -4,7 +4,7 @@ package import ChatProjections
 import EventStore
 
 extension ChatService {
-  /// A place in a room, as a client may name it.
+  /// A place in a room or a thread, as a client may name it.
   package enum Anchor: Sendable {
     /// What a cursor holds.
     case ordinal(UInt64)
@@ -12,7 +12,7 @@ extension ChatService {
     case time(Timestamp)
   }
 
-  /// Which page of a room.
+  /// Which page of a room or a thread.
   package enum PageRequest: Sendable {
     case newest
     case before(Anchor)
@@ -20,58 +20,93 @@ extension ChatService {
     case around(Anchor)
   }
 
+  /// A page of the room's own timeline. A message in a thread, named as an anchor, stands for the thread's root.
   package func messages(
     of room: RoomID, for user: UserID, _ request: PageRequest, limit: Int
   )
     async throws(ServiceError) -> TimelinePage
   {
-    let page: TimelinePage?
+    try await page(of: room, thread: 0, for: user, request, limit: limit)
+  }
+
+  /// A page of the thread that hangs from a message, and how the user reads it, nil for who never followed it. The root,
+  /// named as an anchor, stands before the first reply.
+  ///
+  /// What is said of the reading is as new as the request at least, and no newer than the page, which is what authorises it.
+  package func thread(
+    _ root: MessageID, of room: RoomID, for user: UserID, _ request: PageRequest, limit: Int
+  ) async throws(ServiceError) -> (page: TimelinePage, reading: ThreadReading?) {
+    let thread = try await rootOrdinal(root, in: room, for: user)
+    let reading = try await rooms { try $0.threadReading(thread, in: room, of: user) }
+    return (try await page(of: room, thread: thread, for: user, request, limit: limit), reading)
+  }
+
+  private func page(
+    of room: RoomID, thread: UInt64, for user: UserID, _ request: PageRequest, limit: Int
+  ) async throws(ServiceError) -> TimelinePage {
+    let anchor: TimelineAnchor
     switch request {
-    case .newest: page = try await timeline { try $0.page(of: room, for: user, at: .newest, limit: limit) }
-    case .before(let anchor):
-      let ordinal = try await ordinal(of: anchor, in: room, for: user)
-      page = try await timeline { try $0.page(of: room, for: user, at: .before(ordinal), limit: limit) }
-    case .after(let anchor):
-      var ordinal = try await ordinal(of: anchor, in: room, for: user)
+    case .newest: anchor = .newest
+    case .before(let place): anchor = .before(try await ordinal(of: place, in: room, thread, for: user))
+    case .after(let place):
+      var ordinal = try await ordinal(of: place, in: room, thread, for: user)
       // "After a time" begins with the first message at that time or later.
-      if case .time = anchor, ordinal > 0 { ordinal -= 1 }
-      let after = ordinal
-      page = try await timeline { try $0.page(of: room, for: user, at: .after(after), limit: limit) }
-    case .around(let anchor):
-      let ordinal = try await ordinal(of: anchor, in: room, for: user)
-      page = try await timeline { try $0.page(of: room, for: user, at: .around(ordinal), limit: limit) }
+      if case .time = place, ordinal > 0 { ordinal -= 1 }
+      anchor = .after(ordinal)
+    case .around(let place): anchor = .around(try await ordinal(of: place, in: room, thread, for: user))
     }
+    let page = try await timeline { try $0.page(of: room, thread: thread, for: user, at: anchor, limit: limit) }
     guard let page else { throw .rejected(.roomNotFound) }
     return page
   }
 
-  package func message(_ message: MessageID, of room: RoomID, for user: UserID) async throws(ServiceError) -> MessageRow
-  {
-    let ordinal = try await ordinal(of: .message(message), in: room, for: user)
-    guard let row = try await timeline({ try $0.message(ordinal, of: room, for: user) }) else {
+  /// A message, in whatever thread it is, with what hangs from it. For nobody, as for a service that acts for itself.
+  package func message(
+    _ message: MessageID, of room: RoomID, for user: UserID?
+  ) async throws(ServiceError) -> ShownMessage {
+    let place = try await facts(of: message, in: room, for: user).place
+    guard let shown = try await timeline({ try $0.shown(at: place, of: room, for: user) }) else {
       throw .rejected(.roomNotFound)
     }
-    return row
+    return shown
   }
 
-  /// A message's ordinal never changes, so the ID index and the timeline agree on it.
-  private func ordinal(of anchor: Anchor, in room: RoomID, for user: UserID) async throws(ServiceError) -> UInt64 {
+  /// A message's place never changes, so the ID index and the timeline agree on it.
+  private func ordinal(
+    of anchor: Anchor, in room: RoomID, _ thread: UInt64, for user: UserID
+  ) async throws(ServiceError) -> UInt64 {
     switch anchor {
     case .ordinal(let ordinal): return ordinal
     case .time(let time):
-      return try await timeline { try $0.ordinal(at: time, in: room) } ?? UInt64(Int64.max)
+      return try await timeline { try $0.ordinal(at: time, in: room, thread: thread) } ?? UInt64(Int64.max)
     case .message(let message):
-      guard try await timeline({ try $0.isMember(user, of: room) }) else { throw .rejected(.roomNotFound) }
-      let head = store.head
-      let facts = try await failing {
-        try await self.views.ids.wait(for: head)
-        return try await self.views.ids.read {
-          try $0.messageFacts([MessageKey(room: room, message: message)]).facts[0]
-        }
-      }
-      guard let facts else { throw .rejected(.messageNotFound) }
-      return facts.place.ordinal
+      let place = try await facts(of: message, in: room, for: user).place
+      if place.thread == thread { return place.ordinal }
+      if thread == 0 { return place.thread }
+      guard place == .room(thread) else { throw .rejected(.messageNotFound) }
+      return 0
     }
+  }
+
+  /// The ordinal of a message that a thread hangs from, or may.
+  func rootOrdinal(_ root: MessageID, in room: RoomID, for user: UserID) async throws(ServiceError) -> UInt64 {
+    let place = try await facts(of: root, in: room, for: user).place
+    guard !place.isInThread else { throw .rejected(.notAThreadRoot) }
+    return place.ordinal
+  }
+
+  /// What the ID index knows of a message, for a member of its room or for a service.
+  func facts(of message: MessageID, in room: RoomID, for user: UserID?) async throws(ServiceError) -> MessageFacts {
+    guard try await timeline({ try $0.mayRead(room, user) }) else { throw .rejected(.roomNotFound) }
+    let head = store.head
+    let facts = try await failing {
+      try await self.views.ids.wait(for: head)
+      return try await self.views.ids.read {
+        try $0.messageFacts([MessageKey(room: room, message: message)]).facts[0]
+      }
+    }
+    guard let facts else { throw .rejected(.messageNotFound) }
+    return facts
   }
 
   func timeline<T: Sendable>(

@@ -12,15 +12,17 @@ extension ChatService {
     try await rooms { try $0.roomList(of: user, after: cursor, limit: limit) }
   }
 
-  /// A room as the user sees it.
+  /// A room as the user sees it: as a member; or, of a public channel, as who may find it. For nobody, as a service that acts
+  /// for itself: without what is said in it.
   package func room(
-    _ room: RoomID, for user: UserID
+    _ room: RoomID, for user: UserID?
   ) async throws(ServiceError) -> (
     RoomListRow, nicknames: [UserID: String]
   ) {
     let found: (RoomListRow, [UserID: String])? = try await rooms { rooms in
-      guard let row = try rooms.roomListRow(room, for: user) else { return nil }
-      return (row, try rooms.nicknames(of: [row.room.lastMessage?.sender].compactMap { $0 }))
+      let row = if let user { try rooms.visibleRoom(room, for: user) } else { try rooms.bareRoom(room) }
+      guard let row else { return nil }
+      return (row, try rooms.nicknames(in: [row]))
     }
     guard let found else { throw .rejected(.roomNotFound) }
     return found
@@ -32,57 +34,19 @@ extension ChatService {
     async throws(ServiceError) -> MemberPage
   {
     let page: MemberPage? = try await rooms { rooms in
-      guard try rooms.member(user, of: room) != nil else { return nil }
+      let isMember = try rooms.member(user, of: room) != nil
+      let mayLook = try isMember || rooms.administers(room, user) == true
+      guard mayLook else { return nil }
       return try rooms.members(of: room, after: cursor, limit: limit)
     }
     guard let page else { throw .rejected(.roomNotFound) }
     return page
   }
 
-  /// The unread messages of all rooms of the user that are neither archived nor muted now.
-  package func badge(of user: UserID) async throws(ServiceError) -> (count: UInt64, position: LogPosition) {
-    let now = Self.now()
-    return try await rooms { (try $0.badge(of: user, at: now), try $0.checkpoint().position) }
-  }
-
-  // MARK: Sharing
-
-  /// The newest first; for whoever may share the room.
-  package func invites(of room: RoomID, for user: UserID) async throws(ServiceError) -> [InviteRow] {
-    let found: Result<[InviteRow], Rejection> = try await rooms { rooms in
-      guard let member = try rooms.member(user, of: room) else { return .failure(.roomNotFound) }
-      guard member.role >= .administrator else { return .failure(.forbidden) }
-      return .success(try rooms.invites(of: room).reversed())
-    }
-    do {
-      return try found.get()
-    } catch {
-      throw .rejected(error)
-    }
-  }
-
-  package func invite(_ invite: InviteID, of room: RoomID) async throws(ServiceError) -> InviteRow {
-    guard let row = try await rooms({ try $0.invite(invite, of: room) }) else { throw .rejected(.inviteNotFound) }
-    return row
-  }
-
-  /// What whoever holds the token may see.
-  package func invite(withToken token: String) async throws(ServiceError) -> (InviteRow, RoomRow) {
-    let hash = InviteTokens.hash(of: token)
-    let found: (InviteRow, RoomRow)? = try await rooms { rooms in
-      guard let invite = try rooms.invite(tokenHash: hash), let room = try rooms.room(invite.room) else { return nil }
-      return (invite, room)
-    }
-    guard let (invite, room) = found else { throw .rejected(.inviteNotFound) }
-    if invite.revoked != nil { throw .rejected(.inviteRevoked) }
-    if invite.invite.expiresAt <= Self.now() { throw .rejected(.inviteExpired) }
-    if let most = invite.invite.maximumUses, invite.uses >= UInt64(most) { throw .rejected(.inviteUsedUp) }
-    if room.archived != nil { throw .rejected(.roomArchived) }
-    return (invite, room)
-  }
-
-  package func token(of invite: InviteID, in room: RoomID) -> String {
-    InviteTokens(keys).token(for: invite, of: room)
+  /// What is unread now in the rooms of the user that are neither archived nor muted, and in threads there.
+  package func badge(of user: UserID) async throws(ServiceError) -> (BadgeRow, position: LogPosition) {
+    let now = now()
+    return try await rooms { (try $0.badges(of: user, at: now), try $0.checkpoint().position) }
   }
 
   func rooms<T: Sendable>(_ body: @escaping @Sendable (RoomsQueries) throws -> T) async throws(ServiceError) -> T {

@@ -1,46 +1,57 @@
 package import ChatDomain
 package import ChatPrimitives
 package import ChatProjections
+package import Crypto
 
 /// A page of what was found, with each message as its room shows it.
 package struct FoundPage: Sendable {
   package struct Result: Sendable {
-    package let message: MessageRow
+    package let message: ShownMessage
     package let snippet: String
   }
 
   package let results: [Result]
-  /// The senders' nicknames.
+  /// Of the senders and all others whom the messages name.
   package let nicknames: [UserID: String]
   package let next: SearchPlace?
   package let position: LogPosition
 }
 
 extension ChatService {
+  /// Under which cursors of searches are made.
+  package var searchCursorKey: SymmetricKey { keys.key(for: "search-cursor") }
+
   /// Searches the rooms of a user. Does not wait for the index: the answer holds for the position that it names.
   ///
   /// What was found comes from the index's snapshot, the messages from the timeline's a moment later; each shows rooms
   /// only that the user is a member of then. A message that was edited or deleted in between is left out.
+  /// - Returns: nil when no page goes on at the place any more.
   package func search(
     _ request: SearchRequest, from place: SearchPlace?, limit: Int
-  ) async throws(ServiceError) -> FoundPage {
+  ) async throws(ServiceError) -> FoundPage? {
     let found = try await failing {
       try await self.views.search.read { search in
-        (page: try search.page(request, from: place, limit: limit), position: try search.checkpoint().position)
+        let position = try search.checkpoint().position
+        do {
+          return (page: try search.page(request, from: place, limit: limit), isOutgrown: false, position: position)
+        } catch is SearchPlaceOutgrown {
+          return (page: nil, isOutgrown: true, position: position)
+        }
       }
     }
+    if found.isOutgrown { return nil }
     guard let page = found.page else { throw .rejected(.roomNotFound) }
     return try await failing {
       try await self.views.timeline.wait(for: found.position)
       return try await self.views.timeline.read { timeline in
         let results: [FoundPage.Result] = try page.hits.compactMap { hit in
-          guard let row = try timeline.message(at: hit.place, of: hit.room, for: request.user), row.deletedAt == nil,
-            row.text == hit.text
+          guard let message = try timeline.shown(at: hit.place, of: hit.room, for: request.user),
+            message.row.deletedAt == nil, message.row.text == hit.text
           else { return nil }
-          return FoundPage.Result(message: row, snippet: hit.snippet)
+          return FoundPage.Result(message: message, snippet: hit.snippet)
         }
         return FoundPage(
-          results: results, nicknames: try timeline.nicknames(of: results.map(\.message.sender)), next: page.next,
+          results: results, nicknames: try timeline.nicknames(on: results.map(\.message)), next: page.next,
           position: page.position)
       }
     }

@@ -56,8 +56,8 @@ extension EventCodec {
         })
     case .messageScheduled(let message, let scheduled):
       EncodedBody(.messageScheduled, subject: message.uuid, Hansard_V1_MessageScheduled.with(scheduled))
-    case .scheduledMessageChanged(let message, let scheduled):
-      EncodedBody(.scheduledMessageChanged, subject: message.uuid, Hansard_V1_MessageScheduled.with(scheduled))
+    case .scheduledMessageChanged(let message, let edit):
+      EncodedBody(.scheduledMessageChanged, subject: message.uuid, Hansard_V1_ScheduledMessageChanged.with(edit))
     case .scheduledMessageCancelled(let message):
       EncodedBody(.scheduledMessageCancelled, subject: message.uuid)
     case .scheduledMessageFailed(let message, let reason):
@@ -87,6 +87,7 @@ extension EventCodec {
         if let details = content.details { $0.details = .with(details) }
         $0.rootID = Data(thread.root.message.uuid.bytes)
         $0.rootOrdinal = thread.root.ordinal
+        $0.rootAuthor = Data(thread.rootAuthor.uuid.bytes)
         $0.ordinal = thread.ordinal
       })
   }
@@ -144,8 +145,8 @@ extension EventCodec {
       guard let body = try reader.message(Hansard_V1_MessageScheduled.self) else { break }
       return .messageScheduled(subject, try decodeScheduled(body, reader))
     case .scheduledMessageChanged:
-      guard let body = try reader.message(Hansard_V1_MessageScheduled.self) else { break }
-      return .scheduledMessageChanged(subject, try decodeScheduled(body, reader))
+      guard let body = try reader.message(Hansard_V1_ScheduledMessageChanged.self) else { break }
+      return .scheduledMessageChanged(subject, try decodeSchedulingEdit(body, reader))
     case .scheduledMessageFailed:
       guard let body = try reader.message(Hansard_V1_ScheduledMessageFailed.self) else { break }
       return .scheduledMessageFailed(subject, try reader.value(body.reason, SchedulingFailure.self))
@@ -161,16 +162,11 @@ extension EventCodec {
     _ body: Hansard_V1_ThreadMessageSent, _ reader: PayloadReader
   ) throws(CodecError) -> ThreadPlace {
     guard let root = try reader.id(body.rootID) as MessageID? else { throw reader.failure(.missingField, "root_id") }
-    return ThreadPlace(root: ThreadRoot(message: root, ordinal: body.rootOrdinal), ordinal: body.ordinal)
-  }
-
-  private static func decodeScheduled(
-    _ body: Hansard_V1_MessageScheduled, _ reader: PayloadReader
-  ) throws(CodecError) -> ScheduledMessage {
-    guard let author = try reader.id(body.authorID) as UserID? else { throw reader.failure(.missingField, "author_id") }
-    return ScheduledMessage(
-      author: author, content: try decodeContent(body.text, body.hasDetails ? body.details : nil, reader),
-      thread: try reader.id(body.threadID), sendAt: Timestamp(milliseconds: body.sendAtMs))
+    guard let author = try reader.id(body.rootAuthor) as UserID? else {
+      throw reader.failure(.missingField, "root_author")
+    }
+    return ThreadPlace(
+      root: ThreadRoot(message: root, ordinal: body.rootOrdinal), rootAuthor: author, ordinal: body.ordinal)
   }
 }
 
@@ -195,16 +191,4 @@ extension Hansard_V1_PinChanged {
   }
 
   fileprivate var place: MessagePlace { MessagePlace(thread: thread, ordinal: ordinal) }
-}
-
-extension Hansard_V1_MessageScheduled {
-  fileprivate static func with(_ message: ScheduledMessage) -> Self {
-    .with {
-      $0.text = message.content.text
-      if let details = message.content.details { $0.details = .with(details) }
-      $0.sendAtMs = message.sendAt.milliseconds
-      if let thread = message.thread { $0.threadID = Data(thread.uuid.bytes) }
-      $0.authorID = Data(message.author.uuid.bytes)
-    }
-  }
 }

@@ -18,6 +18,7 @@ extension EventCodec {
               $0.userID = Data(outcome.user.uuid.bytes)
               $0.deviceID = Data(outcome.device.uuid.bytes)
               $0.result = UInt32(outcome.result.rawValue)
+              $0.reason = outcome.reason.map { UInt32($0.rawValue) } ?? 0
             }
           }
         })
@@ -52,7 +53,8 @@ extension EventCodec {
       outcomes.append(
         PushOutcome(
           position: LogPosition(outcome.position), user: user, device: device,
-          result: try reader.value(outcome.result, PushResult.self)))
+          result: try reader.value(outcome.result, PushResult.self),
+          reason: outcome.reason == 0 ? nil : try reader.value(outcome.reason, PushAbandonment.self)))
     }
     return PushOutcomes(settledThrough: LogPosition(body.settledThrough), outcomes: outcomes)
   }

@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import EventLog
 import Foundation
 import SwiftProtobuf
 
@@ -9,22 +10,20 @@ extension EventCodec {
     switch event {
     case .registered(let registration):
       EncodedBody(.userRegistered, Hansard_V1_UserRegistered.with(registration))
-    case .profileChanged(let profile):
+    case .profileChanged(let edit):
       EncodedBody(
         .profileChanged,
         Hansard_V1_ProfileChanged.with {
-          $0.nickname = profile.nickname
-          if let picture = profile.picture { $0.picture = Data(picture.uuid.bytes) }
+          if let nickname = edit.nickname { $0.nickname = nickname }
+          if let picture = edit.picture { $0.picture = Data((picture.media?.uuid ?? .zero).bytes) }
         })
     case .credentialSet(let credential):
       EncodedBody(.credentialSet, Hansard_V1_CredentialSet.with { $0.credential = .with(credential) })
     case .identityLinked(let identity):
+      EncodedBody(.identityLinked, Hansard_V1_IdentityLinked.with(identity))
+    case .identityUnlinked(let identity, let linked):
       EncodedBody(
-        .identityLinked,
-        Hansard_V1_IdentityLinked.with {
-          $0.issuer = identity.issuer
-          $0.subject = identity.subject
-        })
+        .identityUnlinked, subject: UUIDBytes(high: 0, low: linked.value), Hansard_V1_IdentityLinked.with(identity))
     case .emailSet(let email):
       EncodedBody(.emailSet, Hansard_V1_EmailSet.with { $0.email = email })
     case .disabled:
@@ -58,9 +57,13 @@ extension EventCodec {
     case .pushTokenMoved(let device, let token):
       EncodedBody(
         .pushTokenMoved, subject: device.uuid, Hansard_V1_PushTokenInvalidated.with { $0.token = .with(token) })
-    case .mediaUploaded(let media, let content):
+    case .mediaUploaded(let media, let content, let name):
       EncodedBody(
-        .mediaUploaded, subject: media.uuid, Hansard_V1_MediaUploaded.with { $0.content = .with(content) })
+        .mediaUploaded, subject: media.uuid,
+        Hansard_V1_MediaUploaded.with {
+          $0.content = .with(content)
+          if let name { $0.name = name }
+        })
     case .erased: nil
     }
   }
@@ -71,12 +74,17 @@ extension EventCodec {
     case .deviceRemoved: return .deviceRemoved(try reader.subject(DeviceID.self))
     case .userDisabled: return .disabled
     case .userEnabled: return .enabled
+    case .identityUnlinked:
+      guard let linked = record(reader) else { throw reader.failure(.missingField, "subject") }
+      let body = try reader.message(Hansard_V1_IdentityLinked.self)
+      return .identityUnlinked(body.map { Identity(issuer: $0.issuer, subject: $0.subject) }, linked: linked)
     case .userRegistered:
       guard let body = try reader.message(Hansard_V1_UserRegistered.self) else { break }
       return .registered(try decodeRegistration(body, reader))
     case .profileChanged:
       guard let body = try reader.message(Hansard_V1_ProfileChanged.self) else { break }
-      return .profileChanged(Profile(nickname: body.nickname, picture: try reader.id(body.picture)))
+      return .profileChanged(
+        ProfileEdit(nickname: body.nickname.isEmpty ? nil : body.nickname, picture: try decodePicture(body, reader)))
     case .credentialSet:
       guard let body = try reader.message(Hansard_V1_CredentialSet.self) else { break }
       return .credentialSet(try decodeCredential(body.credential, reader))
@@ -112,9 +120,24 @@ extension EventCodec {
       return .pushTokenMoved(try reader.subject(DeviceID.self), try decodeToken(body.token, reader))
     case .mediaUploaded:
       guard let body = try reader.message(Hansard_V1_MediaUploaded.self) else { break }
-      return .mediaUploaded(try reader.subject(MediaID.self), Media(body.content))
+      return .mediaUploaded(
+        try reader.subject(MediaID.self), Media(body.content), name: body.hasName ? body.name : nil)
     }
     return .erased(kind: reader.kind.rawValue)
+  }
+
+  /// The record that the subject names by its position.
+  private static func record(_ reader: PayloadReader) -> LogPosition? {
+    reader.record.envelope.subject.map { LogPosition($0.low) }
+  }
+
+  /// No ID is all zeros, so that stands for a picture that was taken away.
+  private static func decodePicture(
+    _ body: Hansard_V1_ProfileChanged, _ reader: PayloadReader
+  ) throws(CodecError) -> PictureEdit? {
+    if body.picture == Data(UUIDBytes.zero.bytes) { return .remove }
+    let media: MediaID? = try reader.id(body.picture)
+    return media.map { .set($0) }
   }
 
   private static func decodeRegistration(
@@ -161,6 +184,16 @@ extension Hansard_V1_UserRegistered {
       if let externalID = registration.externalID { $0.externalID = externalID }
       if let credential = registration.credential { $0.credential = .with(credential) }
       $0.commitmentKey = Data(registration.commitmentKey)
+    }
+  }
+}
+
+extension Hansard_V1_IdentityLinked {
+  /// - Parameter identity: nil in an erased fact alone, which is never written anew.
+  fileprivate static func with(_ identity: Identity?) -> Self {
+    .with {
+      $0.issuer = identity?.issuer ?? ""
+      $0.subject = identity?.subject ?? ""
     }
   }
 }

@@ -14,9 +14,9 @@
 /// A payload may be erased if it can hold what a person said or what tells who a person is: UserRegistered,
 /// ProfileChanged, CredentialSet, IdentityLinked, EmailSet, DeviceDescribed, PushTokenInvalidated and PushTokenMoved (with
 /// the device's description, never without it), MediaUploaded, RoomCreated, RoomRenamed, RoomEdited, MessageSent,
-/// ThreadMessageSent, MessageEdited, ReactionChanged, MessageScheduled, WorkspaceCreated and WorkspaceEdited. All others
-/// stay: without them the state would not be what it was. A fact whose payload is empty is told by its envelope alone and
-/// cannot be erased.
+/// ThreadMessageSent, MessageEdited, ReactionChanged, MessageScheduled, ScheduledMessageChanged, WorkspaceCreated and
+/// WorkspaceEdited. All others stay: without them the state would not be what it was. A fact whose payload is empty is
+/// told by its envelope alone and cannot be erased.
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -109,9 +109,10 @@ nonisolated struct Hansard_V1_ProfileChanged: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// Empty: it stays as it is.
   var nickname: String = String()
 
-  /// 16 bytes: the media that is the user's picture; empty without one.
+  /// 16 bytes: the media that is the user's picture; 16 zeros: the picture is taken away. Empty: it stays as it is.
   var picture: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -216,7 +217,7 @@ nonisolated struct Hansard_V1_SessionEnded: Sendable {
   // methods supported on all messages.
 
   /// 1 logged out, 2 refresh token reused, 3 device removed, 4 superseded by a newer login, 5 account disabled,
-  /// 6 password changed.
+  /// 6 password changed or reset, 7 another session ended all but itself, 8 all were ended at once.
   var reason: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -323,11 +324,22 @@ nonisolated struct Hansard_V1_MediaUploaded: Sendable {
   /// Clears the value of `content`. Subsequent reads from it will return its default value.
   mutating func clearContent() {self._content = nil}
 
+  /// What the upload calls itself.
+  var name: String {
+    get {_name ?? String()}
+    set {_name = newValue}
+  }
+  /// Returns true if `name` has been explicitly set.
+  var hasName: Bool {self._name != nil}
+  /// Clears the value of `name`. Subsequent reads from it will return its default value.
+  mutating func clearName() {self._name = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _content: Hansard_V1_MediaContent? = nil
+  fileprivate var _name: String? = nil
 }
 
 nonisolated struct Hansard_V1_MediaContent: Sendable {
@@ -821,6 +833,9 @@ nonisolated struct Hansard_V1_ThreadMessageSent: Sendable {
   /// Its own place in the thread, from 1.
   var ordinal: UInt64 = 0
 
+  /// 16 bytes: who wrote the root.
+  var rootAuthor: Data = Data()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -884,7 +899,7 @@ nonisolated struct Hansard_V1_ThreadFollowingSet: Sendable {
   init() {}
 }
 
-/// Kinds 160 (scheduled) and 161 (changed). Subject: the message. Actor: its author, or who changed it.
+/// Kind 160. Subject: the message. Actor: its author.
 nonisolated struct Hansard_V1_MessageScheduled: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -914,6 +929,49 @@ nonisolated struct Hansard_V1_MessageScheduled: Sendable {
   init() {}
 
   fileprivate var _details: Hansard_V1_MessageDetails? = nil
+}
+
+/// Kind 161. Subject: the message. Actor: its author.
+nonisolated struct Hansard_V1_ScheduledMessageChanged: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// What is absent stays.
+  var text: String {
+    get {_text ?? String()}
+    set {_text = newValue}
+  }
+  /// Returns true if `text` has been explicitly set.
+  var hasText: Bool {self._text != nil}
+  /// Clears the value of `text`. Subsequent reads from it will return its default value.
+  mutating func clearText() {self._text = nil}
+
+  var mentions: Hansard_V1_Mentions {
+    get {_mentions ?? Hansard_V1_Mentions()}
+    set {_mentions = newValue}
+  }
+  /// Returns true if `mentions` has been explicitly set.
+  var hasMentions: Bool {self._mentions != nil}
+  /// Clears the value of `mentions`. Subsequent reads from it will return its default value.
+  mutating func clearMentions() {self._mentions = nil}
+
+  var sendAtMs: Int64 {
+    get {_sendAtMs ?? 0}
+    set {_sendAtMs = newValue}
+  }
+  /// Returns true if `sendAtMs` has been explicitly set.
+  var hasSendAtMs: Bool {self._sendAtMs != nil}
+  /// Clears the value of `sendAtMs`. Subsequent reads from it will return its default value.
+  mutating func clearSendAtMs() {self._sendAtMs = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _text: String? = nil
+  fileprivate var _mentions: Hansard_V1_Mentions? = nil
+  fileprivate var _sendAtMs: Int64? = nil
 }
 
 /// Kind 163. Subject: the message.
@@ -960,6 +1018,10 @@ nonisolated struct Hansard_V1_PushOutcome: Sendable {
 
   /// 16 bytes: whose device it is. Two users may give their devices the same ID.
   var userID: Data = Data()
+
+  /// Of an abandoned one: 1 expired, 2 attempts used up, 3 deleted, 4 left, 5 account disabled, 6 muted room,
+  /// 7 notifications off, 8 mentions only. 0 where it was recorded before reasons were.
+  var reason: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1611,7 +1673,7 @@ nonisolated extension Hansard_V1_PushTokenInvalidated: SwiftProtobuf.Message, Sw
 
 nonisolated extension Hansard_V1_MediaUploaded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".MediaUploaded"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}content\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}content\0\u{1}name\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1620,6 +1682,7 @@ nonisolated extension Hansard_V1_MediaUploaded: SwiftProtobuf.Message, SwiftProt
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._content) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self._name) }()
       default: break
       }
     }
@@ -1633,11 +1696,15 @@ nonisolated extension Hansard_V1_MediaUploaded: SwiftProtobuf.Message, SwiftProt
     try { if let v = self._content {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
     } }()
+    try { if let v = self._name {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Hansard_V1_MediaUploaded, rhs: Hansard_V1_MediaUploaded) -> Bool {
     if lhs._content != rhs._content {return false}
+    if lhs._name != rhs._name {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2440,7 +2507,7 @@ nonisolated extension Hansard_V1_PinChanged: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Hansard_V1_ThreadMessageSent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ThreadMessageSent"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}details\0\u{3}root_id\0\u{3}root_ordinal\0\u{1}ordinal\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}details\0\u{3}root_id\0\u{3}root_ordinal\0\u{1}ordinal\0\u{3}root_author\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2453,6 +2520,7 @@ nonisolated extension Hansard_V1_ThreadMessageSent: SwiftProtobuf.Message, Swift
       case 3: try { try decoder.decodeSingularBytesField(value: &self.rootID) }()
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.rootOrdinal) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.ordinal) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.rootAuthor) }()
       default: break
       }
     }
@@ -2478,6 +2546,9 @@ nonisolated extension Hansard_V1_ThreadMessageSent: SwiftProtobuf.Message, Swift
     if self.ordinal != 0 {
       try visitor.visitSingularUInt64Field(value: self.ordinal, fieldNumber: 5)
     }
+    if !self.rootAuthor.isEmpty {
+      try visitor.visitSingularBytesField(value: self.rootAuthor, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2487,6 +2558,7 @@ nonisolated extension Hansard_V1_ThreadMessageSent: SwiftProtobuf.Message, Swift
     if lhs.rootID != rhs.rootID {return false}
     if lhs.rootOrdinal != rhs.rootOrdinal {return false}
     if lhs.ordinal != rhs.ordinal {return false}
+    if lhs.rootAuthor != rhs.rootAuthor {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2676,6 +2748,50 @@ nonisolated extension Hansard_V1_MessageScheduled: SwiftProtobuf.Message, SwiftP
   }
 }
 
+nonisolated extension Hansard_V1_ScheduledMessageChanged: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ScheduledMessageChanged"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}mentions\0\u{3}send_at_ms\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._text) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._mentions) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self._sendAtMs) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._text {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._mentions {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._sendAtMs {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Hansard_V1_ScheduledMessageChanged, rhs: Hansard_V1_ScheduledMessageChanged) -> Bool {
+    if lhs._text != rhs._text {return false}
+    if lhs._mentions != rhs._mentions {return false}
+    if lhs._sendAtMs != rhs._sendAtMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Hansard_V1_ScheduledMessageFailed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ScheduledMessageFailed"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reason\0")
@@ -2743,7 +2859,7 @@ nonisolated extension Hansard_V1_PushOutcomesRecorded: SwiftProtobuf.Message, Sw
 
 nonisolated extension Hansard_V1_PushOutcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".PushOutcome"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{3}device_id\0\u{1}result\0\u{3}user_id\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{3}device_id\0\u{1}result\0\u{3}user_id\0\u{1}reason\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2755,6 +2871,7 @@ nonisolated extension Hansard_V1_PushOutcome: SwiftProtobuf.Message, SwiftProtob
       case 2: try { try decoder.decodeSingularBytesField(value: &self.deviceID) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.result) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.userID) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.reason) }()
       default: break
       }
     }
@@ -2773,6 +2890,9 @@ nonisolated extension Hansard_V1_PushOutcome: SwiftProtobuf.Message, SwiftProtob
     if !self.userID.isEmpty {
       try visitor.visitSingularBytesField(value: self.userID, fieldNumber: 4)
     }
+    if self.reason != 0 {
+      try visitor.visitSingularUInt32Field(value: self.reason, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2781,6 +2901,7 @@ nonisolated extension Hansard_V1_PushOutcome: SwiftProtobuf.Message, SwiftProtob
     if lhs.deviceID != rhs.deviceID {return false}
     if lhs.result != rhs.result {return false}
     if lhs.userID != rhs.userID {return false}
+    if lhs.reason != rhs.reason {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

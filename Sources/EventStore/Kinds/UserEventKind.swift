@@ -8,6 +8,7 @@ package enum UserEventKind: UInt16, Sendable, CaseIterable {
   case userDisabled = 6
   case userEnabled = 7
   case preferencesSet = 8
+  case identityUnlinked = 9
   case sessionStarted = 10
   case sessionRefreshed = 11
   case sessionEnded = 12
@@ -25,6 +26,7 @@ package enum UserEventKind: UInt16, Sendable, CaseIterable {
     case .profileChanged: "profile.changed"
     case .credentialSet: "credential.set"
     case .identityLinked: "identity.linked"
+    case .identityUnlinked: "identity.unlinked"
     case .emailSet: "email.set"
     case .userDisabled: "user.disabled"
     case .userEnabled: "user.enabled"

@@ -32,6 +32,11 @@ class Operation:
     pattern: re.Pattern = field(repr=False, compare=False)
     spec: dict = field(repr=False, compare=False)
 
+    @property
+    def parameters(self) -> list[str]:
+        """Those of the path."""
+        return re.findall(r"\{(\w+)\}", self.path)
+
 
 class Violation(AssertionError):
     """The server's answer is not what the contract says."""
@@ -103,10 +108,13 @@ class Contract:
         documented = operation.spec["responses"].get(str(response.status_code))
         if documented is None:
             raise Violation(f"{what}, a status that {operation.id} does not document")
-        content = self.resolve(documented)["content"]
-        if media not in content:
+        content = self.resolve(documented).get("content")
+        if content is None:
+            if response.content:
+                raise Violation(f"{what} with a body, which {operation.id} does not document")
+        elif media not in content and "*/*" not in content:
             raise Violation(f"{what} as '{media}' instead of {list(content)}")
-        if media == "application/json":
+        elif media in content and media == "application/json":
             self.validate(content[media]["schema"], response.json(), what)
         self.exercised.add(operation.id)
 

@@ -1,8 +1,10 @@
 """Every op of bulk ingest as a case, like those of `mutations`."""
 
 from .client import new_id
-from .mutations import Case, leave, members_of, over_ingest
+from .cases import Case, leave, over_ingest
+from .mutations import members_of
 from .people import Room, World
+from .talk_mutations import THUMB, reaction_path
 
 
 def _two(world: World):
@@ -84,6 +86,53 @@ def read_marker_move(world: World) -> Case:
     )
 
 
+def reaction_add(world: World) -> Case:
+    anna, ben, room = _two(world)
+    message = anna.send(room, "zero")["id"]
+    return Case(
+        over_ingest(ben, _reaction("add", room, message)),
+        lambda: ben.delete(reaction_path(room, message, THUMB)),
+        lambda: anna.get(room.message(message)).get("reactions", []), leave(ben, room), "room_not_found",
+    )
+
+
+def reaction_remove(world: World) -> Case:
+    anna, ben, room = _two(world)
+    message = anna.send(room, "zero")["id"]
+    path = reaction_path(room, message, THUMB)
+    ben.put(path)
+    return Case(
+        over_ingest(ben, _reaction("remove", room, message)), lambda: ben.put(path),
+        lambda: anna.get(room.message(message)).get("reactions", []), leave(ben, room), "room_not_found",
+    )
+
+
+def _reaction(what: str, room: Room, message: str) -> dict:
+    return {"op": f"reaction.{what}", "roomId": room.id, "messageId": message, "emoji": THUMB, "key": new_id()}
+
+
+def message_pin(world: World) -> Case:
+    anna, ben, room = _two(world)
+    message = anna.send(room, "zero")["id"]
+    return Case(
+        over_ingest(ben, {"op": "message.pin", "roomId": room.id, "messageId": message, "key": new_id()}),
+        lambda: ben.delete(f"{room.path}/pins/{message}"), lambda: anna.get(f"{room.path}/pins")["pins"],
+        leave(ben, room), "room_not_found",
+    )
+
+
+def message_unpin(world: World) -> Case:
+    anna, ben, room = _two(world)
+    message = anna.send(room, "zero")["id"]
+    anna.put(f"{room.path}/pins/{message}")
+    return Case(
+        over_ingest(ben, {"op": "message.unpin", "roomId": room.id, "messageId": message, "key": new_id()}),
+        lambda: ben.put(f"{room.path}/pins/{message}"), lambda: anna.get(f"{room.path}/pins")["pins"],
+        leave(ben, room), "room_not_found",
+    )
+
+
 OVER_INGEST = [
     user_register, room_create, member_join, member_leave, message_send, message_edit, message_delete, read_marker_move,
+    reaction_add, reaction_remove, message_pin, message_unpin,
 ]

@@ -1,56 +1,15 @@
-"""Every mutation of the API as a case: how to do it, what comes between, how to lose the right to it."""
+"""Every mutation of the API as a case."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
-from .client import Api, new_id
+from .cases import Case, hand_over, leave, log_out, over_http, two
+from .client import new_id
+from .identity_mutations import OVER_IDENTITY
 from .people import PASSWORD, Person, Room, World
+from .place_mutations import OVER_PLACES
+from .talk_mutations import OVER_TALK
+from .times import later
 
-
-@dataclass
-class Case:
-    # Does the mutation; the same each time. Gives (status, position or None, code or None).
-    do: Callable[[], tuple[int, int | None, str | None]]
-    # Something newer that a retry must leave alone.
-    intervene: Callable[[], Any]
-    # What the mutation and the newer act show of themselves.
-    state: Callable[[], Any]
-    # Takes the right to the mutation away; None where it cannot be lost.
-    lose: Callable[[], Any] | None = None
-    # What a retry without the right comes to.
-    refusal: str | None = None
-
-
-def over_http(api: Api, method: str, path: str, body=None, key: str | None = None):
-    def do():
-        response = api.request(method, path, body, key=key)
-        answer = response.json()
-        # A message shows as `position` where it was sent, and as `revision` where it was last written.
-        return response.status_code, answer.get("revision", answer.get("position")), answer.get("code")
-
-    return do
-
-
-def over_ingest(api: Api, line: dict):
-    def do():
-        (result,) = api.ingest([line])
-        return result["status"], result.get("position"), result.get("code")
-
-    return do
-
-
-def log_out(person: Person):
-    return lambda: person.delete("/v1/sessions/current")
-
-
-def leave(person: Person, room: Room):
-    return lambda: person.post(f"{room.path}/leave")
-
-
-def _two(world: World) -> tuple[Person, Person, Room]:
-    anna, ben = world.users("Anna", "Ben")
-    return anna, ben, anna.room("Tea", ben)
+# Far enough for any run of the tests, and within the year that a message can be scheduled ahead.
+_SOON, _LATER = later(days=30), later(days=60)
 
 
 def create_account(world: World) -> Case:
@@ -131,24 +90,24 @@ def create_room(world: World) -> Case:
 
 
 def update_room(world: World) -> Case:
-    anna, ben, room = _two(world)
+    anna, ben, room = two(world)
     return Case(
         over_http(anna, "PATCH", room.path, {"name": "First"}, new_id()),
         lambda: anna.patch(room.path, {"name": "Newer"}),
-        lambda: ben.see(room)["name"], leave(anna, room), "room_not_found",
+        lambda: ben.see(room)["name"], hand_over(anna, room, ben), "room_not_found",
     )
 
 
 def archive_room(world: World) -> Case:
-    anna, ben, room = _two(world)
+    anna, ben, room = two(world)
     return Case(
-        over_http(anna, "DELETE", room.path, key=new_id()), lambda: ben.patch("/v1/me", {"nickname": "Newer"}),
+        over_http(anna, "POST", f"{room.path}/archive", key=new_id()), lambda: anna.post(f"{room.path}/unarchive"),
         lambda: ben.see(room)["archivedAt"], log_out(anna), "session_ended",
     )
 
 
 def mute_room(world: World) -> Case:
-    anna, ben, room = _two(world)
+    anna, ben, room = two(world)
     path = f"{room.path}/mute"
     return Case(
         over_http(ben, "PUT", path, {"until": "2090-01-01T00:00:00Z"}, new_id()),
@@ -162,26 +121,26 @@ def members_of(person: Person, room: Room):
 
 
 def add_member(world: World) -> Case:
-    anna, ben, room = _two(world)
+    anna, ben, room = two(world)
     path = f"{room.path}/members/{world.user('Carla').id}"
     return Case(
         over_http(anna, "PUT", path, key=new_id()), lambda: anna.delete(path),
-        members_of(ben, room), leave(anna, room), "room_not_found",
+        members_of(ben, room), hand_over(anna, room, ben), "room_not_found",
     )
 
 
 def remove_member(world: World) -> Case:
-    anna, ben, room = _two(world)
+    anna, ben, room = two(world)
     path = f"{room.path}/members/{world.user('Carla').id}"
     anna.put(path)
     return Case(
         over_http(anna, "DELETE", path, key=new_id()), lambda: anna.put(path),
-        members_of(ben, room), leave(anna, room), "room_not_found",
+        members_of(ben, room), hand_over(anna, room, ben), "room_not_found",
     )
 
 
 def leave_room(world: World) -> Case:
-    anna, ben, room = _two(world)
+    anna, ben, room = two(world)
     return Case(
         over_http(ben, "POST", f"{room.path}/leave", key=new_id()),
         lambda: anna.put(f"{room.path}/members/{ben.id}"),
@@ -190,29 +149,29 @@ def leave_room(world: World) -> Case:
 
 
 def create_invite(world: World) -> Case:
-    anna, ben, room = _two(world)
+    anna, ben, room = two(world)
     id = new_id()
     return Case(
         over_http(anna, "POST", f"{room.path}/invites", {"id": id, "maxUses": 3}),
         lambda: anna.delete(f"{room.path}/invites/{id}"),
         lambda: [(invite["id"], invite["revokedAt"]) for invite in anna.get(f"{room.path}/invites")["invites"]],
-        leave(anna, room), "room_not_found",
+        hand_over(anna, room, ben), "room_not_found",
     )
 
 
 def revoke_invite(world: World) -> Case:
-    anna, ben, room = _two(world)
+    anna, ben, room = two(world)
     id = anna.post(f"{room.path}/invites", {})["id"]
     return Case(
         over_http(anna, "DELETE", f"{room.path}/invites/{id}", key=new_id()),
         lambda: anna.post(f"{room.path}/invites", {}),
         lambda: [(invite["id"], invite["revokedAt"]) for invite in anna.get(f"{room.path}/invites")["invites"]],
-        leave(anna, room), "room_not_found",
+        hand_over(anna, room, ben), "room_not_found",
     )
 
 
 def accept_invite(world: World) -> Case:
-    anna, ben, room = _two(world)
+    anna, ben, room = two(world)
     token, carla = anna.post(f"{room.path}/invites", {"maxUses": 1})["token"], world.user("Carla")
     return Case(
         over_http(carla, "POST", f"/v1/invites/{token}/accept", key=new_id()), leave(carla, room),
@@ -221,7 +180,7 @@ def accept_invite(world: World) -> Case:
 
 
 def send_message(world: World) -> Case:
-    anna, ben, room = _two(world)
+    anna, ben, room = two(world)
     path = room.message(new_id())
     return Case(
         over_http(ben, "PUT", path, {"text": "first"}), lambda: ben.patch(path, {"text": "newer"}),
@@ -230,7 +189,7 @@ def send_message(world: World) -> Case:
 
 
 def edit_message(world: World) -> Case:
-    anna, ben, room = _two(world)
+    anna, ben, room = two(world)
     path = room.message(ben.send(room, "zero")["id"])
     return Case(
         over_http(ben, "PATCH", path, {"text": "first"}, new_id()), lambda: ben.patch(path, {"text": "newer"}),
@@ -239,7 +198,7 @@ def edit_message(world: World) -> Case:
 
 
 def delete_message(world: World) -> Case:
-    anna, ben, room = _two(world)
+    anna, ben, room = two(world)
     path = room.message(ben.send(room, "zero")["id"])
     return Case(
         over_http(ben, "DELETE", path, key=new_id()), lambda: ben.send(room, "newer"),
@@ -248,7 +207,7 @@ def delete_message(world: World) -> Case:
 
 
 def move_read_marker(world: World) -> Case:
-    anna, ben, room = _two(world)
+    anna, ben, room = two(world)
     sent = [anna.send(room, f"{number}") for number in range(4)]
     return Case(
         over_http(ben, "PUT", f"{room.path}/read-marker", {"messageId": sent[1]["id"]}, new_id()),
@@ -258,8 +217,62 @@ def move_read_marker(world: World) -> Case:
     )
 
 
+def mark_unread(world: World) -> Case:
+    anna, ben, room = two(world)
+    sent = [anna.send(room, f"{number}") for number in range(4)]
+    return Case(
+        over_http(ben, "PUT", f"{room.path}/unread-mark", {"messageId": sent[1]["id"]}, new_id()),
+        lambda: ben.put(f"{room.path}/read-marker", {"messageId": sent[2]["id"]}),
+        lambda: (ben.unread(room), ben.see(room)["unreadMark"]),
+        leave(ben, room), "room_not_found",
+    )
+
+
+def update_preferences(world: World) -> Case:
+    ben = world.user("Ben")
+    return Case(
+        over_http(ben, "PATCH", "/v1/me/preferences", {"sharesReadMarkers": False}, new_id()),
+        lambda: ben.patch("/v1/me/preferences", {"sharesReadMarkers": True}),
+        lambda: ben.get("/v1/me/preferences"), log_out(ben), "session_ended",
+    )
+
+
+def schedule_message(world: World) -> Case:
+    anna, ben, room = two(world)
+    path = f"{room.path}/scheduled-messages/{new_id()}"
+    return Case(
+        over_http(ben, "PUT", path, {"text": "first", "sendAt": _SOON}),
+        lambda: ben.patch(path, {"text": "newer"}),
+        lambda: ben.get(f"{room.path}/scheduled-messages"), leave(ben, room), "room_not_found",
+    )
+
+
+def change_scheduled_message(world: World) -> Case:
+    anna, ben, room = two(world)
+    path = f"{room.path}/scheduled-messages/{new_id()}"
+    ben.put(path, {"text": "zero", "sendAt": _SOON})
+    return Case(
+        over_http(ben, "PATCH", path, {"text": "first"}, new_id()),
+        lambda: ben.patch(path, {"text": "newer", "sendAt": _LATER}),
+        lambda: ben.get(f"{room.path}/scheduled-messages"), leave(ben, room), "room_not_found",
+    )
+
+
+def cancel_scheduled_message(world: World) -> Case:
+    anna, ben, room = two(world)
+    path = f"{room.path}/scheduled-messages"
+    id = ben.put(f"{path}/{new_id()}", {"text": "zero", "sendAt": _SOON})["id"]
+    return Case(
+        over_http(ben, "DELETE", f"{path}/{id}", key=new_id()),
+        lambda: ben.put(f"{path}/{new_id()}", {"text": "newer", "sendAt": _LATER}),
+        lambda: ben.get(path), leave(ben, room), "room_not_found",
+    )
+
+
 OVER_HTTP = [
     create_account, create_session, refresh_session, end_session, update_me, put_device, delete_device, create_room,
     update_room, archive_room, mute_room, add_member, remove_member, leave_room, create_invite, revoke_invite,
     accept_invite, send_message, edit_message, delete_message, move_read_marker,
+    mark_unread, update_preferences, schedule_message, change_scheduled_message, cancel_scheduled_message,
+    *OVER_IDENTITY, *OVER_PLACES, *OVER_TALK,
 ]

@@ -1,6 +1,7 @@
 """Users, rooms and messages with little writing."""
 
 from .client import Api, new_id
+from .issuer import Issuer
 from .server import Server
 
 PASSWORD = "correct horse battery"
@@ -13,6 +14,23 @@ class Room:
 
     def message(self, id: str) -> str:
         return f"{self.path}/messages/{id}"
+
+
+class Workspace:
+    def __init__(self, id: str):
+        self.id = id
+        self.path = f"/v1/workspaces/{id}"
+
+    def take_in(self, world: "World", person: "Person", role: str = "member") -> None:
+        """By a service's word."""
+        world.acting_as(person.id).post(f"{self.path}/join")
+        if role != "member":
+            owner = world.acting_as(self.owner(world, person))
+            owner.put(f"{self.path}/members/{person.id}/role", {"role": role})
+
+    def owner(self, world: "World", member: "Person") -> str:
+        members = world.acting_as(member.id).get(f"{self.path}/members", limit=200)["members"]
+        return next(each["user"]["id"] for each in members if each["role"] == "owner")
 
 
 class Person(Api):
@@ -33,6 +51,17 @@ class Person(Api):
             self.put(f"{room.path}/members/{member.id}")
         return room
 
+    def workspace(self, name: str = "Office") -> Workspace:
+        return Workspace(self.post("/v1/workspaces", {"id": new_id(), "name": name})["id"])
+
+    def channel(self, workspace: Workspace, name: str = "News", public: bool = True) -> Room:
+        body = {"id": new_id(), "kind": "channel", "name": name, "workspaceId": workspace.id, "isPublic": public}
+        return Room(self.post("/v1/rooms", body)["id"])
+
+    def direct(self, *others: "Person", expect: int = 201) -> Room:
+        body = {"kind": "direct", "memberIds": [other.id for other in others]}
+        return Room(self.post("/v1/rooms", body, expect=expect)["id"])
+
     def send(self, room: Room, text: str, id: str | None = None, expect: int = 201) -> dict:
         return self.put(room.message(id or new_id()), {"text": text}, expect=expect)
 
@@ -49,8 +78,10 @@ class Person(Api):
 class World:
     """A server, and how to come by users."""
 
-    def __init__(self, server: Server):
+    def __init__(self, server: Server, issuer: Issuer | None = None):
         self.server = server
+        # Whose ID tokens the server takes.
+        self.issuer = issuer
         self.admin = Api(server, server.token)
         self.nobody = Api(server)
 

@@ -84,6 +84,8 @@ class QuickSchemas:
             return lambda value: not isinstance(value, str) or search(value) is not None
         if key == "minLength":
             return lambda value: not isinstance(value, str) or len(value) >= argument
+        if key == "minItems":
+            return lambda value: not isinstance(value, list) or len(value) >= argument
         if key == "minimum":
             return lambda value: not is_number(value) or value >= argument
         if key == "maximum":

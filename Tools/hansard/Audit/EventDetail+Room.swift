@@ -27,13 +27,23 @@ extension EventDetail {
       [("emoji", .text(emoji))] + fields(of: place)
     case .readMarkerMoved(_, _, let ordinal), .markedUnread(_, _, let ordinal): [("ordinal", .number(ordinal))]
     case .threadFollowingSet(_, _, let follows): [("follows", .bool(follows))]
-    case .messageScheduled(_, let message), .scheduledMessageChanged(_, let message):
+    case .messageScheduled(_, let message):
       [("sendAt", .text(message.sendAt.rfc3339)), ("author", .text(message.author.description))]
         + fields(of: message.content)
+    case .scheduledMessageChanged(_, let edit): fields(of: edit)
     case .scheduledMessageCancelled: []
     case .scheduledMessageFailed(_, let reason): [("reason", .text(reason.shownName))]
     case .erased: erased
     }
+  }
+
+  /// The parts of an edit that change something.
+  private static func fields(of edit: ScheduledMessageEdit) -> [(String, JSONValue)] {
+    var fields: [(String, JSONValue)] = []
+    if let sendAt = edit.sendAt { fields.append(("sendAt", .text(sendAt.rfc3339))) }
+    if let text = edit.text { fields.append(("text", .text(text))) }
+    if let mentions = edit.mentions { fields += self.fields(of: mentions) }
+    return fields
   }
 
   private static func fields(of creation: RoomCreation) -> [(String, JSONValue)] {

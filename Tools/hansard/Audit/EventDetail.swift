@@ -27,10 +27,11 @@ struct EventDetail {
         ("externalId", .text(orNull: registration.externalID)),
         ("hasPassword", .bool(registration.credential != nil)),
       ]
-    case .profileChanged(let profile):
-      [("nickname", .text(profile.nickname)), ("picture", .text(orNull: profile.picture?.description))]
+    case .profileChanged(let edit): fields(of: edit)
     case .credentialSet(let credential): [("version", .number(UInt64(credential.version)))]
     case .identityLinked(let identity): [("issuer", .text(identity.issuer))]
+    case .identityUnlinked(let identity, let linked):
+      identity.map { [("issuer", .text($0.issuer)), ("linkedAt", .number(linked.value))] } ?? erased
     case .emailSet, .disabled, .enabled: []
     case .preferencesSet(let preferences): [("sharesReadMarkers", .bool(preferences.sharesReadMarkers))]
     case .sessionStarted(_, let device): [("device", .text(orNull: device?.description))]
@@ -47,9 +48,15 @@ struct EventDetail {
     case .pushTokenInvalidated(_, let token), .pushTokenMoved(_, let token):
       [("pushProvider", .text(token.provider.shownName))]
     case .deviceRemoved: []
-    case .mediaUploaded(_, let media): Self.fields(of: media)
+    case .mediaUploaded(_, let media, let name): [("name", .text(orNull: name))] + Self.fields(of: media)
     case .erased: erased
     }
+  }
+
+  /// What stays as it is, is not shown.
+  private static func fields(of edit: ProfileEdit) -> [(String, JSONValue)] {
+    let nickname: [(String, JSONValue)] = edit.nickname.map { [("nickname", .text($0))] } ?? []
+    return nickname + (edit.picture.map { [("picture", .text(orNull: $0.media?.description))] } ?? [])
   }
 
   private static func fields(of event: ServerEvent) -> [(String, JSONValue)] {
@@ -61,12 +68,13 @@ struct EventDetail {
           "outcomes",
           .list(
             outcomes.outcomes.map { outcome in
-              .object([
-                ("position", .number(outcome.position.value)),
-                ("user", .text(outcome.user.description)),
-                ("device", .text(outcome.device.description)),
-                ("result", .text(outcome.result.shownName)),
-              ])
+              .object(
+                [
+                  ("position", .number(outcome.position.value)),
+                  ("user", .text(outcome.user.description)),
+                  ("device", .text(outcome.device.description)),
+                  ("result", .text(outcome.result.shownName)),
+                ] + (outcome.reason.map { [("reason", .text($0.shownName))] } ?? []))
             })
         ),
       ]
@@ -85,6 +93,8 @@ extension SessionEnd {
     case .superseded: "superseded"
     case .accountDisabled: "account_disabled"
     case .passwordChanged: "password_changed"
+    case .othersLoggedOut: "others_logged_out"
+    case .allLoggedOut: "all_logged_out"
     }
   }
 }
@@ -99,11 +109,26 @@ extension PushProvider {
 }
 
 extension PushResult {
-  fileprivate var shownName: String {
+  var shownName: String {
     switch self {
     case .delivered: "delivered"
     case .tokenInvalid: "token_invalid"
     case .abandoned: "abandoned"
+    }
+  }
+}
+
+extension PushAbandonment {
+  var shownName: String {
+    switch self {
+    case .expired: "expired"
+    case .attemptsUsedUp: "attempts_used_up"
+    case .deleted: "deleted"
+    case .left: "left"
+    case .accountDisabled: "account_disabled"
+    case .mutedRoom: "muted_room"
+    case .notificationsOff: "notifications_off"
+    case .mentionsOnly: "mentions_only"
     }
   }
 }

@@ -57,7 +57,8 @@ struct LogProveCommand: AsyncParsableCommand {
 
   private static func showsPayload(_ kind: UserEventKind) -> Bool {
     switch kind {
-    case .userRegistered, .credentialSet, .identityLinked, .emailSet, .deviceRegistered, .deviceUpdated,
+    case .userRegistered, .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .deviceRegistered,
+      .deviceUpdated,
       .pushTokenInvalidated, .pushTokenMoved:
       false
     case .profileChanged, .userDisabled, .userEnabled, .preferencesSet, .sessionStarted, .sessionRefreshed,

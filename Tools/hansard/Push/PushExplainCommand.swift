@@ -9,7 +9,9 @@ struct PushExplainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
     abstract: "Shows which devices are told of a message, with what badge, and why the others are not.",
-    discussion: "Reads the whole log, beside a running server too. Shows no token and sends nothing.")
+    discussion:
+      "OUTCOME is what became of a notice so far. Reads the whole log, beside a running server too. Shows no token and sends nothing."
+  )
 
   @OptionGroup var data: DataOption
 
@@ -39,9 +41,10 @@ struct PushExplainCommand: AsyncParsableCommand {
         + " \(message.time.rfc3339)"
     ]
       + TextTable.lines(
-        [.left("USER"), .left("DEVICE"), .right("BADGE"), .left("VERDICT")],
+        [.left("USER"), .left("DEVICE"), .right("BADGE"), .left("VERDICT"), .left("OUTCOME")],
         explanation.verdicts.map { verdict in
           [verdict.user.description, verdict.device.description] + cells(verdict.verdict)
+            + [explanation.fate(of: verdict).map(cell) ?? ""]
         })
   }
 
@@ -49,6 +52,14 @@ struct PushExplainCommand: AsyncParsableCommand {
     switch verdict {
     case .notify(let badge): [String(badge), "notify"]
     case .silent(let reason): ["", "silent: \(reason.rawValue)"]
+    }
+  }
+
+  private static func cell(_ fate: PushExplanation.Fate) -> String {
+    switch fate {
+    case .waiting: "waiting"
+    case .settled(let result, nil): result.shownName
+    case .settled(let result, let reason?): "\(result.shownName): \(reason.shownName)"
     }
   }
 
@@ -60,18 +71,35 @@ struct PushExplainCommand: AsyncParsableCommand {
       ("roomId", .text(message.room.description)),
       ("messageId", .text(message.message.description)),
       ("senderId", .text(message.sender.description)),
-      ("devices", .list(explanation.verdicts.map(json))),
+      ("devices", .list(explanation.verdicts.map { json($0, explanation.fate(of: $0)) })),
     ])
   }
 
-  private static func json(_ verdict: FanOut.DeviceVerdict) -> JSONValue {
+  private static func json(_ verdict: FanOut.DeviceVerdict, _ fate: PushExplanation.Fate?) -> JSONValue {
     let place: [(String, JSONValue)] = [
       ("userId", .text(verdict.user.description)), ("deviceId", .text(verdict.device.description)),
     ]
     switch verdict.verdict {
-    case .notify(let badge): return .object(place + [("verdict", .text("notify")), ("badge", .number(badge))])
+    case .notify(let badge):
+      return .object(
+        place + [("verdict", .text("notify")), ("badge", .number(badge))] + (fate.map(json) ?? []))
     case .silent(let reason):
       return .object(place + [("verdict", .text("silent")), ("reason", .text(reason.rawValue))])
     }
+  }
+
+  private static func json(_ fate: PushExplanation.Fate) -> [(String, JSONValue)] {
+    switch fate {
+    case .waiting: [("outcome", .text("waiting"))]
+    case .settled(let result, let reason):
+      [("outcome", .text(result.shownName))] + (reason.map { [("outcomeReason", .text($0.shownName))] } ?? [])
+    }
+  }
+}
+
+extension PushExplanation {
+  /// nil for a device that is not told.
+  fileprivate func fate(of verdict: FanOut.DeviceVerdict) -> Fate? {
+    fates[NoticeKey(position: message.position, user: verdict.user, device: verdict.device)]
   }
 }

@@ -85,7 +85,7 @@ struct PushSettings: Sendable {
   private func file(_ path: String) throws -> any NoticeSender {
     do {
       return try FileSender(path: path)
-    } catch let error as FileSenderError {
+    } catch {
       throw ToolError("the push file cannot be used", because: error.description)
     }
   }

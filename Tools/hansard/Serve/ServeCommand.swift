@@ -22,6 +22,9 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "How long an access token is good for, in seconds.")
   var accessTokenLifetime: Int?
 
+  @Option(help: "What an invite is shared as, with {token} where its token goes.")
+  var deepLink: String?
+
   @OptionGroup(title: "Push options") var push: PushOptions
 
   @Flag(help: ArgumentHelp("Serve the endpoint that sending is measured against.", visibility: .hidden))
@@ -41,7 +44,7 @@ struct ServeCommand: AsyncParsableCommand {
   private var options: [String: ConfigContent] {
     let own: [String: ConfigContent?] = [
       "data": data.map { .string($0) }, "listen": listen.map { .string($0) },
-      "accessTokenLifetime": accessTokenLifetime.map { .int($0) },
+      "accessTokenLifetime": accessTokenLifetime.map { .int($0) }, "deepLink": deepLink.map { .string($0) },
     ]
     return own.merging(push.values) { first, _ in first }.compactMapValues { $0 }
   }

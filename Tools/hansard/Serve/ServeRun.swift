@@ -53,31 +53,55 @@ struct ServeRun {
       try? opened.close()
       throw error
     }
+    if !opened.chat.makesThumbnails {
+      logger.warning("there are no thumbnails: vipsthumbnail, vipsheader or prlimit is not in PATH (libvips-tools)")
+    }
+    let collection = MediaCollection(of: opened.chat, logger: logger)
+    let scheduler = MessageScheduler(opened.chat, logger: logger)
     do {
       try await answer(opened, certificate, logger)
     } catch {
-      try? await close(opened, pushing)
+      await collection.stop()
+      try? await close(opened, pushing, scheduler)
       throw error
     }
-    try await close(opened, pushing)
+    await collection.stop()
+    try await close(opened, pushing, scheduler)
   }
 
   /// Answers requests until the process is told to stop.
   private func answer(
     _ opened: ServiceOpening.Opened, _ certificate: TLSConfiguration?, _ logger: Logger
   ) async throws {
-    let issuer = try await TokenIssuer(
-      keys: opened.keys, accessTokenLifetimeSeconds: settings.accessTokenLifetimeSeconds)
+    let issuer = TokenIssuer(
+      keys: opened.keys, signingKeys: opened.chat.signingKeys,
+      accessTokenLifetimeSeconds: settings.accessTokenLifetimeSeconds)
     let administrator = AdministratorToken(opened.keys)
     try administrator.write(to: settings.data)
-    let server = HansardServer(chat: opened.chat, issuer: issuer, administrator: administrator)
+    let fetcher = KeySetFetcher()
+    let server = HansardServer(
+      chat: opened.chat, issuer: issuer, administrator: administrator,
+      identities: IdentityProviders(settings.identity.identity, fetcher: fetcher, logger: logger))
+    let application = server.application(configuration(certificate, logger), logger: logger) { port in announce(port) }
+    do {
+      try await HansardServer.run(application)
+    } catch {
+      await fetcher.close()
+      throw error
+    }
+    await fetcher.close()
+  }
+
+  private func configuration(_ certificate: TLSConfiguration?, _ logger: Logger) -> HansardServer.Configuration {
     var configuration = HansardServer.Configuration(
       host: settings.listen.host, port: settings.listen.port, servesBench: servesBench)
     configuration.protection = settings.protection
     configuration.protection.connections.maximum = connections(logger)
     configuration.tls = certificate
-    let application = server.application(configuration, logger: logger) { port in announce(port) }
-    try await HansardServer.run(application)
+    configuration.deepLink = settings.deepLink
+    configuration.legacyStatus = settings.identity.legacyStatus
+    configuration.endCursor = settings.identity.endCursor
+    return configuration
   }
 
   private func connections(_ logger: Logger) -> Int {
@@ -93,7 +117,10 @@ struct ServeRun {
   }
 
   /// Outcomes are recorded before the log takes no more, and the outbox is closed when it has seen them.
-  private func close(_ opened: ServiceOpening.Opened, _ pushing: PushService?) async throws {
+  private func close(
+    _ opened: ServiceOpening.Opened, _ pushing: PushService?, _ scheduler: MessageScheduler
+  ) async throws {
+    await scheduler.stop()
     await pushing?.stopSending()
     try opened.close { try pushing?.close() }
   }
@@ -106,7 +133,7 @@ struct ServeRun {
     defer { bar.finish() }
     return try await PushService.open(
       directory: settings.views, feed: opened.chat.store, logIdentity: opened.log.identity.bytes, recorder: opened.chat,
-      sender: sender, logger: logger, now: ChatService.now
+      sender: sender, logger: logger, now: opened.chat.now
     ) { done, total in bar.update(done, of: total) }
   }
 
@@ -116,6 +143,8 @@ struct ServeRun {
     var opening = ServiceOpening(
       directory: settings.data, tokenLifetimeMilliseconds: Int64(settings.accessTokenLifetimeSeconds) * 1000,
       logger: logger)
+    opening.media = settings.media
+    opening.rules = settings.identity.rules
     opening.quotas = settings.quotas
     return try await opening.open(log: log, lastTime: log.lastTime) { done, total in bar.update(done, of: total) }
   }

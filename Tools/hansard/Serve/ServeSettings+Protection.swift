@@ -24,6 +24,14 @@ extension RateLimitSettings {
     user = .read("user", usual: user, &reader)
     device = .read("device", usual: device, &reader)
     address = .read("address", usual: address, &reader)
+    passwords = RatePolicy(
+      requests: reader.integer(
+        "rateLimits.passwords.requests", usual: passwords.requests, in: 0...10_000_000,
+        "requests of one address that have a password hashed and may come at once: logins, registrations, changes and "
+          + "resets; 0 stands for no limit"),
+      seconds: reader.integer(
+        "rateLimits.passwords.seconds", usual: passwords.seconds, in: 1...86_400,
+        "seconds in which as many become free again"))
     countsServices = reader.flag(
       "rateLimits.countServices", usual: countsServices, "whether requests with a service token count too")
   }
@@ -51,7 +59,8 @@ extension Quotas {
   init(_ reader: inout SettingReader) {
     self.init(
       messagesPerDay: Self.read(
-        "quotas.messagesPerDay", "messages that a user may send on a day in UTC; 0 stands for no limit", &reader),
+        "quotas.messagesPerDay", "messages that a user may send or schedule on a day in UTC; 0 stands for no limit",
+        &reader),
       mediaBytesPerDay: Self.read(
         "quotas.mediaBytesPerDay", "bytes of media that a user may upload on a day in UTC; 0 stands for no limit",
         &reader))
@@ -77,6 +86,9 @@ extension ConnectionSettings {
     bodyBytesPerSecond = reader.integer(
       "connections.bodyBytesPerSecond", usual: bodyBytesPerSecond, in: 0...1_000_000_000,
       "bytes a second that a body must bring from then on; 0 stands for no limit")
+    uploadBytesPerSecond = reader.integer(
+      "connections.uploadBytesPerSecond", usual: uploadBytesPerSecond, in: 0...1_000_000_000,
+      "the same of an uploaded file")
   }
 }
 

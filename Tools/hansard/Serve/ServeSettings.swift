@@ -1,6 +1,7 @@
 import ChatDomain
 import ChatServer
 import Foundation
+import MediaFiles
 
 /// Everything that an operator may set. This is the one place that reads settings: options of the command line go before
 /// environment variables, and these before the file.
@@ -8,7 +9,10 @@ struct ServeSettings: Sendable {
   let data: String
   let listen: ListenAddress
   let accessTokenLifetimeSeconds: Int
+  let deepLink: DeepLink
   let push: PushSettings
+  let media: MediaStore.Settings
+  let identity: IdentityOptions
   let protection: ProtectionSettings
   let quotas: Quotas
 
@@ -31,7 +35,14 @@ struct ServeSettings: Sendable {
     accessTokenLifetimeSeconds = reader.integer(
       "accessTokenLifetime", option: "--access-token-lifetime", usual: TokenIssuer.defaultAccessTokenLifetimeSeconds,
       in: 1...Self.longestTokenLifetime, "seconds that an access token is good for")
+    deepLink =
+      reader.text(
+        "deepLink", option: "--deep-link", usual: DeepLink.usual.form,
+        form: "a link with \(DeepLink.placeholder) in it once, such as \(DeepLink.usual.form)",
+        "what an invite is shared as, with `{token}` where its token goes", parse: { DeepLink($0) }) ?? .usual
     push = PushSettings(&reader)
+    media = MediaStore.Settings(&reader)
+    identity = IdentityOptions(&reader)
     protection = ProtectionSettings(&reader)
     quotas = Quotas(&reader)
   }

@@ -1,0 +1,81 @@
+import ChatPrimitives
+
+/// The form that a message's parts must have, each rule with its own rejection. Lengths are in bytes of UTF-8.
+enum MessageRules {
+  static func content(_ content: MessageContent) throws(Rejection) {
+    guard let details = content.details else { return try TextRules.message(content.text) }
+    try text(content.text, hasParts: content.hasParts)
+    try mentions(details.mentions)
+    guard details.attachments.count <= Limits.attachmentsPerMessage else { throw .tooManyAttachments }
+    for attachment in details.attachments {
+      guard (attachment.name?.utf8.count ?? 0) <= Limits.attachmentNameBytes else { throw .attachmentNameTooLong }
+    }
+    if let custom = details.custom { try self.custom(custom) }
+  }
+
+  /// - Parameter hasParts: what stands beside the text and stays.
+  static func edit(_ edit: MessageEdit, hasParts: Bool) throws(Rejection) {
+    try text(edit.text, hasParts: hasParts)
+    try mentions(edit.mentions)
+  }
+
+  /// A message says something: where it has nothing else, it has a text.
+  static func text(_ text: String, hasParts: Bool) throws(Rejection) {
+    if text.isEmpty, hasParts { return }
+    try TextRules.message(text)
+  }
+
+  static func mentions(_ mentions: Mentions) throws(Rejection) {
+    guard mentions.users.count <= Limits.mentionsPerMessage else { throw .tooManyMentions }
+  }
+
+  private static func custom(_ custom: CustomPart) throws(Rejection) {
+    guard !custom.type.isEmpty, custom.type.utf8.count <= Limits.customTypeBytes,
+      custom.type.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+    else { throw .customTypeMalformed }
+    guard custom.body.utf8.count <= Limits.customBodyBytes else { throw .customBodyTooLong }
+  }
+
+  /// One grapheme that shows, or a name between colons such as `:party_parrot:`. Which graphemes are emoji changes with
+  /// every version of Unicode, so that is not asked.
+  static func emoji(_ text: String) throws(Rejection) {
+    guard text.utf8.count <= Limits.emojiBytes, isGrapheme(text) || isShortCode(text) else { throw .emojiMalformed }
+  }
+
+  private static func isGrapheme(_ text: String) -> Bool {
+    guard text.count == 1 else { return false }
+    let isBlank = text.unicodeScalars.contains { scalar in
+      scalar.properties.isWhitespace || scalar.properties.generalCategory == .control
+    }
+    return !isBlank && text.unicodeScalars.contains(where: shows)
+  }
+
+  /// Neither a mark that needs another character to stand on, nor one that leaves no trace.
+  private static func shows(_ scalar: Unicode.Scalar) -> Bool {
+    guard !scalar.properties.isDefaultIgnorableCodePoint, scalar != brailleBlank else { return false }
+    return switch scalar.properties.generalCategory {
+    case .control, .format, .surrogate, .nonspacingMark, .spacingMark, .enclosingMark, .spaceSeparator,
+      .lineSeparator, .paragraphSeparator:
+      false
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
+      .letterNumber, .otherNumber, .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation,
+      .initialPunctuation, .finalPunctuation, .otherPunctuation, .mathSymbol, .currencySymbol, .modifierSymbol,
+      .otherSymbol, .privateUse, .unassigned:
+      // What a later version of Unicode gives a meaning is unassigned in this one.
+      true
+    @unknown default: true
+    }
+  }
+
+  /// A pattern of dots without any dot.
+  private static let brailleBlank: Unicode.Scalar = "\u{2800}"
+
+  private static func isShortCode(_ text: String) -> Bool {
+    guard text.utf8.count > 2, text.hasPrefix(":"), text.hasSuffix(":") else { return false }
+    return text.utf8.dropFirst().dropLast().allSatisfy { byte in
+      let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      return isLetter || isDigit || "_-+".utf8.contains(byte)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import ChatPrimitives
+
+/// Messages that the server sends at their time. Until then they are their author's alone to see, change and cancel;
+/// their IDs stay taken for ever, whatever becomes of them.
+extension RoomDecider {
+  /// A retry is known by the message as it was first scheduled, whatever became of it since.
+  static func schedule(
+    _ id: MessageID, _ message: ScheduledMessage, _ prior: SchedulingFacts?, _ sent: MessageFacts?,
+    _ context: SendingContext?, by act: Act, in state: RoomState
+  ) throws(Rejection) -> Verdict<RoomEvent> {
+    let author = try actor(of: act)
+    guard message.author == author else { throw .forbidden }
+    if let prior {
+      guard prior.author == author, prior.fingerprint == .scheduling(message) else { throw .idInUse }
+      return .alreadyDone(prior.scheduled)
+    }
+    guard sent == nil else { throw .idInUse }
+    let room = try openRoom(state)
+    try MessageRules.content(message.content)
+    try requireAnswerable(message.content, in: try threadPlace(context), context)
+    guard context?.lacksMedia != true else { throw .mediaNotFound }
+    try requireSendingTime(message.sendAt, after: act.time)
+    guard room.scheduled.counts[author, default: 0] < Limits.scheduledMessagesPerUserAndRoom else {
+      throw .tooManyScheduledMessages
+    }
+    return .record([.messageScheduled(id, message)])
+  }
+
+  /// Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.
+  static func changeScheduled(
+    _ id: MessageID, _ edit: ScheduledMessageEdit, _ prior: SchedulingFacts?, by act: Act, in state: RoomState
+  ) throws(Rejection) -> Verdict<RoomEvent> {
+    let waiting = try requirePending(id, prior, by: act, in: state)
+    _ = try openRoom(state)
+    if let text = edit.text { try MessageRules.text(text, hasParts: waiting.content.hasParts) }
+    if let mentions = edit.mentions { try MessageRules.mentions(mentions) }
+    if let sendAt = edit.sendAt { try requireSendingTime(sendAt, after: act.time) }
+    return .record([.scheduledMessageChanged(id, edit)])
+  }
+
+  static func cancelScheduled(
+    _ id: MessageID, _ prior: SchedulingFacts?, by act: Act, in state: RoomState
+  ) throws(Rejection) -> Verdict<RoomEvent> {
+    _ = try requirePending(id, prior, by: act, in: state)
+    return .record([.scheduledMessageCancelled(id)])
+  }
+
+  /// Sends what is due, or says why it cannot be sent; either way it waits no more, and so is sent once.
+  static func sendScheduled(
+    _ id: MessageID, _ context: SendingContext?, by act: Act, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Verdict<RoomEvent> {
+    guard let message = try room(state).scheduled[id] else { throw .scheduledMessageNotFound }
+    guard message.author == act.actor else { throw .forbidden }
+    guard message.thread == context?.thread else { throw .scheduledMessageNotFound }
+    guard message.sendAt <= act.time else { throw .sendingTimeOutOfRange }
+    let isDisabled = directory.isDisabled(message.author)
+    if let failure = failure(of: message, at: act.time, in: state) ?? (isDisabled ? .silenced : nil) {
+      return .record([.scheduledMessageFailed(id, failure)])
+    }
+    do throws(Rejection) {
+      let thread = try threadPlace(context)
+      try requireAnswerable(message.content, in: thread, context)
+      return .record([.messageSent(id, author: message.author, thread: thread, message.content)])
+    } catch {
+      return .record([.scheduledMessageFailed(id, .targetGone)])
+    }
+  }
+
+  /// Why the message cannot be sent at its time; nil when it can.
+  private static func failure(
+    of message: ScheduledMessage, at time: Timestamp, in state: RoomState
+  ) -> SchedulingFailure? {
+    guard case .open(let room) = state else { return .roomClosed }
+    guard let member = room.members[message.author] else { return .notAMember }
+    if let until = member.silencedUntil, until > time { return .silenced }
+    return nil
+  }
+
+  private static func requirePending(
+    _ id: MessageID, _ prior: SchedulingFacts?, by act: Act, in state: RoomState
+  ) throws(Rejection) -> ScheduledMessage {
+    let author = try actor(of: act)
+    if let message = try room(state).scheduled[id] {
+      guard message.author == author else { throw .scheduledMessageNotFound }
+      return message
+    }
+    guard prior?.author == author else { throw .scheduledMessageNotFound }
+    throw .scheduledMessageSettled
+  }
+
+  private static func requireSendingTime(_ time: Timestamp, after now: Timestamp) throws(Rejection) {
+    guard time > now, time <= now.adding(milliseconds: Limits.schedulingAheadMilliseconds) else {
+      throw .sendingTimeOutOfRange
+    }
+  }
+}

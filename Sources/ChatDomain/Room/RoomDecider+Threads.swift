@@ -1,0 +1,54 @@
+import ChatPrimitives
+
+extension RoomDecider {
+  /// Where a new message goes: nil for the room's own timeline.
+  ///
+  /// A thread hangs from a message of the room's own timeline that is not deleted when it gets its first reply. A thread
+  /// that has begun goes on though its root is deleted.
+  static func threadPlace(_ context: SendingContext?) throws(Rejection) -> ThreadPlace? {
+    guard let thread = context?.thread else { return nil }
+    guard let root = context?.root else { throw .messageNotFound }
+    guard !root.place.isInThread else { throw .notAThreadRoot }
+    guard root.replies > 0 || !root.isDeleted else { throw .messageDeleted }
+    return ThreadPlace(
+      root: ThreadRoot(message: thread, ordinal: root.place.ordinal), rootAuthor: root.author,
+      ordinal: root.replies + 1)
+  }
+
+  /// A message answers one that is read in the same place: in the room's timeline one of that, in a thread one of the
+  /// same thread or its root. A deleted one can be answered: it still stands in its place.
+  static func requireAnswerable(
+    _ content: MessageContent, in thread: ThreadPlace?, _ context: SendingContext?
+  ) throws(Rejection) {
+    guard content.details?.replyTo != nil else { return }
+    guard let answered = context?.answered else { throw .messageNotFound }
+    let root = thread?.root.ordinal ?? 0
+    let isRoot = !answered.place.isInThread && answered.place.ordinal == root
+    guard answered.place.thread == root || isRoot else { throw .replyElsewhere }
+  }
+
+  /// Recorded even when the marker stands there already or further on: how far each has read in each thread is not kept
+  /// in memory, and readers of the fact take the furthest.
+  static func moveThreadMarker(
+    _ id: MessageID, _ target: MessageFacts?, root: MessageFacts?, by act: Act, in state: RoomState
+  ) throws(Rejection) -> Verdict<RoomEvent> {
+    let user = try actor(of: act)
+    _ = try room(state)
+    guard let target, let root else { throw .messageNotFound }
+    guard !root.place.isInThread else { throw .notAThreadRoot }
+    guard target.place.thread == root.place.ordinal else { throw .messageNotFound }
+    return .record([.threadMarkerMoved(user, to: id, at: target.place)])
+  }
+
+  /// Whoever wishes can follow a message before anybody has replied to it.
+  static func setThreadFollowing(
+    _ id: MessageID, _ follows: Bool, _ root: MessageFacts?, by act: Act, in state: RoomState
+  ) throws(Rejection) -> Verdict<RoomEvent> {
+    let user = try actor(of: act)
+    _ = try room(state)
+    guard let root else { throw .messageNotFound }
+    guard !root.place.isInThread else { throw .notAThreadRoot }
+    let thread = ThreadRoot(message: id, ordinal: root.place.ordinal)
+    return .record([.threadFollowingSet(user, thread, follows: follows)])
+  }
+}

@@ -1,0 +1,81 @@
+package import ChatPrimitives
+
+/// One workspace: its life, its links and invitations, its members. The facts stand in `WorkspaceEvent`, the state in
+/// `Workspace`, who may do what in `WorkspaceDecider+Rights`; what a command comes to, in `WorkspaceDecider+Admission`
+/// and `+Members`. What its facts do to its channels, which are rooms, stands in `WorkspaceDecider+Channels`.
+package enum WorkspaceDecider: Decider {
+  package typealias State = WorkspaceState
+  package typealias Command = WorkspaceCommand
+  package typealias Event = WorkspaceEvent
+
+  package static var initial: WorkspaceState { .absent }
+
+  package static func decide(
+    _ command: WorkspaceCommand, by act: Act, in state: WorkspaceState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Verdict<WorkspaceEvent> {
+    switch command {
+    case .create(let creation): return try create(creation, in: state)
+    case .edit(let edit): return try self.edit(edit, in: state)
+    case .delete:
+      _ = try workspace(state)
+      return .record([.deleted])
+    case .createInvite(let invite): return try createInvite(invite, by: act, in: state)
+    case .revokeInvite(let id): return try revokeInvite(id, in: state)
+    case .acceptInvite(let id): return try acceptInvite(id, by: act, in: state)
+    case .invite(let user, let role): return try invite(user, role, by: act, in: state, directory)
+    case .withdrawInvitation(let user): return try withdrawInvitation(of: user, in: state)
+    case .acceptInvitation: return try acceptInvitation(by: act, in: state)
+    case .join: return try join(by: act, in: state)
+    case .leave: return try leave(by: act, in: state)
+    case .removeMember(let user): return try removeMember(user, by: act, in: state)
+    case .changeRole(let user, let role): return try changeRole(of: user, to: role, by: act, in: state)
+    case .transfer(let user): return try transfer(to: user, by: act, in: state)
+    }
+  }
+
+  package static func evolve(
+    _ state: inout WorkspaceState, _ event: WorkspaceEvent, _ stamp: Stamp, by actor: UserID?
+  ) {
+    state.take(event, stamp, by: actor)
+  }
+
+  // MARK: Life
+
+  private static func create(
+    _ creation: WorkspaceCreation, in state: WorkspaceState
+  ) throws(Rejection) -> Verdict<WorkspaceEvent> {
+    switch state {
+    case .open(let workspace):
+      guard workspace.creationFingerprint == creation.fingerprint else { throw .idInUse }
+      return .alreadyDone(workspace.created)
+    case .deleted(_, let fingerprint):
+      // It was made, and is gone.
+      throw fingerprint == creation.fingerprint ? .workspaceNotFound : .idInUse
+    case .absent:
+      try TextRules.workspaceName(creation.name)
+      return .record([.created(creation), .memberJoined(creation.creator, role: .owner, by: .service)])
+    }
+  }
+
+  /// Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.
+  private static func edit(_ edit: WorkspaceEdit, in state: WorkspaceState) throws(Rejection) -> Verdict<WorkspaceEvent>
+  {
+    _ = try workspace(state)
+    if let name = edit.name { try TextRules.workspaceName(name) }
+    if let topic = edit.topic { try TextRules.topic(topic) }
+    return .record([.edited(edit)])
+  }
+
+  // MARK: What decisions ask of a state
+
+  static func workspace(_ state: WorkspaceState) throws(Rejection) -> Workspace {
+    guard let workspace = state.workspace else { throw .workspaceNotFound }
+    return workspace
+  }
+
+  /// Every command that needs an actor got one, else `authorize` has refused it.
+  static func actor(of act: Act) throws(Rejection) -> UserID {
+    guard let actor = act.actor else { throw .forbidden }
+    return actor
+  }
+}

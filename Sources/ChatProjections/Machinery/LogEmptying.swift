@@ -1,0 +1,58 @@
+import ChatDomain
+import GRDB
+import GRDBSQLite
+
+/// Empties a file's write-ahead log once something was taken out of the rows: pages of before stand in it until then,
+/// although the file itself holds zeros where a deleted text was.
+///
+/// At most once in a while, for each time costs two syncs of the disk.
+struct LogEmptying {
+  private static let pause: Duration = .seconds(2)
+  /// How long the emptying waits for readers, in milliseconds.
+  private static let readerWaitMilliseconds: Int32 = 100
+
+  private var last: ContinuousClock.Instant?
+  /// Not known of a file that was just opened: what was taken out then may stand in its log.
+  private var isClean = false
+
+  mutating func note(_ event: RoomEvent) {
+    if event.takesTextAway { isClean = false }
+  }
+
+  /// Called outside a transaction.
+  mutating func step(_ database: Database) throws -> UpkeepOutcome {
+    if isClean { return .done }
+    if let last, last.duration(to: .now) < Self.pause { return .blocked }
+    last = .now
+    guard try Self.empty(database) else { return .blocked }
+    isClean = true
+    return .done
+  }
+
+  /// - Returns: false when a reader was in the way.
+  static func empty(_ database: Database) throws -> Bool {
+    guard let connection = database.sqliteConnection else { return false }
+    sqlite3_busy_timeout(connection, readerWaitMilliseconds)
+    defer { sqlite3_busy_timeout(connection, ProjectionFile.busyMilliseconds) }
+    let code = sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    guard code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED else {
+      throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "the write-ahead log could not be emptied")
+    }
+    return code == SQLITE_OK
+  }
+}
+
+extension RoomEvent {
+  /// Whether a text that stood in a read model stands there no more.
+  fileprivate var takesTextAway: Bool {
+    switch self {
+    case .messageEdited, .messageDeleted, .deleted, .scheduledMessageChanged, .scheduledMessageCancelled: true
+    case .created, .edited, .archived, .restored, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
+      .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
+      .muted, .messageSent, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned, .readMarkerMoved,
+      .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled, .scheduledMessageFailed,
+      .erased:
+      false
+    }
+  }
+}

@@ -1,0 +1,106 @@
+package import ChatDomain
+import ChatPrimitives
+package import GRDB
+
+/// Uploaded media, what holds them, and the memberships by which somebody may see what holds them: so that a read is
+/// authorised by the same snapshot.
+///
+/// An upload whose payload was erased has no row, whoever holds it.
+package struct MediaProjection: Projection {
+  package typealias Queries = MediaQueries
+
+  package static let name = "media"
+  package static let schemaVersion = 1
+
+  package init() {}
+
+  package static func createTables(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE TABLE media (
+          id BLOB PRIMARY KEY NOT NULL,
+          uploader BLOB NOT NULL,
+          hash BLOB NOT NULL,
+          contentType TEXT NOT NULL,
+          size INTEGER NOT NULL,
+          width INTEGER,
+          height INTEGER,
+          name TEXT,
+          uploadedPosition INTEGER NOT NULL,
+          uploadedTime INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE attachment (
+          roomId BLOB NOT NULL,
+          messageId BLOB NOT NULL,
+          mediaId BLOB NOT NULL,
+          PRIMARY KEY (roomId, messageId, mediaId)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE scheduled (
+          roomId BLOB NOT NULL,
+          messageId BLOB NOT NULL,
+          mediaId BLOB NOT NULL,
+          author BLOB NOT NULL,
+          PRIMARY KEY (roomId, messageId, mediaId)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE picture (
+          owner INTEGER NOT NULL,
+          ownerId BLOB NOT NULL,
+          mediaId BLOB NOT NULL,
+          PRIMARY KEY (owner, ownerId)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE member (
+          userId BLOB NOT NULL,
+          roomId BLOB NOT NULL,
+          PRIMARY KEY (userId, roomId)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE workspaceMember (
+          userId BLOB NOT NULL,
+          workspaceId BLOB NOT NULL,
+          role INTEGER NOT NULL,
+          PRIMARY KEY (userId, workspaceId)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE publicChannel (
+          roomId BLOB PRIMARY KEY NOT NULL,
+          workspaceId BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """)
+  }
+
+  package static func createIndexes(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE INDEX media_by_hash ON media (hash);
+        CREATE INDEX media_by_uploader ON media (uploader, size);
+        CREATE INDEX attachment_by_media ON attachment (mediaId, roomId);
+        CREATE INDEX scheduled_by_media ON scheduled (mediaId);
+        CREATE INDEX picture_by_media ON picture (mediaId);
+        CREATE INDEX member_by_room ON member (roomId);
+        CREATE INDEX workspaceMember_by_workspace ON workspaceMember (workspaceId);
+        """)
+  }
+
+  package mutating func apply(_ events: ArraySlice<RecordedEvent>, to database: Database) throws {
+    var writer = try MediaWriter(database)
+    for recorded in events {
+      switch recorded.event {
+      case .user(let user, let event): try writer.apply(event, of: user, recorded.stamp)
+      case .room(let room, let event): try writer.apply(event, in: room)
+      case .workspace(let workspace, let event): try writer.apply(event, in: workspace)
+      case .server: break
+      }
+    }
+  }
+}
+
+/// Whose picture a medium is. The raw values stand in the table.
+enum PictureOwner: Int64, Sendable {
+  case user = 1
+  case room = 2
+  case workspace = 3
+}

@@ -1,0 +1,225 @@
+import ChatDomain
+import ChatPrimitives
+import GRDB
+
+/// What each fact does to the rows of `media`.
+struct MediaWriter {
+  private let database: Database
+  /// Whether any message waits for its time with attachments: hardly ever, and then sending need not look.
+  private var hasScheduled: Bool
+
+  init(_ database: Database) throws {
+    self.database = database
+    hasScheduled =
+      try CachedStatement(database, "SELECT 1 FROM scheduled LIMIT 1").first({ _ in }, { _ in true }) ?? false
+  }
+
+  // MARK: - Users
+
+  func apply(_ event: UserEvent, of user: UserID, _ stamp: Stamp) throws {
+    switch event {
+    case .mediaUploaded(let id, let media, let name):
+      try upload(id, media, name, by: user, stamp)
+    case .profileChanged(let edit):
+      try self.edit(edit.picture, of: .user, user.uuid)
+    case .registered, .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .disabled, .enabled,
+      .preferencesSet,
+      .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated,
+      .deviceRemoved, .pushTokenMoved, .erased:
+      break
+    }
+  }
+
+  /// The first fact counts: a repeat is recorded only where the first one's payload was erased.
+  private func upload(_ id: MediaID, _ media: Media, _ name: String?, by user: UserID, _ stamp: Stamp) throws {
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO media (id, uploader, hash, contentType, size, width, height, name, uploadedPosition, uploadedTime)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+      """
+    ).run {
+      $0.add(id)
+      $0.add(user)
+      $0.add(media.hash)
+      $0.add(media.contentType)
+      $0.add(media.size)
+      $0.add(media.width.map { Int64($0) })
+      $0.add(media.height.map { Int64($0) })
+      $0.add(name)
+      $0.add(stamp)
+    }
+  }
+
+  private func setPicture(_ media: MediaID?, of owner: PictureOwner, _ id: UUIDBytes) throws {
+    guard let media else {
+      try CachedStatement(database, "DELETE FROM picture WHERE owner = ? AND ownerId = ?").run {
+        $0.add(owner.rawValue)
+        $0.add(id)
+      }
+      return
+    }
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO picture (owner, ownerId, mediaId) VALUES (?, ?, ?)
+      ON CONFLICT (owner, ownerId) DO UPDATE SET mediaId = excluded.mediaId
+      """
+    ).run {
+      $0.add(owner.rawValue)
+      $0.add(id)
+      $0.add(media)
+    }
+  }
+
+  private func edit(_ picture: PictureEdit?, of owner: PictureOwner, _ id: UUIDBytes) throws {
+    switch picture {
+    case .set(let media): try setPicture(media, of: owner, id)
+    case .remove: try setPicture(nil, of: owner, id)
+    case nil: break
+    }
+  }
+
+  // MARK: - Rooms
+
+  mutating func apply(_ event: RoomEvent, in room: RoomID) throws {
+    switch event {
+    case .created(let creation):
+      if creation.isPublic, let workspace = creation.workspace { try publish(room, in: workspace) }
+    case .edited(let edit):
+      try self.edit(edit.picture, of: .room, room.uuid)
+    case .deleted:
+      try delete(room)
+    case .memberJoined(let user, _, _), .memberAdded(let user, _):
+      try admit(user, to: room)
+    case .memberLeft(let user), .memberRemoved(let user), .memberBanned(let user):
+      try dismiss(user, from: room)
+    case .messageSent(let message, _, _, let content):
+      if hasScheduled { try unschedule(message, in: room) }
+      if let attachments = content?.details?.attachments { try attach(attachments, to: message, in: room) }
+    case .messageDeleted(let message, _):
+      try remove(message, in: room, from: "attachment")
+    case .messageScheduled(let message, let scheduled):
+      try schedule(message, scheduled, in: room)
+    case .scheduledMessageCancelled(let message), .scheduledMessageFailed(let message, _):
+      try unschedule(message, in: room)
+    case .archived, .restored, .inviteCreated, .inviteRevoked, .admissionRepeated, .roleChanged, .memberUnbanned,
+      .memberSilenced, .muted, .messageEdited, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned,
+      .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .scheduledMessageChanged, .erased:
+      break
+    }
+  }
+
+  private func publish(_ room: RoomID, in workspace: WorkspaceID) throws {
+    try CachedStatement(
+      database, "INSERT INTO publicChannel (roomId, workspaceId) VALUES (?, ?) ON CONFLICT (roomId) DO NOTHING"
+    ).run {
+      $0.add(room)
+      $0.add(workspace)
+    }
+  }
+
+  private func delete(_ room: RoomID) throws {
+    for table in ["attachment", "scheduled", "member", "publicChannel"] {
+      try CachedStatement(database, "DELETE FROM \(table) WHERE roomId = ?").run { $0.add(room) }
+    }
+    try setPicture(nil, of: .room, room.uuid)
+  }
+
+  private func admit(_ user: UserID, to room: RoomID) throws {
+    try CachedStatement(
+      database, "INSERT INTO member (userId, roomId) VALUES (?, ?) ON CONFLICT (userId, roomId) DO NOTHING"
+    ).run {
+      $0.add(user)
+      $0.add(room)
+    }
+  }
+
+  private func dismiss(_ user: UserID, from room: RoomID) throws {
+    try CachedStatement(database, "DELETE FROM member WHERE userId = ? AND roomId = ?").run {
+      $0.add(user)
+      $0.add(room)
+    }
+  }
+
+  // MARK: - Messages
+
+  private func attach(_ attachments: [Attachment], to message: MessageID, in room: RoomID) throws {
+    let statement = try CachedStatement(
+      database,
+      "INSERT INTO attachment (roomId, messageId, mediaId) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
+    for attachment in attachments {
+      try statement.run {
+        $0.add(room)
+        $0.add(message)
+        $0.add(attachment.media)
+      }
+    }
+  }
+
+  private mutating func schedule(_ message: MessageID, _ scheduled: ScheduledMessage, in room: RoomID) throws {
+    try unschedule(message, in: room)
+    let statement = try CachedStatement(
+      database,
+      "INSERT INTO scheduled (roomId, messageId, mediaId, author) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING")
+    for attachment in scheduled.content.details?.attachments ?? [] {
+      hasScheduled = true
+      try statement.run {
+        $0.add(room)
+        $0.add(message)
+        $0.add(attachment.media)
+        $0.add(scheduled.author)
+      }
+    }
+  }
+
+  private func unschedule(_ message: MessageID, in room: RoomID) throws {
+    try remove(message, in: room, from: "scheduled")
+  }
+
+  private func remove(_ message: MessageID, in room: RoomID, from table: String) throws {
+    try CachedStatement(database, "DELETE FROM \(table) WHERE roomId = ? AND messageId = ?").run {
+      $0.add(room)
+      $0.add(message)
+    }
+  }
+
+  // MARK: - Workspaces
+
+  func apply(_ event: WorkspaceEvent, in workspace: WorkspaceID) throws {
+    switch event {
+    case .edited(let edit):
+      try self.edit(edit.picture, of: .workspace, workspace.uuid)
+    case .deleted:
+      try CachedStatement(database, "DELETE FROM workspaceMember WHERE workspaceId = ?").run { $0.add(workspace) }
+      try setPicture(nil, of: .workspace, workspace.uuid)
+    case .memberJoined(let user, let role, _):
+      try set(role, of: user, in: workspace, admits: true)
+    case .roleChanged(let user, let role):
+      try set(role, of: user, in: workspace, admits: false)
+    case .memberLeft(let user), .memberRemoved(let user):
+      try CachedStatement(database, "DELETE FROM workspaceMember WHERE userId = ? AND workspaceId = ?").run {
+        $0.add(user)
+        $0.add(workspace)
+      }
+    case .created, .inviteCreated, .inviteRevoked, .admissionRepeated, .memberInvited, .invitationWithdrawn, .erased:
+      break
+    }
+  }
+
+  /// - Parameter admits: makes a member of who is none; else only a member's role changes.
+  private func set(_ role: WorkspaceRole, of user: UserID, in workspace: WorkspaceID, admits: Bool) throws {
+    let sql =
+      admits
+      ? """
+      INSERT INTO workspaceMember (role, userId, workspaceId) VALUES (?, ?, ?)
+      ON CONFLICT (userId, workspaceId) DO UPDATE SET role = excluded.role
+      """
+      : "UPDATE workspaceMember SET role = ? WHERE userId = ? AND workspaceId = ?"
+    try CachedStatement(database, sql).run {
+      $0.add(Int64(role.rawValue))
+      $0.add(user)
+      $0.add(workspace)
+    }
+  }
+}

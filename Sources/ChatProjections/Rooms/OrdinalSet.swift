@@ -1,0 +1,232 @@
+import ChatPrimitives
+import GRDB
+
+/// Sets of a room's ordinals, and how many of a set lie up to an ordinal, in a number of steps that grows with the
+/// logarithm of the room's history: the deleted messages, those that mention everyone, those that mention one user.
+///
+/// Level 0 holds, for every 64 ordinals with a member of the set among them, a bitmap of which. Level n ≥ 1 holds, for
+/// every 64ⁿ·64 ordinals, how many there are. A count up to an ordinal takes at most 63 whole buckets of each level and a
+/// part of one bitmap; empty buckets have no row.
+enum OrdinalSet {
+  /// Buckets of one level under one of the level above; also the ordinals of one bitmap.
+  static let fanout: UInt64 = 64
+  /// The level of the widest buckets, 64⁵ ≈ 1.07·10⁹ ordinals each. Beyond that, their number grows by one each.
+  static let topLevel = 4
+
+  static func createTable(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE TABLE ordinalSet (
+          owner BLOB NOT NULL,
+          level INTEGER NOT NULL,
+          bucket INTEGER NOT NULL,
+          value INTEGER NOT NULL,
+          PRIMARY KEY (owner, level, bucket)
+        ) STRICT, WITHOUT ROWID
+        """)
+  }
+
+  /// How many ordinals one bucket of a level covers.
+  static func width(ofLevel level: Int) -> UInt64 {
+    var width = fanout
+    for _ in 0..<level { width *= fanout }
+    return width
+  }
+
+  /// The bucket of a level that an ordinal falls into.
+  static func bucket(of ordinal: UInt64, level: Int) -> UInt64 { ordinal / width(ofLevel: level) }
+
+  /// The ordinal's bit in its bitmap.
+  static func bit(of ordinal: UInt64) -> UInt64 { 1 << (ordinal % fanout) }
+
+  /// How many of the set lie up to `ordinal`, itself included.
+  static func count(through ordinal: UInt64, of owner: OrdinalOwner, _ database: Database) throws -> UInt64 {
+    let end = ordinal + 1
+    var count: UInt64 = 0
+    var start: UInt64 = 0
+    for level in stride(from: topLevel, to: 0, by: -1) {
+      let stop = end / width(ofLevel: level)
+      if stop > start { count += try sum(level: level, start..<stop, of: owner, database) }
+      start = stop * fanout
+    }
+    return count + (try bits(from: start, before: end, of: owner, database))
+  }
+
+  /// How many of the set lie after `ordinal`. An empty set costs one step.
+  static func count(after ordinal: UInt64, of owner: OrdinalOwner, _ database: Database) throws -> UInt64 {
+    let all =
+      try CachedStatement(
+        database, "SELECT COALESCE(SUM(value), 0) FROM ordinalSet WHERE owner = ? AND level = ?"
+      ).first(
+        {
+          $0.add(owner.bytes)
+          $0.add(topLevel)
+        }, { try $0.unsigned() }) ?? 0
+    guard all > 0 else { return 0 }
+    let through = try count(through: ordinal, of: owner, database)
+    return all - min(all, through)
+  }
+
+  private static func sum(
+    level: Int, _ buckets: Range<UInt64>, of owner: OrdinalOwner, _ database: Database
+  ) throws -> UInt64 {
+    try CachedStatement(
+      database,
+      "SELECT COALESCE(SUM(value), 0) FROM ordinalSet WHERE owner = ? AND level = ? AND bucket >= ? AND bucket < ?"
+    ).first(
+      {
+        $0.add(owner.bytes)
+        $0.add(level)
+        $0.add(buckets.lowerBound)
+        $0.add(buckets.upperBound)
+      }, { try $0.unsigned() }) ?? 0
+  }
+
+  /// - Parameter start: a bucket of level 0; `end` lies less than 64 buckets after it.
+  private static func bits(
+    from start: UInt64, before end: UInt64, of owner: OrdinalOwner, _ database: Database
+  ) throws -> UInt64 {
+    var count: UInt64 = 0
+    let last = end / fanout
+    let mask = bit(of: end) - 1
+    try CachedStatement(
+      database,
+      "SELECT bucket, value FROM ordinalSet WHERE owner = ? AND level = 0 AND bucket >= ? AND bucket <= ?"
+    ).forEach({
+      $0.add(owner.bytes)
+      $0.add(start)
+      $0.add(last)
+    }) { row in
+      let bucket = try row.unsigned()
+      let bits = try row.bits()
+      count += UInt64((bucket == last ? bits & mask : bits).nonzeroBitCount)
+    }
+    return count
+  }
+}
+
+/// Whose set it is: a room's, or a thread's in it. The room leads, so that all sets of a room stand together.
+struct OrdinalOwner: Hashable {
+  private enum Kind: UInt8 {
+    case deletions = 1
+    case everyone = 2
+    case user = 3
+  }
+
+  let bytes: [UInt8]
+
+  private init(_ kind: Kind, _ room: RoomID, _ thread: UInt64, _ user: UserID? = nil) {
+    bytes =
+      room.uuid.bytes + [kind.rawValue] + withUnsafeBytes(of: thread.bigEndian) { Array($0) }
+      + (user?.uuid.bytes ?? [])
+  }
+
+  /// The deleted messages.
+  /// - Parameter thread: the ordinal of the thread's root; zero for the room's own timeline. So below, too.
+  static func deletions(in room: RoomID, thread: UInt64 = 0) -> OrdinalOwner { OrdinalOwner(.deletions, room, thread) }
+
+  /// The messages that mention everyone.
+  static func everyone(in room: RoomID, thread: UInt64 = 0) -> OrdinalOwner { OrdinalOwner(.everyone, room, thread) }
+
+  /// The messages that mention the user, and not everyone.
+  static func mentions(of user: UserID, in room: RoomID, thread: UInt64 = 0) -> OrdinalOwner {
+    OrdinalOwner(.user, room, thread, user)
+  }
+}
+
+/// One set's changes of a batch, gathered so that each bucket is written once.
+struct OrdinalSetDraft {
+  private let owner: OrdinalOwner
+  private var bitmaps: [UInt64: UInt64] = [:]
+  /// What is added to each bucket of the levels from 1 up.
+  private var counts: [[UInt64: Int64]] = Array(repeating: [:], count: OrdinalSet.topLevel)
+
+  init(_ owner: OrdinalOwner) {
+    self.owner = owner
+  }
+
+  func contains(_ ordinal: UInt64, _ database: Database) throws -> Bool {
+    let bucket = OrdinalSet.bucket(of: ordinal, level: 0)
+    return try (bitmaps[bucket] ?? stored(bucket, database)) & OrdinalSet.bit(of: ordinal) != 0
+  }
+
+  /// - Returns: false when the ordinal was in the set before.
+  mutating func insert(_ ordinal: UInt64, _ database: Database) throws -> Bool {
+    guard try !contains(ordinal, database) else { return false }
+    try flip(ordinal, by: 1, database)
+    return true
+  }
+
+  /// - Returns: false when the ordinal was not in the set.
+  @discardableResult
+  mutating func remove(_ ordinal: UInt64, _ database: Database) throws -> Bool {
+    guard try contains(ordinal, database) else { return false }
+    try flip(ordinal, by: -1, database)
+    return true
+  }
+
+  private mutating func flip(_ ordinal: UInt64, by step: Int64, _ database: Database) throws {
+    let bucket = OrdinalSet.bucket(of: ordinal, level: 0)
+    bitmaps[bucket] = try (bitmaps[bucket] ?? stored(bucket, database)) ^ OrdinalSet.bit(of: ordinal)
+    for level in 1...OrdinalSet.topLevel {
+      counts[level - 1][OrdinalSet.bucket(of: ordinal, level: level), default: 0] += step
+    }
+  }
+
+  private func stored(_ bucket: UInt64, _ database: Database) throws -> UInt64 {
+    try CachedStatement(database, "SELECT value FROM ordinalSet WHERE owner = ? AND level = 0 AND bucket = ?").first(
+      {
+        $0.add(owner.bytes)
+        $0.add(bucket)
+      }, { try $0.bits() }) ?? 0
+  }
+
+  /// A bucket that has become empty loses its row, so that the rows do not depend on how events were cut into batches.
+  func write(_ database: Database) throws {
+    let set = try CachedStatement(
+      database,
+      """
+      INSERT INTO ordinalSet (owner, level, bucket, value) VALUES (?, 0, ?, ?)
+      ON CONFLICT (owner, level, bucket) DO UPDATE SET value = excluded.value
+      """)
+    for (bucket, bits) in bitmaps {
+      if bits == 0 {
+        try removeRow(level: 0, bucket, onlyIfZero: false, database)
+      } else {
+        try set.run {
+          $0.add(owner.bytes)
+          $0.add(bucket)
+          $0.add(bits: bits)
+        }
+      }
+    }
+    let add = try CachedStatement(
+      database,
+      """
+      INSERT INTO ordinalSet (owner, level, bucket, value) VALUES (?, ?, ?, ?)
+      ON CONFLICT (owner, level, bucket) DO UPDATE SET value = value + excluded.value
+      """)
+    for level in 1...OrdinalSet.topLevel {
+      for (bucket, count) in counts[level - 1] where count != 0 {
+        try add.run {
+          $0.add(owner.bytes)
+          $0.add(level)
+          $0.add(bucket)
+          $0.add(count)
+        }
+        if count < 0 { try removeRow(level: level, bucket, onlyIfZero: true, database) }
+      }
+    }
+  }
+
+  private func removeRow(level: Int, _ bucket: UInt64, onlyIfZero: Bool, _ database: Database) throws {
+    try CachedStatement(
+      database,
+      "DELETE FROM ordinalSet WHERE owner = ? AND level = ? AND bucket = ?" + (onlyIfZero ? " AND value = 0" : "")
+    ).run {
+      $0.add(owner.bytes)
+      $0.add(level)
+      $0.add(bucket)
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import ChatDomain
+import ChatPrimitives
+import GRDB
+
+/// Which messages mention whom: a set of ordinals for each user who is called by name, and one for everyone.
+///
+/// A mention of everyone is one entry, however many members there are; a message that has it has no entry of a single
+/// user, so that the two sets share no ordinal and their counts add up. A user who is no member when the message is
+/// written is not called by it.
+extension RoomsBatch {
+  func addMentions(_ mentions: Mentions?, at place: MessagePlace, to room: RoomDraft) throws {
+    guard let mentions, !mentions.isEmpty else { return }
+    for called in try called(by: mentions, in: room) { try add(called, at: place, to: room) }
+  }
+
+  /// An edit may call others, and call those no more whom the text called before.
+  func changeMentions(_ mentions: Mentions, at place: MessagePlace, in room: RoomDraft) throws {
+    let before = try stored(at: place, in: room)
+    guard !before.isEmpty || !mentions.isEmpty else { return }
+    let deletions = OrdinalOwner.deletions(in: room.id, thread: place.thread)
+    guard try !room.set(deletions).contains(place.ordinal, database) else { return }
+    let after = try Set(called(by: mentions, in: room))
+    for called in before where !after.contains(called) { try remove(called, at: place, from: room) }
+    for called in after where !before.contains(called) { try add(called, at: place, to: room) }
+  }
+
+  func removeMentions(at place: MessagePlace, from room: RoomDraft) throws {
+    for called in try stored(at: place, in: room) { try remove(called, at: place, from: room) }
+  }
+
+  /// The members whom a message calls by name, also beside everyone.
+  func mentionedMembers(_ mentions: Mentions?, in room: RoomDraft) throws -> [UserID] {
+    try mentions?.users.filter { try room.member($0, database).row != nil } ?? []
+  }
+
+  // MARK: - Entries
+
+  /// nil stands for everyone.
+  private func called(by mentions: Mentions, in room: RoomDraft) throws -> [UserID?] {
+    mentions.everyone ? [nil] : try mentionedMembers(mentions, in: room)
+  }
+
+  private func owner(_ called: UserID?, at place: MessagePlace, in room: RoomDraft) -> OrdinalOwner {
+    guard let called else { return .everyone(in: room.id, thread: place.thread) }
+    return .mentions(of: called, in: room.id, thread: place.thread)
+  }
+
+  private func add(_ called: UserID?, at place: MessagePlace, to room: RoomDraft) throws {
+    guard try room.insert(place.ordinal, into: owner(called, at: place, in: room), database) else { return }
+    try CachedStatement(database, "INSERT INTO mention (roomId, thread, ordinal, userId) VALUES (?, ?, ?, ?)").run {
+      $0.add(room.id)
+      $0.add(place)
+      $0.add(called?.uuid ?? .zero)
+    }
+  }
+
+  private func remove(_ called: UserID?, at place: MessagePlace, from room: RoomDraft) throws {
+    try room.remove(place.ordinal, from: owner(called, at: place, in: room), database)
+    try CachedStatement(
+      database, "DELETE FROM mention WHERE roomId = ? AND thread = ? AND ordinal = ? AND userId = ?"
+    ).run {
+      $0.add(room.id)
+      $0.add(place)
+      $0.add(called?.uuid ?? .zero)
+    }
+  }
+
+  private func stored(at place: MessagePlace, in room: RoomDraft) throws -> Set<UserID?> {
+    Set(
+      try CachedStatement(
+        database, "SELECT userId FROM mention WHERE roomId = ? AND thread = ? AND ordinal = ?"
+      ).all({
+        $0.add(room.id)
+        $0.add(place)
+      }) { row in
+        let uuid = try row.uuid()
+        return uuid == .zero ? nil : UserID(uuid)
+      })
+  }
+}

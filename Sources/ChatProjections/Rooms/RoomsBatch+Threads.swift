@@ -1,0 +1,212 @@
+import ChatDomain
+import ChatPrimitives
+import GRDB
+
+/// Threads: how far each has come, who follows it, and how far each follower has read.
+///
+/// The root's author, whoever writes in a thread and whoever is called in it by name follow it, unless they said no. A
+/// follower's marker starts where the following began: at the own message for who writes, just before the message for
+/// the others, and at the thread's end for who asks to follow.
+extension RoomsBatch {
+  func sendInThread(
+    _ message: MessageID, in thread: ThreadPlace, by author: UserID, _ mentions: Mentions?, in room: RoomDraft,
+    _ recorded: RecordedEvent
+  ) throws {
+    guard room.row != nil else { return }
+    try extend(thread, by: author, in: room, recorded)
+    let before = thread.ordinal - min(1, thread.ordinal)
+    for follower in Set([thread.rootAuthor, author]) {
+      try follow(root: thread.root.ordinal, follower, from: before, in: room)
+    }
+    try moveThreadMarker(of: author, to: message, at: thread.place, in: room, recorded.occurredAt)
+    try callFollowers(mentions, at: thread.place, in: room)
+    try addMentions(mentions, at: thread.place, to: room)
+  }
+
+  /// Whoever is called in a thread follows it from there on.
+  func callFollowers(_ mentions: Mentions?, at place: MessagePlace, in room: RoomDraft) throws {
+    guard place.isInThread else { return }
+    let root = place.thread
+    for user in try mentionedMembers(mentions, in: room) {
+      try follow(root: root, user, from: place.ordinal - min(1, place.ordinal), in: room)
+    }
+  }
+
+  // MARK: - How far a thread has come
+
+  /// A thread's newest reply.
+  private struct ThreadEnd {
+    /// Zero where no reply is known.
+    var ordinal: UInt64 = 0
+    /// Where it was sent.
+    var activity: LogPosition = .origin
+
+    /// What `threadFollower.seenActivity` says of a follower.
+    func seen(from marker: UInt64) -> LogPosition? { marker >= ordinal ? activity : nil }
+  }
+
+  private func end(ofThread root: UInt64, in room: RoomID) throws -> ThreadEnd? {
+    try CachedStatement(database, "SELECT lastOrdinal, activity FROM thread WHERE roomId = ? AND root = ?").first({
+      $0.add(room)
+      $0.add(root)
+    }) { try ThreadEnd(ordinal: $0.unsigned(), activity: $0.position()) }
+  }
+
+  private func extend(
+    _ thread: ThreadPlace, by author: UserID, in room: RoomDraft, _ recorded: RecordedEvent
+  ) throws {
+    let last = try end(ofThread: thread.root.ordinal, in: room.id)?.ordinal ?? 0
+    let gaps = last + 1 < thread.ordinal ? try markErased(last + 1..<thread.ordinal, thread.root.ordinal, in: room) : 0
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO thread (roomId, root, rootId, lastOrdinal, deletedCount, activity) VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT (roomId, root) DO UPDATE SET
+        lastOrdinal = MAX(lastOrdinal, excluded.lastOrdinal), deletedCount = deletedCount + excluded.deletedCount,
+        activity = excluded.activity
+      """
+    ).run {
+      $0.add(room.id)
+      $0.add(thread.root.ordinal)
+      $0.add(thread.root.message)
+      $0.add(thread.ordinal)
+      $0.add(gaps)
+      $0.add(recorded.position)
+    }
+    try leaveBehind(thread.root.ordinal, in: room.id)
+  }
+
+  /// What is said of a reply tells that the thread came as far, also where the reply itself was erased and none came
+  /// after it.
+  func noteReply(at place: MessagePlace, in room: RoomDraft) throws {
+    guard place.isInThread, let end = try end(ofThread: place.thread, in: room.id), place.ordinal > end.ordinal else {
+      return
+    }
+    let gaps = try markErased(end.ordinal + 1..<place.ordinal + 1, place.thread, in: room)
+    try CachedStatement(
+      database, "UPDATE thread SET lastOrdinal = ?, deletedCount = deletedCount + ? WHERE roomId = ? AND root = ?"
+    ).run {
+      $0.add(place.ordinal)
+      $0.add(gaps)
+      $0.add(room.id)
+      $0.add(place.thread)
+    }
+    try leaveBehind(place.thread, in: room.id)
+  }
+
+  /// A reply whose payload was erased is known by the gap that it leaves, and counts as deleted.
+  /// - Returns: how many of them were not counted before.
+  private func markErased(_ ordinals: Range<UInt64>, _ root: UInt64, in room: RoomDraft) throws -> UInt64 {
+    let owner = OrdinalOwner.deletions(in: room.id, thread: root)
+    var count: UInt64 = 0
+    for missing in ordinals where try room.insert(missing, into: owner, database) { count += 1 }
+    return count
+  }
+
+  /// Nobody has read what has just come. Whoever had read all before it pays for this, not all who follow.
+  private func leaveBehind(_ root: UInt64, in room: RoomID) throws {
+    try CachedStatement(
+      database,
+      "UPDATE threadFollower SET seenActivity = NULL WHERE roomId = ? AND root = ? AND seenActivity IS NOT NULL"
+    ).run {
+      $0.add(room)
+      $0.add(root)
+    }
+  }
+
+  func deleteInThread(_ place: MessagePlace, in room: RoomDraft) throws {
+    try noteReply(at: place, in: room)
+    guard let last = try end(ofThread: place.thread, in: room.id)?.ordinal, place.ordinal >= 1, place.ordinal <= last,
+      try room.insert(place.ordinal, into: .deletions(in: room.id, thread: place.thread), database)
+    else { return }
+    try CachedStatement(database, "UPDATE thread SET deletedCount = deletedCount + 1 WHERE roomId = ? AND root = ?").run
+    {
+      $0.add(room.id)
+      $0.add(place.thread)
+    }
+    try removeMentions(at: place, from: room)
+  }
+
+  // MARK: - Followers
+
+  /// Does nothing for who follows already, has said no, or is no member.
+  private func follow(root: UInt64, _ user: UserID, from marker: UInt64, in room: RoomDraft) throws {
+    guard try room.member(user, database).row != nil else { return }
+    let end = try end(ofThread: root, in: room.id) ?? ThreadEnd()
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO threadFollower (roomId, root, userId, follows, marker, seenActivity) VALUES (?, ?, ?, 1, ?, ?)
+      ON CONFLICT (roomId, root, userId) DO NOTHING
+      """
+    ).run {
+      $0.add(room.id)
+      $0.add(root)
+      $0.add(user)
+      $0.add(marker)
+      $0.add(end.seen(from: marker))
+    }
+  }
+
+  /// Who follows anew begins at the thread's end.
+  func setFollowing(_ user: UserID, _ root: ThreadRoot, _ follows: Bool, in room: RoomDraft) throws {
+    guard try room.member(user, database).row != nil else { return }
+    let end = try end(ofThread: root.ordinal, in: room.id) ?? ThreadEnd()
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO threadFollower (roomId, root, userId, follows, marker, seenActivity) VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT (roomId, root, userId) DO UPDATE SET
+        marker = CASE WHEN excluded.follows > follows THEN MAX(marker, excluded.marker) ELSE marker END,
+        seenActivity = CASE WHEN excluded.follows = follows THEN seenActivity ELSE excluded.seenActivity END,
+        follows = excluded.follows
+      """
+    ).run {
+      $0.add(room.id)
+      $0.add(root.ordinal)
+      $0.add(user)
+      $0.add(follows ? 1 : 0)
+      $0.add(end.ordinal)
+      $0.add(follows ? end.activity : nil)
+    }
+  }
+
+  func readInThread(
+    _ user: UserID, to message: MessageID, at place: MessagePlace, in room: RoomDraft, _ time: Timestamp
+  ) throws {
+    try noteReply(at: place, in: room)
+    try moveThreadMarker(of: user, to: message, at: place, in: room, time)
+  }
+
+  /// Markers only move forward. Who does not follow has none.
+  private func moveThreadMarker(
+    of user: UserID, to message: MessageID, at place: MessagePlace, in room: RoomDraft, _ time: Timestamp
+  ) throws {
+    let end = try end(ofThread: place.thread, in: room.id) ?? ThreadEnd()
+    try CachedStatement(
+      database,
+      """
+      UPDATE threadFollower SET marker = ?4, markerMessageId = ?5, markerTime = ?6,
+        seenActivity = CASE WHEN follows = 1 AND ?4 >= ?7 THEN ?8 END
+      WHERE roomId = ?1 AND root = ?2 AND userId = ?3 AND marker < ?4
+      """
+    ).run {
+      $0.add(room.id)
+      $0.add(place.thread)
+      $0.add(user)
+      $0.add(place.ordinal)
+      $0.add(message)
+      $0.add(time)
+      $0.add(end.ordinal)
+      $0.add(end.activity)
+    }
+  }
+
+  /// Who leaves a room follows nothing in it any more.
+  func unfollowAll(_ user: UserID, in room: RoomID) throws {
+    try CachedStatement(database, "DELETE FROM threadFollower WHERE userId = ? AND roomId = ?").run {
+      $0.add(user)
+      $0.add(room)
+    }
+  }
+}

@@ -1,0 +1,122 @@
+package import ChatDomain
+package import ChatPrimitives
+
+/// A link and what became of it, into whatever place.
+package struct InviteLinkRow<Place, GivenRole: InvitableRole>: Sendable, Hashable {
+  package var place: ID<Place>
+  package var invite: InviteLink<GivenRole>
+  /// How many joins came by it.
+  package var uses: UInt64
+  package var created: Stamp
+  /// nil when a service made it for itself.
+  package var creator: UserID?
+  package var revoked: Stamp?
+}
+
+package typealias InviteRow = InviteLinkRow<Entity.Room, Role>
+package typealias WorkspaceInviteRow = InviteLinkRow<Entity.Workspace, WorkspaceRole>
+
+extension RoomsQueries {
+  // MARK: - Into rooms
+
+  /// Of a room that is there.
+  /// - Parameter tokenHash: SHA-256 of the token.
+  package func invite(tokenHash: [UInt8]) throws -> InviteRow? {
+    try CachedStatement(
+      database,
+      """
+      SELECT \(Self.inviteColumns) FROM invite
+      WHERE tokenHash = ? AND EXISTS (SELECT 1 FROM room WHERE room.id = invite.roomId)
+      """
+    ).first({ $0.add(tokenHash) }, Self.readInvite)
+  }
+
+  package func invite(_ id: InviteID, of room: RoomID) throws -> InviteRow? {
+    try CachedStatement(database, "SELECT \(Self.inviteColumns) FROM invite WHERE roomId = ? AND id = ?").first(
+      {
+        $0.add(room)
+        $0.add(id)
+      }, Self.readInvite)
+  }
+
+  /// Of all that the room ever made, dead ones too: those made before a position, the newest first.
+  package func invites(of room: RoomID, before cursor: LogPosition?, limit: Int) throws -> [InviteRow] {
+    // A room has few enough of them to be sorted without an index.
+    try CachedStatement(
+      database,
+      """
+      SELECT \(Self.inviteColumns) FROM invite WHERE roomId = ? AND createdPosition < ?
+      ORDER BY createdPosition DESC LIMIT ?
+      """
+    ).all(
+      {
+        $0.add(room)
+        $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
+        $0.add(limit)
+      }, Self.readInvite)
+  }
+
+  static let inviteColumns = "roomId, \(linkColumns)"
+
+  // MARK: - Into workspaces
+
+  package func workspaceInvite(tokenHash: [UInt8]) throws -> WorkspaceInviteRow? {
+    try CachedStatement(
+      database,
+      """
+      SELECT \(Self.workspaceInviteColumns) FROM workspaceInvite
+      WHERE tokenHash = ? AND EXISTS (
+        SELECT 1 FROM workspace WHERE workspace.id = workspaceInvite.workspaceId AND deletedPosition IS NULL)
+      """
+    ).first({ $0.add(tokenHash) }, Self.readInvite)
+  }
+
+  package func invite(_ id: InviteID, of workspace: WorkspaceID) throws -> WorkspaceInviteRow? {
+    try CachedStatement(
+      database, "SELECT \(Self.workspaceInviteColumns) FROM workspaceInvite WHERE workspaceId = ? AND id = ?"
+    ).first(
+      {
+        $0.add(workspace)
+        $0.add(id)
+      }, Self.readInvite)
+  }
+
+  /// Of all that the workspace ever made, dead ones too: those made before a position, the newest first.
+  package func invites(
+    of workspace: WorkspaceID, before cursor: LogPosition?, limit: Int
+  ) throws -> [WorkspaceInviteRow] {
+    try CachedStatement(
+      database,
+      """
+      SELECT \(Self.workspaceInviteColumns) FROM workspaceInvite WHERE workspaceId = ? AND createdPosition < ?
+      ORDER BY createdPosition DESC LIMIT ?
+      """
+    ).all(
+      {
+        $0.add(workspace)
+        $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
+        $0.add(limit)
+      }, Self.readInvite)
+  }
+
+  static let workspaceInviteColumns = "workspaceId, \(linkColumns)"
+
+  // MARK: - Rows
+
+  private static let linkColumns = """
+    id, tokenHash, role, expiresAt, maximumUses, uses, createdPosition, createdTime, creator, revokedPosition,
+    revokedTime
+    """
+
+  static func readInvite<Place, GivenRole: InvitableRole>(
+    _ row: inout ColumnReader
+  ) throws -> InviteLinkRow<Place, GivenRole> {
+    let place: ID<Place> = try row.id()
+    let invite = try InviteLink<GivenRole>(
+      id: row.id(), tokenHash: row.bytes(), role: row.choice(), expiresAt: row.time(),
+      maximumUses: row.optional { try $0.narrow() })
+    return try InviteLinkRow(
+      place: place, invite: invite, uses: row.unsigned(), created: row.stamp(), creator: row.optional { try $0.id() },
+      revoked: row.optionalStamp())
+  }
+}

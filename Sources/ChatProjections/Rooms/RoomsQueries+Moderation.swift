@@ -1,0 +1,91 @@
+package import ChatDomain
+package import ChatPrimitives
+
+package struct BanRow: Sendable, Hashable {
+  package var user: UserID
+  package var banned: Stamp
+  /// nil when a service did it for itself.
+  package var banner: UserID?
+}
+
+/// Bans, the newest first.
+package struct BanPage: Sendable, Hashable {
+  package var bans: [BanRow]
+  package var nicknames: [UserID: String]
+  /// Where the next page goes on; nil when there is none.
+  package var next: LogPosition?
+}
+
+package struct JoinHistoryRow: Sendable, Hashable {
+  package var position: LogPosition
+  package var time: Timestamp
+  package var user: UserID
+  package var change: MembershipChange
+  /// As which the user came in, or which the user has now; nil where the user went.
+  package var role: Role?
+  /// nil when a service did it for itself.
+  package var actor: UserID?
+}
+
+/// What happened to a room's memberships, the newest first.
+package struct JoinHistoryPage: Sendable, Hashable {
+  package var entries: [JoinHistoryRow]
+  package var nicknames: [UserID: String]
+  /// Where the next page goes on; nil when there is none.
+  package var next: LogPosition?
+}
+
+extension RoomsQueries {
+  package func isBanned(_ user: UserID, from room: RoomID) throws -> Bool {
+    try CachedStatement(database, "SELECT 1 FROM ban WHERE roomId = ? AND userId = ?").first(
+      {
+        $0.add(room)
+        $0.add(user)
+      }, { _ in true }) ?? false
+  }
+
+  /// - Parameter cursor: `next` of the page before; nil for the first.
+  package func bans(of room: RoomID, after cursor: LogPosition? = nil, limit: Int) throws -> BanPage {
+    // A room has few enough of them to be sorted without an index.
+    let found = try CachedStatement(
+      database,
+      """
+      SELECT userId, position, time, banner FROM ban WHERE roomId = ? AND position < ?
+      ORDER BY position DESC LIMIT ?
+      """
+    ).all({
+      $0.add(room)
+      $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
+      $0.add(limit + 1)
+    }) { try BanRow(user: $0.id(), banned: $0.stamp(), banner: $0.optional { try $0.id() }) }
+    let bans = Array(found.prefix(limit))
+    return BanPage(
+      bans: bans, nicknames: try nicknames(of: bans.flatMap { [$0.user, $0.banner].compactMap { $0 } }),
+      next: found.count > limit ? bans.last?.banned.position : nil)
+  }
+
+  /// - Parameter cursor: `next` of the page before; nil for the first.
+  package func joinHistory(
+    of room: RoomID, before cursor: LogPosition? = nil, limit: Int
+  ) throws -> JoinHistoryPage {
+    let found = try CachedStatement(
+      database,
+      """
+      SELECT position, time, userId, change, role, actor FROM joinHistory WHERE roomId = ? AND position < ?
+      ORDER BY position DESC LIMIT ?
+      """
+    ).all({
+      $0.add(room)
+      $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
+      $0.add(limit + 1)
+    }) { row in
+      try JoinHistoryRow(
+        position: row.position(), time: row.time(), user: row.id(), change: row.choice(),
+        role: row.optional { try $0.choice() }, actor: row.optional { try $0.id() })
+    }
+    let entries = Array(found.prefix(limit))
+    return JoinHistoryPage(
+      entries: entries, nicknames: try nicknames(of: entries.flatMap { [$0.user, $0.actor].compactMap { $0 } }),
+      next: found.count > limit ? entries.last?.position : nil)
+  }
+}

@@ -1,0 +1,103 @@
+package import ChatDomain
+package import ChatPrimitives
+import EventStore
+
+/// Messages that wait for their time.
+extension RoomsQueries {
+  static let scheduledColumns = """
+    roomId, messageId, scheduledPosition, scheduledTime, revision, failure, failedPosition, failedTime, content
+    """
+
+  /// What hangs from a deleted room is cleared little by little; until then nobody sees it.
+  private static let isInRoom = "EXISTS (SELECT 1 FROM room WHERE room.id = scheduled.roomId)"
+
+  static func readScheduled(_ row: inout ColumnReader) throws -> ScheduledRow {
+    let (room, id, scheduled) = try (row.id(RoomID.self), row.id(MessageID.self), row.stamp())
+    let revision = try row.position()
+    var failure: ScheduledFailure?
+    if row.isNull {
+      row.skip(3)
+    } else {
+      failure = try ScheduledFailure(reason: row.choice(), stamp: row.stamp())
+    }
+    return ScheduledRow(
+      room: room, id: id, message: try ScheduledMessageBytes.decode(row.bytes()), scheduled: scheduled,
+      revision: revision, failure: failure)
+  }
+
+  /// Whosever it is; nil when the room has none of this ID, or none any more.
+  package func scheduledMessage(_ id: MessageID, of room: RoomID) throws -> ScheduledRow? {
+    try CachedStatement(
+      database, "SELECT \(Self.scheduledColumns) FROM scheduled WHERE roomId = ? AND messageId = ?"
+    ).first(
+      {
+        $0.add(room)
+        $0.add(id)
+      }, Self.readScheduled)
+  }
+
+  /// The author's own in one room, the earliest time first. There are never many.
+  package func scheduledMessages(of author: UserID, in room: RoomID) throws -> [ScheduledRow] {
+    try CachedStatement(
+      database,
+      """
+      SELECT \(Self.scheduledColumns) FROM scheduled WHERE roomId = ? AND author = ?
+      ORDER BY sendAt, scheduledPosition
+      """
+    ).all(
+      {
+        $0.add(room)
+        $0.add(author)
+      }, Self.readScheduled)
+  }
+
+  /// The author's own in all rooms, in the order in which they were scheduled.
+  /// - Parameter cursor: `next` of the page before; nil for the first.
+  package func scheduledMessages(
+    of author: UserID, after cursor: LogPosition? = nil, limit: Int
+  ) throws -> ScheduledPage {
+    let found = try CachedStatement(
+      database,
+      """
+      SELECT \(Self.scheduledColumns) FROM scheduled
+      WHERE author = ? AND scheduledPosition > ? AND \(Self.isInRoom)
+      ORDER BY scheduledPosition LIMIT ?
+      """
+    ).all(
+      {
+        $0.add(author)
+        $0.add(cursor.map { Int64(clamping: $0.value) } ?? 0)
+        $0.add(limit + 1)
+      }, Self.readScheduled)
+    return ScheduledPage(
+      messages: Array(found.prefix(limit)),
+      next: found.count > limit ? found.prefix(limit).last?.scheduled.position : nil)
+  }
+
+  /// What is to be sent at `time` or was to be sent before, and when the next after those is due.
+  package func dueMessages(at time: Timestamp, limit: Int) throws -> DueMessages {
+    let due = try CachedStatement(
+      database,
+      """
+      SELECT \(Self.scheduledColumns) FROM scheduled
+      WHERE failure IS NULL AND sendAt <= ? AND \(Self.isInRoom)
+      ORDER BY sendAt, scheduledPosition LIMIT ?
+      """
+    ).all({
+      $0.add(time)
+      $0.add(limit)
+    }) { row in
+      let found = try Self.readScheduled(&row)
+      return DueMessage(
+        room: found.room, id: found.id, author: found.message.author, thread: found.message.thread,
+        replyTo: found.message.content.details?.replyTo)
+    }
+    let next = try CachedStatement(
+      database,
+      """
+      SELECT sendAt FROM scheduled WHERE failure IS NULL AND sendAt > ? AND \(Self.isInRoom) ORDER BY sendAt LIMIT 1
+      """
+    ).first({ $0.add(time) }, { try $0.time() })
+    return DueMessages(due: due, next: next)
+  }
+}

@@ -1,0 +1,178 @@
+package import ChatPrimitives
+
+/// A thread as one of its followers sees it.
+package struct FollowedThread: Sendable, Hashable {
+  package var room: RoomID
+  package var rootID: MessageID
+  /// The root's ordinal in the room.
+  package var root: UInt64
+  /// The newest reply's, from 1.
+  package var lastOrdinal: UInt64
+  package var marker: UInt64
+  /// Where the newest reply was sent.
+  package var activity: LogPosition
+  package var unreadCount: UInt64
+  package var mentionCount: UInt64
+}
+
+/// Threads, latest reply first.
+package struct FollowedThreadPage: Sendable, Hashable {
+  package var threads: [FollowedThread]
+  /// Where the next page goes on; nil when there is none.
+  package var next: LogPosition?
+}
+
+/// A thread as one who follows it, or once did, has read it.
+package struct ThreadReading: Sendable, Hashable {
+  package var follows: Bool
+  /// The ordinal up to which the follower has read.
+  package var marker: UInt64
+  /// The message that the marker stands at, and since when; nil until the follower has read or said something there.
+  package var read: ReadPoint?
+  package var unreadCount: UInt64 = 0
+  package var mentionCount: UInt64 = 0
+}
+
+/// Threads and who follows them. What is unread in a thread are the replies after the follower's marker, less those of
+/// them that are deleted.
+extension RoomsQueries {
+  /// The threads that the user follows and that have a reply, in rooms that are not archived, latest reply first.
+  ///
+  /// Those that are read to the end come out of an index in their order; beside them stand those few in which something
+  /// is unread, whose latest replies no row of the user knows.
+  /// - Parameter cursor: `next` of the page before; nil for the first.
+  package func followedThreads(
+    of user: UserID, after cursor: LogPosition? = nil, limit: Int
+  ) throws -> FollowedThreadPage {
+    let found = try Self.pageParts.flatMap { sql in
+      try CachedStatement(database, sql).all(
+        {
+          $0.add(user)
+          $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
+          $0.add(limit + 1)
+        }, Self.readParts)
+    }.sorted { $0.thread.activity > $1.thread.activity }
+    let threads = try found.prefix(limit).map { try counted($0, for: user) }
+    return FollowedThreadPage(threads: threads, next: found.count > limit ? threads.last?.activity : nil)
+  }
+
+  /// How the user reads one thread, in a room of whatever state; nil for who never followed it, or was never asked, and
+  /// where there is no such room.
+  package func threadReading(_ root: UInt64, in room: RoomID, of user: UserID) throws -> ThreadReading? {
+    let found = try CachedStatement(
+      database,
+      """
+      SELECT threadFollower.follows, threadFollower.markerMessageId, threadFollower.markerTime,
+        room.id, IFNULL(thread.rootId, zeroblob(16)), threadFollower.root, IFNULL(thread.lastOrdinal, 0),
+        threadFollower.marker, IFNULL(thread.activity, 0), IFNULL(thread.deletedCount, 0)
+      FROM threadFollower CROSS JOIN room ON room.id = threadFollower.roomId
+      LEFT JOIN thread ON thread.roomId = threadFollower.roomId AND thread.root = threadFollower.root
+      WHERE threadFollower.roomId = ? AND threadFollower.root = ? AND threadFollower.userId = ?
+      """
+    ).first({
+      $0.add(room)
+      $0.add(root)
+      $0.add(user)
+    }) { row in
+      let (follows, read) = try (row.number() != 0, Self.readPoint(&row))
+      return (follows: follows, read: read, parts: try Self.readParts(&row))
+    }
+    guard let found else { return nil }
+    var reading = ThreadReading(follows: found.follows, marker: found.parts.thread.marker, read: found.read)
+    guard found.follows else { return reading }
+    let thread = try counted(found.parts, for: user)
+    (reading.unreadCount, reading.mentionCount) = (thread.unreadCount, thread.mentionCount)
+    return reading
+  }
+
+  /// The unread replies of all threads that the user follows, in rooms that are neither archived nor muted at `time`. Costs
+  /// by the threads in which something is unread.
+  package func threadBadge(of user: UserID, at time: Timestamp) throws -> UInt64 {
+    let found = try CachedStatement(database, Self.badgeParts).all(
+      {
+        $0.add(user)
+        $0.add(time)
+      }, Self.readParts)
+    var count: UInt64 = 0
+    for parts in found { count += try unread(parts) }
+    return count
+  }
+
+  /// Who hears of a thread.
+  package func followers(ofThread root: UInt64, in room: RoomID) throws -> Set<UserID> {
+    Set(
+      try CachedStatement(
+        database, "SELECT userId FROM threadFollower WHERE roomId = ? AND root = ? AND follows = 1"
+      ).all({
+        $0.add(room)
+        $0.add(root)
+      }) { try $0.id(UserID.self) })
+  }
+
+  // MARK: - Parts
+
+  private struct Parts {
+    let thread: FollowedThread
+    let deletedCount: UInt64
+  }
+
+  private static let partColumns = """
+    thread.roomId, thread.rootId, thread.root, thread.lastOrdinal, threadFollower.marker, thread.activity,
+    thread.deletedCount
+    """
+
+  /// `CROSS JOIN` keeps the order in which SQLite reads the tables: the follower's rows first.
+  private static let threadAndRoom = """
+    CROSS JOIN thread ON thread.roomId = threadFollower.roomId AND thread.root = threadFollower.root
+    CROSS JOIN room ON room.id = threadFollower.roomId AND room.archivedPosition IS NULL
+    """
+
+  /// Both take the user, where the page ends, and how many at most.
+  static let pageParts = [
+    """
+    SELECT \(partColumns) FROM threadFollower INDEXED BY follower_by_activity \(threadAndRoom)
+    WHERE threadFollower.userId = ? AND threadFollower.seenActivity < ? AND threadFollower.seenActivity > 0
+    ORDER BY threadFollower.seenActivity DESC LIMIT ?
+    """,
+    """
+    SELECT \(partColumns) FROM threadFollower INDEXED BY follower_behind \(threadAndRoom)
+    WHERE threadFollower.userId = ? AND threadFollower.follows = 1 AND threadFollower.seenActivity IS NULL
+      AND thread.activity < ?
+    ORDER BY thread.activity DESC LIMIT ?
+    """,
+  ]
+
+  /// Takes the user and the time.
+  static let badgeParts = """
+    SELECT \(partColumns) FROM threadFollower INDEXED BY follower_behind \(threadAndRoom)
+    CROSS JOIN member ON member.roomId = threadFollower.roomId AND member.userId = threadFollower.userId
+      AND (member.mutedUntil IS NULL OR member.mutedUntil <= ?2)
+    WHERE threadFollower.userId = ?1 AND threadFollower.follows = 1 AND threadFollower.seenActivity IS NULL
+    """
+
+  private static func readParts(_ row: inout ColumnReader) throws -> Parts {
+    let thread = try FollowedThread(
+      room: row.id(), rootID: row.id(), root: row.unsigned(), lastOrdinal: row.unsigned(), marker: row.unsigned(),
+      activity: row.position(), unreadCount: 0, mentionCount: 0)
+    return Parts(thread: thread, deletedCount: try row.unsigned())
+  }
+
+  private func counted(_ parts: Parts, for user: UserID) throws -> FollowedThread {
+    var thread = parts.thread
+    thread.unreadCount = try unread(parts)
+    if thread.lastOrdinal > thread.marker {
+      thread.mentionCount = try mentionCount(of: user, in: thread.room, thread: thread.root, after: thread.marker)
+    }
+    return thread
+  }
+
+  private func unread(_ parts: Parts) throws -> UInt64 {
+    let thread = parts.thread
+    guard thread.lastOrdinal > thread.marker else { return 0 }
+    let after = thread.lastOrdinal - thread.marker
+    guard parts.deletedCount > 0 else { return after }
+    let deletedAfter = try OrdinalSet.count(
+      after: thread.marker, of: .deletions(in: thread.room, thread: thread.root), database)
+    return after - min(after, deletedAfter)
+  }
+}

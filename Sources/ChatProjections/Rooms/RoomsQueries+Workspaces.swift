@@ -1,0 +1,278 @@
+package import ChatDomain
+package import ChatPrimitives
+
+package struct WorkspaceRow: Sendable, Hashable {
+  package var id: WorkspaceID
+  package var name: String
+  /// nil where there is none.
+  package var topic: String?
+  package var picture: MediaID?
+  package var memberCount: UInt64
+  package var created: Stamp
+  /// Where it was last created or edited.
+  package var revision: LogPosition
+}
+
+package struct WorkspaceMemberRow: Sendable, Hashable {
+  package var user: UserID
+  package var role: WorkspaceRole
+  package var joined: Stamp
+}
+
+/// A workspace as one of its members sees it.
+package struct WorkspaceListRow: Sendable, Hashable {
+  package var workspace: WorkspaceRow
+  package var member: WorkspaceMemberRow
+  /// What is unread in its channels that are neither archived nor muted.
+  package var badge = BadgeRow()
+}
+
+/// Workspaces in the order in which the user joined them.
+package struct WorkspacePage: Sendable, Hashable {
+  package var workspaces: [WorkspaceListRow]
+  /// Where the next page goes on; nil when there is none.
+  package var next: LogPosition?
+}
+
+/// Members in the order in which they joined.
+package struct WorkspaceMemberPage: Sendable, Hashable {
+  package var members: [WorkspaceMemberRow]
+  package var nicknames: [UserID: String]
+  /// Where the next page goes on; nil when there is none.
+  package var next: LogPosition?
+}
+
+/// Who may come in.
+package struct InvitationRow: Sendable, Hashable {
+  package var workspace: WorkspaceID
+  package var user: UserID
+  package var role: WorkspaceRole
+  package var made: Stamp
+  /// nil when a service did it for itself.
+  package var inviter: UserID?
+}
+
+/// Invitations, the newest first.
+package struct InvitationPage: Sendable, Hashable {
+  package var invitations: [InvitationRow]
+  /// The workspaces that they lead into.
+  package var workspaces: [WorkspaceID: WorkspaceRow]
+  package var nicknames: [UserID: String]
+  /// Where the next page goes on; nil when there is none.
+  package var next: LogPosition?
+}
+
+/// Channels in the order in which they were made.
+package struct ChannelPage: Sendable, Hashable {
+  package var rooms: [RoomListRow]
+  /// The nicknames of the last messages' senders.
+  package var nicknames: [UserID: String]
+  /// Where the next page goes on; nil when there is none.
+  package var next: LogPosition?
+}
+
+extension RoomsQueries {
+  // MARK: - Workspaces
+
+  /// The workspace whoever asks, unless it is deleted: the caller has checked that they may.
+  package func workspace(_ id: WorkspaceID) throws -> WorkspaceRow? {
+    try CachedStatement(
+      database, "SELECT \(Self.workspaceColumns) FROM workspace WHERE id = ? AND deletedPosition IS NULL"
+    ).first({ $0.add(id) }, Self.readWorkspace)
+  }
+
+  static let workspaceColumns = "id, createdPosition, createdTime, revision, memberCount, picture, topic, name"
+
+  static func readWorkspace(_ row: inout ColumnReader) throws -> WorkspaceRow {
+    let id: WorkspaceID = try row.id()
+    let (created, revision, memberCount) = try (row.stamp(), row.position(), row.unsigned())
+    let picture: MediaID? = try row.optional { try $0.id() }
+    let topic = try row.optional { try $0.text() }
+    return WorkspaceRow(
+      id: id, name: try row.text(), topic: topic, picture: picture, memberCount: memberCount, created: created,
+      revision: revision)
+  }
+
+  /// The workspace as the user sees it; nil when the user is not a member or there is no such workspace.
+  package func workspaceListRow(_ id: WorkspaceID, for user: UserID) throws -> WorkspaceListRow? {
+    guard let member = try member(user, of: id), let workspace = try workspace(id) else { return nil }
+    return WorkspaceListRow(workspace: workspace, member: member)
+  }
+
+  /// - Parameter cursor: `next` of the page before; nil for the first.
+  package func workspaces(
+    of user: UserID, after cursor: LogPosition? = nil, limit: Int
+  ) throws -> WorkspacePage {
+    let found = try CachedStatement(
+      database,
+      """
+      SELECT workspace.id FROM workspaceMember JOIN workspace ON workspace.id = workspaceMember.workspaceId
+      WHERE workspaceMember.userId = ? AND joinedPosition > ? AND deletedPosition IS NULL
+      ORDER BY joinedPosition LIMIT ?
+      """
+    ).all({
+      $0.add(user)
+      $0.add(cursor.map { Int64(clamping: $0.value) } ?? 0)
+      $0.add(limit + 1)
+    }) { try $0.id(WorkspaceID.self) }
+    let workspaces = try found.prefix(limit).compactMap { try workspaceListRow($0, for: user) }
+    return WorkspacePage(
+      workspaces: workspaces, next: found.count > limit ? workspaces.last?.member.joined.position : nil)
+  }
+
+  // MARK: - Members
+
+  /// nil also where the workspace is deleted and its members are still to be cleared.
+  package func member(_ user: UserID, of workspace: WorkspaceID) throws -> WorkspaceMemberRow? {
+    try CachedStatement(
+      database,
+      """
+      SELECT \(Self.workspaceMemberColumns) FROM workspaceMember WHERE workspaceId = ? AND userId = ? AND EXISTS (
+        SELECT 1 FROM workspace WHERE workspace.id = workspaceMember.workspaceId AND deletedPosition IS NULL)
+      """
+    ).first(
+      {
+        $0.add(workspace)
+        $0.add(user)
+      }, Self.readWorkspaceMember)
+  }
+
+  static let workspaceMemberColumns = "userId, role, joinedPosition, joinedTime"
+
+  static func readWorkspaceMember(_ row: inout ColumnReader) throws -> WorkspaceMemberRow {
+    try WorkspaceMemberRow(user: row.id(), role: row.choice(), joined: row.stamp())
+  }
+
+  /// - Parameter cursor: `next` of the page before; nil for the first.
+  package func members(
+    of workspace: WorkspaceID, after cursor: LogPosition? = nil, limit: Int
+  ) throws -> WorkspaceMemberPage {
+    let found = try CachedStatement(
+      database,
+      """
+      SELECT \(Self.workspaceMemberColumns) FROM workspaceMember WHERE workspaceId = ? AND joinedPosition > ?
+      ORDER BY joinedPosition LIMIT ?
+      """
+    ).all(
+      {
+        $0.add(workspace)
+        $0.add(cursor.map { Int64(clamping: $0.value) } ?? 0)
+        $0.add(limit + 1)
+      }, Self.readWorkspaceMember)
+    let members = Array(found.prefix(limit))
+    return WorkspaceMemberPage(
+      members: members, nicknames: try nicknames(of: members.lazy.map(\.user)),
+      next: found.count > limit ? members.last?.joined.position : nil)
+  }
+
+  // MARK: - Invitations
+
+  static let invitationColumns = "workspaceId, userId, role, madePosition, madeTime, inviter"
+
+  static func readInvitation(_ row: inout ColumnReader) throws -> InvitationRow {
+    try InvitationRow(
+      workspace: row.id(), user: row.id(), role: row.choice(), made: row.stamp(), inviter: row.optional { try $0.id() })
+  }
+
+  /// Those that the user has not answered.
+  /// - Parameter cursor: `next` of the page before; nil for the first.
+  package func invitations(of user: UserID, before cursor: LogPosition? = nil, limit: Int) throws -> InvitationPage {
+    try invitationPage(
+      """
+      SELECT \(Self.invitationColumns) FROM invitation WHERE userId = ? AND madePosition < ? AND EXISTS (
+        SELECT 1 FROM workspace WHERE workspace.id = invitation.workspaceId AND deletedPosition IS NULL)
+      ORDER BY madePosition DESC LIMIT ?
+      """, user.uuid, cursor, limit)
+  }
+
+  /// Those of a workspace that are not answered.
+  /// - Parameter cursor: `next` of the page before; nil for the first.
+  package func invitations(
+    into workspace: WorkspaceID, before cursor: LogPosition? = nil, limit: Int
+  ) throws -> InvitationPage {
+    // A workspace has few enough of them to be sorted without an index.
+    try invitationPage(
+      """
+      SELECT \(Self.invitationColumns) FROM invitation WHERE workspaceId = ? AND madePosition < ?
+      ORDER BY madePosition DESC LIMIT ?
+      """, workspace.uuid, cursor, limit)
+  }
+
+  private func invitationPage(
+    _ sql: String, _ owner: UUIDBytes, _ cursor: LogPosition?, _ limit: Int
+  ) throws -> InvitationPage {
+    let found = try CachedStatement(database, sql).all(
+      {
+        $0.add(owner)
+        $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
+        $0.add(limit + 1)
+      }, Self.readInvitation)
+    let invitations = Array(found.prefix(limit))
+    var workspaces: [WorkspaceID: WorkspaceRow] = [:]
+    for id in Set(invitations.map(\.workspace)) { workspaces[id] = try workspace(id) }
+    return InvitationPage(
+      invitations: invitations, workspaces: workspaces,
+      nicknames: try nicknames(of: invitations.flatMap { [$0.user, $0.inviter].compactMap { $0 } }),
+      next: found.count > limit ? invitations.last?.made.position : nil)
+  }
+
+  // MARK: - Channels
+
+  /// Those that the member can find or is in: public ones, save for guests, and the member's own. Archived ones are among
+  /// them. nil when the user is no member of the workspace.
+  /// - Parameter cursor: `next` of the page before; nil for the first.
+  package func channels(
+    of workspace: WorkspaceID, for user: UserID, after cursor: LogPosition? = nil, limit: Int
+  ) throws -> ChannelPage? {
+    guard let member = try member(user, of: workspace) else { return nil }
+    let found = try CachedStatement(
+      database,
+      """
+      SELECT id FROM room WHERE workspaceId = ?1 AND createdPosition > ?2 AND (
+        (isPublic = 1 AND ?3) OR EXISTS (SELECT 1 FROM member WHERE member.roomId = room.id AND member.userId = ?4))
+      ORDER BY createdPosition LIMIT ?5
+      """
+    ).all({
+      $0.add(workspace)
+      $0.add(cursor.map { Int64(clamping: $0.value) } ?? 0)
+      $0.add(member.role >= .member ? 1 : 0)
+      $0.add(user)
+      $0.add(limit + 1)
+    }) { try $0.id(RoomID.self) }
+    let rooms = try found.prefix(limit).compactMap { try visibleRoom($0, for: user) }
+    return ChannelPage(
+      rooms: rooms, nicknames: try nicknames(in: rooms),
+      next: found.count > limit ? rooms.last?.room.created.position : nil)
+  }
+
+  /// The room as the user sees it: as a member; or, of a public channel, without what is said in it, as a member of its
+  /// workspace who is more than a guest.
+  package func visibleRoom(_ id: RoomID, for user: UserID) throws -> RoomListRow? {
+    if let row = try roomListRow(id, for: user) { return row }
+    guard let row = try bareRoom(id), row.room.isPublic, let workspace = row.room.workspace,
+      let member = try member(user, of: workspace), member.role >= .member
+    else { return nil }
+    return row
+  }
+
+  /// The room without what is said in it and without anybody's view of it.
+  package func bareRoom(_ id: RoomID) throws -> RoomListRow? {
+    guard var room = try room(id) else { return nil }
+    room.lastMessage = nil
+    return RoomListRow(room: room, member: nil, participants: [], unreadCount: 0, mentionCount: 0)
+  }
+
+  /// Whether the user may do what a room's administrators do: by the role there, or, over a public channel, as an
+  /// administrator of its workspace. nil for who is neither in the room nor over it, though it may be found: deciders tell
+  /// these too that there is no such room.
+  package func administers(_ id: RoomID, _ user: UserID) throws -> Bool? {
+    guard let row = try visibleRoom(id, for: user) else { return nil }
+    if let role = row.member?.role, role >= .administrator { return true }
+    if row.room.isPublic, let workspace = row.room.workspace, let member = try member(user, of: workspace),
+      member.role >= .administrator
+    {
+      return true
+    }
+    return row.member == nil ? nil : false
+  }
+}

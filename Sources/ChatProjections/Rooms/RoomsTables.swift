@@ -1,0 +1,189 @@
+import GRDB
+
+/// The tables of `rooms`, in which a room's text stands last, so that counting reads no overflow page of a long one.
+enum RoomsTables {
+  static func create(_ database: Database) throws {
+    try database.execute(sql: rooms)
+    try database.execute(sql: moderation)
+    try database.execute(sql: workspaces)
+    try Profiles.createTable(database)
+    try HiddenReaders.createTable(database)
+    try ScheduledRows.createTable(database)
+    try OrdinalSet.createTable(database)
+    try ThreadTables.create(database)
+    try StreamVersions.createTable(database)
+    try Clearing.createTable(database)
+  }
+
+  static func createIndexes(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE INDEX member_by_user ON member (userId, roomId);
+        CREATE INDEX member_by_join ON member (roomId, joinedPosition);
+        CREATE INDEX invite_by_token ON invite (tokenHash);
+        CREATE INDEX room_by_workspace ON room (workspaceId, createdPosition) WHERE workspaceId IS NOT NULL;
+        CREATE INDEX workspaceMember_by_user ON workspaceMember (userId, joinedPosition);
+        CREATE INDEX workspaceMember_by_join ON workspaceMember (workspaceId, joinedPosition);
+        CREATE INDEX workspaceInvite_by_token ON workspaceInvite (tokenHash);
+        CREATE INDEX invitation_by_user ON invitation (userId, madePosition);
+        """)
+    try ThreadTables.createIndexes(database)
+    try ScheduledRows.createIndexes(database)
+  }
+
+  private static let rooms = """
+    CREATE TABLE room (
+      id BLOB PRIMARY KEY NOT NULL,
+      kind INTEGER NOT NULL,
+      lastOrdinal INTEGER NOT NULL,
+      memberCount INTEGER NOT NULL,
+      deletedCount INTEGER NOT NULL,
+      activity INTEGER NOT NULL,
+      archivedPosition INTEGER,
+      archivedTime INTEGER,
+      creator BLOB,
+      fingerprint BLOB,
+      createdPosition INTEGER NOT NULL,
+      createdTime INTEGER NOT NULL,
+      revision INTEGER NOT NULL,
+      workspaceId BLOB,
+      isPublic INTEGER NOT NULL,
+      hasHadOwner INTEGER NOT NULL,
+      picture BLOB,
+      topic TEXT,
+      name TEXT NOT NULL,
+      lastMessageId BLOB,
+      lastMessageSender BLOB,
+      lastMessageSentAt INTEGER,
+      lastMessagePosition INTEGER,
+      lastMessageRevision INTEGER,
+      lastMessageEditedAt INTEGER,
+      lastMessageDeletedAt INTEGER,
+      lastMessageDetails BLOB,
+      lastMessageText TEXT
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE deletedRoom (
+      id BLOB PRIMARY KEY NOT NULL,
+      fingerprint BLOB,
+      position INTEGER NOT NULL,
+      time INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE member (
+      roomId BLOB NOT NULL,
+      userId BLOB NOT NULL,
+      role INTEGER NOT NULL,
+      joinedPosition INTEGER NOT NULL,
+      joinedTime INTEGER NOT NULL,
+      joinedOrdinal INTEGER NOT NULL,
+      marker INTEGER NOT NULL,
+      mutedUntil INTEGER,
+      silencedUntil INTEGER,
+      markerMessageId BLOB,
+      markerTime INTEGER,
+      unreadFrom INTEGER,
+      unreadMessageId BLOB,
+      PRIMARY KEY (roomId, userId)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE invite (
+      roomId BLOB NOT NULL,
+      id BLOB NOT NULL,
+      tokenHash BLOB NOT NULL,
+      role INTEGER NOT NULL,
+      expiresAt INTEGER NOT NULL,
+      maximumUses INTEGER,
+      uses INTEGER NOT NULL,
+      createdPosition INTEGER NOT NULL,
+      createdTime INTEGER NOT NULL,
+      creator BLOB,
+      revokedPosition INTEGER,
+      revokedTime INTEGER,
+      PRIMARY KEY (roomId, id)
+    ) STRICT, WITHOUT ROWID;
+    """
+
+  /// `silencedAway` holds those alone who are no members.
+  private static let moderation = """
+    CREATE TABLE ban (
+      roomId BLOB NOT NULL,
+      userId BLOB NOT NULL,
+      position INTEGER NOT NULL,
+      time INTEGER NOT NULL,
+      banner BLOB,
+      PRIMARY KEY (roomId, userId)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE silencedAway (
+      roomId BLOB NOT NULL,
+      userId BLOB NOT NULL,
+      until INTEGER NOT NULL,
+      PRIMARY KEY (roomId, userId)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE joinHistory (
+      roomId BLOB NOT NULL,
+      position INTEGER NOT NULL,
+      time INTEGER NOT NULL,
+      userId BLOB NOT NULL,
+      change INTEGER NOT NULL,
+      role INTEGER,
+      actor BLOB,
+      PRIMARY KEY (roomId, position)
+    ) STRICT, WITHOUT ROWID;
+    """
+
+  /// Of a deleted workspace the row stays without its words, so that its ID stays taken.
+  private static let workspaces = """
+    CREATE TABLE workspace (
+      id BLOB PRIMARY KEY NOT NULL,
+      version INTEGER NOT NULL,
+      fingerprint BLOB,
+      createdPosition INTEGER NOT NULL,
+      createdTime INTEGER NOT NULL,
+      revision INTEGER NOT NULL,
+      deletedPosition INTEGER,
+      deletedTime INTEGER,
+      memberCount INTEGER NOT NULL,
+      picture BLOB,
+      topic TEXT,
+      name TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE workspaceMember (
+      workspaceId BLOB NOT NULL,
+      userId BLOB NOT NULL,
+      role INTEGER NOT NULL,
+      joinedPosition INTEGER NOT NULL,
+      joinedTime INTEGER NOT NULL,
+      PRIMARY KEY (workspaceId, userId)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE workspaceInvite (
+      workspaceId BLOB NOT NULL,
+      id BLOB NOT NULL,
+      tokenHash BLOB NOT NULL,
+      role INTEGER NOT NULL,
+      expiresAt INTEGER NOT NULL,
+      maximumUses INTEGER,
+      uses INTEGER NOT NULL,
+      createdPosition INTEGER NOT NULL,
+      createdTime INTEGER NOT NULL,
+      creator BLOB,
+      revokedPosition INTEGER,
+      revokedTime INTEGER,
+      PRIMARY KEY (workspaceId, id)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE invitation (
+      workspaceId BLOB NOT NULL,
+      userId BLOB NOT NULL,
+      role INTEGER NOT NULL,
+      madePosition INTEGER NOT NULL,
+      madeTime INTEGER NOT NULL,
+      inviter BLOB,
+      PRIMARY KEY (workspaceId, userId)
+    ) STRICT, WITHOUT ROWID;
+    """
+}

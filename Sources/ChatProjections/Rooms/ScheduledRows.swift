@@ -1,0 +1,187 @@
+package import ChatDomain
+package import ChatPrimitives
+import EventStore
+import GRDB
+
+/// A message that waits for its time, or that could not be sent when it came.
+package struct ScheduledRow: Sendable, Hashable {
+  package var room: RoomID
+  package var id: MessageID
+  package var message: ScheduledMessage
+  package var scheduled: Stamp
+  /// Where it was last written: scheduled, changed or failed.
+  package var revision: LogPosition
+  package var failure: ScheduledFailure?
+}
+
+package struct ScheduledFailure: Sendable, Hashable {
+  package var reason: SchedulingFailure
+  package var stamp: Stamp
+}
+
+/// Scheduled messages, each author's own, in the order in which they were scheduled.
+package struct ScheduledPage: Sendable, Hashable {
+  package var messages: [ScheduledRow]
+  /// Where the next page goes on; nil when there is none.
+  package var next: LogPosition?
+}
+
+/// What is due, the earliest first, and when the next one is.
+package struct DueMessages: Sendable, Hashable {
+  package var due: [DueMessage]
+  package var next: Timestamp?
+
+  package init(due: [DueMessage], next: Timestamp?) {
+    self.due = due
+    self.next = next
+  }
+}
+
+package struct DueMessage: Sendable, Hashable {
+  package var room: RoomID
+  package var id: MessageID
+  package var author: UserID
+  /// The root of the thread that it goes into.
+  package var thread: MessageID?
+  /// The message that it answers.
+  package var replyTo: MessageID?
+
+  package init(
+    room: RoomID, id: MessageID, author: UserID, thread: MessageID? = nil, replyTo: MessageID? = nil
+  ) {
+    self.room = room
+    self.id = id
+    self.author = author
+    self.thread = thread
+    self.replyTo = replyTo
+  }
+}
+
+/// What facts do to the rows of scheduled messages. One that was sent or cancelled has no row; one that could not be
+/// sent keeps its row, the newest of each author and room.
+struct ScheduledRows {
+  private let database: Database
+
+  init(_ database: Database) {
+    self.database = database
+  }
+
+  /// The content stands last, for it may be long.
+  static func createTable(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE TABLE scheduled (
+          roomId BLOB NOT NULL,
+          messageId BLOB NOT NULL,
+          author BLOB NOT NULL,
+          sendAt INTEGER NOT NULL,
+          scheduledPosition INTEGER NOT NULL,
+          scheduledTime INTEGER NOT NULL,
+          revision INTEGER NOT NULL,
+          failure INTEGER,
+          failedPosition INTEGER,
+          failedTime INTEGER,
+          content BLOB NOT NULL,
+          PRIMARY KEY (roomId, messageId)
+        ) STRICT, WITHOUT ROWID
+        """)
+  }
+
+  static func createIndexes(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE INDEX scheduled_by_time ON scheduled (sendAt, scheduledPosition) WHERE failure IS NULL;
+        CREATE INDEX scheduled_by_author ON scheduled (author, scheduledPosition);
+        """)
+  }
+
+  func apply(_ event: RoomEvent, in room: RoomID, _ stamp: Stamp) throws {
+    switch event {
+    case .messageScheduled(let id, let message):
+      try insert(id, message, in: room, stamp)
+    case .scheduledMessageChanged(let id, let edit):
+      guard let row = try RoomsQueries(database).scheduledMessage(id, of: room) else { return }
+      try update(id, row.message.applying(edit), in: room, stamp)
+    case .scheduledMessageFailed(let id, let reason):
+      try fail(id, reason, in: room, stamp)
+    case .scheduledMessageCancelled(let id), .messageSent(let id, _, _, _):
+      try CachedStatement(database, "DELETE FROM scheduled WHERE roomId = ? AND messageId = ?").run {
+        $0.add(room)
+        $0.add(id)
+      }
+    case .created, .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
+      .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
+      .muted, .messageEdited, .messageDeleted, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned,
+      .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .erased:
+      break
+    }
+  }
+
+  private func insert(_ id: MessageID, _ message: ScheduledMessage, in room: RoomID, _ stamp: Stamp) throws {
+    let content = try ScheduledMessageBytes.encode(message)
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO scheduled (
+        roomId, messageId, author, sendAt, scheduledPosition, scheduledTime, revision, content
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (roomId, messageId) DO NOTHING
+      """
+    ).run {
+      $0.add(room)
+      $0.add(id)
+      $0.add(message.author)
+      $0.add(message.sendAt)
+      $0.add(stamp)
+      $0.add(stamp.position)
+      $0.add(content)
+    }
+  }
+
+  private func update(_ id: MessageID, _ message: ScheduledMessage, in room: RoomID, _ stamp: Stamp) throws {
+    let content = try ScheduledMessageBytes.encode(message)
+    try CachedStatement(
+      database,
+      """
+      UPDATE scheduled SET sendAt = ?, revision = ?, content = ?
+      WHERE roomId = ? AND messageId = ? AND failure IS NULL
+      """
+    ).run {
+      $0.add(message.sendAt)
+      $0.add(stamp.position)
+      $0.add(content)
+      $0.add(room)
+      $0.add(id)
+    }
+  }
+
+  private func fail(_ id: MessageID, _ reason: SchedulingFailure, in room: RoomID, _ stamp: Stamp) throws {
+    guard let author = try RoomsQueries(database).scheduledMessage(id, of: room)?.message.author else { return }
+    try CachedStatement(
+      database,
+      """
+      UPDATE scheduled SET failure = ?, failedPosition = ?, failedTime = ?, revision = ?
+      WHERE roomId = ? AND messageId = ?
+      """
+    ).run {
+      $0.add(Int64(reason.rawValue))
+      $0.add(stamp)
+      $0.add(stamp.position)
+      $0.add(room)
+      $0.add(id)
+    }
+    try CachedStatement(
+      database,
+      """
+      DELETE FROM scheduled WHERE author = ? AND roomId = ? AND failedPosition <= (
+        SELECT failedPosition FROM scheduled WHERE author = ? AND roomId = ? AND failure IS NOT NULL
+        ORDER BY failedPosition DESC LIMIT 1 OFFSET ?)
+      """
+    ).run {
+      $0.add(author)
+      $0.add(room)
+      $0.add(author)
+      $0.add(room)
+      $0.add(Limits.scheduledMessagesPerUserAndRoom)
+    }
+  }
+}

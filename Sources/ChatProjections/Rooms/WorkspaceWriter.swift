@@ -1,0 +1,188 @@
+import ChatDomain
+import ChatPrimitives
+import GRDB
+
+/// What facts do to the rows of workspaces. There are few of them beside messages, so each is written at once.
+///
+/// An erased first fact makes a workspace without a name, as the deciders see it; any other erased fact leaves no trace.
+struct WorkspaceWriter {
+  private let database: Database
+
+  init(_ database: Database) {
+    self.database = database
+  }
+
+  func apply(_ event: WorkspaceEvent, in id: WorkspaceID, _ recorded: RecordedEvent) throws {
+    guard let isOpen = try state(of: id) else { return try begin(id, with: event, recorded) }
+    try run("UPDATE workspace SET version = ? WHERE id = ?") {
+      $0.add(recorded.version.value)
+      $0.add(id)
+    }
+    guard isOpen else { return }
+    switch event {
+    case .created, .admissionRepeated, .erased:
+      break
+    case .edited(let edit):
+      try self.edit(id, edit, recorded.position)
+    case .deleted:
+      try end(id, recorded.stamp)
+    case .inviteCreated(let invite):
+      try InviteWriter(database).create(invite, in: id, recorded)
+    case .inviteRevoked(let invite):
+      try InviteWriter(database).revoke(invite, in: id, recorded.stamp)
+    case .memberJoined(let user, let role, let admission):
+      try forgetInvitation(of: user, into: id)
+      try admit(user, role, to: id, recorded.stamp)
+      if case .link(let invite) = admission { try InviteWriter(database).countUse(of: invite, in: id) }
+    case .memberLeft(let user), .memberRemoved(let user):
+      try dismiss(user, from: id)
+    case .memberInvited(let user, let role):
+      try invite(user, role, into: id, recorded)
+    case .invitationWithdrawn(let user):
+      try forgetInvitation(of: user, into: id)
+    case .roleChanged(let user, let role):
+      try run("UPDATE workspaceMember SET role = ? WHERE workspaceId = ? AND userId = ?") {
+        $0.add(Int64(role.rawValue))
+        $0.add(id)
+        $0.add(user)
+      }
+    }
+  }
+
+  @discardableResult
+  private func run(_ sql: String, _ bind: (inout Binder) -> Void) throws -> Int {
+    try CachedStatement(database, sql).run(bind)
+  }
+
+  // MARK: - Life
+
+  /// Whether it is open; nil where there is none.
+  private func state(of id: WorkspaceID) throws -> Bool? {
+    try CachedStatement(database, "SELECT deletedPosition IS NULL FROM workspace WHERE id = ?")
+      .first({ $0.add(id) }, { try $0.number() != 0 })
+  }
+
+  private func begin(_ id: WorkspaceID, with event: WorkspaceEvent, _ recorded: RecordedEvent) throws {
+    let creation: WorkspaceCreation?
+    switch event {
+    case .created(let made): creation = made
+    case .erased: creation = nil
+    case .edited, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberLeft, .memberRemoved,
+      .admissionRepeated, .memberInvited, .invitationWithdrawn, .roleChanged:
+      return
+    }
+    try run(
+      """
+      INSERT INTO workspace (id, version, fingerprint, createdPosition, createdTime, revision, memberCount, name)
+      VALUES (?, ?, ?, ?, ?, ?, 0, ?)
+      """
+    ) {
+      $0.add(id)
+      $0.add(recorded.version.value)
+      $0.add(creation?.fingerprint)
+      $0.add(recorded.stamp)
+      $0.add(recorded.position)
+      $0.add(creation?.name ?? "")
+    }
+  }
+
+  private func edit(_ id: WorkspaceID, _ edit: WorkspaceEdit, _ position: LogPosition) throws {
+    if let name = edit.name {
+      try run("UPDATE workspace SET name = ? WHERE id = ?") {
+        $0.add(name)
+        $0.add(id)
+      }
+    }
+    if let topic = edit.topic {
+      try run("UPDATE workspace SET topic = ? WHERE id = ?") {
+        $0.add(topic.isEmpty ? nil : topic)
+        $0.add(id)
+      }
+    }
+    if let change = edit.picture {
+      var picture: MediaID?
+      change.apply(to: &picture)
+      try run("UPDATE workspace SET picture = ? WHERE id = ?") {
+        $0.add(picture)
+        $0.add(id)
+      }
+    }
+    try run("UPDATE workspace SET revision = ? WHERE id = ?") {
+      $0.add(position)
+      $0.add(id)
+    }
+  }
+
+  /// The row stays, without its words, for its ID stays taken. What else is known of it is cleared afterwards.
+  private func end(_ id: WorkspaceID, _ stamp: Stamp) throws {
+    try run(
+      """
+      UPDATE workspace SET deletedPosition = ?, deletedTime = ?, memberCount = 0, picture = NULL, topic = NULL, name = ''
+      WHERE id = ?
+      """
+    ) {
+      $0.add(stamp)
+      $0.add(id)
+    }
+    try Clearing.note(id, .workspace, database)
+  }
+
+  // MARK: - Members
+
+  private func admit(_ user: UserID, _ role: WorkspaceRole, to id: WorkspaceID, _ stamp: Stamp) throws {
+    let admitted = try run(
+      """
+      INSERT INTO workspaceMember (workspaceId, userId, role, joinedPosition, joinedTime) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (workspaceId, userId) DO NOTHING
+      """
+    ) {
+      $0.add(id)
+      $0.add(user)
+      $0.add(Int64(role.rawValue))
+      $0.add(stamp)
+    }
+    if admitted > 0 { try count(1, in: id) }
+  }
+
+  private func dismiss(_ user: UserID, from id: WorkspaceID) throws {
+    let dismissed = try run("DELETE FROM workspaceMember WHERE workspaceId = ? AND userId = ?") {
+      $0.add(id)
+      $0.add(user)
+    }
+    if dismissed > 0 { try count(-1, in: id) }
+  }
+
+  private func count(_ change: Int, in id: WorkspaceID) throws {
+    try run("UPDATE workspace SET memberCount = memberCount + ? WHERE id = ?") {
+      $0.add(change)
+      $0.add(id)
+    }
+  }
+
+  // MARK: - Invitations
+
+  private func invite(
+    _ user: UserID, _ role: WorkspaceRole, into id: WorkspaceID, _ recorded: RecordedEvent
+  ) throws {
+    try run(
+      """
+      INSERT OR REPLACE INTO invitation (workspaceId, userId, role, madePosition, madeTime, inviter)
+      SELECT ?1, ?2, ?3, ?4, ?5, ?6
+      WHERE NOT EXISTS (SELECT 1 FROM workspaceMember WHERE workspaceId = ?1 AND userId = ?2)
+      """
+    ) {
+      $0.add(id)
+      $0.add(user)
+      $0.add(Int64(role.rawValue))
+      $0.add(recorded.stamp)
+      $0.add(recorded.actor)
+    }
+  }
+
+  private func forgetInvitation(of user: UserID, into id: WorkspaceID) throws {
+    try run("DELETE FROM invitation WHERE workspaceId = ? AND userId = ?") {
+      $0.add(id)
+      $0.add(user)
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import ChatDomain
+import EventStore
+
+extension ColumnReader {
+  /// A message's details; nil for a plain one.
+  mutating func optionalDetails() throws -> MessageDetails? {
+    try optional { row in
+      let bytes = try row.bytes()
+      do {
+        return try DetailsCodec.decode(bytes)
+      } catch {
+        throw ProjectionError(.damagedRow, "a message's details cannot be read: \(error); rebuild this projection")
+      }
+    }
+  }
+}

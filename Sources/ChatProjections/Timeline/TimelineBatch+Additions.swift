@@ -1,0 +1,137 @@
+import ChatDomain
+import ChatPrimitives
+import EventStore
+import GRDB
+
+/// What hangs from a message: reactions, a pin, the texts that it had before.
+extension TimelineBatch {
+  // MARK: - Reactions
+
+  /// A second one of the same user and kind changes nothing.
+  func react(
+    _ emoji: String, by user: UserID, at place: MessagePlace, in room: RoomID, _ recorded: RecordedEvent
+  ) throws {
+    guard try stands(place, in: room) else { return }
+    let inserted = try CachedStatement(
+      database,
+      """
+      INSERT INTO reaction (roomId, thread, ordinal, emoji, userId, position, reactedAt) VALUES (?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (roomId, thread, ordinal, emoji, userId) DO NOTHING
+      """
+    ).run {
+      $0.add(room)
+      $0.add(place)
+      $0.add(emoji)
+      $0.add(user)
+      $0.add(recorded.position)
+      $0.add(recorded.occurredAt)
+    }
+    guard inserted > 0 else { return }
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO reactionCount (roomId, thread, ordinal, emoji, firstPosition, count) VALUES (?, ?, ?, ?, ?, 1)
+      ON CONFLICT (roomId, thread, ordinal, emoji) DO UPDATE SET count = count + 1
+      """
+    ).run {
+      $0.add(room)
+      $0.add(place)
+      $0.add(emoji)
+      $0.add(recorded.position)
+    }
+  }
+
+  func unreact(_ emoji: String, by user: UserID, at place: MessagePlace, in room: RoomID) throws {
+    let removed = try CachedStatement(
+      database,
+      "DELETE FROM reaction WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ? AND userId = ?"
+    ).run {
+      $0.add(room)
+      $0.add(place)
+      $0.add(emoji)
+      $0.add(user)
+    }
+    guard removed > 0 else { return }
+    for statement in [
+      "UPDATE reactionCount SET count = count - 1 WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ?",
+      "DELETE FROM reactionCount WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ? AND count = 0",
+    ] {
+      try CachedStatement(database, statement).run {
+        $0.add(room)
+        $0.add(place)
+        $0.add(emoji)
+      }
+    }
+  }
+
+  // MARK: - Pins
+
+  /// What is pinned keeps its first pin.
+  func pin(_ message: MessageID, at place: MessagePlace, in room: RoomID, _ recorded: RecordedEvent) throws {
+    guard try stands(place, in: room) else { return }
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO pin (roomId, thread, ordinal, messageId, position, time, pinnedAt, pinnedBy)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (roomId, thread, ordinal) DO NOTHING
+      """
+    ).run {
+      $0.add(room)
+      $0.add(place)
+      $0.add(message)
+      $0.add(recorded.stamp)
+      $0.add(recorded.occurredAt)
+      $0.add(recorded.actor)
+    }
+  }
+
+  func unpin(at place: MessagePlace, in room: RoomID) throws {
+    try remove("pin", at: place, in: room)
+  }
+
+  // MARK: - Earlier texts
+
+  /// Keeps the text and the mentions that an edit is about to replace.
+  func keepRevision(_ message: MessageRow) throws {
+    let mentions = message.details?.mentions ?? Mentions()
+    let bytes = mentions.isEmpty ? nil : try DetailsCodec.encode(MessageDetails(mentions: mentions))
+    try CachedStatement(
+      database,
+      """
+      INSERT INTO revision (roomId, thread, ordinal, position, writtenAt, mentions, text) VALUES (?, ?, ?, ?, ?, ?, ?)
+      """
+    ).run {
+      $0.add(message.room)
+      $0.add(message.place)
+      $0.add(message.revision)
+      $0.add(message.editedAt ?? message.sentAt)
+      $0.add(bytes)
+      $0.add(message.text)
+    }
+  }
+
+  // MARK: - Deletion
+
+  func removeAdditions(at place: MessagePlace, in room: RoomID) throws {
+    for table in ["reaction", "reactionCount", "pin", "revision"] { try remove(table, at: place, in: room) }
+  }
+
+  private func remove(_ table: String, at place: MessagePlace, in room: RoomID) throws {
+    try CachedStatement(database, "DELETE FROM \(table) WHERE roomId = ? AND thread = ? AND ordinal = ?").run {
+      $0.add(room)
+      $0.add(place)
+    }
+  }
+
+  /// Whether the message is there and not deleted.
+  private func stands(_ place: MessagePlace, in room: RoomID) throws -> Bool {
+    try CachedStatement(
+      database,
+      "SELECT 1 FROM message WHERE roomId = ? AND thread = ? AND ordinal = ? AND deletedAt IS NULL"
+    ).first(
+      {
+        $0.add(room)
+        $0.add(place)
+      }, { _ in true }) ?? false
+  }
+}

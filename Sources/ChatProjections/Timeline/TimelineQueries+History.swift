@@ -1,0 +1,51 @@
+package import ChatDomain
+package import ChatPrimitives
+
+/// The texts that a message had before its edits.
+extension TimelineQueries {
+  /// Oldest first, the one that it has now at the end; none of a deleted message. Nil for who may not see the room.
+  /// - Parameter cursor: `next` of the page before; nil for the first.
+  package func history(
+    of place: MessagePlace, in room: RoomID, for user: UserID?, after cursor: LogPosition?, limit: Int
+  ) throws -> MessageHistoryPage? {
+    guard try mayRead(room, user), let message = try messages(of: room, thread: place.thread, place.run).first else {
+      return nil
+    }
+    guard message.deletedAt == nil else { return MessageHistoryPage(versions: [], next: nil) }
+    let start = cursor ?? .origin
+    let earlier = try CachedStatement(
+      database,
+      """
+      SELECT position, writtenAt, mentions, text FROM revision
+      WHERE roomId = ? AND thread = ? AND ordinal = ? AND position > ? ORDER BY position LIMIT ?
+      """
+    ).all({
+      $0.add(room)
+      $0.add(place)
+      $0.add(start)
+      $0.add(limit + 1)
+    }) { row in
+      let (position, time) = try (row.position(), row.time())
+      let mentions = try row.optionalDetails()?.mentions ?? Mentions()
+      return MessageVersion(try row.text(), mentions, time, position)
+    }
+    let current = MessageVersion(
+      message.text, message.details?.mentions ?? Mentions(), message.editedAt ?? message.sentAt, message.revision)
+    let all = earlier.count > limit || current.position <= start ? earlier : earlier + [current]
+    let versions = Array(all.prefix(limit))
+    return MessageHistoryPage(versions: versions, next: all.count > limit ? versions.last?.position : nil)
+  }
+}
+
+extension MessageVersion {
+  fileprivate init(_ text: String, _ mentions: Mentions, _ time: Timestamp, _ position: LogPosition) {
+    self.init(
+      text: text, mentionedUsers: mentions.users, mentionsEveryone: mentions.everyone, writtenAt: time,
+      position: position)
+  }
+}
+
+extension MessagePlace {
+  /// Itself alone.
+  var run: ClosedRange<UInt64> { ordinal...ordinal }
+}

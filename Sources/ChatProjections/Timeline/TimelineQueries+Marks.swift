@@ -1,0 +1,183 @@
+package import ChatDomain
+package import ChatPrimitives
+
+/// What hangs from messages, for those of a page together: one look at each table that says whether there is anything.
+extension TimelineQueries {
+  /// - Parameters:
+  ///   - ordinals: a run in one thread, or in the room's own timeline.
+  ///   - reader: whose reactions are marked; nil for a service.
+  func marks(
+    in room: RoomID, thread: UInt64, _ ordinals: ClosedRange<UInt64>, for reader: UserID?
+  ) throws -> [UInt64: MessageMarks] {
+    var marks: [UInt64: MessageMarks] = [:]
+    if thread == 0 {
+      for (root, summary) in try threads(in: room, ordinals) { marks[root, default: MessageMarks()].thread = summary }
+    }
+    for ordinal in try reacted(in: room, thread: thread, ordinals) {
+      let place = MessagePlace(thread: thread, ordinal: ordinal)
+      marks[ordinal, default: MessageMarks()].reactions = try reactions(to: place, in: room, for: reader)
+    }
+    for ordinal in try pinned(in: room, thread: thread, ordinals) {
+      marks[ordinal, default: MessageMarks()].isPinned = true
+    }
+    return marks
+  }
+
+  // MARK: - Threads
+
+  private func threads(in room: RoomID, _ roots: ClosedRange<UInt64>) throws -> [(UInt64, ThreadSummary)] {
+    let found = try CachedStatement(
+      database, "SELECT root, replies, lastReplyAt FROM thread WHERE roomId = ? AND root BETWEEN ? AND ?"
+    ).all({
+      $0.add(room)
+      $0.add(roots.lowerBound)
+      $0.add(roots.upperBound)
+    }) { row in
+      (try row.unsigned(), ThreadSummary(replyCount: try row.unsigned(), lastReplyAt: try row.time(), participants: []))
+    }
+    return try found.map { root, summary in
+      var summary = summary
+      summary.participants = try participants(of: root, in: room)
+      return (root, summary)
+    }
+  }
+
+  private func participants(of root: UInt64, in room: RoomID) throws -> [UserID] {
+    try CachedStatement(
+      database, "SELECT userId FROM threadParticipant WHERE roomId = ? AND root = ? ORDER BY firstOrdinal LIMIT ?"
+    ).all({
+      $0.add(room)
+      $0.add(root)
+      $0.add(Limits.threadParticipantsShown)
+    }) { try $0.id(UserID.self) }
+  }
+
+  // MARK: - Reactions
+
+  /// The ordinals that have a reaction. Steps from one to the next, however many reactions each has.
+  private func reacted(in room: RoomID, thread: UInt64, _ ordinals: ClosedRange<UInt64>) throws -> [UInt64] {
+    let statement = try CachedStatement(
+      database,
+      """
+      SELECT ordinal FROM reactionCount WHERE roomId = ? AND thread = ? AND ordinal >= ? AND ordinal <= ?
+      ORDER BY ordinal LIMIT 1
+      """)
+    var found: [UInt64] = []
+    var next = ordinals.lowerBound
+    while next <= ordinals.upperBound,
+      let ordinal = try statement.first(
+        {
+          $0.add(room)
+          $0.add(thread)
+          $0.add(next)
+          $0.add(ordinals.upperBound)
+        }, { try $0.unsigned() })
+    {
+      found.append(ordinal)
+      next = ordinal + 1
+    }
+    return found
+  }
+
+  private func reactions(to place: MessagePlace, in room: RoomID, for reader: UserID?) throws -> [ReactionSummary] {
+    let kinds = try CachedStatement(
+      database,
+      """
+      SELECT emoji, count FROM reactionCount WHERE roomId = ? AND thread = ? AND ordinal = ?
+      ORDER BY firstPosition LIMIT ?
+      """
+    ).all({
+      $0.add(room)
+      $0.add(place)
+      $0.add(Limits.reactionKindsShown)
+    }) { ReactionSummary(emoji: try $0.text(), count: try $0.unsigned(), isMine: false) }
+    guard let reader else { return kinds }
+    let mine = try CachedStatement(
+      database, "SELECT 1 FROM reaction WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ? AND userId = ?")
+    return try kinds.map { kind in
+      var kind = kind
+      kind.isMine =
+        try mine.first(
+          {
+            $0.add(room)
+            $0.add(place)
+            $0.add(kind.emoji)
+            $0.add(reader)
+          }, { _ in true }) ?? false
+      return kind
+    }
+  }
+
+  /// Who reacted, in the order in which the reactions came; nil for who may not see the room.
+  package func reactions(
+    to place: MessagePlace, of room: RoomID, for user: UserID?, after cursor: LogPosition?, limit: Int
+  ) throws -> ReactionPage? {
+    guard try mayRead(room, user) else { return nil }
+    let found = try CachedStatement(
+      database,
+      """
+      SELECT emoji, userId, position, reactedAt FROM reaction
+      WHERE roomId = ? AND thread = ? AND ordinal = ? AND position > ? ORDER BY position LIMIT ?
+      """
+    ).all({
+      $0.add(room)
+      $0.add(place)
+      $0.add(cursor.map { Int64(clamping: $0.value) } ?? 0)
+      $0.add(limit + 1)
+    }) { try ReactionRow(emoji: $0.text(), user: $0.id(), position: $0.position(), reactedAt: $0.time()) }
+    let reactions = Array(found.prefix(limit))
+    return ReactionPage(
+      reactions: reactions, nicknames: try nicknames(of: reactions.map(\.user)),
+      next: found.count > limit ? reactions.last?.position : nil)
+  }
+
+  // MARK: - Pins
+
+  private func pinned(in room: RoomID, thread: UInt64, _ ordinals: ClosedRange<UInt64>) throws -> [UInt64] {
+    try CachedStatement(
+      database, "SELECT ordinal FROM pin WHERE roomId = ? AND thread = ? AND ordinal BETWEEN ? AND ?"
+    ).all({
+      $0.add(room)
+      $0.add(thread)
+      $0.add(ordinals.lowerBound)
+      $0.add(ordinals.upperBound)
+    }) { try $0.unsigned() }
+  }
+
+  /// The room's pins, the newest first; nil for who may not see the room.
+  package func pins(of room: RoomID, for user: UserID?) throws -> (pins: [PinRow], nicknames: [UserID: String])? {
+    guard try mayRead(room, user) else { return nil }
+    let found = try CachedStatement(
+      database, "SELECT thread, ordinal, position, pinnedAt, pinnedBy FROM pin WHERE roomId = ?"
+    ).all({ $0.add(room) }) { row in
+      try (
+        place: MessagePlace(thread: row.unsigned(), ordinal: row.unsigned()), position: row.position(),
+        pinnedAt: row.time(), pinnedBy: row.optional { try $0.id(UserID.self) }
+      )
+    }
+    let pins = try found.sorted { $0.position > $1.position }.compactMap { pin in
+      try shown(at: pin.place, of: room, for: user).map {
+        PinRow(message: $0, position: pin.position, pinnedAt: pin.pinnedAt, pinnedBy: pin.pinnedBy)
+      }
+    }
+    let onMessages = try nicknames(on: pins.map(\.message))
+    return (pins, try onMessages.merging(nicknames(of: pins.compactMap(\.pinnedBy))) { name, _ in name })
+  }
+
+  /// What the deciders know of every room's pins.
+  func pins() throws -> [RoomID: [MessageID: PinnedMessage]] {
+    var pins: [RoomID: [MessageID: PinnedMessage]] = [:]
+    try CachedStatement(
+      database,
+      """
+      SELECT roomId, messageId, thread, ordinal, position, time FROM pin
+      WHERE EXISTS (SELECT 1 FROM room WHERE room.id = pin.roomId)
+      """
+    ).forEach { row in
+      let (room, message) = try (row.id(RoomID.self), row.id(MessageID.self))
+      let place = try MessagePlace(thread: row.unsigned(), ordinal: row.unsigned())
+      pins[room, default: [:]][message] = PinnedMessage(place: place, pinned: try row.stamp())
+    }
+    return pins
+  }
+}

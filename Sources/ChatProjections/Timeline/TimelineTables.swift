@@ -1,0 +1,118 @@
+import GRDB
+
+/// The tables of `timeline`.
+enum TimelineTables {
+  /// In `message` the text stands last, so that finding a message reads no overflow page of a long one. `thread` is the
+  /// ordinal of the root of the thread that a message is in, zero in the room's own timeline; so in every table.
+  static func create(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE TABLE room (
+          id BLOB PRIMARY KEY NOT NULL,
+          lastOrdinal INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE member (
+          roomId BLOB NOT NULL,
+          userId BLOB NOT NULL,
+          PRIMARY KEY (roomId, userId)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE message (
+          roomId BLOB NOT NULL,
+          thread INTEGER NOT NULL,
+          ordinal INTEGER NOT NULL,
+          messageId BLOB NOT NULL,
+          sender BLOB NOT NULL,
+          sentAt INTEGER NOT NULL,
+          position INTEGER NOT NULL,
+          revision INTEGER NOT NULL,
+          editedAt INTEGER,
+          deletedAt INTEGER,
+          details BLOB,
+          text TEXT NOT NULL,
+          PRIMARY KEY (roomId, thread, ordinal)
+        ) STRICT, WITHOUT ROWID;
+        """)
+    try createAdditions(database)
+    try Clearing.createTable(database)
+  }
+
+  /// What hangs from messages. A deleted message has no row here, save in `thread`.
+  private static func createAdditions(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE TABLE thread (
+          roomId BLOB NOT NULL,
+          root INTEGER NOT NULL,
+          lastOrdinal INTEGER NOT NULL,
+          replies INTEGER NOT NULL,
+          lastReplyAt INTEGER NOT NULL,
+          PRIMARY KEY (roomId, root)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE threadParticipant (
+          roomId BLOB NOT NULL,
+          root INTEGER NOT NULL,
+          userId BLOB NOT NULL,
+          firstOrdinal INTEGER NOT NULL,
+          replies INTEGER NOT NULL,
+          PRIMARY KEY (roomId, root, userId)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE revision (
+          roomId BLOB NOT NULL,
+          thread INTEGER NOT NULL,
+          ordinal INTEGER NOT NULL,
+          position INTEGER NOT NULL,
+          writtenAt INTEGER NOT NULL,
+          mentions BLOB,
+          text TEXT NOT NULL,
+          PRIMARY KEY (roomId, thread, ordinal, position)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE reaction (
+          roomId BLOB NOT NULL,
+          thread INTEGER NOT NULL,
+          ordinal INTEGER NOT NULL,
+          emoji TEXT NOT NULL,
+          userId BLOB NOT NULL,
+          position INTEGER NOT NULL,
+          reactedAt INTEGER NOT NULL,
+          PRIMARY KEY (roomId, thread, ordinal, emoji, userId)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE reactionCount (
+          roomId BLOB NOT NULL,
+          thread INTEGER NOT NULL,
+          ordinal INTEGER NOT NULL,
+          emoji TEXT NOT NULL,
+          firstPosition INTEGER NOT NULL,
+          count INTEGER NOT NULL,
+          PRIMARY KEY (roomId, thread, ordinal, emoji)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE pin (
+          roomId BLOB NOT NULL,
+          thread INTEGER NOT NULL,
+          ordinal INTEGER NOT NULL,
+          messageId BLOB NOT NULL,
+          position INTEGER NOT NULL,
+          time INTEGER NOT NULL,
+          pinnedAt INTEGER NOT NULL,
+          pinnedBy BLOB,
+          PRIMARY KEY (roomId, thread, ordinal)
+        ) STRICT, WITHOUT ROWID;
+        """)
+  }
+
+  static func createIndexes(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE INDEX message_by_time ON message (roomId, thread, sentAt, ordinal);
+        CREATE INDEX participant_by_ordinal ON threadParticipant (roomId, root, firstOrdinal);
+        CREATE INDEX reaction_by_position ON reaction (roomId, thread, ordinal, position);
+        CREATE INDEX reaction_kind_by_position ON reactionCount (roomId, thread, ordinal, firstPosition);
+        """)
+  }
+}

@@ -1,0 +1,24 @@
+/// What stands for "there is no more" in `nextCursor` and `previousCursor`: null, unless existing apps expect another.
+public enum EndCursor: String, Sendable, CaseIterable {
+  case null = "null"
+  case empty = ""
+  case zero = "0"
+
+  /// Where an encoder is told.
+  public static let key: CodingUserInfoKey = {
+    guard let key = CodingUserInfoKey(rawValue: "hansard.endCursor") else {
+      preconditionFailure("a key of an encoder's settings may have any name")
+    }
+    return key
+  }()
+
+  private static let fields: Set<String> = ["nextCursor", "previousCursor"]
+
+  /// What an absent value of a field is written as; nil for null.
+  static func text(for encoder: any Encoder) -> String? {
+    guard let end = encoder.userInfo[key] as? EndCursor, end != .null, let field = encoder.codingPath.last?.stringValue,
+      fields.contains(field)
+    else { return nil }
+    return end.rawValue
+  }
+}

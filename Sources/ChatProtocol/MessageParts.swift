@@ -1,0 +1,128 @@
+public import ChatPrimitives
+
+/// The summary of the thread that hangs from a message.
+public struct MessageThread: Codable, Sendable, Hashable {
+  /// Deleted replies are not counted.
+  public var replyCount: Int
+  public var lastReplyAt: Timestamp
+  /// Those who replied first, at most five.
+  public var participants: [UserID]
+
+  public init(replyCount: Int, lastReplyAt: Timestamp, participants: [UserID]) {
+    self.replyCount = replyCount
+    self.lastReplyAt = lastReplyAt
+    self.participants = participants
+  }
+}
+
+/// Whom a message calls.
+public struct MessageMentions: Codable, Sendable, Hashable {
+  /// In the order of their IDs.
+  public var users: [UserID]
+  public var everyone: Bool
+
+  public init(users: [UserID], everyone: Bool) {
+    self.users = users
+    self.everyone = everyone
+  }
+}
+
+/// A file that a message holds.
+public struct MessageAttachment: Codable, Sendable, Hashable {
+  public var mediaId: MediaID
+  @Nullable public var name: String?
+  public var contentType: String
+  /// In bytes.
+  public var size: UInt64
+  /// In pixels; null where it is no image.
+  @Nullable public var width: Int?
+  @Nullable public var height: Int?
+
+  public init(mediaId: MediaID, name: String?, contentType: String, size: UInt64, width: Int?, height: Int?) {
+    self.mediaId = mediaId
+    self.name = name
+    self.contentType = contentType
+    self.size = size
+    self.width = width
+    self.height = height
+  }
+}
+
+/// How many reacted in one way.
+public struct MessageReaction: Codable, Sendable, Hashable {
+  public var emoji: String
+  public var count: Int
+  /// Whether the caller is among them.
+  public var me: Bool
+
+  public init(emoji: String, count: Int, me: Bool) {
+    self.emoji = emoji
+    self.count = count
+    self.me = me
+  }
+}
+
+/// The receipt for adding and taking back a reaction.
+public struct ReactionReceipt: Codable, Sendable, Hashable {
+  public var roomId: RoomID
+  public var messageId: MessageID
+  public var emoji: String
+  public var position: LogPosition
+
+  public init(roomId: RoomID, messageId: MessageID, emoji: String, position: LogPosition) {
+    self.roomId = roomId
+    self.messageId = messageId
+    self.emoji = emoji
+    self.position = position
+  }
+}
+
+/// `GET /v1/rooms/{roomId}/messages/{messageId}/reactions`: in the order in which they came.
+public struct ReactionList: Codable, Sendable, Hashable {
+  public struct Entry: Codable, Sendable, Hashable {
+    public var emoji: String
+    public var user: User
+    public var reactedAt: Timestamp
+
+    public init(emoji: String, user: User, reactedAt: Timestamp) {
+      self.emoji = emoji
+      self.user = user
+      self.reactedAt = reactedAt
+    }
+  }
+
+  public var reactions: [Entry]
+  @Nullable public var nextCursor: String?
+
+  public init(reactions: [Entry], nextCursor: String?) {
+    self.reactions = reactions
+    self.nextCursor = nextCursor
+  }
+}
+
+/// `GET /v1/rooms/{roomId}/messages/{messageId}/history`: oldest first, what the message says now at the end.
+public struct MessageHistory: Codable, Sendable, Hashable {
+  public struct Version: Codable, Sendable, Hashable {
+    public var text: String
+    /// Absent where it calls nobody.
+    public var mentions: MessageMentions?
+    public var writtenAt: Timestamp
+    /// Of the fact that wrote it.
+    public var position: LogPosition
+
+    public init(text: String, mentions: MessageMentions?, writtenAt: Timestamp, position: LogPosition) {
+      self.text = text
+      self.mentions = mentions
+      self.writtenAt = writtenAt
+      self.position = position
+    }
+  }
+
+  public var versions: [Version]
+  @Nullable public var nextCursor: String?
+
+  public init(versions: [Version], nextCursor: String?) {
+    self.versions = versions
+    self.nextCursor = nextCursor
+  }
+}

@@ -1,0 +1,99 @@
+public import ChatPrimitives
+
+/// `PUT …/members/{userId}/role`, of a room or a workspace, and `PUT …/invitations/{userId}`
+public struct RoleRequest: RequestObject {
+  public let role: String
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case role
+  }
+}
+
+/// `POST /v1/rooms/{roomId}/transfer` and `POST /v1/workspaces/{workspaceId}/transfer`
+public struct TransferRequest: RequestObject {
+  /// Who owns it from now on.
+  public let userId: UserID
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case userId
+  }
+}
+
+/// `PUT /v1/rooms/{roomId}/members/{userId}/silence`
+public struct SilenceRequest: RequestObject {
+  /// Null or absent lifts the silence.
+  public let until: Timestamp?
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case until
+  }
+}
+
+/// The receipt for the deletion of a room.
+public struct RoomReceipt: Codable, Sendable, Hashable {
+  public var roomId: RoomID
+  public var position: LogPosition
+
+  public init(roomId: RoomID, position: LogPosition) {
+    self.roomId = roomId
+    self.position = position
+  }
+}
+
+/// Who cannot come in.
+public struct Ban: Codable, Sendable, Hashable {
+  public var user: User
+  public var bannedAt: Timestamp
+  /// Null when a service did it for itself.
+  @Nullable public var bannedBy: User?
+
+  public init(user: User, bannedAt: Timestamp, bannedBy: User?) {
+    self.user = user
+    self.bannedAt = bannedAt
+    self.bannedBy = bannedBy
+  }
+}
+
+/// `GET /v1/rooms/{roomId}/bans`: the newest first.
+public struct BanList: Codable, Sendable, Hashable {
+  public var bans: [Ban]
+  @Nullable public var nextCursor: String?
+
+  public init(bans: [Ban], nextCursor: String?) {
+    self.bans = bans
+    self.nextCursor = nextCursor
+  }
+}
+
+/// What happened to one membership.
+public struct MembershipChange: Codable, Sendable, Hashable {
+  /// `joined`, `added`, `left`, `removed`, `banned`, `unbanned` or `role_changed`.
+  public var change: String
+  public var user: User
+  /// As which the user came in, or which the user has since; null where the user went.
+  @Nullable public var role: String?
+  /// Who did it: the user alone, another member, or null for a service that acted for itself.
+  @Nullable public var by: User?
+  public var at: Timestamp
+  public var position: LogPosition
+
+  public init(change: String, user: User, role: String?, by: User?, at: Timestamp, position: LogPosition) {
+    self.change = change
+    self.user = user
+    self.role = role
+    self.by = by
+    self.at = at
+    self.position = position
+  }
+}
+
+/// `GET /v1/rooms/{roomId}/join-history`: the newest first.
+public struct JoinHistory: Codable, Sendable, Hashable {
+  public var changes: [MembershipChange]
+  @Nullable public var nextCursor: String?
+
+  public init(changes: [MembershipChange], nextCursor: String?) {
+    self.changes = changes
+    self.nextCursor = nextCursor
+  }
+}

@@ -1,0 +1,37 @@
+public import ChatPrimitives
+
+/// `PUT /v1/me/password`
+public struct ChangePasswordRequest: RequestObject {
+  public let currentPassword: String
+  public let newPassword: String
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case currentPassword
+    case newPassword
+  }
+}
+
+/// `POST /v1/admin/users/{userId}/password-reset`: to be brought to the user in a way that reaches nobody else.
+public struct PasswordResetToken: Codable, Sendable, Hashable {
+  public var userId: UserID
+  /// Good for one new password.
+  public var token: String
+  public var expiresAt: Timestamp
+
+  public init(userId: UserID, token: String, expiresAt: Timestamp) {
+    self.userId = userId
+    self.token = token
+    self.expiresAt = expiresAt
+  }
+}
+
+/// `POST /v1/password-resets`
+public struct ResetPasswordRequest: RequestObject {
+  public let token: String
+  public let newPassword: String
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case token
+    case newPassword
+  }
+}

@@ -1,0 +1,39 @@
+public import ChatPrimitives
+
+/// The receipt for pinning and unpinning.
+public struct PinReceipt: Codable, Sendable, Hashable {
+  public var roomId: RoomID
+  public var messageId: MessageID
+  public var position: LogPosition
+
+  public init(roomId: RoomID, messageId: MessageID, position: LogPosition) {
+    self.roomId = roomId
+    self.messageId = messageId
+    self.position = position
+  }
+}
+
+/// `GET /v1/rooms/{roomId}/pins`: the newest pin first.
+public struct PinList: Codable, Sendable, Hashable {
+  public struct Entry: Codable, Sendable, Hashable {
+    public var message: Message
+    public var pinnedAt: Timestamp
+    /// Null when a service did it for itself.
+    @Nullable public var pinnedBy: UserID?
+
+    public init(message: Message, pinnedAt: Timestamp, pinnedBy: UserID?) {
+      self.message = message
+      self.pinnedAt = pinnedAt
+      self.pinnedBy = pinnedBy
+    }
+  }
+
+  public var pins: [Entry]
+  /// The senders, and who pinned.
+  public var users: [User]
+
+  public init(pins: [Entry], users: [User]) {
+    self.pins = pins
+    self.users = users
+  }
+}

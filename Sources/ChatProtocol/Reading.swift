@@ -1,0 +1,115 @@
+public import ChatPrimitives
+
+/// `PUT /v1/rooms/{roomId}/read-marker`
+public struct MoveReadMarkerRequest: RequestObject {
+  /// The last message that the user has read.
+  public let messageId: MessageID
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case messageId
+  }
+}
+
+/// `PUT /v1/rooms/{roomId}/unread-mark`
+public struct MarkUnreadRequest: RequestObject {
+  /// The first message that is to be shown as unread.
+  public let messageId: MessageID
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case messageId
+  }
+}
+
+/// How far a user has read in a room.
+public struct ReadMarker: Codable, Sendable, Hashable {
+  public var roomId: RoomID
+  /// The message that the request named.
+  public var messageId: MessageID
+  /// Of the fact that moved the marker, or, when it stood there or beyond already, of the message.
+  public var position: LogPosition
+
+  public init(roomId: RoomID, messageId: MessageID, position: LogPosition) {
+    self.roomId = roomId
+    self.messageId = messageId
+    self.position = position
+  }
+}
+
+/// The receipt for marking as unread.
+public struct UnreadMark: Codable, Sendable, Hashable {
+  public var roomId: RoomID
+  public var messageId: MessageID
+  public var position: LogPosition
+
+  public init(roomId: RoomID, messageId: MessageID, position: LogPosition) {
+    self.roomId = roomId
+    self.messageId = messageId
+    self.position = position
+  }
+}
+
+/// The message up to which somebody has read, and since when.
+public struct ReadPoint: Codable, Sendable, Hashable {
+  public var messageId: MessageID
+  public var readAt: Timestamp
+
+  public init(messageId: MessageID, readAt: Timestamp) {
+    self.messageId = messageId
+    self.readAt = readAt
+  }
+}
+
+/// How far one member has read.
+public struct ReadReceipt: Codable, Sendable, Hashable {
+  public var user: User
+  public var messageId: MessageID
+  public var readAt: Timestamp
+
+  public init(user: User, messageId: MessageID, readAt: Timestamp) {
+    self.user = user
+    self.messageId = messageId
+    self.readAt = readAt
+  }
+}
+
+/// `GET /v1/rooms/{roomId}/read-markers`: the members who have read or said something since they joined, without those
+/// who hide it from others, in the order in which they joined.
+public struct ReadReceiptList: Codable, Sendable, Hashable {
+  public var readMarkers: [ReadReceipt]
+  @Nullable public var nextCursor: String?
+
+  public init(readMarkers: [ReadReceipt], nextCursor: String?) {
+    self.readMarkers = readMarkers
+    self.nextCursor = nextCursor
+  }
+}
+
+/// `PATCH /v1/me/preferences`
+public struct UpdatePreferencesRequest: RequestObject {
+  /// Whether others see how far the user has read.
+  public let sharesReadMarkers: Bool
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case sharesReadMarkers
+  }
+}
+
+/// What a user wants of the server.
+public struct Preferences: Codable, Sendable, Hashable {
+  public var sharesReadMarkers: Bool
+
+  public init(sharesReadMarkers: Bool) {
+    self.sharesReadMarkers = sharesReadMarkers
+  }
+}
+
+/// The receipt for changing them.
+public struct PreferencesReceipt: Codable, Sendable, Hashable {
+  public var sharesReadMarkers: Bool
+  public var position: LogPosition
+
+  public init(sharesReadMarkers: Bool, position: LogPosition) {
+    self.sharesReadMarkers = sharesReadMarkers
+    self.position = position
+  }
+}

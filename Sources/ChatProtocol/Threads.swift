@@ -1,0 +1,97 @@
+public import ChatPrimitives
+
+/// `PUT /v1/rooms/{roomId}/messages/{messageId}/thread/following`
+public struct FollowThreadRequest: RequestObject {
+  public let follows: Bool
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case follows
+  }
+}
+
+/// The receipt for following a thread or not.
+public struct ThreadFollowing: Codable, Sendable, Hashable {
+  public var roomId: RoomID
+  /// The thread's root.
+  public var threadId: MessageID
+  public var follows: Bool
+  public var position: LogPosition
+
+  public init(roomId: RoomID, threadId: MessageID, follows: Bool, position: LogPosition) {
+    self.roomId = roomId
+    self.threadId = threadId
+    self.follows = follows
+    self.position = position
+  }
+}
+
+/// How far a user has read in a thread.
+public struct ThreadMarker: Codable, Sendable, Hashable {
+  public var roomId: RoomID
+  /// The thread's root.
+  public var threadId: MessageID
+  /// The message that the request named.
+  public var messageId: MessageID
+  public var position: LogPosition
+
+  public init(roomId: RoomID, threadId: MessageID, messageId: MessageID, position: LogPosition) {
+    self.roomId = roomId
+    self.threadId = threadId
+    self.messageId = messageId
+    self.position = position
+  }
+}
+
+/// `GET /v1/rooms/{roomId}/messages/{messageId}/thread`: a page of a thread, oldest first, and how the caller reads it.
+public struct ThreadPage: Codable, Sendable, Hashable {
+  public var messages: [Message]
+  /// The senders, those whom messages call by name, and who takes part in threads.
+  public var users: [User]
+  @Nullable public var nextCursor: String?
+  @Nullable public var previousCursor: String?
+  /// Whether the caller follows the thread; who does not has nothing unread in it.
+  public var following: Bool
+  public var unreadCount: Int
+  public var mentionCount: Int
+  /// How far the caller has read; null until the caller has read or said something as one who follows.
+  @Nullable public var readMarker: ReadPoint?
+
+  /// Of who does not follow.
+  public init(_ page: MessagePage) {
+    messages = page.messages
+    users = page.users
+    nextCursor = page.nextCursor
+    previousCursor = page.previousCursor
+    following = false
+    unreadCount = 0
+    mentionCount = 0
+    readMarker = nil
+  }
+}
+
+/// `GET /v1/threads`: the threads that the caller follows, the one with the latest reply first.
+public struct ThreadList: Codable, Sendable, Hashable {
+  public struct Entry: Codable, Sendable, Hashable {
+    /// With the summary of its thread.
+    public var root: Message
+    public var unreadCount: Int
+    public var mentionCount: Int
+
+    public init(root: Message, unreadCount: Int, mentionCount: Int) {
+      self.root = root
+      self.unreadCount = unreadCount
+      self.mentionCount = mentionCount
+    }
+  }
+
+  public var threads: [Entry]
+  /// The roots' senders and those who take part.
+  public var users: [User]
+  @Nullable public var nextCursor: String?
+
+  public init(threads: [Entry], users: [User], nextCursor: String?) {
+    self.threads = threads
+    self.users = users
+    self.nextCursor = nextCursor
+  }
+}

@@ -1,0 +1,107 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatProtocol
+import ChatService
+import Hummingbird
+
+/// Links and invitations into workspaces.
+struct InvitationHandlers: Sendable {
+  let chat: ChatService
+  let deepLink: DeepLink
+  let workspaces: WorkspaceHandlers
+
+  // MARK: - Links
+
+  func createLink(_ exchange: Exchange) async throws -> Response {
+    let workspace: WorkspaceID = try exchange.id("workspaceId")
+    let body = try await exchange.body(CreateInviteRequest.self)
+    let role = try body.role.map { try WireRoles.workspace($0) } ?? .member
+    let name = try CreationName(body.id, of: .workspaceInvite, in: workspace.uuid, exchange, chat)
+    let wish = try InviteHandlers.wish(body, name.id, role)
+    let actor = try exchange.actor
+    let outcome = try await name.create { _ in try await chat.createInvite(wish, for: workspace, by: actor) }
+    return try await receipt(name.id, workspace, outcome)
+  }
+
+  func listLinks(_ exchange: Exchange) async throws -> Response {
+    let workspace: WorkspaceID = try exchange.id("workspaceId")
+    let cursors = PageCursors(.workspaceInvites, of: workspace, in: chat.logIdentity)
+    let limit = try exchange.limit()
+    let found = try await chat.invites(
+      of: workspace, for: exchange.user, before: cursors.position(in: exchange.query("cursor")), limit: limit + 1)
+    let next = found.count > limit ? found.prefix(limit).last : nil
+    return try JSONBody.answer(
+      WorkspaceInviteList(
+        invites: found.prefix(limit).map { wire($0) },
+        nextCursor: next.map { cursors.cursor(at: $0.created.position.value) }))
+  }
+
+  func revokeLink(_ exchange: Exchange) async throws -> Response {
+    let workspace: WorkspaceID = try exchange.id("workspaceId")
+    let id: InviteID = try exchange.id("inviteId")
+    let outcome = try await chat.performWorkspace(
+      workspace, .revokeInvite(id), by: exchange.actor, command: exchange.command())
+    return try await receipt(id, workspace, outcome)
+  }
+
+  private func receipt(_ id: InviteID, _ workspace: WorkspaceID, _ outcome: ChatOutcome) async throws -> Response {
+    var invite = wire(try await chat.invite(id, of: workspace))
+    invite.position = outcome.stamp.position
+    return try JSONBody.receipt(outcome.isNew, invite)
+  }
+
+  private func wire(_ row: WorkspaceInviteRow) -> WorkspaceInvite {
+    let token = chat.token(of: row.invite.id, in: row.place)
+    return WorkspaceInvite(
+      id: row.invite.id, workspaceId: row.place, token: token, link: deepLink.link(for: token),
+      role: row.invite.role.name, expiresAt: row.invite.expiresAt, maxUses: row.invite.maximumUses.map { Int($0) },
+      uses: Int(row.uses), revokedAt: row.revoked?.time, position: row.created.position)
+  }
+
+  // MARK: - By name
+
+  func invite(_ exchange: Exchange) async throws -> Response {
+    let user: UserID = try exchange.id("userId")
+    let role = try WireRoles.workspace(await exchange.body(RoleRequest.self).role)
+    return try await workspaces.change(.invite(user, role), of: user, exchange)
+  }
+
+  func withdraw(_ exchange: Exchange) async throws -> Response {
+    let user: UserID = try exchange.id("userId")
+    return try await workspaces.change(.withdrawInvitation(user), of: user, exchange)
+  }
+
+  func decline(_ exchange: Exchange) async throws -> Response {
+    let user = try exchange.user
+    return try await workspaces.change(.withdrawInvitation(user), of: user, exchange)
+  }
+
+  func list(_ exchange: Exchange) async throws -> Response {
+    let workspace: WorkspaceID = try exchange.id("workspaceId")
+    let cursors = PageCursors(.invitations, of: workspace, in: chat.logIdentity)
+    let page = try await chat.invitations(
+      into: workspace, for: exchange.user, before: cursors.position(in: exchange.query("cursor")),
+      limit: exchange.limit())
+    return try answer(page, cursors)
+  }
+
+  func listMine(_ exchange: Exchange) async throws -> Response {
+    let user = try exchange.user
+    let cursors = PageCursors(.ownInvitations, of: user, in: chat.logIdentity)
+    let page = try await chat.invitations(
+      of: user, before: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+    return try answer(page, cursors)
+  }
+
+  private func answer(_ page: InvitationPage, _ cursors: PageCursors) throws -> Response {
+    let invitations = page.invitations.map { row in
+      Invitation(
+        workspaceId: row.workspace, workspaceName: page.workspaces[row.workspace]?.name ?? "",
+        workspacePicture: page.workspaces[row.workspace]?.picture, user: User(row.user, among: page.nicknames),
+        role: row.role.name, invitedBy: row.inviter.map { User($0, among: page.nicknames) }, invitedAt: row.made.time)
+    }
+    return try JSONBody.answer(
+      InvitationList(invitations: invitations, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
+  }
+}

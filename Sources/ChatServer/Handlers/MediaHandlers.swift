@@ -1,0 +1,87 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatProtocol
+import ChatService
+import HTTPTypes
+import Hummingbird
+import MediaFiles
+
+struct MediaHandlers: Sendable {
+  let chat: ChatService
+
+  /// The body is the file. What it says of its type is not asked.
+  func upload(_ exchange: Exchange) async throws -> Response {
+    let actor = try exchange.actor
+    let name = try exchange.query("name")
+    let length = exchange.request.headers[.contentLength].flatMap { Int($0) }
+    try await chat.checkUpload(bytes: length, name: name, by: actor)
+    let upload = try await chat.upload(exchange.request.body, name: name, by: actor)
+    return try JSONBody.receipt(upload.isNew, UploadedMedia(upload.row))
+  }
+
+  func get(_ exchange: Exchange) async throws -> Response {
+    let (row, file) = try await chat.media(exchange.id("mediaId"), for: exchange.actor.user)
+    let tag = EntityTag.strong(row.sha256)
+    var headers = MediaHeaders.common(tag)
+    headers[.acceptRanges] = "bytes"
+    let request = exchange.request.headers
+    if tag.isNamed(in: request[.ifNoneMatch]) { return Response(status: .notModified, headers: headers) }
+    headers[.contentType] = row.content.contentType
+    headers[.contentDisposition] = MediaHeaders.disposition(of: row.content.contentType, name: row.name)
+    switch ByteRange(tag.admitsRange(request[.ifRange]) ? request[.range] : nil, size: file.size) {
+    case .whole:
+      return Response(status: .ok, headers: headers, body: Self.body(file, 0..<file.size))
+    case .part(let range):
+      headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
+      return Response(status: .partialContent, headers: headers, body: Self.body(file, range))
+    case .unsatisfiable:
+      throw Refusal.rangeNotSatisfiable(size: file.size)
+    }
+  }
+
+  func thumbnail(_ exchange: Exchange) async throws -> Response {
+    let width = try exchange.thumbnailWidth()
+    let (row, thumbnail) = try await chat.thumbnail(
+      of: exchange.id("mediaId"), width: width, for: exchange.actor.user)
+    // Another version of the program may make other bytes of it.
+    let tag = EntityTag.weak("\(row.sha256)-\(thumbnail.width)")
+    var headers = MediaHeaders.common(tag)
+    if tag.isNamed(in: exchange.request.headers[.ifNoneMatch]) {
+      return Response(status: .notModified, headers: headers)
+    }
+    headers[.contentType] = thumbnail.contentType
+    return Response(status: .ok, headers: headers, body: Self.body(thumbnail.file, 0..<thumbnail.file.size))
+  }
+
+  private static func body(_ file: StoredFile, _ range: Range<Int>) -> ResponseBody {
+    ResponseBody(contentLength: range.count) { writer in
+      try await file.read(range) { piece in try await writer.write(piece) }
+      try await writer.finish(nil)
+    }
+  }
+}
+
+extension Exchange {
+  fileprivate func thumbnailWidth() throws -> Int {
+    guard let text = try query("width") else { return Limits.thumbnailDefaultWidth }
+    let widest = Limits.thumbnailWidths.last ?? Limits.thumbnailDefaultWidth
+    guard let width = Int(text), (1...widest).contains(width) else {
+      throw Refusal.invalidQuery("width must be a number from 1 to \(widest).")
+    }
+    return width
+  }
+}
+
+extension MediaRow {
+  fileprivate var sha256: String { ContentHash(content.hash)?.hex ?? "" }
+}
+
+extension UploadedMedia {
+  fileprivate init(_ row: MediaRow) {
+    self.init(
+      id: row.id, contentType: row.content.contentType, size: Int(clamping: row.content.size),
+      width: row.content.width.map { Int($0) }, height: row.content.height.map { Int($0) }, name: row.name,
+      sha256: row.sha256, uploadedAt: row.uploaded.time, position: row.uploaded.position)
+  }
+}

@@ -1,0 +1,36 @@
+import ChatPrimitives
+import ChatProjections
+import ChatProtocol
+import ChatService
+
+/// How a page of a room or a thread is asked for and answered.
+enum MessagePaging {
+  static func request(_ exchange: Exchange, _ cursors: PageCursors) throws -> ChatService.PageRequest {
+    let before = try exchange.query("before")
+    let after = try exchange.query("after")
+    let around = try exchange.query("around")
+    switch (before, after, around) {
+    case (nil, nil, nil): return .newest
+    case (let text?, nil, nil): return .before(try anchor(text, cursors))
+    case (nil, let text?, nil): return .after(try anchor(text, cursors))
+    case (nil, nil, let text?): return .around(try anchor(text, cursors))
+    default: throw Refusal.invalidQuery("Give one of before, after and around.")
+    }
+  }
+
+  /// A cursor, a message's ID or a time.
+  private static func anchor(_ text: String, _ cursors: PageCursors) throws -> ChatService.Anchor {
+    if let message = MessageID(text) { return .message(message) }
+    if let time = Timestamp(rfc3339: text) { return .time(time) }
+    return .ordinal(try cursors.place(in: text))
+  }
+}
+
+extension MessagePage {
+  init(_ page: TimelinePage, _ cursors: PageCursors) {
+    self.init(
+      messages: page.shown.map { Message($0) }, users: [User](page.nicknames),
+      nextCursor: page.hasOlder ? page.oldest.map { cursors.cursor(at: $0) } : nil,
+      previousCursor: page.hasNewer ? page.newest.map { cursors.cursor(at: $0) } : nil)
+  }
+}

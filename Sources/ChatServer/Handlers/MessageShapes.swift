@@ -1,0 +1,94 @@
+import ChatDomain
+import ChatProjections
+import ChatProtocol
+import ChatService
+
+// Between the wire's messages and the domain's.
+
+extension SendMessageRequest {
+  func message() throws -> NewMessage {
+    guard text != nil || attachments?.isEmpty == false || type != nil else {
+      throw Refusal.invalidField("The field \"text\" is missing.")
+    }
+    if replyTo == nil, threadId == nil, mentions == nil, attachments == nil, type == nil, data == nil {
+      return .plain(text ?? "")
+    }
+    return NewMessage(
+      text: text ?? "", replyTo: replyTo, thread: threadId, mentions: Mentions(mentions),
+      attachments: NewMessage.attachments(attachments), custom: try CustomPart(type: type, data: data))
+  }
+}
+
+extension NewMessage {
+  static func attachments(_ list: [Strict<AttachmentRequest>]?) -> [AttachedMedia] {
+    list?.map { AttachedMedia(media: $0.body.mediaId, name: $0.body.name) } ?? []
+  }
+}
+
+extension CustomPart {
+  /// Nil where neither is given.
+  init?(type: String?, data: JSONValue?) throws {
+    guard let type else {
+      guard data == nil else { throw Refusal.invalidField("The field \"data\" needs a field \"type\" beside it.") }
+      return nil
+    }
+    self.init(type: type, body: try (data ?? .null).canonicalText())
+  }
+}
+
+extension Mentions {
+  init(_ request: Strict<MentionsRequest>?) {
+    let mentions = Mentions(users: request?.body.users ?? [], everyone: request?.body.everyone ?? false)
+    self = mentions.normalized
+  }
+}
+
+extension Message {
+  init(_ row: MessageRow) {
+    self.init(
+      id: row.id, roomId: row.room, senderId: row.sender, text: row.text, sentAt: row.sentAt, position: row.position,
+      revision: row.revision, editedAt: row.editedAt, deletedAt: row.deletedAt)
+    if let details = row.details { show(details) }
+  }
+
+  init(_ shown: ShownMessage) {
+    self.init(shown.row)
+    threadId = shown.threadID
+    let marks = shown.marks
+    thread = marks.thread.map {
+      MessageThread(
+        replyCount: Int(clamping: $0.replyCount), lastReplyAt: $0.lastReplyAt, participants: $0.participants)
+    }
+    if !marks.reactions.isEmpty {
+      reactions = marks.reactions.map {
+        MessageReaction(emoji: $0.emoji, count: Int(clamping: $0.count), me: $0.isMine)
+      }
+    }
+    if marks.isPinned { pinned = true }
+  }
+
+  mutating func show(_ details: MessageDetails) {
+    replyTo = details.replyTo
+    mentions = MessageMentions(details.mentions)
+    if !details.attachments.isEmpty { attachments = details.attachments.map { MessageAttachment($0) } }
+    type = details.custom?.type
+    data = details.custom.flatMap { JSONValue(text: $0.body) }
+  }
+}
+
+extension MessageMentions {
+  /// Nil where nobody is called.
+  init?(_ mentions: Mentions) {
+    guard !mentions.isEmpty else { return nil }
+    self.init(users: mentions.users, everyone: mentions.everyone)
+  }
+}
+
+extension MessageAttachment {
+  init(_ attachment: Attachment) {
+    let content = attachment.content
+    self.init(
+      mediaId: attachment.media, name: attachment.name, contentType: content.contentType, size: content.size,
+      width: content.width.map { Int($0) }, height: content.height.map { Int($0) })
+  }
+}

@@ -1,0 +1,44 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProtocol
+
+/// What a client asks for with `POST /v1/rooms`: each kind of room has fields of its own.
+enum NewRoom {
+  /// The ID is the one that the client made.
+  case room(RoomID?, RoomCreation)
+  case direct(with: [UserID])
+
+  init(_ body: CreateRoomRequest, by creator: UserID?) throws {
+    let kind = try Self.kind(body.kind)
+    if kind == .direct {
+      try Self.refuse(
+        body.id != nil || body.name != nil || body.topic != nil || body.workspaceId != nil || body.isPublic != nil,
+        "A direct room takes memberIds and nothing else: its ID is made of its members.")
+      guard let members = body.memberIds else { throw Refusal.invalidField("The field \"memberIds\" is missing.") }
+      guard creator != nil else { throw Refusal.actingUserRequired }
+      self = .direct(with: members)
+      return
+    }
+    guard let name = body.name else { throw Refusal.invalidField("The field \"name\" is missing.") }
+    try Self.refuse(body.memberIds != nil, "memberIds belongs to a direct room.")
+    try Self.refuse(body.workspaceId != nil && kind != .channel, "workspaceId belongs to a channel.")
+    try Self.refuse(body.isPublic == true && body.workspaceId == nil, "isPublic belongs to a workspace's channel.")
+    let creation = RoomCreation(
+      kind: kind, name: name, creator: creator, workspace: body.workspaceId, isPublic: body.isPublic ?? false,
+      topic: body.topic)
+    self = .room(body.id, creation)
+  }
+
+  /// `group` when it is not said.
+  static func kind(_ name: String?) throws -> RoomKind {
+    guard let name else { return .group }
+    guard let kind = RoomKind.allCases.first(where: { $0.name == name }) else {
+      throw Refusal.invalidField("kind must be one of \(RoomKind.allCases.map(\.name).joined(separator: ", ")).")
+    }
+    return kind
+  }
+
+  private static func refuse(_ isWrong: Bool, _ why: String) throws {
+    if isWrong { throw Refusal.invalidField(why) }
+  }
+}

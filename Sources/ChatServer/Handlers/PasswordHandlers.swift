@@ -1,0 +1,46 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProtocol
+import ChatService
+import Hummingbird
+
+struct PasswordHandlers: Sendable {
+  let chat: ChatService
+  let throttle: LoginThrottle
+  let hashing: HashingLimit
+  /// A change is a repeat when its new password is the current one: so both passwords of it are tried.
+  private static let guessesOfChange = 2
+
+  func change(_ exchange: Exchange) async throws -> Response {
+    let body = try await exchange.body(ChangePasswordRequest.self)
+    let (actor, command) = try (exchange.actor, exchange.command())
+    try hashing.admit(exchange)
+    let outcome = try await throttle.attempt(
+      .account(exchange.user), from: exchange.address, guesses: Self.guessesOfChange
+    ) {
+      try await chat.changePassword(
+        from: body.currentPassword, to: body.newPassword, by: actor, command: command)
+    }
+    return try await receipt(outcome, of: exchange.user)
+  }
+
+  /// Nothing is written: the token is made of what stands already.
+  func request(_ exchange: Exchange) async throws -> Response {
+    let user: UserID = try exchange.id("userId")
+    let (token, expiry) = try await chat.passwordReset(of: user)
+    return try JSONBody.answer(PasswordResetToken(userId: user, token: token, expiresAt: expiry))
+  }
+
+  func reset(_ exchange: Exchange) async throws -> Response {
+    let body = try await exchange.body(ResetPasswordRequest.self)
+    try hashing.admit(exchange)
+    let (outcome, user) = try await chat.resetPassword(token: body.token, to: body.newPassword)
+    return try await receipt(outcome, of: user)
+  }
+
+  private func receipt(_ outcome: ChatOutcome, of user: UserID) async throws -> Response {
+    var account = try await Account(of: user, chat)
+    account.position = outcome.stamp.position
+    return try JSONBody.receipt(outcome.isNew, account)
+  }
+}

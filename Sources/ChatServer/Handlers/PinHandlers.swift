@@ -1,0 +1,34 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatProtocol
+import ChatService
+import Hummingbird
+
+struct PinHandlers: Sendable {
+  let chat: ChatService
+
+  func pin(_ exchange: Exchange) async throws -> Response {
+    try await change(exchange) { .pin($0, target: nil) }
+  }
+
+  func unpin(_ exchange: Exchange) async throws -> Response {
+    try await change(exchange) { .unpin($0, target: nil) }
+  }
+
+  private func change(_ exchange: Exchange, _ wish: (MessageID) -> RoomCommand) async throws -> Response {
+    let (room, id): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
+    let outcome = try await chat.performRoom(room, wish(id), by: exchange.actor, command: exchange.command())
+    return try JSONBody.receipt(
+      outcome.isNew, PinReceipt(roomId: room, messageId: id, position: outcome.stamp.position))
+  }
+
+  func list(_ exchange: Exchange) async throws -> Response {
+    let found = try await chat.pins(of: exchange.id("roomId"), for: exchange.user)
+    return try JSONBody.answer(
+      PinList(
+        pins: found.pins.map {
+          PinList.Entry(message: Message($0.message), pinnedAt: $0.pinnedAt, pinnedBy: $0.pinnedBy)
+        }, users: [User](found.nicknames)))
+  }
+}

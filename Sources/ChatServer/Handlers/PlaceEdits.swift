@@ -1,0 +1,49 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProtocol
+
+/// What a client may change of a room's or a workspace's looks, as the domain takes it.
+struct PlaceEdits {
+  let name: String?
+  let topic: String?
+  let picture: PictureEdit?
+
+  init(_ body: UpdatePlaceRequest) throws {
+    guard body.name != nil || body.topic != nil || body.picture != nil else {
+      throw Refusal.invalidField("Give at least one of name, topic and picture.")
+    }
+    name = body.name
+    topic = body.topic
+    picture = try body.picture.map { text in
+      if text.isEmpty { return .remove }
+      guard let media = MediaID(text) else {
+        throw Refusal.invalidField("The field \"picture\" must be a media ID, or empty to take the picture away.")
+      }
+      return .set(media)
+    }
+  }
+
+  var ofRoom: RoomEdit { RoomEdit(name: name, topic: topic, picture: picture) }
+  var ofWorkspace: WorkspaceEdit { WorkspaceEdit(name: name, topic: topic, picture: picture) }
+
+  /// The looks as they were asked for.
+  func show(in place: inout some Place) {
+    if let name { place.name = name }
+    if let topic { place.topic = topic.isEmpty ? nil : topic }
+    switch picture {
+    case nil: break
+    case .set(let media): place.picture = media
+    case .remove: place.picture = nil
+    }
+  }
+}
+
+/// What has such looks.
+protocol Place {
+  var name: String { get set }
+  var topic: String? { get set }
+  var picture: MediaID? { get set }
+}
+
+extension Room: Place {}
+extension Workspace: Place {}

@@ -1,0 +1,43 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatProtocol
+import ChatService
+import Hummingbird
+
+struct ReactionHandlers: Sendable {
+  let chat: ChatService
+
+  func add(_ exchange: Exchange) async throws -> Response {
+    try await change(exchange) { .react($0, $1, target: nil) }
+  }
+
+  func remove(_ exchange: Exchange) async throws -> Response {
+    try await change(exchange) { .unreact($0, $1, target: nil) }
+  }
+
+  private func change(
+    _ exchange: Exchange, _ wish: (MessageID, String) -> RoomCommand
+  ) async throws -> Response {
+    let (room, id): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
+    let emoji = try exchange.text("emoji")
+    let outcome = try await chat.performRoom(
+      room, wish(id, emoji), by: exchange.actor, command: exchange.command())
+    return try JSONBody.receipt(
+      outcome.isNew, ReactionReceipt(roomId: room, messageId: id, emoji: emoji, position: outcome.stamp.position))
+  }
+
+  func list(_ exchange: Exchange) async throws -> Response {
+    let (room, id): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
+    let cursors = PageCursors(.reactions, of: id, in: room, chat.logIdentity)
+    let page = try await chat.reactions(
+      to: id, of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")),
+      limit: exchange.limit())
+    let entries = page.reactions.map { row in
+      ReactionList.Entry(
+        emoji: row.emoji, user: User(id: row.user, nickname: page.nicknames[row.user] ?? ""), reactedAt: row.reactedAt)
+    }
+    return try JSONBody.answer(
+      ReactionList(reactions: entries, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
+  }
+}

@@ -1,0 +1,64 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatProtocol
+import ChatService
+import Hummingbird
+
+/// Markers, receipts, and what a user lets others see of them.
+struct ReadingHandlers: Sendable {
+  let chat: ChatService
+
+  func moveMarker(_ exchange: Exchange) async throws -> Response {
+    let room: RoomID = try exchange.id("roomId")
+    let body = try await exchange.body(MoveReadMarkerRequest.self)
+    let outcome = try await chat.performRoom(
+      room, .moveReadMarker(body.messageId, target: nil), by: exchange.actor, command: exchange.command())
+    return try JSONBody.receipt(
+      outcome.isNew, ReadMarker(roomId: room, messageId: body.messageId, position: outcome.stamp.position))
+  }
+
+  func markUnread(_ exchange: Exchange) async throws -> Response {
+    let room: RoomID = try exchange.id("roomId")
+    let body = try await exchange.body(MarkUnreadRequest.self)
+    let outcome = try await chat.performRoom(
+      room, .markUnread(body.messageId, target: nil), by: exchange.actor, command: exchange.command())
+    return try JSONBody.receipt(
+      outcome.isNew,
+      ChatProtocol.UnreadMark(roomId: room, messageId: body.messageId, position: outcome.stamp.position))
+  }
+
+  func receipts(_ exchange: Exchange) async throws -> Response {
+    let room: RoomID = try exchange.id("roomId")
+    let cursors = PageCursors(.receipts, of: room, in: chat.logIdentity)
+    let page = try await chat.receipts(
+      of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+    let receipts = page.receipts.map { row in
+      ReadReceipt(
+        user: User(id: row.user, nickname: page.nicknames[row.user] ?? ""), messageId: row.read.message,
+        readAt: row.read.time)
+    }
+    return try JSONBody.answer(
+      ReadReceiptList(readMarkers: receipts, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
+  }
+
+  func preferences(_ exchange: Exchange) async throws -> Response {
+    let preferences = try await chat.preferences(of: exchange.user)
+    return try JSONBody.answer(Preferences(sharesReadMarkers: preferences.sharesReadMarkers))
+  }
+
+  func updatePreferences(_ exchange: Exchange) async throws -> Response {
+    let body = try await exchange.body(UpdatePreferencesRequest.self)
+    let outcome = try await chat.setPreferences(
+      UserPreferences(sharesReadMarkers: body.sharesReadMarkers), by: exchange.actor, command: exchange.command())
+    return try JSONBody.receipt(
+      outcome.isNew,
+      PreferencesReceipt(sharesReadMarkers: body.sharesReadMarkers, position: outcome.stamp.position))
+  }
+}
+
+extension ChatProtocol.ReadPoint {
+  init(_ read: ChatProjections.ReadPoint) {
+    self.init(messageId: read.message, readAt: read.time)
+  }
+}

@@ -1,0 +1,99 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatProtocol
+import ChatService
+import Hummingbird
+
+/// Messages that the server sends at their time.
+struct SchedulingHandlers: Sendable {
+  let chat: ChatService
+
+  /// The answer is made of the request and the outcome alone, so that a retry is answered as the first time.
+  func schedule(_ exchange: Exchange) async throws -> Response {
+    let room: RoomID = try exchange.id("roomId")
+    let id: MessageID = try exchange.id("messageId")
+    let body = try await exchange.body(ScheduleMessageRequest.self)
+    let wish = try body.message.message()
+    let request = try await chat.withMedia(
+      try chat.schedule(wish, as: id, to: room, at: body.sendAt, by: exchange.actor))
+    let outcome = try await chat.perform(request)
+    let position = outcome.stamp.position
+    var message = ChatProtocol.ScheduledMessage(
+      id: id, roomId: room, senderId: try exchange.user, text: wish.text, sendAt: body.sendAt, status: "pending",
+      failure: nil, failedAt: nil, position: position, revision: position)
+    message.threadId = wish.thread
+    if let details = try await chat.receiptDetails(of: request) { message.show(details) }
+    return try JSONBody.receipt(outcome.isNew, message)
+  }
+
+  func change(_ exchange: Exchange) async throws -> Response {
+    let id: MessageID = try exchange.id("messageId")
+    let body = try await exchange.body(ChangeScheduledMessageRequest.self)
+    let edit = ScheduledMessageEdit(
+      text: body.text, mentions: body.mentions.map { Mentions($0) }, sendAt: body.sendAt)
+    guard edit != ScheduledMessageEdit() else {
+      throw Refusal.invalidField("One of text, mentions and sendAt is needed.")
+    }
+    let (room, outcome) = try await perform(.changeScheduledMessage(id, edit, prior: nil), exchange)
+    return try JSONBody.receipt(
+      outcome.isNew,
+      SchedulingReceipt(
+        id: id, roomId: room, text: edit.text,
+        mentions: edit.mentions.map { MessageMentions(users: $0.users, everyone: $0.everyone) }, sendAt: edit.sendAt,
+        position: outcome.stamp.position))
+  }
+
+  func cancel(_ exchange: Exchange) async throws -> Response {
+    let id: MessageID = try exchange.id("messageId")
+    let (room, outcome) = try await perform(.cancelScheduledMessage(id, prior: nil), exchange)
+    return try JSONBody.receipt(
+      outcome.isNew, SchedulingReceipt(id: id, roomId: room, position: outcome.stamp.position))
+  }
+
+  private func perform(_ wish: RoomCommand, _ exchange: Exchange) async throws -> (RoomID, ChatOutcome) {
+    let room: RoomID = try exchange.id("roomId")
+    return (room, try await chat.performRoom(room, wish, by: exchange.actor, command: exchange.command()))
+  }
+
+  func get(_ exchange: Exchange) async throws -> Response {
+    let row = try await chat.scheduledMessage(
+      exchange.id("messageId"), of: exchange.id("roomId"), for: exchange.user)
+    return try JSONBody.answer(ChatProtocol.ScheduledMessage(row))
+  }
+
+  func list(_ exchange: Exchange) async throws -> Response {
+    let rows = try await chat.scheduledMessages(of: exchange.user, in: exchange.id("roomId"))
+    return try JSONBody.answer(ScheduledMessageList(scheduledMessages: rows.map { ChatProtocol.ScheduledMessage($0) }))
+  }
+
+  func listAll(_ exchange: Exchange) async throws -> Response {
+    let user = try exchange.user
+    let cursors = PageCursors(.scheduled, of: user, in: chat.logIdentity)
+    let page = try await chat.scheduledMessages(
+      of: user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+    return try JSONBody.answer(
+      ScheduledMessagePage(
+        scheduledMessages: page.messages.map { ChatProtocol.ScheduledMessage($0) },
+        nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
+  }
+}
+
+extension ChatProtocol.ScheduledMessage {
+  fileprivate init(_ row: ScheduledRow) {
+    self.init(
+      id: row.id, roomId: row.room, senderId: row.message.author, text: row.message.content.text,
+      sendAt: row.message.sendAt, status: row.failure == nil ? "pending" : "failed", failure: row.failure?.reason.name,
+      failedAt: row.failure?.stamp.time, position: row.scheduled.position, revision: row.revision)
+    threadId = row.message.thread
+    if let details = row.message.content.details { show(details) }
+  }
+
+  fileprivate mutating func show(_ details: MessageDetails) {
+    replyTo = details.replyTo
+    mentions = MessageMentions(details.mentions)
+    if !details.attachments.isEmpty { attachments = details.attachments.map { MessageAttachment($0) } }
+    type = details.custom?.type
+    data = details.custom.flatMap { JSONValue(text: $0.body) }
+  }
+}

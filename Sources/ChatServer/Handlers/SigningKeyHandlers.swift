@@ -1,0 +1,28 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProtocol
+import ChatService
+import HTTPTypes
+import Hummingbird
+
+struct SigningKeyHandlers: Sendable {
+  /// How long others may keep the set, in seconds. A token under a key that they do not have tells them to ask again.
+  static let maximumAgeSeconds = 300
+
+  let chat: ChatService
+  let issuer: TokenIssuer
+
+  func list(_ exchange: Exchange) async throws -> Response {
+    let keys = try await issuer.publicKeys(at: exchange.receivedAt)
+    return try JSONBody.response(
+      .ok, SigningKeySet(keys: keys), headers: [.cacheControl: "public, max-age=\(Self.maximumAgeSeconds)"])
+  }
+
+  func rotate(_ exchange: Exchange) async throws -> Response {
+    let outcome = try await chat.rotateSigningKey(by: exchange.actor, command: exchange.command())
+    let generation = chat.signingKeys.history.generation(at: outcome.stamp.position)
+    return try JSONBody.receipt(
+      outcome.isNew,
+      SigningKeyRotation(kid: TokenIssuer.keyID(of: generation), position: outcome.stamp.position))
+  }
+}

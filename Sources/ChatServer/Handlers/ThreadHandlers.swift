@@ -1,0 +1,61 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatProtocol
+import ChatService
+import Hummingbird
+
+struct ThreadHandlers: Sendable {
+  let chat: ChatService
+
+  func list(_ exchange: Exchange) async throws -> Response {
+    let (room, root): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
+    let cursors = PageCursors(.thread, of: root, in: room, chat.logIdentity)
+    let (page, reading) = try await chat.thread(
+      root, of: room, for: exchange.user, try MessagePaging.request(exchange, cursors), limit: exchange.limit())
+    var answer = ThreadPage(MessagePage(page, cursors))
+    if let reading, reading.follows {
+      answer.following = true
+      answer.unreadCount = Int(clamping: reading.unreadCount)
+      answer.mentionCount = Int(clamping: reading.mentionCount)
+      answer.readMarker = reading.read.map { ReadPoint(messageId: $0.message, readAt: $0.time) }
+    }
+    return try JSONBody.answer(answer)
+  }
+
+  func moveMarker(_ exchange: Exchange) async throws -> Response {
+    let (room, root): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
+    let body = try await exchange.body(MoveReadMarkerRequest.self)
+    let outcome = try await chat.performRoom(
+      room, .moveThreadMarker(body.messageId, root: root, target: nil, rootFacts: nil), by: exchange.actor,
+      command: exchange.command())
+    return try JSONBody.receipt(
+      outcome.isNew,
+      ThreadMarker(roomId: room, threadId: root, messageId: body.messageId, position: outcome.stamp.position))
+  }
+
+  func follow(_ exchange: Exchange) async throws -> Response {
+    let (room, root): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
+    let body = try await exchange.body(FollowThreadRequest.self)
+    let outcome = try await chat.performRoom(
+      room, .setThreadFollowing(root, body.follows, target: nil), by: exchange.actor, command: exchange.command())
+    return try JSONBody.receipt(
+      outcome.isNew,
+      ThreadFollowing(roomId: room, threadId: root, follows: body.follows, position: outcome.stamp.position))
+  }
+
+  func followed(_ exchange: Exchange) async throws -> Response {
+    let user = try exchange.user
+    let cursors = PageCursors(.threads, of: user, in: chat.logIdentity)
+    let page = try await chat.followedThreads(
+      of: user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+    let threads = page.threads.map { thread, root in
+      ThreadList.Entry(
+        root: Message(root), unreadCount: Int(clamping: thread.unreadCount),
+        mentionCount: Int(clamping: thread.mentionCount))
+    }
+    return try JSONBody.answer(
+      ThreadList(
+        threads: threads, users: [User](page.nicknames), nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
+  }
+}

@@ -1,0 +1,148 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatProtocol
+import ChatService
+import Hummingbird
+
+struct WorkspaceHandlers: Sendable {
+  let chat: ChatService
+
+  // MARK: - Life
+
+  func create(_ exchange: Exchange) async throws -> Response {
+    let body = try await exchange.body(CreateWorkspaceRequest.self)
+    let name = try CreationName(body.id, of: .workspace, exchange, chat)
+    let creation = WorkspaceCreation(name: body.name, creator: try exchange.user)
+    let actor = try exchange.actor
+    let outcome = try await name.create { try await chat.performWorkspace($0, .create(creation), by: actor) }
+    return try JSONBody.receipt(
+      outcome.isNew,
+      Workspace(
+        id: name.id, name: body.name, topic: nil, picture: nil, memberCount: 1, role: WorkspaceRole.owner.name,
+        createdAt: outcome.stamp.time, position: outcome.stamp.position))
+  }
+
+  func list(_ exchange: Exchange) async throws -> Response {
+    let user = try exchange.user
+    let cursors = PageCursors(.workspaces, of: user, in: chat.logIdentity)
+    let page = try await chat.workspaces(
+      of: user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+    return try JSONBody.answer(
+      WorkspaceList(
+        workspaces: page.workspaces.map { Workspace($0) }, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
+  }
+
+  func get(_ exchange: Exchange) async throws -> Response {
+    try JSONBody.answer(Workspace(try await chat.workspace(exchange.id("workspaceId"), for: exchange.user)))
+  }
+
+  func update(_ exchange: Exchange) async throws -> Response {
+    let id: WorkspaceID = try exchange.id("workspaceId")
+    let edits = try PlaceEdits(await exchange.body(UpdatePlaceRequest.self))
+    let outcome = try await perform(.edit(edits.ofWorkspace), on: id, exchange)
+    var workspace = try await current(id, exchange)
+    edits.show(in: &workspace)
+    workspace.position = outcome.stamp.position
+    return try JSONBody.receipt(outcome.isNew, workspace)
+  }
+
+  private func current(_ id: WorkspaceID, _ exchange: Exchange) async throws -> Workspace {
+    if let reader = exchange.reader { return Workspace(try await chat.workspace(id, for: reader)) }
+    return Workspace(try await chat.workspace(id))
+  }
+
+  /// Nothing is left to show of it.
+  func delete(_ exchange: Exchange) async throws -> Response {
+    let id: WorkspaceID = try exchange.id("workspaceId")
+    let outcome = try await perform(.delete, on: id, exchange)
+    return try JSONBody.receipt(outcome.isNew, WorkspaceReceipt(workspaceId: id, position: outcome.stamp.position))
+  }
+
+  func channels(_ exchange: Exchange) async throws -> Response {
+    let id: WorkspaceID = try exchange.id("workspaceId")
+    let cursors = PageCursors(.channels, of: id, in: chat.logIdentity)
+    let page = try await chat.channels(
+      of: id, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+    return try JSONBody.answer(
+      RoomList(
+        rooms: page.rooms.map { Room($0) }, users: [User](page.nicknames),
+        nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
+  }
+
+  // MARK: - Members
+
+  func members(_ exchange: Exchange) async throws -> Response {
+    let id: WorkspaceID = try exchange.id("workspaceId")
+    let cursors = PageCursors(.workspaceMembers, of: id, in: chat.logIdentity)
+    let page = try await chat.members(
+      of: id, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+    let members = page.members.map { row in
+      WorkspaceMember(
+        user: User(row.user, among: page.nicknames), role: row.role.name, joinedAt: row.joined.time)
+    }
+    return try JSONBody.answer(
+      WorkspaceMemberList(members: members, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
+  }
+
+  func remove(_ exchange: Exchange) async throws -> Response {
+    let user: UserID = try exchange.id("userId")
+    return try await change(.removeMember(user), of: user, exchange)
+  }
+
+  func changeRole(_ exchange: Exchange) async throws -> Response {
+    let user: UserID = try exchange.id("userId")
+    let role = try WireRoles.workspace(await exchange.body(RoleRequest.self).role)
+    return try await change(.changeRole(user, role), of: user, exchange)
+  }
+
+  func transfer(_ exchange: Exchange) async throws -> Response {
+    let user = try await exchange.body(TransferRequest.self).userId
+    return try await change(.transfer(to: user), of: user, exchange)
+  }
+
+  func leave(_ exchange: Exchange) async throws -> Response {
+    try await change(.leave, of: exchange.user, exchange)
+  }
+
+  func join(_ exchange: Exchange) async throws -> Response {
+    let id: WorkspaceID = try exchange.id("workspaceId")
+    let outcome = try await chat.joinWorkspace(id, by: exchange.actor, command: exchange.command())
+    return try receipt(outcome, id, try exchange.user)
+  }
+
+  // MARK: - How a change is answered
+
+  func change(_ wish: WorkspaceCommand, of user: UserID, _ exchange: Exchange) async throws -> Response {
+    let id: WorkspaceID = try exchange.id("workspaceId")
+    return try receipt(try await perform(wish, on: id, exchange), id, user)
+  }
+
+  private func perform(
+    _ wish: WorkspaceCommand, on id: WorkspaceID, _ exchange: Exchange
+  ) async throws -> ChatOutcome {
+    try await chat.performWorkspace(id, wish, by: exchange.actor, command: exchange.command())
+  }
+
+  private func receipt(_ outcome: ChatOutcome, _ id: WorkspaceID, _ user: UserID) throws -> Response {
+    try JSONBody.receipt(
+      outcome.isNew, WorkspaceMembership(workspaceId: id, userId: user, position: outcome.stamp.position))
+  }
+}
+
+extension Workspace {
+  /// As a service sees it that acts for itself.
+  init(_ row: WorkspaceRow) {
+    self.init(
+      id: row.id, name: row.name, topic: row.topic, picture: row.picture, memberCount: Int(row.memberCount), role: nil,
+      createdAt: row.created.time, position: row.revision)
+  }
+
+  init(_ row: WorkspaceListRow) {
+    self.init(
+      id: row.workspace.id, name: row.workspace.name, topic: row.workspace.topic, picture: row.workspace.picture,
+      memberCount: Int(row.workspace.memberCount), role: row.member.role.name,
+      unreadCount: Int(clamping: row.badge.unread), mentionCount: Int(clamping: row.badge.mentions),
+      createdAt: row.workspace.created.time, position: row.workspace.revision)
+  }
+}

@@ -1,0 +1,122 @@
+import ChatService
+import Crypto
+import Foundation
+import JWTKit
+
+/// The claims of a token of another issuer (RFC 7519, section 4; OpenID Connect Core 1.0, section 2). Times in seconds
+/// since 1970.
+struct IssuedClaims: JWTPayload {
+  var iss: String
+  var sub: String
+  var aud: Audience
+  var exp: Double
+  var nbf: Double?
+  var iat: Double?
+  var nonce: String?
+  var name: String?
+  var nickname: String?
+
+  /// What stands here is checked by `TokenVerifier`, which knows the issuer and the time.
+  func verify(using algorithm: some JWTAlgorithm) throws {}
+}
+
+/// For whom a token is meant: a text or a list of texts. JWTKit's own type stops the process at an empty list.
+struct Audience: Codable, Sendable, Hashable {
+  let values: [String]
+
+  init(_ values: [String]) {
+    self.values = values
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let one = try? container.decode(String.self) {
+      values = [one]
+    } else {
+      values = try container.decode([String].self)
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(values)
+  }
+}
+
+/// What a token says before anyone has checked it: enough to find the key, and nothing to rely on.
+struct UnverifiedToken: Sendable {
+  /// The longest token that is looked at, in bytes.
+  static let byteLimit = 16 * 1024
+
+  let algorithm: String
+  let keyID: String?
+  /// The `crit` header asks for something that this server does not know.
+  let hasExtensions: Bool
+  let issuer: String?
+
+  private struct Header: Decodable {
+    let alg: String
+    let kid: String?
+    let hasExtensions: Bool
+
+    private enum CodingKeys: String, CodingKey {
+      case alg, kid, crit
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      alg = try container.decode(String.self, forKey: .alg)
+      kid = try container.decodeIfPresent(String.self, forKey: .kid)
+      hasExtensions = container.contains(.crit)
+    }
+  }
+
+  private struct Claims: Decodable {
+    let iss: String?
+  }
+
+  /// - Returns: nil when it is no signed JWT.
+  init?(_ token: String) {
+    guard token.utf8.count <= Self.byteLimit else { return nil }
+    let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let header = Base64URL.decode(String(parts[0])),
+      let claims = Base64URL.decode(String(parts[1])),
+      let header = try? JSONDecoder().decode(Header.self, from: Data(header)),
+      let claims = try? JSONDecoder().decode(Claims.self, from: Data(claims))
+    else { return nil }
+    algorithm = header.alg
+    keyID = header.kid
+    hasExtensions = header.hasExtensions
+    issuer = claims.iss
+  }
+}
+
+/// Why a token of another issuer is not taken.
+enum TokenFlaw: Error, Hashable, CaseIterable {
+  case malformed
+  case algorithm
+  case unknownKey
+  case signature
+  case issuer
+  case audience
+  case expired
+  case notYetValid
+  case nonce
+  case subject
+
+  /// For who sent it.
+  var detail: String {
+    switch self {
+    case .malformed: "it is no signed JWT with the claims iss, sub, aud and exp"
+    case .algorithm: "its algorithm is not one that its issuer may use here"
+    case .unknownKey: "its issuer has no such key"
+    case .signature: "its signature is wrong"
+    case .issuer: "its issuer is not one that this server knows"
+    case .audience: "it is meant for someone else"
+    case .expired: "it has expired"
+    case .notYetValid: "it is not valid yet"
+    case .nonce: "its nonce is not the one that was given, or none was given"
+    case .subject: "it names nobody"
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import ChatPrimitives
+import Foundation
+import Logging
+
+/// The keys of one issuer, fetched when they are needed and kept while they are fresh. However many ask at once, one
+/// fetch is under way.
+actor IssuerKeys {
+  private let location: KeyLocation
+  private let fetcher: KeySetFetcher
+  private let logger: Logger
+  private var freshness = KeySetFreshness()
+  private var keys: PublishedKeys?
+  private var fetching: Task<Void, Never>?
+
+  init(_ location: KeyLocation, fetcher: KeySetFetcher, logger: Logger) {
+    self.location = location
+    self.fetcher = fetcher
+    self.logger = logger
+  }
+
+  /// - Returns: nil when the issuer has no such key.
+  /// - Throws: `Refusal.issuerUnavailable` when its keys cannot be had.
+  func key(_ id: String?, for algorithm: SignatureAlgorithm, at now: Timestamp) async throws -> PublishedKeys.Key? {
+    let found = keys?.key(id, for: algorithm)
+    switch freshness.advice(hasKey: found != nil, at: now) {
+    case .use:
+      return found
+    case .wait:
+      throw Refusal.issuerUnavailable
+    case .fetch:
+      await fetch(at: now)
+      guard let keys, freshness.advice(hasKey: true, at: now) == .use else { throw Refusal.issuerUnavailable }
+      return keys.key(id, for: algorithm)
+    }
+  }
+
+  private func fetch(at now: Timestamp) async {
+    if let fetching { return await fetching.value }
+    let task = Task { await fetchOnce(at: now) }
+    fetching = task
+    await task.value
+    fetching = nil
+  }
+
+  private func fetchOnce(at now: Timestamp) async {
+    do {
+      let answer = try await fetcher.fetch(location)
+      keys = try await PublishedKeys(json: answer.body)
+      freshness.noteFetched(at: now, maximumAge: answer.maximumAge)
+    } catch {
+      freshness.noteFailed(at: now)
+      logger.warning(
+        "the keys of an issuer of tokens could not be fetched",
+        metadata: ["from": "\(location)", "error": "\(error)"])
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Fetches JWK sets: within bounds of size and time, and without following anyone elsewhere.
+package struct KeySetFetcher: Sendable {
+  /// How long a fetch may take, from its beginning to the last byte.
+  package static let usualLimit = Duration.seconds(5)
+  /// The largest set, in bytes.
+  package static let setBytes = 256 * 1024
+
+  struct Answer: Sendable {
+    let body: Data
+    /// As the issuer says, in seconds; nil when it does not.
+    let maximumAge: Int64?
+  }
+
+  private let client: HTTPClient
+  private let limit: Duration
+
+  package init(limit: Duration = usualLimit) {
+    self.limit = limit
+    client = HTTPClient(
+      eventLoopGroupProvider: .singleton,
+      configuration: HTTPClient.Configuration(
+        redirectConfiguration: .disallow))
+  }
+
+  package func close() async {
+    try? await client.shutdown()
+  }
+
+  /// - Throws: `KeySetError.tooSlow` when the limit is over, however steadily the issuer drips.
+  func fetch(_ location: KeyLocation) async throws -> Answer {
+    try await withThrowingTaskGroup(of: Answer.self) { group in
+      group.addTask { try await answer(from: location) }
+      group.addTask {
+        try await Task.sleep(for: limit)
+        throw KeySetError.tooSlow
+      }
+      defer { group.cancelAll() }
+      guard let answer = try await group.next() else { throw KeySetError.tooSlow }
+      return answer
+    }
+  }
+
+  private func answer(from location: KeyLocation) async throws -> Answer {
+    switch location {
+    case .file(let path): try await read(path)
+    case .url(let url): try await get(url)
+    }
+  }
+
+  private func get(_ url: String) async throws -> Answer {
+    var request = HTTPClientRequest(url: url)
+    request.headers.add(name: "Accept", value: "application/json")
+    let response = try await client.execute(request, deadline: .distantFuture)
+    guard response.status == .ok else { throw KeySetError.status(response.status.code) }
+    let body = try await response.body.collect(upTo: Self.setBytes)
+    return Answer(
+      body: Data(body.readableBytesView),
+      maximumAge: Self.maximumAge(in: response.headers[canonicalForm: "cache-control"]))
+  }
+
+  private func read(_ path: String) async throws -> Answer {
+    let body = try await NIOThreadPool.singleton.runIfActive {
+      let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+      defer { try? handle.close() }
+      return try handle.read(upToCount: Self.setBytes + 1) ?? Data()
+    }
+    guard body.count <= Self.setBytes else { throw KeySetError.tooLarge }
+    return Answer(body: body, maximumAge: nil)
+  }
+
+  /// The seconds that `Cache-Control` allows (RFC 9111, section 5.2.2); none when it allows no keeping.
+  static func maximumAge(in directives: [Substring]) -> Int64? {
+    var age: Int64?
+    for directive in directives.map({ $0.lowercased() }) {
+      if directive == "no-store" || directive == "no-cache" { return 0 }
+      let parts = directive.split(separator: "=", maxSplits: 1)
+      if parts.count == 2, parts[0].trimmingCharacters(in: .whitespaces) == "max-age" {
+        age = Int64(parts[1].trimmingCharacters(in: CharacterSet(charactersIn: " \"")))
+      }
+    }
+    return age
+  }
+}
+
+/// Why a JWK set could not be had.
+enum KeySetError: Error, Hashable {
+  case status(UInt)
+  case tooLarge
+  case tooSlow
+}

@@ -1,0 +1,98 @@
+import Foundation
+import JWTKit
+
+/// An issuer's public keys, each bound to the one algorithm that it is for. What a token says of its algorithm chooses
+/// among keys; it never says how a key is used.
+struct PublishedKeys: Sendable {
+  /// Keys of one set that are looked at.
+  static let keyLimit = 64
+  /// The shortest RSA modulus, in bytes (RFC 7518, section 3.3).
+  private static let modulusMinimumBytes = 256
+
+  struct Key: Sendable {
+    let id: String?
+    let algorithm: SignatureAlgorithm
+    /// Holds this key alone.
+    let verifier: JWTKeyCollection
+  }
+
+  let keys: [Key]
+
+  /// Keys that are for something else, or that this server cannot use, are left out.
+  /// - Throws: when it is no JWK set at all.
+  init(json: Data) async throws {
+    let set = try JSONDecoder().decode(KeySet.self, from: json)
+    var keys: [Key] = []
+    for published in set.keys.prefix(Self.keyLimit) {
+      if let key = await Self.key(published.value) { keys.append(key) }
+    }
+    self.keys = keys
+  }
+
+  /// The key that a token names; one that names none means the only key of its algorithm.
+  func key(_ id: String?, for algorithm: SignatureAlgorithm) -> Key? {
+    let fitting = keys.filter { $0.algorithm == algorithm }
+    guard let id else { return fitting.count == 1 ? fitting.first : nil }
+    return fitting.first { $0.id == id }
+  }
+
+  private static func key(_ published: PublishedKey?) async -> Key? {
+    guard let published, published.use ?? "sig" == "sig" else { return nil }
+    let verifier = JWTKeyCollection()
+    do {
+      switch published.kty {
+      case "RSA":
+        guard fits(published, .rs256), let modulus = published.n, let exponent = published.e,
+          modulus.utf8.count * 3 / 4 >= modulusMinimumBytes
+        else { return nil }
+        await verifier.add(
+          rsa: try Insecure.RSA.PublicKey(modulus: modulus, exponent: exponent), digestAlgorithm: .sha256)
+        return Key(id: published.kid, algorithm: .rs256, verifier: verifier)
+      case "EC":
+        guard fits(published, .es256), published.crv == "P-256", let x = published.x, let y = published.y else {
+          return nil
+        }
+        await verifier.add(ecdsa: try ES256PublicKey(parameters: (x, y)))
+        return Key(id: published.kid, algorithm: .es256, verifier: verifier)
+      case "OKP":
+        guard fits(published, .edDSA), published.crv == "Ed25519", let x = published.x else { return nil }
+        await verifier.add(eddsa: try EdDSA.PublicKey(x: x, curve: .ed25519))
+        return Key(id: published.kid, algorithm: .edDSA, verifier: verifier)
+      default:
+        return nil
+      }
+    } catch {
+      return nil
+    }
+  }
+
+  private static func fits(_ published: PublishedKey, _ algorithm: SignatureAlgorithm) -> Bool {
+    published.alg == nil || published.alg == algorithm.rawValue
+  }
+}
+
+/// A JWK set; a key that cannot be read does not spoil the others.
+private struct KeySet: Decodable {
+  let keys: [Readable]
+
+  struct Readable: Decodable {
+    let value: PublishedKey?
+
+    init(from decoder: any Decoder) {
+      value = try? PublishedKey(from: decoder)
+    }
+  }
+}
+
+/// The fields of a JWK that are needed (RFC 7517, section 4; RFC 7518, section 6; RFC 8037, section 2).
+private struct PublishedKey: Decodable {
+  let kty: String
+  let kid: String?
+  let use: String?
+  let alg: String?
+  let n: String?
+  let e: String?
+  let crv: String?
+  let x: String?
+  let y: String?
+}

@@ -1,0 +1,22 @@
+package import ChatDomain
+package import ChatPrimitives
+
+extension ChatService {
+  /// Ends every session of the user and lets nobody log in as this user until the account is enabled again.
+  package func disable(
+    _ user: UserID, by service: Principal, command: CommandID?
+  ) async throws(ServiceError) -> ChatOutcome {
+    try await perform(Request(service, .user(UserCommand(user, .disable)), command: command))
+  }
+
+  package func enable(
+    _ user: UserID, by service: Principal, command: CommandID?
+  ) async throws(ServiceError) -> ChatOutcome {
+    try await perform(Request(service, .user(UserCommand(user, .enable)), command: command))
+  }
+
+  /// Signs access tokens with a new key from now on. Those that are signed already stay good until they expire.
+  package func rotateSigningKey(by service: Principal, command: CommandID?) async throws(ServiceError) -> ChatOutcome {
+    try await perform(Request(service, .rotateSigningKey, command: command))
+  }
+}

@@ -1,0 +1,112 @@
+package import ChatDomain
+package import ChatPrimitives
+import ChatProjections
+
+extension ChatService {
+  /// How often a first login that was overtaken by another looks again.
+  private static let firstLoginAttempts = 3
+  /// The nickname of who comes without one.
+  package static let defaultNickname = "New user"
+
+  /// Logs in by an ID token that the caller has checked. Who is seen for the first time is registered.
+  /// - Parameters:
+  ///   - nickname: for a new account, as the token says it.
+  ///   - newUser: the ID of a new account.
+  package func startSession(
+    _ session: SessionID, as identity: Identity, nickname: String?, newUser: UserID, device: DeviceID?
+  ) async throws(ServiceError) -> SessionGrant {
+    for _ in 0..<Self.firstLoginAttempts {
+      if let user = try await accounts({ try $0.user(with: identity) }) {
+        let principal = Principal(user: user.id, device: device)
+        return try await start(session, device, .identity(identity), user.nickname, by: principal)
+      }
+      let registration = newRegistration(nickname: nickname, externalID: nil)
+      try await unless(.identityInUse) { () async throws(ServiceError) in
+        _ = try await self.performUser(.registerIdentified(registration, identity), by: Principal(user: newUser))
+      }
+    }
+    throw .overloaded
+  }
+
+  /// What shows that it is the account's holder who links a login.
+  package enum LinkProof: Sendable {
+    case password(String)
+    /// A login of the account, by an ID token that the caller has checked.
+    case identity(Identity)
+  }
+
+  /// Links a further login to the acting user.
+  /// - Parameter proof: of who has the account; a service may leave it away.
+  package func link(
+    _ identity: Identity, proof: LinkProof?, by principal: Principal, command: CommandID?
+  ) async throws(ServiceError) -> ChatOutcome {
+    guard let user = principal.user else { throw .rejected(.userNotFound) }
+    let shown: LoginProof
+    switch proof {
+    case .password(let password):
+      guard let credential = try await accounts({ try $0.credential(of: user) }) else {
+        throw .rejected(.passwordMissing)
+      }
+      guard try await isPassword(password, of: user, credential) else { throw .rejected(.passwordWrong) }
+      shown = .password(version: credential.version)
+    case .identity(let identity): shown = .identity(identity)
+    case nil: shown = .service
+    }
+    return try await performUser(.linkIdentity(identity, proof: shown), by: principal, command: command)
+  }
+
+  /// From then on the login stands for nobody. Sessions that it started go on.
+  package func unlink(
+    _ identity: Identity, by principal: Principal, command: CommandID?
+  ) async throws(ServiceError) -> ChatOutcome {
+    try await performUser(.unlinkIdentity(identity), by: principal, command: command)
+  }
+
+  /// The user whom a team's own server calls `externalID` in a token that the caller has checked. Who is seen for the
+  /// first time is registered.
+  package func user(
+    withTokenOf externalID: String, nickname: String?, newUser: UserID
+  ) async throws(ServiceError) -> UserID {
+    for _ in 0..<Self.firstLoginAttempts {
+      if let user = try await user(withExternalID: externalID) { return user.id }
+      let registration = newRegistration(nickname: nickname ?? externalID, externalID: externalID)
+      try await unless(.externalIDInUse) { () async throws(ServiceError) in
+        _ = try await self.perform(self.register(newUser, registration, by: self.tokenIssuerService))
+      }
+    }
+    throw .overloaded
+  }
+
+  /// Two first logins come at once: the one that lost looks again.
+  private func unless(
+    _ overtaken: Rejection, _ body: () async throws(ServiceError) -> Void
+  ) async throws(ServiceError) {
+    do {
+      try await body()
+    } catch {
+      guard case .rejected(overtaken) = error else { throw error }
+    }
+  }
+
+  private func newRegistration(nickname: String?, externalID: String?) -> Registration {
+    Registration(
+      nickname: Self.fitted(nickname), email: nil, externalID: externalID, credential: nil,
+      commitmentKey: Self.randomBytes(Registration.commitmentKeyBytes))
+  }
+
+  /// A nickname that fits, of a name that came from elsewhere: cut between characters.
+  static func fitted(_ nickname: String?) -> String {
+    var fitted = ""
+    for character in nickname ?? "" {
+      guard fitted.utf8.count + character.utf8.count <= Limits.nicknameBytes else { break }
+      fitted.append(character)
+    }
+    return fitted.allSatisfy(\.isWhitespace) ? defaultNickname : fitted
+  }
+
+  /// The name under which the log records who registers users by tokens of a team's own server.
+  private var tokenIssuerService: Principal {
+    let bytes = keys.authenticationCode(for: "external-token-service-id", []).prefix(UUIDBytes.byteCount)
+    return Principal(service: ServiceID(UUIDBytes(bytes: bytes) ?? .zero))
+  }
+}

@@ -1,0 +1,93 @@
+package import ChatDomain
+package import ChatPrimitives
+import ChatProjections
+
+extension ChatService {
+  /// Sets a new password and ends the user's other sessions.
+  ///
+  /// Who sends it again knows the old password, which is good no more, and the new one, which is: so a new password that
+  /// is the current one already makes the command of the first time, and is a repeat.
+  package func changePassword(
+    from current: String, to new: String, by principal: Principal, command: CommandID?
+  ) async throws(ServiceError) -> ChatOutcome {
+    guard let user = principal.user else { throw .rejected(.userNotFound) }
+    let (row, stored) = try await passwordHolder(user)
+    guard let row, let credential = stored else { throw .rejected(.passwordWrong) }
+    let wish: UserAction
+    if try await isPassword(current, of: user, credential), Array(current.utf8) != Array(new.utf8) {
+      try PasswordRules.check(new, email: row.email, nickname: row.nickname)
+      let next = try await hasher.credential(new, for: user, version: credential.version + 1, as: .other)
+      wish = .changePassword(next, checked: credential.version)
+    } else if try await isPassword(new, of: user, credential) {
+      wish = .changePassword(credential, checked: credential.version)
+    } else {
+      throw .rejected(.passwordWrong)
+    }
+    return try await performUser(wish, by: principal, command: command)
+  }
+
+  /// - Parameter password: the current one; a service may leave it away.
+  /// - Returns: the outcome, and the address as it is kept.
+  package func setEmail(
+    _ email: String, password: String?, by principal: Principal, command: CommandID?
+  ) async throws(ServiceError) -> (ChatOutcome, email: String) {
+    guard let user = principal.user else { throw .rejected(.userNotFound) }
+    let kept = email.lowercased()
+    var checked: UInt32?
+    if let password {
+      guard let credential = try await accounts({ try $0.credential(of: user) }) else {
+        throw .rejected(.passwordMissing)
+      }
+      guard try await isPassword(password, of: user, credential) else { throw .rejected(.passwordWrong) }
+      checked = credential.version
+    }
+    return (try await performUser(.setEmail(kept, checked: checked), by: principal, command: command), kept)
+  }
+
+  private func passwordHolder(_ user: UserID) async throws(ServiceError) -> (UserRow?, Credential?) {
+    try await accounts { (try $0.user(user), try $0.credential(of: user)) }
+  }
+
+  /// Whether this is the user's password. One that is longer than any can be is not hashed.
+  func isPassword(_ password: String, of user: UserID, _ credential: Credential) async throws(ServiceError) -> Bool {
+    guard password.utf8.count <= Limits.passwordBytes else { return false }
+    return try await hasher.verify(password, for: user, against: credential, as: .other)
+  }
+
+  // MARK: - Reset
+
+  /// A token with which the user can set a new password, once and for an hour. It is made of what stands already, so
+  /// nothing is written.
+  package func passwordReset(of user: UserID) async throws(ServiceError) -> (token: String, expiresAt: Timestamp) {
+    let version = try await accounts { accounts in
+      try accounts.user(user).map { _ in try accounts.credential(of: user)?.version ?? 0 }
+    }
+    guard let version else { throw .rejected(.userNotFound) }
+    let expiry = now().adding(milliseconds: Limits.passwordResetMilliseconds)
+    let reset = PasswordReset(user: user, version: version, expiresAt: expiry)
+    return (PasswordResetTokens(keys).token(for: reset), expiry)
+  }
+
+  /// Sets a new password and ends every session of the user.
+  package func resetPassword(
+    token: String, to password: String
+  ) async throws(ServiceError) -> (ChatOutcome, user: UserID) {
+    guard let reset = PasswordResetTokens(keys).reset(in: token) else { throw .invalid(.passwordResetInvalid) }
+    let (row, credential) = try await passwordHolder(reset.user)
+    // A log from before the token was made does not know the user.
+    guard let row else { throw .invalid(.passwordResetInvalid) }
+    let current = credential?.version ?? 0
+    // A token that is of no use costs no hashing. The one that made the current version may come again with the password
+    // that it set then, however late it is: the decision tells such a repeat from a token that is used up.
+    if current == reset.version {
+      guard now() < reset.expiresAt else { throw .invalid(.passwordResetExpired) }
+    } else if current != reset.version &+ 1 {
+      throw .rejected(.passwordResetUsed)
+    }
+    try PasswordRules.check(password, email: row.email, nickname: row.nickname)
+    let next = try await hasher.credential(password, for: reset.user, version: reset.version + 1, as: .other)
+    let outcome = try await performUser(
+      .resetPassword(next, issuedFor: reset.version), by: Principal(user: reset.user))
+    return (outcome, reset.user)
+  }
+}

@@ -1,0 +1,10 @@
+package import ChatDomain
+package import ChatPrimitives
+
+extension ChatService {
+  package func setPreferences(
+    _ preferences: UserPreferences, by principal: Principal, command: CommandID?
+  ) async throws(ServiceError) -> ChatOutcome {
+    try await performUser(.setPreferences(preferences), by: principal, command: command)
+  }
+}

@@ -1,0 +1,32 @@
+package import ChatDomain
+package import ChatPrimitives
+import ChatProjections
+
+extension ChatService {
+  /// The command that has a message sent at its time, in the name of whoever asks. What attachments there are is not
+  /// looked up yet: see `withMedia`.
+  package func schedule(
+    _ message: NewMessage, as id: MessageID, to room: RoomID, at time: Timestamp, by principal: Principal
+  ) throws(ServiceError) -> Request {
+    guard let author = principal.user else { throw .rejected(.forbidden) }
+    let scheduled = ScheduledMessage(author: author, content: message.content, thread: message.thread, sendAt: time)
+    return Request(
+      principal, .room(room, .scheduleMessage(id, scheduled, prior: nil, sent: nil, context: message.context)))
+  }
+
+  /// The command by which the server sends what is due.
+  func sendScheduled(_ due: DueMessage) -> Request {
+    Request(
+      Principal(user: due.author, service: scheduler),
+      .room(
+        due.room,
+        .sendScheduledMessage(
+          due.id, replyTo: due.replyTo, context: due.thread.map { SendingContext(thread: $0) })))
+  }
+
+  /// The name under which the log records what the scheduler does.
+  private var scheduler: ServiceID {
+    let bytes = keys.authenticationCode(for: "scheduler-service-id", []).prefix(UUIDBytes.byteCount)
+    return ServiceID(UUIDBytes(bytes: bytes) ?? .zero)
+  }
+}

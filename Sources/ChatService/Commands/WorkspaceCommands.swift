@@ -1,0 +1,22 @@
+package import ChatDomain
+package import ChatPrimitives
+
+extension ChatService {
+  package func performWorkspace(
+    _ workspace: WorkspaceID, _ wish: WorkspaceCommand, by principal: Principal, command: CommandID? = nil
+  )
+    async throws(ServiceError) -> ChatOutcome
+  {
+    try await perform(Request(principal, .workspace(workspace, wish), command: command))
+  }
+
+  /// By a service's word, where a service acts in the user's name; else by the user's invitation.
+  package func joinWorkspace(
+    _ workspace: WorkspaceID, by principal: Principal, command: CommandID?
+  ) async throws(ServiceError)
+    -> ChatOutcome
+  {
+    try await performWorkspace(
+      workspace, principal.service == nil ? .acceptInvitation : .join, by: principal, command: command)
+  }
+}

@@ -1,0 +1,46 @@
+package import ChatDomain
+package import ChatPrimitives
+
+/// What deciders see of other streams.
+extension DecisionState: Directory {
+  package func user(withEmail email: String) -> UserID? { names.user(withEmail: email) }
+  package func user(withExternalID externalID: String) -> UserID? { names.user(withExternalID: externalID) }
+  package func user(with identity: Identity) -> UserID? { names.user(with: identity) }
+  package func isRegistered(_ user: UserID) -> Bool { names.isRegistered(user) }
+
+  package func isDisabled(_ user: UserID) -> Bool {
+    guard case .registered(let known)? = users[user]?.state else { return false }
+    return known.disabled != nil
+  }
+
+  package func devices(holding token: PushToken) -> [DevicePlace] { names.devices(holding: token) }
+
+  package func role(of user: UserID, in workspace: WorkspaceID) -> WorkspaceRole? {
+    workspaces[workspace]?.state.workspace?.members[user]?.role
+  }
+
+  package func channels(of workspace: WorkspaceID) -> [RoomID]? {
+    guard case .open? = workspaces[workspace]?.state else { return nil }
+    return channels[workspace]?.sorted() ?? []
+  }
+
+  package func room(_ id: RoomID) -> Room? { rooms[id]?.state.room }
+
+  /// Enters a channel that is made now, and takes out one that is deleted now. Comes before the room takes in the fact.
+  mutating func noteChannel(_ room: RoomID, _ event: RoomEvent) {
+    switch event {
+    case .created(let creation):
+      guard let workspace = creation.workspace, rooms[room] == nil else { return }
+      channels[workspace, default: []].insert(room)
+    case .deleted:
+      guard let workspace = rooms[room]?.state.room?.workspace else { return }
+      channels[workspace]?.remove(room)
+    case .edited, .archived, .restored, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
+      .memberLeft, .memberRemoved, .admissionRepeated, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
+      .muted, .messageSent, .messageEdited, .messageDeleted, .reactionAdded, .reactionRemoved, .messagePinned,
+      .messageUnpinned, .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled,
+      .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed, .erased:
+      break
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import ChatDomain
+import ChatPrimitives
+
+/// Which devices hold which push token. Logs from before a token belonged to one device may have several for one.
+struct PushTokenPlaces: Sendable, Equatable {
+  /// Compared by bytes, as in the read models.
+  private struct Key: Hashable {
+    let provider: PushProvider
+    let token: [UInt8]
+
+    init(_ token: PushToken) {
+      provider = token.provider
+      self.token = Array(token.token.utf8)
+    }
+  }
+
+  private var places: [Key: Set<DevicePlace>] = [:]
+  private var tokens: [DevicePlace: Set<Key>] = [:]
+
+  /// In the order of users and devices, so that the same command gives the same facts.
+  func places(of token: PushToken) -> [DevicePlace] {
+    (places[Key(token)] ?? []).sorted { ($0.user, $0.device) < ($1.user, $1.device) }
+  }
+
+  /// Replaces all that the device holds.
+  mutating func set(_ new: [PushToken], of place: DevicePlace) {
+    for key in tokens.removeValue(forKey: place) ?? [] { remove(place, from: key) }
+    let keys = Set(new.map { Key($0) })
+    if keys.isEmpty { return }
+    tokens[place] = keys
+    for key in keys { places[key, default: []].insert(place) }
+  }
+
+  mutating func remove(_ token: PushToken, from place: DevicePlace) {
+    let key = Key(token)
+    guard tokens[place]?.remove(key) != nil else { return }
+    if tokens[place]?.isEmpty == true { tokens[place] = nil }
+    remove(place, from: key)
+  }
+
+  private mutating func remove(_ place: DevicePlace, from key: Key) {
+    places[key]?.remove(place)
+    if places[key]?.isEmpty == true { places[key] = nil }
+  }
+}

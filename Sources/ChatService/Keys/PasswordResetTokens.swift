@@ -1,0 +1,47 @@
+import ChatPrimitives
+import Crypto
+
+/// What a token that resets a password says.
+struct PasswordReset: Hashable {
+  let user: UserID
+  /// Of the credential that it may replace; zero where there is none.
+  let version: UInt32
+  let expiresAt: Timestamp
+}
+
+/// Tokens that reset passwords. Each says whose password, which version of it and until when, under an HMAC of the
+/// server's key: nothing is kept, and a token is used up by the new version that it makes.
+struct PasswordResetTokens {
+  /// Tells these tokens from others at a glance, in logs and in secret scanners.
+  static let prefix = "hsp_"
+  private static let bodyBytes = UUIDBytes.byteCount + MemoryLayout<UInt32>.size + MemoryLayout<Int64>.size
+
+  private let key: SymmetricKey
+
+  init(_ keys: ServerKeys) {
+    key = keys.key(for: "password-reset-token")
+  }
+
+  func token(for reset: PasswordReset) -> String {
+    var body = reset.user.uuid.bytes
+    withUnsafeBytes(of: reset.version.bigEndian) { body.append(contentsOf: $0) }
+    withUnsafeBytes(of: reset.expiresAt.milliseconds.bigEndian) { body.append(contentsOf: $0) }
+    return Self.prefix + Base64URL.encode(body + HMAC<SHA256>.authenticationCode(for: body, using: key))
+  }
+
+  /// - Returns: nil for what this server did not make.
+  func reset(in token: String) -> PasswordReset? {
+    guard token.hasPrefix(Self.prefix), let bytes = Base64URL.decode(String(token.dropFirst(Self.prefix.count))),
+      bytes.count == Self.bodyBytes + SHA256.byteCount
+    else { return nil }
+    let body = bytes.prefix(Self.bodyBytes)
+    guard
+      HMAC<SHA256>.isValidAuthenticationCode(bytes.dropFirst(Self.bodyBytes), authenticating: body, using: key),
+      let user = UUIDBytes(bytes: bytes[0..<16])
+    else { return nil }
+    let version = bytes[16..<20].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    let expiry = bytes[20..<28].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return PasswordReset(
+      user: UserID(user), version: version, expiresAt: Timestamp(milliseconds: Int64(bitPattern: expiry)))
+  }
+}

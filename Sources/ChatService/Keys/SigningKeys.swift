@@ -1,0 +1,31 @@
+package import ChatDomain
+package import Crypto
+import Synchronization
+
+/// The keys that access tokens are signed with. Each is made from the key file and its generation; which generation is
+/// in use, the log says. Holds durable facts only.
+package final class SigningKeys: Sendable {
+  private let keys: ServerKeys
+  private let state: Mutex<SigningKeyHistory>
+
+  package init(keys: ServerKeys, history: SigningKeyHistory = SigningKeyHistory()) {
+    self.keys = keys
+    state = Mutex(history)
+  }
+
+  package var history: SigningKeyHistory { state.withLock { $0 } }
+
+  /// The seed of an Ed25519 key pair.
+  package func seed(of generation: UInt32) -> SymmetricKey {
+    let purpose = "access-token-signing"
+    return keys.key(for: generation == SigningKeyHistory.first ? purpose : "\(purpose)-\(generation)")
+  }
+
+  func take(_ events: [RecordedEvent]) {
+    for recorded in events {
+      if case .server(.signingKeyRotated(let generation)) = recorded.event {
+        state.withLock { $0.rotate(to: generation, at: recorded.stamp) }
+      }
+    }
+  }
+}

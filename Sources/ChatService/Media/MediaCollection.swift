@@ -1,0 +1,52 @@
+import ChatProjections
+import Foundation
+package import Logging
+import MediaFiles
+
+extension ChatService {
+  /// Removes the uploads that are old enough and that nothing refers to; none while somebody is about to.
+  /// - Returns: how many contents were removed.
+  @discardableResult
+  package func collectMedia() async throws -> Int {
+    try await media.collect(now: Int(Date().timeIntervalSince1970)) { contents in
+      try await self.unusedMedia(contents)
+    }
+  }
+
+  /// Of these contents the ones that nothing refers to, as of now.
+  private func unusedMedia(_ contents: Set<ContentHash>) async throws -> Set<ContentHash> {
+    Set(try await mediaRows { try $0.unused(contents.map(\.bytes)) }.compactMap { ContentHash($0) })
+  }
+}
+
+/// Collects unreferenced uploads at the start and then at intervals, until it is stopped.
+package struct MediaCollection: Sendable {
+  /// Of the age at which uploads are collected, the part that passes between two rounds, within these bounds: an hour
+  /// for a day.
+  private static let roundsPerAge = 24
+  private static let intervalSeconds = 1...3600
+
+  private let task: Task<Void, Never>
+
+  package init(of chat: ChatService, logger: Logger) {
+    let wanted = chat.media.settings.unreferencedSeconds / Self.roundsPerAge
+    let interval = min(max(wanted, Self.intervalSeconds.lowerBound), Self.intervalSeconds.upperBound)
+    task = Task {
+      while !Task.isCancelled {
+        do {
+          try await chat.collectMedia()
+        } catch {
+          if Task.isCancelled { return }
+          logger.warning("unreferenced uploads were not collected", metadata: ["error": "\(error)"])
+        }
+        try? await Task.sleep(for: .seconds(interval))
+      }
+    }
+  }
+
+  /// Returns when no round is under way any more.
+  package func stop() async {
+    task.cancel()
+    await task.value
+  }
+}

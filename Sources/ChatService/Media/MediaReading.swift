@@ -1,0 +1,52 @@
+package import ChatDomain
+package import ChatPrimitives
+package import ChatProjections
+import EventStore
+package import MediaFiles
+
+extension ChatService {
+  /// A medium and its bytes.
+  /// - Parameter user: who asks; nil for a service.
+  /// - Throws: the rejection `mediaNotFound` when the user may not see it, and when its bytes are gone.
+  package func media(
+    _ id: MediaID, for user: UserID?
+  ) async throws(ServiceError) -> (row: MediaRow, file: StoredFile) {
+    let (row, hash) = try await visibleMedia(id, for: user)
+    guard let file = try await failing({ try await self.media.open(hash) }) else { throw .rejected(.mediaNotFound) }
+    return (row, file)
+  }
+
+  /// A small image of a medium.
+  /// - Parameter width: in pixels.
+  package func thumbnail(
+    of id: MediaID, width: Int, for user: UserID?
+  ) async throws(ServiceError) -> (row: MediaRow, thumbnail: Thumbnail) {
+    let (row, hash) = try await visibleMedia(id, for: user)
+    let content = row.content
+    let size = content.width.flatMap { width in content.height.map { ImageSize(width: width, height: $0) } }
+    let thumbnail = try await failing {
+      try await self.media.thumbnail(of: hash, type: content.contentType, size: size, width: width)
+    }
+    guard let thumbnail else { throw .rejected(.mediaNotFound) }
+    return (row, thumbnail)
+  }
+
+  /// Whether the programs that thumbnails are made with are there.
+  package var makesThumbnails: Bool { media.makesThumbnails }
+
+  private func visibleMedia(_ id: MediaID, for user: UserID?) async throws(ServiceError) -> (MediaRow, ContentHash) {
+    guard let row = try await mediaRows({ try $0.media(id, for: user) }), let hash = ContentHash(row.content.hash)
+    else { throw .rejected(.mediaNotFound) }
+    return (row, hash)
+  }
+
+  func mediaRows<T: Sendable>(
+    _ body: @escaping @Sendable (MediaQueries) throws -> T
+  ) async throws(ServiceError) -> T {
+    let head = store.head
+    return try await failing {
+      try await self.views.media.wait(for: head)
+      return try await self.views.media.read(body)
+    }
+  }
+}

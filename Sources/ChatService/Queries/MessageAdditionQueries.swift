@@ -1,0 +1,50 @@
+import ChatDomain
+package import ChatPrimitives
+package import ChatProjections
+import EventStore
+
+/// What hangs from messages: who reacted, earlier texts, pins, threads.
+extension ChatService {
+  package func reactions(
+    to message: MessageID, of room: RoomID, for user: UserID, after cursor: LogPosition?, limit: Int
+  ) async throws(ServiceError) -> ReactionPage {
+    let place = try await facts(of: message, in: room, for: user).place
+    let page = try await timeline {
+      try $0.reactions(to: place, of: room, for: user, after: cursor, limit: limit)
+    }
+    guard let page else { throw .rejected(.roomNotFound) }
+    return page
+  }
+
+  package func history(
+    of message: MessageID, in room: RoomID, for user: UserID, after cursor: LogPosition?, limit: Int
+  ) async throws(ServiceError) -> MessageHistoryPage {
+    let place = try await facts(of: message, in: room, for: user).place
+    let page = try await timeline { try $0.history(of: place, in: room, for: user, after: cursor, limit: limit) }
+    guard let page else { throw .rejected(.roomNotFound) }
+    return page
+  }
+
+  /// The newest pin first.
+  package func pins(
+    of room: RoomID, for user: UserID
+  ) async throws(ServiceError) -> (pins: [PinRow], nicknames: [UserID: String]) {
+    guard let found = try await timeline({ try $0.pins(of: room, for: user) }) else { throw .rejected(.roomNotFound) }
+    return found
+  }
+
+  /// The threads that the user follows, the latest reply first, each with its root.
+  package func followedThreads(
+    of user: UserID, after cursor: LogPosition?, limit: Int
+  ) async throws(ServiceError) -> (
+    threads: [(FollowedThread, root: ShownMessage)], nicknames: [UserID: String], next: LogPosition?
+  ) {
+    let page = try await rooms { try $0.followedThreads(of: user, after: cursor, limit: limit) }
+    return try await timeline { timeline in
+      let threads = try page.threads.compactMap { thread in
+        try timeline.shown(at: .room(thread.root), of: thread.room, for: user).map { (thread, root: $0) }
+      }
+      return (threads, try timeline.nicknames(on: threads.map(\.root)), page.next)
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package import ChatDomain
+package import ChatPrimitives
+package import ChatProjections
+
+extension ChatService {
+  package func preferences(of user: UserID) async throws(ServiceError) -> UserPreferences {
+    guard let preferences = try await accounts({ try $0.preferences(of: user) }) else {
+      throw .rejected(.userNotFound)
+    }
+    return preferences
+  }
+
+  /// Who has read up to where, as far as the user may see it.
+  package func receipts(
+    of room: RoomID, for user: UserID, after cursor: LogPosition?, limit: Int
+  ) async throws(ServiceError) -> ReceiptPage {
+    let page: ReceiptPage? = try await rooms { rooms in
+      guard try rooms.member(user, of: room) != nil else { return nil }
+      return try rooms.receipts(of: room, for: user, after: cursor, limit: limit)
+    }
+    guard let page else { throw .rejected(.roomNotFound) }
+    return page
+  }
+
+  // MARK: Scheduled messages
+
+  /// The user's own in one room, the earliest time first.
+  package func scheduledMessages(of user: UserID, in room: RoomID) async throws(ServiceError) -> [ScheduledRow] {
+    let rows: [ScheduledRow]? = try await rooms { rooms in
+      guard try rooms.member(user, of: room) != nil else { return nil }
+      return try rooms.scheduledMessages(of: user, in: room)
+    }
+    guard let rows else { throw .rejected(.roomNotFound) }
+    return rows
+  }
+
+  package func scheduledMessage(
+    _ message: MessageID, of room: RoomID, for user: UserID
+  ) async throws(ServiceError) -> ScheduledRow {
+    let found: Result<ScheduledRow, Rejection> = try await rooms { rooms in
+      guard try rooms.member(user, of: room) != nil else { return .failure(.roomNotFound) }
+      guard let row = try rooms.scheduledMessage(message, of: room), row.message.author == user else {
+        return .failure(.scheduledMessageNotFound)
+      }
+      return .success(row)
+    }
+    do {
+      return try found.get()
+    } catch {
+      throw .rejected(error)
+    }
+  }
+
+  /// The user's own in all rooms, in the order in which they were scheduled. Rooms that the user has left are among
+  /// them: their messages will fail, and their author should see that.
+  package func scheduledMessages(
+    of user: UserID, after cursor: LogPosition?, limit: Int
+  ) async throws(ServiceError) -> ScheduledPage {
+    try await rooms { try $0.scheduledMessages(of: user, after: cursor, limit: limit) }
+  }
+}

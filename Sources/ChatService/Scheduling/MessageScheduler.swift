@@ -1,0 +1,156 @@
+package import ChatDomain
+package import ChatPrimitives
+import ChatProjections
+package import Logging
+
+/// Sends scheduled messages at their time: what is due when the server starts, too.
+///
+/// That each is sent once is not its care: the writer sends what still waits, and then it waits no more.
+package final class MessageScheduler: Sendable {
+  /// The longest sleep, so that a clock that was set is noticed, in milliseconds.
+  private static let longestSleepMilliseconds: Int64 = 60_000
+
+  private enum Event: Sendable {
+    case started
+    case scheduled(Timestamp)
+    /// The alarm of that number rang.
+    case woke(Int)
+    case stop
+  }
+
+  private let post: AsyncStream<Event>.Continuation
+  private let running: Task<Void, Never>
+
+  /// Starts at once.
+  /// - Parameters:
+  ///   - now: another clock than the service's.
+  ///   - sleep: returns after so many milliseconds, or throws when its task is cancelled.
+  package init(
+    _ chat: ChatService, logger: Logger, now: (@Sendable () -> Timestamp)? = nil,
+    sleep: @escaping @Sendable (Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
+  ) {
+    let (mailbox, post) = AsyncStream<Event>.makeStream()
+    self.post = post
+    chat.bell.connect { post.yield(.scheduled($0)) }
+    post.yield(.started)
+    running = Task {
+      await Loop(chat: chat, logger: logger, now: now ?? chat.now, sleep: sleep, post: post).run(mailbox)
+    }
+  }
+
+  /// Sends nothing more, and returns when what is under way is done. Before the log takes no more events.
+  package func stop() async {
+    post.yield(.stop)
+    await running.value
+  }
+
+  // MARK: - The loop
+
+  private struct Loop {
+    let chat: ChatService
+    let logger: Logger
+    let now: @Sendable () -> Timestamp
+    let sleep: @Sendable (Int64) async throws -> Void
+    let post: AsyncStream<Event>.Continuation
+    private var plan = SchedulePlan()
+    private var alarm: Alarm?
+    private var alarmsSet = 0
+
+    /// What wakes the loop: there is one at most.
+    private struct Alarm {
+      let number: Int
+      let time: Timestamp
+      let sleeper: Task<Void, Never>
+    }
+
+    init(
+      chat: ChatService, logger: Logger, now: @escaping @Sendable () -> Timestamp,
+      sleep: @escaping @Sendable (Int64) async throws -> Void, post: AsyncStream<Event>.Continuation
+    ) {
+      self.chat = chat
+      self.logger = logger
+      self.now = now
+      self.sleep = sleep
+      self.post = post
+    }
+
+    consuming func run(_ mailbox: AsyncStream<Event>) async {
+      var loop = self
+      for await event in mailbox {
+        switch event {
+        case .started: break
+        case .scheduled(let time): loop.plan.scheduled(for: time)
+        // One that was replaced may have rung all the same.
+        case .woke(let number): if loop.alarm?.number == number { loop.alarm = nil }
+        case .stop:
+          loop.alarm?.sleeper.cancel()
+          await loop.alarm?.sleeper.value
+          return
+        }
+        await loop.perform()
+      }
+    }
+
+    /// Does all that there is to do now, and sees that it is woken for the rest.
+    private mutating func perform() async {
+      while true {
+        switch plan.action(at: now()) {
+        case .look: await look()
+        case .send(let due): await send(due)
+        case .sleep(let time): return setAlarm(time)
+        case .rest: return
+        }
+      }
+    }
+
+    private mutating func look() async {
+      let time = now()
+      do throws(ServiceError) {
+        let found = try await chat.rooms { try $0.dueMessages(at: time, limit: SchedulePlan.portion) }
+        plan.found(found, at: now())
+      } catch {
+        logger.warning("what is scheduled could not be read yet", metadata: ["error": "\(error)"])
+        plan.failed(at: now())
+      }
+    }
+
+    /// All of it is queued in its order and becomes durable together.
+    private mutating func send(_ due: [DueMessage]) async {
+      let chunk = await BulkStream(chat: chat).enqueue(due.map { chat.sendScheduled($0) })
+      var refused: Set<DueMessage> = []
+      for (message, result) in zip(due, await chunk.results()) {
+        switch result {
+        case .success: break
+        case .failure(.rejected(let rejection)):
+          refused.insert(message)
+          logger.debug(
+            "a scheduled message was not sent now", metadata: Self.place(message, because: "\(rejection.rawValue)"))
+        case .failure(let error):
+          logger.warning("scheduled messages could not be sent yet", metadata: Self.place(message, because: "\(error)"))
+          return plan.failed(at: now())
+        }
+      }
+      plan.sent(refused: refused)
+    }
+
+    private static func place(_ message: DueMessage, because reason: String) -> Logger.Metadata {
+      ["room": "\(message.room)", "message": "\(message.id)", "reason": "\(reason)"]
+    }
+
+    /// An earlier alarm takes the place of a later one.
+    private mutating func setAlarm(_ time: Timestamp) {
+      let now = now()
+      let wake = min(time, now.adding(milliseconds: longestSleepMilliseconds))
+      guard alarm.map({ wake < $0.time }) ?? true else { return }
+      alarm?.sleeper.cancel()
+      alarmsSet += 1
+      let (number, post, sleep) = (alarmsSet, post, sleep)
+      let milliseconds = max(wake.milliseconds - now.milliseconds, 1)
+      let sleeper = Task {
+        do { try await sleep(milliseconds) } catch { return }
+        post.yield(.woke(number))
+      }
+      alarm = Alarm(number: number, time: wake, sleeper: sleeper)
+    }
+  }
+}

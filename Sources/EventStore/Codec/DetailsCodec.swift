@@ -1,0 +1,40 @@
+package import ChatDomain
+package import ChatPrimitives
+import Foundation
+import SwiftProtobuf
+
+/// A message's details as bytes, in the form that they have in the log: what a read model keeps of them in one column.
+package enum DetailsCodec {
+  package static func encode(_ details: MessageDetails) throws -> [UInt8] {
+    try Hansard_V1_MessageDetails.with(details).serializedBytes()
+  }
+
+  /// - Throws: a `DetailsError`, or what `SwiftProtobuf` finds wrong.
+  package static func decode(_ bytes: [UInt8]) throws -> MessageDetails {
+    let body = try Hansard_V1_MessageDetails(serializedBytes: bytes)
+    return MessageDetails(
+      replyTo: try id(body.replyTo), mentions: try mentions(body.mentions),
+      attachments: try body.attachments.map { attachment in
+        guard let media: MediaID = try id(attachment.mediaID) else { throw DetailsError.missingMedia }
+        return Attachment(
+          media: media, content: Media(attachment.content), name: attachment.hasName ? attachment.name : nil)
+      },
+      custom: body.hasCustom ? CustomPart(type: body.custom.type, body: body.custom.body) : nil)
+  }
+
+  private static func mentions(_ body: Hansard_V1_Mentions) throws -> Mentions {
+    Mentions(users: try body.users.compactMap { try id($0) }, everyone: body.everyone)
+  }
+
+  private static func id<Entity>(_ bytes: Data) throws -> ID<Entity>? {
+    if bytes.isEmpty { return nil }
+    guard let uuid = UUIDBytes(bytes: Array(bytes)) else { throw DetailsError.malformedID(bytes: bytes.count) }
+    return ID(uuid)
+  }
+}
+
+/// What can be wrong with a message's details in a read model.
+package enum DetailsError: Error, Sendable, Hashable {
+  case missingMedia
+  case malformedID(bytes: Int)
+}

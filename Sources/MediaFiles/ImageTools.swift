@@ -1,0 +1,92 @@
+import Foundation
+import SystemPackage
+
+/// libvips's command-line programs, each run in a process of its own.
+struct ImageTools: Sendable {
+  /// Programs that run at once.
+  private static let processes = 2
+  /// Images that wait for one; beyond it a request is refused as busy.
+  private static let waitingLimit = 64
+
+  /// What is looked for in `PATH`; Debian's packages libvips-tools and util-linux have them.
+  private static let names = (header: "vipsheader", thumbnail: "vipsthumbnail", limiter: "prlimit")
+
+  private let header: FilePath
+  private let thumbnail: FilePath
+  private let process: ConfinedProcess
+  private let slots = Slots(processes, waitingLimit: waitingLimit)
+  /// For the headers of uploads, so that images that take long to decode hold up no upload.
+  private let headerSlots = Slots(1, waitingLimit: waitingLimit)
+
+  /// - Parameter path: directories, separated by colons.
+  /// - Returns: nil when one of the programs is missing.
+  init?(in path: String) {
+    func find(_ name: String) -> FilePath? {
+      path.split(separator: ":").map { "\($0)/\(name)" }
+        .first { FileManager.default.isExecutableFile(atPath: $0) }.map { FilePath($0) }
+    }
+    guard let header = find(Self.names.header), let thumbnail = find(Self.names.thumbnail),
+      let limiter = find(Self.names.limiter)
+    else { return nil }
+    self.header = header
+    self.thumbnail = thumbnail
+    process = ConfinedProcess(limiter: limiter)
+  }
+
+  /// What a header is read for.
+  enum Use: Sendable {
+    case upload
+    case thumbnail
+  }
+
+  /// How large the image is shown, by its header; nil when it is none.
+  func size(of path: String, for use: Use) async throws -> ImageSize? {
+    let slots =
+      switch use {
+      case .upload: headerSlots
+      case .thumbnail: slots
+      }
+    let output = try await slots.run { try await process.output(of: header, ["-a", "stdin"], reading: path) }
+    return output.flatMap { ImageSize(header: String(decoding: $0, as: UTF8.self)) }
+  }
+
+  /// The image made smaller: to fit a box, never made larger, turned as its camera says, without what the camera wrote
+  /// into it. Downsampled while it is decoded where the format can.
+  /// - Returns: nil when it cannot be decoded within the limits.
+  func thumbnail(of path: String, width: Int, as format: ThumbnailFormat) async throws -> [UInt8]? {
+    let box = "\(width)x\(width * ThumbnailFormat.heightPerWidth)>"
+    let arguments = ["stdin", "--size", box, "-o", format.output]
+    let output = try await slots.run { try await process.output(of: thumbnail, arguments, reading: path) }
+    return output.flatMap { format.cleaned($0) }
+  }
+}
+
+/// In pixels, as it is to be shown.
+package struct ImageSize: Sendable, Hashable {
+  package let width: UInt32
+  package let height: UInt32
+
+  package init(width: UInt32, height: UInt32) {
+    self.width = width
+    self.height = height
+  }
+
+  /// Reads what `vipsheader -a` prints: a line `name: value` for each field, width and height first. What the image
+  /// brings along stands behind them.
+  init?(header: String) {
+    var fields: [Substring: Substring] = [:]
+    for line in header.split(separator: "\n") {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      guard parts.count == 2, fields[parts[0]] == nil else { continue }
+      fields[parts[0]] = parts[1].drop { $0 == " " }
+    }
+    guard let width = fields["width"].flatMap({ UInt32($0) }), let height = fields["height"].flatMap({ UInt32($0) }),
+      width > 0, height > 0
+    else { return nil }
+    // EXIF's orientations from 5 to 8 lie on their side (TIFF 6.0, section 8, Orientation).
+    let isTurned = fields["orientation"].flatMap { Int($0) }.map { (5...8).contains($0) } ?? false
+    self.init(width: isTurned ? height : width, height: isTurned ? width : height)
+  }
+
+  package var pixels: UInt64 { UInt64(width) * UInt64(height) }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Glibc
+
+/// The media directory: `incoming/` for what is not whole yet, `thumbnails/` for what can be made again, and for each
+/// content a file `ab/cdef…`, named by its hash. Every function blocks on the disk.
+package struct MediaFolder: Sendable, Hashable {
+  /// Nobody but the owner reads what people have sent each other.
+  private static let directoryMode: mode_t = 0o700
+  static let fileMode: mode_t = 0o600
+
+  package let path: String
+
+  package var incoming: String { path + "/incoming" }
+  package var thumbnails: String { path + "/thumbnails" }
+
+  /// Makes what is missing, and removes what a crash left unfinished.
+  package init(opening path: String) throws(MediaError) {
+    self.path = path
+    for directory in [path, incoming, thumbnails] { try Self.makeDirectory(directory) }
+    try Self.sync(path)
+    try Self.sync((path as NSString).deletingLastPathComponent)
+    for name in try Self.entries(of: incoming) { try Self.remove(incoming + "/" + name) }
+  }
+
+  // MARK: - Places
+
+  package func file(_ hash: ContentHash) -> String { path + "/" + Self.relative(hash.hex) }
+
+  /// - Parameter suffix: tells one thumbnail of a content from another; with the file name's extension.
+  func thumbnail(_ hash: ContentHash, _ suffix: String) -> String {
+    thumbnails + "/" + Self.relative(hash.hex) + suffix
+  }
+
+  func freshIncoming() -> String { incoming + "/" + UUID().uuidString.lowercased() }
+
+  private static func relative(_ hex: String) -> String { hex.prefix(2) + "/" + hex.dropFirst(2) }
+
+  // MARK: - Contents
+
+  package func holds(_ hash: ContentHash) -> Bool { access(file(hash), F_OK) == 0 }
+
+  /// The names of the directories that contents lie in.
+  func shelves() throws(MediaError) -> [String] {
+    try Self.entries(of: path).filter { name in name.utf8.count == 2 }.sorted()
+  }
+
+  /// The contents of one of the `shelves` that were last put there before a time, in seconds since 1970.
+  func contents(of shelf: String, olderThan time: time_t) throws(MediaError) -> [ContentHash] {
+    try Self.entries(of: path + "/" + shelf).compactMap { name in
+      var status = stat()
+      guard let hash = ContentHash(hex: shelf + name), stat(file(hash), &status) == 0, status.st_mtim.tv_sec < time
+      else { return nil }
+      return hash
+    }
+  }
+
+  /// Puts a whole and synced file in its place, for good. One of the same content that is there is replaced, and so
+  /// counts as new again.
+  func place(_ source: String, as hash: ContentHash) throws(MediaError) {
+    try Self.put(source, at: file(hash))
+  }
+
+  /// Puts a file into a directory that is made if it is missing, and syncs the names that change.
+  static func put(_ source: String, at destination: String) throws(MediaError) {
+    let directory = (destination as NSString).deletingLastPathComponent
+    if access(directory, F_OK) != 0 {
+      try makeDirectory(directory)
+      try sync((directory as NSString).deletingLastPathComponent)
+    }
+    guard rename(source, destination) == 0 else { throw failure("cannot be put in its place", destination) }
+    try sync(directory)
+  }
+
+  // MARK: - Files
+
+  static func remove(_ path: String) throws(MediaError) {
+    guard unlink(path) == 0 || errno == ENOENT else { throw failure("cannot be removed", path) }
+  }
+
+  static func sync(_ path: String) throws(MediaError) {
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("cannot be opened", path) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw failure("cannot be synced", path) }
+  }
+
+  private static func makeDirectory(_ path: String) throws(MediaError) {
+    guard mkdir(path, directoryMode) == 0 || errno == EEXIST else { throw failure("cannot be made", path) }
+  }
+
+  private static func entries(of directory: String) throws(MediaError) -> [String] {
+    do {
+      return try FileManager.default.contentsOfDirectory(atPath: directory)
+    } catch {
+      throw .failed("\(directory) cannot be read: \(error)")
+    }
+  }
+
+  /// By `errno`, so to be called before anything else sets it.
+  static func failure(_ what: String, _ path: String) -> MediaError {
+    let number = errno
+    if number == ENOSPC || number == EDQUOT { return .storageFull }
+    return .failed("\(path) \(what): \(String(cString: strerror(number)))")
+  }
+}

@@ -1,0 +1,143 @@
+import ChatPrimitives
+import Glibc
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Names one thumbnail of one content.
+struct ThumbnailKey: Sendable, Hashable {
+  let content: ContentHash
+  /// One of `Limits.thumbnailWidths`.
+  let width: Int
+  let format: ThumbnailFormat
+
+  /// Every one that a content can have.
+  static func all(of content: ContentHash) -> [ThumbnailKey] {
+    Limits.thumbnailWidths.flatMap { width in
+      ThumbnailFormat.allCases.map { ThumbnailKey(content: content, width: width, format: $0) }
+    }
+  }
+}
+
+extension MediaFolder {
+  func thumbnail(_ key: ThumbnailKey) -> String {
+    thumbnail(key.content, "-\(key.width).\(key.format.fileExtension)")
+  }
+
+  /// Is there when the content could not be decoded. Empty.
+  func undecodable(_ content: ContentHash) -> String { thumbnail(content, "-undecodable") }
+}
+
+/// A thumbnail, ready to be sent.
+package struct Thumbnail: Sendable {
+  package let file: StoredFile
+  package let contentType: String
+  /// The box's, of `Limits.thumbnailWidths`.
+  package let width: Int
+}
+
+extension MediaStore {
+  /// A thumbnail of an image, from the cache or made now. Requests for the same one at the same time wait for the same
+  /// process; one that goes away leaves it to the others.
+  ///
+  /// - Parameters:
+  ///   - type: the content's.
+  ///   - size: the image's, when it is known.
+  ///   - width: in pixels; rounded up to one of `Limits.thumbnailWidths`.
+  /// - Returns: nil when the content is not there.
+  package func thumbnail(
+    of hash: ContentHash, type: String, size: ImageSize?, width: Int
+  ) async throws -> Thumbnail? {
+    guard ContentType.isImage(type) else { throw MediaError.imageUndecodable }
+    guard let tools else { throw MediaError.thumbnailsUnavailable }
+    guard let step = Limits.thumbnailWidths.first(where: { $0 >= width }) ?? Limits.thumbnailWidths.last else {
+      throw MediaError.imageUndecodable
+    }
+    let key = ThumbnailKey(content: hash, width: step, format: ThumbnailFormat(of: type))
+    guard try await onDisk({ [folder] in folder.holds(hash) }) else { return nil }
+    let cached = try await onDisk { [folder, pool] in try StoredFile(folder.thumbnail(key), pool) }
+    let file: StoredFile
+    if let cached {
+      file = cached
+    } else {
+      let isUndecodable = try await onDisk { [folder] in access(folder.undecodable(hash), F_OK) == 0 }
+      guard !isUndecodable else { throw MediaError.imageUndecodable }
+      file = try await rendered(key, size, by: tools).value
+    }
+    return Thumbnail(file: file, contentType: key.format.contentType, width: step)
+  }
+
+  /// The one task that makes this thumbnail.
+  private func rendered(_ key: ThumbnailKey, _ size: ImageSize?, by tools: ImageTools) -> Task<StoredFile, any Error> {
+    rendering.withLock { tasks in
+      if let task = tasks[key] { return task }
+      let task = Task {
+        defer { self.rendering.withLock { $0[key] = nil } }
+        return try await self.render(key, size, by: tools)
+      }
+      tasks[key] = task
+      return task
+    }
+  }
+
+  private func render(_ key: ThumbnailKey, _ known: ImageSize?, by tools: ImageTools) async throws -> StoredFile {
+    let source = folder.file(key.content)
+    // The header first: what it announces tells whether the rest is looked at.
+    let size: ImageSize? = if let known { known } else { try await tools.size(of: source, for: .thumbnail) }
+    guard let size else { try await undecodable(key.content) }
+    guard size.pixels <= UInt64(Limits.imagePixels) else { throw MediaError.imageTooLarge }
+    guard let bytes = try await tools.thumbnail(of: source, width: key.width, as: key.format) else {
+      try await undecodable(key.content)
+    }
+    let file = try await onDisk { [folder, pool] in
+      let temporary = try folder.synced(bytes)
+      do {
+        // Opened first: the content may be collected, and its thumbnails with it, as soon as this one is in its place.
+        let file = try StoredFile(temporary, pool)
+        try folder.put(temporary, at: folder.thumbnail(key), besides: key.content)
+        return file
+      } catch {
+        try? MediaFolder.remove(temporary)
+        throw error
+      }
+    }
+    guard let file else { throw MediaError.failed("a thumbnail went missing") }
+    return file
+  }
+
+  /// Remembers that the content cannot be decoded: who asks again and again must not hold the processes for as long as
+  /// each attempt may take. Forgotten with the content.
+  private func undecodable(_ content: ContentHash) async throws -> Never {
+    try await onDisk { [folder] in
+      let temporary = try folder.synced([])
+      do {
+        try folder.put(temporary, at: folder.undecodable(content), besides: content)
+      } catch {
+        try? MediaFolder.remove(temporary)
+        throw error
+      }
+    }
+    throw MediaError.imageUndecodable
+  }
+}
+
+extension MediaFolder {
+  /// A new file of these bytes, on the disk before it has its name in the cache: a crash leaves no half of it there.
+  fileprivate func synced(_ bytes: [UInt8]) throws(MediaError) -> String {
+    var file = try IncomingFile(in: self, limit: bytes.count)
+    do {
+      try file.write(ByteBuffer(bytes: bytes))
+      try file.close()
+      return file.path
+    } catch {
+      file.discard()
+      throw error
+    }
+  }
+
+  /// Puts what was made of a content in its place; a content that went meanwhile must not leave it behind.
+  fileprivate func put(_ source: String, at destination: String, besides content: ContentHash) throws(MediaError) {
+    try Self.put(source, at: destination)
+    if !holds(content) { try Self.remove(destination) }
+  }
+}

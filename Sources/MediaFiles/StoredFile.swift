@@ -1,0 +1,65 @@
+import Glibc
+package import NIOCore
+import NIOPosix
+
+/// A file of the media directory, open for reading. It can be read to its end also when it is removed meanwhile.
+package final class StoredFile: Sendable {
+  /// Bytes that are read, and held, at once.
+  private static let pieceBytes = 128 * 1024
+
+  /// In bytes.
+  package let size: Int
+  private let descriptor: Int32
+  private let path: String
+  private let pool: NIOThreadPool
+
+  /// Blocks on the disk.
+  /// - Returns: nil when there is no such file.
+  init?(_ path: String, _ pool: NIOThreadPool) throws(MediaError) {
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw MediaFolder.failure("cannot be opened", path)
+    }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_size >= 0 else {
+      let failure = MediaFolder.failure("cannot be looked at", path)
+      close(descriptor)
+      throw failure
+    }
+    size = Int(status.st_size)
+    self.descriptor = descriptor
+    self.path = path
+    self.pool = pool
+  }
+
+  deinit { close(descriptor) }
+
+  /// Hands the bytes of a range to `take`, piece by piece, each when the one before was taken. The disk is waited for
+  /// off the pool of tasks.
+  package func read(_ range: Range<Int>, _ take: (ByteBuffer) async throws -> Void) async throws {
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let (from, count) = (offset, min(Self.pieceBytes, range.upperBound - offset))
+      let piece = try await pool.runIfActive { try self.piece(at: from, count: count) }
+      offset += piece.readableBytes
+      try await take(piece)
+    }
+  }
+
+  private func piece(at offset: Int, count: Int) throws(MediaError) -> ByteBuffer {
+    var buffer = ByteBufferAllocator().buffer(capacity: count)
+    var result = 0
+    repeat {
+      result = buffer.withUnsafeMutableWritableBytes { bytes in
+        pread(descriptor, bytes.baseAddress, min(bytes.count, count), off_t(offset))
+      }
+    } while result < 0 && errno == EINTR
+    guard result > 0 else {
+      throw result < 0
+        ? MediaFolder.failure("cannot be read", path) : .failed("\(path) is shorter than it was")
+    }
+    buffer.moveWriterIndex(forwardBy: result)
+    return buffer
+  }
+}

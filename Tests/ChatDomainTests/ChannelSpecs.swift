@@ -1,0 +1,180 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@Suite("Channels")
+struct ChannelSpecs {
+  private let newcomer: UserID = id(60)
+
+  /// Of carol, with bob and dave outside: in the workspace, bob is an administrator and dave a guest.
+  private func channel(isPublic: Bool = true, then later: [RoomEvent] = []) -> Given<RoomDecider> {
+    given(
+      RoomDecider.self,
+      [
+        .created(.channel(isPublic: isPublic, by: carol)), .memberJoined(carol, role: .owner, invite: nil),
+        .memberAdded(alice, role: .member), .inviteCreated(.giving()),
+      ] + later
+    ).with(.ofOffice(and: newcomer))
+  }
+
+  @Test("members of the workspace make channels, guests do not, and strangers learn nothing")
+  func creates() {
+    func creating(by user: UserID) -> Outcome<RoomDecider> {
+      given(RoomDecider.self, []).with(.ofOffice(and: newcomer)).when(.create(.channel(by: user)), by: .user(user))
+    }
+    for user in [alice, bob, carol] { creating(by: user).thenAccepted() }
+    creating(by: dave).thenRejected(.forbidden)
+    creating(by: newcomer).thenRejected(.workspaceNotFound)
+    given(RoomDecider.self, []).with(.ofOffice()).when(.create(.channel(by: nil)), by: .service()).thenAccepted()
+    given(RoomDecider.self, []).when(.create(.channel(by: nil)), by: .service()).thenRejected(.workspaceNotFound)
+  }
+
+  @Test("how many channels a workspace has", arguments: [(999, true), (1_000, false), (1_001, false)])
+  func count(count: UInt64, isAccepted: Bool) {
+    let rooms = (0..<count).map { (RoomID(UUIDBytes(high: 7, low: $0)), Room(.channel(), .at(1))) }
+    let outcome = given(RoomDecider.self, []).with(.ofOffice(rooms: Dictionary(uniqueKeysWithValues: rooms)))
+      .when(.create(.channel()), by: .user(alice))
+    if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyChannels) }
+  }
+
+  @Test("a public channel is open to members of its workspace, guests excepted; a private one to nobody")
+  func joins() {
+    channel().when(.join, by: .user(bob)).thenRecorded(.memberJoined(bob, role: .member, invite: nil))
+    channel().when(.join, by: .user(alice)).thenAlreadyDone(at: 3)
+    for user in [dave, newcomer] { channel().when(.join, by: .user(user)).thenRejected(.roomNotFound) }
+    for user in [bob, dave, newcomer] {
+      channel(isPublic: false).when(.join, by: .user(user)).thenRejected(.roomNotFound)
+    }
+    channel(then: [.memberBanned(bob)]).when(.join, by: .user(bob)).thenRejected(.banned)
+    channel(then: [.archived]).when(.join, by: .user(bob)).thenRejected(.roomArchived)
+  }
+
+  @Test("who joins a public channel that all have left owns it")
+  func inheritsEmptyChannel() {
+    channel(then: [.memberLeft(alice), .memberLeft(carol)]).when(.join, by: .user(bob))
+      .thenRecorded(.memberJoined(bob, role: .owner, invite: nil))
+  }
+
+  @Test("whatever the way, a channel takes in members of its workspace alone, guests too", arguments: [true, false])
+  func takesInMembers(isPublic: Bool) {
+    let channel = channel(isPublic: isPublic)
+    channel.when(.addMember(dave), by: .user(carol)).thenRecorded(.memberAdded(dave, role: .member))
+    channel.when(.acceptInvite(link), by: .user(dave)).thenAccepted()
+    channel.when(.join, by: .service(for: dave)).thenAccepted()
+    channel.when(.addMember(newcomer), by: .user(carol)).thenRejected(.workspaceMembersOnly)
+    channel.when(.acceptInvite(link), by: .user(newcomer)).thenRejected(.workspaceMembersOnly)
+    channel.when(.join, by: .service(for: newcomer)).thenRejected(.workspaceMembersOnly)
+  }
+
+  @Test("the workspace's administrators tend its public channels from outside, and neither read nor speak there")
+  func oversees() {
+    let tending: [RoomCommand] = [
+      .edit(RoomEdit(topic: "news")), .archive, .delete, .removeMember(alice), .ban(alice), .addMember(dave),
+      .silence(alice, until: noon), .createInvite(.giving(.administrator, id: id(31))),
+      .changeRole(alice, .administrator),
+    ]
+    for command in tending {
+      channel().when(command, by: .user(bob)).thenAccepted()
+      channel(isPublic: false).when(command, by: .user(bob)).thenRejected(.roomNotFound)
+      channel().when(command, by: .user(dave)).thenRejected(.roomNotFound)
+    }
+    // Over who owns the channel they have no power but that over the channel itself.
+    channel().when(.removeMember(carol), by: .user(bob)).thenRejected(.forbidden)
+    channel().when(.transfer(to: alice), by: .user(bob)).thenRejected(.roomNotFound)
+    for command: RoomCommand in [.send(by: bob), .mute(until: nil), .deleteMessage(hello, target: .of(carol, at: 6))] {
+      channel().when(command, by: .user(bob)).thenRejected(.roomNotFound)
+    }
+  }
+
+  @Test("as members of a public channel they count as administrators, of a private one as what they are there")
+  func overseesAsMember() {
+    channel().when(.edit(RoomEdit(name: "news")), by: .user(alice)).thenAccepted()
+    channel().when(.delete, by: .user(alice)).thenAccepted()
+    channel().when(.deleteMessage(hello, target: .of(carol, at: 6)), by: .user(alice)).thenAccepted()
+    let closed = channel(isPublic: false)
+    for command: RoomCommand in [
+      .edit(RoomEdit(name: "news")), .delete, .deleteMessage(hello, target: .of(carol, at: 6)),
+    ] {
+      closed.when(command, by: .user(alice)).thenRejected(.forbidden)
+    }
+  }
+
+  @Test("what they may do by the workspace's role they take on for no longer than they have it")
+  func raisesNobody() {
+    let joined = channel(then: [.memberJoined(bob, role: .member, invite: nil)])
+    joined.when(.changeRole(bob, .administrator), by: .user(bob)).thenRejected(.roleNotAllowed)
+    joined.when(.changeRole(bob, .member), by: .user(bob)).thenAccepted()
+    channel(then: [.memberJoined(bob, role: .administrator, invite: nil)])
+      .when(.changeRole(bob, .administrator), by: .user(bob)).thenAccepted()
+    channel().when(.changeRole(bob, .member), by: .user(bob)).thenRejected(.memberNotFound)
+  }
+
+  @Test("their invites give what they may give, for as long as they are administrators of the workspace")
+  func capsRole() {
+    for (role, given): (WorkspaceRole, Role) in [(.administrator, .administrator), (.member, .member)] {
+      var room = channel()
+      RoomDecider.evolve(&room.state, .inviteCreated(.giving(.administrator, id: id(31))), .at(9), by: bob)
+      room.directory.workspaces[office]?[bob] = role
+      room.when(.acceptInvite(id(31)), by: .user(dave))
+        .thenRecorded(.memberJoined(dave, role: given, invite: id(31)))
+    }
+  }
+
+  // MARK: With the workspace
+
+  private let general: RoomID = id(90)
+  private let secret: RoomID = id(91)
+  private let foreign: RoomID = id(92)
+
+  private var directory: TestDirectory {
+    let other = given(RoomDecider.self, [.created(.channel(of: id(81))), .memberAdded(alice, role: .member)])
+    let without = given(RoomDecider.self, [.created(.channel(by: bob)), .memberAdded(bob, role: .owner)])
+    var rooms: [RoomID: Room] = [:]
+    rooms[general] = channel().state.room
+    rooms[secret] = without.state.room
+    rooms[foreign] = other.state.room
+    return .ofOffice(rooms: rooms)
+  }
+
+  private func consequences(of event: WorkspaceEvent) -> [ChatEvent] {
+    WorkspaceDecider.consequences(of: [event], in: office, directory)
+  }
+
+  @Test("who leaves the workspace, or is put out, leaves its channels, and none of these stays without an owner")
+  func leavesWithWorkspace() {
+    #expect(consequences(of: .memberLeft(alice)) == [.room(general, .memberLeft(alice))])
+    #expect(consequences(of: .memberRemoved(alice)) == [.room(general, .memberRemoved(alice))])
+    #expect(
+      consequences(of: .memberRemoved(carol)) == [
+        .room(general, .memberRemoved(carol)), .room(general, .roleChanged(alice, .owner)),
+      ])
+    #expect(consequences(of: .memberLeft(bob)) == [.room(secret, .memberLeft(bob))])
+    #expect(consequences(of: .memberLeft(dave)).isEmpty)
+    #expect(consequences(of: .roleChanged(alice, .guest)).isEmpty)
+  }
+
+  /// A look at all members for each channel would be 100 million steps.
+  @Test(
+    "the largest departure: a thousand channels of one owner, each with a hundred thousand members",
+    .timeLimit(.minutes(1)))
+  func leavesManyChannels() {
+    var members: [UserID: Member] = [carol: Member(role: .owner, joined: .at(2), joinedOrdinal: 0, marker: 0)]
+    for number in 1..<UInt64(Limits.membersPerRoom) {
+      members[id(1000 + number)] = Member(role: .member, joined: .at(number + 2), joinedOrdinal: 0, marker: 0)
+    }
+    var room = Room(creationFingerprint: nil, created: .at(1), kind: .channel, name: "tea", members: members)
+    room.workspace = office
+    let channels = (0..<UInt64(Limits.channelsPerWorkspace)).map { (RoomID(UUIDBytes(high: 7, low: $0)), room) }
+    let facts = WorkspaceDecider.consequences(
+      of: [.memberLeft(carol)], in: office, TestDirectory.ofOffice(rooms: Dictionary(uniqueKeysWithValues: channels)))
+    // With the departure from the workspace itself this is the largest command that there is.
+    #expect(facts.count == 2 * Limits.channelsPerWorkspace)
+    #expect(
+      facts == channels.flatMap { [.room($0.0, .memberLeft(carol)), .room($0.0, .roleChanged(id(1001), .owner))] })
+  }
+
+  @Test("the channels go with the workspace")
+  func goesWithWorkspace() {
+    #expect(consequences(of: .deleted) == [.room(general, .deleted), .room(secret, .deleted)])
+  }
+}

@@ -1,0 +1,248 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@Suite("What a message has beside its text")
+struct MessagePartSpecs {
+  private let room = given(RoomDecider.self, teaRoom)
+  private let photo = Media(hash: [1], contentType: "image/png", size: 3, width: 1, height: 1)
+
+  private func sending(
+    _ text: String = "hello", _ details: MessageDetails, _ context: SendingContext? = nil
+  ) -> Outcome<RoomDecider> {
+    room.when(.send(MessageContent(text: text, details: details), by: carol, context), by: .user(carol))
+  }
+
+  private func custom(_ type: String, _ body: String = "{}") -> MessageDetails {
+    MessageDetails(custom: CustomPart(type: type, body: body))
+  }
+
+  @Test("a text may be missing where there is an attachment or a custom part, and nowhere else")
+  func emptyText() {
+    let attachment = Attachment(media: id(1), content: photo, name: nil)
+    sending("", MessageDetails(attachments: [attachment])).thenAccepted()
+    sending("", custom("order.shipped")).thenAccepted()
+    sending("", MessageDetails(mentions: Mentions(everyone: true))).thenRejected(.emptyText)
+    sending(String(repeating: "x", count: 16_385), custom("order.shipped")).thenRejected(.textTooLong)
+  }
+
+  @Test("an edit may take the text away where something else stands, and nowhere else")
+  func emptyEdit() {
+    var photo = MessageFacts.of(carol, at: 6)
+    photo.hasParts = true
+    room.when(.editMessage(hello, .plain(""), target: photo), by: .user(carol))
+      .thenRecorded(.messageEdited(hello, at: .room(1), .plain("")))
+    room.when(.editMessage(hello, .plain(""), target: .of(carol, at: 6)), by: .user(carol)).thenRejected(.emptyText)
+    let long = MessageEdit.plain(String(repeating: "x", count: 16_385))
+    room.when(.editMessage(hello, long, target: photo), by: .user(carol)).thenRejected(.textTooLong)
+
+    let captioned = ScheduledMessage(
+      author: carol, content: MessageContent(text: "look", details: custom("order.shipped")),
+      sendAt: noon.adding(milliseconds: 60_000))
+    given(RoomDecider.self, teaRoom + [.messageScheduled(hello, captioned)])
+      .when(.reschedule(text: ""), by: .user(carol)).thenAccepted()
+    given(RoomDecider.self, teaRoom + [.messageScheduled(hello, .saying())])
+      .when(.reschedule(text: ""), by: .user(carol)).thenRejected(.emptyText)
+  }
+
+  @Test(
+    "how many users a message calls", arguments: [(49, nil), (50, nil), (51, .tooManyMentions)] as [(Int, Rejection?)])
+  func mentions(count: Int, rejection: Rejection?) {
+    let users: [UserID] = (0..<UInt64(count)).map { id(1000 + $0) }
+    sending("hello", MessageDetails(mentions: Mentions(users: users))).then(rejection)
+    let sent = MessageFacts.of(carol, at: 6)
+    room.when(
+      .editMessage(hello, MessageEdit(text: "hello", mentions: Mentions(users: users)), target: sent), by: .user(carol)
+    ).then(rejection)
+  }
+
+  @Test(
+    "how many files a message holds",
+    arguments: [(9, nil), (10, nil), (11, .tooManyAttachments)] as [(Int, Rejection?)])
+  func attachments(count: Int, rejection: Rejection?) {
+    let files = (0..<UInt64(count)).map { Attachment(media: id($0 + 1), content: photo, name: nil) }
+    sending("", MessageDetails(attachments: files)).then(rejection)
+  }
+
+  @Test(
+    "the length of a file's name, in bytes",
+    arguments: [(255, nil), (256, nil), (257, .attachmentNameTooLong)] as [(Int, Rejection?)])
+  func names(bytes: Int, rejection: Rejection?) {
+    let name = String(repeating: "n", count: bytes)
+    sending("", MessageDetails(attachments: [Attachment(media: id(1), content: photo, name: name)])).then(rejection)
+  }
+
+  @Test(
+    "the form of a custom type",
+    arguments: [
+      ("", .customTypeMalformed), ("a", nil), (String(repeating: "t", count: 127), nil),
+      (String(repeating: "t", count: 128), nil), (String(repeating: "t", count: 129), .customTypeMalformed),
+      ("a\u{7}", .customTypeMalformed), ("주문", nil),
+    ] as [(String, Rejection?)])
+  func customType(type: String, rejection: Rejection?) {
+    sending("", custom(type)).then(rejection)
+  }
+
+  @Test(
+    "the length of a custom body, in bytes",
+    arguments: [(65_535, nil), (65_536, nil), (65_537, .customBodyTooLong)] as [(Int, Rejection?)])
+  func customBody(bytes: Int, rejection: Rejection?) {
+    sending("", custom("a", "\"" + String(repeating: "b", count: bytes - 2) + "\"")).then(rejection)
+  }
+
+  @Test("a file that the author may not use is refused, save where the message stands already")
+  func missingMedia() {
+    let details = MessageDetails(attachments: [Attachment(media: id(1), content: photo, name: nil)])
+    let content = MessageContent(text: "look", details: details)
+    sending("look", details, SendingContext(lacksMedia: true)).thenRejected(.mediaNotFound)
+    let prior = MessageFacts.of(carol, content, at: 6)
+    let again = RoomCommand.send(content, by: carol, prior: prior, SendingContext(lacksMedia: true))
+    given(RoomDecider.self, teaRoom + [.messageSent(hello, author: carol, thread: nil, content)])
+      .when(again, by: .user(carol)).thenAlreadyDone(at: 6)
+  }
+
+  @Test("other parts are other content: the same ID with them is a clash")
+  func clashes() {
+    let contents = [
+      MessageContent(text: "hello"), MessageContent(text: "hello", details: custom("a")),
+      MessageContent(text: "hello", details: custom("a", "[]")), MessageContent(text: "hello", details: custom("b")),
+      MessageContent(text: "hello", details: MessageDetails(replyTo: id(41))),
+      MessageContent(text: "hello", details: MessageDetails(mentions: Mentions(users: [bob]))),
+      MessageContent(text: "hello", details: MessageDetails(mentions: Mentions(everyone: true))),
+      MessageContent(
+        text: "hello", details: MessageDetails(attachments: [Attachment(media: id(1), content: photo, name: nil)])),
+      MessageContent(
+        text: "hello", details: MessageDetails(attachments: [Attachment(media: id(1), content: photo, name: "a")])),
+    ]
+    for content in contents {
+      for other in contents {
+        let prior = MessageFacts.of(carol, other, at: 6)
+        let outcome = room.when(.send(content, by: carol, prior: prior), by: .user(carol))
+        if content == other { outcome.thenAlreadyDone(at: 6) } else { outcome.thenRejected(.idInUse) }
+      }
+    }
+  }
+
+  // MARK: Reactions
+
+  @Test(
+    "a reaction is one grapheme or a name between colons",
+    arguments: [
+      ("👍", nil), ("👍🏽", nil), ("👩‍👩‍👧‍👦", nil), ("❤️", nil), ("a", nil), (":party_parrot:", nil), (":+1:", nil), (":a:", nil),
+      (":" + String(repeating: "a", count: 61) + ":", nil), (":" + String(repeating: "a", count: 62) + ":", nil),
+      (":" + String(repeating: "a", count: 63) + ":", .emojiMalformed), ("", .emojiMalformed),
+      ("👍👍", .emojiMalformed), ("ok", .emojiMalformed), (" ", .emojiMalformed), ("\n", .emojiMalformed),
+      ("::", .emojiMalformed), (":a b:", .emojiMalformed), (":길:", .emojiMalformed), ("\u{0}", .emojiMalformed),
+      ("a" + String(repeating: "\u{301}", count: 32), .emojiMalformed),
+      ("\u{200B}", .emojiMalformed), ("\u{202E}", .emojiMalformed), ("\u{301}", .emojiMalformed),
+      ("\u{3164}", .emojiMalformed), ("\u{FE0F}", .emojiMalformed), ("\u{2800}", .emojiMalformed),
+      ("\u{200D}", .emojiMalformed), ("\u{903}", .emojiMalformed), ("\u{20DD}", .emojiMalformed),
+      ("1\u{FE0F}\u{20E3}", nil), ("e\u{301}", nil), ("\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}", nil),
+      ("\u{1F1F0}\u{1F1F7}", nil), ("\u{1F3F4}\u{E0067}\u{E0062}\u{E007F}", nil), ("\u{1F44D}\u{1F3FD}", nil),
+    ] as [(String, Rejection?)])
+  func emoji(text: String, rejection: Rejection?) {
+    let sent = MessageFacts.of(carol, at: 6)
+    room.when(.react(hello, text, target: sent), by: .user(dave)).then(rejection)
+    room.when(.unreact(hello, text, target: sent), by: .user(dave)).then(rejection)
+  }
+
+  @Test("every member reacts to what stands there, and takes back")
+  func reacts() {
+    let sent = MessageFacts.of(carol, at: 6)
+    let gone = MessageFacts.of(carol, at: 6, deletedAt: 7)
+    for command in [RoomCommand.react(hello, "👍", target: sent), .unreact(hello, "👍", target: sent)] {
+      room.when(command, by: .user(stranger)).thenRejected(.roomNotFound)
+      room.when(command, by: .service()).thenRejected(.forbidden)
+      room.when(command, by: .nobody()).thenRejected(.forbidden)
+    }
+    room.when(.react(hello, "👍", target: sent), by: .user(dave))
+      .thenRecorded(.reactionAdded(hello, at: .room(1), by: dave, emoji: "👍"))
+    room.when(.unreact(hello, "👍", target: sent), by: .service(for: dave))
+      .thenRecorded(.reactionRemoved(hello, at: .room(1), by: dave, emoji: "👍"))
+    room.when(.react(hello, "👍", target: gone), by: .user(dave)).thenRejected(.messageDeleted)
+    room.when(.unreact(hello, "👍", target: gone), by: .user(dave)).thenRejected(.messageDeleted)
+    room.when(.react(hello, "👍", target: nil), by: .user(dave)).thenRejected(.messageNotFound)
+    let archived = given(RoomDecider.self, teaRoom + [.archived])
+    archived.when(.react(hello, "👍", target: sent), by: .user(dave)).thenRejected(.roomArchived)
+    archived.when(.unreact(hello, "👍", target: sent), by: .user(dave)).thenAccepted()
+  }
+
+  @Test(
+    "how many kinds of reactions a message has, and has of one user",
+    arguments: [
+      (ReactionCounts(kinds: 48, users: 0, ownKinds: 0, isOwn: false), nil),
+      (ReactionCounts(kinds: 49, users: 0, ownKinds: 0, isOwn: false), nil),
+      (ReactionCounts(kinds: 50, users: 0, ownKinds: 0, isOwn: false), .tooManyReactions),
+      (ReactionCounts(kinds: 50, users: 1, ownKinds: 0, isOwn: false), nil),
+      (ReactionCounts(kinds: 30, users: 0, ownKinds: 18, isOwn: false), nil),
+      (ReactionCounts(kinds: 30, users: 0, ownKinds: 19, isOwn: false), nil),
+      (ReactionCounts(kinds: 30, users: 0, ownKinds: 20, isOwn: false), .tooManyReactions),
+      (ReactionCounts(kinds: 30, users: 1, ownKinds: 20, isOwn: false), .tooManyReactions),
+      (ReactionCounts(kinds: 50, users: 1, ownKinds: 20, isOwn: true), nil),
+    ] as [(ReactionCounts, Rejection?)])
+  func reactionCount(counts: ReactionCounts, rejection: Rejection?) {
+    let sent = MessageFacts.of(carol, at: 6)
+    room.when(.react(hello, "👍", target: sent, counts: counts), by: .user(dave)).then(rejection)
+    room.when(.unreact(hello, "👍", target: sent, counts: counts), by: .user(dave)).thenAccepted()
+  }
+
+  @Test("what one reaction more or less makes of the counts")
+  func countsReactions() {
+    let none = ReactionCounts.none
+    let first = ReactionCounts(kinds: 1, users: 1, ownKinds: 1, isOwn: true)
+    #expect(none.adding == first && first.adding == first)
+    #expect(first.removing == none && none.removing == none)
+    let joined = ReactionCounts(kinds: 3, users: 2, ownKinds: 1, isOwn: false)
+    #expect(joined.adding == ReactionCounts(kinds: 3, users: 3, ownKinds: 2, isOwn: true))
+    #expect(joined.adding.removing == joined)
+  }
+
+  // MARK: Pins
+
+  @Test("every member pins in a group; in a channel administrators do")
+  func pins() {
+    let sent = MessageFacts.of(carol, at: 6)
+    let channel = given(RoomDecider.self, [.created(.named("tea", .channel))] + teaRoom.dropFirst())
+    for command in [RoomCommand.pin(hello, target: sent), .unpin(hello, target: sent)] {
+      for user in [alice, bob, carol, dave] { room.when(command, by: .user(user)).thenAccepted() }
+      for user in [alice, bob] { channel.when(command, by: .user(user)).thenAccepted() }
+      for user in [carol, dave] { channel.when(command, by: .user(user)).thenRejected(.forbidden) }
+      channel.when(command, by: .user(stranger)).thenRejected(.roomNotFound)
+    }
+    room.when(.pin(hello, target: .of(carol, at: 6, deletedAt: 7)), by: .user(dave)).thenRejected(.messageDeleted)
+    room.when(.pin(hello, target: nil), by: .user(dave)).thenRejected(.messageNotFound)
+    room.when(.unpin(hello, target: nil), by: .user(dave)).thenRejected(.messageNotFound)
+    let archived = given(RoomDecider.self, teaRoom + [.archived])
+    archived.when(.pin(hello, target: sent), by: .user(dave)).thenRejected(.roomArchived)
+    archived.when(.unpin(hello, target: sent), by: .user(dave)).thenAccepted()
+  }
+
+  @Test("what is pinned stays where it was pinned, and a deletion takes the pin away")
+  func pinnedOnce() {
+    let sent = MessageFacts.of(carol, at: 6)
+    let pinned = given(
+      RoomDecider.self,
+      teaRoom + [.messageSent(hello, author: carol, thread: nil, .plain("hello")), .messagePinned(hello, at: .room(1))])
+    pinned.when(.pin(hello, target: sent), by: .user(dave)).thenAlreadyDone(at: 7)
+    pinned.when(.pin(hello, target: sent), by: .user(dave, key: .retried))
+      .thenRecorded(.messagePinned(hello, at: .room(1)))
+    #expect(pinned.state.room?.pinned == [hello: PinnedMessage(place: .room(1), pinned: .at(7))])
+    for later: RoomEvent in [.messageUnpinned(hello, at: .room(1)), .messageDeleted(hello, at: .room(1))] {
+      #expect(
+        given(RoomDecider.self, teaRoom + [.messagePinned(hello, at: .room(1)), later]).state.room?.pinned == [:])
+    }
+  }
+
+  @Test("how many messages are pinned", arguments: [(98, nil), (99, nil), (100, .tooManyPins)] as [(Int, Rejection?)])
+  func pinCount(count: Int, rejection: Rejection?) {
+    let pins = (0..<UInt64(count)).map { RoomEvent.messagePinned(id(1000 + $0), at: .room($0 + 2)) }
+    given(RoomDecider.self, teaRoom + pins).when(.pin(hello, target: .of(carol, at: 6)), by: .user(dave)).then(
+      rejection)
+  }
+}
+
+extension Outcome where D == RoomDecider {
+  func then(_ rejection: Rejection?, location: SourceLocation = #_sourceLocation) {
+    if let rejection { thenRejected(rejection, location: location) } else { thenAccepted(location: location) }
+  }
+}

@@ -1,0 +1,38 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+/// A command, what happens after it, and how its retry looks by then.
+struct Retry<D: Decider>: Sendable, CustomTestStringConvertible {
+  var first: D.Command
+  /// The same request, with what is known of its message by then.
+  var again: D.Command
+  var act: Act
+  /// Facts that a retry must neither undo nor stumble over.
+  var later: [D.Event]
+  /// Facts that take the right away, and how the retry is refused then; empty where the right cannot be lost.
+  var loss: [D.Event] = []
+  var refusal: Rejection?
+
+  var testDescription: String { "\(first)" }
+}
+
+/// A registered user who is in no room yet.
+let retryingNewcomer: UserID = id(60)
+
+/// Does the command, lets what is later happen, and repeats it twice: nothing may change, and the answer must be the first.
+func checkRetry<D: Decider>(_ retry: Retry<D>, after facts: [D.Event]) throws where D.Event: Traceable {
+  var desk = Desk<D>(facts)
+  desk.directory.registered.insert(retryingNewcomer)
+  let stamp = try desk.submit(retry.first, by: retry.act)
+  for fact in retry.later { desk.record(fact) }
+  var after = retry.act
+  after.time = noon.adding(milliseconds: 400 * 86_400_000)
+  let (state, count) = (desk.state, desk.facts.count)
+  for _ in 1...2 { #expect(try desk.submit(retry.again, by: after) == stamp) }
+  #expect(desk.facts.count == count)
+  #expect(desk.state == state)
+  guard let refusal = retry.refusal else { return }
+  for fact in retry.loss { desk.record(fact) }
+  #expect(throws: refusal) { try desk.submit(retry.again, by: after) }
+}

@@ -1,0 +1,52 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@Suite("Who owns a room next")
+struct RoomMembersSpecs {
+  /// What is kept for many members says what a look at all of them says, however they come, go and rise.
+  @Test("is the highest and longest-standing member, whatever happened before", arguments: [1, 2, 3] as [UInt64])
+  func heirs(seed: UInt64) {
+    var random = seed
+    func below(_ bound: UInt64) -> UInt64 {
+      random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return (random >> 33) % bound
+    }
+    var state = given(RoomDecider.self, [.created(.named()), .memberJoined(alice, role: .owner, invite: nil)]).state
+    var model: [(user: UserID, role: Role)] = []
+    // Grows beyond what is looked through, shrinks, and grows again.
+    for step in 0..<UInt64(3_000) {
+      let grows = (step / 500) % 2 == 0
+      let user: UserID = id(1_000 + below(300))
+      let index = model.firstIndex { $0.user == user }
+      let event: RoomEvent
+      if below(4) == 0, let index {
+        model[index].role = below(8) == 0 ? .administrator : .member
+        event = .roleChanged(user, model[index].role)
+      } else if below(10) < (grows ? 8 : 2) {
+        if index == nil { model.append((user, .member)) }
+        event = .memberAdded(user, role: .member)
+      } else {
+        model.removeAll { $0.user == user }
+        event = .memberLeft(user)
+      }
+      RoomDecider.evolve(&state, event, .at(step + 10))
+      let heir = model.first { $0.role == .administrator } ?? model.first
+      let facts = given(RoomDecider.self, []).with(state).when(.removeMember(alice), by: .service()).result
+      let expected: [RoomEvent] =
+        [.memberRemoved(alice)] + (heir.map { [.roleChanged($0.user, .owner)] } ?? [])
+      guard facts == .success(.record(expected)) else {
+        Issue.record("step \(step): \(facts), not \(expected)")
+        return
+      }
+    }
+  }
+}
+
+extension Given where D == RoomDecider {
+  fileprivate func with(_ state: RoomState) -> Given {
+    var copy = self
+    copy.state = state
+    return copy
+  }
+}

@@ -1,0 +1,168 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@Suite("Roles, ownership, bans and silence")
+struct RoomModerationSpecs {
+  private let newcomer: UserID = id(60)
+  private let later = noon.adding(milliseconds: 60_000)
+  private func room(_ later: [RoomEvent] = []) -> Given<RoomDecider> {
+    given(RoomDecider.self, teaRoom + later).with(TestDirectory(registered: [alice, bob, carol, dave, newcomer]))
+  }
+
+  // MARK: Roles
+
+  @Test("one gives those below oneself a role up to the own")
+  func changesRoles() {
+    room().when(.changeRole(carol, .administrator), by: .user(alice))
+      .thenRecorded(.roleChanged(carol, .administrator))
+    room().when(.changeRole(bob, .member), by: .user(alice)).thenRecorded(.roleChanged(bob, .member))
+    room().when(.changeRole(carol, .administrator), by: .user(bob)).thenAccepted()
+    room().when(.changeRole(carol, .member), by: .service()).thenAccepted()
+    let twoAdministrators = room([.roleChanged(carol, .administrator)])
+    twoAdministrators.when(.changeRole(carol, .member), by: .user(bob)).thenRejected(.forbidden)
+    room().when(.changeRole(dave, .administrator), by: .user(carol)).thenRejected(.forbidden)
+    room().when(.changeRole(newcomer, .member), by: .user(alice)).thenRejected(.memberNotFound)
+    room().when(.changeRole(carol, .member), by: .user(newcomer)).thenRejected(.roomNotFound)
+  }
+
+  @Test("one may lower oneself, unless one owns the room")
+  func lowersOneself() {
+    room().when(.changeRole(bob, .member), by: .user(bob)).thenAccepted()
+    room().when(.changeRole(alice, .administrator), by: .user(alice)).thenRejected(.ownerMustTransfer)
+    room().when(.changeRole(carol, .member), by: .user(carol)).thenAccepted()
+    room().when(.changeRole(carol, .administrator), by: .user(carol)).thenRejected(.roleNotAllowed)
+    room().when(.changeRole(newcomer, .member), by: .user(newcomer)).thenRejected(.roomNotFound)
+  }
+
+  @Test("ownership is neither given nor taken by a role")
+  func ownership() {
+    for act: Act in [.user(alice), .user(bob), .service()] {
+      room().when(.changeRole(carol, .owner), by: act).thenRejected(.roleNotAllowed)
+    }
+    room().when(.changeRole(alice, .member), by: .user(bob)).thenRejected(.forbidden)
+    room().when(.changeRole(alice, .member), by: .service()).thenRejected(.ownerMustTransfer)
+  }
+
+  @Test("the owner hands the room over and is an administrator then")
+  func transfers() {
+    room().when(.transfer(to: carol), by: .user(alice))
+      .thenRecorded(.roleChanged(carol, .owner), .roleChanged(alice, .administrator))
+    room().when(.transfer(to: carol), by: .service())
+      .thenRecorded(.roleChanged(carol, .owner), .roleChanged(alice, .administrator))
+    room().when(.transfer(to: carol), by: .user(bob)).thenRejected(.forbidden)
+    room().when(.transfer(to: alice), by: .user(alice)).thenRejected(.roleNotAllowed)
+    room().when(.transfer(to: newcomer), by: .user(alice)).thenRejected(.memberNotFound)
+    room().when(.transfer(to: carol), by: .user(newcomer)).thenRejected(.roomNotFound)
+    let ownerless = given(
+      RoomDecider.self, [.created(.named(by: nil)), .memberJoined(carol, role: .member, invite: nil)])
+    ownerless.when(.transfer(to: carol), by: .service()).thenRecorded(.roleChanged(carol, .owner))
+  }
+
+  @Test("an owner who is put out leaves the room to the highest, and among these to who was there first")
+  func succession() {
+    room().when(.removeMember(alice), by: .service())
+      .thenRecorded(.memberRemoved(alice), .roleChanged(bob, .owner))
+    room([.roleChanged(bob, .member)]).when(.ban(alice), by: .service())
+      .thenRecorded(.memberBanned(alice), .roleChanged(bob, .owner))
+    room([.roleChanged(dave, .administrator), .memberLeft(bob)]).when(.removeMember(alice), by: .service())
+      .thenRecorded(.memberRemoved(alice), .roleChanged(dave, .owner))
+    room([.memberLeft(bob), .memberLeft(carol), .memberLeft(dave)]).when(.removeMember(alice), by: .service())
+      .thenRecorded(.memberRemoved(alice))
+  }
+
+  // MARK: Bans
+
+  @Test("administrators ban those below them, and strangers too")
+  func bans() {
+    room().when(.ban(carol), by: .user(bob)).thenRecorded(.memberBanned(carol))
+    room().when(.ban(newcomer), by: .user(bob)).thenRecorded(.memberBanned(newcomer))
+    room().when(.ban(alice), by: .user(bob)).thenRejected(.forbidden)
+    room().when(.ban(bob), by: .user(bob)).thenRejected(.forbidden)
+    room().when(.ban(stranger), by: .user(bob)).thenRejected(.userNotFound)
+    room().when(.ban(dave), by: .user(carol)).thenRejected(.forbidden)
+    room().when(.ban(dave), by: .user(newcomer)).thenRejected(.roomNotFound)
+    room([.memberBanned(dave)]).when(.ban(dave), by: .user(bob)).thenAlreadyDone(at: 6)
+    #expect(room([.memberBanned(dave)]).state.room?.members[dave] == nil)
+  }
+
+  @Test("who is banned comes in by no way, and by every way when the ban is lifted")
+  func keepsOut() {
+    let shared: [RoomEvent] = [.inviteCreated(.giving()), .memberBanned(dave)]
+    let ways: [(RoomCommand, Act)] = [
+      (.join, .service(for: dave)), (.addMember(dave), .user(alice)), (.acceptInvite(link), .user(dave)),
+    ]
+    for (command, act) in ways {
+      room(shared).when(command, by: act).thenRejected(.banned)
+      room(shared + [.memberUnbanned(dave)]).when(command, by: act).thenAccepted()
+    }
+    room(shared).when(.send(by: dave), by: .user(dave)).thenRejected(.roomNotFound)
+    room(shared).when(.unban(dave), by: .user(bob)).thenRecorded(.memberUnbanned(dave))
+    room(shared).when(.unban(dave), by: .user(carol)).thenRejected(.forbidden)
+    room(shared).when(.unban(carol), by: .user(bob)).thenRejected(.banNotFound)
+  }
+
+  @Test("how many bans a room has", arguments: [(9_999, true), (10_000, false), (10_001, false)])
+  func banCount(count: UInt64, isAccepted: Bool) {
+    let outcome = room((0..<count).map { .memberBanned(id(1000 + $0)) }).when(.ban(dave), by: .user(alice))
+    if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyBans) }
+  }
+
+  // MARK: Silence
+
+  @Test("silences that are over are forgotten when the next one who is silenced goes")
+  func forgetsSilences() {
+    let (soon, end) = (Stamp.at(8).time, Stamp.at(9).time)
+    let gone: [RoomEvent] = [
+      .memberSilenced(carol, until: soon), .memberSilenced(dave, until: later), .memberLeft(carol),
+    ]
+    #expect(room(gone).state.room?.silencedAway == [:])
+    let kept: [RoomEvent] = [.memberSilenced(carol, until: end), .memberLeft(carol)]
+    #expect(room(kept).state.room?.silencedAway == [carol: end])
+    let both = kept + [.memberSilenced(dave, until: later), .memberLeft(dave)]
+    #expect(room(both).state.room?.silencedAway == [dave: later])
+  }
+
+  @Test("administrators silence those below them")
+  func silences() {
+    room().when(.silence(carol, until: later), by: .user(bob)).thenRecorded(.memberSilenced(carol, until: later))
+    room().when(.silence(carol, until: nil), by: .user(bob)).thenRecorded(.memberSilenced(carol, until: nil))
+    room().when(.silence(alice, until: later), by: .user(bob)).thenRejected(.forbidden)
+    room().when(.silence(bob, until: later), by: .user(bob)).thenRejected(.forbidden)
+    room().when(.silence(dave, until: later), by: .user(carol)).thenRejected(.forbidden)
+    room().when(.silence(newcomer, until: later), by: .user(bob)).thenRejected(.memberNotFound)
+    room().when(.silence(carol, until: later), by: .user(newcomer)).thenRejected(.roomNotFound)
+  }
+
+  @Test("who is silenced speaks again when the time has come, and may all the while read, delete and leave")
+  func voice() {
+    let said: [RoomEvent] = [.messageSent(hello, author: carol, thread: nil, .plain("hello"))]
+    let target = MessageFacts.of(carol, at: 6)
+    func silenced(_ until: Timestamp) -> Given<RoomDecider> { room(said + [.memberSilenced(carol, until: until)]) }
+    let loud: [RoomCommand] = [.send(id: id(41), by: carol), .editMessage(hello, .plain("hi"), target: target)]
+    for command in loud {
+      silenced(noon.adding(milliseconds: 1)).when(command, by: .user(carol)).thenRejected(.memberSilenced)
+      silenced(noon.adding(milliseconds: 1)).when(command, by: .service(for: carol)).thenRejected(.memberSilenced)
+      silenced(noon).when(command, by: .user(carol)).thenAccepted()
+      room(said + [.memberSilenced(carol, until: later), .memberSilenced(carol, until: nil)])
+        .when(command, by: .user(carol)).thenAccepted()
+    }
+    for quiet: RoomCommand in [
+      .deleteMessage(hello, target: target), .leave, .mute(until: nil),
+      .moveReadMarker(id(42), target: .of(bob, ordinal: 2, at: 7)),
+    ] {
+      silenced(later).when(quiet, by: .user(carol)).thenAccepted()
+    }
+  }
+
+  @Test("leaving and coming back does not give the voice back, until the silence is over")
+  func silenceStays() {
+    for end: RoomEvent in [.memberLeft(carol), .memberRemoved(carol), .memberBanned(carol)] {
+      let back: [RoomEvent] = [.memberSilenced(carol, until: later), end, .memberAdded(carol, role: .member)]
+      room(back).when(.send(by: carol), by: .user(carol)).thenRejected(.memberSilenced)
+      #expect(room(back).state.room?.silencedAway.isEmpty == true)
+      let over: [RoomEvent] = [.memberSilenced(carol, until: Stamp.at(6).time), end]
+      #expect(room(over).state.room?.silencedAway.isEmpty == true)
+    }
+  }
+}

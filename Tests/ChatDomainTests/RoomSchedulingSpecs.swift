@@ -1,0 +1,196 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@Suite("Scheduled messages")
+struct RoomSchedulingSpecs {
+  private let due = noon.adding(milliseconds: 60_000)
+  private let prior = SchedulingFacts(author: carol, scheduled: .at(6), fingerprint: .scheduling(.saying()))
+
+  /// Carol's scheduled message stands at position 6.
+  private func room(_ later: RoomEvent...) -> Given<RoomDecider> {
+    given(RoomDecider.self, teaRoom + [.messageScheduled(hello, .saying())] + later)
+  }
+
+  // MARK: Schedule
+
+  @Test("members schedule, in their own name, in a room that is open")
+  func schedules() {
+    let empty = given(RoomDecider.self, teaRoom)
+    empty.when(.schedule(), by: .user(carol)).thenRecorded(.messageScheduled(hello, .saying()))
+    empty.when(.schedule(by: dave), by: .user(carol)).thenRejected(.forbidden)
+    empty.when(.schedule(by: stranger), by: .user(stranger)).thenRejected(.roomNotFound)
+    empty.when(.schedule(""), by: .user(carol)).thenRejected(.emptyText)
+    given(RoomDecider.self, teaRoom + [.archived]).when(.schedule(), by: .user(carol)).thenRejected(.roomArchived)
+  }
+
+  @Test("the same again is the first one, whatever became of it; anything else clashes")
+  func schedulesOnce() {
+    for state in [
+      room(), room(.scheduledMessageCancelled(hello)), room(.scheduledMessageFailed(hello, .silenced)), room(.archived),
+      room(.messageSent(hello, author: carol, thread: nil, .plain("later"))),
+    ] {
+      state.when(.schedule(prior: prior), by: .user(carol, at: due)).thenAlreadyDone(at: 6)
+      state.when(.schedule("hi", prior: prior), by: .user(carol)).thenRejected(.idInUse)
+      state.when(.schedule(at: noon, prior: prior), by: .user(carol)).thenRejected(.idInUse)
+      state.when(.schedule(by: dave, prior: prior), by: .user(dave)).thenRejected(.idInUse)
+    }
+    var erased = prior
+    erased.fingerprint = nil
+    room().when(.schedule(prior: erased), by: .user(carol)).thenRejected(.idInUse)
+    given(RoomDecider.self, teaRoom).when(.schedule(sent: .of(carol, "later", at: 6)), by: .user(carol))
+      .thenRejected(.idInUse)
+  }
+
+  @Test("the time lies in the future, within a year", arguments: [-1, 0, 1, 2])
+  func time(offset: Int64) {
+    let year = Limits.schedulingAheadMilliseconds
+    let empty = given(RoomDecider.self, teaRoom)
+    let near = empty.when(.schedule(at: noon.adding(milliseconds: offset)), by: .user(carol))
+    let far = empty.when(.schedule(at: noon.adding(milliseconds: year - 1 + offset)), by: .user(carol))
+    let moved = room().when(.reschedule(at: noon.adding(milliseconds: year - 1 + offset)), by: .user(carol))
+    if offset > 0 { near.thenAccepted() } else { near.thenRejected(.sendingTimeOutOfRange) }
+    if offset < 2 { far.thenAccepted() } else { far.thenRejected(.sendingTimeOutOfRange) }
+    if offset < 2 { moved.thenAccepted() } else { moved.thenRejected(.sendingTimeOutOfRange) }
+  }
+
+  @Test("how many of one author wait in one room", arguments: [-1, 0, 1])
+  func count(offset: Int) {
+    let waiting = Limits.scheduledMessagesPerUserAndRoom - 1 + offset
+    let facts = (0..<waiting).map { RoomEvent.messageScheduled(id(1_000 + UInt64($0)), .saying()) }
+    let full = given(RoomDecider.self, teaRoom + facts)
+    let outcome = full.when(.schedule(), by: .user(carol))
+    if offset < 1 { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyScheduledMessages) }
+    full.when(.schedule(by: dave), by: .user(dave)).thenAccepted()
+    given(RoomDecider.self, teaRoom + facts + [.scheduledMessageCancelled(id(1_000))])
+      .when(.schedule(), by: .user(carol)).thenAccepted()
+  }
+
+  // MARK: Change and cancel
+
+  @Test("its author alone changes and cancels it, as long as it waits")
+  func changes() {
+    let edit = ScheduledMessageEdit(text: "hi")
+    room().when(.reschedule(text: "hi", prior: prior), by: .user(carol))
+      .thenRecorded(.scheduledMessageChanged(hello, edit))
+    room().when(.cancelScheduledMessage(hello, prior: prior), by: .user(carol))
+      .thenRecorded(.scheduledMessageCancelled(hello))
+    room(.archived).when(.reschedule(text: "hi", prior: prior), by: .user(carol)).thenRejected(.roomArchived)
+    room(.archived).when(.cancelScheduledMessage(hello, prior: prior), by: .user(carol)).thenAccepted()
+    room().when(.reschedule(text: "", prior: prior), by: .user(carol)).thenRejected(.emptyText)
+    for command in [RoomCommand.reschedule(text: "hi", prior: prior), .cancelScheduledMessage(hello, prior: prior)] {
+      room().when(command, by: .user(alice)).thenRejected(.scheduledMessageNotFound)
+      room().when(command, by: .user(stranger)).thenRejected(.roomNotFound)
+      for settled in [
+        room(.scheduledMessageCancelled(hello)), room(.scheduledMessageFailed(hello, .notAMember)),
+        room(.messageSent(hello, author: carol, thread: nil, .plain("later"))),
+      ] {
+        settled.when(command, by: .user(carol)).thenRejected(.scheduledMessageSettled)
+        settled.when(command, by: .user(alice)).thenRejected(.scheduledMessageNotFound)
+      }
+    }
+    room().when(.reschedule(id(41), text: "hi"), by: .user(carol)).thenRejected(.scheduledMessageNotFound)
+  }
+
+  @Test("what is absent in a change stays")
+  func partialChange() {
+    let time = noon.adding(milliseconds: 90_000)
+    let state = room(
+      .scheduledMessageChanged(hello, ScheduledMessageEdit(text: "hi")),
+      .scheduledMessageChanged(hello, ScheduledMessageEdit(sendAt: time))
+    ).state
+    #expect(state.room?.scheduled[hello] == .saying("hi", at: time))
+    let details = MessageDetails(
+      replyTo: id(41), mentions: Mentions(users: [bob]), custom: CustomPart(type: "a", body: "1"))
+    let rich = ScheduledMessage(author: carol, content: MessageContent(text: "old", details: details), sendAt: due)
+    let reworded = rich.applying(ScheduledMessageEdit(text: "new"))
+    #expect(reworded.content == MessageContent(text: "new", details: details))
+    let hushed = rich.applying(ScheduledMessageEdit(mentions: Mentions()))
+    #expect(hushed.content.details?.mentions.isEmpty == true && hushed.content.details?.custom == details.custom)
+    let called = ScheduledMessage.saying().applying(ScheduledMessageEdit(mentions: Mentions(everyone: true)))
+    #expect(called.content.details?.mentions.everyone == true)
+    #expect(called.applying(ScheduledMessageEdit(mentions: Mentions())) == .saying())
+  }
+
+  // MARK: Send
+
+  @Test("the server sends what is due, once, and nobody else does")
+  func sends() {
+    let command = RoomCommand.sendScheduledMessage(hello, replyTo: nil, context: nil)
+    let now = Act.service(for: carol, at: due)
+    let sent = RoomEvent.messageSent(hello, author: carol, thread: nil, .plain("later"))
+    room().when(command, by: now).thenRecorded(sent)
+    room().when(command, by: .service(for: carol, at: due.adding(milliseconds: -1))).thenRejected(
+      .sendingTimeOutOfRange)
+    room().when(command, by: .user(carol, at: due)).thenRejected(.serviceOnly)
+    room().when(command, by: .service(for: dave, at: due)).thenRejected(.forbidden)
+    room(sent).when(command, by: now).thenRejected(.scheduledMessageNotFound)
+    room(.scheduledMessageCancelled(hello)).when(command, by: now).thenRejected(.scheduledMessageNotFound)
+    room(.scheduledMessageChanged(hello, ScheduledMessageEdit(sendAt: due.adding(milliseconds: 1))))
+      .when(command, by: now).thenRejected(.sendingTimeOutOfRange)
+    room(.deleted).when(command, by: now).thenRejected(.roomNotFound)
+    #expect(room(sent).state.room?.scheduled.isEmpty == true)
+  }
+
+  @Test("what cannot be sent says why, and waits no more")
+  func fails() {
+    for (fact, reason) in [
+      (.memberLeft(carol), .notAMember), (.memberBanned(carol), .notAMember), (.archived, .roomClosed),
+      (.memberSilenced(carol, until: due.adding(milliseconds: 1)), .silenced),
+    ] as [(RoomEvent, SchedulingFailure)] {
+      let command = RoomCommand.sendScheduledMessage(hello, replyTo: nil, context: nil)
+      room(fact).when(command, by: .service(for: carol, at: due)).thenRecorded(.scheduledMessageFailed(hello, reason))
+      room(fact, .scheduledMessageFailed(hello, reason)).when(command, by: .service(for: carol, at: due))
+        .thenRejected(.scheduledMessageNotFound)
+    }
+    room(.memberSilenced(carol, until: due))
+      .when(.sendScheduledMessage(hello, replyTo: nil, context: nil), by: .service(for: carol, at: due)).thenAccepted()
+    room().with(TestDirectory(disabled: [carol]))
+      .when(.sendScheduledMessage(hello, replyTo: nil, context: nil), by: .service(for: carol, at: due))
+      .thenRecorded(.scheduledMessageFailed(hello, .silenced))
+  }
+
+  // MARK: Threads and answers
+
+  @Test("a message for a thread goes there as its next reply, unless the thread cannot take it any more")
+  func threads() {
+    let root: MessageID = id(45)
+    let scheduled = ScheduledMessage(author: carol, content: .plain("later"), thread: root, sendAt: due)
+    func facts(replies: UInt64 = 0, deletedAt: UInt64? = nil) -> MessageFacts {
+      var facts = MessageFacts.of(alice, ordinal: 1, at: 6, deletedAt: deletedAt)
+      facts.replies = replies
+      return facts
+    }
+    func context(_ root: MessageFacts?) -> SendingContext { SendingContext(thread: id(45), root: root) }
+    let state = given(
+      RoomDecider.self,
+      teaRoom + [.messageSent(root, author: alice, thread: nil, .plain("root")), .messageScheduled(hello, scheduled)])
+    let now = Act.service(for: carol, at: due)
+    let place = ThreadPlace(root: ThreadRoot(message: root, ordinal: 1), rootAuthor: alice, ordinal: 3)
+    state.when(.sendScheduledMessage(hello, replyTo: nil, context: context(facts(replies: 2))), by: now)
+      .thenRecorded(.messageSent(hello, author: carol, thread: place, .plain("later")))
+    for gone in [nil, facts(deletedAt: 8)] {
+      state.when(.sendScheduledMessage(hello, replyTo: nil, context: context(gone)), by: now)
+        .thenRecorded(.scheduledMessageFailed(hello, .targetGone))
+    }
+    state.when(.sendScheduledMessage(hello, replyTo: nil, context: nil), by: now)
+      .thenRejected(.scheduledMessageNotFound)
+    for (root, rejection) in [(nil, .messageNotFound), (facts(deletedAt: 8), .messageDeleted)]
+      as [(MessageFacts?, Rejection)]
+    {
+      state.when(.scheduleMessage(id(46), scheduled, prior: nil, sent: nil, context: context(root)), by: .user(carol))
+        .thenRejected(rejection)
+    }
+    state.when(
+      .scheduleMessage(
+        id(46), .saying(), prior: nil, sent: nil, context: SendingContext(lacksMedia: true)), by: .user(carol)
+    ).thenRejected(.mediaNotFound)
+  }
+
+  @Test("who may not speak schedules nothing, and may take back what waits")
+  func silenced() {
+    let silent = room(.memberSilenced(carol, until: due))
+    silent.when(.schedule(id: id(46)), by: .user(carol)).thenRejected(.memberSilenced)
+    silent.when(.cancelScheduledMessage(hello, prior: prior), by: .user(carol)).thenAccepted()
+  }
+}

@@ -1,0 +1,176 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@Suite("Logins elsewhere, guests and disabled accounts")
+struct UserIdentitySpecs {
+  private let imported = Registration.named(email: nil, credential: nil)
+
+  private func signing(in session: SessionID = otherLogin, as identity: Identity) -> UserCommand {
+    UserCommand(alice, .startSession(session, device: nil, proof: .identity(identity)))
+  }
+
+  @Test("a first login by an ID token registers and links at once")
+  func registersIdentified() {
+    let command = UserCommand(alice, .registerIdentified(imported, .of("a")))
+    let nobody = given(UserDecider.self, [])
+    nobody.when(command, by: .user(alice)).thenRecorded(.registered(imported), .identityLinked(.of("a")))
+    nobody.with(TestDirectory(identities: [.of("a"): bob])).when(command, by: .user(alice))
+      .thenRejected(.identityInUse)
+    nobody.when(command, by: .user(bob)).thenRejected(.forbidden)
+    given(UserDecider.self, aliceAtHome).when(command, by: .user(alice)).thenRejected(.idInUse)
+  }
+
+  @Test("the login must be linked still when it is decided")
+  func logsIn() {
+    let linked = given(UserDecider.self, [.registered(imported), .identityLinked(.of("a"))])
+    linked.when(signing(as: .of("a")), by: .user(alice)).thenRecorded(.sessionStarted(otherLogin, device: nil))
+    linked.when(signing(as: .of("b")), by: .user(alice)).thenRejected(.credentialsRejected)
+    linked.when(signing(as: .of("a", issuer: "https://x")), by: .user(alice)).thenRejected(.credentialsRejected)
+  }
+
+  @Test("a login is linked once, and stands for one user", arguments: [19, 20])
+  func links(count: Int) {
+    let facts = (0..<count).map { UserEvent.identityLinked(.of("subject \($0)")) }
+    let state = given(UserDecider.self, aliceAtHome + facts).with(TestDirectory(identities: [.taken: bob]))
+    func linking(_ identity: Identity, _ act: Act = .user(alice)) -> Outcome<UserDecider> {
+      state.when(UserCommand(alice, .linkIdentity(identity, proof: .password(version: 1))), by: act)
+    }
+    linking(.of("subject 0")).thenAlreadyDone(at: 4)
+    // The fact carries the key.
+    linking(.of("subject 0"), .user(alice, key: .retried)).thenRecorded(.identityLinked(.of("subject 0")))
+    linking(.taken).thenRejected(.identityInUse)
+    let one = linking(.of("more"))
+    if count < Limits.identitiesPerUser {
+      one.thenRecorded(.identityLinked(.of("more")))
+    } else {
+      one.thenRejected(.tooManyIdentities)
+    }
+  }
+
+  @Test("a session alone links no login: a password does, or a login that is linked where there is none")
+  func provesLinks() {
+    func linking(_ facts: [UserEvent], _ proof: LoginProof, _ act: Act = .user(alice)) -> Outcome<UserDecider> {
+      given(UserDecider.self, facts).when(UserCommand(alice, .linkIdentity(.of("b"), proof: proof)), by: act)
+    }
+    let social = [UserEvent.registered(imported), .identityLinked(.of("a"))]
+    linking(aliceAtHome, .password(version: 1)).thenRecorded(.identityLinked(.of("b")))
+    linking(aliceAtHome, .password(version: 2)).thenRejected(.passwordWrong)
+    linking(aliceAtHome, .service).thenRejected(.passwordWrong)
+    linking(aliceAtHome + [.identityLinked(.of("a"))], .identity(.of("a"))).thenRejected(.passwordWrong)
+    linking(aliceAtHome, .service, .service(for: alice)).thenRecorded(.identityLinked(.of("b")))
+    linking(social, .identity(.of("a"))).thenRecorded(.identityLinked(.of("b")))
+    linking(social, .identity(.of("b"))).thenRejected(.linkedLoginRequired)
+    linking(social, .service).thenRejected(.linkedLoginRequired)
+    linking(social, .password(version: 1)).thenRejected(.passwordWrong)
+    linking([.registered(imported)], .service, .service(for: alice)).thenRecorded(.identityLinked(.of("b")))
+  }
+
+  @Test("a login is unlinked by its position, and a user keeps the last way in")
+  func unlinks() {
+    func unlinking(_ facts: [UserEvent], _ act: Act = .user(alice)) -> Outcome<UserDecider> {
+      given(UserDecider.self, facts).when(UserCommand(alice, .unlinkIdentity(.of("a"))), by: act)
+    }
+    let social = [UserEvent.registered(imported), .identityLinked(.of("a"))]
+    let gone = UserEvent.identityUnlinked(.of("a"), linked: LogPosition(2))
+    unlinking(social).thenRejected(.lastLogin)
+    unlinking(social, .service(for: alice)).thenRecorded(gone)
+    unlinking(social + [.identityLinked(.of("b"))]).thenRecorded(gone)
+    unlinking(social + [.credentialSet(.version(1))]).thenRecorded(gone)
+    unlinking([.registered(.named(email: nil, externalID: "a-1", credential: nil)), .identityLinked(.of("a"))])
+      .thenRecorded(gone)
+    unlinking(social + [.identityLinked(.of("b")), gone]).thenRejected(.identityNotFound)
+    // Erasing it does not bring the login back; linking does.
+    unlinking(social + [.identityLinked(.of("b")), .identityUnlinked(nil, linked: LogPosition(2))])
+      .thenRejected(.identityNotFound)
+    unlinking(social + [.identityLinked(.of("b")), gone, .identityLinked(.of("a"))])
+      .thenRecorded(.identityUnlinked(.of("a"), linked: LogPosition(5)))
+  }
+
+  @Test("who has a password and nothing else is a guest")
+  func guests() {
+    func isGuest(_ facts: UserEvent...) -> Bool? {
+      guard case .registered(let user) = given(UserDecider.self, facts).state else { return nil }
+      return user.isGuest
+    }
+    let guest = UserEvent.registered(.named(email: nil))
+    #expect(isGuest(guest) == true)
+    #expect(isGuest(guest, .emailSet("a@example.org")) == false)
+    #expect(isGuest(guest, .identityLinked(.of("a"))) == false)
+    #expect(isGuest(.registered(.named(email: nil, externalID: "a-1"))) == false)
+    #expect(isGuest(.registered(imported)) == false)
+    #expect(isGuest(.registered(imported), .credentialSet(.version(1))) == true)
+    #expect(isGuest(.registered(.named())) == false)
+  }
+
+  @Test("an address needs the password, and is nobody else's")
+  func setsEmail() {
+    let state = given(UserDecider.self, aliceAtHome).with(TestDirectory(emails: ["b@x": bob, "a@x": alice]))
+    func setting(_ email: String, _ checked: UInt32?, _ act: Act = .user(alice)) -> Outcome<UserDecider> {
+      state.when(UserCommand(alice, .setEmail(email, checked: checked)), by: act)
+    }
+    setting("new@x", 1).thenRecorded(.emailSet("new@x"))
+    setting("a@x", 1).thenRecorded(.emailSet("a@x"))
+    setting("b@x", 1).thenRejected(.emailInUse)
+    setting("new@x", 2).thenRejected(.passwordWrong)
+    setting("new@x", nil).thenRejected(.serviceOnly)
+    setting("new@x", nil, .service()).thenRecorded(.emailSet("new@x"))
+    setting("new", 1).thenRejected(.emailMalformed)
+    given(UserDecider.self, [.registered(imported)])
+      .when(UserCommand(alice, .setEmail("a@x", checked: nil)), by: .service()).thenRejected(.passwordMissing)
+  }
+
+  @Test("disabling ends every session and is a service's to do")
+  func disables() {
+    let home = aliceAtHome + [.sessionStarted(otherLogin, device: nil)]
+    let disable = UserCommand(alice, .disable)
+    given(UserDecider.self, home).when(disable, by: .service()).thenRecorded(
+      .disabled, .sessionEnded(login, .accountDisabled), .sessionEnded(otherLogin, .accountDisabled))
+    given(UserDecider.self, home).when(disable, by: .user(alice)).thenRejected(.serviceOnly)
+    given(UserDecider.self, home).when(UserCommand(alice, .enable), by: .user(alice)).thenRejected(.serviceOnly)
+    given(UserDecider.self, []).when(disable, by: .service()).thenRejected(.userNotFound)
+  }
+
+  @Test("a disabled account starts and refreshes no session, however it is asked")
+  func staysOut() {
+    let state = given(UserDecider.self, aliceAtHome + [.identityLinked(.of("a")), .disabled])
+    for proof: LoginProof in [.password(version: 1), .identity(.of("a"))] {
+      state.when(UserCommand(alice, .startSession(otherLogin, device: nil, proof: proof)), by: .user(alice))
+        .thenRejected(.accountDisabled)
+    }
+    state.when(UserCommand(alice, .startSession(otherLogin, device: nil, proof: .service)), by: .service(for: alice))
+      .thenRejected(.accountDisabled)
+    state.when(UserCommand(alice, .refreshSession(login, presented: 1, oldest: nil)), by: .user(alice))
+      .thenRejected(.accountDisabled)
+    // Only right credentials learn of it.
+    state.when(
+      UserCommand(alice, .startSession(otherLogin, device: nil, proof: .password(version: 2))), by: .user(alice)
+    ).thenRejected(.credentialsRejected)
+    let enabled = given(UserDecider.self, aliceAtHome + [.disabled, .enabled])
+    enabled.when(
+      UserCommand(alice, .startSession(otherLogin, device: nil, proof: .password(version: 1))), by: .user(alice)
+    ).thenAccepted()
+  }
+
+  @Test("the first of several disablings counts")
+  func disabledSince() {
+    guard case .registered(let user) = given(UserDecider.self, aliceAtHome + [.disabled, .disabled]).state else {
+      Issue.record("not registered")
+      return
+    }
+    #expect(user.disabled == .at(4))
+  }
+
+  @Test("a picture is set and taken away, and the nickname stays")
+  func pictures() {
+    let picture = UserEvent.profileChanged(ProfileEdit(picture: .set(id(80))))
+    func profile(_ facts: UserEvent...) -> Profile? {
+      guard case .registered(let user) = given(UserDecider.self, aliceAtHome + facts).state else { return nil }
+      return user.profile
+    }
+    #expect(profile(picture) == Profile(nickname: "Alice", picture: id(80)))
+    #expect(
+      profile(picture, .profileChanged(ProfileEdit(nickname: "Al"))) == Profile(nickname: "Al", picture: id(80)))
+    #expect(profile(picture, .profileChanged(ProfileEdit(picture: .remove))) == Profile(nickname: "Alice"))
+  }
+}

@@ -1,0 +1,146 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@Suite("Passwords and many sessions")
+struct UserPasswordSpecs {
+  private let home: [UserEvent] =
+    aliceAtHome + [.sessionStarted(otherLogin, device: nil), .sessionStarted(id(22), device: nil)]
+
+  private func changing(to credential: Credential, checked: UInt32) -> UserCommand {
+    UserCommand(alice, .changePassword(credential, checked: checked))
+  }
+
+  private func resetting(to credential: Credential, issuedFor version: UInt32) -> UserCommand {
+    UserCommand(alice, .resetPassword(credential, issuedFor: version))
+  }
+
+  @Test("a new password ends all sessions but the one that asks")
+  func changes() {
+    given(UserDecider.self, home).when(changing(to: .version(2), checked: 1), by: .user(alice, session: login))
+      .thenRecorded(
+        .credentialSet(.version(2)), .sessionEnded(otherLogin, .passwordChanged),
+        .sessionEnded(id(22), .passwordChanged))
+    given(UserDecider.self, home).when(changing(to: .version(2), checked: 1), by: .service(for: alice)).thenRecorded(
+      .credentialSet(.version(2)), .sessionEnded(login, .passwordChanged),
+      .sessionEnded(otherLogin, .passwordChanged), .sessionEnded(id(22), .passwordChanged))
+  }
+
+  @Test("what was checked against an old credential changes nothing")
+  func staleCheck() {
+    let state = given(UserDecider.self, home + [.credentialSet(.version(2))])
+    state.when(changing(to: .other(2), checked: 1), by: .user(alice)).thenRejected(.passwordWrong)
+    state.when(changing(to: .other(4), checked: 2), by: .user(alice)).thenRejected(.passwordWrong)
+    state.when(changing(to: .other(3), checked: 2), by: .user(alice)).thenAccepted()
+    // A login that was checked before the change, too.
+    state.when(
+      UserCommand(alice, .startSession(id(23), device: nil, proof: .password(version: 1))), by: .user(alice)
+    ).thenRejected(.credentialsRejected)
+    given(UserDecider.self, [.registered(.named(email: nil, credential: nil))])
+      .when(changing(to: .version(1), checked: 0), by: .user(alice)).thenRejected(.passwordWrong)
+  }
+
+  @Test("the password that is the current one is a repeat")
+  func repeats() {
+    let state = given(UserDecider.self, home + [.credentialSet(.version(2))])
+    state.when(changing(to: .version(2), checked: 2), by: .user(alice, session: login)).thenAlreadyDone(at: 6)
+    state.when(resetting(to: .version(2), issuedFor: 1), by: .user(alice)).thenAlreadyDone(at: 6)
+    given(UserDecider.self, home).when(changing(to: .version(1), checked: 1), by: .user(alice)).thenAlreadyDone(at: 1)
+  }
+
+  @Test("a reset ends every session, and its token is good for one version")
+  func resets() {
+    given(UserDecider.self, home).when(resetting(to: .version(2), issuedFor: 1), by: .user(alice)).thenRecorded(
+      .credentialSet(.version(2)), .sessionEnded(login, .passwordChanged),
+      .sessionEnded(otherLogin, .passwordChanged), .sessionEnded(id(22), .passwordChanged))
+    given(UserDecider.self, home + [.credentialSet(.version(2))])
+      .when(resetting(to: .other(2), issuedFor: 1), by: .user(alice)).thenRejected(.passwordResetUsed)
+    given(UserDecider.self, home).when(resetting(to: .version(3), issuedFor: 1), by: .user(alice))
+      .thenRejected(.passwordResetUsed)
+    given(UserDecider.self, [.registered(.named(email: nil, credential: nil))])
+      .when(resetting(to: .version(1), issuedFor: 0), by: .user(alice)).thenRecorded(.credentialSet(.version(1)))
+    given(UserDecider.self, home).when(resetting(to: .version(2), issuedFor: 1), by: .user(bob))
+      .thenRejected(.forbidden)
+  }
+
+  @Test("the other sessions end, or all")
+  func endsMany() {
+    let state = given(UserDecider.self, home)
+    state.when(UserCommand(alice, .endSessions(.others)), by: .user(alice, session: otherLogin)).thenRecorded(
+      .sessionEnded(login, .othersLoggedOut), .sessionEnded(id(22), .othersLoggedOut))
+    state.when(UserCommand(alice, .endSessions(.all)), by: .user(alice, session: otherLogin)).thenRecorded(
+      .sessionEnded(login, .allLoggedOut), .sessionEnded(otherLogin, .allLoggedOut),
+      .sessionEnded(id(22), .allLoggedOut))
+    state.when(UserCommand(alice, .endSessions(.all)), by: .user(bob)).thenRejected(.forbidden)
+  }
+
+  @Test("where there is nothing to end, the key is remembered all the same")
+  func endsNothing() throws {
+    let alone = given(UserDecider.self, aliceAtHome)
+    let command = UserCommand(alice, .endSessions(.others))
+    alone.when(command, by: .user(alice, session: login)).thenAlreadyDone(at: 1)
+    var desk = Desk<UserDecider>(aliceAtHome)
+    let act = Act.user(alice, session: login, key: .retried)
+    let first = try desk.submit(command, by: act)
+    desk.record(.sessionStarted(otherLogin, device: nil))
+    #expect(try desk.submit(command, by: act) == first)
+    guard case .registered(let user) = desk.state else {
+      Issue.record("not registered")
+      return
+    }
+    #expect(user.openSessions == [login, otherLogin])
+  }
+
+  @Test("a refresh token ages from its last use", arguments: [(-1, true), (0, true), (1, false)])
+  func ages(milliseconds: Int64, isGood: Bool) {
+    let oldest = Stamp.at(3).time.adding(milliseconds: milliseconds)
+    let outcome = given(UserDecider.self, aliceAtHome).when(
+      UserCommand(alice, .refreshSession(login, presented: 1, oldest: oldest)), by: .user(alice))
+    if isGood { outcome.thenAccepted() } else { outcome.thenRejected(.refreshTokenExpired) }
+  }
+}
+
+@Suite("Push tokens that move")
+struct PushTokenMoveSpecs {
+  private let token = PushToken(provider: .apns, token: "a1b2")
+  private let other = PushToken(provider: .fcm, token: "a1b2")
+
+  private func moved(_ tokens: [PushToken], held: [PushToken: [DevicePlace]]) -> [ChatEvent] {
+    UserDecider.movedTokens(to: phone, .named(tokens: tokens), of: alice, TestDirectory(devices: held))
+  }
+
+  @Test("a token leaves every device but the one that has it now")
+  func moves() {
+    let (own, tabletPlace) = (DevicePlace(user: alice, device: phone), DevicePlace(user: alice, device: tablet))
+    let bobs = DevicePlace(user: bob, device: phone)
+    #expect(moved([token], held: [:]).isEmpty)
+    #expect(moved([token], held: [token: [own]]).isEmpty)
+    #expect(moved([], held: [token: [bobs]]).isEmpty)
+    #expect(moved([other], held: [token: [bobs]]).isEmpty)
+    #expect(
+      moved([token, other], held: [token: [own, tabletPlace, bobs], other: [bobs]]) == [
+        .user(alice, .pushTokenMoved(tablet, token)), .user(bob, .pushTokenMoved(phone, token)),
+        .user(bob, .pushTokenMoved(phone, other)),
+      ])
+  }
+}
+
+@Suite("The history of signing keys")
+struct SigningKeyHistorySpecs {
+  @Test("each position has the generation that signed there, in whatever order rotations become known")
+  func generations() {
+    for order in [[2, 3], [3, 2]] as [[UInt32]] {
+      var history = SigningKeyHistory()
+      for generation in order { history.rotate(to: generation, at: .at(UInt64(generation) * 10)) }
+      history.rotate(to: 2, at: .at(99))
+      let expected: [(UInt64, UInt32)] = [(1, 1), (19, 1), (20, 2), (29, 2), (30, 3), (1000, 3)]
+      for (position, generation) in expected {
+        #expect(history.generation(at: LogPosition(position)) == generation)
+      }
+      #expect(history.current == 3)
+      #expect(history.retirement(of: 1) == Stamp.at(20).time && history.retirement(of: 2) == Stamp.at(30).time)
+      #expect(history.retirement(of: 3) == nil)
+      #expect([1, 2, 3].allSatisfy { history.contains($0) } && !history.contains(4) && !history.contains(0))
+    }
+  }
+}

@@ -1,0 +1,251 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@Suite("Workspaces")
+struct WorkspaceSpecs {
+  private let newcomer: UserID = id(60)
+  private func workspace(_ later: [WorkspaceEvent] = []) -> Given<WorkspaceDecider> {
+    given(WorkspaceDecider.self, officeFacts + later).with(.ofOffice(and: newcomer))
+  }
+
+  private static let creation = WorkspaceCreation(name: "office", creator: alice)
+
+  // MARK: Life
+
+  @Test("whoever makes a workspace owns it, once")
+  func creates() {
+    let nothing = given(WorkspaceDecider.self, [])
+    nothing.when(.create(Self.creation), by: .user(alice))
+      .thenRecorded(.created(Self.creation), .memberJoined(alice, role: .owner, by: .service))
+    nothing.when(.create(Self.creation), by: .user(bob)).thenRejected(.forbidden)
+    nothing.when(.create(Self.creation), by: .service()).thenRejected(.forbidden)
+    nothing.when(.create(WorkspaceCreation(name: "office", creator: stranger)), by: .user(stranger))
+      .thenRejected(.userNotFound)
+    workspace([.edited(WorkspaceEdit(name: "home"))]).when(.create(Self.creation), by: .user(alice))
+      .thenAlreadyDone(at: 1)
+    workspace().when(.create(WorkspaceCreation(name: "home", creator: alice)), by: .user(alice))
+      .thenRejected(.idInUse)
+    workspace([.deleted]).when(.create(Self.creation), by: .user(alice)).thenRejected(.workspaceNotFound)
+    workspace([.deleted]).when(.create(WorkspaceCreation(name: "home", creator: alice)), by: .user(alice))
+      .thenRejected(.idInUse)
+  }
+
+  @Test("the length of a name, in bytes", arguments: [(0, false), (1, true), (255, true), (256, true), (257, false)])
+  func nameLength(bytes: Int, isAccepted: Bool) {
+    let name = String(repeating: "w", count: bytes)
+    for outcome in [
+      given(WorkspaceDecider.self, []).when(.create(WorkspaceCreation(name: name, creator: alice)), by: .user(alice)),
+      workspace().when(.edit(WorkspaceEdit(name: name)), by: .user(alice)),
+    ] {
+      if isAccepted {
+        outcome.thenAccepted()
+      } else {
+        outcome.thenRejected(bytes == 0 ? .workspaceNameEmpty : .workspaceNameTooLong)
+      }
+    }
+  }
+
+  @Test("the length of a topic, in bytes", arguments: [(0, true), (1023, true), (1024, true), (1025, false)])
+  func topicLength(bytes: Int, isAccepted: Bool) {
+    let outcome = workspace()
+      .when(.edit(WorkspaceEdit(topic: String(repeating: "t", count: bytes))), by: .user(alice))
+    if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.topicTooLong) }
+  }
+
+  @Test("administrators edit, owners delete, members neither, and strangers learn nothing")
+  func rights() {
+    let edit = WorkspaceCommand.edit(WorkspaceEdit(name: "home"))
+    for act: Act in [.user(alice), .user(bob), .service()] { workspace().when(edit, by: act).thenAccepted() }
+    for act: Act in [.user(alice), .service()] { workspace().when(.delete, by: act).thenRecorded(.deleted) }
+    workspace().when(.delete, by: .user(bob)).thenRejected(.forbidden)
+    for user in [carol, dave] {
+      for command in [edit, .delete, .invite(newcomer, .guest), .createInvite(.into(.guest)), .removeMember(dave)] {
+        workspace().when(command, by: .user(user)).thenRejected(.forbidden)
+      }
+    }
+    let commands: [WorkspaceCommand] = [
+      edit, .delete, .createInvite(.into()), .revokeInvite(link), .invite(carol, .member), .withdrawInvitation(carol),
+      .leave, .removeMember(carol), .changeRole(carol, .guest), .transfer(to: carol),
+    ]
+    for command in commands {
+      workspace().when(command, by: .user(newcomer)).thenRejected(.workspaceNotFound)
+      given(WorkspaceDecider.self, []).when(command, by: .user(alice)).thenRejected(.workspaceNotFound)
+      workspace([.deleted]).when(command, by: .user(alice)).thenRejected(.workspaceNotFound)
+      workspace().when(command, by: .nobody()).thenRejected(.forbidden)
+    }
+    workspace().when(.acceptInvitation, by: .user(newcomer)).thenRejected(.invitationNotFound)
+    given(WorkspaceDecider.self, []).when(.acceptInvitation, by: .user(alice)).thenRejected(.invitationNotFound)
+    workspace().when(.acceptInvite(link), by: .user(newcomer)).thenRejected(.inviteNotFound)
+  }
+
+  // MARK: Links
+
+  @Test("a link gives at most the role of who makes it, and never ownership")
+  func linkRoles() {
+    workspace().when(.createInvite(.into(.administrator)), by: .user(bob)).thenAccepted()
+    for act: Act in [.user(alice), .user(bob), .service()] {
+      workspace().when(.createInvite(.into(.owner)), by: act).thenRejected(.inviteRoleNotAllowed)
+    }
+    let lesser = workspace([.roleChanged(bob, .member), .roleChanged(bob, .administrator)])
+    lesser.when(.createInvite(.into(.administrator)), by: .user(bob)).thenAccepted()
+  }
+
+  @Test("whoever holds a live link comes in with its role")
+  func comesInByLink() {
+    let shared = workspace([.inviteCreated(.into(.guest, uses: 1))])
+    shared.when(.acceptInvite(link), by: .user(newcomer))
+      .thenRecorded(.memberJoined(newcomer, role: .guest, by: .link(link)))
+    shared.when(.acceptInvite(link), by: .user(carol)).thenAlreadyDone(at: 4)
+    workspace([
+      .inviteCreated(.into(uses: 1)), .memberJoined(id(61), role: .member, by: .link(link)),
+    ]).when(.acceptInvite(link), by: .user(newcomer)).thenRejected(.inviteUsedUp)
+    workspace([.inviteCreated(.into()), .inviteRevoked(link)])
+      .when(.acceptInvite(link), by: .user(newcomer)).thenRejected(.inviteRevoked)
+    workspace([.inviteCreated(.into(until: noon))]).when(.acceptInvite(link), by: .user(newcomer))
+      .thenRejected(.inviteExpired)
+    workspace([.inviteCreated(.into()), .deleted]).when(.acceptInvite(link), by: .user(newcomer))
+      .thenRejected(.inviteNotFound)
+  }
+
+  @Test("how many live links there are", arguments: [(999, true), (1_000, false), (1_001, false)])
+  func linkCount(count: UInt64, isAccepted: Bool) {
+    let links = (0..<count).map { WorkspaceEvent.inviteCreated(.into(id: id(1000 + $0))) }
+    let outcome = workspace(links).when(.createInvite(.into()), by: .user(alice))
+    if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyInvites) }
+  }
+
+  @Test(
+    "how many links a workspace ever makes, dead ones too",
+    arguments: [(9_999, true), (10_000, false), (10_001, false)])
+  func linkCountForEver(made: UInt64, isAccepted: Bool) {
+    let links = (0..<made).flatMap { number -> [WorkspaceEvent] in
+      [.inviteCreated(.into(id: id(1000 + number))), .inviteRevoked(id(1000 + number))]
+    }
+    let outcome = workspace(links).when(.createInvite(.into()), by: .user(alice))
+    if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.invitesExhausted) }
+    workspace(links).when(.createInvite(.into(id: id(1000))), by: .user(alice)).thenAlreadyDone(at: 6)
+  }
+
+  @Test("a link gives no more than its maker still has: who was put out does not come back by it as what they were")
+  func capsRole() {
+    let accept = WorkspaceCommand.acceptInvite(link)
+    for (later, given): ([WorkspaceEvent], WorkspaceRole) in [
+      ([], .administrator), ([.roleChanged(bob, .member)], .member), ([.roleChanged(bob, .guest)], .guest),
+      ([.memberRemoved(bob)], .member), ([.memberLeft(bob)], .member),
+    ] {
+      var shared = workspace()
+      WorkspaceDecider.evolve(&shared.state, .inviteCreated(.into(.administrator)), .at(6), by: bob)
+      for (index, fact) in later.enumerated() {
+        WorkspaceDecider.evolve(&shared.state, fact, .at(UInt64(index) + 7))
+      }
+      shared.when(accept, by: .user(newcomer)).thenRecorded(.memberJoined(newcomer, role: given, by: .link(link)))
+    }
+  }
+
+  // MARK: Invitations
+
+  @Test("who is invited comes in with the role of the invitation, or declines")
+  func invitations() {
+    workspace().when(.invite(newcomer, .guest), by: .user(bob)).thenRecorded(.memberInvited(newcomer, role: .guest))
+    let invited = workspace([.memberInvited(newcomer, role: .administrator)])
+    invited.when(.acceptInvitation, by: .user(newcomer))
+      .thenRecorded(.memberJoined(newcomer, role: .administrator, by: .invitation))
+    invited.when(.withdrawInvitation(newcomer), by: .user(newcomer)).thenRecorded(.invitationWithdrawn(newcomer))
+    invited.when(.withdrawInvitation(newcomer), by: .user(bob)).thenRecorded(.invitationWithdrawn(newcomer))
+    invited.when(.withdrawInvitation(newcomer), by: .user(carol)).thenRejected(.forbidden)
+    invited.when(.invite(newcomer, .administrator), by: .user(bob)).thenAlreadyDone(at: 6)
+    invited.when(.invite(newcomer, .member), by: .user(bob)).thenAccepted()
+    workspace([.memberInvited(newcomer, role: .guest), .invitationWithdrawn(newcomer)])
+      .when(.acceptInvitation, by: .user(newcomer)).thenRejected(.invitationNotFound)
+    workspace().when(.acceptInvitation, by: .user(carol)).thenAlreadyDone(at: 4)
+    workspace().when(.invite(carol, .guest), by: .user(bob)).thenAlreadyDone(at: 4)
+    workspace().when(.invite(stranger, .guest), by: .user(bob)).thenRejected(.userNotFound)
+    workspace().when(.invite(newcomer, .owner), by: .user(alice)).thenRejected(.inviteRoleNotAllowed)
+  }
+
+  @Test("how many invitations are open", arguments: [(9_999, true), (10_000, false), (10_001, false)])
+  func invitationCount(count: UInt64, isAccepted: Bool) {
+    let others = (0..<count).map { WorkspaceEvent.memberInvited(id(1000 + $0), role: .member) }
+    let outcome = workspace(others).when(.invite(newcomer, .member), by: .user(alice))
+    if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyInvitations) }
+    workspace(others).with(.ofOffice(and: id(1000))).when(.invite(id(1000), .guest), by: .user(alice)).thenAccepted()
+  }
+
+  @Test("a service brings in the user for whom it acts")
+  func joins() {
+    workspace().when(.join, by: .service(for: newcomer))
+      .thenRecorded(.memberJoined(newcomer, role: .member, by: .service))
+    workspace([.memberInvited(newcomer, role: .guest)]).when(.join, by: .service(for: newcomer))
+      .thenRecorded(.memberJoined(newcomer, role: .guest, by: .service))
+    workspace().when(.join, by: .service(for: carol)).thenAlreadyDone(at: 4)
+    workspace().when(.join, by: .user(newcomer)).thenRejected(.serviceOnly)
+  }
+
+  @Test("how many members a workspace takes", arguments: [(99_999, true), (100_000, false), (100_001, false)])
+  func memberCount(count: Int, isAccepted: Bool) {
+    var members: [UserID: WorkspaceMember] = [alice: WorkspaceMember(role: .owner, joined: .at(2))]
+    for number in 1..<UInt64(count) {
+      members[id(1000 + number)] = WorkspaceMember(role: .member, joined: .at(3))
+    }
+    var full = workspace()
+    full.state = .open(
+      Workspace(
+        creationFingerprint: nil, created: .at(1), members: members,
+        invited: [newcomer: Invitation(role: .member, made: .at(4))],
+        invites: [link: WorkspaceInviteState(invite: .into(), created: .at(4))]))
+    for outcome in [
+      full.when(.join, by: .service(for: newcomer)), full.when(.acceptInvitation, by: .user(newcomer)),
+      full.when(.acceptInvite(link), by: .user(newcomer)),
+    ] {
+      if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyWorkspaceMembers) }
+    }
+  }
+
+  // MARK: Members
+
+  @Test("members leave; the owner hands over first, even when nobody else is there")
+  func leaves() {
+    for user in [bob, carol, dave] { workspace().when(.leave, by: .user(user)).thenRecorded(.memberLeft(user)) }
+    workspace().when(.leave, by: .user(alice)).thenRejected(.ownerMustTransfer)
+    workspace([.memberLeft(bob), .memberLeft(carol), .memberLeft(dave)]).when(.leave, by: .user(alice))
+      .thenRejected(.ownerMustTransfer)
+    workspace([.roleChanged(bob, .owner), .roleChanged(alice, .administrator)]).when(.leave, by: .user(alice))
+      .thenAccepted()
+  }
+
+  @Test("everyone removes those below them, and nobody the owner")
+  func removes() {
+    workspace().when(.removeMember(bob), by: .user(alice)).thenRecorded(.memberRemoved(bob))
+    workspace().when(.removeMember(carol), by: .user(bob)).thenRecorded(.memberRemoved(carol))
+    workspace().when(.removeMember(alice), by: .user(bob)).thenRejected(.forbidden)
+    workspace().when(.removeMember(bob), by: .user(bob)).thenRejected(.forbidden)
+    workspace().when(.removeMember(bob), by: .service()).thenAccepted()
+    workspace().when(.removeMember(alice), by: .service()).thenRejected(.ownerMustTransfer)
+    workspace().when(.removeMember(newcomer), by: .user(alice)).thenRejected(.memberNotFound)
+  }
+
+  @Test("one gives those below oneself a role up to the own, and ownership by a transfer alone")
+  func roles() {
+    workspace().when(.changeRole(dave, .administrator), by: .user(bob))
+      .thenRecorded(.roleChanged(dave, .administrator))
+    workspace().when(.changeRole(bob, .guest), by: .user(alice)).thenAccepted()
+    workspace([.roleChanged(carol, .administrator)]).when(.changeRole(carol, .guest), by: .user(bob))
+      .thenRejected(.forbidden)
+    workspace().when(.changeRole(bob, .member), by: .user(bob)).thenAccepted()
+    workspace().when(.changeRole(carol, .administrator), by: .user(carol)).thenRejected(.roleNotAllowed)
+    workspace().when(.changeRole(newcomer, .member), by: .user(newcomer)).thenRejected(.workspaceNotFound)
+    workspace().when(.changeRole(carol, .owner), by: .user(alice)).thenRejected(.roleNotAllowed)
+    workspace().when(.changeRole(alice, .member), by: .user(alice)).thenRejected(.ownerMustTransfer)
+    workspace().when(.changeRole(alice, .member), by: .user(bob)).thenRejected(.forbidden)
+    workspace().when(.changeRole(alice, .member), by: .service()).thenRejected(.ownerMustTransfer)
+    workspace().when(.changeRole(newcomer, .member), by: .user(alice)).thenRejected(.memberNotFound)
+    workspace().when(.transfer(to: carol), by: .user(alice))
+      .thenRecorded(.roleChanged(carol, .owner), .roleChanged(alice, .administrator))
+    workspace().when(.transfer(to: carol), by: .service())
+      .thenRecorded(.roleChanged(carol, .owner), .roleChanged(alice, .administrator))
+    workspace().when(.transfer(to: carol), by: .user(bob)).thenRejected(.forbidden)
+    workspace().when(.transfer(to: alice), by: .user(alice)).thenRejected(.roleNotAllowed)
+    workspace().when(.transfer(to: newcomer), by: .user(alice)).thenRejected(.memberNotFound)
+  }
+}

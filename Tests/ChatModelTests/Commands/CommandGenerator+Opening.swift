@@ -1,0 +1,146 @@
+import ChatDomain
+import ChatPrimitives
+import ChatService
+
+/// Commands that record each kind of fact once, so that none is left to chance.
+extension CommandGenerator {
+  /// In an order in which each is possible, once the cast is registered.
+  mutating func openingAct() -> [Step] {
+    accountFacts() + deviceFacts() + workspaceFacts() + membershipFacts() + messageFacts() + readingFacts()
+      + schedulingFacts()
+  }
+
+  private var leader: UserID { users[0] }
+  private var second: UserID { users[1] }
+  /// Has a password.
+  private var third: UserID { users[2] }
+  private var fourth: UserID { users[3] }
+
+  /// Their numbers are below those of all that chance makes.
+  private static let room = Numbered.room(0)
+  private static let workspace = Numbered.workspace(0)
+
+  private func password(of user: UserID) -> String { Self.firstPassword(of: user) }
+
+  private mutating func accountFacts() -> [Step] {
+    let (first, another): (SessionID, SessionID) = (newID(), newID())
+    let (key, new) = (key(), "new password of \(third.short)")
+    let identity = Identity(issuer: "https://issuer.example", subject: "of the opening")
+    passwords[third] = [2: new]
+    return [
+      changeProfile(ProfileEdit(nickname: "leader", picture: nil), of: leader),
+      setPreferences(UserPreferences(sharesReadMarkers: false), of: second),
+      startSession(first, of: leader), startSession(another, of: leader), refresh(first, of: leader, 1),
+      end(another, of: leader),
+      changePassword(of: third, 1, from: password(of: third), to: new, nil, key),
+      setEmail("third@example.org", of: third, new, version: 2),
+      link(identity, to: leader, self.key()), unlink(identity, of: leader, self.key()),
+      disable(fourth), enable(fourth), rotateSigningKey(), upload(0, by: leader),
+    ]
+  }
+
+  private mutating func deviceFacts() -> [Step] {
+    let (old, new): (DeviceID, DeviceID) = (newID(), newID())
+    let token = PushToken(provider: .apns, token: "apns of the opening")
+    let description = DeviceDescription(name: "phone", type: "ios", osVersion: nil, tokens: [token])
+    return [
+      set(old, of: leader, DeviceDescription(name: "phone", type: nil, osVersion: nil, tokens: [])),
+      set(old, of: leader, description), set(new, of: second, description), invalidate(token, of: new, of: second),
+      remove(old, of: leader),
+    ]
+  }
+
+  private mutating func workspaceFacts() -> [Step] {
+    let (place, invite): (WorkspaceID, InviteID) = (Self.workspace, newID())
+    return [
+      create(place, WorkspaceCreation(name: "the first", creator: leader)),
+      workspace("edits it", place, .edit(WorkspaceEdit(topic: "all")), by: leader),
+      createInvite(
+        ChatService.NewInvite(id: invite, role: .member, expiresAt: nil, maximumUses: nil), of: place, by: leader),
+      accept(invite, of: place, by: second), accept(invite, of: place, by: second),
+      workspace("revokes i\(invite.short)", place, .revokeInvite(invite), by: leader),
+      workspace("invites u\(third.short)", place, .invite(third, .member), by: leader),
+      workspace("takes it back", place, .withdrawInvitation(third), by: leader),
+      workspace("invites u\(fourth.short)", place, .invite(fourth, .member), by: leader),
+      workspace("comes in", place, .acceptInvitation, by: fourth),
+      workspace("raises u\(fourth.short)", place, .changeRole(fourth, .administrator), by: leader),
+      workspace("leaves", place, .leave, by: fourth),
+      workspace("removes u\(second.short)", place, .removeMember(second), by: leader),
+      workspace("deletes it", place, .delete, by: leader),
+    ]
+  }
+
+  private mutating func membershipFacts() -> [Step] {
+    let (place, invite): (RoomID, InviteID) = (Self.room, newID())
+    let later = clock.now().adding(milliseconds: 86_400_000_000)
+    return [
+      create(place, RoomCreation(kind: .group, name: "the first", creator: leader)),
+      room("edits it", place, .edit(RoomEdit(topic: "all")), by: leader),
+      createInvite(
+        ChatService.NewInvite(id: invite, role: .member, expiresAt: nil, maximumUses: nil), of: place, by: leader),
+      accept(invite, of: place, by: second), accept(invite, of: place, by: second),
+      room("revokes i\(invite.short)", place, .revokeInvite(invite), by: leader),
+      room("adds u\(third.short)", place, .addMember(third), by: leader),
+      room("adds u\(fourth.short)", place, .addMember(fourth), by: leader),
+      room("raises u\(second.short)", place, .changeRole(second, .administrator), by: leader),
+      room("removes u\(fourth.short)", place, .removeMember(fourth), by: leader),
+      room("bans u\(fourth.short)", place, .ban(fourth), by: leader),
+      room("lets u\(fourth.short) come again", place, .unban(fourth), by: leader),
+      room("adds u\(fourth.short)", place, .addMember(fourth), by: leader),
+      room("silences u\(fourth.short)", place, .silence(fourth, until: later), by: leader),
+      room("mutes it", place, .mute(until: later), by: fourth), room("leaves", place, .leave, by: fourth),
+    ]
+  }
+
+  private mutating func messageFacts() -> [Step] {
+    let (place, message): (RoomID, MessageID) = (Self.room, newID())
+    let edit = MessageEdit(text: "tea after all", mentions: Mentions(users: [second], everyone: false))
+    return [
+      send(.plain("tea or milk"), as: message, to: place, by: leader),
+      room("edits m\(message.short)", place, .editMessage(message, edit, target: nil), by: leader),
+      room("reacts", place, .react(message, "\u{1F44D}", target: nil), by: second),
+      room("takes it back", place, .unreact(message, "\u{1F44D}", target: nil), by: second),
+      room("pins m\(message.short)", place, .pin(message, target: nil), by: second),
+      room("unpins it", place, .unpin(message, target: nil), by: second),
+      room("deletes m\(message.short)", place, .deleteMessage(message, target: nil), by: leader),
+    ]
+  }
+
+  private mutating func readingFacts() -> [Step] {
+    let (place, root, reply, next): (RoomID, MessageID, MessageID, MessageID) = (Self.room, newID(), newID(), newID())
+    var answer = NewMessage.plain("sugar no tea")
+    answer.thread = root
+    return [
+      send(.plain("sugar"), as: root, to: place, by: leader),
+      room("has read m\(root.short)", place, .moveReadMarker(root, target: nil), by: second),
+      room("marks it as unread", place, .markUnread(root, target: nil), by: second),
+      send(answer, as: reply, to: place, by: second), send(answer, as: next, to: place, by: second),
+      room(
+        "has read m\(next.short)", place, .moveThreadMarker(next, root: root, target: nil, rootFacts: nil),
+        by: leader),
+      room(
+        "has read m\(reply.short)", place,
+        .moveThreadMarker(reply, root: root, target: nil, rootFacts: nil), by: leader),
+      room("leaves the thread", place, .setThreadFollowing(root, false, target: nil), by: leader),
+    ]
+  }
+
+  /// The last of them fails, for its author has left.
+  private mutating func schedulingFacts() -> [Step] {
+    let (place, cancelled, failed): (RoomID, MessageID, MessageID) = (Self.room, newID(), newID())
+    let time = clock.now().adding(milliseconds: Limits.schedulingAheadMilliseconds / 2)
+    let later = NewMessage.plain("later")
+    let waiting = ScheduledMessage(author: third, content: MessageContent(text: later.text), sendAt: time)
+    return [
+      schedule(later, as: cancelled, to: place, by: third, at: time),
+      room(
+        "changes m\(cancelled.short)", place,
+        .changeScheduledMessage(cancelled, ScheduledMessageEdit(text: "much later"), prior: nil), by: third),
+      room("cancels m\(cancelled.short)", place, .cancelScheduledMessage(cancelled, prior: nil), by: third),
+      schedule(later, as: failed, to: place, by: third, at: time),
+      room("leaves", place, .leave, by: third), due(failed, waiting, in: place),
+      room("archives it", place, .archive, by: leader), room("opens it again", place, .restore, by: leader),
+      room("deletes it", place, .delete, by: leader),
+    ]
+  }
+}

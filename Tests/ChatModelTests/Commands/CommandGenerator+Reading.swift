@@ -1,0 +1,112 @@
+import ChatDomain
+import ChatPrimitives
+import ChatService
+import EventLogSimulation
+
+extension CommandGenerator {
+  mutating func moveMarker(_ model: ChatModel) -> Step? {
+    guard let room = anyRoom(model), let message = message(of: room) else { return nil }
+    let user = actor(in: room)
+    return self.room("has read m\(message.id.short)", room.id, .moveReadMarker(message.id, target: nil), by: user)
+  }
+
+  mutating func markUnread(_ model: ChatModel) -> Step? {
+    guard let room = anyRoom(model), let message = message(of: room) else { return nil }
+    return self.room(
+      "marks m\(message.id.short) as unread", room.id, .markUnread(message.id, target: nil), by: actor(in: room))
+  }
+
+  mutating func setPreferences(_ model: ChatModel) -> Step? {
+    setPreferences(UserPreferences(sharesReadMarkers: chance(50)), of: anyone())
+  }
+
+  mutating func setPreferences(_ preferences: UserPreferences, of user: UserID) -> Step {
+    let key = key()
+    let verb = preferences.sharesReadMarkers ? "shows" : "hides"
+    return Step("u\(user.short) \(verb) receipts under k\(key.short)", user: user) {
+      chat async throws(ServiceError) in
+      Step.Receipt(try await chat.setPreferences(preferences, by: Principal(user: user), command: key))
+    }
+  }
+
+  // MARK: - Scheduled messages
+
+  /// Soon, so that the message can be sent in this run; or long after it.
+  private mutating func sendingTime() -> Timestamp {
+    clock.now().adding(milliseconds: chance(70) ? Self.soonMilliseconds : 86_400_000)
+  }
+
+  static let soonMilliseconds: Int64 = 60_000
+
+  mutating func schedule(_ model: ChatModel) -> Step? {
+    guard let room = anyRoom(model) else { return nil }
+    let (user, time) = (actor(in: room), sendingTime())
+    let id = chance(5) ? pick(room.scheduled)?.id ?? newID() : messageID(room)
+    return schedule(content(room, by: user), as: id, to: room.id, by: user, at: time)
+  }
+
+  func schedule(
+    _ message: NewMessage, as id: MessageID, to room: RoomID, by user: UserID, at time: Timestamp
+  ) -> Step {
+    let name =
+      "u\(user.short) schedules m\(id.short) in r\(room.short)"
+      + "\(message.thread.map { " in thread m\($0.short)" } ?? "") at \(time): \(message.summary)"
+    return Step(name, user: user, room: room, rights: [.account, .voice(room)]) { chat async throws(ServiceError) in
+      let request = try chat.schedule(message, as: id, to: room, at: time, by: Principal(user: user))
+      return Step.Receipt(try await chat.perform(try await chat.withMedia(request)))
+    }
+  }
+
+  mutating func changeScheduled(_ model: ChatModel) -> Step? {
+    guard let room = anyRoom(model), let waiting = pick(room.scheduled) else { return nil }
+    let new = edit(of: room)
+    let edit = ScheduledMessageEdit(
+      text: chance(70) ? new.text : nil, mentions: chance(30) ? new.mentions : nil,
+      sendAt: chance(40) ? sendingTime() : nil)
+    let user = chance(92) ? waiting.message.author : actor(in: room)
+    return self.room(
+      "changes scheduled m\(waiting.id.short)", room.id, .changeScheduledMessage(waiting.id, edit, prior: nil), by: user
+    )
+  }
+
+  mutating func cancelScheduled(_ model: ChatModel) -> Step? {
+    guard let room = anyRoom(model), let waiting = pick(room.scheduled) else { return nil }
+    let user = chance(92) ? waiting.message.author : actor(in: room)
+    return self.room(
+      "cancels scheduled m\(waiting.id.short)", room.id, .cancelScheduledMessage(waiting.id, prior: nil), by: user)
+  }
+
+  /// As the scheduler does it, once the time has come; seldom for what is settled.
+  mutating func sendDue(_ model: ChatModel) -> Step? {
+    let rooms = model.rooms.values.filter { $0.exists }.sorted { $0.age < $1.age }
+    let waiting = rooms.flatMap { room in room.scheduled.map { (room.id, $0) } }
+    let soon = waiting.filter { $0.1.failure == nil && ($0.1.isSoon || $0.1.message.sendAt <= clock.now()) }
+    // Those that will fail are few.
+    let hopeless = soon.filter { room, scheduled in
+      guard let room = model.rooms[room], let author = room.member(scheduled.message.author) else { return true }
+      return room.archived != nil || author.silencedUntil != nil
+    }
+    let candidates = !hopeless.isEmpty && chance(50) ? hopeless : soon
+    guard let (room, scheduled) = pick(chance(95) ? candidates : waiting) else { return nil }
+    return due(scheduled.id, scheduled.message, in: room, reachesTime: scheduled.isSoon)
+  }
+
+  /// - Parameter reachesTime: lets time pass until the message is due.
+  func due(_ id: MessageID, _ message: ScheduledMessage, in room: RoomID, reachesTime: Bool = true) -> Step {
+    let wish = RoomCommand.sendScheduledMessage(
+      id, replyTo: message.content.details?.replyTo,
+      context: message.thread.map { SendingContext(thread: $0) })
+    let principal = Principal(user: message.author, service: Numbered.service)
+    let name = "m\(id.short) of u\(message.author.short) is due in r\(room.short)"
+    return Step(name, user: message.author, room: room, rights: Right.of(wish, in: room)) {
+      [clock] chat async throws(ServiceError) in
+      if reachesTime { clock.reach(message.sendAt) }
+      return Step.Receipt(try await chat.perform(ChatService.Request(principal, .room(room, wish))))
+    }
+  }
+}
+
+extension ModelScheduled {
+  /// Due within the run.
+  fileprivate var isSoon: Bool { message.sendAt.milliseconds - scheduled.time.milliseconds < 3_600_000 }
+}

@@ -1,0 +1,44 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatService
+import EventLogSimulation
+
+extension Comparison {
+  /// One user with sessions and devices.
+  func compareAccount(_ id: UserID) async throws {
+    let what = "of u\(id.short)"
+    guard let user = model.users[id], user.registration != nil else {
+      let found = try await answer { () async throws(ServiceError) in SeenUser(try await chat.profile(of: id)) }
+      return try expect("profile \(what)", .refused("user_not_found"), found)
+    }
+    let profile = SeenUser(try await chat.profile(of: id))
+    try expect("profile \(what)", SeenUser(user), profile)
+    if let externalID = user.externalID {
+      try expect("external ID \(what)", id, try await chat.user(withExternalID: externalID)?.id)
+    }
+    try expect("u\(id.short) at the gate", user.disabled != nil, chat.isDisabled(id))
+    let logins = try await chat.account(of: id).1.map(\.identity)
+    try expect("logins elsewhere \(what)", Set(user.identities), Set(logins))
+    try expect("preferences \(what)", user.preferences, try await chat.preferences(of: id))
+    try await compareMedia(for: id)
+    let open = try await chat.sessions(of: id).map { ModelSession($0) }
+    try expect("open sessions \(what)", latestFirst(user.openSessions), latestFirst(open))
+    for session in user.sessions.suffix(5) {
+      let found = ModelSession(try await chat.session(session.id, of: id))
+      try expect("session s\(session.id.short) \(what)", session, found)
+      try expect("s\(session.id.short) at the gate", session.end != nil, chat.isEnded(session.id, of: id))
+    }
+    let devices = try await chat.devices(of: id).map { ModelDevice($0) }
+    try expect("devices \(what)", byID(user.devices.map(\.shown)), byID(devices))
+    for device in user.devices.suffix(3) {
+      try expect("device d\(device.id.short)", device.shown, ModelDevice(try await chat.device(device.id, of: id)))
+    }
+  }
+
+  private func latestFirst(_ sessions: [ModelSession]) -> [ModelSession] {
+    sessions.sorted { $0.started.position > $1.started.position }
+  }
+
+  private func byID(_ devices: [ModelDevice]) -> [ModelDevice] { devices.sorted { $0.id < $1.id } }
+}

@@ -1,0 +1,101 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatService
+import EventLogSimulation
+import EventStore
+
+/// What deciders get from the ID index.
+extension Comparison {
+  /// Of a room's newest messages, of some more, and of one that it does not have.
+  ///
+  /// - Parameter mentioned: messages of the room that a command was about; nil for all that it has.
+  func compareIndex(_ id: RoomID, mentioned: Set<MessageID>?) async throws {
+    guard let room = model.rooms[id], room.exists else { return }
+    let stranger: MessageID = ID(UUIDBytes(high: 0xdead, low: 0xbeef))
+    let newest = Set(room.messages.suffix(4).flatMap { [$0.id, $0.root].compactMap { $0 } })
+    let messages = room.messages.filter { mentioned?.union(newest).contains($0.id) ?? true }
+    let schedulings = room.schedulings.filter { scheduling in
+      mentioned.map { $0.contains(scheduling.id) || scheduling == room.schedulings.last } ?? true
+    }
+    @Sendable func keys(_ ids: [MessageID]) -> [MessageKey] {
+      (ids + [stranger]).map { MessageKey(room: id, message: $0) }
+    }
+    try await chat.views.ids.wait(for: chat.store.head)
+    let (found, scheduled) = try await chat.views.ids.read { ids in
+      (
+        try ids.messageFacts(keys(messages.map(\.id))).facts,
+        try ids.schedulingFacts(keys(schedulings.map(\.id))).facts
+      )
+    }
+    let expected = messages.map { IndexedMessage($0, replies: room.thread(of: $0.id).count) }
+    try expect("ID index of r\(id.short)", expected + [nil], found.map { $0.map { IndexedMessage($0) } })
+    try expect(
+      "scheduled in the ID index of r\(id.short)", schedulings.map { IndexedScheduling($0) } + [nil],
+      scheduled.map { $0.map { IndexedScheduling($0) } })
+  }
+
+  /// Of commands that were done under a key, and of one that was not.
+  func compareCommands(_ commands: [ModelCommand]) async throws {
+    let stranger = ModelCommand(actor: UUIDBytes(high: 0xdead, low: 0xbeef), key: ID(UUIDBytes(high: 1, low: 1)))
+    let asked = commands.sorted { ($0.actor, $0.key) < ($1.actor, $1.key) } + [stranger]
+    try await chat.views.ids.wait(for: chat.store.head)
+    let found = try await chat.views.ids.read { ids in
+      try ids.commandFacts(asked.map { CommandKey(actor: $0.actor, command: $0.key) }).facts
+    }
+    try expect(
+      "commands in the ID index", asked.map { model.commands[$0] },
+      found.map { $0.map { ModelCommandFacts(stamp: $0.stamp, fingerprint: $0.fingerprint) } })
+  }
+}
+
+private struct IndexedMessage: Equatable {
+  let author: UserID
+  let place: MessagePlace
+  let replies: UInt64
+  let sent: Stamp
+  let sentAt: Timestamp
+  let revision: LogPosition
+  let isDeleted: Bool
+  let fingerprint: Fingerprint?
+
+  init(_ message: ModelMessage, replies: Int) {
+    author = message.author
+    place = message.place
+    self.replies = UInt64(replies)
+    sent = message.sent
+    sentAt = message.sentAt
+    revision = message.revision
+    isDeleted = message.isDeleted
+    fingerprint = message.fingerprint
+  }
+
+  init(_ facts: MessageFacts) {
+    author = facts.author
+    place = facts.place
+    replies = facts.replies
+    sent = facts.sent
+    sentAt = facts.sentAt
+    revision = facts.revision
+    isDeleted = facts.isDeleted
+    fingerprint = facts.fingerprint
+  }
+}
+
+private struct IndexedScheduling: Equatable {
+  let author: UserID
+  let scheduled: Stamp
+  let fingerprint: Fingerprint?
+
+  init(_ scheduling: ModelScheduling) {
+    author = scheduling.author
+    scheduled = scheduling.scheduled
+    fingerprint = scheduling.fingerprint
+  }
+
+  init(_ facts: SchedulingFacts) {
+    author = facts.author
+    scheduled = facts.scheduled
+    fingerprint = facts.fingerprint
+  }
+}

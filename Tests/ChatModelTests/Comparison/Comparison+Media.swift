@@ -1,0 +1,33 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatService
+import EventStore
+
+extension Comparison {
+  /// What a user sees of everything that was uploaded.
+  func compareMedia(for user: UserID) async throws {
+    let visible = model.media(seenBy: user)
+    for media in model.users.values.flatMap(\.media) {
+      let found = try await answer { () async throws(ServiceError) in
+        ModelMedia(try await chat.media(media.id, for: user).row)
+      }
+      let expected: Answer<ModelMedia> = visible.contains(media) ? .found(media) : .refused("media_not_found")
+      try expect("medium \(media.id.short) of u\(media.uploader.short) for u\(user.short)", expected, found)
+    }
+  }
+
+  /// What quotas are held against.
+  func compareUsage() async throws {
+    try await chat.views.usage.wait(for: chat.store.head)
+    let found = try await chat.views.usage.read { try $0.newestDay() }
+    guard let day = model.usage.keys.max(), let expected = model.usage[day] else { return }
+    try expect("usage", expected, found.users)
+  }
+}
+
+extension ModelMedia {
+  init(_ row: MediaRow) {
+    self.init(id: row.id, uploader: row.uploader, content: row.content, name: row.name, uploaded: row.uploaded)
+  }
+}

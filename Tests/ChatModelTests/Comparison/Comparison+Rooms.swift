@@ -1,0 +1,92 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatService
+import EventLogSimulation
+
+extension Comparison {
+  /// One room as one user sees it.
+  func compareRoom(_ id: RoomID, for user: UserID) async throws {
+    let expected: Answer<SeenRoom>
+    if let room = model.rooms[id], model.sight(of: user, on: room) != .none {
+      expected = .found(SeenRoom(room, room.member(user)))
+    } else {
+      expected = .refused("room_not_found")
+    }
+    let found = try await answer { () async throws(ServiceError) in
+      SeenRoom(try await chat.room(id, for: user).0)
+    }
+    try expect("room r\(id.short) for u\(user.short)", expected, found)
+  }
+
+  /// The room list, page by page, and the badge.
+  mutating func compareRooms(of user: UserID) async throws {
+    let expected = model.roomList(of: user).compactMap { room in
+      room.member(user).map { SeenRoom(room, $0) }
+    }
+    var found: [SeenRoom] = []
+    var cursor: LogPosition?
+    let limit = random.within(1...6)
+    repeat {
+      let page = try await chat.roomList(of: user, after: cursor, limit: limit)
+      found += page.rooms.map { SeenRoom($0) }
+      try expectNicknames(
+        page.nicknames, of: page.rooms.flatMap { $0.participants + [$0.room.lastMessage?.sender].compactMap { $0 } })
+      cursor = page.next
+    } while cursor != nil && found.count <= expected.count
+    try expect("room list of u\(user.short), \(limit) at a time", expected, found)
+    let badge = try await chat.badge(of: user).0
+    let now = chat.now()
+    try expect("badge of u\(user.short)", model.badge(of: user, at: now), Int(badge.unread))
+    try expect("mentions of u\(user.short)", model.mentionBadge(of: user, at: now), Int(badge.mentions))
+    try expect("threads in the badge of u\(user.short)", model.threadBadge(of: user, at: now), Int(badge.threadUnread))
+  }
+
+  /// All that can be asked of one room.
+  mutating func compareDeeply(_ id: RoomID, for user: UserID) async throws {
+    try await compareMembers(id, for: user)
+    try await compareInvites(id, for: user)
+    try await compareModeration(id, for: user)
+    try await comparePages(id, for: user)
+    try await comparePins(id, for: user)
+    try await compareReceipts(id, for: user)
+    try await compareScheduled(id, for: user)
+  }
+
+  private mutating func compareMembers(_ id: RoomID, for user: UserID) async throws {
+    let what = "members of r\(id.short) for u\(user.short)"
+    let seen = model.rooms[id].flatMap { room in
+      room.member(user) != nil || model.administers(room, user) == true ? room : nil
+    }
+    guard let room = seen, room.exists else {
+      let found = try await answer { () async throws(ServiceError) in
+        try await chat.members(of: id, for: user, after: nil, limit: 5).members
+      }
+      return try expect(what, .refused("room_not_found"), found)
+    }
+    var found: [SeenMember] = []
+    var cursor: LogPosition?
+    let limit = random.within(1...8)
+    repeat {
+      let page = try await chat.members(of: id, for: user, after: cursor, limit: limit)
+      found += page.members.map { SeenMember($0) }
+      try expectNicknames(page.nicknames, of: page.members.map(\.user))
+      cursor = page.next
+    } while cursor != nil && found.count <= room.members.count
+    try expect("\(what), \(limit) at a time", room.members.map { SeenMember($0) }, found)
+  }
+
+  /// What a list for administrators alone answers to a user.
+  func forAdministrators<T: Equatable>(_ id: RoomID, _ user: UserID, _ list: (ModelRoom) -> T) -> Answer<T> {
+    guard let room = model.rooms[id], let administers = model.administers(room, user) else {
+      return .refused("room_not_found")
+    }
+    return administers ? .found(list(room)) : .refused("forbidden")
+  }
+
+  func expectNicknames(_ found: [UserID: String], of users: [UserID]) throws {
+    for user in users {
+      try expect("nickname of u\(user.short) beside a page", model.nickname(of: user), found[user])
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatService
+import EventLogSimulation
+import EventStore
+
+extension Comparison {
+  /// Words, parts of Korean ones, other ways to write them, and several at once.
+  private static let queries = [
+    "tea", "milk", "sugar", "later", "TEA", "cafe\u{301}", "tea milk", "tea \u{D68C}\u{C758}", "\u{CC28}",
+    "\u{D68C}\u{C758}", "\u{D68C}\u{C758}\u{B85D}", "\u{C2DC}\u{AC04}", "\u{C810}\u{C2EC} tea",
+    // 회의, taken apart.
+    "\u{1112}\u{116C}\u{110B}\u{1174}",
+  ]
+
+  /// What a drawn search finds, which is what a scan of all messages finds.
+  mutating func compareSearch(of user: UserID) async throws {
+    let wish = drawnSearch()
+    guard let words = SearchWords(wish.query) else { return try expect("a word to search for", wish.query, "none") }
+    let request = SearchRequest(
+      words: words, user: user, room: wish.room, sender: wish.sender, since: wish.since, until: wish.until,
+      hasMedia: wish.hasMedia)
+    let expected: Answer<[SeenMessage]>
+    if let room = wish.room, model.room(room, seenBy: user) == nil {
+      expected = .refused("room_not_found")
+    } else {
+      expected = .found(
+        model.rooms(of: user).flatMap { room in
+          room.messages.filter { wish.finds($0, in: room.id) }.map { SeenMessage($0) }
+        }.sorted { $0.position < $1.position })
+    }
+    try await chat.views.search.wait(for: chat.store.head)
+    let limit = random.within(1...50)
+    let found = try await answer { () async throws(ServiceError) in
+      var (found, place): ([SeenMessage], SearchPlace?) = ([], nil)
+      repeat {
+        guard let page = try await chat.search(request, from: place, limit: limit) else {
+          throw .failed("a place of this search is not known again")
+        }
+        found += page.results.map { SeenMessage($0.message.row) }
+        place = page.next
+      } while place != nil && found.count <= Self.mostResults
+      return found.sorted { $0.position < $1.position }
+    }
+    try expect("search of u\(user.short) for \(wish), \(limit) at a time", expected, found)
+    guard case .found(let messages) = expected else { return }
+    let indexed = try await indexed(request, limit: limit)
+    try expect("search index for \(wish)", messages.map(\.text).sorted(), indexed.sorted())
+  }
+
+  /// The texts that the index itself gives: what is gone must be gone there, and not only be
+  /// left out of answers.
+  private func indexed(_ request: SearchRequest, limit: Int) async throws -> [String] {
+    try await chat.views.search.read { search in
+      var (hits, place): ([SearchHit], SearchPlace?) = ([], nil)
+      repeat {
+        guard let page = try search.page(request, from: place, limit: limit) else { return [] }
+        hits += page.hits
+        place = page.next
+      } while place != nil && hits.count <= Self.mostResults
+      return hits.map(\.text)
+    }
+  }
+
+  /// Where a search that does not end is given up.
+  private static var mostResults: Int { 10_000 }
+
+  /// Half of them without any filter, the others with one or two.
+  private mutating func drawnSearch() -> ModelSearch {
+    var wish = ModelSearch(query: Self.queries[random.below(Self.queries.count)])
+    if random.isOne(in: 2) { return wish }
+    let messages = model.rooms.values.filter { $0.exists }.sorted { $0.age < $1.age }.flatMap(\.messages)
+    for _ in 0..<random.within(1...2) {
+      guard !messages.isEmpty else { return wish }
+      let message = messages[random.below(messages.count)]
+      switch random.below(5) {
+      case 0: wish.room = model.rooms.values.first { $0.message(message.id) != nil }?.id
+      case 1: wish.sender = message.author
+      case 2: wish.since = message.sentAt
+      case 3: wish.until = message.sentAt
+      default: wish.hasMedia = random.isOne(in: 2)
+      }
+    }
+    return wish
+  }
+}
+
+/// What is searched for, and whether a message is it.
+private struct ModelSearch {
+  let query: String
+  var room: RoomID?
+  var sender: UserID?
+  var since: Timestamp?
+  var until: Timestamp?
+  var hasMedia: Bool?
+
+  init(query: String) {
+    self.query = query
+  }
+
+  func finds(_ message: ModelMessage, in place: RoomID) -> Bool {
+    if message.isDeleted || room.map({ $0 != place }) == true { return false }
+    if sender.map({ $0 != message.author }) == true { return false }
+    if since.map({ message.sentAt < $0 }) == true || until.map({ message.sentAt >= $0 }) == true { return false }
+    if hasMedia.map({ $0 == message.attachments.isEmpty }) == true { return false }
+    let words = message.text.split(separator: " ")
+    return query.split(separator: " ").allSatisfy { piece in words.contains { Self.matches(piece, $0) } }
+  }
+
+  /// A word as a whole, in any case; a Korean one as a part of another, or as its beginning when it is one syllable. Equal
+  /// texts are equal however their characters are made up.
+  private static func matches(_ piece: Substring, _ word: Substring) -> Bool {
+    guard let first = piece.first, "\u{AC00}"..."\u{D7A3}" ~= first else {
+      return piece.lowercased() == word.lowercased()
+    }
+    return piece.count == 1 ? word.hasPrefix(piece) : word.contains(piece)
+  }
+}

@@ -1,0 +1,131 @@
+import ChatDomain
+import ChatPrimitives
+import ChatService
+import EventLogSimulation
+
+/// Asks the service everything that clients ask, and compares with the model.
+struct Comparison {
+  let chat: ChatService
+  let model: ChatModel
+  /// Draws page sizes and places.
+  var random: SeededRandom
+
+  /// - Throws: `Mismatch` unless both are the same.
+  func expect<T: Equatable>(_ what: String, _ expected: T, _ found: T) throws {
+    if let mismatch = Mismatch(what, expected: expected, found: found) { throw mismatch }
+  }
+
+  /// What a query answers or refuses with.
+  func answer<T: Equatable>(_ query: () async throws(ServiceError) -> T) async throws -> Answer<T> {
+    do {
+      return .found(try await query())
+    } catch .rejected(let rejection) {
+      return .refused(rejection.rawValue)
+    } catch {
+      throw Mismatch("a query failed", ["  \(error)"])
+    }
+  }
+}
+
+/// What a command has touched: what it named, and what its events are about.
+struct Touched {
+  var users: Set<UserID> = []
+  var rooms: Set<RoomID> = []
+  var workspaces: Set<WorkspaceID> = []
+  var messages: Set<MessageID> = []
+  var commands: Set<ModelCommand> = []
+
+  init(_ step: Step, _ events: [RecordedEvent]) {
+    if let user = step.user { users.insert(user) }
+    if let room = step.room { rooms.insert(room) }
+    if let workspace = step.workspace { workspaces.insert(workspace) }
+    for recorded in events {
+      if let command = ModelCommand(recorded) { commands.insert(command) }
+      switch recorded.event {
+      case .user(let id, _): users.insert(id)
+      case .room(let id, let event):
+        rooms.insert(id)
+        note(event)
+      case .workspace(let id, _): workspaces.insert(id)
+      case .server: break
+      }
+    }
+  }
+
+  private mutating func note(_ event: RoomEvent) {
+    switch event {
+    case .memberJoined(let user, _, _), .memberAdded(let user, _), .memberLeft(let user), .memberRemoved(let user),
+      .memberBanned(let user):
+      users.insert(user)
+    case .messageSent(let id, _, _, _), .messageEdited(let id, _, _), .messageDeleted(let id, _),
+      .messageScheduled(let id, _), .scheduledMessageChanged(let id, _), .scheduledMessageCancelled(let id),
+      .scheduledMessageFailed(let id, _):
+      messages.insert(id)
+    case .created, .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .admissionRepeated,
+      .roleChanged, .memberUnbanned, .memberSilenced, .muted, .reactionAdded, .reactionRemoved, .messagePinned,
+      .messageUnpinned, .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .erased:
+      break
+    }
+  }
+}
+
+extension Comparison {
+  /// Whom and what a command has touched, how its rooms look to everybody, and how the world looks to a bystander.
+  mutating func compare(_ touched: Touched, users: [UserID]) async throws {
+    let bystander = users[random.below(users.count)]
+    for user in touched.users.sorted() {
+      try await compareAccount(user)
+      try await compareLists(of: user)
+    }
+    try await compareLists(of: bystander)
+    try await compareUsage()
+    try await compareCommands(Array(touched.commands) + someCommands())
+    for workspace in touched.workspaces.sorted() {
+      for user in users { try await compareWorkspace(workspace, for: user) }
+      for channel in model.channels(of: workspace) {
+        for user in users { try await compareRoom(channel.id, for: user) }
+      }
+    }
+    for room in touched.rooms.sorted() {
+      try await compareIndex(room, mentioned: touched.messages)
+      for user in users { try await compareRoom(room, for: user) }
+      try await compareDeeply(room, for: bystander)
+      for user in touched.users.sorted() { try await compareDeeply(room, for: user) }
+    }
+  }
+
+  /// What goes over all rooms of a user.
+  private mutating func compareLists(of user: UserID) async throws {
+    try await compareRooms(of: user)
+    try await compareWorkspaces(of: user)
+    try await compareThreads(of: user)
+    try await compareScheduled(of: user)
+    try await compareSearch(of: user)
+  }
+
+  /// A few of those that were done long ago.
+  private mutating func someCommands() -> [ModelCommand] {
+    let all = model.commands.keys.sorted { ($0.actor, $0.key) < ($1.actor, $1.key) }
+    return all.isEmpty ? [] : (0..<3).map { _ in all[random.below(all.count)] }
+  }
+
+  /// Everything for everybody.
+  mutating func compareAll(users: [UserID]) async throws {
+    for user in users {
+      try await compareAccount(user)
+      try await compareLists(of: user)
+    }
+    try await compareUsage()
+    try await compareCommands(Array(model.commands.keys))
+    for workspace in model.workspaces.keys.sorted() {
+      for user in users { try await compareWorkspace(workspace, for: user) }
+    }
+    for room in model.rooms.keys.sorted() {
+      try await compareIndex(room, mentioned: nil)
+      for user in users {
+        try await compareRoom(room, for: user)
+        try await compareDeeply(room, for: user)
+      }
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatPush
+import GRDB
+
+/// The outbox of push, made of the whole log, against a small model of its own: who is to be told of what on which
+/// device, what the badge says, and what of it may still be sent at the end.
+///
+/// Push counts as switched on before the first event, and nothing is ever settled.
+struct PushComparison {
+  let events: [RecordedEvent]
+
+  /// How a notice stands at the end.
+  enum Standing: Equatable {
+    case text(String, token: String)
+    case withdrawn(PushAbandonment)
+    case unreachable
+  }
+
+  struct Row: Equatable {
+    var badge: UInt64
+    var standing: Standing
+  }
+
+  struct DeviceRow: Equatable {
+    var apns: String?
+    var fcm: String?
+    var level: NotificationLevel
+  }
+
+  struct DeviceName: Hashable {
+    let user: UserID
+    let device: DeviceID
+  }
+
+  private struct Told {
+    let key: NoticeKey
+    let badge: UInt64
+    let isCalled: Bool
+    let room: RoomID
+    let message: MessageID
+  }
+
+  /// - Returns: how many notices there were.
+  /// - Throws: `Mismatch`.
+  func compare() throws -> Int {
+    let (told, model) = expected()
+    let queue = try outbox()
+    let rows = Dictionary(uniqueKeysWithValues: told.map { ($0.key, row(of: $0, model)) })
+    try queue.read { (database) throws in
+      if let mismatch = Mismatch("push devices", expected: devices(model), found: try Self.devices(database)) {
+        throw mismatch
+      }
+      if let mismatch = Mismatch("the outbox", expected: rows, found: try Self.rows(database)) { throw mismatch }
+    }
+    return told.count
+  }
+
+  // MARK: - What the model says
+
+  private func expected() -> ([Told], ChatModel) {
+    var model = ChatModel()
+    var told: [Told] = []
+    for event in events {
+      model.take(event)
+      guard case .room(let id, .messageSent(let message, let author, _, let content)) = event.event,
+        event.originalTime == nil, content != nil, let room = model.rooms[id], let sent = room.message(message)
+      else { continue }
+      for member in room.members where member.user != author {
+        told += notices(of: sent, in: room, for: member, at: event.stamp, model)
+      }
+    }
+    return (told, model)
+  }
+
+  private func notices(
+    of message: ModelMessage, in room: ModelRoom, for member: ModelMember, at stamp: Stamp, _ model: ChatModel
+  ) -> [Told] {
+    guard let user = model.users[member.user], user.disabled == nil else { return [] }
+    if let muted = member.mutedUntil, muted > stamp.time { return [] }
+    let isCalled = room.kind == .direct || message.calls(user.id)
+    if let root = message.root, !isCalled, member.threads[root]?.follows != true { return [] }
+    let badge = UInt64(model.badge(of: user.id, at: stamp.time))
+    return user.devices.filter { device in
+      let level = device.description.notifications
+      return !device.description.tokens.isEmpty && (level == .all || level == .mentions && isCalled)
+    }.map { device in
+      Told(
+        key: NoticeKey(position: stamp.position, user: user.id, device: device.id), badge: badge,
+        isCalled: isCalled, room: room.id, message: message.id)
+    }
+  }
+
+  private func row(of told: Told, _ model: ChatModel) -> Row { Row(badge: told.badge, standing: standing(told, model)) }
+
+  private func standing(_ told: Told, _ model: ChatModel) -> Standing {
+    guard let room = model.rooms[told.room], !room.isDeleted, let message = room.message(told.message),
+      !message.isDeleted
+    else { return .withdrawn(.deleted) }
+    guard let member = room.member(told.key.user), member.joined.position < told.key.position else {
+      return .withdrawn(.left)
+    }
+    if model.users[told.key.user]?.disabled != nil { return .withdrawn(.accountDisabled) }
+    if let muted = member.mutedUntil, muted > message.sent.time { return .withdrawn(.mutedRoom) }
+    guard let device = model.users[told.key.user]?.device(told.key.device) else { return .unreachable }
+    if device.description.notifications == .none { return .withdrawn(.notificationsOff) }
+    if device.description.notifications == .mentions, !told.isCalled { return .withdrawn(.mentionsOnly) }
+    let tokens = device.description.tokens
+    guard let token = tokens.first(where: { $0.provider == .apns }) ?? tokens.first else { return .unreachable }
+    return .text(message.text, token: token.token)
+  }
+
+  private func devices(_ model: ChatModel) -> [DeviceName: DeviceRow] {
+    var devices: [DeviceName: DeviceRow] = [:]
+    for user in model.users.values {
+      for device in user.devices {
+        devices[DeviceName(user: user.id, device: device.id)] = DeviceRow(
+          apns: device.description.tokens.first { $0.provider == .apns }?.token,
+          fcm: device.description.tokens.first { $0.provider == .fcm }?.token,
+          level: device.description.notifications)
+      }
+    }
+    return devices
+  }
+
+  // MARK: - What push says
+
+  private func outbox() throws -> DatabaseQueue {
+    let queue = try DatabaseQueue()
+    try queue.write { (database) throws in
+      try PushProjection.createTables(database)
+      try PushProjection.createIndexes(database)
+      try database.execute(sql: "INSERT INTO settlement (id, settledThrough) VALUES (1, 0)")
+      var projection = PushProjection()
+      try projection.apply(events[...], to: database)
+    }
+    return queue
+  }
+
+  private static func devices(_ database: Database) throws -> [DeviceName: DeviceRow] {
+    var devices: [DeviceName: DeviceRow] = [:]
+    try CachedStatement(database, "SELECT userId, deviceId, apnsToken, fcmToken, notifications FROM pushDevice")
+      .forEach { row in
+        let name = DeviceName(user: try row.id(), device: try row.id())
+        devices[name] = DeviceRow(
+          apns: try row.optional { try $0.text() }, fcm: try row.optional { try $0.text() }, level: try row.choice())
+      }
+    return devices
+  }
+
+  private static func rows(_ database: Database) throws -> [NoticeKey: Row] {
+    let queries = PushQueries(database)
+    let badges = try CachedStatement(database, "SELECT position, userId, deviceId, badge FROM outbox").all { row in
+      (NoticeKey(position: try row.position(), user: try row.id(), device: try row.id()), try row.unsigned())
+    }
+    var rows: [NoticeKey: Row] = [:]
+    for (key, badge) in badges {
+      switch try queries.notice(key) {
+      case .ready(let token, let message, _):
+        rows[key] = Row(badge: badge, standing: .text(message.text, token: token.token))
+      case .withdrawn(let reason): rows[key] = Row(badge: badge, standing: .withdrawn(reason))
+      case .unreachable: rows[key] = Row(badge: badge, standing: .unreachable)
+      case .settled: throw Mismatch("the outbox", ["  \(key) has a row and is settled"])
+      }
+    }
+    return rows
+  }
+}

@@ -1,0 +1,143 @@
+import ChatDomain
+import ChatPrimitives
+
+/// The whole chat world as the log tells it: every list kept as a list, every number counted anew when it is asked
+/// for.
+///
+/// Written from the rules of the design and from what the events say of themselves, and from no decider and no
+/// projection. It keeps more than it must and is as slow as it likes.
+struct ChatModel {
+  private(set) var head = LogPosition.origin
+  var users: [UserID: ModelUser] = [:]
+  var rooms: [RoomID: ModelRoom] = [:]
+  var workspaces: [WorkspaceID: ModelWorkspace] = [:]
+  /// Which generation of the key signs access tokens.
+  private(set) var signingKeyGeneration: UInt32 = 1
+  /// What each user did on each day in UTC, services in their name left out.
+  private(set) var usage: [Int64: [UserID: Usage]] = [:]
+  /// What each command under a key first recorded.
+  private(set) var commands: [ModelCommand: ModelCommandFacts] = [:]
+  /// What no log may hold and this one does.
+  private(set) var breaches: [String] = []
+
+  mutating func take(_ events: [RecordedEvent]) {
+    for recorded in events { take(recorded) }
+  }
+
+  mutating func take(_ recorded: RecordedEvent) {
+    if recorded.position != head.next { breach(recorded, "does not follow position \(head)") }
+    if let law = law(brokenBy: recorded) { breach(recorded, law) }
+    head = recorded.position
+    charge(recorded)
+    noteCommand(recorded)
+    switch recorded.event {
+    case .user(let id, let event): users[id, default: ModelUser(id: id)].take(event, recorded)
+    case .room(let id, let event): rooms[id, default: ModelRoom(id: id)].take(event, recorded)
+    case .workspace(let id, let event): workspaces[id, default: ModelWorkspace(id: id)].take(event, recorded)
+    case .server(.signingKeyRotated(let generation)): signingKeyGeneration = generation
+    case .server(.pushOutcomesRecorded), .server(.erased): break
+    }
+  }
+
+  private mutating func charge(_ recorded: RecordedEvent) {
+    guard let user = recorded.actor, recorded.service == nil else { return }
+    let day = recorded.stamp.time.milliseconds / 86_400_000
+    switch recorded.event {
+    case .room(_, .messageSent), .room(_, .messageScheduled):
+      usage[day, default: [:]][user, default: Usage()].messages += 1
+    case .room, .user, .workspace, .server: break
+    }
+    if case .user(_, .mediaUploaded(_, let content, _)) = recorded.event {
+      usage[day, default: [:]][user, default: Usage()].mediaBytes += content.size
+    }
+  }
+
+  private mutating func noteCommand(_ recorded: RecordedEvent) {
+    guard let command = ModelCommand(recorded), commands[command] == nil else { return }
+    commands[command] = ModelCommandFacts(stamp: recorded.stamp, fingerprint: recorded.event.commandFingerprint)
+  }
+
+  /// What a user has used on the day of a moment.
+  func usage(of user: UserID, at time: Timestamp) -> Usage {
+    usage[time.milliseconds / 86_400_000]?[user] ?? Usage()
+  }
+
+  private mutating func breach(_ recorded: RecordedEvent, _ law: String) {
+    breaches.append("position \(recorded.position): \(recorded.event) \(law)")
+  }
+
+  mutating func forgetBreaches() { breaches = [] }
+}
+
+/// A command as its key names it: a key is its actor's own.
+struct ModelCommand: Hashable {
+  /// The user, or the service that acts for itself.
+  let actor: UUIDBytes
+  let key: CommandID
+
+  init(actor: UUIDBytes, key: CommandID) {
+    self.actor = actor
+    self.key = key
+  }
+
+  init?(_ recorded: RecordedEvent) {
+    guard let key = recorded.command, let actor = recorded.actor?.uuid ?? recorded.service?.uuid else { return nil }
+    self.init(actor: actor, key: key)
+  }
+}
+
+struct ModelCommandFacts: Equatable {
+  let stamp: Stamp
+  let fingerprint: Fingerprint?
+}
+
+// MARK: - Who sees what
+
+extension ChatModel {
+  /// The room, if the user is in it and it is there.
+  func room(_ id: RoomID, seenBy user: UserID) -> ModelRoom? {
+    guard let room = rooms[id], !room.isDeleted, room.member(user) != nil else { return nil }
+    return room
+  }
+
+  /// The rooms that the user is in.
+  func rooms(of user: UserID) -> [ModelRoom] {
+    rooms.values.filter { !$0.isDeleted && $0.member(user) != nil }
+  }
+
+  /// The user's rooms as a list shows them: latest activity first, archived ones left out.
+  func roomList(of user: UserID) -> [ModelRoom] {
+    rooms(of: user).filter { $0.archived == nil }.sorted { $0.activity > $1.activity }
+  }
+
+  /// The user's rooms that count for the badge at a time.
+  private func ringingRooms(of user: UserID, at time: Timestamp) -> [ModelRoom] {
+    roomList(of: user).filter { room in
+      guard let muted = room.member(user)?.mutedUntil else { return true }
+      return muted <= time
+    }
+  }
+
+  func badge(of user: UserID, at time: Timestamp) -> Int {
+    ringingRooms(of: user, at: time).reduce(0) { $0 + $1.unread(for: user) }
+  }
+
+  func mentionBadge(of user: UserID, at time: Timestamp) -> Int {
+    ringingRooms(of: user, at: time).reduce(0) { $0 + $1.mentions(for: user) }
+  }
+
+  func threadBadge(of user: UserID, at time: Timestamp) -> Int {
+    ringingRooms(of: user, at: time).reduce(0) { sum, room in
+      sum + room.followedThreads(of: user).reduce(0) { $0 + room.unread(inThread: $1.id, for: user).count }
+    }
+  }
+
+  /// What is unread in the channels of one workspace.
+  func badge(of user: UserID, in workspace: WorkspaceID, at time: Timestamp) -> (unread: Int, mentions: Int) {
+    ringingRooms(of: user, at: time).filter { $0.creation?.workspace == workspace }.reduce((0, 0)) { sum, room in
+      (sum.0 + room.unread(for: user), sum.1 + room.mentions(for: user))
+    }
+  }
+
+  func nickname(of user: UserID) -> String? { users[user]?.profile?.nickname }
+}

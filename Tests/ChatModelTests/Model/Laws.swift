@@ -1,0 +1,161 @@
+import ChatDomain
+import ChatPrimitives
+
+/// What must hold of every fact, given those before it: the rules that no read model shows.
+extension ChatModel {
+  /// The rule that a fact breaks, in words that follow the fact; nil when it breaks none.
+  func law(brokenBy recorded: RecordedEvent) -> String? {
+    if let law = law(ofQuotasBrokenBy: recorded) { return law }
+    return switch recorded.event {
+    case .user(let id, let event): law(brokenBy: event, of: id)
+    case .room(let id, let event): rooms[id].flatMap { law(brokenBy: event, in: $0, recorded) }
+    case .workspace(let id, let event): workspaces[id].flatMap { law(brokenBy: event, in: $0) }
+    case .server: nil
+    }
+  }
+
+  /// Nobody uses more on one day than is allowed; what a service does is not counted.
+  private func law(ofQuotasBrokenBy recorded: RecordedEvent) -> String? {
+    guard let user = recorded.actor, recorded.service == nil else { return nil }
+    let used = usage(of: user, at: recorded.stamp.time)
+    if case .room(_, .messageSent) = recorded.event, let most = ModelBench.quotas.messagesPerDay, used.messages >= most
+    {
+      return "is one message more than the day allows"
+    }
+    if case .user(_, .mediaUploaded(_, let content, _)) = recorded.event,
+      let most = ModelBench.quotas.mediaBytesPerDay, used.mediaBytes + content.size > most
+    {
+      return "is more bytes than the day allows"
+    }
+    return nil
+  }
+
+  private func law(brokenBy event: UserEvent, of id: UserID) -> String? {
+    let user = users[id]
+    switch event {
+    case .registered: return user?.registration == nil ? nil : "registers a user twice"
+    case .sessionStarted(let session, _):
+      if user?.disabled != nil { return "starts a session of a disabled user" }
+      return user?.session(session) == nil ? nil : "starts a session twice"
+    case .sessionRefreshed(let session, let generation):
+      guard let session = user?.session(session), session.end == nil else { return "refreshes no open session" }
+      return generation == session.generation + 1 ? nil : "skips a generation"
+    case .sessionEnded(let session, .othersLoggedOut), .sessionEnded(let session, .allLoggedOut):
+      // Where there was nothing to end, the fact is there for the key alone.
+      return user?.session(session)?.end == nil ? nil : "ends no open session"
+    case .sessionEnded(let session, _):
+      return user?.session(session)?.end == nil && user?.session(session) != nil ? nil : "ends no open session"
+    case .deviceRegistered(let device, _): return user?.device(device) == nil ? nil : "registers a device twice"
+    case .deviceUpdated(let device, _): return user?.device(device) == nil ? "updates no device" : nil
+    case .deviceRemoved(let device): return user?.device(device) == nil ? "removes no device" : nil
+    case .credentialSet(let credential):
+      return credential.version == (user?.credential?.version ?? 0) + 1 ? nil : "skips a version of the password"
+    case .identityUnlinked(let identity, _):
+      return identity.map { user?.identities.contains($0) == true } == true ? nil : "unlinks what is not linked"
+    case .pushTokenInvalidated, .pushTokenMoved, .profileChanged, .identityLinked, .emailSet, .disabled, .enabled,
+      .preferencesSet, .mediaUploaded, .erased:
+      return nil
+    }
+  }
+
+  private func law(brokenBy event: RoomEvent, in room: ModelRoom, _ recorded: RecordedEvent) -> String? {
+    let time = recorded.stamp.time
+    if room.isDeleted { return "happens in a deleted room" }
+    switch event {
+    case .created: return room.creation == nil ? nil : "creates a room twice"
+    case .memberJoined(let user, let role, let invite):
+      if let link = room.invites.first(where: { $0.link.id == invite }) {
+        if let law = law(ofUsing: link, at: time) { return law }
+        if role == .administrator, let maker = link.creator, administers(room, maker) != true {
+          return "gives what the link's maker has no more"
+        }
+      }
+      return law(ofAdmitting: user, to: room)
+    case .memberAdded(let user, _): return law(ofAdmitting: user, to: room)
+    case .memberLeft(let user), .memberRemoved(let user), .roleChanged(let user, _), .muted(let user, _),
+      .memberSilenced(let user, _):
+      return room.member(user) == nil ? "is about no member" : nil
+    case .messageSent, .messageEdited, .messageDeleted, .reactionAdded, .reactionRemoved, .messagePinned,
+      .messageUnpinned:
+      return law(ofWriting: event, in: room, at: time)
+    case .readMarkerMoved(let user, let message, let ordinal):
+      guard let member = room.member(user) else { return "moves the marker of no member" }
+      if room.message(message)?.place != .room(ordinal) { return "moves a marker to what is not there" }
+      let isMove = ordinal > member.marker || member.unreadFrom != nil
+      return isMove || recorded.command != nil ? nil : "moves a marker back"
+    case .threadMarkerMoved(let user, let message, let place):
+      if room.member(user) == nil { return "moves the marker of no member" }
+      return room.message(message)?.place == place ? nil : "moves a marker to what is not there"
+    case .markedUnread(let user, let message, let ordinal):
+      if room.member(user) == nil { return "marks for no member" }
+      return room.message(message)?.place == .room(ordinal) ? nil : "marks what is not there"
+    case .inviteCreated(let invite):
+      return room.invites.contains { $0.link.id == invite.id } ? "makes an invite twice" : nil
+    case .inviteRevoked(let id):
+      return room.invites.contains { $0.link.id == id && $0.revoked == nil } ? nil : "revokes no live invite"
+    case .edited, .archived, .restored, .deleted, .admissionRepeated, .memberBanned, .memberUnbanned,
+      .threadFollowingSet, .messageScheduled,
+      .scheduledMessageChanged,
+      .scheduledMessageCancelled, .scheduledMessageFailed, .erased:
+      return nil
+    }
+  }
+
+  private func law(ofAdmitting user: UserID, to room: ModelRoom) -> String? {
+    if room.isBanned(user) { return "lets a banned user in" }
+    if room.member(user) != nil { return "lets a member in" }
+    guard let workspace = room.creation?.workspace else { return nil }
+    return workspaces[workspace]?.member(user) == nil ? "lets a stranger into a channel" : nil
+  }
+
+  private func law<GivenRole>(ofUsing link: ModelInvite<GivenRole>, at time: Timestamp) -> String? {
+    if link.revoked != nil { return "uses a revoked invite" }
+    if link.link.expiresAt <= time { return "uses an expired invite" }
+    if let most = link.link.maximumUses, link.uses >= UInt64(most) { return "uses an invite once too often" }
+    return nil
+  }
+
+  private func law(ofWriting event: RoomEvent, in room: ModelRoom, at time: Timestamp) -> String? {
+    // An archived room can still be tidied.
+    if room.archived != nil, !isTidying(event) { return "writes in an archived room" }
+    switch event {
+    case .messageSent(let id, let author, let place, _):
+      if room.message(id) != nil { return "sends an ID twice" }
+      guard let member = room.member(author) else { return "is written by no member" }
+      if let until = member.silencedUntil, until > time { return "is written by a silenced member" }
+      guard let place else { return nil }
+      guard let root = room.message(place.root.message), root.place == .room(place.root.ordinal) else {
+        return "answers in no thread"
+      }
+      let replies = room.thread(of: root.id).count
+      if replies == 0, root.isDeleted { return "begins a thread under a deleted message" }
+      return place.ordinal == UInt64(replies + 1) ? nil : "leaves a gap in a thread"
+    case .messageEdited(let id, let place, _), .messageDeleted(let id, let place),
+      .reactionAdded(let id, let place, _, _), .reactionRemoved(let id, let place, _, _),
+      .messagePinned(let id, let place), .messageUnpinned(let id, let place):
+      guard let message = room.message(id), message.place == place else { return "is about no message" }
+      return message.isDeleted && !isTidying(event) ? "is about a deleted message" : nil
+    default: return nil
+    }
+  }
+
+  /// Takes away, and is possible where nothing else is.
+  private func isTidying(_ event: RoomEvent) -> Bool {
+    switch event {
+    case .messageDeleted, .messageUnpinned, .reactionRemoved: true
+    default: false
+    }
+  }
+
+  private func law(brokenBy event: WorkspaceEvent, in workspace: ModelWorkspace) -> String? {
+    if workspace.isDeleted { return "happens in a deleted workspace" }
+    switch event {
+    case .memberJoined(let user, _, _): return workspace.member(user) == nil ? nil : "lets a member in"
+    case .memberLeft(let user), .memberRemoved(let user), .roleChanged(let user, _):
+      return workspace.member(user) == nil ? "is about no member" : nil
+    case .created, .edited, .deleted, .inviteCreated, .inviteRevoked, .admissionRepeated, .memberInvited,
+      .invitationWithdrawn, .erased:
+      return nil
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import ChatDomain
+import ChatPrimitives
+
+/// One message, in a room's own timeline or in a thread.
+struct ModelMessage: Equatable {
+  let id: MessageID
+  let author: UserID
+  let place: MessagePlace
+  /// The root of its thread.
+  let root: MessageID?
+  /// Empty once deleted.
+  var text: String
+  var replyTo: MessageID?
+  var mentions = Mentions()
+  /// Whom the mentions call by name: those who were members when it was written.
+  var called: Set<UserID> = []
+  var attachments: [Attachment] = []
+  var custom: CustomPart?
+  /// Of what was sent, whatever became of it since.
+  var fingerprint: Fingerprint?
+  let sent: Stamp
+  let sentAt: Timestamp
+  /// Where it was last written.
+  var revision: LogPosition
+  var editedAt: Timestamp?
+  var deletedAt: Timestamp?
+  /// What it said before each edit, the oldest first.
+  var history: [ModelRevision] = []
+  /// In the order in which they came.
+  var reactions: [ModelReaction] = []
+  var pinned: ModelPin?
+
+  var isDeleted: Bool { deletedAt != nil }
+
+  func calls(_ user: UserID) -> Bool { mentions.everyone || called.contains(user) }
+}
+
+/// What a message said until it was edited.
+struct ModelRevision: Equatable {
+  let text: String
+  let mentions: Mentions
+  /// When and where this text was written.
+  let writtenAt: Timestamp
+  let position: LogPosition
+}
+
+struct ModelReaction: Equatable {
+  let emoji: String
+  let user: UserID
+  let position: LogPosition
+  let at: Timestamp
+}
+
+struct ModelPin: Equatable {
+  let by: UserID?
+  let position: LogPosition
+  let at: Timestamp
+}
+
+extension ModelMessage {
+  mutating func edit(_ edit: MessageEdit?, _ recorded: RecordedEvent) {
+    history.append(version)
+    text = edit?.text ?? ""
+    mentions = edit?.mentions ?? Mentions()
+    editedAt = recorded.occurredAt
+    revision = recorded.position
+  }
+
+  /// What it says now.
+  private var version: ModelRevision {
+    ModelRevision(text: text, mentions: mentions, writtenAt: editedAt ?? sentAt, position: revision)
+  }
+
+  /// Every text that it had, the one that it has now at the end; none once it is deleted.
+  var versions: [ModelRevision] { isDeleted ? [] : history + [version] }
+
+  /// Nothing of what it said is left, and nothing that hung from it save its thread.
+  mutating func delete(_ recorded: RecordedEvent) {
+    text = ""
+    replyTo = nil
+    mentions = Mentions()
+    called = []
+    attachments = []
+    custom = nil
+    history = []
+    reactions = []
+    pinned = nil
+    deletedAt = recorded.occurredAt
+    revision = recorded.position
+  }
+}

@@ -1,0 +1,113 @@
+import ChatDomain
+import ChatPrimitives
+
+extension ModelRoom {
+  mutating func send(
+    _ id: MessageID, _ author: UserID, _ place: ThreadPlace?, _ content: MessageContent?, _ recorded: RecordedEvent
+  ) {
+    scheduled.removeAll { $0.id == id }
+    var message = ModelMessage(
+      id: id, author: author, place: place?.place ?? .room(lastOrdinal + 1), root: place?.root.message,
+      text: content?.text ?? "", sent: recorded.stamp, sentAt: recorded.occurredAt, revision: recorded.position)
+    message.fingerprint = content.map { .message($0, author: author, thread: place?.root.message) }
+    message.replyTo = content?.details?.replyTo
+    message.mentions = content?.details?.mentions ?? Mentions()
+    message.attachments = content?.details?.attachments ?? []
+    message.custom = content?.details?.custom
+    message.called = called(by: message.mentions)
+    messages.append(message)
+    if let place {
+      let (root, before) = (place.root.message, place.ordinal - 1)
+      if let starter = self.message(root)?.author, starter != author { follow(root, starter, from: before) }
+      follow(root, author, from: place.ordinal)
+      change(author) { $0.readThread(root, through: place.ordinal) }
+      for user in message.called { follow(root, user, from: before) }
+    } else {
+      change(author) { $0.read(through: message.place.ordinal, message.id, recorded.occurredAt) }
+    }
+  }
+
+  mutating func edit(_ id: MessageID, _ edit: MessageEdit?, _ recorded: RecordedEvent) {
+    let called = called(by: edit?.mentions ?? Mentions())
+    change(id) { message in
+      message.edit(edit, recorded)
+      message.called = called
+    }
+    guard let message = message(id), let root = message.root else { return }
+    for user in called { follow(root, user, from: message.place.ordinal - 1) }
+  }
+
+  /// Those who are members when they are called by name; a mention of anybody else calls nobody.
+  private func called(by mentions: Mentions) -> Set<UserID> {
+    Set(mentions.users.filter { member($0) != nil })
+  }
+
+  /// Nobody begins to follow twice; who has said no goes on not following.
+  private mutating func follow(_ root: MessageID, _ user: UserID, from ordinal: UInt64) {
+    change(user) { member in
+      guard member.threads[root] == nil else { return }
+      member.threads[root] = ModelFollowing(follows: true, marker: ordinal)
+    }
+  }
+
+  mutating func takeMark(_ event: RoomEvent, _ recorded: RecordedEvent) {
+    switch event {
+    case .reactionAdded(let message, _, let user, let emoji):
+      // What stands already is recorded again for the key alone.
+      change(message) { message in
+        guard !message.reactions.contains(where: { $0.emoji == emoji && $0.user == user }) else { return }
+        message.reactions.append(
+          ModelReaction(emoji: emoji, user: user, position: recorded.position, at: recorded.occurredAt))
+      }
+    case .reactionRemoved(let message, _, let user, let emoji):
+      change(message) { $0.reactions.removeAll { $0.emoji == emoji && $0.user == user } }
+    case .messagePinned(let message, _):
+      change(message) { message in
+        message.pinned =
+          message.pinned ?? ModelPin(by: recorded.actor, position: recorded.position, at: recorded.occurredAt)
+      }
+    case .messageUnpinned(let message, _): change(message) { $0.pinned = nil }
+    default: break
+    }
+  }
+
+  mutating func takeSchedule(_ event: RoomEvent, _ recorded: RecordedEvent) {
+    switch event {
+    case .messageScheduled(let id, let message):
+      schedulings.append(
+        ModelScheduling(
+          id: id, author: message.author, scheduled: recorded.stamp, fingerprint: .scheduling(message)))
+      scheduled.append(
+        ModelScheduled(id: id, message: message, scheduled: recorded.stamp, revision: recorded.position))
+    case .scheduledMessageChanged(let id, let edit):
+      guard let index = scheduled.firstIndex(where: { $0.id == id }) else { return }
+      scheduled[index].message.change(edit)
+      scheduled[index].revision = recorded.position
+    case .scheduledMessageCancelled(let id): scheduled.removeAll { $0.id == id }
+    case .scheduledMessageFailed(let id, let reason):
+      guard let index = scheduled.firstIndex(where: { $0.id == id }) else { return }
+      scheduled[index].failure = reason
+      scheduled[index].failed = recorded.stamp
+      scheduled[index].revision = recorded.position
+    default: break
+    }
+  }
+
+  /// The newest pin first.
+  var pins: [ModelMessage] {
+    func place(_ message: ModelMessage) -> LogPosition { message.pinned?.position ?? .origin }
+    return messages.filter { $0.pinned != nil }.sorted { place($0) > place($1) }
+  }
+}
+
+extension ScheduledMessage {
+  fileprivate mutating func change(_ edit: ScheduledMessageEdit) {
+    if let sendAt = edit.sendAt { self.sendAt = sendAt }
+    if let text = edit.text { content.text = text }
+    if let mentions = edit.mentions {
+      let old = content.details
+      content.details = MessageDetails(
+        replyTo: old?.replyTo, mentions: mentions, attachments: old?.attachments ?? [], custom: old?.custom)
+    }
+  }
+}

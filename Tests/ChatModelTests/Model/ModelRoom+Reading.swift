@@ -1,0 +1,99 @@
+import ChatDomain
+import ChatPrimitives
+
+extension ModelMember {
+  /// Markers only move forward; a move that reaches what was marked as unread lifts the mark.
+  mutating func read(through ordinal: UInt64, _ message: MessageID, _ time: Timestamp) {
+    if let from = unreadFrom, from <= ordinal { unreadFrom = nil }
+    guard ordinal > marker else { return }
+    marker = ordinal
+    markerMessage = message
+    markerMoved = time
+  }
+
+  /// A thread that nobody follows can be read too, and then is followed no more than before.
+  mutating func readThread(_ root: MessageID, through ordinal: UInt64) {
+    guard var following = threads[root] else { return }
+    following.marker = max(following.marker, ordinal)
+    threads[root] = following
+  }
+
+  /// The last ordinal that does not count as unread.
+  var readThrough: UInt64 {
+    guard let unreadFrom else { return marker }
+    return min(marker, unreadFrom - 1)
+  }
+}
+
+extension ModelRoom {
+  mutating func takeReading(_ event: RoomEvent, _ recorded: RecordedEvent) {
+    switch event {
+    case .readMarkerMoved(let user, let message, let ordinal):
+      change(user) { $0.read(through: ordinal, message, recorded.occurredAt) }
+    case .markedUnread(let user, _, let ordinal): change(user) { $0.unreadFrom = ordinal }
+    case .threadMarkerMoved(let user, _, let place):
+      guard let root = timeline.first(where: { $0.place.ordinal == place.thread })?.id else { return }
+      change(user) { $0.readThread(root, through: place.ordinal) }
+    case .threadFollowingSet(let user, let root, let follows):
+      let last = UInt64(thread(of: root.message).count)
+      change(user) { member in
+        var following = member.threads[root.message] ?? ModelFollowing(follows: follows, marker: last)
+        following.follows = follows
+        member.threads[root.message] = following
+      }
+    default: break
+    }
+  }
+
+  // MARK: - Counting
+
+  /// The messages that are unread for a member, deleted ones left out.
+  func unreadMessages(for user: UserID) -> [ModelMessage] {
+    guard let member = member(user) else { return [] }
+    return timeline.filter { $0.place.ordinal > member.readThrough && !$0.isDeleted }
+  }
+
+  func unread(for user: UserID) -> Int { unreadMessages(for: user).count }
+
+  func mentions(for user: UserID) -> Int { unreadMessages(for: user).count { $0.calls(user) } }
+
+  /// How a member stands to a thread; nil for one that the member has nothing to do with.
+  func following(_ root: MessageID, by user: UserID) -> ModelFollowing? { member(user)?.threads[root] }
+
+  func unread(inThread root: MessageID, for user: UserID) -> [ModelMessage] {
+    guard let following = following(root, by: user) else { return [] }
+    return thread(of: root).filter { $0.place.ordinal > following.marker && !$0.isDeleted }
+  }
+
+  /// The roots of the threads that a member follows, those that were last written in first.
+  func followedThreads(of user: UserID) -> [ModelMessage] {
+    timeline.filter { root in
+      !thread(of: root.id).isEmpty && following(root.id, by: user)?.follows == true
+    }.sorted { left, right in
+      lastReply(to: left.id) > lastReply(to: right.id)
+    }
+  }
+
+  func lastReply(to root: MessageID) -> LogPosition { thread(of: root).last?.sent.position ?? .origin }
+
+  /// Those of whom a reply stands, by their first reply since they had none that stood.
+  func participants(of root: MessageID) -> [UserID] {
+    let replies = thread(of: root)
+    return Set(replies.map(\.author)).compactMap { user in
+      since(user, in: replies).map { (user, $0) }
+    }.sorted { $0.1 < $1.1 }.map(\.0)
+  }
+
+  /// Where the first of the user's replies was sent after a moment at which none of them stood; nil when none stands.
+  private func since(_ user: UserID, in replies: [ModelMessage]) -> LogPosition? {
+    let own = replies.filter { $0.author == user }
+    let changes =
+      own.map { ($0.sent.position, 1) } + own.filter(\.isDeleted).map { ($0.revision, -1) }
+    var (standing, first) = (0, LogPosition.origin)
+    for (position, change) in changes.sorted(by: { $0.0 < $1.0 }) {
+      if standing == 0 { first = position }
+      standing += change
+    }
+    return standing == 0 ? nil : first
+  }
+}

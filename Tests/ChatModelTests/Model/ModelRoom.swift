@@ -1,0 +1,242 @@
+import ChatDomain
+import ChatPrimitives
+
+/// One room: of a group, of a workspace (a channel), or of a few users (direct).
+struct ModelRoom {
+  let id: RoomID
+  var creation: RoomCreation?
+  var creator: UserID?
+  var created: Stamp?
+  var name = ""
+  var topic: String?
+  var picture: MediaID?
+  /// Where it was last created, edited, archived or opened again.
+  var revision = LogPosition.origin
+  var archived: Stamp?
+  var isDeleted = false
+  /// In the order in which they came in.
+  var members: [ModelMember] = []
+  /// Somebody owned it once.
+  var hasHadOwner = false
+  var banned: [ModelBan] = []
+  /// Until when users may not speak: whoever leaves and comes back is still silenced.
+  var silences: [UserID: Timestamp] = [:]
+  /// In the order in which they were made.
+  var invites: [ModelInvite<Role>] = []
+  /// Of the room's own timeline and of all threads, in the order in which they were sent.
+  var messages: [ModelMessage] = []
+  var comings: [ModelComing] = []
+  var scheduled: [ModelScheduled] = []
+  /// Every ID that a message was ever scheduled under, as it was then.
+  var schedulings: [ModelScheduling] = []
+
+  init(id: RoomID) {
+    self.id = id
+  }
+
+  var kind: RoomKind { creation?.kind ?? .group }
+  var isPublic: Bool { creation?.isPublic ?? false }
+  var exists: Bool { creation != nil && !isDeleted }
+
+  func member(_ user: UserID) -> ModelMember? { members.first { $0.user == user } }
+  func isBanned(_ user: UserID) -> Bool { banned.contains { $0.user == user } }
+
+  /// The room's own messages, deleted ones included, by their ordinals.
+  var timeline: [ModelMessage] { messages.filter { !$0.place.isInThread } }
+  func thread(of root: MessageID) -> [ModelMessage] { messages.filter { $0.root == root } }
+  func message(_ id: MessageID) -> ModelMessage? { messages.first { $0.id == id } }
+
+  var lastOrdinal: UInt64 { UInt64(timeline.count) }
+  var lastMessage: ModelMessage? { timeline.last }
+  /// Rooms are drawn in the order in which they were made: the ID of a direct one is another in every run.
+  var age: LogPosition { created?.position ?? .origin }
+  /// What room lists are sorted by.
+  var activity: LogPosition { lastMessage?.sent.position ?? created?.position ?? .origin }
+}
+
+struct ModelMember: Equatable {
+  let user: UserID
+  var role: Role
+  let joined: Stamp
+  /// The room's last ordinal at the join.
+  let joinedOrdinal: UInt64
+  /// Up to where the member has read.
+  var marker: UInt64
+  /// The message that the marker stands on, and since when; nil where it stands since the join.
+  var markerMessage: MessageID?
+  var markerMoved: Timestamp?
+  /// The member wants this ordinal and all after it shown as unread.
+  var unreadFrom: UInt64?
+  var mutedUntil: Timestamp?
+  var silencedUntil: Timestamp?
+  /// What the member said of threads by root.
+  var threads: [MessageID: ModelFollowing] = [:]
+}
+
+/// A member and one thread.
+struct ModelFollowing: Equatable {
+  var follows: Bool
+  /// The last ordinal of the thread that is read.
+  var marker: UInt64
+}
+
+struct ModelBan: Equatable {
+  let user: UserID
+  let by: UserID?
+  let stamp: Stamp
+}
+
+/// A link and what became of it.
+struct ModelInvite<GivenRole: InvitableRole>: Equatable {
+  let link: InviteLink<GivenRole>
+  let created: Stamp
+  let creator: UserID?
+  var uses: UInt64 = 0
+  var revoked: Stamp?
+}
+
+/// One line of the join history.
+struct ModelComing: Equatable {
+  enum What: Equatable {
+    case joined(Role, by: InviteID?)
+    case added(Role)
+    case left
+    case removed
+    case banned
+    case unbanned
+    case roleChanged(Role)
+  }
+  let user: UserID
+  let what: What
+  let by: UserID?
+  let stamp: Stamp
+}
+
+struct ModelScheduled: Equatable {
+  let id: MessageID
+  var message: ScheduledMessage
+  /// Where it was scheduled.
+  let scheduled: Stamp
+  var revision: LogPosition
+  var failure: SchedulingFailure?
+  var failed: Stamp?
+}
+
+struct ModelScheduling: Equatable {
+  let id: MessageID
+  let author: UserID
+  let scheduled: Stamp
+  let fingerprint: Fingerprint
+}
+
+extension ModelRoom {
+  mutating func take(_ event: RoomEvent, _ recorded: RecordedEvent) {
+    switch event {
+    case .created, .edited, .archived, .restored, .deleted: takeRoom(event, recorded)
+    case .inviteCreated, .inviteRevoked: takeInvite(event, recorded)
+    case .memberJoined, .memberAdded, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned:
+      takeMembership(event, recorded)
+    case .admissionRepeated: break
+    case .memberSilenced(let user, let until):
+      silences[user] = until
+      change(user) { $0.silencedUntil = until }
+    case .muted(let user, let until): change(user) { $0.mutedUntil = until }
+    case .messageSent(let message, let author, let place, let content):
+      send(message, author, place, content, recorded)
+    case .messageEdited(let message, _, let edit): self.edit(message, edit, recorded)
+    case .messageDeleted(let message, _): change(message) { $0.delete(recorded) }
+    case .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned: takeMark(event, recorded)
+    case .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet: takeReading(event, recorded)
+    case .messageScheduled, .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed:
+      takeSchedule(event, recorded)
+    case .erased: break
+    }
+  }
+
+  private mutating func takeRoom(_ event: RoomEvent, _ recorded: RecordedEvent) {
+    // What stands already is recorded again for the key alone.
+    if case .archived = event, archived != nil { return }
+    if case .restored = event, archived == nil { return }
+    revision = recorded.position
+    if case .created(let creation) = event {
+      self.creation = creation
+      creator = creation.creator
+      created = recorded.stamp
+      name = creation.name
+      topic = creation.topic
+    } else if case .edited(let edit) = event {
+      if let name = edit.name { self.name = name }
+      if let topic = edit.topic { self.topic = topic.isEmpty ? nil : topic }
+      if case .set(let media) = edit.picture { picture = media }
+      if case .remove = edit.picture { picture = nil }
+    } else if case .archived = event {
+      archived = recorded.stamp
+    } else if case .restored = event {
+      archived = nil
+    } else {
+      isDeleted = true
+    }
+  }
+
+  private mutating func takeInvite(_ event: RoomEvent, _ recorded: RecordedEvent) {
+    if case .inviteCreated(let link) = event {
+      invites.append(ModelInvite(link: link, created: recorded.stamp, creator: recorded.actor))
+    } else if case .inviteRevoked(let id) = event, let index = invites.firstIndex(where: { $0.link.id == id }) {
+      invites[index].revoked = recorded.stamp
+    }
+  }
+
+  private mutating func takeMembership(_ event: RoomEvent, _ recorded: RecordedEvent) {
+    func note(_ user: UserID, _ what: ModelComing.What) {
+      comings.append(ModelComing(user: user, what: what, by: recorded.actor, stamp: recorded.stamp))
+    }
+    switch event {
+    case .memberJoined(let user, let role, let invite):
+      admit(user, role, recorded)
+      if let index = invites.firstIndex(where: { $0.link.id == invite }) { invites[index].uses += 1 }
+      note(user, .joined(role, by: invite))
+    case .memberAdded(let user, let role):
+      admit(user, role, recorded)
+      note(user, .added(role))
+    case .memberLeft(let user):
+      members.removeAll { $0.user == user }
+      note(user, .left)
+    case .memberRemoved(let user):
+      members.removeAll { $0.user == user }
+      note(user, .removed)
+    case .memberBanned(let user):
+      if isBanned(user) { return }
+      members.removeAll { $0.user == user }
+      banned.append(ModelBan(user: user, by: recorded.actor, stamp: recorded.stamp))
+      note(user, .banned)
+    case .memberUnbanned(let user):
+      if !isBanned(user) { return }
+      banned.removeAll { $0.user == user }
+      note(user, .unbanned)
+    case .roleChanged(let user, let role):
+      change(user) { $0.role = role }
+      note(user, .roleChanged(role))
+    default: break
+    }
+    if members.contains(where: { $0.role == .owner }) { hasHadOwner = true }
+  }
+
+  /// Whoever comes in begins anew: what was said before is read.
+  private mutating func admit(_ user: UserID, _ role: Role, _ recorded: RecordedEvent) {
+    members.removeAll { $0.user == user }
+    var member = ModelMember(
+      user: user, role: role, joined: recorded.stamp, joinedOrdinal: lastOrdinal, marker: lastOrdinal)
+    if let until = silences[user], until > recorded.stamp.time { member.silencedUntil = until }
+    members.append(member)
+  }
+
+  mutating func change(_ user: UserID, _ body: (inout ModelMember) -> Void) {
+    guard let index = members.firstIndex(where: { $0.user == user }) else { return }
+    body(&members[index])
+  }
+
+  mutating func change(_ message: MessageID, _ body: (inout ModelMessage) -> Void) {
+    guard let index = messages.firstIndex(where: { $0.id == message }) else { return }
+    body(&messages[index])
+  }
+}

@@ -1,0 +1,145 @@
+import ChatDomain
+import ChatPrimitives
+
+/// One user.
+struct ModelUser {
+  let id: UserID
+  var registration: Registration?
+  var registered: Stamp?
+  var profile: Profile?
+  /// Where the profile or the e-mail address was last changed.
+  var revision = LogPosition.origin
+  var email: String?
+  var externalID: String?
+  var credential: Credential?
+  var identities: [Identity] = []
+  var disabled: Stamp?
+  var preferences = UserPreferences()
+  /// In the order in which they began.
+  var sessions: [ModelSession] = []
+  /// In the order in which they were registered.
+  var devices: [ModelDevice] = []
+  /// In the order in which they were uploaded.
+  var media: [ModelMedia] = []
+
+  /// A password is all that stands for the user.
+  var isGuest: Bool { registration != nil && email == nil && externalID == nil && identities.isEmpty }
+
+  init(id: UserID) {
+    self.id = id
+  }
+
+  func session(_ id: SessionID) -> ModelSession? { sessions.first { $0.id == id } }
+  func device(_ id: DeviceID) -> ModelDevice? { devices.first { $0.id == id } }
+  var openSessions: [ModelSession] { sessions.filter { $0.end == nil } }
+}
+
+struct ModelSession: Equatable {
+  let id: SessionID
+  let device: DeviceID?
+  var generation: UInt32 = 1
+  let started: Stamp
+  /// Where the newest pair of tokens was issued.
+  var pair: Stamp
+  var end: SessionEnd?
+  var ended: Stamp?
+}
+
+struct ModelMedia: Equatable {
+  let id: MediaID
+  let uploader: UserID
+  let content: Media
+  let name: String?
+  let uploaded: Stamp
+}
+
+struct ModelDevice: Equatable {
+  let id: DeviceID
+  var description: DeviceDescription
+  let registered: Stamp
+  var revision: LogPosition
+  var updatedAt: Timestamp
+}
+
+extension ModelUser {
+  mutating func take(_ event: UserEvent, _ recorded: RecordedEvent) {
+    switch event {
+    case .registered, .profileChanged, .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .disabled,
+      .enabled, .preferencesSet:
+      takeAccount(event, recorded)
+    case .sessionStarted(let session, let device):
+      sessions.append(ModelSession(id: session, device: device, started: recorded.stamp, pair: recorded.stamp))
+    case .sessionRefreshed(let session, let generation):
+      change(session) {
+        $0.generation = generation
+        $0.pair = recorded.stamp
+      }
+    case .sessionEnded(let session, let reason):
+      change(session) {
+        $0.end = reason
+        $0.ended = recorded.stamp
+      }
+    case .deviceRegistered(let device, let description):
+      devices.removeAll { $0.id == device }
+      devices.append(
+        ModelDevice(
+          id: device, description: description, registered: recorded.stamp, revision: recorded.position,
+          updatedAt: recorded.stamp.time))
+    case .deviceUpdated(let device, let description): change(device, recorded) { $0 = description }
+    case .deviceRemoved(let device): devices.removeAll { $0.id == device }
+    case .pushTokenInvalidated(let device, let token), .pushTokenMoved(let device, let token):
+      change(device, recorded) { $0.tokens.removeAll { $0 == token } }
+    case .mediaUploaded(let id, let content, let name):
+      // A file that is there already is recorded again for the key alone.
+      if !media.contains(where: { $0.id == id }) {
+        media.append(ModelMedia(id: id, uploader: self.id, content: content, name: name, uploaded: recorded.stamp))
+      }
+    case .erased: break
+    }
+  }
+
+  private mutating func takeAccount(_ event: UserEvent, _ recorded: RecordedEvent) {
+    switch event {
+    case .registered(let registration):
+      self.registration = registration
+      registered = recorded.stamp
+      profile = Profile(nickname: registration.nickname)
+      revision = recorded.position
+      email = registration.email
+      externalID = registration.externalID
+      credential = registration.credential
+    case .profileChanged(let edit):
+      if let nickname = edit.nickname { profile?.nickname = nickname }
+      if let picture = edit.picture { profile?.picture = picture.media }
+      revision = recorded.position
+    case .credentialSet(let credential): self.credential = credential
+    case .identityLinked(let identity):
+      // One that is linked already is recorded again for the key alone.
+      if !identities.contains(identity) { identities.append(identity) }
+    case .identityUnlinked(let identity, _): identities.removeAll { $0 == identity }
+    case .emailSet(let email):
+      self.email = email
+      revision = recorded.position
+    case .disabled: disabled = disabled ?? recorded.stamp
+    case .enabled: disabled = nil
+    case .preferencesSet(let preferences): self.preferences = preferences
+    case .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .deviceRemoved,
+      .pushTokenInvalidated, .pushTokenMoved, .mediaUploaded, .erased:
+      break
+    }
+  }
+
+  private mutating func change(_ session: SessionID, _ body: (inout ModelSession) -> Void) {
+    guard let index = sessions.firstIndex(where: { $0.id == session }) else { return }
+    body(&sessions[index])
+  }
+
+  private mutating func change(
+    _ device: DeviceID, _ recorded: RecordedEvent, _ body: (inout DeviceDescription) -> Void
+  ) {
+    guard let index = devices.firstIndex(where: { $0.id == device }) else { return }
+    body(&devices[index].description)
+    devices[index].revision = recorded.position
+    devices[index].updatedAt = recorded.stamp.time
+  }
+}

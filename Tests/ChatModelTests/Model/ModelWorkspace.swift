@@ -1,0 +1,82 @@
+import ChatDomain
+import ChatPrimitives
+
+/// One workspace. Its channels are rooms.
+struct ModelWorkspace {
+  let id: WorkspaceID
+  var creation: WorkspaceCreation?
+  var created: Stamp?
+  var name = ""
+  var topic: String?
+  var picture: MediaID?
+  var revision = LogPosition.origin
+  var isDeleted = false
+  /// In the order in which they came in.
+  var members: [ModelWorkspaceMember] = []
+  /// In the order in which they were made.
+  var invites: [ModelInvite<WorkspaceRole>] = []
+  /// Who may come in by a member's word, in the order in which they were asked.
+  var invitations: [ModelInvitation] = []
+
+  init(id: WorkspaceID) {
+    self.id = id
+  }
+
+  var exists: Bool { creation != nil && !isDeleted }
+  var age: LogPosition { created?.position ?? .origin }
+  func member(_ user: UserID) -> ModelWorkspaceMember? { members.first { $0.user == user } }
+  func invitation(_ user: UserID) -> ModelInvitation? { invitations.first { $0.user == user } }
+}
+
+struct ModelWorkspaceMember: Equatable {
+  let user: UserID
+  var role: WorkspaceRole
+  let joined: Stamp
+}
+
+struct ModelInvitation: Equatable {
+  let user: UserID
+  let role: WorkspaceRole
+  let by: UserID?
+  let stamp: Stamp
+}
+
+extension ModelWorkspace {
+  mutating func take(_ event: WorkspaceEvent, _ recorded: RecordedEvent) {
+    switch event {
+    case .created(let creation):
+      self.creation = creation
+      created = recorded.stamp
+      name = creation.name
+      revision = recorded.position
+    case .edited(let edit):
+      if let name = edit.name { self.name = name }
+      if let topic = edit.topic { self.topic = topic.isEmpty ? nil : topic }
+      if case .set(let media) = edit.picture { picture = media }
+      if case .remove = edit.picture { picture = nil }
+      revision = recorded.position
+    case .deleted: isDeleted = true
+    case .inviteCreated(let link):
+      invites.append(ModelInvite(link: link, created: recorded.stamp, creator: recorded.actor))
+    case .inviteRevoked(let id):
+      if let index = invites.firstIndex(where: { $0.link.id == id }) { invites[index].revoked = recorded.stamp }
+    case .memberJoined(let user, let role, let admission):
+      members.removeAll { $0.user == user }
+      members.append(ModelWorkspaceMember(user: user, role: role, joined: recorded.stamp))
+      invitations.removeAll { $0.user == user }
+      if case .link(let invite) = admission, let index = invites.firstIndex(where: { $0.link.id == invite }) {
+        invites[index].uses += 1
+      }
+    case .memberLeft(let user), .memberRemoved(let user): members.removeAll { $0.user == user }
+    case .memberInvited(let user, let role):
+      // Of a member it is recorded for the key alone.
+      guard member(user) == nil else { return }
+      invitations.removeAll { $0.user == user }
+      invitations.append(ModelInvitation(user: user, role: role, by: recorded.actor, stamp: recorded.stamp))
+    case .invitationWithdrawn(let user): invitations.removeAll { $0.user == user }
+    case .roleChanged(let user, let role):
+      if let index = members.firstIndex(where: { $0.user == user }) { members[index].role = role }
+    case .admissionRepeated, .erased: break
+    }
+  }
+}

@@ -1,0 +1,265 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatPush
+import ChatService
+import EventLogSimulation
+import EventStore
+
+/// One seed: commands, each sent twice and followed by a comparison; two restarts on the way, the second without read
+/// models; a replay at the end. A prefix is retried after each restart and at the end.
+final class ModelRun {
+  let seed: UInt64
+  let steps: Int
+  /// Prints each command and what came of it.
+  let isTraced: Bool
+  private let clock = ModelClock()
+  private let bench: ModelBench
+  private var generator: CommandGenerator
+  private var random: SeededRandom
+  private(set) var model = ChatModel()
+  private(set) var done: [Done] = []
+  private(set) var tally = Tally()
+  /// What each command came to.
+  private(set) var outcomes: [String] = []
+
+  /// A command that was done, and what was answered.
+  struct Done {
+    let number: Int
+    let step: Step
+    let receipt: Step.Receipt
+  }
+
+  /// How much of what came up.
+  struct Tally {
+    var recorded = 0
+    var repeated = 0
+    var refused: [String: Int] = [:]
+    /// Commands that were sent again later and answered as the first time.
+    var lateAnswers = 0
+    /// Refusals of what had been done, when it was sent again, for a right that was lost.
+    var repeatRefusals: [String: Int] = [:]
+    /// How often each kind of fact was recorded.
+    var facts: [String: Int] = [:]
+    /// Notices that push would have to send.
+    var notices = 0
+
+    var refusals: Int { refused.values.reduce(0, +) }
+
+    mutating func add(_ other: Tally) {
+      recorded += other.recorded
+      repeated += other.repeated
+      lateAnswers += other.lateAnswers
+      refused.merge(other.refused, uniquingKeysWith: +)
+      repeatRefusals.merge(other.repeatRefusals, uniquingKeysWith: +)
+      facts.merge(other.facts, uniquingKeysWith: +)
+      notices += other.notices
+    }
+  }
+
+  /// - Parameter makesEveryFact: begins with commands that record each kind of fact once.
+  init(seed: UInt64, steps: Int, makesEveryFact: Bool = false, isTraced: Bool = false) async throws {
+    self.isTraced = isTraced
+    self.seed = seed
+    self.steps = steps
+    bench = try await ModelBench(clock: clock)
+    generator = CommandGenerator(seed: seed, clock: clock, makesEveryFact: makesEveryFact)
+    random = SeededRandom(seed: ~seed)
+  }
+
+  private var chat: ChatService { bench.chat }
+  private var users: [UserID] { generator.users }
+
+  /// - Throws: `Failure`.
+  func run() async throws {
+    for number in 1...steps {
+      let step = generator.next(model)
+      try await saying(number, step.name) { try await self.take(step, number) }
+      if number.isMultiple(of: 50) { try await saying(number, "everything") { try await self.compareAll() } }
+      if number == steps / 3 {
+        try await saying(number, "after a restart") { try await self.restart(keepsReadModels: true) }
+      } else if number == steps * 2 / 3 {
+        try await saying(number, "after a restart without read models") {
+          try await self.restart(keepsReadModels: false)
+        }
+      }
+    }
+    try await saying(steps, "the replay") { try await self.replay() }
+    try await saying(steps, "late retries") { try await self.retryPrefix() }
+    try await saying(steps, "after the retries") { try await self.compareAll() }
+    try bench.remove()
+  }
+
+  private func saying(_ number: Int, _ what: String, _ body: () async throws -> Void) async throws {
+    do {
+      try await body()
+    } catch let mismatch as Mismatch {
+      throw Failure(seed: seed, step: number, command: what, mismatch: mismatch)
+    } catch {
+      throw Failure(seed: seed, step: number, command: what, mismatch: Mismatch("an error", ["  \(error)"]))
+    }
+  }
+
+  // MARK: - One command
+
+  private func take(_ step: Step, _ number: Int) async throws {
+    let before = chat.store.head
+    let known = model.head
+    switch try await attempt(step) {
+    case .found(let receipt):
+      note(number, step, "at \(receipt.stamp.position)\(receipt.isNew ? "" : ", again")")
+      try fold()
+      if receipt.isNew == (model.head == before) {
+        throw Mismatch("the receipt", ["  new: \(receipt.isNew), head before \(before), now \(model.head)"])
+      }
+      if receipt.isNew { tally.recorded += 1 } else { tally.repeated += 1 }
+      done.append(Done(number: number, step: step, receipt: receipt))
+      try await retry(done[done.count - 1], "the same again")
+    case .refused(let reason):
+      note(number, step, reason)
+      tally.refused[reason, default: 0] += 1
+      try fold()
+      if reason == "quota_exceeded", !isUsedUp(by: step.user) {
+        throw Mismatch("refused with \(reason)", ["  and nothing is used up"])
+      }
+      // The one refusal that records: whoever uses an old refresh token loses the session.
+      if model.head != before, reason != "refresh_token_reused" {
+        throw Mismatch("refused with \(reason), and recorded all the same", ["  head \(before), now \(model.head)"])
+      }
+    }
+    var comparison = comparison()
+    let events = try chat.store.events(after: known, limit: .max)
+    try await comparison.compare(Touched(step, events), users: users)
+  }
+
+  /// As far as texts go that no upload is longer than.
+  private func isUsedUp(by user: UserID?) -> Bool {
+    guard let used = user.map({ model.usage(of: $0, at: clock.now()) }) else { return false }
+    let quotas = ModelBench.quotas
+    return used.messages >= quotas.messagesPerDay ?? .max
+      || used.mediaBytes + CommandGenerator.uploadBytes > quotas.mediaBytesPerDay ?? .max
+  }
+
+  private func note(_ number: Int, _ step: Step, _ outcome: String) {
+    outcomes.append("\(number): \(outcome)")
+    if isTraced { print("\(number): \(step.name) -> \(outcome)") }
+  }
+
+  /// What a command comes to; a rejection is an answer, all else a failure.
+  private func attempt(_ step: Step) async throws -> Answer<Step.Receipt> {
+    do {
+      return .found(try await step.perform(chat))
+    } catch ServiceError.rejected(let rejection) {
+      return .refused(rejection.rawValue)
+    }
+  }
+
+  /// Sends again what was done: the same answer, or a refusal where the actor has lost the right to it, as the model
+  /// knows; nothing recorded either way.
+  private func retry(_ done: Done, _ what: String) async throws {
+    let before = chat.store.head
+    let refusals = model.refusals(of: done.step, at: clock.now())
+    switch try await attempt(done.step) {
+    case .found(let second):
+      if let mismatch = Mismatch(what, expected: done.receipt.stamp, found: second.stamp) { throw mismatch }
+      if second.isNew { throw Mismatch(what, ["  was recorded as new"]) }
+      if !refusals.isEmpty { throw Mismatch(what, ["  was answered; expected \(refusals.sorted())"]) }
+      tally.lateAnswers += 1
+    case .refused(let reason):
+      if !refusals.contains(reason) {
+        throw Mismatch(what, ["  was refused with \(reason); expected \(refusals.sorted()), or an answer if empty"])
+      }
+      tally.repeatRefusals[reason, default: 0] += 1
+    }
+    if let mismatch = Mismatch("head after \(what)", expected: before, found: chat.store.head) { throw mismatch }
+  }
+
+  /// Takes the log's new events into the model.
+  private func fold() throws {
+    let new = try chat.store.events(after: model.head, limit: .max)
+    for event in new { tally.facts[Facts.name(of: event.event), default: 0] += 1 }
+    model.take(new)
+    if let breach = model.breaches.first { throw Mismatch("a rule is broken", ["  \(breach)"]) }
+    if let rule = model.brokenRule { throw Mismatch("a rule is broken", ["  \(rule)"]) }
+  }
+
+  private func comparison() -> Comparison {
+    Comparison(chat: chat, model: model, random: SeededRandom(seed: random.next()))
+  }
+
+  private func compareAll() async throws {
+    var comparison = comparison()
+    try await comparison.compareAll(users: users)
+  }
+
+  // MARK: - Restart, replay, retries
+
+  /// The model folded anew from the log on the disk is the same, and so is what everybody sees; and what was done
+  /// before is known.
+  private func restart(keepsReadModels: Bool) async throws {
+    // What was written command by command is compared before it is made anew at one go.
+    if keepsReadModels { try await chat.views.waitForAll(chat.store.head) } else { try await replay() }
+    try await bench.restart(keepsReadModels: keepsReadModels)
+    model = ChatModel()
+    model.take(try chat.store.events(after: .origin, limit: .max))
+    try await retryPrefix()
+    try await compareAll()
+    try compareDecisionState()
+  }
+
+  /// What decisions rest on, restored from the read models, is what the log evolves to.
+  private func compareDecisionState() throws {
+    let seen = SeenIDs(SeenFilter(), newest: .origin)
+    let restored = try DecisionState(
+      restoring: DecisionStateSource(chat.views), seen: seen, floor: chat.store.head, quotas: ModelBench.quotas)
+    var evolved = DecisionState(seen: seen, floor: .origin, quotas: ModelBench.quotas)
+    for event in try chat.store.events(after: .origin, limit: .max) { evolved.take(event) }
+    for pair in [
+      Mismatch("restored users", expected: evolved.users, found: restored.users),
+      Mismatch("restored rooms", expected: evolved.rooms, found: restored.rooms),
+      Mismatch("restored workspaces", expected: evolved.workspaces, found: restored.workspaces),
+      Mismatch("restored names", expected: evolved.names, found: restored.names),
+      Mismatch("restored usage", expected: evolved.usage, found: restored.usage),
+      Mismatch("restored signing keys", expected: evolved.signingKeys, found: restored.signingKeys),
+      Mismatch("restored server", expected: evolved.serverVersion, found: restored.serverVersion),
+    ] {
+      if let pair { throw pair }
+    }
+  }
+
+  /// Every read model, and what push keeps, made again from the log has the same rows.
+  private func replay() async throws {
+    try await chat.views.waitForAll(chat.store.head)
+    try await bench.outbox.wait(for: chat.store.head)
+    try compareDecisionState()
+    let rebuild = ProjectionRebuild(
+      directory: bench.views, feed: chat.store, logIdentity: chat.logIdentity)
+    for projection in Projections.all + [PushProjection.self] {
+      let report = try rebuild.verify(projection)
+      if !report.isEqual {
+        throw Mismatch("\(projection.name) made again", report.differences.map { "  \($0)" })
+      }
+    }
+    tally.notices += try PushComparison(events: chat.store.events(after: .origin, limit: .max)).compare()
+  }
+
+  /// Every command of a prefix once more, in order, as far as it is the same wish still.
+  private func retryPrefix() async throws {
+    for done in done.prefix(random.within(1...max(1, done.count))) where done.step.isSameWish(model) {
+      try await retry(done, "late retry of command \(done.number), \(done.step.name)")
+    }
+  }
+}
+
+/// All that is needed to see a fault again.
+struct Failure: Error, CustomStringConvertible {
+  let seed: UInt64
+  let step: Int
+  let command: String
+  let mismatch: Mismatch
+
+  var description: String {
+    (["seed \(seed), step \(step): \(command)", "\(mismatch.what):"] + mismatch.lines.prefix(60)).joined(
+      separator: "\n")
+  }
+}

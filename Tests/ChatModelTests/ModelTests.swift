@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+@Suite("The model")
+struct ModelTests {
+  /// Commands of one seed.
+  static let steps = 350
+  /// The seeds of every run.
+  static let fixedSeeds: [UInt64] = [1, 2, 3, 4, 5, 6]
+  /// Names the seeds of a long run, such as `1-500` or `4711`.
+  static let seedsVariable = "HANSARD_MODEL_SEEDS"
+  /// How many commands each of them has.
+  static let stepsVariable = "HANSARD_MODEL_STEPS"
+
+  static var seeds: [UInt64] {
+    guard let text = ProcessInfo.processInfo.environment[seedsVariable] else { return fixedSeeds }
+    let bounds = text.split(separator: "-").compactMap { UInt64($0) }
+    guard let first = bounds.first, let last = bounds.last, first <= last, bounds.count <= 2 else { return [] }
+    return Array(first...last)
+  }
+
+  /// When set, each command is printed.
+  static let traceVariable = "HANSARD_MODEL_TRACE"
+
+  static var stepCount: Int {
+    ProcessInfo.processInfo.environment[stepsVariable].flatMap { Int($0) } ?? steps
+  }
+
+  @Test("the seeds of a long run can be read")
+  func readsSeeds() {
+    #expect(!Self.seeds.isEmpty, "\(Self.seedsVariable) is a number or two with a hyphen, such as 1-500")
+  }
+
+  @Test("every read model says what the log says, whatever is done and however often", .timeLimit(.minutes(60)))
+  func readModelsFollowTheLog() async throws {
+    let total = await runAll(Self.seeds, steps: Self.stepCount)
+    print("model: \(total)")
+    // A generator that is refused most of the time shows little, and so does one that never comes to some facts.
+    #expect(total.recorded > total.refusals, "too few commands were valid")
+    #expect(Facts.all.subtracting(total.facts.keys) == [], "facts that never came up")
+    #expect(total.notices > 20, "too few notices to show something")
+  }
+
+  @Test("a seed is one run")
+  func isRepeatable() async throws {
+    var outcomes: [[String]] = []
+    for _ in 0..<2 {
+      let run = try await ModelRun(seed: 7, steps: 120)
+      try await run.run()
+      outcomes.append(run.outcomes)
+    }
+    #expect(outcomes[0] == outcomes[1])
+  }
+
+  /// As many at a time as there are processors, for each takes all of one now and then.
+  private func runAll(_ seeds: [UInt64], steps: Int) async -> ModelRun.Tally {
+    await withTaskGroup(of: ModelRun.Tally.self) { group in
+      var (left, total) = (seeds[...], ModelRun.Tally())
+      for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {
+        if let seed = left.popFirst() { group.addTask { await run(seed, steps) } }
+      }
+      for await tally in group {
+        total.add(tally)
+        if let seed = left.popFirst() { group.addTask { await run(seed, steps) } }
+      }
+      return total
+    }
+  }
+
+  private func run(_ seed: UInt64, _ steps: Int) async -> ModelRun.Tally {
+    do {
+      let isTraced = ProcessInfo.processInfo.environment[Self.traceVariable] != nil
+      let run = try await ModelRun(
+        seed: seed, steps: steps, makesEveryFact: seed == Self.seeds.first, isTraced: isTraced)
+      do {
+        try await run.run()
+      } catch {
+        Issue.record("\(error)")
+      }
+      return run.tally
+    } catch {
+      Issue.record("seed \(seed) could not begin: \(error)")
+      return ModelRun.Tally()
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+import GRDB
+import Synchronization
+import Testing
+
+@testable import ChatProjections
+
+/// What was deleted as a whole leaves its file beside the following of the log.
+@Suite struct ClearingTests {
+  private typealias Runner = ProjectionRunner<TimelineProjection>
+
+  private let alice: UserID = .numbered(1)
+  private let room: RoomID = .numbered(9)
+  private let other: RoomID = .numbered(8)
+  /// Four steps: the first takes the one member too.
+  private let messages = Clearing.rowsAtOnce * 3 + 10
+
+  /// A large room that is deleted in the end, and another one, which stays.
+  private func script() -> EventScript {
+    var script = EventScript()
+    for id in [other, room] { script.create(id, by: alice) }
+    script.send(5, to: other, by: alice, firstID: 50)
+    script.send(messages, to: room, by: alice, firstID: 1000)
+    script.room(room, .deleted, by: alice)
+    return script
+  }
+
+  private func open(_ folder: TemporaryFolder, _ feed: MemoryFeed) throws -> Runner {
+    try Runner.open(directory: folder.views, feed: feed, logIdentity: testLog, logger: testLogger)
+  }
+
+  private func left(_ runner: Runner) throws -> Int {
+    let owner = Data(room.uuid.bytes)
+    return try runner.readBlocking {
+      try Int.fetchOne($0.database, sql: "SELECT COUNT(*) FROM message WHERE roomId = ?", arguments: [owner])
+    } ?? -1
+  }
+
+  private func isClearing(_ runner: Runner) throws -> Bool {
+    try runner.readBlocking { try Int.fetchOne($0.database, sql: "SELECT COUNT(*) FROM clearing") != 0 }
+  }
+
+  private func verify(_ folder: TemporaryFolder, _ feed: MemoryFeed) throws -> VerificationReport {
+    try ProjectionRebuild(directory: folder.views, feed: feed, logIdentity: testLog).verify(TimelineProjection.self)
+  }
+
+  @Test("an event that comes while a large room is cleared waits for one step at most, and each takes a step with it")
+  func beside() async throws {
+    let folder = try TemporaryFolder()
+    var script = script()
+    let deletion = script.last.position
+    script.send(4, to: other, by: alice, firstID: 60)
+    let later = Array(script.events.dropFirst(Int(deletion.value)))
+    let feed = MemoryFeed(script.events.prefix(Int(deletion.value)))
+    let runner = try open(folder, feed)
+    let readings = Mutex<[Int]>([])
+    // The next event is there before the thread goes on, so that it is never idle.
+    runner.start { [self] position in
+      guard position >= deletion else { return }
+      let left = (try? self.left(runner)) ?? -1
+      let count = readings.withLock { readings in
+        readings.append(left)
+        return readings.count
+      }
+      if count <= later.count { feed.append([later[count - 1]]) }
+    }
+    try await runner.wait(for: script.last.position, timeoutMilliseconds: 60_000)
+    feed.close()
+    try runner.stop()
+    let steps = Clearing.rowsAtOnce
+    #expect(
+      readings.withLock { $0 } == [
+        messages, messages - steps + 1, messages - 2 * steps + 1, messages - 3 * steps + 1, 0,
+      ])
+  }
+
+  @Test("a stop in the middle of clearing leaves the rest to the next start, which applies what waits first")
+  func resumed() async throws {
+    let folder = try TemporaryFolder()
+    var script = script()
+    let deletion = script.last.position
+    script.send(to: other, by: alice, firstID: 60)
+    // The event after the deletion cannot be read, so that the thread ends after one step.
+    let broken = MemoryFeed(script.events, failingFrom: script.last.position)
+    let first = try open(folder, broken)
+    first.start()
+    try await first.wait(for: deletion, timeoutMilliseconds: 60_000)
+    while first.halted == nil { await Task.yield() }
+    let rest = messages - Clearing.rowsAtOnce + 1
+    #expect(try left(first) == rest && isClearing(first))
+    broken.close()
+    try first.stop()
+
+    let middle = try verify(folder, MemoryFeed(script.events.prefix(Int(deletion.value))))
+    #expect(middle.isEqual && middle.position == deletion && middle.rowsByTable["message"] == 5)
+
+    let whole = MemoryFeed(script.events)
+    let second = try open(folder, whole)
+    let reading = Mutex(-1)
+    second.start { [self] _ in
+      let left = try? self.left(second)
+      reading.withLock { $0 = left ?? -1 }
+    }
+    try await second.wait(for: script.last.position)
+    while try isClearing(second) { await Task.yield() }
+    #expect(reading.withLock { $0 } == rest)
+    #expect(try left(second) == 0)
+    whole.close()
+    try second.stop()
+    let end = try verify(folder, whole)
+    #expect(end.isEqual && end.rowsByTable["message"] == 6)
+  }
+
+  @Test("comparing in the middle of a clearing still sees what is wrong elsewhere")
+  func comparedInTheMiddle() async throws {
+    let folder = try TemporaryFolder()
+    var script = EventScript()
+    for id in [other, room] { script.create(id, by: alice) }
+    script.send(5, to: other, by: alice, firstID: 50)
+    script.room(room, .deleted, by: alice)
+    try await withModels(folder, MemoryFeed(script.events)) { _ in }
+    let queue = try DatabaseQueue(path: folder.file(TimelineProjection.self).path)
+    try await queue.write { [room] (database) throws in
+      try Clearing.note(room, .room, database)
+      for owner in [room, .numbered(8)] as [RoomID] {
+        try database.execute(
+          sql: "INSERT INTO member VALUES (?, ?)",
+          arguments: [Data(owner.uuid.bytes), Data(UserID.numbered(7).uuid.bytes)])
+      }
+    }
+    try queue.close()
+    let report = try verify(folder, MemoryFeed(script.events))
+    #expect(report.differenceCount == 1 && report.differences.first?.table == "member")
+  }
+}

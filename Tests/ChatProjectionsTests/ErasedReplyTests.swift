@@ -1,0 +1,91 @@
+import ChatDomain
+import ChatPrimitives
+import GRDB
+import Testing
+
+@testable import ChatProjections
+
+/// A thread whose newest reply was erased, in read models that are made anew.
+@Suite struct ErasedReplyTests {
+  private static let alice: UserID = .numbered(1)
+  private static let bob: UserID = .numbered(2)
+  private static let room: RoomID = .numbered(9)
+  private static let root: MessageID = .numbered(100)
+  private static let erased: MessageID = .numbered(203)
+  private static let place = MessagePlace(thread: 1, ordinal: 3)
+
+  /// What may have been said of the newest reply before it was erased.
+  static let facts: [RoomEvent] = [
+    .messageEdited(erased, at: place, MessageEdit(text: "edited", mentions: Mentions())),
+    .messageDeleted(erased, at: place),
+    .reactionAdded(erased, at: place, by: alice, emoji: "👍"),
+    .reactionRemoved(erased, at: place, by: alice, emoji: "👍"),
+    .messagePinned(erased, at: place),
+    .messageUnpinned(erased, at: place),
+    .threadMarkerMoved(alice, to: erased, at: place),
+  ]
+
+  /// Bob answers alice three times; the third answer is erased.
+  private func script(_ fact: RoomEvent?, then more: UInt64? = nil) -> EventScript {
+    var script = EventScript()
+    script.create(Self.room, by: Self.alice)
+    script.room(Self.room, .memberAdded(Self.bob, role: .member), by: Self.alice)
+    script.room(Self.room, .messageSent(Self.root, author: Self.alice, thread: nil, .plain("root")), by: Self.alice)
+    func reply(_ ordinal: UInt64) {
+      let thread = ThreadPlace(
+        root: ThreadRoot(message: Self.root, ordinal: 1), rootAuthor: Self.alice, ordinal: ordinal)
+      script.room(
+        Self.room, .messageSent(.numbered(200 + ordinal), author: Self.bob, thread: thread, .plain("x")), by: Self.bob)
+    }
+    for ordinal in 1...2 as ClosedRange<UInt64> { reply(ordinal) }
+    script.room(Self.room, .erased(kind: 137), by: Self.bob)
+    if let fact { script.room(Self.room, fact, by: Self.alice) }
+    if let more { reply(more) }
+    return script
+  }
+
+  private func replies(_ events: [RecordedEvent]) throws -> UInt64? {
+    try build(IDIndexProjection.self, events).read { (database) throws in
+      try IDIndexQueries(database).messageFacts([MessageKey(room: Self.room, message: Self.root)]).facts[0]?.replies
+    }
+  }
+
+  @Test("its ordinal stays taken where anything else names it", arguments: facts)
+  func taken(fact: RoomEvent) throws {
+    let events = script(fact).events
+    #expect(try replies(events) == 3)
+    let queue = try build(RoomsProjection.self, events)
+    try queue.read { (database) throws in
+      let queries = RoomsQueries(database)
+      let thread = try #require(try queries.followedThreads(of: Self.alice, limit: 5).threads.first)
+      #expect(thread.lastOrdinal == 3)
+      // Two replies are there; the erased one counts as deleted, and a marker at it has read them.
+      let isRead = if case .threadMarkerMoved = fact { true } else { false }
+      #expect(thread.unreadCount == (isRead ? 0 : 2))
+    }
+    for projection in [RoomsProjection.self, TimelineProjection.self, IDIndexProjection.self] as [any Projection.Type] {
+      #expect(try dump(build(projection, events, batch: 1)) == dump(build(projection, events)), "\(projection.name)")
+    }
+  }
+
+  @Test("the next reply counts beside it", arguments: facts)
+  func next(fact: RoomEvent) throws {
+    let events = script(fact, then: 4).events
+    #expect(try replies(events) == 4)
+    try build(RoomsProjection.self, events).read { (database) throws in
+      let reading = try RoomsQueries(database).threadReading(1, in: Self.room, of: Self.alice)
+      let isRead = if case .threadMarkerMoved = fact { true } else { false }
+      #expect(reading?.unreadCount == (isRead ? 1 : 3))
+    }
+  }
+
+  @Test("where nothing names it, nothing is known of it, and the next reply takes its ordinal")
+  func unnamed() throws {
+    #expect(try replies(script(nil).events) == 2)
+    let events = script(nil, then: 3).events
+    #expect(try replies(events) == 3)
+    try build(RoomsProjection.self, events).read { (database) throws in
+      #expect(try RoomsQueries(database).threadReading(1, in: Self.room, of: Self.alice)?.unreadCount == 3)
+    }
+  }
+}

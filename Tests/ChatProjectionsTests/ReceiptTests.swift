@@ -1,0 +1,224 @@
+import ChatDomain
+import ChatPrimitives
+import GRDB
+import Testing
+
+@testable import ChatProjections
+
+@Suite struct ReceiptTests {
+  private let alice: UserID = .numbered(1)
+  private let bob: UserID = .numbered(2)
+  private let room: RoomID = .numbered(9)
+
+  /// Alice and Bob, and three messages of Alice's.
+  private func script() -> EventScript {
+    var script = EventScript()
+    script.register(alice, "alice")
+    script.register(bob, "bob")
+    script.create(room, by: alice)
+    script.room(room, .memberAdded(bob, role: .member), by: alice)
+    script.send(3, to: room, by: alice, firstID: 100)
+    return script
+  }
+
+  private func receipts(_ script: EventScript, for reader: UserID, limit: Int = 10) throws -> ReceiptPage {
+    try build(RoomsProjection.self, script.events).read {
+      try RoomsQueries($0).receipts(of: room, for: reader, limit: limit)
+    }
+  }
+
+  @Test("the marker keeps its message and time, where it moved and not where it stayed")
+  func keeps() throws {
+    var script = script()
+    let stamp = script.room(room, .readMarkerMoved(bob, to: .numbered(101), ordinal: 2), by: bob)
+    script.room(room, .markedUnread(bob, from: .numbered(100), ordinal: 1), by: bob)
+    script.room(room, .readMarkerMoved(bob, to: .numbered(100), ordinal: 1), by: bob)
+    let page = try receipts(script, for: alice)
+    #expect(page.receipts.map(\.user) == [alice, bob])
+    #expect(page.receipts[0].read.message == .numbered(102))
+    #expect(page.receipts[1].read == ReadPoint(message: .numbered(101), time: stamp.time))
+    #expect(page.nicknames == [alice: "alice", bob: "bob"])
+    let first = try receipts(script, for: alice, limit: 1)
+    #expect(first.receipts.map(\.user) == [alice] && first.next == first.receipts[0].joined)
+  }
+
+  @Test("who hides the marker is left out for others, until it is shown again")
+  func hides() throws {
+    var script = script()
+    script.room(room, .readMarkerMoved(bob, to: .numbered(101), ordinal: 2), by: bob)
+    script.user(bob, .preferencesSet(UserPreferences(sharesReadMarkers: false)))
+    #expect(try receipts(script, for: alice).receipts.map(\.user) == [alice])
+    #expect(try receipts(script, for: bob).receipts.map(\.user) == [alice, bob])
+    script.user(bob, .erased(kind: 9))
+    #expect(try receipts(script, for: alice).receipts.map(\.user) == [alice])
+    script.user(bob, .preferencesSet(UserPreferences(sharesReadMarkers: true)))
+    #expect(try receipts(script, for: alice).receipts.map(\.user) == [alice, bob])
+  }
+}
+
+@Suite struct ScheduledRowTests {
+  private let alice: UserID = .numbered(1)
+  private let room: RoomID = .numbered(9)
+  private let start = Timestamp(milliseconds: EventScript.start)
+
+  private func message(_ text: String = "x", at milliseconds: Int64) -> ScheduledMessage {
+    ScheduledMessage(author: alice, content: .plain(text), sendAt: start.adding(milliseconds: milliseconds))
+  }
+
+  @Test("what is due comes in the order of its time, then of its scheduling, and the next after it is known")
+  func due() throws {
+    var script = EventScript()
+    script.create(room, by: alice)
+    for (number, time) in [(1, 50), (2, 30), (3, 30), (4, 90), (5, 80), (6, 10)] as [(UInt64, Int64)] {
+      script.room(room, .messageScheduled(.numbered(number), message(at: time)), by: alice)
+    }
+    script.room(room, .scheduledMessageCancelled(.numbered(6)), by: alice)
+    script.room(room, .scheduledMessageFailed(.numbered(1), .silenced), by: alice)
+    script.room(
+      room, .scheduledMessageChanged(.numbered(4), ScheduledMessageEdit(sendAt: start.adding(milliseconds: 20))),
+      by: alice)
+    let queue = try build(RoomsProjection.self, script.events)
+    func due(_ time: Int64, _ limit: Int = 10) throws -> DueMessages {
+      try queue.read { try RoomsQueries($0).dueMessages(at: start.adding(milliseconds: time), limit: limit) }
+    }
+    #expect(try due(19) == DueMessages(due: [], next: start.adding(milliseconds: 20)))
+    #expect(try due(30).due.map(\.id) == [.numbered(4), .numbered(2), .numbered(3)])
+    #expect(try due(30).next == start.adding(milliseconds: 80))
+    #expect(try due(80, 2).due.map(\.id) == [.numbered(4), .numbered(2)])
+    #expect(try due(80).next == nil)
+  }
+
+  @Test("the newest failures are kept, as many as may wait, and each author's by itself")
+  func failures() throws {
+    var script = EventScript()
+    script.create(room, by: alice)
+    let most = UInt64(Limits.scheduledMessagesPerUserAndRoom)
+    let other = ScheduledMessage(author: .numbered(2), content: .plain("x"), sendAt: start)
+    script.room(room, .messageScheduled(.numbered(5_000), other), by: .numbered(2))
+    script.room(room, .scheduledMessageFailed(.numbered(5_000), .notAMember), by: .numbered(2))
+    for number in 1...(most + 2) {
+      script.room(room, .messageScheduled(.numbered(number), message(at: 1)), by: alice)
+      script.room(room, .scheduledMessageFailed(.numbered(number), .notAMember), by: alice)
+    }
+    let queue = try build(RoomsProjection.self, script.events)
+    let rows = try queue.read { try RoomsQueries($0).scheduledMessages(of: alice, in: room) }
+    #expect(rows.map(\.id) == (3...(most + 2)).map { .numbered($0) })
+    #expect(rows.allSatisfy { $0.failure?.reason == .notAMember })
+    #expect(try queue.read { try RoomsQueries($0).scheduledMessages(of: .numbered(2), in: room).count } == 1)
+  }
+
+  @Test("a sent message leaves no row, and what waited in a deleted room is seen by nobody and cleared")
+  func leaves() throws {
+    var script = EventScript()
+    script.create(room, by: alice)
+    script.room(room, .messageScheduled(.numbered(1), message("one", at: 1)), by: alice)
+    script.room(room, .messageScheduled(.numbered(2), message("two", at: 2)), by: alice)
+    script.room(room, .messageSent(.numbered(1), author: alice, thread: nil, .plain("one")), by: alice)
+    let later = start.adding(milliseconds: 5)
+    func rows(_ queue: DatabaseQueue) throws -> Int? {
+      try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM scheduled") }
+    }
+    let before = try build(RoomsProjection.self, script.events)
+    #expect(try rows(before) == 1)
+    #expect(try before.read { try RoomsQueries($0).dueMessages(at: later, limit: 9).due.map(\.id) } == [.numbered(2)])
+    script.room(room, .deleted, by: alice)
+    let after = try build(RoomsProjection.self, script.events)
+    #expect(try after.read { try RoomsQueries($0).dueMessages(at: later, limit: 9) } == DueMessages(due: [], next: nil))
+    #expect(try after.read { try RoomsQueries($0).scheduledMessages(of: alice, limit: 9).messages.isEmpty })
+    while try after.write({ try Clearing.step(RoomsProjection.clearedPlaces, $0) }) {}
+    #expect(try rows(after) == 0)
+  }
+
+  @Test("a message for a thread, and one that answers, are found with what they refer to")
+  func references() throws {
+    var script = EventScript()
+    script.create(room, by: alice)
+    let content = MessageContent(text: "x", details: MessageDetails(replyTo: .numbered(8)))
+    let message = ScheduledMessage(author: alice, content: content, thread: .numbered(7), sendAt: start)
+    script.room(room, .messageScheduled(.numbered(1), message), by: alice)
+    let queue = try build(RoomsProjection.self, script.events)
+    let due = try queue.read { try RoomsQueries($0).dueMessages(at: start, limit: 9).due }
+    #expect(
+      due == [
+        DueMessage(room: room, id: .numbered(1), author: alice, thread: .numbered(7), replyTo: .numbered(8))
+      ])
+    #expect(try queue.read { try RoomsQueries($0).scheduledMessage(.numbered(1), of: room)?.message } == message)
+  }
+}
+
+@Suite struct WorkspaceBadgeTests {
+  @Test("counts are told by workspace, as the badge tells them in all")
+  func counts() throws {
+    let (alice, bob): (UserID, UserID) = (.numbered(1), .numbered(2))
+    let (guild, club): (WorkspaceID, WorkspaceID) = (.numbered(50), .numbered(51))
+    var script = EventScript()
+    for (number, workspace, messages) in [(10, guild, 3), (11, guild, 2), (12, club, 4), (13, nil, 5)]
+      as [(UInt64, WorkspaceID?, Int)]
+    {
+      let room: RoomID = .numbered(number)
+      script.room(
+        room, .created(RoomCreation(kind: .channel, name: "c", creator: alice, workspace: workspace)), by: alice)
+      script.room(room, .memberJoined(alice, role: .owner, invite: nil), by: alice)
+      script.room(room, .memberAdded(bob, role: .member), by: alice)
+      script.send(messages, to: room, by: alice, firstID: number * 100)
+      let called = MessageContent(text: "hey", details: MessageDetails(mentions: Mentions(users: [bob])))
+      script.room(
+        room, .messageSent(.numbered(number * 100 + 50), author: alice, thread: nil, called), by: alice)
+    }
+    script.room(.numbered(11), .markedUnread(bob, from: .numbered(1150), ordinal: 3), by: bob)
+    script.room(.numbered(10), .readMarkerMoved(bob, to: .numbered(1001), ordinal: 2), by: bob)
+    let queue = try build(RoomsProjection.self, script.events)
+    let now = script.last.time
+    try queue.read { (database) throws in
+      let queries = RoomsQueries(database)
+      #expect(
+        try queries.workspaceBadges(of: bob, at: now) == [
+          guild: BadgeRow(unread: 5, mentions: 2), club: BadgeRow(unread: 5, mentions: 1),
+        ])
+      #expect(try queries.badges(of: bob, at: now) == BadgeRow(unread: 16, mentions: 4))
+      #expect(try queries.badge(of: bob, at: now) == 16)
+      #expect(try queries.workspaceBadges(of: alice, at: now).isEmpty)
+      #expect(try queries.workspaceBadge(of: bob, in: guild, at: now) == BadgeRow(unread: 5, mentions: 2))
+      #expect(try queries.workspaceBadge(of: bob, in: club, at: now) == BadgeRow(unread: 5, mentions: 1))
+      #expect(try queries.workspaceBadge(of: bob, in: .numbered(52), at: now) == BadgeRow())
+      #expect(try queries.workspaceBadge(of: alice, in: guild, at: now) == BadgeRow())
+    }
+  }
+
+  @Test("one workspace's count asks nothing of rooms elsewhere, and the list's asks nothing of each room's workspace")
+  func cost() throws {
+    let (alice, guild): (UserID, WorkspaceID) = (.numbered(1), .numbered(50))
+    func statements(elsewhere: Int, _ count: (RoomsQueries) throws -> Void) throws -> Int {
+      var script = EventScript()
+      for number in 0..<UInt64(elsewhere + 1) {
+        let creation = RoomCreation(
+          kind: .channel, name: "c", creator: .numbered(2), workspace: number == 0 ? guild : .numbered(60 + number))
+        script.room(.numbered(100 + number), .created(creation), by: .numbered(2))
+        script.room(.numbered(100 + number), .memberAdded(alice, role: .member), by: .numbered(2))
+        script.room(.numbered(100 + number), .memberAdded(.numbered(2), role: .member), by: .numbered(2))
+        script.send(1, to: .numbered(100 + number), by: .numbered(2), firstID: 1000 * (number + 1))
+      }
+      return try build(RoomsProjection.self, script.events).read { (database) throws in
+        let counter = StatementCounter()
+        database.trace { _ in counter.count += 1 }
+        defer { database.trace(options: []) }
+        try count(RoomsQueries(database))
+        return counter.count
+      }
+    }
+    let now = Timestamp(milliseconds: EventScript.start)
+    func one(_ queries: RoomsQueries) throws {
+      #expect(try queries.workspaceBadge(of: alice, in: guild, at: now).unread == 1)
+    }
+    #expect(try statements(elsewhere: 0, one) == statements(elsewhere: 20, one))
+    func all(_ queries: RoomsQueries) throws { _ = try queries.workspaceBadges(of: alice, at: now) }
+    // What each room's own numbers take, and one for the rooms.
+    let each = try statements(elsewhere: 0, all) - 1
+    #expect(try statements(elsewhere: 20, all) == 1 + 21 * each)
+    #expect(each <= 2)
+  }
+}
+
+private final class StatementCounter {
+  var count = 0
+}

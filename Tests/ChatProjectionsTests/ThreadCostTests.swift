@@ -1,0 +1,127 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+import GRDB
+import GRDBSQLite
+import Testing
+
+@testable import ChatProjections
+
+/// What reading and writing threads costs, in steps of SQLite's machine and in rows changed: counts, and no times.
+@Suite struct ThreadCostTests {
+  private let alice: UserID = .numbered(1)
+  private let bob: UserID = .numbered(2)
+  private let room: RoomID = .numbered(9)
+  private var now: Timestamp { Timestamp(milliseconds: EventScript.start) }
+
+  private func root(_ number: UInt64) -> ThreadPlace {
+    ThreadPlace(
+      root: ThreadRoot(message: .numbered(1_000_000 + number), ordinal: number), rootAuthor: alice, ordinal: 1)
+  }
+
+  private func reply(_ ordinal: UInt64, to number: UInt64, by author: UserID, _ script: inout EventScript) {
+    var place = root(number)
+    place.ordinal = ordinal
+    script.room(
+      room, .messageSent(.numbered(2_000_000 + number * 10 + ordinal), author: author, thread: place, .plain("x")),
+      by: author)
+  }
+
+  /// Bob follows so many threads and has read them to the end, but for five.
+  private func queue(following count: UInt64) throws -> DatabaseQueue {
+    var script = EventScript()
+    script.create(room, by: alice)
+    script.room(room, .memberAdded(bob, role: .member), by: alice)
+    script.send(Int(count), to: room, by: alice, firstID: 1_000_001)
+    for number in 1...count { reply(1, to: number, by: bob, &script) }
+    for number in 1...5 as ClosedRange<UInt64> { reply(2, to: number, by: alice, &script) }
+    return try build(RoomsProjection.self, script.events)
+  }
+
+  /// The steps that `body` takes, in all statements together.
+  private func steps(_ database: Database, _ body: () throws -> Void) throws -> Int {
+    func taken() -> Int {
+      var (sum, statement) = (0, sqlite3_next_stmt(database.sqliteConnection, nil))
+      while let current = statement {
+        sum += Int(sqlite3_stmt_status(current, SQLITE_STMTSTATUS_VM_STEP, 1))
+        statement = sqlite3_next_stmt(database.sqliteConnection, current)
+      }
+      return sum
+    }
+    _ = taken()
+    try body()
+    return taken()
+  }
+
+  @Test("a badge and a page of threads cost the same however many threads are followed")
+  func reading() throws {
+    func costs(_ count: UInt64) throws -> [Int] {
+      try queue(following: count).read { (database) throws in
+        let queries = RoomsQueries(database)
+        #expect(try queries.badges(of: bob, at: now).threadUnread == 5)
+        let first = try queries.followedThreads(of: bob, limit: 3)
+        #expect(first.threads.map(\.root) == [5, 4, 3] && first.threads.map(\.unreadCount) == [1, 1, 1])
+        let second = try queries.followedThreads(of: bob, after: first.next, limit: 4)
+        #expect(second.threads.map(\.root) == [2, 1, count, count - 1])
+        #expect(second.threads.map(\.unreadCount) == [1, 1, 0, 0])
+        return try [
+          steps(database) { _ = try queries.badges(of: bob, at: now) },
+          steps(database) { _ = try queries.followedThreads(of: bob, limit: 3) },
+          steps(database) { _ = try queries.followedThreads(of: bob, after: first.next, limit: 4) },
+          steps(database) { _ = try queries.threadReading(7, in: room, of: bob) },
+        ]
+      }
+    }
+    for (few, many) in try zip(costs(10), costs(10_000)) { #expect(few > 0 && many <= few + few / 10) }
+  }
+
+  @Test("they find their rows by indexes, and sort only the threads with something unread")
+  func plans() throws {
+    try build(RoomsProjection.self, []).read { (database) throws in
+      func plan(_ sql: String, _ arguments: Int) throws -> String {
+        try Row.fetchAll(
+          database, sql: "EXPLAIN QUERY PLAN " + sql,
+          arguments: StatementArguments(Array(repeating: 1, count: arguments))
+        ).map { String($0["detail"]) }.joined(separator: "\n")
+      }
+      for (sql, arguments) in [(RoomsQueries.badgeParts, 2)] + RoomsQueries.pageParts.map({ ($0, 3) }) {
+        let plan = try plan(sql, arguments)
+        #expect(plan.contains("SEARCH threadFollower") && !plan.contains("SCAN"), "\(plan)")
+      }
+      #expect(try !plan(RoomsQueries.badgeParts, 2).contains("TEMP B-TREE"))
+      #expect(try !plan(RoomsQueries.pageParts[0], 3).contains("TEMP B-TREE"))
+    }
+  }
+
+  @Test("a reply changes the rows of those who had read all before it, and of nobody else who follows")
+  func writing() throws {
+    var script = EventScript()
+    script.create(room, by: alice)
+    script.send(to: room, by: alice, firstID: 1_000_001)
+    let followers = (100..<400 as Range<UInt64>).map { UserID.numbered($0) }
+    for user in followers {
+      script.room(room, .memberAdded(user, role: .member), by: alice)
+      script.room(room, .threadFollowingSet(user, root(1).root, follows: true), by: user)
+    }
+    let known = script.events.count
+    reply(1, to: 1, by: alice, &script)
+    reply(2, to: 1, by: alice, &script)
+    script.room(
+      room, .threadMarkerMoved(followers[0], to: .numbered(2_000_012), at: MessagePlace(thread: 1, ordinal: 2)),
+      by: followers[0])
+    reply(3, to: 1, by: alice, &script)
+
+    let queue = try build(RoomsProjection.self, Array(script.events.prefix(known)))
+    let changed = try (known..<script.events.count).map { index in
+      try queue.write { (database) throws in
+        let before = database.totalChangesCount
+        var projection = RoomsProjection()
+        try projection.apply(script.events[index...index], to: database)
+        return database.totalChangesCount - before
+      }
+    }
+    #expect(changed[0] > followers.count)
+    // The thread, the sender's row, and the stream's version; then the reader's row as well.
+    #expect(changed[1] < 10 && changed[3] < 10 && changed[3] > changed[1])
+  }
+}

@@ -1,0 +1,294 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+import GRDB
+import Testing
+
+@testable import ChatProjections
+@testable import ChatPush
+
+/// What is not sent any more although it waits: of what was deleted, to whom has lost the right, and to a device that
+/// wants to hear of less.
+@Suite struct WithdrawalTests {
+  /// Anna speaks; Ben and Carla have a device each, and push is on.
+  private func company() -> Script {
+    var script = Script()
+    for (user, name) in [(anna, "Anna"), (ben, "Ben"), (carla, "Carla")] { script.register(user, name) }
+    script.create(tea, by: anna, ben, carla)
+    script.device(bensPhone, of: ben, token: "b")
+    script.device(carlasPhone, of: carla, token: "c")
+    script.baseline()
+    return script
+  }
+
+  /// What Ben's phone would be told of the message at a position.
+  private func found(_ script: Script, _ position: LogPosition) throws -> PushQueries.Found {
+    try build(script.events).read { database in
+      try PushQueries(database).notice(NoticeKey(position: position, user: ben, device: bensPhone))
+    }
+  }
+
+  private func text(_ found: PushQueries.Found) -> String? {
+    guard case .ready(_, let message, _) = found else { return nil }
+    return message.text
+  }
+
+  private func level(_ level: NotificationLevel) -> DeviceDescription {
+    DeviceDescription(
+      name: nil, type: nil, osVersion: nil, tokens: [PushToken(provider: .apns, token: "b")], notifications: level)
+  }
+
+  @Test("nothing of a deleted message waits, in a thread or out of it, and the others do")
+  func deletedMessages() throws {
+    let root = ThreadRoot(message: .numbered(1), ordinal: 1)
+    var script = company()
+    script.room(tea, .threadFollowingSet(ben, root, follows: true), by: ben)
+    let first = script.send("first secret", to: tea, by: anna)
+    let second = script.send("second stays", to: tea, by: anna)
+    script.room(tea, .threadFollowingSet(ben, root, follows: true), by: ben)
+    let reply = script.room(
+      tea,
+      .messageSent(
+        .numbered(90), author: anna, thread: ThreadPlace(root: root, rootAuthor: anna, ordinal: 1),
+        .plain("reply secret")), by: anna)
+    #expect(try text(found(script, first)) == "first secret" && text(found(script, reply)) == "reply secret")
+    script.room(tea, .messageDeleted(.numbered(1), at: .room(1)), by: anna)
+    script.room(
+      tea, .messageDeleted(.numbered(90), at: MessagePlace(thread: 1, ordinal: 1)), by: anna)
+    #expect(try found(script, first) == .withdrawn(.deleted) && found(script, reply) == .withdrawn(.deleted))
+    #expect(try text(found(script, second)) == "second stays")
+    let cells = try dump(build(script.events)).values.joined().joined().compactMap { String.fromDatabaseValue($0) }
+    #expect(!cells.contains { $0.contains("secret") } && cells.contains("second stays"))
+  }
+
+  @Test("a message of the same ID in another room is another message")
+  func sameIDElsewhere() throws {
+    var script = company()
+    script.create(cake, by: anna, ben)
+    let here = script.room(
+      tea, .messageSent(.numbered(50), author: anna, thread: nil, .plain("here")), by: anna)
+    let there = script.room(
+      cake, .messageSent(.numbered(50), author: anna, thread: nil, .plain("there")), by: anna)
+    script.room(tea, .messageDeleted(.numbered(50), at: .room(1)), by: anna)
+    #expect(try found(script, here) == .withdrawn(.deleted) && text(found(script, there)) == "there")
+  }
+
+  @Test("an edited message waits with its new text, cut like any other; an erased edit leaves none")
+  func editedMessages() throws {
+    var script = company()
+    let position = script.send("of before", to: tea, by: anna)
+    script.room(tea, .messageEdited(.numbered(1), at: .room(1), .plain("of after")), by: anna)
+    #expect(try text(found(script, position)) == "of after")
+    for (length, kept) in [(1023, 1023), (1024, 1024), (1025, 1024)] {
+      script.room(
+        tea, .messageEdited(.numbered(1), at: .room(1), .plain(String(repeating: "x", count: length))), by: anna)
+      #expect(try text(found(script, position))?.utf8.count == kept)
+    }
+    script.room(tea, .messageEdited(.numbered(1), at: .room(1), nil), by: anna)
+    #expect(try text(found(script, position)) == "")
+  }
+
+  @Test("nothing of a deleted room waits, before its rows are taken out and after")
+  func deletedRooms() throws {
+    var script = company()
+    script.create(cake, by: anna, ben)
+    let gone = script.send("secret of the room", to: tea, by: anna)
+    let kept = script.send("of another room", to: cake, by: anna)
+    script.room(tea, .deleted, by: anna)
+    #expect(try found(script, gone) == .withdrawn(.deleted) && text(found(script, kept)) == "of another room")
+    let queue = try build(script.events)
+    let texts = try queue.read { try String.fetchAll($0, sql: "SELECT text FROM noticeMessage") }
+    #expect(texts == ["of another room"])
+    // As it is between the deletion's transaction and the clearing's.
+    let uncleared = try build(script.events.dropLast())
+    var projection = PushProjection()
+    let last = script.events.count - 1
+    try uncleared.write { (database) throws in
+      _ = try ProjectionBatch.apply(
+        [script.events[last]], after: LogPosition(UInt64(last)), with: &projection, to: database)
+    }
+    try uncleared.read { (database) throws in
+      #expect(try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM noticeMessage") == 2)
+      #expect(
+        try PushQueries(database).notice(NoticeKey(position: gone, user: ben, device: bensPhone))
+          == .withdrawn(.deleted))
+    }
+  }
+
+  @Test("every table of the outbox's file with rows of a room is cleared with it")
+  func clearsEveryTable() throws {
+    let owning = try build([]).read { database in
+      try String.fetchAll(
+        database,
+        sql: """
+          SELECT DISTINCT entry.name FROM sqlite_schema AS entry, pragma_table_info(entry.name) AS part
+          WHERE entry.type = 'table' AND (
+            part.name IN ('roomId', 'owner') OR part.name = 'workspaceId' AND entry.name <> 'room')
+          """)
+    }
+    #expect(Set(PushProjection.clearedPlaces.map(\.table)) == Set(owning))
+  }
+
+  @Test(
+    "who has left is not told, however that came about, and does not hear of it by coming back",
+    arguments: [RoomEvent.memberLeft(ben), .memberRemoved(ben), .memberBanned(ben)])
+  func leavers(event: RoomEvent) throws {
+    var script = company()
+    let position = script.send(to: tea, by: anna)
+    script.room(tea, event, by: anna)
+    #expect(try found(script, position) == .withdrawn(.left))
+    script.room(tea, .memberUnbanned(ben), by: anna)
+    script.room(tea, .memberAdded(ben, role: .member), by: anna)
+    #expect(try found(script, position) == .withdrawn(.left))
+    let later = script.send("later", to: tea, by: anna)
+    #expect(try text(found(script, later)) == "later")
+  }
+
+  @Test("what lets nobody be told any more holds while it lasts")
+  func passingReasons() throws {
+    var script = company()
+    let position = script.send(to: tea, by: anna)
+    script.user(ben, .disabled)
+    #expect(try found(script, position) == .withdrawn(.accountDisabled))
+    script.user(ben, .enabled)
+    #expect(try text(found(script, position)) == "hello")
+    script.room(tea, .muted(ben, until: Script.time(position)), by: ben)
+    #expect(try text(found(script, position)) == "hello", "a mute until the message's own time has ended")
+    script.room(tea, .muted(ben, until: Script.time(position.next)), by: ben)
+    #expect(try found(script, position) == .withdrawn(.mutedRoom))
+    script.room(tea, .muted(ben, until: nil), by: ben)
+    script.user(ben, .deviceUpdated(bensPhone, level(.none)))
+    #expect(try found(script, position) == .withdrawn(.notificationsOff))
+    script.user(ben, .deviceUpdated(bensPhone, level(.mentions)))
+    #expect(try found(script, position) == .withdrawn(.mentionsOnly))
+    script.user(ben, .deviceUpdated(bensPhone, level(.all)))
+    #expect(try text(found(script, position)) == "hello")
+  }
+
+  @Test("a device that wants mentions only by now is still told of what calls its user: by name, with all, directly")
+  func calls() throws {
+    var script = company()
+    script.room(cake, .created(RoomCreation(kind: .direct, name: "", creator: anna)), by: anna)
+    for user in [anna, ben] { script.room(cake, .memberAdded(user, role: .member), by: anna) }
+    func said(_ number: UInt64, _ mentions: Mentions, in room: RoomID) -> LogPosition {
+      script.room(
+        room,
+        .messageSent(
+          .numbered(number), author: anna, thread: nil,
+          MessageContent(text: "\(number)", details: MessageDetails(mentions: mentions))), by: anna)
+    }
+    let called = [
+      said(50, Mentions(users: [ben]), in: tea), said(51, Mentions(everyone: true), in: tea),
+      said(52, Mentions(), in: cake),
+    ]
+    let other = said(53, Mentions(users: [carla]), in: tea)
+    script.user(ben, .deviceUpdated(bensPhone, level(.mentions)))
+    let texts = try called.map { try text(found(script, $0)) }
+    #expect(texts == ["50", "51", "52"])
+    #expect(try found(script, other) == .withdrawn(.mentionsOnly))
+  }
+}
+
+/// What the dispatcher makes of it, and what an explanation shows afterwards.
+@Suite(.timeLimit(.minutes(2))) struct WithdrawnNoticeTests {
+  private func company() -> Script {
+    var script = Script()
+    for (user, name) in [(anna, "Anna"), (ben, "Ben"), (carla, "Carla")] { script.register(user, name) }
+    script.create(tea, by: anna, ben, carla)
+    script.device(bensPhone, of: ben, token: "b")
+    script.device(carlasPhone, of: carla, token: "c")
+    return script
+  }
+
+  @Test("what is withdrawn between two attempts is abandoned with its reason, recorded and explained")
+  func abandons() async throws {
+    let (folder, log) = (TemporaryFolder(), MemoryLog(company().events))
+    let sender = ScriptedSender { notice, attempt in
+      guard notice.key.user == ben, notice.message.message == .numbered(1) else { return .delivered }
+      if attempt == 1 { log.append(.room(tea, .messageDeleted(.numbered(1), at: .room(1))), by: anna) }
+      return .failed(reason: "busy")
+    }
+    let before = log.send(100)
+    let (first, second) = try await withPush(folder, log, sender) {
+      let (first, second) = (log.send(1), log.send(2))
+      try await eventually { log.outcomes.last.map { $0.settledThrough >= second } ?? false }
+      return (first, second)
+    }
+    let bens = NoticeKey(position: first, user: ben, device: bensPhone)
+    #expect(sender.sent.count { $0.key == bens } == 1, "it is not sent again")
+    // Carla's may have gone out before.
+    #expect(
+      log.outcomes.flatMap(\.outcomes).filter { $0.user == ben && $0.result != .delivered } == [
+        PushOutcome(position: first, user: ben, device: bensPhone, result: .abandoned, reason: .deleted)
+      ])
+    func fates(_ position: LogPosition) throws -> [UserID: PushExplanation.Fate] {
+      let explained = try PushExplanation(of: position, in: log)
+      return Dictionary(uniqueKeysWithValues: explained.fates.map { ($0.key.user, $0.value) })
+    }
+    #expect(try fates(first)[ben] == .settled(.abandoned, .deleted))
+    #expect(try fates(second) == [ben: .settled(.delivered, nil), carla: .settled(.delivered, nil)])
+    #expect(try fates(before) == [:], "push was not switched on")
+    #expect(try fates(log.send(3)) == [ben: .waiting, carla: .waiting])
+  }
+
+  /// An outbox of a message by Anna, and a dispatcher whose attempts a test makes itself.
+  private func withAttempts(
+    patienceMilliseconds: Int, _ body: (MemoryLog, PushDispatcher, ScriptedSender, NoticeKey) async throws -> Void
+  ) async throws {
+    var script = company()
+    script.baseline()
+    let position = script.send(to: tea, by: anna)
+    let (folder, log, sender) = (TemporaryFolder(), MemoryLog(script.events), ScriptedSender())
+    let outbox = try ProjectionRunner<PushProjection>.open(
+      directory: folder.path, feed: log, logIdentity: testLog, logger: testLogger)
+    outbox.start()
+    try await outbox.wait(for: position)
+    let dispatcher = PushDispatcher(
+      outbox: outbox, head: { log.head }, recorder: log, sender: sender, logIdentity: testLog, logger: testLogger,
+      now: { Script.time(position) }, patienceMilliseconds: patienceMilliseconds)
+    let result: Result<Void, any Error>
+    do {
+      result = .success(
+        try await body(log, dispatcher, sender, NoticeKey(position: position, user: ben, device: bensPhone)))
+    } catch {
+      result = .failure(error)
+    }
+    log.close()
+    try outbox.stop()
+    try result.get()
+  }
+
+  @Test("a token that has moved to another user's device is not used, though the outbox does not know yet")
+  func waitsForWhatIsDurable() async throws {
+    try await withAttempts(patienceMilliseconds: PushDispatcher.patienceMilliseconds) { log, dispatcher, sender, key in
+      log.hold()
+      let token = PushToken(provider: .apns, token: "b")
+      log.append(.user(ben, .pushTokenMoved(bensPhone, token)), by: carla)
+      log.append(.user(carla, .deviceUpdated(carlasPhone, .with("b"))), by: carla)
+      let attempt = Task { await dispatcher.attempt(key) }
+      try await eventually { dispatcher.outbox.waiting == 1 }
+      #expect(sender.sent.isEmpty)
+      log.release()
+      let result = await attempt.value
+      #expect(result == .settled(.tokenInvalid))
+      #expect(sender.sent.isEmpty)
+    }
+  }
+
+  @Test("an attempt does not wait for ever, and is made again")
+  func postpones() async throws {
+    try await withAttempts(patienceMilliseconds: 1) { log, dispatcher, sender, key in
+      log.hold()
+      log.send(2)
+      guard case .postponed = await dispatcher.attempt(key) else {
+        Issue.record("not postponed")
+        return
+      }
+      #expect(sender.sent.isEmpty)
+      log.release()
+      try await dispatcher.outbox.wait(for: log.head)
+      let result = await dispatcher.attempt(key)
+      #expect(result == .settled(.delivered))
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+import Testing
+
+@testable import ChatService
+
+@Suite("Identities")
+struct IdentityTests {
+  @Test("two first logins at once make one account")
+  func firstLogins() async throws {
+    let bench = try await ServiceBench()
+    let chat = bench.chat
+    let identity = Identity(issuer: "https://id.example.org", subject: "a")
+    let users = try await withThrowingTaskGroup(of: UserID.self) { group in
+      for number in 0..<32 as Range<UInt64> {
+        group.addTask {
+          try await chat.startSession(
+            fixed(100 + number), as: identity, nickname: "Anna", newUser: fixed(200 + number), device: nil
+          ).user
+        }
+      }
+      return try await group.reduce(into: Set<UserID>()) { $0.insert($1) }
+    }
+    #expect(users.count == 1)
+    let externals = try await withThrowingTaskGroup(of: UserID.self) { group in
+      for number in 0..<32 as Range<UInt64> {
+        group.addTask { try await chat.user(withTokenOf: "crm-1", nickname: nil, newUser: fixed(300 + number)) }
+      }
+      return try await group.reduce(into: Set<UserID>()) { $0.insert($1) }
+    }
+    #expect(externals.count == 1)
+    try bench.close()
+  }
+
+  @Test(
+    "a nickname from elsewhere is cut between characters",
+    arguments: [
+      (nil, "New user"), ("", "New user"), (" \n", "New user"), ("Anna", "Anna"),
+      (String(repeating: "n", count: 128), String(repeating: "n", count: 128)),
+      (String(repeating: "n", count: 129), String(repeating: "n", count: 128)),
+      (String(repeating: "\u{d55c}", count: 43), String(repeating: "\u{d55c}", count: 42)),
+    ] as [(String?, String)])
+  func nicknames(given: String?, fitted: String) {
+    #expect(ChatService.fitted(given) == fitted)
+  }
+
+  @Test(
+    "a guest makes no room and no workspace unless it may, and asks again for one that it made",
+    arguments: [false, true])
+  func guests(mayCreate: Bool) async throws {
+    let bench = try await ServiceBench(
+      keepsDirectory: true, rules: AccountRules(allowsGuests: true, guestsCreateRooms: mayCreate))
+    let (guest, asGuest) = (fixed(1) as UserID, Principal(user: fixed(1)))
+    let account = ChatService.NewAccount(
+      id: guest, nickname: "Guest", email: nil, password: "red kettle on the hob", externalID: nil)
+    _ = try await bench.chat.register(account, by: Principal())
+    let room = ChatCommand.Operation.room(
+      fixed(10), .create(RoomCreation(kind: .group, name: "tea", creator: guest)))
+    let workspace = ChatCommand.Operation.workspace(
+      fixed(11), .create(WorkspaceCreation(name: "guild", creator: guest)))
+    for operation in [room, workspace] {
+      let refused = await rejection { _ = try await bench.chat.perform(ChatService.Request(asGuest, operation)) }
+      #expect(refused == (mayCreate ? nil : .guestNotAllowed))
+    }
+    try bench.close()
+    // Once the operator forbids it, what was made is still answered as the first time.
+    let later = try await ServiceBench(directory: bench.directory, rules: AccountRules(allowsGuests: true))
+    for operation in [room, workspace] {
+      let again = await rejection { _ = try await later.chat.perform(ChatService.Request(asGuest, operation)) }
+      #expect(again == (mayCreate ? nil : .guestNotAllowed))
+    }
+    try later.close()
+  }
+
+  @Test("a reset token tells what it was made for, and no other token does")
+  func resetTokens() {
+    let tokens = PasswordResetTokens(ServerKeys(secret: Array(repeating: 1, count: 32)))
+    let reset = PasswordReset(user: fixed(1), version: 3, expiresAt: Timestamp(milliseconds: 1_800_000_000_000))
+    let token = tokens.token(for: reset)
+    #expect(tokens.reset(in: token) == reset)
+    #expect(PasswordResetTokens(ServerKeys(secret: Array(repeating: 2, count: 32))).reset(in: token) == nil)
+    for length in 0..<token.count { #expect(tokens.reset(in: String(token.prefix(length))) == nil) }
+    let bytes = Base64URL.decode(String(token.dropFirst(PasswordResetTokens.prefix.count))) ?? []
+    for index in bytes.indices {
+      var forged = bytes
+      forged[index] ^= 1
+      #expect(tokens.reset(in: PasswordResetTokens.prefix + Base64URL.encode(forged)) == nil)
+    }
+  }
+
+  @Test("a reset is good for an hour, and its repeat for ever")
+  func resetExpires() async throws {
+    let bench = try await ServiceBench()
+    let chat = bench.chat
+    let alice = try await bench.user(1)
+    let tokens = PasswordResetTokens(chat.keys)
+    func token(_ milliseconds: Int64, version: UInt32) -> String {
+      tokens.token(
+        for: PasswordReset(
+          user: alice, version: version, expiresAt: ChatService.now().adding(milliseconds: milliseconds)))
+    }
+    let refused = await #expect(throws: ServiceError.self) {
+      _ = try await chat.resetPassword(token: token(-1, version: 0), to: "kettle hob")
+    }
+    guard case .invalid(.passwordResetExpired) = refused else {
+      Issue.record("an expired token came to \(String(describing: refused))")
+      return
+    }
+    let (first, _) = try await chat.resetPassword(token: token(60_000, version: 0), to: "kettle hob")
+    #expect(first.isNew)
+    let (again, _) = try await chat.resetPassword(token: token(-60_000, version: 0), to: "kettle hob")
+    #expect(!again.isNew && again.stamp == first.stamp)
+    let expiry = try await chat.passwordReset(of: alice).expiresAt
+    let left = expiry.milliseconds - ChatService.now().milliseconds
+    #expect((Limits.passwordResetMilliseconds - 5000...Limits.passwordResetMilliseconds).contains(left))
+    try bench.close()
+  }
+
+  @Test("what disables and what enables is known in its order, in whatever order it is told")
+  func gate() {
+    func recorded(_ event: UserEvent, at position: UInt64) -> RecordedEvent {
+      RecordedEvent(
+        stamp: Stamp(position: LogPosition(position), time: Timestamp(milliseconds: 0)), version: .none, actor: nil,
+        service: nil, device: nil, command: nil, originalTime: nil, event: .user(fixed(1), event))
+    }
+    let (disabled, enabled) = (recorded(.disabled, at: 5), recorded(.enabled, at: 6))
+    for order in [[disabled, enabled], [enabled, disabled]] {
+      let gate = SessionGate(tokenLifetimeMilliseconds: 1000)
+      for event in order { gate.take([event]) }
+      #expect(!gate.isDisabled(fixed(1)))
+    }
+    let gate = SessionGate(tokenLifetimeMilliseconds: 1000)
+    gate.take([disabled])
+    #expect(gate.isDisabled(fixed(1)) && !gate.isDisabled(fixed(2)))
+  }
+
+  @Test("a token that several devices hold leaves all of them, and the order of what is known does not matter")
+  func tokenPlaces() {
+    let token = PushToken(provider: .apns, token: "a1")
+    let places = [
+      DevicePlace(user: fixed(1), device: fixed(11)), DevicePlace(user: fixed(1), device: fixed(12)),
+      DevicePlace(user: fixed(2), device: fixed(10)),
+    ]
+    var (forward, backward) = (PushTokenPlaces(), PushTokenPlaces())
+    for place in places { forward.set([token], of: place) }
+    for place in places.reversed() { backward.set([token], of: place) }
+    #expect(forward == backward && forward.places(of: token) == places)
+    forward.remove(token, from: places[0])
+    forward.remove(token, from: places[0])
+    forward.set([], of: places[1])
+    #expect(forward.places(of: token) == [places[2]])
+    #expect(forward.places(of: PushToken(provider: .fcm, token: "a1")).isEmpty)
+    forward.set([PushToken(provider: .fcm, token: "b")], of: places[2])
+    #expect(forward.places(of: token).isEmpty)
+    forward.set([], of: places[2])
+    #expect(forward == PushTokenPlaces())
+  }
+}

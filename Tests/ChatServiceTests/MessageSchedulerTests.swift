@@ -1,0 +1,190 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatService
+import Logging
+import Synchronization
+import Testing
+
+/// The scheduler over a real log and real read models. Its clock and the log's is the test's, and stands still until that
+/// moves it.
+@Suite("The scheduler")
+struct MessageSchedulerTests {
+  private static let hour: Int64 = 3_600_000
+
+  private let rooms: [RoomID] = (10..<16).map { fixed($0) }
+  private var room: RoomID { rooms[0] }
+  private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+  private let clock = TestClock()
+
+  private func bench(_ directory: String? = nil, keepsDirectory: Bool = false) async throws -> ServiceBench {
+    let clock = clock
+    guard let directory else { return try await ServiceBench(keepsDirectory: keepsDirectory, clock: { clock.now }) }
+    return try await ServiceBench(directory: directory, keepsDirectory: keepsDirectory, clock: { clock.now })
+  }
+
+  private func scheduler(_ bench: ServiceBench) -> MessageScheduler {
+    let clock = clock
+    return MessageScheduler(bench.chat, logger: logger, now: { clock.now }) { try await clock.sleep(milliseconds: $0) }
+  }
+
+  private func schedule(
+    _ number: UInt64, in milliseconds: Int64, _ bench: ServiceBench, by user: UserID, room: RoomID? = nil
+  ) async throws {
+    _ = try await bench.chat.perform(
+      bench.chat.schedule(
+        .plain("text \(number)"), as: fixed(number), to: room ?? self.room,
+        at: clock.now.adding(milliseconds: milliseconds), by: Principal(user: user)))
+  }
+
+  private func makeRooms(_ bench: ServiceBench) async throws -> UserID {
+    let alice = try await bench.user(1)
+    for room in rooms {
+      _ = try await bench.chat.performRoom(
+        room, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: Principal(user: alice))
+    }
+    return alice
+  }
+
+  /// Comes back when the condition holds; after a time in which it surely would, too.
+  private func wait(until condition: () async throws -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while try await !condition(), ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(2)) }
+  }
+
+  /// Until the scheduler sleeps so long, and has set no other alarm.
+  private func waitForAlarm(in milliseconds: Int64) async throws {
+    try await wait { clock.sleepers == [milliseconds] }
+    try #require(clock.sleepers == [milliseconds])
+  }
+
+  /// The IDs of all that was sent, in the log's order, once there are so many.
+  private func sent(_ bench: ServiceBench, for user: UserID, count: Int) async throws -> [MessageID] {
+    var found: [(position: LogPosition, id: MessageID)] = []
+    try await wait {
+      found = []
+      for room in rooms {
+        let page = try await bench.chat.messages(of: room, for: user, .newest, limit: 200)
+        found += page.messages.map { ($0.position, $0.id) }
+      }
+      return found.count >= count
+    }
+    return found.sorted { $0.position < $1.position }.map(\.id)
+  }
+
+  @Test("it is woken by what is scheduled while it rests, and sends more than one portion in order")
+  func sends() async throws {
+    let bench = try await bench()
+    let alice = try await makeRooms(bench)
+    let scheduler = scheduler(bench)
+    let numbers = Array(1000..<UInt64(1000 + SchedulePlan.portion + 20))
+    for (index, number) in numbers.enumerated() {
+      try await schedule(number, in: 30_000, bench, by: alice, room: rooms[index % rooms.count])
+    }
+    try await schedule(200, in: 60_000, bench, by: alice)
+    try await waitForAlarm(in: 30_000)
+    clock.advance(milliseconds: 29_999)
+    #expect(try await sent(bench, for: alice, count: 0).isEmpty)
+    clock.advance(milliseconds: 1)
+    #expect(try await sent(bench, for: alice, count: numbers.count) == numbers.map { fixed($0) })
+    await scheduler.stop()
+    #expect(try await bench.chat.scheduledMessages(of: alice, in: room).map(\.id) == [fixed(200)])
+    try bench.close()
+  }
+
+  @Test("however many are scheduled, it sets one alarm")
+  func oneAlarm() async throws {
+    let bench = try await bench()
+    let alice = try await makeRooms(bench)
+    let scheduler = scheduler(bench)
+    // Each is due before the one that it was to wake up for, and the last are sent.
+    for number: UInt64 in 0..<60 {
+      try await schedule(100 + number, in: Int64(59_000 - number * 900), bench, by: alice)
+    }
+    for count in 1...10 {
+      let due: Int64 = count == 1 ? 5_900 : 900
+      try await waitForAlarm(in: due)
+      clock.advance(milliseconds: due)
+      #expect(try await sent(bench, for: alice, count: count).count == count)
+    }
+    try await waitForAlarm(in: 900)
+    await scheduler.stop()
+    #expect(clock.sleepers == [])
+    try bench.close()
+  }
+
+  @Test("after a restart it sends what was due meanwhile, and nothing twice")
+  func catchesUp() async throws {
+    let first = try await bench(keepsDirectory: true)
+    let alice = try await makeRooms(first)
+    for number: UInt64 in 100..<105 { try await schedule(number, in: 1000, first, by: alice) }
+    try first.close()
+    clock.advance(milliseconds: 1000)
+    let second = try await bench(first.directory, keepsDirectory: true)
+    #expect(try await second.chat.messages(of: room, for: alice, .newest, limit: 200).messages.isEmpty)
+    let scheduler = scheduler(second)
+    #expect(try await sent(second, for: alice, count: 5) == (100..<105).map { fixed($0) })
+    await scheduler.stop()
+    try second.close()
+    let third = try await bench(first.directory)
+    let again = self.scheduler(third)
+    // What is scheduled after it began is sent after all that it would have sent again.
+    try await schedule(105, in: 1, third, by: alice)
+    try await waitForAlarm(in: 1)
+    clock.advance(milliseconds: 1)
+    #expect(try await sent(third, for: alice, count: 6) == (100..<106).map { fixed($0) })
+    await again.stop()
+    try third.close()
+  }
+
+  @Test("while its clock is ahead of the log's it sends nothing, and does not spin")
+  func clockAhead() async throws {
+    let bench = try await bench()
+    let alice = try await makeRooms(bench)
+    try await schedule(100, in: Self.hour, bench, by: alice)
+    let looks = Atomic(0)
+    let clock = clock
+    let scheduler = MessageScheduler(
+      bench.chat, logger: logger,
+      now: {
+        looks.add(1, ordering: .relaxed)
+        return clock.now.adding(milliseconds: 2 * Self.hour)
+      }, sleep: { try await clock.sleep(milliseconds: $0) })
+    for milliseconds: Int64 in [1_000, 2_000, 4_000] {
+      try await waitForAlarm(in: milliseconds)
+      clock.advance(milliseconds: milliseconds)
+    }
+    try await waitForAlarm(in: 8_000)
+    await scheduler.stop()
+    #expect(looks.load(ordering: .relaxed) < 60)
+    #expect(try await bench.chat.scheduledMessages(of: alice, in: room).count == 1)
+    try bench.close()
+  }
+
+  @Test("a clock that goes back delays nothing beyond its time")
+  func clockBack() async throws {
+    let bench = try await bench()
+    let alice = try await makeRooms(bench)
+    let scheduler = scheduler(bench)
+    try await schedule(100, in: 50_000, bench, by: alice)
+    try await waitForAlarm(in: 50_000)
+    let before = clock.now
+    clock.set(to: before.adding(milliseconds: -Self.hour))
+    // The log's time does not go back: what is scheduled is held against that.
+    _ = try await bench.chat.perform(
+      bench.chat.schedule(
+        .plain("text"), as: fixed(101), to: room, at: before.adding(milliseconds: 10), by: Principal(user: alice)))
+    // It looks at the clock once a minute.
+    for _ in 0..<60 {
+      try await waitForAlarm(in: 60_000)
+      clock.advance(milliseconds: 60_000)
+    }
+    for milliseconds: Int64 in [10, 49_990] {
+      try await waitForAlarm(in: milliseconds)
+      clock.advance(milliseconds: milliseconds)
+    }
+    #expect(try await sent(bench, for: alice, count: 2) == [fixed(101), fixed(100)])
+    await scheduler.stop()
+    try bench.close()
+  }
+}

@@ -1,0 +1,54 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import ChatService
+import Testing
+
+@Suite("How many kinds of reactions a message has, through the service")
+struct ReactionLimitTests {
+  private let room: RoomID = fixed(40)
+  private let message: MessageID = fixed(50)
+
+  private func react(_ number: Int, by user: UserID, _ bench: ServiceBench, isAdded: Bool = true) async -> Rejection? {
+    let emoji = ":kind_\(number):"
+    let wish = isAdded ? RoomCommand.react(message, emoji, target: nil) : .unreact(message, emoji, target: nil)
+    return await rejection { _ = try await bench.chat.performRoom(room, wish, by: Principal(user: user)) }
+  }
+
+  @Test("is bounded for one user and for all together, whatever the index knows of it already")
+  func bounds() async throws {
+    let bench = try await ServiceBench(keepsDirectory: true)
+    let users = [try await bench.user(1), try await bench.user(2), try await bench.user(3)]
+    let creation = RoomCreation(kind: .group, name: "tea", creator: users[0])
+    _ = try await bench.chat.performRoom(room, .create(creation), by: Principal(user: users[0]))
+    for user in users.dropFirst() {
+      _ = try await bench.chat.performRoom(room, .addMember(user), by: Principal(user: users[0]))
+    }
+    _ = try await bench.send("hello", 50, to: room, by: users[0])
+
+    let own = Limits.reactionKindsPerUserAndMessage
+    for number in 0..<own { #expect(await react(number, by: users[0], bench) == nil) }
+    #expect(await react(own, by: users[0], bench) == .tooManyReactions)
+    #expect(await react(0, by: users[0], bench) == nil)
+    for number in own..<2 * own { #expect(await react(number, by: users[1], bench) == nil) }
+    let left = Limits.reactionKindsPerMessage - 2 * own
+    for number in 0..<left { #expect(await react(100 + number, by: users[2], bench) == nil) }
+    #expect(await react(200, by: users[2], bench) == .tooManyReactions)
+    // A kind that is there can be joined, and one that the last has taken back makes place.
+    #expect(await react(1, by: users[2], bench) == nil)
+    #expect(await react(1, by: users[0], bench, isAdded: false) == nil)
+    #expect(await react(200, by: users[2], bench) == .tooManyReactions)
+    #expect(await react(0, by: users[0], bench, isAdded: false) == nil)
+    #expect(await react(0, by: users[0], bench, isAdded: false) == nil)
+    #expect(await react(200, by: users[2], bench) == nil)
+    #expect(await react(201, by: users[2], bench) == .tooManyReactions)
+    try bench.close()
+
+    // The index alone knows it now.
+    let again = try await ServiceBench(directory: bench.directory)
+    #expect(await react(201, by: users[2], again) == .tooManyReactions)
+    #expect(await react(200, by: users[2], again, isAdded: false) == nil)
+    #expect(await react(201, by: users[2], again) == nil)
+    try again.close()
+  }
+}

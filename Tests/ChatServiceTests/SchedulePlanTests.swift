@@ -1,0 +1,135 @@
+import ChatPrimitives
+import ChatProjections
+import ChatService
+import Testing
+
+/// What the scheduler does next, without a clock.
+@Suite("The scheduler's plan")
+struct SchedulePlanTests {
+  private let message = DueMessage(room: fixed(1), id: fixed(2), author: fixed(3))
+
+  private func time(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: milliseconds) }
+
+  /// A plan that has looked and found nothing due, and the next message at `next`.
+  private func rested(next: Timestamp? = nil) -> SchedulePlan {
+    var plan = SchedulePlan()
+    plan.found(DueMessages(due: [], next: next), at: time(0))
+    return plan
+  }
+
+  @Test("it looks first, sends what is due, looks again, and sleeps until the next")
+  func wholeRound() {
+    var plan = SchedulePlan()
+    #expect(plan.action(at: time(0)) == .look)
+    plan.found(DueMessages(due: [message], next: time(5_000)), at: time(0))
+    #expect(plan.action(at: time(0)) == .send([message]))
+    plan.sent(refused: [])
+    #expect(plan.action(at: time(10)) == .look)
+    plan.found(DueMessages(due: [], next: time(5_000)), at: time(10))
+    #expect(plan.action(at: time(10)) == .sleep(until: time(5_000)))
+    #expect(plan.action(at: time(4_999)) == .sleep(until: time(5_000)))
+    #expect(plan.action(at: time(5_000)) == .look)
+  }
+
+  @Test("with nothing scheduled it rests")
+  func rests() {
+    #expect(rested().action(at: time(1_000_000)) == .rest)
+  }
+
+  @Test("what is scheduled wakes it at its time, the earliest first")
+  func scheduled() {
+    var plan = rested()
+    plan.scheduled(for: time(900))
+    plan.scheduled(for: time(700))
+    plan.scheduled(for: time(800))
+    #expect(plan.action(at: time(0)) == .sleep(until: time(700)))
+    #expect(plan.action(at: time(700)) == .look)
+    var later = rested(next: time(500))
+    later.scheduled(for: time(600))
+    #expect(later.action(at: time(0)) == .sleep(until: time(500)))
+  }
+
+  @Test("after a failure it pauses, longer each time up to a minute, and begins anew after a success")
+  func backsOff() {
+    var plan = SchedulePlan()
+    var now = time(0)
+    for expected: Int64 in [1, 2, 4, 8, 16, 32, 60, 60] {
+      plan.failed(at: now)
+      let end = now.adding(milliseconds: expected * 1000)
+      #expect(plan.action(at: now) == .sleep(until: end))
+      #expect(plan.action(at: end.adding(milliseconds: -1)) == .sleep(until: end))
+      #expect(plan.action(at: end) == .look)
+      now = end
+    }
+    plan.found(DueMessages(due: [message], next: nil), at: now)
+    #expect(plan.action(at: now) == .send([message]))
+    plan.sent(refused: [])
+    plan.failed(at: now)
+    #expect(plan.action(at: now) == .sleep(until: now.adding(milliseconds: 1000)))
+  }
+
+  @Test("that nothing is due is a success too")
+  func nothingDue() {
+    var plan = SchedulePlan()
+    for milliseconds: Int64 in [0, 1_000, 3_000] { plan.failed(at: time(milliseconds)) }
+    plan.found(DueMessages(due: [], next: nil), at: time(7_000))
+    plan.failed(at: time(8_000))
+    #expect(plan.action(at: time(8_000)) == .sleep(until: time(9_000)))
+  }
+
+  @Test("a pause does not outlast a clock that was set back")
+  func clockSetBack() {
+    var plan = SchedulePlan()
+    for _ in 0..<7 { plan.failed(at: time(10_000_000)) }
+    #expect(plan.action(at: time(10_000_000)) == .sleep(until: time(10_060_000)))
+    // By as much as a pause may last it is slept through, by more not.
+    #expect(plan.action(at: time(10_000_001)) == .sleep(until: time(10_060_000)))
+    #expect(plan.action(at: time(9_999_999)) == .look)
+    #expect(plan.action(at: time(0)) == .look)
+  }
+
+  @Test("what was cancelled in the last moment holds nobody up")
+  func refusedOnce() {
+    let other = DueMessage(room: fixed(1), id: fixed(4), author: fixed(5))
+    var plan = SchedulePlan()
+    for _ in 0..<10 {
+      plan.found(DueMessages(due: [message], next: nil), at: time(50))
+      #expect(plan.action(at: time(50)) == .send([message]))
+      plan.sent(refused: [message])
+      #expect(plan.action(at: time(50)) == .look)
+      plan.found(DueMessages(due: [other], next: nil), at: time(50))
+      #expect(plan.action(at: time(50)) == .send([other]))
+      plan.sent(refused: [])
+      plan.found(DueMessages(due: [], next: nil), at: time(50))
+    }
+    plan.failed(at: time(50))
+    #expect(plan.action(at: time(50)) == .sleep(until: time(1_050)))
+  }
+
+  @Test("what is refused and stays due does not make it spin, and others go before it")
+  func refusedAlways() {
+    let other = DueMessage(room: fixed(1), id: fixed(4), author: fixed(5))
+    var plan = SchedulePlan()
+    var now = time(50)
+    for expected: Int64 in [1, 2, 4, 8, 16, 32, 60, 60] {
+      plan.found(DueMessages(due: [message], next: nil), at: now)
+      #expect(plan.action(at: now) == .send([message]))
+      plan.sent(refused: [message])
+      #expect(plan.action(at: now) == .look)
+      plan.found(DueMessages(due: [message], next: nil), at: now)
+      let end = now.adding(milliseconds: expected * 1000)
+      #expect(plan.action(at: now) == .sleep(until: end))
+      plan.scheduled(for: now)
+      #expect(plan.action(at: now) == .sleep(until: end))
+      #expect(plan.action(at: end) == .look)
+      now = end
+    }
+    plan.found(DueMessages(due: [message, other], next: nil), at: now)
+    plan.sent(refused: [message])
+    plan.found(DueMessages(due: [message, other], next: nil), at: now)
+    #expect(plan.action(at: now) == .send([other]))
+    plan.sent(refused: [])
+    plan.found(DueMessages(due: [message], next: nil), at: now)
+    #expect(plan.action(at: now) == .sleep(until: now.adding(milliseconds: 1000)))
+  }
+}

@@ -1,0 +1,263 @@
+"""Who may do what: a row for each operation of docs/openapi.yaml, and more where a right depends on what it is about.
+
+A row is named by its operation and, after a slash, by what is special about the thing that it is asked for;
+`authorization_requests.py` says what that is. A cell is a status, and the word after it a code (CODES). `own` is said
+where something is done that concerns the caller alone and nothing of the scene: a list without the thing that the row
+is about, a write after which it is as it was. The columns are the callers of `scene.py`: the scene's owner has what
+the row is about, be it the room, the session or the file; the service acts for itself. Who lacks two things is told of
+either: a file that one does not see, for the picture of a room that one does not see, is `404/file`.
+
+What stands here follows from docs/domain.md, docs/identity.md, docs/media.md and docs/ingest.md, and not from what the
+server was seen to answer.
+"""
+
+from dataclasses import dataclass
+
+CODES = {
+    "400": "acting_user_required",
+    "400/form": "invalid_field",
+    "401": "access_token_missing",
+    "403": "forbidden",
+    "403/ban": "banned",
+    "403/office": "workspace_members_only",
+    "403/pass": "password_wrong",
+    "403/serv": "service_only",
+    "404/ask": "invitation_not_found",
+    "404/dev": "device_not_found",
+    "404/id": "identity_not_found",
+    "404/file": "media_not_found",
+    "404/later": "scheduled_message_not_found",
+    "404/login": "session_not_found",
+    "404/office": "workspace_not_found",
+    "404/room": "room_not_found",
+    "409/heir": "owner_must_transfer",
+    "409/pass": "password_missing",
+}
+OWN = "/own"
+
+TABLE = """
+                                anonymous stranger   member     left       banned     administrator owner      service
+
+createAccount                   201       201        201        201        201        201           201        201
+createAccount/external          403/serv  403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   201
+createSession                   201       201        201        201        201        201           201        201
+createSession/named             400/form  400/form   400/form   400/form   400/form   400/form      400/form   201
+refreshSession                  201       201        201        201        201        201           201        201
+resetPassword                   201       201        201        201        201        201           201        201
+signingKeys                     200       200        200        200        200        200           200        200
+health                          200       200        200        200        200        200           200        200
+readiness                       200       200        200        200        200        200           200        200
+
+findUsers                       401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
+requestPasswordReset            401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
+disableUser                     401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   201
+enableUser                      401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   201
+listUserSessions                401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
+endUserSessions                 401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   201
+rotateSigningKey                401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   201
+
+getUser                         401       200        200        200        200        200           200        200
+getMe                           401       200/own    200/own    200/own    200/own    200/own       200        400
+updateMe                        401       201/own    201/own    201/own    201/own    201/own       201        400
+updateMe/picture                401       404/file   404/file   404/file   404/file   404/file      201        400
+changePassword                  401       403/pass   403/pass   403/pass   403/pass   403/pass      201        400
+linkIdentity                    401       409/pass   409/pass   409/pass   409/pass   409/pass      201        400
+unlinkIdentity                  401       404/id     404/id     404/id     404/id     404/id        201        400
+getPreferences                  401       200/own    200/own    200/own    200/own    200/own       200        400
+updatePreferences               401       201/own    201/own    201/own    201/own    201/own       201        400
+listSessions                    401       200/own    200/own    200/own    200/own    200/own       200        400
+endSessions                     401       200/own    200/own    200/own    200/own    200/own       201        400
+endSession                      401       404/login  404/login  404/login  404/login  404/login     201        400
+listDevices                     401       200/own    200/own    200/own    200/own    200/own       200        400
+getDevice                       401       404/dev    404/dev    404/dev    404/dev    404/dev       200        400
+putDevice                       401       201/own    201/own    201/own    201/own    201/own       201        400
+deleteDevice                    401       404/dev    404/dev    404/dev    404/dev    404/dev       201        400
+
+createRoom                      401       201        201        201        201        201           201        201
+createRoom/direct               401       201        201        201        201        201           201        400
+createRoom/channel              401       404/office 201        404/office 404/office 201           201        201
+listRooms                       401       200/own    200        200/own    200/own    200           200        400
+getRoom                         401       404/room   200        404/room   404/room   200           200        400
+updateRoom                      401       404/room   403        404/room   404/room   201           201        201
+updateRoom/picture              401       404/file   404/file   404/file   404/file   404/file      201        201
+deleteRoom                      401       404/room   403        404/room   404/room   403           201        201
+archiveRoom                     401       404/room   403        404/room   404/room   201           201        201
+unarchiveRoom                   401       404/room   403        404/room   404/room   201           201        201
+transferRoom                    401       404/room   403        404/room   404/room   403           201        201
+joinRoom                        401       404/room   200        404/room   404/room   200           200        400
+leaveRoom                       401       404/room   201        404/room   404/room   201           409/heir   400
+muteRoom                        401       404/room   201        404/room   404/room   201           201        400
+listMembers                     401       404/room   200        404/room   404/room   200           200        400
+addMember                       401       404/room   403        404/room   404/room   201           201        201
+removeMember                    401       404/room   403        404/room   404/room   201           201        201
+removeMember/administrator      401       404/room   403        404/room   404/room   403           201        201
+changeMemberRole                401       404/room   403        404/room   404/room   201           201        201
+changeMemberRole/administrator  401       404/room   403        404/room   404/room   403           201        201
+silenceMember                   401       404/room   403        404/room   404/room   201           201        201
+silenceMember/administrator     401       404/room   403        404/room   404/room   403           201        201
+getJoinHistory                  401       404/room   403        404/room   404/room   200           200        400
+listBans                        401       404/room   403        404/room   404/room   200           200        400
+banUser                         401       404/room   403        404/room   404/room   201           201        201
+banUser/administrator           401       404/room   403        404/room   404/room   403           201        201
+unbanUser                       401       404/room   403        404/room   404/room   201           201        201
+createInvite                    401       404/room   403        404/room   404/room   201           201        201
+listInvites                     401       404/room   403        404/room   404/room   200           200        400
+revokeInvite                    401       404/room   403        404/room   404/room   201           201        201
+previewInvite                   401       200        200        200        403/ban    200           200        400
+acceptInvite                    401       201        200        201        403/ban    200           200        400
+
+getRoom/public                  401       404/room   200        404/room   200        200           200        400
+joinRoom/public                 401       404/room   201        404/room   403/ban    201           200        400
+updateRoom/public               401       404/room   404/room   404/room   404/room   201           201        201
+deleteRoom/public               401       404/room   404/room   404/room   404/room   201           201        201
+transferRoom/public             401       404/room   404/room   404/room   404/room   404/room      201        201
+banUser/public                  401       404/room   404/room   404/room   404/room   201           201        201
+listMembers/public              401       404/room   404/room   404/room   404/room   200           200        400
+listBans/public                 401       404/room   404/room   404/room   404/room   200           200        400
+getJoinHistory/public           401       404/room   404/room   404/room   404/room   200           200        400
+listInvites/public              401       404/room   404/room   404/room   404/room   200           200        400
+createInvite/public             401       404/room   404/room   404/room   404/room   201           201        201
+listMessages/public             401       404/room   404/room   404/room   404/room   404/room      200        400
+sendMessage/public              401       404/room   404/room   404/room   404/room   404/room      201        400
+previewInvite/public            401       200        200        200        403/ban    200           200        400
+acceptInvite/public             401       403/office 201        403/office 403/ban    201           200        400
+getRoom/private                 401       404/room   200        404/room   404/room   404/room      200        400
+joinRoom/private                401       404/room   200        404/room   404/room   404/room      200        400
+updateRoom/private              401       404/room   403        404/room   404/room   404/room      201        201
+deleteRoom/private              401       404/room   403        404/room   404/room   404/room      201        201
+pinMessage/private              401       404/room   403        404/room   404/room   404/room      201        400
+unpinMessage/private            401       404/room   403        404/room   404/room   404/room      201        400
+
+createWorkspace                 401       201        201        201        201        201           201        400
+listWorkspaces                  401       200/own    200        200/own    200/own    200           200        400
+getWorkspace                    401       404/office 200        404/office 404/office 200           200        400
+updateWorkspace                 401       404/office 403        404/office 404/office 201           201        201
+updateWorkspace/picture         401       404/file   404/file   404/file   404/file   404/file      201        201
+deleteWorkspace                 401       404/office 403        404/office 404/office 403           201        201
+transferWorkspace               401       404/office 403        404/office 404/office 403           201        201
+listChannels                    401       404/office 200        404/office 200        200           200        400
+listChannels/private            401       404/office 200        404/office 200/own    200/own       200        400
+listWorkspaceMembers            401       404/office 200        404/office 404/office 200           200        400
+removeWorkspaceMember           401       404/office 403        404/office 404/office 201           201        201
+changeWorkspaceRole             401       404/office 403        404/office 404/office 201           201        201
+joinWorkspace                   401       404/ask    200        404/ask    404/ask    200           200        400
+joinWorkspace/invited           401       201        200        201        201        200           200        400
+leaveWorkspace                  401       404/office 201        404/office 404/office 201           409/heir   400
+createWorkspaceInvite           401       404/office 403        404/office 404/office 201           201        201
+listWorkspaceInvites            401       404/office 403        404/office 404/office 200           200        400
+revokeWorkspaceInvite           401       404/office 403        404/office 404/office 201           201        201
+previewInvite/workspace         401       200        200        200        200        200           200        400
+acceptInvite/workspace          401       201        200        201        201        200           200        400
+listInvitations                 401       404/office 403        404/office 404/office 200           200        400
+inviteUser                      401       404/office 403        404/office 404/office 201           201        201
+withdrawInvitation              401       404/office 403        404/office 404/office 201           201        201
+listMyInvitations               401       200/own    200/own    200/own    200/own    200/own       200        400
+declineInvitation               401       404/ask    404/ask    404/ask    404/ask    404/ask       201        400
+
+listMessages                    401       404/room   200        404/room   404/room   200           200        400
+sendMessage                     401       404/room   201        404/room   404/room   201           201        400
+sendMessage/file                401       404/room   404/file   404/room   404/room   404/file      201        400
+getMessage                      401       404/room   200        404/room   404/room   200           200        400
+editMessage                     401       404/room   201        404/room   404/room   403           403        400
+deleteMessage                   401       404/room   403        404/room   404/room   201           201        201
+deleteMessage/own               401       404/room   201        404/room   404/room   201           201        201
+messageHistory                  401       404/room   200        404/room   404/room   200           200        400
+moveReadMarker                  401       404/room   201        404/room   404/room   201           201        400
+listReadMarkers                 401       404/room   200        404/room   404/room   200           200        400
+markUnread                      401       404/room   201        404/room   404/room   201           201        400
+listThread                      401       404/room   200        404/room   404/room   200           200        400
+moveThreadMarker                401       404/room   201        404/room   404/room   201           201        400
+followThread                    401       404/room   201        404/room   404/room   201           201        400
+listThreads                     401       200/own    200        200/own    200/own    200           200        400
+listReactions                   401       404/room   200        404/room   404/room   200           200        400
+addReaction                     401       404/room   201        404/room   404/room   201           201        400
+removeReaction                  401       404/room   201/own    404/room   404/room   201/own       201        400
+listPins                        401       404/room   200        404/room   404/room   200           200        400
+pinMessage                      401       404/room   201        404/room   404/room   201           201        400
+unpinMessage                    401       404/room   201        404/room   404/room   201           201        400
+getBadge                        401       200        200        200        200        200           200        400
+search                          401       200/own    200        200/own    200/own    200           200        400
+search/room                     401       404/room   200        404/room   404/room   200           200        400
+ingest                          401       404/room   201        404/room   404/room   201           201        400
+ingest/named                    401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   201
+ingest/join                     401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   201
+ingest/delete                   401       404/room   403        404/room   404/room   201           201        400
+
+scheduleMessage                 401       404/room   201        404/room   404/room   201           201        400
+scheduleMessage/file            401       404/room   404/file   404/room   404/room   404/file      201        400
+changeScheduledMessage          401       404/room   404/later  404/room   404/room   404/later     201        400
+cancelScheduledMessage          401       404/room   404/later  404/room   404/room   404/later     201        400
+getScheduledMessage             401       404/room   404/later  404/room   404/room   404/later     200        400
+listScheduledMessages           401       404/room   200/own    404/room   404/room   200/own       200        400
+listAllScheduledMessages        401       200/own    200/own    200/own    200/own    200/own       200        400
+
+uploadMedia                     401       201        201        201        201        201           201        400
+getMedia                        401       404/file   404/file   404/file   404/file   404/file      200        200
+getMedia/message                401       404/file   200        404/file   404/file   200           200        200
+getMedia/deleted                401       404/file   404/file   404/file   404/file   404/file      200        200
+getMedia/scheduled              401       404/file   404/file   404/file   404/file   404/file      200        200
+getMedia/user                   401       200        200        200        200        200           200        200
+getMedia/room                   401       404/file   200        404/file   404/file   200           200        200
+getMedia/public                 401       404/file   200        404/file   200        200           200        200
+getMedia/private                401       404/file   200        404/file   404/file   404/file      200        200
+getMedia/workspace              401       404/file   200        404/file   404/file   200           200        200
+getThumbnail                    401       404/file   404/file   404/file   404/file   404/file      200        200
+getThumbnail/message            401       404/file   200        404/file   404/file   200           200        200
+"""
+
+# A service that acts in a user's name may what the user may. Where it does otherwise in a stranger's name, it brings the
+# user in (as far as any word but that of the workspace does), names users in its lines, or has no session of its own,
+# which would stay when the others are ended.
+IN_A_STRANGERS_NAME = {
+    "joinRoom": "201",
+    "joinRoom/public": "403/office",
+    "joinRoom/private": "403/office",
+    "joinWorkspace": "201",
+    "ingest/named": "201",
+    "ingest/join": "201",
+    "endSessions": "201/own",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    status: int
+    code: str | None
+    # Done, but to nothing of the scene's.
+    own: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    cells: dict[str, Cell]
+
+    @property
+    def operation(self) -> str:
+        return self.name.split("/")[0]
+
+    @property
+    def in_a_strangers_name(self) -> Cell:
+        """For a service that acts so."""
+        return cell(IN_A_STRANGERS_NAME[self.name]) if self.name in IN_A_STRANGERS_NAME else self.cells["stranger"]
+
+
+def cell(text: str) -> Cell:
+    status = int(text.split("/")[0])
+    if status >= 400:
+        return Cell(status, CODES[text], False)
+    assert text in (str(status), str(status) + OWN), f"no such cell: {text}"
+    return Cell(status, None, text.endswith(OWN))
+
+
+def read(table: str) -> list[Row]:
+    head, *lines = (line.split() for line in table.splitlines() if line.strip())
+    for name, *cells in lines:
+        assert len(cells) == len(head), f"{name} has {len(cells)} cells instead of {len(head)}"
+    rows = [Row(name, dict(zip(head, map(cell, cells)))) for name, *cells in lines]
+    names = [row.name for row in rows]
+    assert len(set(names)) == len(names), f"twice: {sorted(name for name in names if names.count(name) > 1)}"
+    return rows
+
+
+ROWS = read(TABLE)

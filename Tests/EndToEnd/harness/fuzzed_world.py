@@ -1,0 +1,289 @@
+"""What the examples of docs/openapi.yaml speak of, made on a real server.
+
+A request that Schemathesis makes has the contract's example where it means something that exists; `Stage.put` writes in
+its place the ID of something that does exist, and that fits what the operation is for: a user who is banned where a ban
+is to be lifted, a room of somebody else's where the caller is to leave one.
+"""
+
+import functools
+import os
+import pathlib
+from dataclasses import dataclass
+
+from . import times
+from .client import Api, new_id
+from .contract import Operation, contract
+from .images import encoded, photograph
+from .people import Room, Workspace, World
+
+OCTETS = "application/octet-stream"
+# What the caller of the examples logs in with.
+EMAIL = "anna@example.org"
+PASSWORD = "correct horse"
+
+
+@dataclass(frozen=True)
+class RunningServer:
+    """As much of a server as a client needs: the process belongs to somebody else."""
+
+    url: str
+    token: str
+    authority: pathlib.Path | None = None
+
+
+def example(parameter: str) -> str:
+    """What the contract's examples call the thing that a parameter of this name stands for."""
+    return contract().document["components"]["parameters"][parameter]["example"]
+
+
+def body_example(operation: Operation) -> dict:
+    """Empty where it takes no JSON, or nothing is shown."""
+    return operation.spec.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example", {})
+
+
+def sent(operation: str, field: str) -> str:
+    """What the example of an operation's body has in a field."""
+    return next(body_example(each)[field] for each in contract().operations if each.id == operation)
+
+
+# From the examples to the properties of `Scene` that they stand for, by operation where it matters.
+MEANINGS: dict[str, dict[str | None, str]] = {
+    example("userId"): {
+        None: "member", "unbanUser": "banned", "withdrawInvitation": "invited", "inviteUser": "stranger",
+        "addMember": "stranger", "changeWorkspaceRole": "colleague", "removeWorkspaceMember": "colleague",
+    },
+    sent("transferRoom", "userId"): {None: "member", "transferWorkspace": "colleague"},
+    example("roomId"): {None: "room", "leaveRoom": "others_room", "joinRoom": "open_channel"},
+    example("workspaceId"): {
+        None: "workspace", "leaveWorkspace": "others_workspace", "joinWorkspace": "inviting_workspace",
+        "declineInvitation": "inviting_workspace",
+    },
+    example("messageId"): {
+        None: "message", "sendMessage": "fresh", "scheduleMessage": "fresh", "getScheduledMessage": "scheduled",
+        "changeScheduledMessage": "scheduled", "cancelScheduledMessage": "scheduled",
+    },
+    sent("moveThreadMarker", "messageId"): {None: "reply"},
+    example("inviteId"): {None: "invite", "revokeWorkspaceInvite": "workspace_invite"},
+    example("deviceId"): {None: "device"},
+    example("mediaId"): {None: "medium"},
+    example("sessionId"): {None: "session"},
+    example("token"): {None: "link"},
+    sent("refreshSession", "refreshToken"): {None: "refresh_token"},
+    sent("resetPassword", "token"): {None: "reset_token"},
+}
+# What has to lie ahead; the examples' own times do not for ever.
+FUTURE = ("sendAt", "expiresAt")
+
+
+@functools.cache
+def example_times() -> set[str]:
+    examples = [body_example(operation) for operation in contract().operations]
+    return {example[name] for example in examples for name in FUTURE if name in example}
+
+
+@functools.cache
+def picture() -> bytes:
+    return encoded("PNG", photograph((64, 48)))
+
+
+class Scene:
+    """One of each, as the caller sees it. Parts are made when a request needs them."""
+
+    def __init__(self, world: World, caller: str):
+        self.world = world
+        self.caller = caller
+        self.api = world.acting_as(caller)
+
+    def account(self) -> str:
+        return self.world.admin.post("/v1/accounts", {"id": new_id(), "nickname": "Ben"})["id"]
+
+    @property
+    def fresh(self) -> str:
+        return new_id()
+
+    # MARK: Users
+
+    @functools.cached_property
+    def member(self) -> str:
+        """Of the room."""
+        user = self.account()
+        self.api.put(f"{Room(self.room).path}/members/{user}")
+        return user
+
+    @functools.cached_property
+    def stranger(self) -> str:
+        return self.account()
+
+    @functools.cached_property
+    def banned(self) -> str:
+        user = self.account()
+        self.api.put(f"{Room(self.room).path}/bans/{user}")
+        return user
+
+    @functools.cached_property
+    def colleague(self) -> str:
+        """Of the workspace."""
+        user = self.account()
+        self.world.acting_as(user).post(f"{Workspace(self.workspace).path}/join")
+        return user
+
+    @functools.cached_property
+    def invited(self) -> str:
+        user = self.account()
+        self.api.put(f"{Workspace(self.workspace).path}/invitations/{user}", {"role": "member"})
+        return user
+
+    @functools.cached_property
+    def someone(self) -> Api:
+        """Whose rooms and workspaces the caller comes into."""
+        return self.world.acting_as(self.account())
+
+    # MARK: Rooms
+
+    def new_room(self, owner: Api, **fields) -> str:
+        return owner.post("/v1/rooms", {"id": new_id(), "name": "Tea"} | fields)["id"]
+
+    @functools.cached_property
+    def room(self) -> str:
+        return self.new_room(self.api)
+
+    @functools.cached_property
+    def others_room(self) -> str:
+        room = self.new_room(self.someone)
+        self.someone.put(f"{Room(room).path}/members/{self.caller}")
+        return room
+
+    @functools.cached_property
+    def open_channel(self) -> str:
+        channel = {"kind": "channel", "workspaceId": self.others_workspace, "isPublic": True}
+        return self.new_room(self.someone, **channel)
+
+    # MARK: Workspaces
+
+    def new_workspace(self, owner: Api) -> str:
+        return owner.post("/v1/workspaces", {"id": new_id(), "name": "Office"})["id"]
+
+    @functools.cached_property
+    def workspace(self) -> str:
+        return self.new_workspace(self.api)
+
+    @functools.cached_property
+    def others_workspace(self) -> str:
+        workspace = self.new_workspace(self.someone)
+        self.api.post(f"{Workspace(workspace).path}/join")
+        return workspace
+
+    @functools.cached_property
+    def inviting_workspace(self) -> str:
+        workspace = self.new_workspace(self.someone)
+        self.someone.put(f"{Workspace(workspace).path}/invitations/{self.caller}", {"role": "member"})
+        return workspace
+
+    # MARK: Messages
+
+    @property
+    def message(self) -> str:
+        return self.thread[0]
+
+    @property
+    def reply(self) -> str:
+        return self.thread[1]
+
+    @functools.cached_property
+    def thread(self) -> tuple[str, str]:
+        """A message with a picture, a reaction and a pin, and the reply to it."""
+        room, id, reply = Room(self.room), new_id(), new_id()
+        self.api.put(room.message(id), {"text": "hello", "attachments": [{"mediaId": self.medium}]})
+        reader = self.world.acting_as(self.member)
+        reader.put(room.message(reply), {"text": "hello yourself", "threadId": id})
+        self.api.put(f"{room.message(id)}/reactions/{example('emoji')}")
+        self.api.put(f"{room.path}/pins/{id}")
+        return id, reply
+
+    @functools.cached_property
+    def scheduled(self) -> str:
+        id = new_id()
+        body = {"text": "later", "sendAt": times.later(hours=1)}
+        self.api.put(f"{Room(self.room).path}/scheduled-messages/{id}", body)
+        return id
+
+    @functools.cached_property
+    def medium(self) -> str:
+        response = self.api.request("POST", "/v1/media", data=picture(), headers={"Content-Type": OCTETS})
+        return response.json()["id"]
+
+    # MARK: Links, devices and logins
+
+    @functools.cached_property
+    def invite(self) -> str:
+        return self.api.post(f"{Room(self.room).path}/invites", {"id": new_id()})["id"]
+
+    @functools.cached_property
+    def workspace_invite(self) -> str:
+        return self.api.post(f"{Workspace(self.workspace).path}/invites", {"id": new_id()})["id"]
+
+    @functools.cached_property
+    def link(self) -> str:
+        """Into a room that the caller does not know yet."""
+        room = self.new_room(self.someone)
+        return self.someone.post(f"{Room(room).path}/invites", {"id": new_id()})["token"]
+
+    @functools.cached_property
+    def device(self) -> str:
+        id = new_id()
+        self.api.put(f"/v1/devices/{id}", {"name": "phone"})
+        return id
+
+    @functools.cached_property
+    def session(self) -> str:
+        return self.api.post("/v1/sessions", {})["sessionId"]
+
+    @functools.cached_property
+    def refresh_token(self) -> str:
+        return self.someone.post("/v1/sessions", {})["refreshToken"]
+
+    @functools.cached_property
+    def reset_token(self) -> str:
+        body = {"id": new_id(), "email": f"{new_id()}@example.org", "password": PASSWORD, "nickname": "Cleo"}
+        user = self.world.nobody.post("/v1/accounts", body)["id"]
+        return self.world.admin.post(f"/v1/admin/users/{user}/password-reset", expect=200)["token"]
+
+
+class Stage:
+    """The scene of the moment; a new one when an operation has changed the last."""
+
+    def __init__(self, world: World, caller: str):
+        self.world = world
+        self.caller = caller
+        self.scene = Scene(world, caller)
+        self.operation: str | None = None
+        self.is_changed = False
+
+    @classmethod
+    def of_environment(cls) -> "Stage":
+        """As `environment` has told this process."""
+        server = RunningServer(os.environ["HANSARD_FUZZED_URL"], os.environ["HANSARD_FUZZED_TOKEN"])
+        return cls(World(server), os.environ["HANSARD_FUZZED_CALLER"])
+
+    def enter(self, operation: str) -> None:
+        if self.is_changed and operation != self.operation:
+            self.scene, self.is_changed = Scene(self.world, self.caller), False
+        self.operation = operation
+
+    def answered(self, method: str, status: int) -> None:
+        self.is_changed |= method != "GET" and 200 <= status < 300
+
+    def put(self, value, name: str | None = None):
+        """`value` with what exists in the place of each example; what `id` names is to be made, and is new each time."""
+        if isinstance(value, dict):
+            return {key: self.put(item, key) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.put(item, name) for item in value]
+        if not isinstance(value, str):
+            return value
+        if name in FUTURE and value in example_times():
+            return times.later(days=1)
+        meanings = MEANINGS.get(value)
+        if meanings is None:
+            return value
+        return new_id() if name == "id" else getattr(self.scene, meanings.get(self.operation, meanings[None]))

@@ -1,0 +1,173 @@
+"""Pages of docs/guides as programs: their shell is run as a reader would paste it, and what they say it answers is
+compared with what it answers."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+from dataclasses import dataclass
+
+from .server import Server
+
+SECONDS = 180
+# Stands between the outputs of two blocks.
+RECORD_SEPARATOR = "\x1e"
+# In a shown answer: any value but null; within a text any characters; as a field's name any further fields.
+ANYTHING = "…"
+# What pages say, and tests have in another place.
+USUAL_ADDRESS = "127.0.0.1:8080"
+USUAL_FOLDER = "/var/lib/hansard"
+
+
+@dataclass
+class Step:
+    """One block of shell, and the answers that the page shows for it, if any."""
+
+    page: str
+    line: int
+    commands: str
+    shown: list
+
+    @property
+    def place(self) -> str:
+        return f"{self.page}:{self.line}"
+
+
+class Guide:
+    """Blocks marked `sh` are run; a block marked `json` right behind one shows the JSON values that it prints, all of
+    them and in their order. The server's settings, where a page needs some, stand in a block marked `json settings`."""
+
+    def __init__(self, path: pathlib.Path, preface: pathlib.Path, section: str | None = None):
+        """`preface` is the page with the lines that are to be pasted before those of all others; `section` the heading
+        of the one part of the page that is a guide."""
+        self.path = path
+        self.settings: dict = {}
+        self.steps: list[Step] = []
+        self.read(preface)
+        common = len(self.steps)
+        self.read(path, section)
+        assert len(self.steps) > common, f"{path.name} runs nothing"
+        assert any(step.shown for step in self.steps), f"{path.name} shows no answer"
+
+    def read(self, path: pathlib.Path, section: str | None = None) -> None:
+        text = path.read_text() if section is None else part(path, section)
+        blocks = list(re.finditer(r"^```(?P<kind>[a-z ]+)\n(?P<body>.*?)^```$", text, re.DOTALL | re.MULTILINE))
+        assert len(re.findall("^```", text, re.MULTILINE)) == 2 * len(blocks), f"{path.name} has a block of no kind"
+        for block in blocks:
+            kind, body = block.group("kind"), block.group("body")
+            line = text[: block.start("body")].count("\n")
+            if kind == "sh":
+                self.steps.append(Step(path.name, line, body, []))
+            elif kind == "json settings":
+                self.settings = json.loads(body)
+            elif kind == "json":
+                assert self.steps and not self.steps[-1].shown, f"{path.name}:{line} shows an answer to no command"
+                self.steps[-1].shown = values(body)
+            else:
+                raise AssertionError(f"{path.name}:{line}: nothing is known of blocks of {kind}")
+
+    def configuration(self, folder: pathlib.Path) -> str:
+        return json.dumps(self.settings).replace(USUAL_FOLDER, str(folder))
+
+    def script(self, server: Server, folder: pathlib.Path) -> str:
+        """All steps in one shell. What a page assigns is exported, and kept after each step as its variables."""
+        parts = ["set -a"]
+        for number, step in enumerate(self.steps):
+            parts += [step.commands, f"env -0 >{folder}/variables-{number}; printf '{RECORD_SEPARATOR}'"]
+        script = "\n".join(parts)
+        assert USUAL_ADDRESS in script, f"{self.path.name} does not say where the server listens"
+        return script.replace(USUAL_ADDRESS, f"127.0.0.1:{server.port}").replace(USUAL_FOLDER, str(folder))
+
+    def run(self, server: Server, folder: pathlib.Path) -> None:
+        """Runs the whole page. A command that fails, and is not to fail by the `!` in front of it, ends it."""
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", self.script(server, folder)], cwd=folder, capture_output=True, text=True,
+            timeout=SECONDS, env=os.environ | {"HANSARD_DATA": str(server.data)},
+        )
+        *outputs, rest = done.stdout.split(RECORD_SEPARATOR)
+        for number, (step, output) in enumerate(zip(self.steps, outputs, strict=False)):
+            compare(step, output, variables(folder / f"variables-{number}"))
+        if done.returncode != 0 or len(outputs) < len(self.steps):
+            place = self.steps[len(outputs)].place
+            raise AssertionError(f"{place} ended with {done.returncode}:\n{rest}\n{done.stderr}")
+
+
+def part(path: pathlib.Path, section: str) -> str:
+    """What stands under a heading, behind as many empty lines as stand before it: lines keep their numbers."""
+    before, heading, rest = path.read_text().partition(f"\n## {section}\n")
+    assert heading, f"{path.name} has no section {section}"
+    return "\n" * (before.count("\n") + 2) + rest.partition("\n## ")[0]
+
+
+def variables(path: pathlib.Path) -> dict[str, str]:
+    return dict(entry.split("=", 1) for entry in path.read_text().split("\0") if "=" in entry)
+
+
+def compare(step: Step, output: str, known: dict[str, str]) -> None:
+    found = values(output)
+    counts = f"shows {len(step.shown)} answers and prints {len(found)}"
+    assert len(found) == len(step.shown), f"{step.place} {counts}:\n{output}"
+    for shown, value in zip(step.shown, found, strict=True):
+        difference = disagreement(filled(shown, known), value, "answer")
+        assert difference is None, f"{step.place}: {difference}\n{output}"
+
+
+def values(text: str) -> list:
+    """All JSON values of a text, one after the other."""
+    decoder = json.JSONDecoder()
+    found = []
+    rest = text.strip()
+    while rest:
+        value, end = decoder.raw_decode(rest)
+        found.append(value)
+        rest = rest[end:].strip()
+    return found
+
+
+def filled(shown, known: dict[str, str]):
+    """What is shown, with the values of the shell's variables in their places."""
+    if isinstance(shown, dict):
+        return {name: filled(value, known) for name, value in shown.items()}
+    if isinstance(shown, list):
+        return [filled(value, known) for value in shown]
+    if isinstance(shown, str):
+        return re.sub(r"\$([a-z_]+)", lambda match: valued(match.group(1), known), shown)
+    return shown
+
+
+def valued(name: str, known: dict[str, str]) -> str:
+    assert name in known, f"no command has made ${name}"
+    return known[name]
+
+
+def disagreement(shown, found, place: str) -> str | None:
+    """Why `found` is not what is shown."""
+    if shown == ANYTHING:
+        return f"{place} is null" if found is None else None
+    if isinstance(shown, dict) and isinstance(found, dict):
+        return of_objects(shown, found, place)
+    if isinstance(shown, list) and isinstance(found, list):
+        if len(shown) != len(found):
+            return f"{place} has {len(found)} items, and {len(shown)} are shown"
+        pairs = enumerate(zip(shown, found, strict=True))
+        return first(disagreement(one, other, f"{place}[{number}]") for number, (one, other) in pairs)
+    if isinstance(shown, str) and isinstance(found, str) and ANYTHING in shown:
+        pattern = ".*".join(re.escape(part) for part in shown.split(ANYTHING))
+        return None if re.fullmatch(pattern, found, re.DOTALL) else f"{place} is {found!r}, and {shown!r} is shown"
+    same = shown == found and type(shown) is type(found)
+    return None if same else f"{place} is {found!r}, and {shown!r} is shown"
+
+
+def of_objects(shown: dict, found: dict, place: str) -> str | None:
+    if more := set(found) - set(shown):
+        if ANYTHING not in shown:
+            return f"{place} also has {', '.join(sorted(more))}"
+    wanted = {name: value for name, value in shown.items() if name != ANYTHING}
+    if missing := set(wanted) - set(found):
+        return f"{place} has no {', '.join(sorted(missing))}"
+    return first(disagreement(value, found[name], f"{place}.{name}") for name, value in wanted.items())
+
+
+def first(differences) -> str | None:
+    return next((difference for difference in differences if difference), None)

@@ -1,0 +1,135 @@
+"""The mutations of credentials, identities, sessions, signing keys and media, as cases."""
+
+import urllib.parse
+
+from .cases import Case, log_out, over_http
+from .client import new_id
+from .people import PASSWORD, Person, World
+
+OTHER, THIRD = "another kettle on the hob", "a third kettle on the hob"
+
+
+def _nickname(world: World, person: Person):
+    """What is newer, and how it shows: neither needs a session of the person."""
+    service = world.acting_as(person.id)
+    return lambda: service.patch("/v1/me", {"nickname": "Newer"}), lambda: service.get("/v1/me")["nickname"]
+
+
+def _open_sessions(world: World, person: Person):
+    service = world.acting_as(person.id)
+    return lambda: [session["id"] for session in service.get("/v1/sessions")["sessions"]]
+
+
+def _reset(world: World, person: Person, password: str) -> dict:
+    token = world.admin.post(f"/v1/admin/users/{person.id}/password-reset", expect=200)["token"]
+    return {"token": token, "newPassword": password}
+
+
+def change_password(world: World) -> Case:
+    anna = world.account()
+    newer, shown = _nickname(world, anna)
+    return Case(
+        over_http(anna, "PUT", "/v1/me/password", {"currentPassword": PASSWORD, "newPassword": OTHER}, new_id()),
+        newer, shown, log_out(anna), "session_ended",
+    )
+
+
+def reset_password(world: World) -> Case:
+    anna = world.account()
+    newer, shown = _nickname(world, anna)
+    return Case(
+        over_http(world.nobody, "POST", "/v1/password-resets", _reset(world, anna, OTHER)), newer, shown,
+        lambda: world.nobody.post("/v1/password-resets", _reset(world, anna, THIRD)), "password_reset_used",
+    )
+
+
+def link_identity(world: World) -> Case:
+    anna = world.account()
+    newer, shown = _nickname(world, anna)
+    return Case(
+        over_http(
+            anna, "POST", "/v1/me/identities",
+            {"idToken": world.issuer.token(new_id()), "currentPassword": PASSWORD}, new_id()),
+        newer, shown, log_out(anna), "session_ended",
+    )
+
+
+def unlink_identity(world: World) -> Case:
+    anna, subject = world.account(), new_id()
+    path = f"/v1/me/identities?{urllib.parse.urlencode({'issuer': world.issuer.url, 'subject': subject})}"
+    link = {"idToken": world.issuer.token(subject)}
+    service = world.acting_as(anna.id)
+    service.post("/v1/me/identities", link)
+    return Case(
+        over_http(anna, "DELETE", path, key=new_id()), lambda: service.post("/v1/me/identities", link),
+        lambda: service.get("/v1/me")["identities"], log_out(anna), "session_ended",
+    )
+
+
+def end_sessions(world: World) -> Case:
+    anna = world.account()
+    world.login(anna.email)
+    return Case(
+        over_http(anna, "DELETE", "/v1/sessions", key=new_id()), lambda: world.login(anna.email),
+        _open_sessions(world, anna), log_out(anna), "session_ended",
+    )
+
+
+def end_user_sessions(world: World) -> Case:
+    anna = world.account()
+    return Case(
+        over_http(world.admin, "DELETE", f"/v1/admin/users/{anna.id}/sessions", key=new_id()),
+        lambda: world.login(anna.email), _open_sessions(world, anna),
+    )
+
+
+def _disabled_at(world: World, person: Person):
+    return lambda: world.acting_as(person.id).get("/v1/me")["disabledAt"]
+
+
+def disable_user(world: World) -> Case:
+    anna = world.user()
+    path = f"/v1/admin/users/{anna.id}"
+    return Case(
+        over_http(world.admin, "POST", f"{path}/disable", key=new_id()), lambda: world.admin.post(f"{path}/enable"),
+        _disabled_at(world, anna),
+    )
+
+
+def enable_user(world: World) -> Case:
+    anna = world.user()
+    path = f"/v1/admin/users/{anna.id}"
+    world.admin.post(f"{path}/disable")
+    return Case(
+        over_http(world.admin, "POST", f"{path}/enable", key=new_id()), lambda: world.admin.post(f"{path}/disable"),
+        _disabled_at(world, anna),
+    )
+
+
+def rotate_signing_key(world: World) -> Case:
+    rotate = "/v1/admin/signing-keys/rotate"
+    return Case(
+        over_http(world.admin, "POST", rotate, key=new_id()), lambda: world.admin.post(rotate),
+        lambda: [key["kid"] for key in world.nobody.get("/.well-known/jwks.json")["keys"]],
+    )
+
+
+def upload_media(world: World) -> Case:
+    anna = world.user()
+    content = new_id().encode()
+
+    def do():
+        answer = anna.request("POST", "/v1/media", data=content, headers={"Content-Type": "application/octet-stream"})
+        return answer.status_code, answer.json().get("position"), answer.json().get("code")
+
+    def picture() -> dict:
+        other = anna.request("POST", "/v1/media", data=new_id().encode()).json()
+        return anna.patch("/v1/me", {"picture": other["id"]})
+
+    return Case(do, picture, lambda: anna.get("/v1/me")["picture"], log_out(anna), "session_ended")
+
+
+OVER_IDENTITY = [
+    change_password, reset_password, link_identity, unlink_identity, end_sessions, end_user_sessions, disable_user, enable_user,
+    rotate_signing_key, upload_media,
+]

@@ -1,0 +1,52 @@
+"""Images of every kind that thumbnails are made of, and some that none must be made of."""
+
+import io
+import struct
+import zlib
+
+from PIL import Image
+
+SIZE = (1600, 1200)
+
+
+def photograph(size: tuple[int, int] = SIZE) -> Image.Image:
+    """Something with detail, the same each time."""
+    wide = Image.linear_gradient("L").resize(size)
+    high = wide.transpose(Image.Transpose.FLIP_LEFT_RIGHT).rotate(90).resize(size)
+    return Image.merge("RGB", (wide, high, Image.radial_gradient("L").resize(size)))
+
+
+def encoded(kind: str, image: Image.Image | None = None, **options) -> bytes:
+    """`kind` as Pillow names it."""
+    image = image or photograph()
+    target = io.BytesIO()
+    (image.convert("P") if kind == "GIF" else image).save(target, kind, **options)
+    return target.getvalue()
+
+
+def with_camera_notes(kind: str, image: Image.Image | None = None) -> bytes:
+    """Held upright by a camera that lay on its side, which says so, who made it and where it was."""
+    notes = Image.Exif()
+    notes[0x0112] = 6  # Orientation: turn by 90 degrees to show it.
+    notes[0x010F] = "SecretCameraMaker"
+    notes.get_ifd(0x8825)[1] = "N"
+    return encoded(kind, image, exif=notes)
+
+
+def chunk(name: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+
+def png_bomb(width: int, height: int) -> bytes:
+    """A small file of a huge black image: three bytes a pixel when it is decoded."""
+    compressor = zlib.compressobj(9)
+    row = b"\0" + bytes(3 * width)
+    rows = b"".join(compressor.compress(row) for _ in range(height)) + compressor.flush()
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+def opened(content: bytes) -> Image.Image:
+    image = Image.open(io.BytesIO(content))
+    image.load()
+    return image

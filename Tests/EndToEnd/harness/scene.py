@@ -1,0 +1,292 @@
+"""A room and a workspace with everyone who can stand to them in some way: what the authorization table is asked in."""
+
+import functools
+import os
+import time
+
+from PIL import Image
+
+from .client import Api, new_id
+from .images import encoded
+from .issuer import Issuer
+from .people import Person, Room, Workspace, World
+from .times import later
+
+CALLERS = ("anonymous", "stranger", "member", "left", "banned", "administrator", "owner", "service")
+# Those, and who is only spoken of: another member, and someone who has nothing to do with anything.
+PEOPLE = CALLERS[1:-1] + ("other", "newcomer")
+EMOJI = "🫖"
+FOLLOWING_SECONDS = 20
+
+
+class Scene:
+    """Serves until something in it has changed. What few questions need is made when it is asked for.
+
+    To a workspace the people stand as to a room; who is banned from a room was put out of the workspace, which knows no
+    bans. To a channel all but the owner stand as those who are in its workspace and not in it; who is banned, is banned
+    from the channel and still in the workspace.
+    """
+
+    def __init__(self, world: World, people: dict[str, Person], issuer: Issuer):
+        self.world = world
+        self.people = people
+        self.issuer = issuer
+        self.stranger, self.member, self.left = people["stranger"], people["member"], people["left"]
+        self.banned, self.administrator, self.owner = people["banned"], people["administrator"], people["owner"]
+        self.other, self.newcomer = people["other"], people["newcomer"]
+        # In all that is said and named here: no refusal may repeat it.
+        self.word = f"secret{new_id().replace('-', '')}"
+        self.external_id = new_id()
+        self.asked: set[Person] = set()
+        self.pictures: set[str] = set()
+
+    @classmethod
+    def cast(cls, world: World) -> dict[str, Person]:
+        """The people, who can play in any number of scenes."""
+        return {name: world.user(name.title()) for name in PEOPLE}
+
+    def caller(self, role: str) -> Api:
+        return {"anonymous": self.world.nobody, "service": self.world.admin}.get(role) or self.people[role]
+
+    def acting(self, person: Person) -> Api:
+        return self.world.acting_as(person.id)
+
+    # --- The room
+
+    @functools.cached_property
+    def room(self) -> Room:
+        members = (self.member, self.left, self.banned, self.administrator, self.other)
+        room = self.owner.room(f"Tea {self.word}", *members)
+        self.owner.put(f"{room.path}/members/{self.administrator.id}/role", {"role": "administrator"})
+        self.left.post(f"{room.path}/leave")
+        self.owner.put(f"{room.path}/bans/{self.banned.id}")
+        return room
+
+    @functools.cached_property
+    def other_administrator(self) -> Person:
+        """As high as the administrator."""
+        self.owner.put(f"{self.room.path}/members/{self.other.id}/role", {"role": "administrator"})
+        return self.other
+
+    @functools.cached_property
+    def archived(self) -> Room:
+        self.owner.post(f"{self.room.path}/archive")
+        return self.room
+
+    @functools.cached_property
+    def invite(self) -> dict:
+        return self.owner.post(f"{self.room.path}/invites", {"id": new_id()})
+
+    # --- What is said in it
+
+    @functools.cached_property
+    def message(self) -> str:
+        """The member's."""
+        return self.member.send(self.room, f"hello {self.word}")["id"]
+
+    @functools.cached_property
+    def message_of_other(self) -> str:
+        return self.other.send(self.room, f"good morning {self.word}")["id"]
+
+    @functools.cached_property
+    def reply(self) -> str:
+        """In the thread of the member's message, which the administrator and the owner follow too."""
+        for person in (self.administrator, self.owner):
+            person.put(f"{self.room.message(self.message)}/thread/following", {"follows": True})
+        body = {"text": f"in the thread {self.word}", "threadId": self.message}
+        return self.other.put(self.room.message(new_id()), body)["id"]
+
+    @property
+    def thread(self) -> str:
+        """Its root."""
+        return self.message if self.reply else ""
+
+    @functools.cached_property
+    def reacted(self) -> str:
+        """The member's message, to which the member, the administrator and the owner have reacted."""
+        for person in (self.member, self.administrator, self.owner):
+            person.put(f"{self.room.message(self.message)}/reactions/{EMOJI}")
+        return self.message
+
+    def reaction_of_owner(self) -> bool:
+        reactions = self.other.get(f"{self.room.message(self.reacted)}/reactions")["reactions"]
+        return self.owner.id in [each["user"]["id"] for each in reactions]
+
+    @functools.cached_property
+    def searched(self) -> str:
+        """A word of the member's message, once the search knows it; it does not wait by itself."""
+        wanted = self.member.get(self.room.message(self.message))["position"]
+        deadline = time.monotonic() + FOLLOWING_SECONDS
+        while self.member.get("/v1/search", q=self.word)["position"] < wanted:
+            assert time.monotonic() < deadline, f"the search did not come to {wanted}"
+            time.sleep(0.02)
+        return self.word
+
+    @functools.cached_property
+    def pin(self) -> str:
+        self.owner.put(f"{self.room.path}/pins/{self.message}")
+        return self.message
+
+    @functools.cached_property
+    def scheduled(self) -> str:
+        """The owner's."""
+        message = new_id()
+        self.owner.put(f"{self.room.path}/scheduled-messages/{message}", self.to_be_sent)
+        return message
+
+    @functools.cached_property
+    def to_be_sent(self) -> dict:
+        return {"text": f"later {self.word}", "sendAt": later(days=30)}
+
+    # --- The workspace and its channels
+
+    @functools.cached_property
+    def workspace(self) -> Workspace:
+        workspace = self.owner.workspace(f"Office {self.word}")
+        for person in (self.member, self.left, self.banned, self.administrator, self.other):
+            self.acting(person).post(f"{workspace.path}/join")
+        self.owner.put(f"{workspace.path}/members/{self.administrator.id}/role", {"role": "administrator"})
+        self.left.post(f"{workspace.path}/leave")
+        self.owner.delete(f"{workspace.path}/members/{self.banned.id}")
+        return workspace
+
+    @functools.cached_property
+    def workspace_invite(self) -> dict:
+        return self.owner.post(f"{self.workspace.path}/invites", {"id": new_id(), "role": "member"})
+
+    def invited(self, *people: Person) -> Workspace:
+        for person in set(people) - self.asked:
+            self.owner.put(f"{self.workspace.path}/invitations/{person.id}", {"role": "member"})
+            self.asked.add(person)
+        return self.workspace
+
+    @functools.cached_property
+    def inviting(self) -> Workspace:
+        """Another one's workspace, into which the owner of this one is invited by name."""
+        workspace = self.other.workspace(f"Elsewhere {self.word}")
+        self.other.put(f"{workspace.path}/invitations/{self.owner.id}", {"role": "member"})
+        return workspace
+
+    def _channel(self, public: bool) -> Room:
+        self.acting(self.banned).post(f"{self.workspace.path}/join")
+        channel = self.owner.channel(self.workspace, f"News {self.word}", public)
+        self.owner.put(f"{channel.path}/members/{self.other.id}")
+        self.owner.put(f"{channel.path}/bans/{self.banned.id}")
+        self.news = self.owner.send(channel, f"the news {self.word}")["id"]
+        return channel
+
+    @functools.cached_property
+    def public(self) -> Room:
+        return self._channel(public=True)
+
+    @functools.cached_property
+    def private(self) -> Room:
+        """The member is in this one."""
+        channel = self._channel(public=False)
+        self.owner.put(f"{channel.path}/members/{self.member.id}")
+        return channel
+
+    @functools.cached_property
+    def pinned_news(self) -> str:
+        self.owner.put(f"{self.private.path}/pins/{self.news}")
+        return self.news
+
+    @functools.cached_property
+    def channel_invite(self) -> dict:
+        return self.owner.post(f"{self.public.path}/invites", {"id": new_id()})
+
+    # --- What somebody has for oneself
+
+    @functools.cached_property
+    def account(self) -> Person:
+        """Somebody with a password and an e-mail address, whom no scene after this one needs."""
+        return self.world.account("Account")
+
+    @functools.cached_property
+    def linked_login(self) -> dict:
+        """The account's."""
+        subject = new_id()
+        self.acting(self.account).post("/v1/me/identities", {"idToken": self.issuer.token(subject)})
+        return {"issuer": self.issuer.url, "subject": subject}
+
+    @functools.cached_property
+    def outsider(self) -> Person:
+        """A stranger of this scene alone."""
+        return self.world.user("Outsider")
+
+    @functools.cached_property
+    def passer_by(self) -> Person:
+        """Such another one, without a password and known to the operator's own database."""
+        body = {"id": new_id(), "nickname": "Passer-by", "externalId": self.external_id}
+        account = self.world.admin.post("/v1/accounts", body)
+        return Person(self.world.server, account, self.world.acting_as(account["id"]).post("/v1/sessions", {}))
+
+    @functools.cached_property
+    def disabled(self) -> Person:
+        self.world.admin.post(f"/v1/admin/users/{self.passer_by.id}/disable")
+        return self.passer_by
+
+    @functools.cached_property
+    def reset_token(self) -> str:
+        return self.world.admin.post(f"/v1/admin/users/{self.passer_by.id}/password-reset", expect=200)["token"]
+
+    @functools.cached_property
+    def session(self) -> str:
+        """Another one of the owner's."""
+        return self.acting(self.owner).post("/v1/sessions", {})["sessionId"]
+
+    def has_session(self) -> bool:
+        wanted, sessions = self.session, self.acting(self.owner).get("/v1/sessions")["sessions"]
+        return wanted in [session["id"] for session in sessions]
+
+    def prefers(self) -> bool:
+        """What the owner prefers."""
+        return self.owner.get("/v1/me/preferences")["sharesReadMarkers"]
+
+    @functools.cached_property
+    def unusual_preference(self) -> str:
+        """The owner's, as it stands in an answer."""
+        self.owner.patch("/v1/me/preferences", {"sharesReadMarkers": False})
+        return '"sharesReadMarkers":false'
+
+    @functools.cached_property
+    def device(self) -> str:
+        """The owner's."""
+        device = new_id()
+        self.owner.put(f"/v1/devices/{device}", {"name": f"Phone {self.word}"})
+        return device
+
+    @functools.cached_property
+    def image(self) -> str:
+        """An upload of the owner's that nothing refers to."""
+        return self.owner.post("/v1/media", data=self.fresh_image())["id"]
+
+    @staticmethod
+    def fresh_image() -> bytes:
+        side = 8
+        return encoded("PNG", Image.frombytes("RGB", (side, side), os.urandom(3 * side * side)))
+
+    @functools.cached_property
+    def image_in_message(self) -> str:
+        self.owner.put(self.room.message(new_id()), {"attachments": [{"mediaId": self.image, "name": "tea.png"}]})
+        return self.image
+
+    @functools.cached_property
+    def image_of_deleted(self) -> str:
+        message = new_id()
+        self.owner.put(self.room.message(message), {"attachments": [{"mediaId": self.image, "name": "tea.png"}]})
+        self.owner.delete(self.room.message(message))
+        return self.image
+
+    @functools.cached_property
+    def image_to_be_sent(self) -> str:
+        attachments = {"attachments": [{"mediaId": self.image, "name": "tea.png"}]}
+        self.owner.put(f"{self.room.path}/scheduled-messages/{new_id()}", self.to_be_sent | attachments)
+        return self.image
+
+    def picture_of(self, path: str) -> str:
+        """The upload, made the picture of what stands at the path."""
+        if path not in self.pictures:
+            self.owner.patch(path, {"picture": self.image})
+            self.pictures.add(path)
+        return self.image

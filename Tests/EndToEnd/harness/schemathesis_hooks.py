@@ -1,0 +1,150 @@
+"""What Schemathesis has to know of this API beyond its contract: how a body of lines is written, what exists on the
+server that it asks, and which failures are none."""
+
+import functools
+import json
+import os
+import pathlib
+import zlib
+
+import schemathesis
+from schemathesis import GenerationMode
+from schemathesis.core.parameters import ParameterLocation
+
+from .contract import contract
+from .errors import documented_codes
+from .fuzzed_world import Stage, example
+
+# By what Schemathesis calls them.
+OPERATIONS = {f"{operation.method} {operation.path}": operation for operation in contract().operations}
+ACT_AS = "Hansard-Act-As"
+PLACES = ("before", "after", "around")
+LOGINS = ("email", "userId", "password", "idToken", "nonce")
+# What `q` may have at most.
+QUERY_BYTES = 256
+# One in so many requests keeps what makes the server refuse it before it looks at anything else.
+KEPT = 4
+
+
+@schemathesis.serializer("application/x-ndjson")
+def lines(context, value) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+@functools.cache
+def stage() -> Stage:
+    return Stage.of_environment()
+
+
+def operation_id(case) -> str:
+    return OPERATIONS[case.operation.label].id
+
+
+def is_service() -> bool:
+    return "HANSARD_FUZZED_AS_SERVICE" in os.environ
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs) -> None:
+    """Names what exists where the request names the contract's examples."""
+    stage().enter(operation_id(case))
+    if case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE:
+        clear_the_way(case)
+    for part in ("path_parameters", "query", "body"):
+        value = getattr(case, part)
+        if value and (put := stage().put(value)) != value:
+            setattr(case, part, put)
+
+
+def clear_the_way(case) -> None:
+    """Most requests are to come to what their operation does: a user's token acts for nobody else, and nobody can make
+    up a cursor."""
+    if not is_service() and is_to_go(case.headers.get(ACT_AS)):
+        del case.headers[ACT_AS]
+    query = case.query or {}
+    if is_to_go(query.get("cursor")):
+        del query["cursor"]
+    places = [name for name in PLACES if name in query]
+    if places and is_to_go("".join(str(query[name]) for name in places)):
+        for name in places[1:]:
+            del query[name]
+        query[places[0]] = example("messageId")
+
+
+def is_to_go(value: str | None) -> bool:
+    return value is not None and zlib.crc32(str(value).encode()) % KEPT != 0
+
+
+@schemathesis.hook
+def after_call(context, case, response) -> None:
+    """Counts: the tests hold that each operation succeeded."""
+    stage().answered(case.method, response.status_code)
+    with pathlib.Path(os.environ["HANSARD_FUZZED_TALLY"]).open("a") as tally:
+        tally.write(f"{operation_id(case)} {response.status_code}\n")
+
+
+@schemathesis.check
+def the_code_is_documented(context, response, case) -> None:
+    """Beyond the status, which Schemathesis looks at: `x-problems` lists the codes, and docs/errors.md their statuses."""
+    if response.status_code < 400:
+        return
+    problem, status = response.json(), response.status_code
+    code = problem["code"]
+    assert documented_codes().get(code) == status == problem["status"], f"{code} is not documented with {status}"
+    if code != "method_not_allowed":
+        listed = OPERATIONS[case.operation.label].spec["x-problems"].get(str(status), [])
+        assert code in listed, f"{operation_id(case)} is not documented to answer with {code}: {problem['detail']}"
+
+
+@schemathesis.hook
+def filter_failure(context, failure, case, response) -> bool:
+    """Drops what a schema cannot tell, and nothing else."""
+    if "positive_data_acceptance" in failure.checks:
+        code = response.json()["code"]
+        return not any(excuse(case, code) for excuse in EXCUSES)
+    if "negative_data_rejection" in failure.checks:
+        return not is_refused_by_line(case, response)
+    return True
+
+
+def is_unguessable(case, code: str) -> bool:
+    """A cursor of this very list can be had only from the list."""
+    return code == "invalid_cursor" and any(name in (case.query or {}) for name in ("cursor", *PLACES))
+
+
+def is_too_much_at_once(case, code: str) -> bool:
+    """OpenAPI has no way to say that parameters exclude each other."""
+    return code == "invalid_query" and sum(name in (case.query or {}) for name in PLACES) > 1
+
+
+def is_wordless(case, code: str) -> bool:
+    """What counts as a letter in all scripts no portable pattern says, nor how long a text is in bytes."""
+    if operation_id(case) != "search" or code != "invalid_query":
+        return False
+    words = case.query.get("q", "")
+    return not any(character.isalnum() for character in words) or len(words.encode()) > QUERY_BYTES
+
+
+def is_a_services(case, code: str) -> bool:
+    """A session is opened without any login by a service alone."""
+    if operation_id(case) != "createSession" or is_service():
+        return False
+    return code == "invalid_field" and all(case.body.get(name) is None for name in LOGINS)
+
+
+def is_nothing(case, code: str) -> bool:
+    """Where an answer has a null in the place of an ID, such as the device of a session that has none, Schemathesis makes
+    the next path of it: with the text None."""
+    return code == "invalid_id" and "None" in map(str, (case.path_parameters or {}).values())
+
+
+EXCUSES = (is_unguessable, is_too_much_at_once, is_wordless, is_a_services, is_nothing)
+
+
+def is_refused_by_line(case, response) -> bool:
+    """An ingest is answered line by line, and a bad line fails alone: with 200, and a result that says so."""
+    if operation_id(case) != "ingest" or response.status_code != 200:
+        return False
+    wrong = [place for place, part in case.meta.components.items() if part.mode is GenerationMode.NEGATIVE]
+    results = [json.loads(line) for line in response.content.decode().splitlines()]
+    return wrong == [ParameterLocation.BODY] and all(result["status"] >= 400 for result in results)

@@ -1,0 +1,180 @@
+"""Schemathesis against the real server: requests made from docs/openapi.yaml, right and wrong ones, with all its checks."""
+
+import collections
+import concurrent.futures
+import contextlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+from harness.client import Api, new_id
+from harness.contract import Operation, contract
+from harness.fuzzed_world import EMAIL, MEANINGS, PASSWORD, body_example
+from harness.people import World
+from harness.places import DOCS
+from harness.server import UNLIMITED, Server
+
+HERE = pathlib.Path(__file__).parent
+SECONDS = 1200
+EXAMPLES_AN_OPERATION = 20
+SEED = int(os.environ.get("HANSARD_FUZZ_SEED", "1"))
+# What a request that fits its schema may be answered with. 410, 416 and 422 are rules that no schema can tell: a time that
+# has passed, a text too long in bytes, an invite that is used up, a range beyond a file's end. What else is none of the
+# server's fault stands in harness/schemathesis_hooks.py.
+FITTING = ["2xx", "304", "401", "403", "404", "409", "410", "416", "422", "429"]
+# How many of the IDs in the requests are of something that exists.
+KNOWN_SHARE = 0.8
+# A run as a user is made with one session, which these would end: the run as a service calls them.
+ENDING_THE_SESSION = ["endSession", "endSessions"]
+# What no request of either run can bring about, and the tests that do it instead: it takes an ID token that a provider has
+# signed.
+ELSEWHERE = {"linkIdentity": "test_social_login.py", "unlinkIdentity": "test_social_login.py"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run has come to."""
+
+    done: subprocess.CompletedProcess
+    # How often each operation was answered with each status.
+    answers: collections.Counter
+
+    @property
+    def succeeded(self) -> set[str]:
+        return {operation for operation, status in self.answers if 200 <= status < 300}
+
+    def check(self) -> None:
+        output = f"{self.done.stdout[-12_000:]}\n{self.done.stderr[-2_000:]}"
+        assert self.done.returncode == 0, f"schemathesis found something:\n{output}"
+        assert re.search(r"\b(\d{4,}) generated, \1 passed", self.done.stdout), output
+
+
+def body_schema(operation: Operation) -> dict:
+    content = operation.spec.get("requestBody", {}).get("content", {}).get("application/json")
+    return contract().resolve(content["schema"]) if content else {}
+
+
+def known(operation: Operation) -> dict[str, str]:
+    """The parameters, and the fields that it needs, in which the operation's examples name something."""
+    parameters = [contract().resolve(parameter) for parameter in operation.spec.get("parameters", [])]
+    needed = [each for each in parameters if each.get("required") and "example" in each]
+    named = {f"{each['in']}.{each['name']}": each["example"] for each in needed}
+    example = body_example(operation)
+    fields = body_schema(operation).get("required", [])
+    return named | {f"body.{name}": example[name] for name in fields if example.get(name) in MEANINGS}
+
+
+def settings(folder: pathlib.Path) -> pathlib.Path:
+    """Schemathesis' own configuration: the statuses above, and what the examples name in most requests."""
+    lines = ["[checks.positive_data_acceptance]", f"expected-statuses = {json.dumps(FITTING)}", "[dictionaries]"]
+    values = sorted({value for operation in contract().operations for value in known(operation).values()})
+    for number, value in enumerate(values):
+        lines.append(f"known{number} = {{ values = [{json.dumps(value, ensure_ascii=False)}] }}")
+    for operation in filter(known, contract().operations):
+        lines += ["[[operations]]", f'include-name = "{operation.method} {operation.path}"']
+        lines += [
+            f'parameters."{name}" = {{ dictionary = "known{values.index(value)}", probability = {KNOWN_SHARE} }}'
+            for name, value in known(operation).items()
+        ]
+    path = folder / "schemathesis.toml"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def schemathesis(document: pathlib.Path, server: Server, folder: pathlib.Path, environment: dict[str, str],
+                 *options: str) -> subprocess.CompletedProcess:
+    command = [
+        str(pathlib.Path(sys.executable).parent / "st"), "--config-file", str(settings(folder)), "run", str(document),
+        "--url", server.url, "--checks", "all", "--max-examples", str(EXAMPLES_AN_OPERATION), "--seed", str(SEED),
+        "--suppress-health-check", "all", "--no-color", "--generation-database", "none", *options,
+    ]
+    hooks = {"SCHEMATHESIS_HOOKS": "harness.schemathesis_hooks", "PYTHONPATH": str(HERE)}
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS,
+                          env=os.environ | hooks | environment)
+
+
+def fuzz(caller: Api, folder: pathlib.Path, headers: dict[str, str], *options: str,
+         document: pathlib.Path = DOCS / "openapi.yaml", phases: str = "examples,coverage,fuzzing,stateful") -> Run:
+    tally = folder / "tally"
+    environment = {
+        "HANSARD_FUZZED_URL": caller.server.url, "HANSARD_FUZZED_TOKEN": caller.server.token,
+        "HANSARD_FUZZED_CALLER": caller.act_as, "HANSARD_FUZZED_TALLY": str(tally),
+    }
+    if "Hansard-Act-As" in headers:
+        environment["HANSARD_FUZZED_AS_SERVICE"] = "1"
+    sent = [part for name, value in headers.items() for part in ("--header", f"{name}: {value}")]
+    done = schemathesis(document, caller.server, folder, environment, "--phases", phases, *sent, *options)
+    answers = (line.split() for line in tally.read_text().splitlines()) if tally.exists() else ()
+    return Run(done, collections.Counter((operation, int(status)) for operation, status in answers))
+
+
+@contextlib.contextmanager
+def caller(folder: pathlib.Path):
+    """Who logs in as the examples do, on a server of its own: without limits, for a wrong password a thousand times is
+    what is wanted here."""
+    server = Server(folder / "data", environment=UNLIMITED | {"HANSARD_LOGINS_SLOWED": "false"}).start()
+    try:
+        world = World(server)
+        body = {"id": new_id(), "email": EMAIL, "password": PASSWORD, "nickname": "Anna"}
+        yield world.acting_as(world.nobody.post("/v1/accounts", body)["id"])
+    finally:
+        server.end()
+
+
+def token_of(caller: Api) -> dict[str, str]:
+    return {"Authorization": f"Bearer {caller.post('/v1/sessions', {})['accessToken']}"}
+
+
+def run_as_user(folder: pathlib.Path) -> Run:
+    without = [part for id in ENDING_THE_SESSION for part in ("--exclude-operation-id", id)]
+    with caller(folder) as user:
+        return fuzz(user, folder, token_of(user), *without)
+
+
+def run_as_service(folder: pathlib.Path) -> Run:
+    with caller(folder) as service:
+        headers = {"Authorization": f"Bearer {service.token}", "Hansard-Act-As": service.act_as}
+        return fuzz(service, folder, headers)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Both at once: they mostly wait, for the disk and for each other's answers."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        started = {run: pool.submit(run, tmp_path_factory.mktemp(run.__name__)) for run in (run_as_user, run_as_service)}
+        return {run: future.result() for run, future in started.items()}
+
+
+def test_what_a_user_can_send(runs):
+    runs[run_as_user].check()
+
+
+def test_what_a_service_can_send(runs):
+    """In the name of a user: the routes for services alone are reached too."""
+    runs[run_as_service].check()
+
+
+def test_every_operation_succeeded_in_one_of_the_runs(runs):
+    """A contract of which everything is answered with 404 holds, too."""
+    every = {operation.id for operation in contract().operations}
+    assert every - set().union(*(run.succeeded for run in runs.values())) == set(ELSEWHERE)
+    for file in ELSEWHERE.values():
+        assert (HERE / file).exists()
+
+
+def test_a_contract_that_does_not_hold_is_found(tmp_path):
+    """The same run against a contract that promises another answer: it has to fail."""
+    right, wrong = "unreadCount, mentionCount, threadUnreadCount, position]", "surprise]"
+    document = (DOCS / "openapi.yaml").read_text()
+    assert right in document
+    (tmp_path / "openapi.yaml").write_text(document.replace(right, wrong))
+    with caller(tmp_path) as user:
+        run = fuzz(user, tmp_path, token_of(user), "--include-path", "/v1/badge", document=tmp_path / "openapi.yaml",
+                   phases="coverage")
+    assert run.done.returncode == 1 and "surprise" in run.done.stdout, run.done.stdout[-2_000:]

@@ -1,0 +1,122 @@
+"""Custom events: an app's own facts among the messages; and files, as far as a message names them."""
+
+import json
+
+import pytest
+
+from harness.client import new_id
+
+TYPE_BYTES = 128
+BODY_BYTES = 64 * 1024
+ATTACHMENTS = 10
+NAME_BYTES = 256
+
+VALUES = [
+    {"order": 17, "lines": [{"sku": "tea", "count": 2}], "paid": True, "note": None}, [], {}, "text", 0, -1, 1.5, True, None,
+    9007199254740993, 12345678901234567890, 0.1, "한글 👍 \" \\ \u2028", {"b": 1, "a": {"d": [1, [2, [3]]], "c": ""}},
+    1e300, [None, None], {"": ""}, "\u0000",
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: ascii(value)[:30])
+def test_any_json_comes_back(anna, ben, room, value):
+    id = new_id()
+    sent = anna.put(room.message(id), {"type": "app.event", "data": value})
+    assert (sent["type"], sent["data"], sent["text"]) == ("app.event", value, "")
+    assert ben.get(room.message(id)) == sent
+    assert ben.get(f"{room.path}/messages")["messages"] == [sent]
+    assert ben.see(room)["lastMessage"] == sent
+
+
+def test_a_custom_event_is_a_message(world, anna, ben, room):
+    anna.send(room, "before")
+    shipped = anna.put(room.message(new_id()), {"type": "order.shipped", "data": {"order": 17}, "text": "Your order is on its way"})
+    ben.put(room.message(new_id()), {"type": "ping"})
+    kinds = [(message.get("type"), message["text"]) for message in anna.get(f"{room.path}/messages")["messages"]]
+    assert kinds == [(None, "before"), ("order.shipped", "Your order is on its way"), ("ping", "")]
+    assert ben.unread(room) == 0 and anna.unread(room) == 1
+    edited = anna.patch(room.message(shipped["id"]), {"text": "Shipped"})
+    assert (edited["type"], edited["data"], edited["text"]) == ("order.shipped", {"order": 17}, "Shipped")
+    assert anna.get(room.message(shipped["id"])) == edited
+    deleted = anna.delete(room.message(shipped["id"]))
+    assert "type" not in deleted and "data" not in deleted and deleted["text"] == ""
+
+
+def test_a_retry_may_write_its_json_in_another_way(world, anna, room):
+    id = new_id()
+    sent = anna.put(room.message(id), data=b'{"type":"a","data":{"x":1,"y":[1.50, "\\u0041"]}}')
+    head = world.head
+    again = anna.put(room.message(id), data=b'{ "data": {"y": [1.5,"A"], "x": 1 }, "type": "a", "text": "" }', expect=200)
+    assert again == sent and world.head == head
+    for other in ({"type": "a", "data": {"x": 2}}, {"type": "b", "data": {"x": 1, "y": [1.5, "A"]}}, {"text": "a"}):
+        anna.refused("id_in_use", "PUT", room.message(id), other)
+
+
+def test_something_must_be_said(anna, room):
+    anna.refused("invalid_field", "PUT", room.message(new_id()), {})
+    anna.refused("invalid_field", "PUT", room.message(new_id()), {"data": {}})
+    anna.refused("invalid_field", "PUT", room.message(new_id()), {"text": "x", "data": {}})
+    anna.refused("empty_text", "PUT", room.message(new_id()), {"text": "", "mentions": {"everyone": True}})
+    anna.refused("custom_type_malformed", "PUT", room.message(new_id()), {"type": ""})
+    anna.refused("custom_type_malformed", "PUT", room.message(new_id()), {"type": "a\u0007"})
+    anna.refused("unknown_field", "PUT", room.message(new_id()), {"text": "x", "body": {}})
+
+
+@pytest.mark.parametrize("size", [TYPE_BYTES - 1, TYPE_BYTES, TYPE_BYTES + 1])
+def test_length_of_a_type(anna, room, size):
+    path, body = room.message(new_id()), {"type": "길" * (size // 3) + "x" * (size % 3)}
+    anna.refused("custom_type_malformed", "PUT", path, body) if size > TYPE_BYTES else anna.put(path, body)
+
+
+@pytest.mark.parametrize("size", [BODY_BYTES - 1, BODY_BYTES, BODY_BYTES + 1])
+def test_length_of_a_body(anna, room, size):
+    path, value = room.message(new_id()), "b" * (size - 2)
+    assert len(json.dumps(value)) == size
+    body = {"type": "a", "data": value}
+    anna.refused("custom_body_too_long", "PUT", path, body) if size > BODY_BYTES else anna.put(path, body)
+
+
+def test_a_file_that_nobody_uploaded(anna, ben, room):
+    path = room.message(new_id())
+    anna.refused("media_not_found", "PUT", path, {"attachments": [{"mediaId": new_id()}]})
+    anna.refused("media_not_found", "PUT", path, {"text": "look", "attachments": [{"mediaId": new_id(), "name": "a.png"}]})
+    anna.refused("unknown_field", "PUT", path, {"attachments": [{"mediaId": new_id(), "size": 1}]})
+    anna.refused("invalid_field", "PUT", path, {"attachments": [{"name": "a.png"}]})
+    many = [{"mediaId": new_id()} for _ in range(ATTACHMENTS + 1)]
+    anna.refused("too_many_attachments", "PUT", path, {"attachments": many})
+    named = {"attachments": [{"mediaId": new_id(), "name": "n" * (NAME_BYTES + 1)}]}
+    anna.refused("attachment_name_too_long", "PUT", path, named)
+    assert ben.texts(room) == []
+
+
+def test_in_bulk(world, anna, ben, room):
+    root, custom, answer = new_id(), new_id(), new_id()
+    lines = [
+        {"op": "message.send", "roomId": room.id, "id": root, "text": "root", "mentions": {"everyone": True}},
+        {"op": "message.send", "roomId": room.id, "id": custom, "type": "a", "data": [1]},
+        {"op": "message.send", "roomId": room.id, "id": answer, "text": "yes", "threadId": root, "replyTo": root},
+        {"op": "message.edit", "roomId": room.id, "id": root, "text": "Ben", "mentions": {"users": [ben.id]}},
+        {"op": "reaction.add", "roomId": room.id, "messageId": root, "emoji": "👍"},
+        {"op": "reaction.add", "roomId": room.id, "messageId": custom, "emoji": "👎"},
+        {"op": "reaction.remove", "roomId": room.id, "messageId": custom, "emoji": "👎"},
+        {"op": "message.pin", "roomId": room.id, "messageId": root},
+        {"op": "message.pin", "roomId": room.id, "messageId": answer},
+        {"op": "message.unpin", "roomId": room.id, "messageId": answer},
+    ]
+    bad = [
+        {"op": "message.send", "roomId": room.id, "id": new_id()},
+        {"op": "message.send", "roomId": room.id, "id": new_id(), "text": "x", "emoji": "x"},
+        {"op": "message.send", "roomId": room.id, "id": new_id(), "attachments": [{"mediaId": new_id()}]},
+        {"op": "reaction.add", "roomId": room.id, "messageId": root, "emoji": "ok"},
+    ]
+    results = anna.ingest(lines + bad)
+    assert [result["status"] for result in results] == [201] * len(lines) + [400, 400, 404, 422]
+    assert [result.get("code") for result in results[len(lines):]] == [
+        "invalid_field", "unknown_field", "media_not_found", "emoji_malformed",
+    ]
+    shown = ben.get(room.message(root))
+    assert shown["mentions"] == {"users": [ben.id], "everyone": False} and shown["pinned"] is True
+    assert shown["reactions"] == [{"emoji": "👍", "count": 1, "me": False}] and shown["thread"]["replyCount"] == 1
+    assert ben.get(room.message(custom))["data"] == [1] and "reactions" not in ben.get(room.message(custom))
+    assert ben.get(room.message(answer))["replyTo"] == root and "pinned" not in ben.get(room.message(answer))
+    assert [result["status"] for result in anna.ingest(lines[:3])] == [200, 200, 200]

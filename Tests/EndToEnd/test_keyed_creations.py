@@ -1,0 +1,55 @@
+"""What is created under an Idempotency-Key and without an ID is created once."""
+
+import pytest
+
+from harness.client import new_id
+
+
+@pytest.fixture
+def places(anna):
+    """For each creation: where, with what, with what else under the same key, and what a second such thing would show in."""
+    room, workspace = anna.room("Tea"), anna.workspace("Office")
+    return {
+        "room": ("/v1/rooms", {"name": "Kettle"}, {"name": "Other"}),
+        "workspace": ("/v1/workspaces", {"name": "Kettle"}, {"name": "Other"}),
+        "invite": (f"{room.path}/invites", {"maxUses": 3}, {"maxUses": 4}),
+        "workspace invite": (f"{workspace.path}/invites", {"maxUses": 3}, {"maxUses": 4}),
+    }
+
+
+CREATIONS = ["room", "workspace", "invite", "workspace invite"]
+
+
+@pytest.mark.parametrize("what", CREATIONS)
+def test_a_retry_under_the_key_is_the_same_creation(anna, places, what):
+    path, body, other = places[what]
+    key = new_id()
+    made = anna.post(path, body, key=key)
+    head = anna.server.head()
+    assert anna.post(path, body, key=key, expect=200) == made
+    assert anna.server.head() == head, "the retry has written"
+    anna.refused("idempotency_key_reused", "POST", path, other, key=key)
+    assert anna.post(path, body, key=new_id())["id"] != made["id"]
+    assert anna.post(path, body)["id"] != made["id"]
+    given = new_id()
+    assert anna.post(path, body | {"id": given}, key=key)["id"] == given, "an ID goes before the key"
+    anna.refused("invalid_idempotency_key", "POST", path, body, key="tea")
+
+
+def test_a_key_is_its_callers_own_and_each_kinds(world, anna, ben, places):
+    key = new_id()
+    ids = {anna.post(path, body, key=key)["id"] for path, body, _ in places.values()}
+    assert len(ids) == len(places)
+    path, body, _ = places["room"]
+    assert ben.post(path, body, key=key)["id"] not in ids
+    assert world.admin.post(path, body, key=key)["id"] not in ids
+    again = world.acting_as(anna.id).post(path, body, key=key, expect=200)
+    assert again["id"] in ids, "a service in her name repeats what she asked for"
+
+
+def test_the_retry_is_known_after_a_restart(own_world):
+    anna, key = own_world.user("Anna"), new_id()
+    made = anna.post("/v1/rooms", {"name": "Kettle"}, key=key)
+    own_world.server.restart()
+    assert anna.post("/v1/rooms", {"name": "Kettle"}, key=key, expect=200)["id"] == made["id"]
+    assert len(anna.get("/v1/rooms")["rooms"]) == 1

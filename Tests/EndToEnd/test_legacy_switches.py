@@ -1,0 +1,85 @@
+"""The status numbers and end cursors that older apps expect."""
+
+import shutil
+import time
+
+import pytest
+
+from harness.client import Api
+from harness.config import configured, write
+from harness.people import World
+from harness.server import Server
+
+
+def answered(api: Api, method: str, path: str, body=None) -> tuple[int, dict]:
+    """Without the check of the contract, which has the usual numbers."""
+    import json
+
+    headers = {"Authorization": f"Bearer {api.token}"} if api.token else {}
+    data = None if body is None else json.dumps(body)
+    response = api.http.request(
+        method, api.server.url + path, data=data, headers=headers | {"Content-Type": "application/json"}, timeout=20
+    )
+    return response.status_code, response.json()
+
+
+@pytest.mark.parametrize(("is_on", "status"), [(True, 419), (False, 401)])
+def test_an_expired_access_token(tmp_path, is_on, status):
+    with configured(tmp_path, {"legacyStatus": is_on, "accessTokenLifetime": 1}) as world:
+        anna = world.user("Anna")
+        time.sleep(2.1)
+        for method, path, body in (("GET", "/v1/me", None), ("GET", "/v1/rooms", None), ("POST", "/v1/rooms", {"name": "x"})):
+            found, problem = answered(anna, method, path, body)
+            assert (found, problem["status"], problem["code"]) == (status, status, "access_token_expired")
+        # Any other 401 stays what it is.
+        found, problem = answered(Api(world.server, "nonsense"), "GET", "/v1/me")
+        assert (found, problem["code"]) == (401, "access_token_invalid")
+
+
+@pytest.mark.parametrize(("is_on", "status"), [(True, 418), (False, 401)])
+def test_an_expired_refresh_token(tmp_path, is_on, status):
+    with configured(tmp_path, {"legacyStatus": is_on, "refreshTokenLifetime": 1}) as world:
+        anna = world.user("Anna")
+        time.sleep(1.2)
+        body = {"refreshToken": anna.tokens["refreshToken"]}
+        found, problem = answered(world.nobody, "POST", "/v1/sessions/refresh", body)
+        assert (found, problem["status"], problem["code"]) == (status, status, "refresh_token_expired")
+        found, problem = answered(world.nobody, "POST", "/v1/sessions/refresh", {"refreshToken": "x"})
+        assert (found, problem["code"]) == (401, "refresh_token_invalid")
+
+
+def test_a_refresh_token_from_before_a_backup_was_put_back(tmp_path):
+    flags = ("--config", write(tmp_path, {"legacyStatus": True}))
+    server = Server(tmp_path / "data", *flags).start()
+    World(server).user("Earlier")
+    server.stop()
+    shutil.copytree(server.data, tmp_path / "backup")
+    server.start()
+    later = World(server).user("Later")
+    server.stop()
+    restored = Server(tmp_path / "backup", *flags).start()
+    try:
+        body = {"refreshToken": later.tokens["refreshToken"]}
+        assert answered(Api(restored), "POST", "/v1/sessions/refresh", body)[0] == 418
+    finally:
+        restored.end()
+
+
+@pytest.mark.parametrize(("setting", "end"), [({}, None), ({"endCursor": ""}, ""), ({"endCursor": "0"}, "0")])
+def test_the_end_of_every_list(tmp_path, setting, end):
+    with configured(tmp_path, setting) as world:
+        anna = world.user("Anna")
+        room = anna.room("Tea")
+        for number in range(3):
+            anna.send(room, f"message {number}")
+        ends = [
+            ("/v1/rooms", ["nextCursor"]), (f"{room.path}/members", ["nextCursor"]),
+            (f"{room.path}/messages", ["nextCursor", "previousCursor"]),
+        ]
+        for path, fields in ends:
+            page = answered(anna, "GET", path)[1]
+            assert [page[field] for field in fields] == [end] * len(fields), path
+        page = answered(anna, "GET", f"{room.path}/messages?limit=1")[1]
+        assert page["nextCursor"] not in (None, "", "0")
+        # Only cursors: what else is absent stays null.
+        assert page["messages"][0]["editedAt"] is None

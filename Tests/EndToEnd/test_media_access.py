@@ -1,0 +1,181 @@
+"""Whoever sees what holds a file sees the file, and nobody else; and what holds it keeps it."""
+
+import os
+import time
+
+import pytest
+
+from harness import times
+from harness.client import new_id
+from harness.people import Room, World
+from harness.server import Server
+
+COLLECTED_AFTER_SECONDS = 1
+ROUNDS_SECONDS = 4
+
+
+def upload(person, content: bytes) -> str:
+    response = person.request("POST", "/v1/media", data=content)
+    assert response.status_code in (200, 201), response.text[:600]
+    return response.json()["id"]
+
+
+def fresh() -> bytes:
+    return f"leaves {new_id()}".encode()
+
+
+def post(person, room: Room, *media: str, message: str | None = None, expect: int = 201) -> str:
+    message = message or new_id()
+    person.put(room.message(message), {"attachments": [{"mediaId": one, "name": "leaves.txt"} for one in media]},
+               expect=expect)
+    return message
+
+
+def sees(person, media: str) -> bool:
+    response = person.request("GET", f"/v1/media/{media}")
+    assert response.status_code in (200, 404)
+    return response.status_code == 200
+
+
+@pytest.fixture
+def carol(world):
+    return world.user("Carol")
+
+
+def test_the_members_of_a_room_see_it_until_they_leave_or_it_is_deleted(world, anna, ben, carol, room):
+    media = upload(anna, fresh())
+    assert not sees(ben, media)
+    message = post(anna, room, media)
+    assert sees(ben, media) and not sees(carol, media)
+    shown = ben.get(room.message(message))["attachments"]
+    assert [(one["mediaId"], one["name"]) for one in shown] == [(media, "leaves.txt")]
+    anna.put(f"{room.path}/members/{carol.id}")
+    assert sees(carol, media)
+    carol.post(f"{room.path}/leave")
+    assert not sees(carol, media)
+    anna.delete(room.message(message))
+    assert sees(anna, media) and not sees(ben, media)
+
+
+def test_what_one_sees_one_may_send_on(world, anna, ben, carol, room):
+    media = upload(anna, fresh())
+    post(anna, room, media)
+    other = ben.room("Coffee", carol)
+    post(ben, other, media)
+    assert sees(carol, media)
+    carol.refused("media_not_found", "GET", f"/v1/media/{upload(anna, fresh())}")
+
+
+def test_what_one_does_not_see_one_cannot_send(anna, ben, room):
+    for media in (upload(anna, fresh()), new_id()):
+        ben.refused("media_not_found", "PUT", room.message(new_id()), {"attachments": [{"mediaId": media}]})
+    ben.refused("media_not_found", "PATCH", "/v1/me", {"picture": upload(anna, fresh())})
+
+
+def test_everybody_sees_a_users_picture(anna, ben):
+    media = upload(anna, fresh())
+    anna.patch("/v1/me", {"picture": media})
+    assert sees(ben, media)
+    anna.patch("/v1/me", {"picture": None})
+    assert not sees(ben, media) and sees(anna, media)
+
+
+def test_the_members_of_a_room_see_its_picture(anna, ben, carol, room):
+    media = upload(anna, fresh())
+    anna.patch(room.path, {"picture": media})
+    assert sees(ben, media) and not sees(carol, media)
+    anna.refused("media_not_found", "PATCH", room.path, {"picture": new_id()})
+
+
+def test_a_deleted_room_shows_nothing(anna, ben, room):
+    media = upload(anna, fresh())
+    post(anna, room, media)
+    assert sees(ben, media)
+    anna.delete(room.path)
+    assert not sees(ben, media)
+
+
+@pytest.fixture
+def collecting(tmp_path):
+    """Uploads are collected after a second."""
+    os.environ["HANSARD_MEDIA_UNREFERENCED_AGE"] = str(COLLECTED_AFTER_SECONDS)
+    try:
+        server = Server(tmp_path / "data").start()
+        yield server
+        server.end()
+    finally:
+        del os.environ["HANSARD_MEDIA_UNREFERENCED_AGE"]
+
+
+def files(server: Server) -> int:
+    return sum(path.is_file() for path in (server.data / "media").glob("??/*"))
+
+
+def test_what_is_held_is_not_collected_and_goes_with_what_held_it(collecting):
+    world = World(collecting)
+    anna, ben = world.users("Anna", "Ben")
+    room = anna.room("Tea", ben)
+    content, picture = fresh(), fresh()
+    media = upload(anna, content)
+    message = post(anna, room, media)
+    anna.patch("/v1/me", {"picture": upload(anna, picture)})
+    dropped = upload(anna, fresh())
+    deadline = time.monotonic() + 30
+    while sees(anna, dropped):
+        assert time.monotonic() < deadline, "nothing was collected"
+        time.sleep(0.2)
+    time.sleep(ROUNDS_SECONDS)
+    assert files(collecting) == 2 and sees(ben, media)
+    anna.delete(room.message(message))
+    anna.patch("/v1/me", {"picture": None})
+    while files(collecting) > 0:
+        assert time.monotonic() < deadline + 60, "what nothing holds any more was not collected"
+        time.sleep(0.2)
+    anna.refused("media_not_found", "PUT", room.message(new_id()), {"attachments": [{"mediaId": media}]})
+    # A repeat is answered as the first time, whatever became of its file.
+    other = anna.room("Coffee")
+    again = upload(anna, content)
+    assert again == media
+    sent = post(anna, other, media)
+    post(anna, other, media, message=sent, expect=200)
+    assert sees(anna, media)
+
+
+def test_a_repeat_says_what_the_first_time_said(world, anna, ben, room):
+    theirs, other = upload(anna, fresh()), ben.room("Other")
+    post(anna, room, theirs)
+    body = {"text": "look", "attachments": [{"mediaId": theirs, "name": "a.txt"}]}
+    sent, deleted, waiting = new_id(), new_id(), new_id()
+    first = ben.put(room.message(sent), body)
+    gone = ben.put(room.message(deleted), body)
+    plan = body | {"sendAt": times.later(hours=1)}
+    planned = ben.put(f"{other.path}/scheduled-messages/{waiting}", plan)
+    assert first["attachments"][0]["size"] > 0 and planned["attachments"] == first["attachments"]
+    ben.delete(room.message(deleted))
+    assert ben.put(room.message(deleted), body, expect=200) == gone
+    ben.delete(f"{other.path}/scheduled-messages/{waiting}")
+    ben.post(f"{room.path}/leave")
+    assert not sees(ben, theirs)
+    service = world.acting_as(ben.id)
+    assert service.put(room.message(sent), body, expect=200) == first
+    assert service.put(room.message(deleted), body, expect=200) == gone
+    assert ben.put(f"{other.path}/scheduled-messages/{waiting}", plan, expect=200) == planned
+    # To say so in another message is refused: he does not see the file.
+    ben.refused("media_not_found", "PUT", other.message(new_id()), body)
+
+
+def test_a_quota_counts_bytes(tmp_path):
+    os.environ["HANSARD_QUOTAS_MEDIA_BYTES_PER_DAY"] = "100"
+    try:
+        server = Server(tmp_path / "data").start()
+        try:
+            anna = World(server).user("Anna")
+            upload(anna, b"x" * 60)
+            upload(anna, b"x" * 60)
+            anna.refused("quota_exceeded", "POST", "/v1/media", data=b"y" * 41)
+            upload(anna, b"y" * 40)
+            anna.refused("quota_exceeded", "POST", "/v1/media", data=b"z")
+        finally:
+            server.end()
+    finally:
+        del os.environ["HANSARD_QUOTAS_MEDIA_BYTES_PER_DAY"]

@@ -1,0 +1,206 @@
+"""Changing and resetting passwords, and the e-mail address that goes with one."""
+
+import concurrent.futures
+import time
+
+import pytest
+
+from harness.client import Api, new_id
+from harness.people import PASSWORD, World
+
+OTHER = "another kettle on the hob"
+THIRD = "a third kettle on the hob"
+
+
+def change(person, current: str = PASSWORD, new: str = OTHER, expect: int = 201, **options) -> dict:
+    body = {"currentPassword": current, "newPassword": new}
+    return person.put("/v1/me/password", body, expect=expect, **options)
+
+
+def log_in(world: World, person, password: str) -> dict:
+    return world.nobody.post("/v1/sessions", {"email": person.email, "password": password})
+
+
+def reset_token(world: World, person) -> str:
+    answer = world.admin.post(f"/v1/admin/users/{person.id}/password-reset", expect=200)
+    assert answer["userId"] == person.id
+    return answer["token"]
+
+
+def test_a_changed_password_ends_the_other_sessions(world):
+    anna = world.account()
+    other = world.login(anna.email)
+    changed = change(anna)
+    assert changed["position"] == world.head - 1, "the sessions end in the same command"
+    anna.get("/v1/me")
+    Api(world.server, other["accessToken"]).refused("session_ended", "GET", "/v1/me")
+    world.nobody.refused("session_ended", "POST", "/v1/sessions/refresh", {"refreshToken": other["refreshToken"]})
+    world.nobody.refused("credentials_rejected", "POST", "/v1/sessions", {"email": anna.email, "password": PASSWORD})
+    log_in(world, anna, OTHER)
+
+
+def test_it_is_known_again_by_its_key_and_without_one(world):
+    anna, key = world.account(), new_id()
+    first = change(anna, key=key)
+    later = log_in(world, anna, OTHER)
+    head = world.head
+    for options in ({"key": key}, {}, {"key": new_id()}):
+        assert change(anna, expect=200, **options)["position"] == first["position"]
+    assert world.head == head
+    Api(world.server, later["accessToken"]).get("/v1/me")
+    # Once the new password is another, who sends the old request knows neither.
+    change(anna, OTHER, THIRD)
+    anna.refused("password_wrong", "PUT", "/v1/me/password", {"currentPassword": PASSWORD, "newPassword": OTHER}, key=key)
+
+
+def test_the_current_password_is_needed(world, anna):
+    person = world.account()
+    head = world.head
+    for current in ("wrong password", "x" * 2000, ""):
+        person.refused("password_wrong", "PUT", "/v1/me/password", {"currentPassword": current, "newPassword": OTHER})
+    anna.refused("password_wrong", "PUT", "/v1/me/password", {"currentPassword": PASSWORD, "newPassword": OTHER})
+    assert world.head == head
+
+
+def test_the_new_password_has_the_form_of_a_password(world):
+    person = world.account()
+    for new, code in (("x" * 7, "password_too_short"), ("x" * 1025, "password_too_long")):
+        body = {"currentPassword": PASSWORD, "newPassword": new}
+        person.refused(code, "PUT", "/v1/me/password", body)
+        body = {"token": reset_token(world, person), "newPassword": new}
+        world.nobody.refused(code, "POST", "/v1/password-resets", body)
+
+
+def test_of_two_changes_at_once_one_counts(world):
+    anna = world.account()
+    bodies = [{"currentPassword": PASSWORD, "newPassword": f"kettle number {number}"} for number in range(2)]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda body: anna.again().request("PUT", "/v1/me/password", body), bodies))
+    done = [body for body, answer in zip(bodies, answers) if answer.status_code == 201]
+    assert len(done) == 1
+    assert {answer.json()["code"] for answer in answers if answer.status_code != 201} == {"password_wrong"}
+    log_in(world, anna, done[0]["newPassword"])
+
+
+def test_a_reset_ends_every_session_and_its_token_is_used_up(world):
+    anna = world.account()
+    token = reset_token(world, anna)
+    body = {"token": token, "newPassword": OTHER}
+    done = world.nobody.post("/v1/password-resets", body)
+    assert done["id"] == anna.id
+    anna.refused("session_ended", "GET", "/v1/me")
+    log_in(world, anna, OTHER)
+    head = world.head
+    assert world.nobody.post("/v1/password-resets", body, expect=200)["position"] == done["position"]
+    assert world.head == head
+    world.nobody.refused("password_reset_used", "POST", "/v1/password-resets", body | {"newPassword": THIRD})
+    log_in(world, anna, OTHER)
+
+
+def test_a_changed_password_uses_a_reset_up(world):
+    anna = world.account()
+    token = reset_token(world, anna)
+    change(anna)
+    world.nobody.refused("password_reset_used", "POST", "/v1/password-resets", {"token": token, "newPassword": THIRD})
+
+
+def test_made_up_reset_tokens_are_refused(world):
+    good = reset_token(world, world.account())
+    for token in ("", "hsp_", "nonsense", good[:-1], good + "A", good[4:], "hsp_" + good[:3:-1]):
+        body = {"token": token, "newPassword": OTHER}
+        world.nobody.refused("password_reset_invalid", "POST", "/v1/password-resets", body)
+    world.nobody.post("/v1/password-resets", {"token": good, "newPassword": OTHER})
+
+
+def test_only_services_ask_for_resets(world, anna):
+    anna.refused("service_only", "POST", f"/v1/admin/users/{anna.id}/password-reset")
+    world.nobody.refused("access_token_missing", "POST", f"/v1/admin/users/{anna.id}/password-reset")
+    world.admin.refused("user_not_found", "POST", f"/v1/admin/users/{new_id()}/password-reset")
+
+
+def test_a_reset_gives_a_first_password(world):
+    """Who had none logs in by the user's ID then, or by an address that comes after."""
+    anna = world.user("Anna")
+    world.nobody.post("/v1/password-resets", {"token": reset_token(world, anna), "newPassword": OTHER})
+    tokens = world.nobody.post("/v1/sessions", {"userId": anna.id, "password": OTHER})
+    person = Api(world.server, tokens["accessToken"])
+    assert person.get("/v1/me")["hasPassword"] is True
+    email = f"{new_id()}@example.org"
+    person.patch("/v1/me", {"email": email, "currentPassword": OTHER})
+    world.nobody.post("/v1/sessions", {"email": email, "password": OTHER})
+
+
+def test_an_email_address_changes_with_the_password_alone(world):
+    anna, ben = world.account(), world.account("Ben")
+    email, key = f"Anna.{new_id()}@Example.org", new_id()
+    anna.refused("password_wrong", "PATCH", "/v1/me", {"email": email})
+    anna.refused("password_wrong", "PATCH", "/v1/me", {"email": email, "currentPassword": "wrong password"})
+    anna.refused("invalid_field", "PATCH", "/v1/me", {"email": email, "currentPassword": PASSWORD, "nickname": "A"})
+    anna.refused("invalid_field", "PATCH", "/v1/me", {"nickname": "A", "currentPassword": PASSWORD})
+    anna.refused("email_malformed", "PATCH", "/v1/me", {"email": "anna", "currentPassword": PASSWORD})
+    anna.refused("email_in_use", "PATCH", "/v1/me", {"email": ben.email.upper(), "currentPassword": PASSWORD})
+    changed = anna.patch("/v1/me", {"email": email, "currentPassword": PASSWORD}, key=key)
+    assert changed["email"] == email.lower()
+    again = anna.patch("/v1/me", {"email": email, "currentPassword": PASSWORD}, key=key, expect=200)
+    assert again["position"] == changed["position"]
+    # The old address is free, and the new one is not.
+    world.nobody.refused("credentials_rejected", "POST", "/v1/sessions", {"email": anna.email, "password": PASSWORD})
+    assert world.login(email)["user"]["id"] == anna.id
+    ben.patch("/v1/me", {"email": anna.email, "currentPassword": PASSWORD})
+    ben.refused("email_in_use", "PATCH", "/v1/me", {"email": email, "currentPassword": PASSWORD})
+
+
+def test_without_a_password_there_is_no_address(world, anna):
+    email = f"{new_id()}@example.org"
+    anna.refused("password_missing", "PATCH", "/v1/me", {"email": email, "currentPassword": PASSWORD})
+    world.acting_as(anna.id).refused("password_missing", "PATCH", "/v1/me", {"email": email})
+    person = world.account()
+    assert world.acting_as(person.id).patch("/v1/me", {"email": email})["email"] == email
+
+
+def test_passwords_and_addresses_survive_a_restart(own_server):
+    world = World(own_server)
+    anna = world.account()
+    token = reset_token(world, anna)
+    email = f"{new_id()}@example.org"
+    anna.patch("/v1/me", {"email": email, "currentPassword": PASSWORD})
+    world.nobody.post("/v1/password-resets", {"token": token, "newPassword": OTHER})
+    own_server.restart()
+    world.nobody.post("/v1/sessions", {"email": email, "password": OTHER})
+    world.nobody.post("/v1/password-resets", {"token": token, "newPassword": OTHER}, expect=200)
+    anna.refused("session_ended", "GET", "/v1/me")
+    world.account("Ben")
+    body = {"id": new_id(), "nickname": "Cara", "email": email, "password": PASSWORD}
+    world.nobody.refused("email_in_use", "POST", "/v1/accounts", body)
+    # The address before it is free for someone else.
+    world.nobody.post("/v1/accounts", body | {"email": anna.email})
+
+
+@pytest.mark.parametrize("others", [0, 2])
+def test_sessions_end_many_at_once(world, anna, others):
+    sessions = [world.acting_as(anna.id).post("/v1/sessions", {}) for _ in range(others)]
+    key = new_id()
+    ended = anna.delete("/v1/sessions", key=key)
+    assert [session["id"] for session in ended["sessions"]] == [anna.tokens["sessionId"]]
+    for tokens in sessions:
+        Api(world.server, tokens["accessToken"]).refused("session_ended", "GET", "/v1/me")
+    # A late retry does not end what was started since.
+    later = world.acting_as(anna.id).post("/v1/sessions", {})
+    assert anna.delete("/v1/sessions", key=key, expect=200)["position"] == ended["position"]
+    Api(world.server, later["accessToken"]).get("/v1/me")
+    anna.refused("idempotency_key_reused", "DELETE", "/v1/sessions?all", key=key)
+    anna.refused("invalid_query", "DELETE", "/v1/sessions?all=no")
+    anna.delete("/v1/sessions?all")
+    anna.refused("session_ended", "GET", "/v1/me")
+    Api(world.server, later["accessToken"]).refused("session_ended", "GET", "/v1/me")
+
+
+def test_a_refresh_token_that_is_not_used_ages(tmp_path):
+    from harness.config import configured
+
+    with configured(tmp_path, {"refreshTokenLifetime": 2}) as world:
+        anna = world.user("Anna")
+        fresh = world.nobody.post("/v1/sessions/refresh", {"refreshToken": anna.tokens["refreshToken"]})
+        time.sleep(2.2)
+        body = {"refreshToken": fresh["refreshToken"]}
+        world.nobody.refused("refresh_token_expired", "POST", "/v1/sessions/refresh", body)

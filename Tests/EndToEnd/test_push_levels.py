@@ -1,0 +1,102 @@
+"""Of what a device is told: by its level, by calls, by threads, in direct rooms, and of nothing when disabled."""
+
+import json
+
+import pytest
+
+from harness.client import new_id
+from harness.command import hansard
+from harness.people import Room, World
+from harness.server import Server
+from test_push import device, told, wait_for
+from test_scheduled_messages import schedule
+
+
+@pytest.fixture
+def sink(tmp_path):
+    return tmp_path / "notices.jsonl"
+
+
+@pytest.fixture
+def pushing(tmp_path, sink):
+    server = Server(tmp_path / "data", "--push-file", sink).start()
+    yield server
+    server.end()
+
+
+def leveled(person, token: str, level: str) -> str:
+    id = new_id()
+    person.put(f"/v1/devices/{id}", {"apnsToken": token, "notifications": level})
+    return id
+
+
+def say(person, room, text: str, **more) -> dict:
+    return person.put(room.message(new_id()), {"text": text} | more)
+
+
+def explained(server, message) -> dict[str, str]:
+    """The verdict on each device, or the reason of its silence."""
+    output = hansard("push", "explain", "--data", server.data, str(message["position"]), "--json").output
+    return {
+        row["deviceId"]: row.get("reason", row["verdict"])
+        for row in json.loads(output.splitlines()[-1])["devices"]
+    }
+
+
+def devices_told(sink, text: str) -> set[str]:
+    return {device for device, _ in told(sink, text)}
+
+
+def test_levels_calls_threads_and_direct_rooms(pushing, sink):
+    world = World(pushing)
+    anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    everything, calls, nothing = (leveled(ben, level, level) for level in ("all", "mentions", "none"))
+    other = device(carla, "carla")
+    room = anna.room("Tea", ben, carla)
+
+    plain = say(anna, room, "plain")
+    wait_for(sink, "plain", 2)
+    called = say(anna, room, "called", mentions={"users": [ben.id]})
+    wait_for(sink, "called", 3)
+    say(anna, room, "everyone", mentions={"everyone": True})
+    wait_for(sink, "everyone", 3)
+    threaded = say(anna, room, "thread one", threadId=plain["id"])
+    carla.put(f"{room.message(plain['id'])}/thread/following", {"follows": True})
+    say(anna, room, "thread two", threadId=plain["id"])
+    wait_for(sink, "thread two", 1)
+    say(anna, room, "thread three", threadId=plain["id"], mentions={"users": [ben.id]})
+    wait_for(sink, "thread three", 3)
+    direct = Room(anna.post("/v1/rooms", {"kind": "direct", "memberIds": [ben.id]})["id"])
+    say(anna, direct, "between us")
+    notices = wait_for(sink, "between us", 2)
+
+    assert devices_told(sink, "plain") == {everything, other}
+    assert devices_told(sink, "called") == {everything, calls, other}
+    assert devices_told(sink, "everyone") == {everything, calls, other}
+    assert devices_told(sink, "thread one") == set()
+    assert devices_told(sink, "thread two") == {other}
+    assert devices_told(sink, "thread three") == {everything, calls, other}
+    assert devices_told(sink, "between us") == {everything, calls}
+    threads = {line["text"]: line.get("threadId") for line in notices}
+    assert (threads["thread two"], threads["plain"]) == (plain["id"], None)
+    assert explained(pushing, plain)[calls] == "mentionsOnly"
+    assert explained(pushing, called)[nothing] == "notificationsOff"
+    assert explained(pushing, threaded)[everything] == "notFollowing"
+
+
+def test_a_disabled_account_hears_nothing_and_a_scheduled_message_is_heard(pushing, sink):
+    world = World(pushing)
+    anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    phone, other = device(ben, "ben"), device(carla, "carla")
+    room = anna.room("Tea", ben, carla)
+    world.admin.post(f"/v1/admin/users/{ben.id}/disable")
+    while_disabled = anna.send(room, "while disabled")
+    wait_for(sink, "while disabled", 1)
+    world.admin.post(f"/v1/admin/users/{ben.id}/enable")
+    anna.send(room, "enabled")
+    wait_for(sink, "enabled", 2)
+    assert devices_told(sink, "while disabled") == {other}
+    assert explained(pushing, while_disabled)[phone] == "accountDisabled"
+    schedule(anna, room, 0.7, "scheduled")
+    wait_for(sink, "scheduled", 2)
+    assert devices_told(sink, "scheduled") == {phone, other}

@@ -1,0 +1,231 @@
+"""What waits to be pushed is not sent when it was deleted meanwhile, or when whom it is for has lost the right or the wish."""
+
+import threading
+import time
+
+import pytest
+
+from harness.client import new_id
+from harness.command import hansard, settle
+from harness.people import World
+from harness.receiver import Receiver
+from harness.server import Server
+from test_push import SECRET, device, eventually
+
+# How long the texts of what was deleted may stay in a file.
+ERASED_SECONDS = 30
+
+
+class Gate:
+    """Refuses every notice until it is opened."""
+
+    def __init__(self):
+        self.is_open = threading.Event()
+
+    def __call__(self, body: dict) -> int:
+        return 200 if self.is_open.is_set() else 500
+
+
+@pytest.fixture
+def gate():
+    return Gate()
+
+
+@pytest.fixture
+def receiver(gate):
+    receiver = Receiver(SECRET, gate)
+    yield receiver
+    receiver.close()
+
+
+@pytest.fixture
+def posting(tmp_path, receiver):
+    secret = tmp_path / "secret"
+    secret.write_bytes(SECRET)
+    server = Server(tmp_path / "data", "--push-webhook", receiver.url, "--push-secret-file", secret).start()
+    yield server
+    server.end()
+
+
+def refused(receiver: Receiver, count: int) -> None:
+    """Waits until so many notices were tried."""
+    eventually(f"{count} notices tried", lambda: len({receipt.notice for receipt in receiver.taken()}) >= count)
+
+
+def opened(gate: Gate, receiver: Receiver, sender, room) -> list[dict]:
+    """Lets notices through, and waits until one of a new message came on each device that hears of the room, after all
+    that it had coming: each device is told in order."""
+    gate.is_open.set()
+    last = sender.send(room, "the last one")
+    hearing = hears(sender.server, last)
+    eventually(
+        "the last notices",
+        lambda: hearing <= {
+            receipt.body["deviceId"] for receipt in receiver.taken()
+            if receipt.is_delivered and receipt.body["text"] == "the last one"
+        },
+    )
+    assert receiver.faults == []
+    return [receipt.body for receipt in receiver.taken() if receipt.is_delivered]
+
+
+def explained(server, message) -> dict[str, tuple]:
+    """What became of the notice to each device, and why."""
+    settle(server)
+    shown = hansard("push", "explain", "--data", server.data, "--json", message["position"]).json
+    return {row["deviceId"]: (row.get("outcome"), row.get("outcomeReason")) for row in shown["devices"]}
+
+
+def hears(server, message) -> set[str]:
+    return {id for id, (outcome, _) in explained(server, message).items() if outcome}
+
+
+def comes_to(server, message, outcomes: dict[str, tuple]) -> None:
+    eventually(f"the outcomes {outcomes}", lambda: explained(server, message).items() >= outcomes.items())
+
+
+def holding(server, text: str) -> list[str]:
+    files = [file for file in (server.data / "views").iterdir() if file.is_file()]
+    return [file.name for file in files if text.encode() in file.read_bytes()]
+
+
+def leaves_every_file(server, text: str) -> None:
+    deadline = time.monotonic() + ERASED_SECONDS
+    while holding(server, text) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert holding(server, text) == []
+
+
+def secret_text(name: str) -> str:
+    return f"hushhush{name}{new_id().replace('-', '')}"
+
+
+def test_a_deleted_message_is_not_told_and_leaves_the_file_and_an_edited_one_says_what_it_says_now(
+    posting, receiver, gate
+):
+    world = World(posting)
+    anna, ben = world.users("Anna", "Ben")
+    phone = device(ben, "b")
+    room = anna.room("Tea", ben)
+    secrets = {name: secret_text(name) for name in ("Deleted", "Edited", "Thread")}
+    root = anna.send(room, "the root stays")
+    ben.put(f"{room.message(root['id'])}/thread/following", {"follows": True})
+    deleted = anna.send(room, secrets["Deleted"])
+    edited = anna.send(room, secrets["Edited"])
+    answer = anna.put(room.message(new_id()), {"text": secrets["Thread"], "threadId": root["id"]})
+    refused(receiver, 1)
+    # Else there would be nothing to leave.
+    for secret in secrets.values():
+        eventually(
+            "the text in push", lambda: any(name.startswith("push-v") for name in holding(posting, secret))
+        )
+    anna.delete(room.message(deleted["id"]))
+    anna.delete(room.message(answer["id"]))
+    anna.patch(room.message(edited["id"]), {"text": "kinder words"})
+    for name in ("Deleted", "Thread"):
+        leaves_every_file(posting, secrets[name])
+    eventually(
+        "the old text gone from push",
+        lambda: not any(name.startswith("push-v") for name in holding(posting, secrets["Edited"])),
+    )
+    told = [notice["text"] for notice in opened(gate, receiver, anna, room)]
+    assert told == ["the root stays", "kinder words", "the last one"]
+    for message in (deleted, answer):
+        comes_to(posting, message, {phone: ("abandoned", "deleted")})
+    comes_to(posting, edited, {phone: ("delivered", None)})
+    table = hansard("push", "explain", "--data", posting.data, deleted["position"]).output
+    assert "abandoned: deleted" in table
+
+
+def test_what_was_told_already_leaves_the_file_when_it_is_deleted(posting, receiver, gate):
+    """The other order: the notice is settled first."""
+    world = World(posting)
+    anna, ben = world.users("Anna", "Ben")
+    phone = device(ben, "b")
+    room = anna.room("Tea", ben)
+    gate.is_open.set()
+    secret = secret_text("Told")
+    told = anna.send(room, secret)
+    comes_to(posting, told, {phone: ("delivered", None)})
+    anna.delete(room.message(told["id"]))
+    leaves_every_file(posting, secret)
+
+
+def test_nothing_of_a_deleted_room_is_told(posting, receiver, gate):
+    world = World(posting)
+    anna, ben = world.users("Anna", "Ben")
+    phone = device(ben, "b")
+    gone, kept = anna.room("Gone", ben), anna.room("Kept", ben)
+    secrets = [secret_text(f"Room{number}") for number in range(3)]
+    sent = [anna.send(gone, secret) for secret in secrets]
+    other = anna.send(kept, "in the other room")
+    refused(receiver, 1)
+    anna.delete(gone.path)
+    for secret in secrets:
+        leaves_every_file(posting, secret)
+    told = [notice["text"] for notice in opened(gate, receiver, anna, kept)]
+    assert told == ["in the other room", "the last one"]
+    for message in sent:
+        comes_to(posting, message, {phone: ("abandoned", "deleted")})
+    comes_to(posting, other, {phone: ("delivered", None)})
+
+
+def test_who_was_put_out_banned_or_disabled_or_wants_to_hear_nothing_is_not_told(posting, receiver, gate):
+    world = World(posting)
+    people = world.users("Anna", "Banned", "Removed", "Left", "Disabled", "Muting", "Silent", "Called", "Staying")
+    anna, banned, removed, left, disabled, muting, silent, called, staying = people
+    phones = {person: device(person, f"token of {person.nickname}") for person in people[1:]}
+    room = anna.room("Tea", *people[1:])
+    sent = anna.send(room, "for all of them")
+    calling = anna.put(room.message(new_id()), {"text": "for those called", "mentions": {"users": [called.id]}})
+    refused(receiver, len(phones))
+    anna.put(f"{room.path}/bans/{banned.id}")
+    anna.delete(f"{room.path}/members/{removed.id}")
+    left.post(f"{room.path}/leave")
+    world.admin.post(f"/v1/admin/users/{disabled.id}/disable")
+    muting.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"})
+    for person, level in ((silent, "none"), (called, "mentions")):
+        person.put(
+            f"/v1/devices/{phones[person]}",
+            {"apnsToken": f"token of {person.nickname}", "notifications": level},
+        )
+    told = sorted((notice["deviceId"], notice["text"]) for notice in opened(gate, receiver, anna, room))
+    assert told == sorted(
+        [(phones[called], "for those called")]
+        + [(phones[staying], text) for text in ("for all of them", "for those called", "the last one")]
+    )
+    reasons = {
+        banned: "left", removed: "left", left: "left", disabled: "account_disabled", muting: "muted_room",
+        silent: "notifications_off", called: "mentions_only",
+    }
+    comes_to(posting, sent, {phones[person]: ("abandoned", reason) for person, reason in reasons.items()})
+    comes_to(posting, sent, {phones[staying]: ("delivered", None)})
+    comes_to(posting, calling, {phones[called]: ("delivered", None)})
+    # An auditor sees it, too.
+    rows = hansard("audit", "--data", posting.data, "--format", "jsonl", "--type", "push.outcomes-recorded").rows
+    outcomes = [outcome for row in rows for outcome in row["detail"]["outcomes"]]
+    assert {(phones[banned], "abandoned", "left")} <= {
+        (outcome["device"], outcome["result"], outcome.get("reason")) for outcome in outcomes
+    }
+    # A lost outbox comes back without what was abandoned.
+    count = len(receiver.taken())
+    posting.stop()
+    for file in (posting.data / "views").glob("push-v*.sqlite*"):
+        file.unlink()
+    posting.start()
+    later = anna.send(room, "after the restart")
+    comes_to(posting, later, {phones[staying]: ("delivered", None)})
+    assert [receipt.body["text"] for receipt in receiver.taken()[count:]] == ["after the restart"]
+
+
+def test_a_token_that_moved_is_told_nothing_of_its_old_owners(posting, receiver, gate):
+    world = World(posting)
+    anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    phone = device(ben, "the phone")
+    room = anna.room("Tea", ben)
+    sent = anna.send(room, "for Ben's eyes")
+    refused(receiver, 1)
+    device(carla, "the phone")
+    gate.is_open.set()
+    comes_to(posting, sent, {phone: ("token_invalid", None)})
+    assert not receiver.delivered()

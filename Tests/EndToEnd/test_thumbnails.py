@@ -1,0 +1,114 @@
+"""Images made smaller, and those that are not looked at."""
+
+import os
+
+import pytest
+
+from harness.images import SIZE, encoded, opened, photograph, png_bomb, with_camera_notes
+from harness.people import World
+from harness.server import Server
+
+# libheif writes HEIC only with an encoder that Pillow does not bring, so HEIC itself is not among these.
+KINDS = {"JPEG": "image/jpeg", "PNG": "image/webp", "WEBP": "image/webp", "GIF": "image/webp", "AVIF": "image/webp"}
+# More than Limits.imagePixels.
+BOMB = (20_000, 20_000)
+
+
+def upload(person, content: bytes) -> dict:
+    response = person.request("POST", "/v1/media", data=content)
+    assert response.status_code in (200, 201), response.text[:600]
+    return response.json()
+
+
+def thumbnail(person, media: dict, **params):
+    return person.request("GET", f"/v1/media/{media['id']}/thumbnail", params=params)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_image(anna, kind):
+    receipt = upload(anna, encoded(kind))
+    assert (receipt["width"], receipt["height"]) == SIZE
+    for asked, width in [(None, 320), (320, 320), (81, 160), (1, 80), (640, 640), (1920, 1600)]:
+        answer = thumbnail(anna, receipt, **({} if asked is None else {"width": asked}))
+        assert answer.status_code == 200, answer.text[:300]
+        assert answer.headers["Content-Type"] == KINDS[kind]
+        assert opened(answer.content).size == (width, width * 3 // 4), asked
+    small = opened(thumbnail(anna, receipt, width=320).content).convert("RGB")
+    wanted = photograph().resize(small.size)
+    for place in [(40, 30), (160, 120), (100, 180)]:
+        assert all(abs(one - other) < 24 for one, other in zip(small.getpixel(place), wanted.getpixel(place)))
+
+
+def test_what_is_transparent_stays_so(anna):
+    image = photograph((400, 300)).convert("RGBA")
+    image.putalpha(60)
+    small = opened(thumbnail(anna, upload(anna, encoded("PNG", image)), width=80).content)
+    assert small.mode == "RGBA" and abs(small.getpixel((40, 30))[3] - 60) < 8
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "WEBP", "PNG"])
+def test_a_photograph_is_turned_and_tells_nothing_of_its_camera(anna, kind):
+    content = with_camera_notes(kind)
+    assert b"SecretCameraMaker" in content
+    receipt = upload(anna, content)
+    assert (receipt["width"], receipt["height"]) == (SIZE[1], SIZE[0])
+    answer = thumbnail(anna, receipt, width=160)
+    image = opened(answer.content)
+    assert image.size == (160, 213)
+    assert b"SecretCameraMaker" not in answer.content and not dict(image.getexif())
+
+
+def test_a_tall_image_stays_within_its_box(anna):
+    small = opened(thumbnail(anna, upload(anna, encoded("PNG", photograph((200, 4000)))), width=80).content)
+    assert small.size == (16, 320)
+
+
+def test_a_thumbnail_is_made_once_and_known_again(own_server):
+    anna = World(own_server).user("Anna")
+    receipt = upload(anna, encoded("JPEG"))
+    first = thumbnail(anna, receipt, width=300)
+    cached = list((own_server.data / "media" / "thumbnails").glob("*/*"))
+    assert len(cached) == 1
+    made = cached[0].stat().st_mtime_ns
+    again = thumbnail(anna, receipt, width=320)
+    assert again.content == first.content and again.headers["ETag"] == first.headers["ETag"]
+    assert cached[0].stat().st_mtime_ns == made
+    known = anna.request("GET", f"/v1/media/{receipt['id']}/thumbnail", headers={"If-None-Match": first.headers["ETag"]})
+    assert known.status_code == 304
+
+
+def test_a_decompression_bomb_is_refused(anna):
+    content = png_bomb(*BOMB)
+    assert len(content) < 2_000_000
+    receipt = upload(anna, content)
+    assert (receipt["width"], receipt["height"]) == BOMB
+    anna.refused("image_too_large", "GET", f"/v1/media/{receipt['id']}/thumbnail")
+
+
+@pytest.mark.parametrize("content", [
+    b"\x89PNG\r\n\x1a\n" + b"garbage" * 100, b"\xff\xd8\xff\xe0" + b"garbage" * 100, b"GIF89a" + b"\xff" * 300,
+    b"RIFF\x10\x00\x00\x00WEBPVP8 garbage", b"just words", b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>',
+    b"%PDF-1.7 no image either",
+], ids=["PNG", "JPEG", "GIF", "WebP", "text", "SVG", "PDF"])
+def test_what_is_no_image_is_refused(anna, content):
+    receipt = upload(anna, content)
+    assert receipt["width"] is None and receipt["height"] is None
+    anna.refused("image_undecodable", "GET", f"/v1/media/{receipt['id']}/thumbnail")
+
+
+def test_without_the_programs_there_are_none(tmp_path):
+    path = os.environ["PATH"]
+    os.environ["PATH"] = str(tmp_path)
+    try:
+        server = Server(tmp_path / "data").start()
+    finally:
+        os.environ["PATH"] = path
+    try:
+        anna = World(server).user("Anna")
+        receipt = upload(anna, encoded("PNG"))
+        assert receipt["contentType"] == "image/png" and receipt["width"] is None
+        problem = anna.refused("thumbnails_unavailable", "GET", f"/v1/media/{receipt['id']}/thumbnail")
+        assert "libvips-tools" in problem["detail"]
+        assert "libvips-tools" in server.errors.read_text()
+    finally:
+        server.end()

@@ -1,0 +1,74 @@
+import Testing
+
+@testable import MediaFiles
+
+@Suite("What is made of an image")
+struct ThumbnailTests {
+  @Test("the size is read from the header, as the image is to be shown")
+  func size() {
+    let fields = "width: 640\nheight: 480\nbands: 3\n"
+    #expect(ImageSize(header: fields) == ImageSize(width: 640, height: 480))
+    #expect(ImageSize(header: fields + "orientation: 1\n") == ImageSize(width: 640, height: 480))
+    for turned in 5...8 {
+      #expect(ImageSize(header: fields + "orientation: \(turned)\n") == ImageSize(width: 480, height: 640))
+    }
+    #expect(ImageSize(header: fields + "comment: \nwidth: 9\n") == ImageSize(width: 640, height: 480))
+    for bad in ["", "width: 640\n", "width: 0\nheight: 1\n", "width: -1\nheight: 1\n", "width: 1e9\nheight: 1\n"] {
+      #expect(ImageSize(header: bad) == nil, "\(bad)")
+    }
+    #expect(ImageSize(width: .max, height: .max).pixels > UInt64(UInt32.max))
+  }
+
+  private func riff(_ chunks: (String, [UInt8])...) -> [UInt8] {
+    var body = Array("WEBP".utf8)
+    for (name, content) in chunks {
+      body += Array(name.utf8)
+      body += [UInt8(content.count), 0, 0, 0]
+      body += content
+      if content.count % 2 == 1 { body.append(0) }
+    }
+    return Array("RIFF".utf8) + [UInt8(body.count), 0, 0, 0] + body
+  }
+
+  @Test("a WebP loses what a camera wrote into it, and nothing else")
+  func webp() {
+    let whole = riff(("VP8X", [0b0001_1100, 0, 0, 0]), ("VP8 ", [1, 2, 3]), ("EXIF", [4]), ("XMP ", [5, 6]))
+    #expect(WebPContainer.withoutMetadata(whole) == riff(("VP8X", [0b0001_0000, 0, 0, 0]), ("VP8 ", [1, 2, 3])))
+    let plain = riff(("VP8 ", [1, 2]))
+    #expect(WebPContainer.withoutMetadata(plain) == plain)
+    #expect(WebPContainer.withoutMetadata(plain + [7]) == plain)
+  }
+
+  @Test("what is no whole WebP is none")
+  func brokenWebP() {
+    let whole = riff(("VP8X", [0, 0, 0, 0]), ("VP8 ", [1, 2, 3]))
+    for length in 0..<whole.count { #expect(WebPContainer.withoutMetadata(Array(whole.prefix(length))) == nil) }
+    #expect(WebPContainer.withoutMetadata(riff(("EXIF", [1]))) == nil)
+    var long = whole
+    long[16] = 255
+    #expect(WebPContainer.withoutMetadata(long) == nil)
+    #expect(WebPContainer.withoutMetadata(Array("RIFFxxxxWAVE".utf8)) == nil)
+  }
+
+  @Test("few are in at once, the rest wait in turn, and beyond the limit they are turned away")
+  func slots() async throws {
+    let slots = Slots(1, waitingLimit: 1)
+    let (entered, enter) = AsyncStream<Int>.makeStream()
+    let (gate, open) = AsyncStream<Void>.makeStream()
+    let first = Task {
+      try await slots.run {
+        enter.yield(1)
+        for await _ in gate { break }
+      }
+    }
+    var order = entered.makeAsyncIterator()
+    #expect(await order.next() == 1)
+    let second = Task { try await slots.run { _ = enter.yield(2) } }
+    while slots.waitingCount == 0 { await Task.yield() }
+    await #expect(throws: MediaError.busy) { try await slots.run {} }
+    open.yield()
+    _ = try await (first.value, second.value)
+    #expect(await order.next() == 2)
+    try await slots.run {}
+  }
+}

@@ -1,0 +1,94 @@
+import ChatProtocol
+import ChatServer
+import ChatService
+
+/// The settings of accounts and of whose tokens are taken.
+struct IdentityOptions: Sendable {
+  let identity: IdentitySettings
+  let rules: AccountRules
+  let legacyStatus: LegacyStatus
+  let endCursor: EndCursor
+
+  /// Ten years, in seconds.
+  private static let longestRefreshTokenLifetime = 315_360_000
+
+  init(_ reader: inout SettingReader) {
+    let refreshSeconds = reader.integer(
+      "refreshTokenLifetime", usual: 0, in: 0...Self.longestRefreshTokenLifetime,
+      "seconds that a refresh token is good for while it is not used; 0 for ever")
+    rules = AccountRules(
+      allowsGuests: reader.flag(
+        "identity.guests", usual: false, "accounts with a password and without an e-mail address: see `identity.md`"),
+      guestsCreateRooms: reader.flag(
+        "identity.guestsCreateRooms", usual: false, "guests may create rooms and workspaces"),
+      refreshTokenLifetimeMilliseconds: refreshSeconds == 0 ? nil : Int64(refreshSeconds) * 1000)
+    identity = IdentitySettings(providers: Self.providers(&reader), external: Self.external(&reader))
+    legacyStatus = LegacyStatus(
+      isOn: reader.flag(
+        "legacyStatus", usual: false,
+        "419 for `access_token_expired` and 418 for `refresh_token_expired` instead of 401, as older apps expect"))
+    endCursor =
+      reader.text(
+        "endCursor", usual: EndCursor.null.rawValue, form: "null, \"0\" or empty",
+        "what `nextCursor` and `previousCursor` are at the end of a list: `null`, or the text `0` or an empty one",
+        parse: { EndCursor(rawValue: $0) }) ?? .null
+  }
+
+  private static func providers(_ reader: inout SettingReader) -> [TrustedIssuer] {
+    let group = "identity.providers"
+    var providers: [TrustedIssuer] = []
+    for name in reader.names(under: group) {
+      let found = issuer(&reader, "\(group).\(name)", of: "ID tokens")
+      let nonce = reader.text(
+        "\(group).\(name).nonce", usual: NonceForm.plain.rawValue, form: "plain or sha256",
+        "what the `nonce` of ID tokens holds: the app's as it is (`plain`), or its SHA-256 in hexadecimal (`sha256`)",
+        parse: { NonceForm(rawValue: $0) })
+      guard var provider = found else { continue }
+      provider.nonce = nonce ?? .plain
+      if providers.contains(where: { $0.issuer == provider.issuer }) {
+        reader.refuse(
+          "\(group).\(name).issuer", because: "another provider has the issuer \(provider.issuer)",
+          next: "put the audiences of both into one")
+      }
+      providers.append(provider)
+    }
+    return providers
+  }
+
+  private static func external(_ reader: inout SettingReader) -> TrustedIssuer? {
+    issuer(&reader, "identity.externalTokens", of: "your own server's tokens")
+  }
+
+  /// Asks for every part whatever the others say; nil where none is set, or where one is wrong.
+  private static func issuer(_ reader: inout SettingReader, _ group: String, of what: String) -> TrustedIssuer? {
+    let usual = SignatureAlgorithm.allCases.map(\.rawValue)
+    let issuer = reader.text("\(group).issuer", "the `iss` of \(what), byte for byte")
+    let audiences = reader.texts("\(group).audiences", "the `aud` of \(what): one of these")
+    let keys = reader.text(
+      "\(group).jwks", "the JWK set with the issuer's keys: an `https` URL, or a file; `http` on this machine alone")
+    let names = reader.texts("\(group).algorithms", usual: usual, "the signatures that \(what) may have")
+    guard ["issuer", "audiences", "jwks", "algorithms"].contains(where: { reader.isSet("\(group).\($0)") }) else {
+      return nil
+    }
+    guard let issuer, !issuer.isEmpty else {
+      reader.refuse("\(group).issuer", because: "it is missing", next: "write the `iss` that the tokens have")
+      return nil
+    }
+    if audiences.isEmpty {
+      reader.refuse(
+        "\(group).audiences", because: "tokens that were issued to any other app would be taken",
+        next: "list the IDs that your apps have there")
+    }
+    guard let keys, let location = KeyLocation(keys) else {
+      reader.refuse(
+        "\(group).jwks", because: "it is neither an https URL nor a file", next: "write where the issuer's keys are")
+      return nil
+    }
+    let algorithms = names.compactMap { SignatureAlgorithm(rawValue: $0) }
+    if algorithms.count != names.count || algorithms.isEmpty {
+      reader.refuse(
+        "\(group).algorithms", because: "only \(usual.joined(separator: ", ")) are taken", next: "leave others away")
+    }
+    return TrustedIssuer(issuer: issuer, audiences: audiences, keys: location, algorithms: Set(algorithms))
+  }
+}

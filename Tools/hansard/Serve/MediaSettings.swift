@@ -1,0 +1,18 @@
+import ChatPrimitives
+import MediaFiles
+
+extension MediaStore.Settings {
+  /// The largest limit on an upload that can be set: 16 GiB.
+  private static let mostBytes = 16 * 1024 * 1024 * 1024
+  /// Ten years.
+  private static let longestAgeSeconds = 10 * 365 * 24 * 60 * 60
+
+  init(_ reader: inout SettingReader) {
+    self.init()
+    maximumBytes = reader.integer(
+      "media.limit", usual: Limits.mediaBytes, in: 1...Self.mostBytes, "bytes that one uploaded file may have")
+    unreferencedSeconds = reader.integer(
+      "media.unreferencedAge", usual: Self.usualUnreferencedSeconds, in: 1...Self.longestAgeSeconds,
+      "seconds after which an upload that nothing refers to is removed")
+  }
+}
