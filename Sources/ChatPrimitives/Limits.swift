@@ -111,6 +111,8 @@ public enum Limits {
   public static let uploadsOfUser = 4
   /// The name that an upload comes with, in bytes of UTF-8.
   public static let mediaNameBytes = 255
+  /// How long an image that could not be decoded is not tried again, in seconds.
+  public static let undecodableSeconds = 600
   /// Width times height of an image that is decoded, in pixels. Four bytes each, that is 400 MB at most.
   public static let imagePixels = 100_000_000
   /// The widths that thumbnails are made in, in pixels, rising; another width gets the next one. So each image has at

@@ -26,6 +26,14 @@ extension MediaFolder {
 
   /// Is there when the content could not be decoded. Empty.
   func undecodable(_ content: ContentHash) -> String { thumbnail(content, "-undecodable") }
+
+  /// Whether it could not be decoded less than `Limits.undecodableSeconds` ago. It may have been the machine, which had
+  /// too much to do, or the program, which was stopped with the server: so it is tried again later.
+  /// - Parameter now: in seconds since 1970.
+  func isUndecodable(_ content: ContentHash, now: Int) -> Bool {
+    var status = stat()
+    return stat(undecodable(content), &status) == 0 && status.st_mtim.tv_sec > now - Limits.undecodableSeconds
+  }
 }
 
 /// A thumbnail, ready to be sent.
@@ -60,7 +68,9 @@ extension MediaStore {
     if let cached {
       file = cached
     } else {
-      let isUndecodable = try await onDisk { [folder] in access(folder.undecodable(hash), F_OK) == 0 }
+      let isUndecodable = try await onDisk { [folder] in
+        folder.isUndecodable(hash, now: time(nil))
+      }
       guard !isUndecodable else { throw MediaError.imageUndecodable }
       file = try await rendered(key, size, by: tools).value
     }
@@ -106,7 +116,7 @@ extension MediaStore {
   }
 
   /// Remembers that the content cannot be decoded: who asks again and again must not hold the processes for as long as
-  /// each attempt may take. Forgotten with the content.
+  /// each attempt may take. Forgotten with the content, and after a while.
   private func undecodable(_ content: ContentHash) async throws -> Never {
     try await onDisk { [folder] in
       let temporary = try folder.synced([])

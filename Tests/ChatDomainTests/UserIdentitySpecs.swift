@@ -87,6 +87,15 @@ struct UserIdentitySpecs {
       .thenRecorded(.identityUnlinked(.of("a"), linked: LogPosition(5)))
   }
 
+  @Test("logins are told apart by their bytes")
+  func bytes() {
+    let (composed, decomposed) = (Identity.of("caf\u{e9}"), Identity.of("cafe\u{301}"))
+    #expect(composed != decomposed && Set([composed, decomposed]).count == 2)
+    let linked = given(UserDecider.self, aliceAtHome + [.identityLinked(composed)])
+    linked.when(UserCommand(alice, .unlinkIdentity(decomposed)), by: .user(alice)).thenRejected(.identityNotFound)
+    linked.when(UserCommand(alice, .unlinkIdentity(composed)), by: .user(alice)).thenAccepted()
+  }
+
   @Test("who has a password and nothing else is a guest")
   func guests() {
     func isGuest(_ facts: UserEvent...) -> Bool? {

@@ -41,6 +41,8 @@ import Testing
     #expect(lanes.next(at: start) == nil && lanes.nextDue == start + .seconds(1))
     #expect(lanes.next(at: start + .seconds(1)) == .init(key: key(3, bensTablet), number: 2))
     #expect(lanes.next(at: start + .seconds(2)) == .init(key: key(1), number: 2))
+    lanes.retry(key(1), at: start + .seconds(3), counts: false)
+    #expect(lanes.next(at: start + .seconds(3)) == .init(key: key(1), number: 2), "it was not tried")
     lanes.settle(key(1))
     #expect(lanes.next(at: start + .seconds(2)) == .init(key: key(2), number: 1), "attempts are counted by notice")
   }

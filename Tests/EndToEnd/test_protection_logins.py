@@ -23,18 +23,11 @@ def test_guessing_is_slowed_alike_for_accounts_that_exist_and_others(tmp_path, e
     world = start(tmp_path, LOGINS_FREE_ATTEMPTS=2)
     try:
         email = world.account().email if exists else f"{new_id()}@example.org"
-        codes, times = [], []
-        for _ in range(3):
-            began = time.monotonic()
-            codes.append(login(world.nobody, email, "wrong horse").json()["code"])
-            times.append(time.monotonic() - began)
-        began = time.monotonic()
+        codes = [login(world.nobody, email, "wrong horse").json()["code"] for _ in range(3)]
         refused = login(world.nobody, email.upper(), PASSWORD)
-        # Before any password is hashed, which takes nearly all of the time of the others.
-        took = time.monotonic() - began
         assert codes == ["credentials_rejected"] * 3
         assert refused.status_code == 429 and refused.json()["code"] == "too_many_attempts"
-        assert refused.headers["Retry-After"] == "1" and took < min(times) / 2
+        assert refused.headers["Retry-After"] == "1"
         time.sleep(1.1)
         assert login(world.nobody, email, "wrong horse").json()["code"] == "credentials_rejected"
         assert login(world.nobody, email, "wrong horse").headers["Retry-After"] == "2"
@@ -49,20 +42,22 @@ def test_guessing_is_slowed_alike_for_accounts_that_exist_and_others(tmp_path, e
 
 
 def test_guesses_count_under_the_account_however_it_is_named(tmp_path):
-    world = start(tmp_path, LOGINS_FREE_ATTEMPTS=4)
+    world = start(tmp_path, LOGINS_FREE_ATTEMPTS=3)
     try:
         anna = world.account()
         guess = {"password": "wrong horse"}
         assert login(world.nobody, anna.email, "wrong horse").status_code == 401
-        # Who has an address does not log in by an ID, not even with the right password; the attempt counts.
+        # Who has an address does not log in by an ID, not even with the right password. Others see the ID: what they try
+        # by it must not keep the owner out.
         by_id = {"userId": anna.id, "password": PASSWORD}
-        world.nobody.refused("credentials_rejected", "POST", "/v1/sessions", by_id)
+        for _ in range(3):
+            world.nobody.refused("credentials_rejected", "POST", "/v1/sessions", by_id)
         # A change of the password tries two.
         body = {"currentPassword": "wrong horse", "newPassword": "another wrong horse"}
         anna.refused("password_wrong", "PUT", "/v1/me/password", body)
         anna.refused("password_wrong", "PATCH", "/v1/me", {"email": "b@example.org", "currentPassword": "wrong horse"})
         assert login(world.nobody, anna.email, PASSWORD).status_code == 429
-        world.nobody.refused("too_many_attempts", "POST", "/v1/sessions", {"userId": anna.id} | guess)
+        world.nobody.refused("too_many_attempts", "POST", "/v1/sessions", {"email": anna.email} | guess)
         anna.refused("too_many_attempts", "PUT", "/v1/me/password", body)
     finally:
         world.server.end()

@@ -110,6 +110,16 @@ package struct Identity: Sendable, Hashable {
     self.issuer = issuer
     self.subject = subject
   }
+
+  /// By bytes, as the names and the read models tell logins apart: two ways to write one letter are two logins.
+  package static func == (one: Identity, other: Identity) -> Bool {
+    one.issuer.utf8.elementsEqual(other.issuer.utf8) && one.subject.utf8.elementsEqual(other.subject.utf8)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    for byte in issuer.utf8 { hasher.combine(byte) }
+    for byte in subject.utf8 { hasher.combine(byte) }
+  }
 }
 
 /// What a user wants of the server.

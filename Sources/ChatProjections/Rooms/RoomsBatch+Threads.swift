@@ -13,7 +13,7 @@ extension RoomsBatch {
     _ recorded: RecordedEvent
   ) throws {
     guard room.row != nil else { return }
-    try extend(thread, by: author, in: room, recorded)
+    try extend(thread, in: room, recorded)
     let before = thread.ordinal - min(1, thread.ordinal)
     for follower in Set([thread.rootAuthor, author]) {
       try follow(root: thread.root.ordinal, follower, from: before, in: room)
@@ -53,7 +53,7 @@ extension RoomsBatch {
   }
 
   private func extend(
-    _ thread: ThreadPlace, by author: UserID, in room: RoomDraft, _ recorded: RecordedEvent
+    _ thread: ThreadPlace, in room: RoomDraft, _ recorded: RecordedEvent
   ) throws {
     let last = try end(ofThread: thread.root.ordinal, in: room.id)?.ordinal ?? 0
     let gaps = last + 1 < thread.ordinal ? try markErased(last + 1..<thread.ordinal, thread.root.ordinal, in: room) : 0

@@ -92,10 +92,12 @@ struct DeliveryLanes {
   }
 
   /// The notice was not delivered and is to be sent again, not before `due`.
-  mutating func retry(_ key: NoticeKey, at due: Instant) {
+  /// - Parameter counts: whether it was tried at all, and so has an attempt less.
+  mutating func retry(_ key: NoticeKey, at due: Instant, counts: Bool = true) {
     let lane = Lane(key)
     guard lanes[lane]?.keys.first == key else { return }
     active -= 1
+    if !counts { lanes[lane]?.attempts -= 1 }
     let index = resting.firstIndex { $0.due > due } ?? resting.endIndex
     resting.insert((due, lane), at: index)
   }

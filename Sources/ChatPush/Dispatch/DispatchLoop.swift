@@ -74,14 +74,14 @@ struct DispatchLoop {
       }
       retry(key, after: number, because: reason)
     // Nobody refused it: it is not given up for that.
-    case .postponed(let reason): retry(key, after: number, because: reason)
+    case .postponed(let reason): retry(key, after: number, because: reason, counts: false)
     }
   }
 
-  private mutating func retry(_ key: NoticeKey, after number: Int, because reason: String) {
+  private mutating func retry(_ key: NoticeKey, after number: Int, because reason: String, counts: Bool = true) {
     dispatcher.logger.debug(
       "a notice was not delivered", metadata: Self.place(key, ["attempt": "\(number)", "reason": "\(reason)"]))
-    lanes.retry(key, at: .now + RetryPolicy.delay(after: number, chance: .random(in: 0...1)))
+    lanes.retry(key, at: .now + RetryPolicy.delay(after: number, chance: .random(in: 0...1)), counts: counts)
   }
 
   private mutating func settle(_ key: NoticeKey, _ outcome: PushResult, _ reason: PushAbandonment?) {

@@ -56,14 +56,19 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   // MARK: Requests
 
+  /// As the router finds it: slashes more or less make no other path.
+  private static func leads(_ path: Substring, to endpoint: String) -> Bool {
+    path.split(separator: "/") == endpoint.split(separator: "/")
+  }
+
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .head(let head):
       unanswered += 1
-      let path = head.path?.prefix { $0 != "?" }
+      let path = (head.path ?? "").prefix { $0 != "?" }
       body = Body(
-        isStream: path == Endpoints.ingest.path[...],
-        bytesPerSecond: path == Endpoints.uploadMedia.path[...]
+        isStream: Self.leads(path, to: Endpoints.ingest.path),
+        bytesPerSecond: Self.leads(path, to: Endpoints.uploadMedia.path)
           ? settings.uploadBytesPerSecond : settings.bodyBytesPerSecond)
       connection?.headCame()
     case .body(let buffer):

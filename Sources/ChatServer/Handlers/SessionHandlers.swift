@@ -45,7 +45,7 @@ struct SessionHandlers: Sendable {
     if let user = try await chat.user(named: name) { return .account(user) }
     return switch name {
     case .email(let email): .unknown(email)
-    case .user(let user): .account(user)
+    case .user(let user): .unknown(user.description)
     }
   }
 

@@ -59,12 +59,15 @@ extension ChatService {
     return try await start(session, device, .password(version: credential.version), user.nickname, by: principal)
   }
 
-  /// Whose the name is, whether they may log in by it or not; nil when it is nobody's.
+  /// Who logs in by this name; nil when nobody does. Who has an address and is named by the ID is not found: others see
+  /// that ID, and their attempts, of which none can be right, must not keep the owner out.
   package func user(named name: LoginName) async throws(ServiceError) -> UserID? {
-    switch name {
-    case .email(let email): try await accounts { try $0.user(email: email.lowercased())?.id }
-    case .user(let id): id
-    }
+    let user =
+      switch name {
+      case .email(let email): try await accounts { try $0.user(email: email.lowercased()) }
+      case .user(let id): try await accounts { try $0.user(id) }
+      }
+    return user.flatMap { name.fits($0) ? $0.id : nil }
   }
 
   /// Starts a session for the user in whose name a service acts.

@@ -45,11 +45,7 @@ extension ChatService {
   /// - Parameter bytes: how many will come; nil when that is not known.
   package func checkUpload(bytes: Int?, name: String?, by principal: Principal) async throws(ServiceError) {
     guard let user = principal.user else { throw .rejected(.userNotFound) }
-    do throws(Rejection) {
-      if let name { try UserDecider.checkMediaName(name) }
-    } catch {
-      throw .rejected(error)
-    }
+    if let name { try check(uploadName: name) }
     try checkUploader(user, principal)
     guard let bytes else { return }
     let limit = media.settings.maximumBytes
