@@ -23,10 +23,11 @@ package enum LoginName: Sendable, Hashable {
 }
 
 extension LoginName {
-  fileprivate func fits(_ user: UserRow) -> Bool {
+  /// Who logs in by this name; nil when nobody does, and where the name is the ID of somebody who has an address.
+  fileprivate func owner(in accounts: AccountsQueries) throws -> UserRow? {
     switch self {
-    case .email: true
-    case .user: user.email == nil
+    case .email(let email): try accounts.user(email: email.lowercased())
+    case .user(let id): try accounts.user(id).flatMap { $0.email == nil ? $0 : nil }
     }
   }
 }
@@ -40,14 +41,9 @@ extension ChatService {
   {
     guard password.utf8.count <= Limits.passwordBytes else { throw .rejected(.credentialsRejected) }
     let found = try await accounts { accounts in
-      let user =
-        switch name {
-        case .email(let email): try accounts.user(email: email.lowercased())
-        case .user(let id): try accounts.user(id)
-        }
-      return try user.map { ($0, try accounts.credential(of: $0.id)) }
+      try name.owner(in: accounts).map { ($0, try accounts.credential(of: $0.id)) }
     }
-    guard let (user, stored) = found, let credential = stored, name.fits(user) else {
+    guard let (user, stored) = found, let credential = stored else {
       // As slow as for a known address, so that the time tells nothing.
       _ = try await hasher.credential(password, for: UserID(UUIDBytes(high: 1, low: 1)), as: .login)
       throw .rejected(.credentialsRejected)
@@ -62,12 +58,7 @@ extension ChatService {
   /// Who logs in by this name; nil when nobody does. Who has an address and is named by the ID is not found: others see
   /// that ID, and their attempts, of which none can be right, must not keep the owner out.
   package func user(named name: LoginName) async throws(ServiceError) -> UserID? {
-    let user =
-      switch name {
-      case .email(let email): try await accounts { try $0.user(email: email.lowercased()) }
-      case .user(let id): try await accounts { try $0.user(id) }
-      }
-    return user.flatMap { name.fits($0) ? $0.id : nil }
+    try await accounts { try name.owner(in: $0)?.id }
   }
 
   /// Starts a session for the user in whose name a service acts.
