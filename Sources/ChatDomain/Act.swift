@@ -12,6 +12,8 @@ package struct Act: Hashable, Sendable {
   package var device: DeviceID?
   /// The `Idempotency-Key` of the request.
   package var command: CommandID?
+  /// The `If-Match` of the request.
+  package var precondition: Precondition?
   /// When this is recorded. Set by the writer, never earlier than the record before.
   package var time: Timestamp
   /// When it happened elsewhere, for an import.
@@ -19,13 +21,14 @@ package struct Act: Hashable, Sendable {
 
   package init(
     actor: UserID? = nil, service: ServiceID? = nil, session: SessionID? = nil, device: DeviceID? = nil,
-    command: CommandID? = nil, time: Timestamp, originalTime: Timestamp? = nil
+    command: CommandID? = nil, precondition: Precondition? = nil, time: Timestamp, originalTime: Timestamp? = nil
   ) {
     self.actor = actor
     self.service = service
     self.session = session
     self.device = device
     self.command = command
+    self.precondition = precondition
     self.time = time
     self.originalTime = originalTime
   }

@@ -22,6 +22,10 @@ package protocol Decider {
     _ command: Command, by act: Act, in state: State, _ directory: borrowing some Directory
   ) throws(Rejection) -> Verdict<Event>
 
+  /// The revision of what the command changes, before it; nil where that is not there, and for a command that changes
+  /// nothing that has one.
+  static func revision(for command: Command, in state: State) -> LogPosition?
+
   /// The state after a fact. Total: it accepts whatever the log holds.
   /// - Parameter actor: in whose name it was recorded; nil when a service acted for itself.
   static func evolve(_ state: inout State, _ event: Event, _ stamp: Stamp, by actor: UserID?)
@@ -37,7 +41,8 @@ package protocol RetriableCommand: Sendable {
 }
 
 extension Decider {
-  /// The one way of every command: the right first, then an earlier answer under the same key, then the decision.
+  /// The one way of every command: the right first, then an earlier answer under the same key, then the decision, and
+  /// at last whether the client knew what it changes.
   ///
   /// - Parameters:
   ///   - prior: what is known of an earlier command of the same actor under the same key.
@@ -50,7 +55,11 @@ extension Decider {
     if let prior, !command.isKnownByItself {
       return .alreadyDone(try prior.answer(to: command.fingerprint.scoped(to: stream)))
     }
-    return try decide(command, by: act, in: state, directory)
+    let verdict = try decide(command, by: act, in: state, directory)
+    if case .record = verdict, let precondition = act.precondition {
+      guard precondition.holds(at: revision(for: command, in: state)) else { throw .revisionMismatch }
+    }
+    return verdict
   }
 }
 

@@ -25,6 +25,8 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   // MARK: What clashes
   case idInUse = "id_in_use"
   case idempotencyKeyReused = "idempotency_key_reused"
+  /// What is to be changed was changed since the client saw it.
+  case revisionMismatch = "revision_mismatch"
   case sessionRefreshed = "session_refreshed"
   case emailInUse = "email_in_use"
   case externalIDInUse = "external_id_in_use"

@@ -68,7 +68,7 @@ extension AccountsQueries {
       { ($0.id, $0.state) })
     let devices: [UserID: [DeviceID: Device]] = try grouped(
       "SELECT userId, \(Self.deviceColumns) FROM device ORDER BY userId", Self.readDevice,
-      { ($0.id, Device(description: $0.description, registered: $0.registered)) })
+      { ($0.id, Device(description: $0.description, registered: $0.registered, revision: $0.revision)) })
     let identities: [UserID: [Identity: Stamp]] = try grouped(
       "SELECT userId, issuer, subject, linkedPosition, linkedTime FROM identity ORDER BY userId", Self.readIdentity,
       { ($0.identity, $0.linked) })
@@ -77,7 +77,7 @@ extension AccountsQueries {
       database,
       """
       SELECT id, nickname, picture, email, externalId, fingerprint, registeredPosition, registeredTime,
-        \(Self.credentialColumns), credentialPosition, credentialTime, disabledPosition, disabledTime,
+        revision, \(Self.credentialColumns), credentialPosition, credentialTime, disabledPosition, disabledTime,
         sharesReadMarkers
       FROM user
       """
@@ -97,11 +97,12 @@ extension AccountsQueries {
     let picture: MediaID? = try row.optional { try $0.id() }
     let (email, externalID) = try (row.optional { try $0.text() }, row.optional { try $0.text() })
     let fingerprint = try row.optional { try $0.fingerprint() }
-    let registered = try row.stamp()
+    let (registered, revision) = try (row.stamp(), row.position())
     var user = User(
       profile: Profile(nickname: nickname, picture: picture), email: email, externalID: externalID,
       credential: try readCredential(&row), registrationFingerprint: fingerprint, registered: registered,
       sessions: sessions[id] ?? [:], devices: devices[id] ?? [:])
+    user.revision = revision
     user.credentialSet = try row.optionalStamp()
     user.disabled = try row.optionalStamp()
     user.preferences = UserPreferences(sharesReadMarkers: try row.number() == 1)

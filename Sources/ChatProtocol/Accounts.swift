@@ -89,10 +89,13 @@ public struct Account: Codable, Sendable, Hashable {
   @Nullable public var disabledAt: Timestamp?
   /// Of the write that this answers; in a read, of the registration.
   public var position: LogPosition
+  /// Where the profile or the e-mail address was last changed: what `If-Match` names.
+  public var revision: LogPosition
 
   public init(
     id: UserID, nickname: String, picture: MediaID?, email: String?, externalId: String?, hasPassword: Bool,
-    isGuest: Bool, identities: [LinkedIdentity], disabledAt: Timestamp?, position: LogPosition
+    isGuest: Bool, identities: [LinkedIdentity], disabledAt: Timestamp?, position: LogPosition,
+    revision: LogPosition
   ) {
     self.id = id
     self.nickname = nickname
@@ -104,6 +107,7 @@ public struct Account: Codable, Sendable, Hashable {
     self.identities = identities
     self.disabledAt = disabledAt
     self.position = position
+    self.revision = revision
   }
 }
 

@@ -33,10 +33,12 @@ public struct Device: Codable, Sendable, Hashable {
   public var notifications: String
   /// Of the last write to it.
   public var position: LogPosition
+  /// The same: what `If-Match` names.
+  public var revision: LogPosition
 
   public init(
     id: DeviceID, name: String?, type: String?, osVersion: String?, pushProviders: [String],
-    notifications: String, position: LogPosition
+    notifications: String, position: LogPosition, revision: LogPosition
   ) {
     self.id = id
     self.name = name
@@ -45,6 +47,7 @@ public struct Device: Codable, Sendable, Hashable {
     self.pushProviders = pushProviders
     self.notifications = notifications
     self.position = position
+    self.revision = revision
   }
 }
 

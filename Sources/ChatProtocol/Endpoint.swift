@@ -29,13 +29,19 @@ public struct Endpoint: Sendable, Hashable {
   public let query: [String]
   /// Nothing depends on who asks: no token is looked at, right or wrong.
   public let ignoresTokens: Bool
+  /// What it changes has a revision, which `If-Match` may name.
+  public let takesIfMatch: Bool
 
-  init(_ method: Method, _ path: String, _ access: Access, query: [String] = [], ignoresTokens: Bool = false) {
+  init(
+    _ method: Method, _ path: String, _ access: Access, query: [String] = [], ignoresTokens: Bool = false,
+    takesIfMatch: Bool = false
+  ) {
     self.method = method
     self.path = path
     self.access = access
     self.query = query
     self.ignoresTokens = ignoresTokens
+    self.takesIfMatch = takesIfMatch
   }
 }
 
@@ -49,7 +55,7 @@ public enum Endpoints {
   public static let endSession = Endpoint(.delete, "/v1/sessions/{sessionId}", .user)
   public static let endSessions = Endpoint(.delete, "/v1/sessions", .user, query: ["all"])
   public static let getMe = Endpoint(.get, "/v1/me", .user)
-  public static let updateMe = Endpoint(.patch, "/v1/me", .user)
+  public static let updateMe = Endpoint(.patch, "/v1/me", .user, takesIfMatch: true)
   public static let changePassword = Endpoint(.put, "/v1/me/password", .user)
   public static let linkIdentity = Endpoint(.post, "/v1/me/identities", .user)
   public static let unlinkIdentity = Endpoint(
@@ -71,18 +77,18 @@ public enum Endpoints {
 
   // MARK: Devices
   public static let listDevices = Endpoint(.get, "/v1/devices", .user)
-  public static let putDevice = Endpoint(.put, "/v1/devices/{deviceId}", .user)
+  public static let putDevice = Endpoint(.put, "/v1/devices/{deviceId}", .user, takesIfMatch: true)
   public static let getDevice = Endpoint(.get, "/v1/devices/{deviceId}", .user)
-  public static let deleteDevice = Endpoint(.delete, "/v1/devices/{deviceId}", .user)
+  public static let deleteDevice = Endpoint(.delete, "/v1/devices/{deviceId}", .user, takesIfMatch: true)
 
   // MARK: Rooms and members
   public static let createRoom = Endpoint(.post, "/v1/rooms", .userOrService)
   public static let listRooms = Endpoint(.get, "/v1/rooms", .user, query: ["cursor", "limit"])
   public static let getRoom = Endpoint(.get, "/v1/rooms/{roomId}", .user)
-  public static let updateRoom = Endpoint(.patch, "/v1/rooms/{roomId}", .userOrService)
-  public static let deleteRoom = Endpoint(.delete, "/v1/rooms/{roomId}", .userOrService)
-  public static let archiveRoom = Endpoint(.post, "/v1/rooms/{roomId}/archive", .userOrService)
-  public static let unarchiveRoom = Endpoint(.post, "/v1/rooms/{roomId}/unarchive", .userOrService)
+  public static let updateRoom = Endpoint(.patch, "/v1/rooms/{roomId}", .userOrService, takesIfMatch: true)
+  public static let deleteRoom = Endpoint(.delete, "/v1/rooms/{roomId}", .userOrService, takesIfMatch: true)
+  public static let archiveRoom = Endpoint(.post, "/v1/rooms/{roomId}/archive", .userOrService, takesIfMatch: true)
+  public static let unarchiveRoom = Endpoint(.post, "/v1/rooms/{roomId}/unarchive", .userOrService, takesIfMatch: true)
   public static let transferRoom = Endpoint(.post, "/v1/rooms/{roomId}/transfer", .userOrService)
   public static let listMembers = Endpoint(
     .get, "/v1/rooms/{roomId}/members", .user, query: ["cursor", "limit"])
@@ -105,8 +111,10 @@ public enum Endpoints {
   public static let createWorkspace = Endpoint(.post, "/v1/workspaces", .user)
   public static let listWorkspaces = Endpoint(.get, "/v1/workspaces", .user, query: ["cursor", "limit"])
   public static let getWorkspace = Endpoint(.get, "/v1/workspaces/{workspaceId}", .user)
-  public static let updateWorkspace = Endpoint(.patch, "/v1/workspaces/{workspaceId}", .userOrService)
-  public static let deleteWorkspace = Endpoint(.delete, "/v1/workspaces/{workspaceId}", .userOrService)
+  public static let updateWorkspace = Endpoint(
+    .patch, "/v1/workspaces/{workspaceId}", .userOrService, takesIfMatch: true)
+  public static let deleteWorkspace = Endpoint(
+    .delete, "/v1/workspaces/{workspaceId}", .userOrService, takesIfMatch: true)
   public static let transferWorkspace = Endpoint(.post, "/v1/workspaces/{workspaceId}/transfer", .userOrService)
   public static let listChannels = Endpoint(
     .get, "/v1/workspaces/{workspaceId}/channels", .user, query: ["cursor", "limit"])
@@ -144,8 +152,9 @@ public enum Endpoints {
     .get, "/v1/rooms/{roomId}/messages", .user, query: ["before", "after", "around", "limit"])
   public static let sendMessage = Endpoint(.put, "/v1/rooms/{roomId}/messages/{messageId}", .user)
   public static let getMessage = Endpoint(.get, "/v1/rooms/{roomId}/messages/{messageId}", .user)
-  public static let editMessage = Endpoint(.patch, "/v1/rooms/{roomId}/messages/{messageId}", .user)
-  public static let deleteMessage = Endpoint(.delete, "/v1/rooms/{roomId}/messages/{messageId}", .userOrService)
+  public static let editMessage = Endpoint(.patch, "/v1/rooms/{roomId}/messages/{messageId}", .user, takesIfMatch: true)
+  public static let deleteMessage = Endpoint(
+    .delete, "/v1/rooms/{roomId}/messages/{messageId}", .userOrService, takesIfMatch: true)
   public static let moveReadMarker = Endpoint(.put, "/v1/rooms/{roomId}/read-marker", .user)
   public static let listReadMarkers = Endpoint(
     .get, "/v1/rooms/{roomId}/read-markers", .user, query: ["cursor", "limit"])
@@ -179,9 +188,9 @@ public enum Endpoints {
   public static let scheduleMessage = Endpoint(
     .put, "/v1/rooms/{roomId}/scheduled-messages/{messageId}", .user)
   public static let changeScheduledMessage = Endpoint(
-    .patch, "/v1/rooms/{roomId}/scheduled-messages/{messageId}", .user)
+    .patch, "/v1/rooms/{roomId}/scheduled-messages/{messageId}", .user, takesIfMatch: true)
   public static let cancelScheduledMessage = Endpoint(
-    .delete, "/v1/rooms/{roomId}/scheduled-messages/{messageId}", .user)
+    .delete, "/v1/rooms/{roomId}/scheduled-messages/{messageId}", .user, takesIfMatch: true)
   public static let getScheduledMessage = Endpoint(
     .get, "/v1/rooms/{roomId}/scheduled-messages/{messageId}", .user)
   public static let listScheduledMessages = Endpoint(.get, "/v1/rooms/{roomId}/scheduled-messages", .user)

@@ -82,9 +82,11 @@ public struct Room: Codable, Sendable, Hashable {
   @Nullable public var archivedAt: Timestamp?
   /// Of the write that this answers; in a read, of the last write to the room itself.
   public var position: LogPosition
+  /// Where its looks were last changed, or it was last archived or opened again: what `If-Match` names.
+  public var revision: LogPosition
 
   /// As it is when it was just made, without members or messages.
-  public init(id: RoomID, name: String, kind: String, createdAt: Timestamp, position: LogPosition) {
+  public init(id: RoomID, name: String, kind: String, createdAt: Timestamp, revision: LogPosition) {
     self.id = id
     self.name = name
     self.kind = kind
@@ -104,7 +106,8 @@ public struct Room: Codable, Sendable, Hashable {
     participants = []
     self.createdAt = createdAt
     archivedAt = nil
-    self.position = position
+    position = revision
+    self.revision = revision
   }
 }
 

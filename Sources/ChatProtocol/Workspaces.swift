@@ -28,10 +28,12 @@ public struct Workspace: Codable, Sendable, Hashable {
   public var createdAt: Timestamp
   /// Of the write that this answers; in a read, of the last write to the workspace itself.
   public var position: LogPosition
+  /// Where its looks were last changed: what `If-Match` names.
+  public var revision: LogPosition
 
   public init(
     id: WorkspaceID, name: String, topic: String?, picture: MediaID?, memberCount: Int, role: String?,
-    unreadCount: Int = 0, mentionCount: Int = 0, createdAt: Timestamp, position: LogPosition
+    unreadCount: Int = 0, mentionCount: Int = 0, createdAt: Timestamp, revision: LogPosition
   ) {
     self.id = id
     self.name = name
@@ -42,7 +44,8 @@ public struct Workspace: Codable, Sendable, Hashable {
     self.unreadCount = unreadCount
     self.mentionCount = mentionCount
     self.createdAt = createdAt
-    self.position = position
+    position = revision
+    self.revision = revision
   }
 }
 

@@ -115,6 +115,7 @@ package struct HansardServer: Sendable {
         request: request, parameters: context.parameters, principal: principal, requestID: context.id,
         receivedAt: now, address: context.address, logger: context.logger)
       try exchange.requireQuery(of: endpoint)
+      try exchange.requireNoPrecondition(unlessTakenBy: endpoint)
       var response = try await route.handle(handlers, exchange)
       if let fields { response.headers.append(contentsOf: fields) }
       return response

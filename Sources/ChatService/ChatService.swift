@@ -64,9 +64,9 @@ extension ChatService {
 
     package init(
       _ principal: Principal, _ operation: ChatCommand.Operation, command: CommandID? = nil,
-      originalTime: Timestamp? = nil
+      precondition: Precondition? = nil, originalTime: Timestamp? = nil
     ) {
-      act = principal.act(command: command, originalTime: originalTime)
+      act = principal.act(command: command, precondition: precondition, originalTime: originalTime)
       self.operation = operation
     }
 

@@ -18,9 +18,11 @@ package struct Principal: Sendable, Hashable {
   }
 
   /// The writer sets the time.
-  func act(command: CommandID? = nil, originalTime: Timestamp? = nil) -> Act {
+  func act(
+    command: CommandID? = nil, precondition: Precondition? = nil, originalTime: Timestamp? = nil
+  ) -> Act {
     Act(
       actor: user, service: service, session: session, device: device, command: command,
-      time: Timestamp(milliseconds: 0), originalTime: originalTime)
+      precondition: precondition, time: Timestamp(milliseconds: 0), originalTime: originalTime)
   }
 }

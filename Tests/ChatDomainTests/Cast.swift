@@ -35,8 +35,11 @@ extension Stamp {
 extension Act {
   static func nobody(at time: Timestamp = noon) -> Act { Act(time: time) }
 
-  static func user(_ user: UserID, session: SessionID? = nil, key: CommandID? = nil, at time: Timestamp = noon) -> Act {
-    Act(actor: user, session: session, command: key, time: time)
+  static func user(
+    _ user: UserID, session: SessionID? = nil, key: CommandID? = nil, if precondition: Precondition? = nil,
+    at time: Timestamp = noon
+  ) -> Act {
+    Act(actor: user, session: session, command: key, precondition: precondition, time: time)
   }
 
   /// A service in a user's name.
@@ -48,6 +51,10 @@ extension Act {
   static func service(key: CommandID? = nil, at time: Timestamp = noon) -> Act {
     Act(service: robot, command: key, time: time)
   }
+}
+
+extension Precondition {
+  static func at(_ revisions: UInt64...) -> Precondition { .isAt(revisions.map { LogPosition($0) }) }
 }
 
 extension Credential {

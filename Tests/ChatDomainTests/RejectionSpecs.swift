@@ -166,6 +166,7 @@ struct RejectionSpecs {
     .roomNameEmpty: { room([], .edit(RoomEdit(name: ""))) },
     .roomNameTooLong: { room([], .edit(RoomEdit(name: String(repeating: "r", count: 257)))) },
     .memberNotFound: { room([], .removeMember(stranger)) },
+    .revisionMismatch: { room([], .edit(RoomEdit(name: "coffee")), .user(alice, if: .at(2))) },
     .tooManyMembers: {
       let others = (0..<UInt64(Limits.membersPerRoom)).map { RoomEvent.memberAdded(id(1000 + $0), role: .member) }
       return room([.memberLeft(dave)] + others, .addMember(dave))

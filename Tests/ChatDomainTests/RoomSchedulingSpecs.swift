@@ -99,7 +99,7 @@ struct RoomSchedulingSpecs {
       .scheduledMessageChanged(hello, ScheduledMessageEdit(text: "hi")),
       .scheduledMessageChanged(hello, ScheduledMessageEdit(sendAt: time))
     ).state
-    #expect(state.room?.scheduled[hello] == .saying("hi", at: time))
+    #expect(state.room?.scheduled[hello]?.message == .saying("hi", at: time))
     let details = MessageDetails(
       replyTo: id(41), mentions: Mentions(users: [bob]), custom: CustomPart(type: "a", body: "1"))
     let rich = ScheduledMessage(author: carol, content: MessageContent(text: "old", details: details), sendAt: due)

@@ -71,7 +71,10 @@ struct UserDeviceSpecs {
       Issue.record("not registered")
       return
     }
-    #expect(user.devices[phone] == Device(description: .named(tokens: [newToken]), registered: .at(2)))
+    #expect(
+      user.devices[phone]
+        == Device(
+          description: .named(tokens: [newToken]), registered: .at(2), revision: LogPosition(UInt64(facts.count) + 2)))
   }
 
   @Test("a removed device takes its open sessions with it, in the order of their IDs")

@@ -140,7 +140,7 @@ struct RandomHistory {
   private mutating func stepScheduled(_ user: UserID, in room: RoomID, _ state: Room) {
     let time = script.last.time.adding(milliseconds: Int64(random.next() % 100_000))
     guard let id = state.scheduled.byID.keys.sorted().randomElement(using: &random), !chance(3),
-      let waiting = state.scheduled[id]
+      let waiting = state.scheduled[id]?.message
     else {
       let content = MessageContent(
         text: "at \(time.milliseconds)",

@@ -19,9 +19,19 @@ WITH_TOKEN = [operation for operation in OPERATIONS.values() if operation.access
 OF_USERS = [operation for operation in OPERATIONS.values() if operation.access == "user"]
 ID_PARAMETERS = ("userId", "deviceId", "roomId", "messageId", "inviteId", "sessionId", "workspaceId", "mediaId")
 WITH_IDS = [operation for operation in WITH_TOKEN if any("{" + name + "}" in operation.path for name in ID_PARAMETERS)]
-KEYED = [
-    operation for operation in OPERATIONS.values()
-    if any(parameter.get("$ref", "").endswith("/idempotencyKey") for parameter in operation.spec.get("parameters", []))
+
+
+def having(parameter: str) -> list:
+    return [
+        operation for operation in OPERATIONS.values()
+        if any(each.get("$ref", "").endswith(parameter) for each in operation.spec.get("parameters", []))
+    ]
+
+
+KEYED = having("/idempotencyKey")
+CONDITIONAL = having("/ifMatch")
+UNCONDITIONAL = [
+    operation for operation in OPERATIONS.values() if operation.method != "GET" and operation not in CONDITIONAL
 ]
 
 
@@ -183,6 +193,27 @@ def test_keys_that_are_no_uuid(world, scene, operation):
     body = good_body(operation) if operation in WITH_BODY else None
     for wrong in ("1", "nonsense", new_id() + "0"):
         caller.refused("invalid_idempotency_key", operation.method, path_of(operation, values), body, key=wrong)
+
+
+@pytest.mark.parametrize("operation", CONDITIONAL, ids=by_id)
+def test_preconditions_that_are_none(world, scene, operation):
+    anna, values = scene
+    caller = caller_of(operation, anna, world)
+    body = good_body(operation) if operation in WITH_BODY else None
+    for wrong in ("", "41", '"41', '"41" "42"', '*, "41"', '"41",x'):
+        caller.refused(
+            "invalid_if_match", operation.method, path_of(operation, values), body, headers={"If-Match": wrong})
+
+
+@pytest.mark.parametrize("operation", UNCONDITIONAL, ids=by_id)
+def test_preconditions_where_nothing_would_be_held_against_them(world, scene, operation):
+    """Whoever sends one counts on it: it is not passed over."""
+    anna, values = scene
+    caller = caller_of(operation, anna, world)
+    body = good_body(operation) if operation in WITH_BODY else None
+    for header in ("*", '"41"', "nonsense"):
+        caller.refused(
+            "if_match_unsupported", operation.method, path_of(operation, values), body, headers={"If-Match": header})
 
 
 @pytest.mark.parametrize("operation", WITH_TOKEN, ids=by_id)

@@ -22,6 +22,9 @@ OF_JSON = {
     "413": {"body_too_large"},
     "415": {"unsupported_media_type"},
 }
+# A header that nothing would be held against is refused wherever something is written.
+OF_IF_MATCH = {"400": {"invalid_if_match"}, "412": {"revision_mismatch"}}
+OF_NO_REVISION = {"400": {"if_match_unsupported"}}
 OF_KEYS = {"400": {"invalid_idempotency_key"}, "409": {"idempotency_key_reused"}}
 # These alone, of those that take a service by itself, need a user at times: a session is a user's; so is a direct room.
 ACTING_USERS = ("createSession", "createRoom")
@@ -84,11 +87,14 @@ def test_what_a_token_can_be_refused_with_is_named(id):
 
 
 @pytest.mark.parametrize("id", OPERATIONS)
-def test_what_a_body_or_a_key_can_be_refused_with_is_named(id):
+def test_what_a_body_a_key_or_a_precondition_can_be_refused_with_is_named(id):
     operation = OPERATIONS[id]
     takes_json = "application/json" in operation.spec.get("requestBody", {}).get("content", {})
     assert not takes_json or has(operation, OF_JSON)
     assert has(operation, OF_KEYS) == ("Idempotency-Key" in parameters(operation, "header"))
+    takes_if_match = "If-Match" in parameters(operation, "header")
+    assert has(operation, OF_IF_MATCH) == takes_if_match
+    assert has(operation, OF_NO_REVISION) == (operation.method != "GET" and not takes_if_match)
 
 
 @pytest.mark.parametrize("id", OPERATIONS)

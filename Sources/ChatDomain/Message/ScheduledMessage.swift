@@ -40,28 +40,40 @@ extension ScheduledMessage {
   }
 }
 
+/// A message that waits for its time, as it was last written.
+package struct WaitingMessage: Sendable, Hashable {
+  package var message: ScheduledMessage
+  /// Where it was scheduled, or last changed.
+  package var revision: LogPosition
+
+  package init(_ message: ScheduledMessage, revision: LogPosition) {
+    self.message = message
+    self.revision = revision
+  }
+}
+
 /// The messages of one room that wait for their time.
 package struct ScheduledMessages: Sendable, Equatable {
-  package private(set) var byID: [MessageID: ScheduledMessage] = [:]
+  package private(set) var byID: [MessageID: WaitingMessage] = [:]
   /// How many each author has; nobody stands here with none.
   package private(set) var counts: [UserID: Int] = [:]
 
   package init() {}
 
-  package init(_ byID: [MessageID: ScheduledMessage]) {
-    for (id, message) in byID { self[id] = message }
+  package init(_ byID: [MessageID: WaitingMessage]) {
+    for (id, waiting) in byID { self[id] = waiting }
   }
 
   package var isEmpty: Bool { byID.isEmpty }
 
-  package subscript(_ id: MessageID) -> ScheduledMessage? {
+  package subscript(_ id: MessageID) -> WaitingMessage? {
     get { byID[id] }
     set {
       if let old = byID[id] {
-        let left = counts[old.author, default: 1] - 1
-        counts[old.author] = left > 0 ? left : nil
+        let left = counts[old.message.author, default: 1] - 1
+        counts[old.message.author] = left > 0 ? left : nil
       }
-      if let newValue { counts[newValue.author, default: 0] += 1 }
+      if let newValue { counts[newValue.message.author, default: 0] += 1 }
       byID[id] = newValue
     }
   }

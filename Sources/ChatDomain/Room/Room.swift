@@ -37,6 +37,8 @@ package struct Room: Sendable, Equatable {
   /// Of the creation; nil when that was erased, and then no retry of it can be recognised.
   package var creationFingerprint: Fingerprint?
   package var created: Stamp
+  /// Where its looks were last changed, or it was last archived or opened again; else its creation.
+  package var revision: LogPosition
   package var kind: RoomKind
   package var name: String
   package var workspace: WorkspaceID?
@@ -63,6 +65,7 @@ package struct Room: Sendable, Equatable {
   ) {
     self.creationFingerprint = creationFingerprint
     self.created = created
+    revision = created.position
     self.kind = kind
     self.name = name
     self.members = RoomMembers(members)
@@ -120,11 +123,14 @@ extension Room {
 
   mutating func apply(_ event: RoomEvent, _ stamp: Stamp, by actor: UserID?) {
     switch event {
-    case .created, .archived, .restored, .deleted, .admissionRepeated, .messageEdited, .reactionAdded,
-      .reactionRemoved, .threadMarkerMoved, .threadFollowingSet, .erased:
+    case .created, .deleted, .admissionRepeated, .messageEdited, .reactionAdded, .reactionRemoved, .threadMarkerMoved,
+      .threadFollowingSet, .erased:
       break
+    case .archived, .restored:
+      revision = stamp.position
     case .edited(let edit):
       if let name = edit.name { self.name = name }
+      revision = stamp.position
     case .inviteCreated(let invite):
       invites[invite.id] = InviteState(invite: invite, created: stamp, maker: actor)
     case .inviteRevoked(let id):
@@ -163,9 +169,11 @@ extension Room {
     case .messagePinned(let id, let place):
       if pinned[id] == nil { pinned[id] = PinnedMessage(place: place, pinned: stamp) }
     case .messageScheduled(let id, let message):
-      scheduled[id] = message
+      scheduled[id] = WaitingMessage(message, revision: stamp.position)
     case .scheduledMessageChanged(let id, let edit):
-      if let message = scheduled[id] { scheduled[id] = message.applying(edit) }
+      if let waiting = scheduled[id] {
+        scheduled[id] = WaitingMessage(waiting.message.applying(edit), revision: stamp.position)
+      }
     case .scheduledMessageCancelled(let id), .scheduledMessageFailed(let id, _):
       scheduled[id] = nil
     case .readMarkerMoved(let user, _, let ordinal):

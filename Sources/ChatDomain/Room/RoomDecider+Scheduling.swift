@@ -49,7 +49,7 @@ extension RoomDecider {
   static func sendScheduled(
     _ id: MessageID, _ context: SendingContext?, by act: Act, in state: RoomState, _ directory: borrowing some Directory
   ) throws(Rejection) -> Verdict<RoomEvent> {
-    guard let message = try room(state).scheduled[id] else { throw .scheduledMessageNotFound }
+    guard let message = try room(state).scheduled[id]?.message else { throw .scheduledMessageNotFound }
     guard message.author == act.actor else { throw .forbidden }
     guard message.thread == context?.thread else { throw .scheduledMessageNotFound }
     guard message.sendAt <= act.time else { throw .sendingTimeOutOfRange }
@@ -80,7 +80,7 @@ extension RoomDecider {
     _ id: MessageID, _ prior: SchedulingFacts?, by act: Act, in state: RoomState
   ) throws(Rejection) -> ScheduledMessage {
     let author = try actor(of: act)
-    if let message = try room(state).scheduled[id] {
+    if let message = try room(state).scheduled[id]?.message {
       guard message.author == author else { throw .scheduledMessageNotFound }
       return message
     }

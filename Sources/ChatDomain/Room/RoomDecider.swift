@@ -86,6 +86,22 @@ package enum RoomDecider: Decider {
     }
   }
 
+  // MARK: Revisions
+
+  /// Of a message as it was looked up; of the room for what concerns the room.
+  package static func revision(for command: RoomCommand, in state: RoomState) -> LogPosition? {
+    switch command {
+    case .edit, .archive, .restore, .delete: state.room?.revision
+    case .editMessage(_, _, let target), .deleteMessage(_, let target): target?.revision
+    case .changeScheduledMessage(let id, _, _), .cancelScheduledMessage(let id, _):
+      state.room?.scheduled[id]?.revision
+    case .create, .createInvite, .revokeInvite, .acceptInvite, .join, .addMember, .removeMember, .leave, .changeRole,
+      .transfer, .ban, .unban, .silence, .mute, .sendMessage, .moveReadMarker, .markUnread, .scheduleMessage,
+      .sendScheduledMessage, .moveThreadMarker, .setThreadFollowing, .react, .unreact, .pin, .unpin:
+      nil
+    }
+  }
+
   // MARK: Evolve
 
   package static func evolve(_ state: inout RoomState, _ event: RoomEvent, _ stamp: Stamp, by actor: UserID?) {

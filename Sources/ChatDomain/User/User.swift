@@ -8,6 +8,8 @@ package enum UserState: Sendable, Equatable {
 
 package struct User: Sendable, Equatable {
   package var profile: Profile
+  /// Where the profile or the e-mail address was last changed; else the registration.
+  package var revision: LogPosition
   package var email: String?
   package var externalID: String?
   package var credential: Credential?
@@ -33,6 +35,7 @@ package struct User: Sendable, Equatable {
     devices: [DeviceID: Device] = [:]
   ) {
     self.profile = profile
+    revision = registered.position
     self.email = email
     self.externalID = externalID
     self.credential = credential
@@ -103,10 +106,13 @@ package struct OpenSession: Sendable, Hashable {
 package struct Device: Sendable, Hashable {
   package var description: DeviceDescription
   package var registered: Stamp
+  /// Where it was last described, or lost a token.
+  package var revision: LogPosition
 
-  package init(description: DeviceDescription, registered: Stamp) {
+  package init(description: DeviceDescription, registered: Stamp, revision: LogPosition) {
     self.description = description
     self.registered = registered
+    self.revision = revision
   }
 }
 
@@ -132,6 +138,7 @@ extension User {
       break
     case .profileChanged(let edit):
       profile.apply(edit)
+      revision = stamp.position
     case .credentialSet(let credential):
       self.credential = credential
       credentialSet = stamp
@@ -141,6 +148,7 @@ extension User {
       identities = identities.filter { $0.value.position != linked }
     case .emailSet(let email):
       self.email = email
+      revision = stamp.position
     case .disabled:
       if disabled == nil { disabled = stamp }
     case .enabled:
@@ -157,12 +165,15 @@ extension User {
     case .sessionEnded(let id, let reason):
       end(id, reason, stamp)
     case .deviceRegistered(let id, let description):
-      devices[id] = Device(description: description, registered: stamp)
+      devices[id] = Device(description: description, registered: stamp, revision: stamp.position)
     case .deviceUpdated(let id, let description):
       // The registration may have been erased; then this is the first that is known of the device.
-      devices[id, default: Device(description: description, registered: stamp)].description = description
+      let registered = devices[id]?.registered ?? stamp
+      devices[id] = Device(description: description, registered: registered, revision: stamp.position)
     case .pushTokenInvalidated(let id, let token), .pushTokenMoved(let id, let token):
-      devices[id]?.description.tokens.removeAll { $0 == token }
+      guard let index = devices[id]?.description.tokens.firstIndex(of: token) else { return }
+      devices[id]?.description.tokens.remove(at: index)
+      devices[id]?.revision = stamp.position
     case .deviceRemoved(let id):
       devices[id] = nil
     }

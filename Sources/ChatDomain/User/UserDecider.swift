@@ -102,6 +102,20 @@ package enum UserDecider: Decider {
     return user
   }
 
+  // MARK: Revisions
+
+  package static func revision(for command: UserCommand, in state: UserState) -> LogPosition? {
+    guard case .registered(let user) = state else { return nil }
+    return switch command.action {
+    case .changeProfile, .setEmail: user.revision
+    case .setDevice(let id, _), .removeDevice(let id): user.devices[id]?.revision
+    case .register, .registerIdentified, .setPreferences, .changePassword, .resetPassword, .linkIdentity,
+      .unlinkIdentity, .disable, .enable, .startSession, .refreshSession, .endSession, .endSessions,
+      .invalidatePushToken, .uploadMedia:
+      nil
+    }
+  }
+
   // MARK: Evolve
 
   package static func evolve(_ state: inout UserState, _ event: UserEvent, _ stamp: Stamp, by actor: UserID?) {

@@ -19,6 +19,8 @@ package struct Workspace: Sendable, Equatable {
   /// Of the creation; nil when that was erased, and then no retry of it can be recognised.
   package var creationFingerprint: Fingerprint?
   package var created: Stamp
+  /// Where its looks were last changed; else its creation.
+  package var revision: LogPosition
   package var members: [UserID: WorkspaceMember]
   /// Who was invited by name and has not answered yet.
   package var invited: [UserID: Invitation]
@@ -31,6 +33,7 @@ package struct Workspace: Sendable, Equatable {
   ) {
     self.creationFingerprint = creationFingerprint
     self.created = created
+    revision = created.position
     self.members = members
     self.invited = invited
     self.invites = invites
@@ -93,8 +96,10 @@ extension WorkspaceState {
 extension Workspace {
   fileprivate mutating func apply(_ event: WorkspaceEvent, _ stamp: Stamp, by actor: UserID?) {
     switch event {
-    case .created, .edited, .deleted, .admissionRepeated, .erased:
+    case .created, .deleted, .admissionRepeated, .erased:
       break
+    case .edited:
+      revision = stamp.position
     case .inviteCreated(let invite):
       invites[invite.id] = WorkspaceInviteState(invite: invite, created: stamp, maker: actor)
     case .inviteRevoked(let id):

@@ -33,6 +33,15 @@ package enum WorkspaceDecider: Decider {
     }
   }
 
+  package static func revision(for command: WorkspaceCommand, in state: WorkspaceState) -> LogPosition? {
+    switch command {
+    case .edit, .delete: state.workspace?.revision
+    case .create, .createInvite, .revokeInvite, .acceptInvite, .invite, .withdrawInvitation, .acceptInvitation, .join,
+      .leave, .removeMember, .changeRole, .transfer:
+      nil
+    }
+  }
+
   package static func evolve(
     _ state: inout WorkspaceState, _ event: WorkspaceEvent, _ stamp: Stamp, by actor: UserID?
   ) {

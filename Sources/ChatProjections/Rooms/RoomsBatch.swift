@@ -153,8 +153,7 @@ struct RoomsBatch {
 
   private func setArchived(_ stamp: Stamp?, of room: RoomDraft, _ position: LogPosition) {
     room.change {
-      guard ($0.archived == nil) != (stamp == nil) else { return }
-      $0.archived = stamp
+      if stamp == nil || $0.archived == nil { $0.archived = stamp }
       $0.revision = position
     }
   }

@@ -15,15 +15,15 @@ extension RoomsQueries {
     let silenced: [RoomID: [UserID: Timestamp]] = try grouped(
       "SELECT roomId, userId, until FROM silencedAway ORDER BY roomId",
       { row in (user: try row.id(UserID.self), until: try row.time()) }, { ($0.user, $0.until) })
-    let scheduled: [RoomID: [MessageID: ScheduledMessage]] = try grouped(
+    let scheduled: [RoomID: [MessageID: WaitingMessage]] = try grouped(
       "SELECT roomId, \(Self.scheduledColumns) FROM scheduled WHERE failure IS NULL ORDER BY roomId",
-      Self.readScheduled, { ($0.id, $0.message) })
+      Self.readScheduled, { ($0.id, WaitingMessage($0.message, revision: $0.revision)) })
     var states: [RoomID: RoomState] = [:]
     try CachedStatement(
       database,
       """
       SELECT id, kind, lastOrdinal, archivedPosition, archivedTime, fingerprint, createdPosition, createdTime,
-        workspaceId, isPublic, hasHadOwner, name
+        revision, workspaceId, isPublic, hasHadOwner, name
       FROM room
       """
     ).forEach { row in
@@ -31,13 +31,14 @@ extension RoomsQueries {
       let lastOrdinal = try row.unsigned()
       let archived = try row.optionalStamp()
       let fingerprint = try row.optional { try $0.fingerprint() }
-      let created = try row.stamp()
+      let (created, revision) = try (row.stamp(), row.position())
       let workspace = try row.optional { try $0.id(WorkspaceID.self) }
       let isPublic = try row.number() != 0
       let hasHadOwner = try row.number() != 0
       var room = Room(
         creationFingerprint: fingerprint, created: created, kind: kind, name: try row.text(),
         members: members[id] ?? [:], invites: invites[id] ?? [:], lastOrdinal: lastOrdinal)
+      room.revision = revision
       room.workspace = workspace
       room.isPublic = isPublic
       room.hasHadOwner = hasHadOwner
@@ -66,17 +67,21 @@ extension RoomsQueries {
     var states: [WorkspaceID: (WorkspaceState, StreamVersion)] = [:]
     try CachedStatement(
       database,
-      "SELECT id, version, fingerprint, createdPosition, createdTime, deletedPosition, deletedTime FROM workspace"
+      """
+      SELECT id, version, fingerprint, createdPosition, createdTime, revision, deletedPosition, deletedTime
+      FROM workspace
+      """
     ).forEach { row in
       let (id, version) = try (row.id(WorkspaceID.self), StreamVersion(row.unsigned()))
       let fingerprint = try row.optional { try $0.fingerprint() }
-      let created = try row.stamp()
+      let (created, revision) = try (row.stamp(), row.position())
       if let deleted = try row.optionalStamp() {
         states[id] = (.deleted(deleted, creationFingerprint: fingerprint), version)
       } else {
-        let workspace = Workspace(
+        var workspace = Workspace(
           creationFingerprint: fingerprint, created: created, members: members[id] ?? [:],
           invited: invited[id] ?? [:], invites: invites[id] ?? [:])
+        workspace.revision = revision
         states[id] = (.open(workspace), version)
       }
     }

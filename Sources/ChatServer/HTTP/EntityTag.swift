@@ -24,6 +24,12 @@ struct EntityTag: Equatable {
     return isStrong && Self.tags(in: header) == [self]
   }
 
+  /// The tags of a list; nil where it has not the form that the RFC gives it, with one tag at least.
+  static func list(in header: String) -> [EntityTag]? {
+    let form = /[ \t,]*(?:W\/)?"[!#-~]*"(?:[ \t]*,[ \t,]*(?:W\/)?"[!#-~]*")*[ \t,]*/
+    return header.wholeMatch(of: form) == nil ? nil : tags(in: header)
+  }
+
   /// The tags of a list; what is none is passed over.
   private static func tags(in header: String) -> [EntityTag] {
     var tags: [EntityTag] = []

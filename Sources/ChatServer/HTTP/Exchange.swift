@@ -1,3 +1,4 @@
+import ChatDomain
 import ChatPrimitives
 import ChatProtocol
 import ChatService
@@ -84,6 +85,19 @@ struct Exchange: Sendable {
     guard let text = request.headers[.idempotencyKey] else { return nil }
     guard let command = CommandID(text) else { throw Refusal.invalidIdempotencyKey }
     return command
+  }
+
+  /// The `If-Match`, when there is one.
+  func precondition() throws -> Precondition? {
+    guard let header = request.headers[.ifMatch] else { return nil }
+    guard let precondition = Precondition(ifMatch: header) else { throw Refusal.invalidIfMatch }
+    return precondition
+  }
+
+  /// Refuses an `If-Match` where nothing would be held against it: whoever sends one counts on it.
+  func requireNoPrecondition(unlessTakenBy endpoint: Endpoint) throws {
+    guard request.headers[.ifMatch] != nil, endpoint.method != .get, !endpoint.takesIfMatch else { return }
+    throw Refusal.ifMatchUnsupported
   }
 
   // MARK: Body

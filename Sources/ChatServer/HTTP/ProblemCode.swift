@@ -21,6 +21,8 @@ enum ProblemCode: String, CaseIterable {
   case invalidQuery = "invalid_query"
   case invalidCursor = "invalid_cursor"
   case invalidIdempotencyKey = "invalid_idempotency_key"
+  case invalidIfMatch = "invalid_if_match"
+  case ifMatchUnsupported = "if_match_unsupported"
   case unsupportedMediaType = "unsupported_media_type"
   case bodyTooLarge = "body_too_large"
   case lineTooLong = "line_too_long"
@@ -43,7 +45,7 @@ enum ProblemCode: String, CaseIterable {
       .idTokenExpired:
       .unauthorized
     case .actingUserRequired, .invalidActAs, .invalidJSON, .invalidUTF8, .unknownField, .invalidField, .invalidID,
-      .invalidQuery, .invalidCursor, .invalidIdempotencyKey:
+      .invalidQuery, .invalidCursor, .invalidIdempotencyKey, .invalidIfMatch, .ifMatchUnsupported:
       .badRequest
     case .unsupportedMediaType: .unsupportedMediaType
     case .bodyTooLarge, .lineTooLong: .contentTooLarge

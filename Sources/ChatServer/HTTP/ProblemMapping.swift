@@ -81,6 +81,10 @@ struct ProblemMapping {
       self.init(.invalidCursor, "The cursor is not one that this endpoint gave for this list. Start without one.")
     case .invalidIdempotencyKey:
       self.init(.invalidIdempotencyKey, "\(HeaderName.idempotencyKey) must be a UUID.")
+    case .invalidIfMatch:
+      self.init(.invalidIfMatch, "If-Match must hold revisions in quotes with commas between them, or *.")
+    case .ifMatchUnsupported:
+      self.init(.ifMatchUnsupported, "What this request changes has no revision. Leave If-Match away.")
     case .unsupportedMediaType:
       self.init(.unsupportedMediaType, "Send application/json, or application/x-ndjson in bulk.")
     case .targetTooLong:

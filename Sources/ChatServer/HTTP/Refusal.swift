@@ -17,6 +17,8 @@ enum Refusal: Error, Hashable {
   case invalidQuery(String)
   case invalidCursor
   case invalidIdempotencyKey
+  case invalidIfMatch
+  case ifMatchUnsupported
   case unsupportedMediaType
   case targetTooLong
   case headersTooLarge

@@ -20,6 +20,7 @@ extension Rejection {
       .tooManyIdentities, .lastLogin, .invitesExhausted, .tooManyReactions, .passwordMissing, .scheduledMessageSettled,
       .tooManyScheduledMessages:
       .conflict
+    case .revisionMismatch: .preconditionFailed
     case .quotaExceeded: .tooManyRequests
     case .inviteExpired, .inviteUsedUp, .inviteRevoked, .passwordResetUsed: .gone
     case .emptyText, .textTooLong, .roomNameEmpty, .roomNameTooLong, .nicknameEmpty, .nicknameTooLong,
@@ -59,6 +60,7 @@ extension Rejection {
     case .guestNotAllowed: "A guest may not do this. Give the account an e-mail address, or link a login."
     case .idInUse: "This ID was used before, with other content. Make a new one."
     case .idempotencyKeyReused: "This Idempotency-Key was used before, for something else. Make a new one."
+    case .revisionMismatch: "It was changed since the revision that If-Match names. Get it again, and decide anew."
     case .sessionRefreshed:
       "This session was started before and has been refreshed since; use its tokens, or log in with a new session ID."
     case .emailInUse: "Another account has this e-mail address."

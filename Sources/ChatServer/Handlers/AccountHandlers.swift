@@ -26,7 +26,7 @@ struct AccountHandlers: Sendable {
       Account(
         id: id, nickname: body.nickname, picture: nil, email: email, externalId: body.externalId,
         hasPassword: hasPassword, isGuest: hasPassword && email == nil && body.externalId == nil, identities: [],
-        disabledAt: nil, position: outcome.stamp.position))
+        disabledAt: nil, position: outcome.stamp.position, revision: outcome.stamp.position))
   }
 
   func me(_ exchange: Exchange) async throws -> Response {
@@ -42,11 +42,13 @@ struct AccountHandlers: Sendable {
     }
     guard body.currentPassword == nil else { throw Refusal.invalidField("currentPassword comes with email alone.") }
     guard !edit.isEmpty else { throw Refusal.invalidField("nickname, picture or email is needed.") }
-    let outcome = try await chat.changeProfile(edit, by: exchange.actor, command: exchange.command())
+    let outcome = try await chat.changeProfile(
+      edit, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
     var account = try await Account(of: exchange.user, chat)
     if let nickname = edit.nickname { account.nickname = nickname }
     if let picture = edit.picture { account.picture = picture.media }
     account.position = outcome.stamp.position
+    account.revision = outcome.stamp.position
     return try JSONBody.receipt(outcome.isNew, account)
   }
 
@@ -54,14 +56,15 @@ struct AccountHandlers: Sendable {
   private func setEmail(_ email: String, _ password: String?, _ exchange: Exchange) async throws -> Response {
     let actor = try exchange.actor
     guard password != nil || actor.service != nil else { throw ServiceError.rejected(.passwordWrong) }
-    let command = try exchange.command()
+    let (command, precondition) = try (exchange.command(), exchange.precondition())
     if password != nil { try hashing.admit(exchange) }
     let (outcome, kept) = try await throttle.attempt(.account(exchange.user), from: exchange.address) {
-      try await chat.setEmail(email, password: password, by: actor, command: command)
+      try await chat.setEmail(email, password: password, by: actor, command: command, if: precondition)
     }
     var account = try await Account(of: exchange.user, chat)
     account.email = kept
     account.position = outcome.stamp.position
+    account.revision = outcome.stamp.position
     return try JSONBody.receipt(outcome.isNew, account)
   }
 
@@ -119,6 +122,6 @@ extension Account {
       id: row.id, nickname: row.nickname, picture: row.picture, email: row.email, externalId: row.externalID,
       hasPassword: row.hasPassword, isGuest: row.isGuest,
       identities: identities.map { LinkedIdentity(issuer: $0.identity.issuer, subject: $0.identity.subject) },
-      disabledAt: row.disabled?.time, position: row.registered.position)
+      disabledAt: row.disabled?.time, position: row.registered.position, revision: row.revision)
   }
 }

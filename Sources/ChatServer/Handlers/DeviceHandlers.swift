@@ -21,13 +21,15 @@ struct DeviceHandlers: Sendable {
   func put(_ exchange: Exchange) async throws -> Response {
     let id: DeviceID = try exchange.id("deviceId")
     let description = try DeviceDescription(await exchange.body(PutDeviceRequest.self))
-    let outcome = try await chat.setDevice(id, description, by: exchange.actor, command: exchange.command())
+    let outcome = try await chat.setDevice(
+      id, description, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
     return try JSONBody.receipt(outcome.isNew, Device(id, description, outcome.stamp.position))
   }
 
   func delete(_ exchange: Exchange) async throws -> Response {
     let id: DeviceID = try exchange.id("deviceId")
-    let outcome = try await chat.removeDevice(id, by: exchange.actor, command: exchange.command())
+    let outcome = try await chat.removeDevice(
+      id, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
     return try JSONBody.receipt(
       outcome.isNew,
       Device(id, DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: []), outcome.stamp.position))
@@ -51,11 +53,11 @@ extension DeviceDescription {
 }
 
 extension Device {
-  fileprivate init(_ id: DeviceID, _ description: DeviceDescription, _ position: LogPosition) {
+  fileprivate init(_ id: DeviceID, _ description: DeviceDescription, _ revision: LogPosition) {
     self.init(
       id: id, name: description.name, type: description.type, osVersion: description.osVersion,
       pushProviders: description.tokens.map(\.provider.name), notifications: description.notifications.name,
-      position: position)
+      position: revision, revision: revision)
   }
 }
 

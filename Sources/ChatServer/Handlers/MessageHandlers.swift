@@ -51,7 +51,8 @@ struct MessageHandlers: Sendable {
     _ wish: RoomCommand, _ id: MessageID, _ exchange: Exchange, _ show: (inout Message, Stamp) -> Void
   ) async throws -> Response {
     let room: RoomID = try exchange.id("roomId")
-    let outcome = try await chat.performRoom(room, wish, by: exchange.actor, command: exchange.command())
+    let outcome = try await chat.performRoom(
+      room, wish, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
     var message = Message(try await chat.message(id, of: room, for: exchange.reader))
     message.revision = outcome.stamp.position
     show(&message, outcome.stamp)

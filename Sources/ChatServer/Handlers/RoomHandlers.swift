@@ -41,26 +41,28 @@ struct RoomHandlers: Sendable {
 
   func update(_ exchange: Exchange) async throws -> Response {
     let edits = try PlaceEdits(await exchange.body(UpdatePlaceRequest.self))
-    return try await change(.edit(edits.ofRoom), exchange) { edits.show(in: &$0) }
+    return try await revise(.edit(edits.ofRoom), exchange) { edits.show(in: &$0) }
   }
 
   func archive(_ exchange: Exchange) async throws -> Response {
-    try await change(.archive, exchange) { _ in }
+    try await revise(.archive, exchange) { _ in }
   }
 
   func unarchive(_ exchange: Exchange) async throws -> Response {
-    try await change(.restore, exchange) { $0.archivedAt = nil }
+    try await revise(.restore, exchange) { $0.archivedAt = nil }
   }
 
   func mute(_ exchange: Exchange) async throws -> Response {
     let body = try await exchange.body(MuteRoomRequest.self)
-    return try await change(.mute(until: body.until), exchange) { $0.mutedUntil = body.until }
+    return try await change(.mute(until: body.until), exchange) { room, _ in
+      room.mutedUntil = body.until
+    }
   }
 
   /// Nothing is left to show of it.
   func delete(_ exchange: Exchange) async throws -> Response {
     let id: RoomID = try exchange.id("roomId")
-    let outcome = try await chat.performRoom(id, .delete, by: exchange.actor, command: exchange.command())
+    let outcome = try await perform(.delete, on: id, exchange)
     return try JSONBody.receipt(outcome.isNew, RoomReceipt(roomId: id, position: outcome.stamp.position))
   }
 
@@ -72,15 +74,32 @@ struct RoomHandlers: Sendable {
         threadUnreadCount: Int(clamping: badge.threadUnread), position: position))
   }
 
-  /// Does it, and answers with the room as it is, in which what was asked for is shown as it was asked for.
-  private func change(_ wish: RoomCommand, _ exchange: Exchange, _ show: (inout Room) -> Void) async throws -> Response
+  /// As `change`, for what makes a new revision of the room. A repeat without a key found the room as it is to be, and
+  /// so shows the revision that it has.
+  private func revise(_ wish: RoomCommand, _ exchange: Exchange, _ show: (inout Room) -> Void) async throws -> Response
   {
+    let isKeyed = try exchange.command() != nil
+    return try await change(wish, exchange) { room, outcome in
+      if outcome.isNew || isKeyed { room.revision = outcome.stamp.position }
+      show(&room)
+    }
+  }
+
+  /// Does it, and answers with the room as it is, in which what was asked for is shown as it was asked for.
+  private func change(
+    _ wish: RoomCommand, _ exchange: Exchange, _ show: (inout Room, ChatOutcome) -> Void
+  ) async throws -> Response {
     let id: RoomID = try exchange.id("roomId")
-    let outcome = try await chat.performRoom(id, wish, by: exchange.actor, command: exchange.command())
+    let outcome = try await perform(wish, on: id, exchange)
     var room = try await current(id, exchange)
-    show(&room)
     room.position = outcome.stamp.position
+    show(&room, outcome)
     return try JSONBody.receipt(outcome.isNew, room)
+  }
+
+  private func perform(_ wish: RoomCommand, on id: RoomID, _ exchange: Exchange) async throws -> ChatOutcome {
+    try await chat.performRoom(
+      id, wish, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
   }
 
   private func current(_ id: RoomID, _ exchange: Exchange) async throws -> Room {
@@ -92,7 +111,7 @@ extension Room {
   /// As it was right after its creation: made of the facts alone.
   init(_ id: RoomID, _ creation: RoomCreation, _ stamp: Stamp) {
     self.init(
-      id: id, name: creation.name, kind: creation.kind.name, createdAt: stamp.time, position: stamp.position)
+      id: id, name: creation.name, kind: creation.kind.name, createdAt: stamp.time, revision: stamp.position)
     memberCount = creation.creator == nil ? 0 : 1
     role = creation.creator.map { _ in Role.owner.name }
     workspaceId = creation.workspace
@@ -103,7 +122,7 @@ extension Room {
   init(_ row: RoomListRow) {
     self.init(
       id: row.room.id, name: row.room.name, kind: row.room.kind.name, createdAt: row.room.created.time,
-      position: row.room.revision)
+      revision: row.room.revision)
     memberCount = Int(row.room.memberCount)
     unreadCount = Int(row.unreadCount)
     mentionCount = Int(row.mentionCount)

@@ -53,7 +53,9 @@ struct SchedulingHandlers: Sendable {
 
   private func perform(_ wish: RoomCommand, _ exchange: Exchange) async throws -> (RoomID, ChatOutcome) {
     let room: RoomID = try exchange.id("roomId")
-    return (room, try await chat.performRoom(room, wish, by: exchange.actor, command: exchange.command()))
+    let outcome = try await chat.performRoom(
+      room, wish, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
+    return (room, outcome)
   }
 
   func get(_ exchange: Exchange) async throws -> Response {

@@ -20,7 +20,7 @@ struct WorkspaceHandlers: Sendable {
       outcome.isNew,
       Workspace(
         id: name.id, name: body.name, topic: nil, picture: nil, memberCount: 1, role: WorkspaceRole.owner.name,
-        createdAt: outcome.stamp.time, position: outcome.stamp.position))
+        createdAt: outcome.stamp.time, revision: outcome.stamp.position))
   }
 
   func list(_ exchange: Exchange) async throws -> Response {
@@ -44,6 +44,7 @@ struct WorkspaceHandlers: Sendable {
     var workspace = try await current(id, exchange)
     edits.show(in: &workspace)
     workspace.position = outcome.stamp.position
+    workspace.revision = outcome.stamp.position
     return try JSONBody.receipt(outcome.isNew, workspace)
   }
 
@@ -121,7 +122,8 @@ struct WorkspaceHandlers: Sendable {
   private func perform(
     _ wish: WorkspaceCommand, on id: WorkspaceID, _ exchange: Exchange
   ) async throws -> ChatOutcome {
-    try await chat.performWorkspace(id, wish, by: exchange.actor, command: exchange.command())
+    try await chat.performWorkspace(
+      id, wish, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
   }
 
   private func receipt(_ outcome: ChatOutcome, _ id: WorkspaceID, _ user: UserID) throws -> Response {
@@ -135,7 +137,7 @@ extension Workspace {
   init(_ row: WorkspaceRow) {
     self.init(
       id: row.id, name: row.name, topic: row.topic, picture: row.picture, memberCount: Int(row.memberCount), role: nil,
-      createdAt: row.created.time, position: row.revision)
+      createdAt: row.created.time, revision: row.revision)
   }
 
   init(_ row: WorkspaceListRow) {
@@ -143,6 +145,6 @@ extension Workspace {
       id: row.workspace.id, name: row.workspace.name, topic: row.workspace.topic, picture: row.workspace.picture,
       memberCount: Int(row.workspace.memberCount), role: row.member.role.name,
       unreadCount: Int(clamping: row.badge.unread), mentionCount: Int(clamping: row.badge.mentions),
-      createdAt: row.workspace.created.time, position: row.workspace.revision)
+      createdAt: row.workspace.created.time, revision: row.workspace.revision)
   }
 }

@@ -56,21 +56,18 @@ extension ChatService {
 
   /// - Parameter edit: a picture in it is a medium that the user sees; else it is `mediaNotFound`.
   package func changeProfile(
-    _ edit: ProfileEdit, by principal: Principal, command: CommandID?
-  )
-    async throws(ServiceError) -> ChatOutcome
-  {
-    try await performUser(.changeProfile(edit), by: principal, command: command)
+    _ edit: ProfileEdit, by principal: Principal, command: CommandID?, if precondition: Precondition? = nil
+  ) async throws(ServiceError) -> ChatOutcome {
+    try await performUser(.changeProfile(edit), by: principal, command: command, if: precondition)
   }
 
   /// A command on the acting user's own stream.
   func performUser(
-    _ action: UserAction, by principal: Principal, command: CommandID? = nil
-  )
-    async throws(ServiceError) -> ChatOutcome
-  {
+    _ action: UserAction, by principal: Principal, command: CommandID? = nil, if precondition: Precondition? = nil
+  ) async throws(ServiceError) -> ChatOutcome {
     guard let user = principal.user else { throw .rejected(.userNotFound) }
-    return try await perform(Request(principal, .user(UserCommand(user, action)), command: command))
+    return try await perform(
+      Request(principal, .user(UserCommand(user, action)), command: command, precondition: precondition))
   }
 
   package static func randomBytes(_ count: Int) -> [UInt8] {

@@ -3,16 +3,15 @@ package import ChatPrimitives
 
 extension ChatService {
   package func setDevice(
-    _ device: DeviceID, _ description: DeviceDescription, by principal: Principal, command: CommandID?
+    _ device: DeviceID, _ description: DeviceDescription, by principal: Principal, command: CommandID?,
+    if precondition: Precondition? = nil
   ) async throws(ServiceError) -> ChatOutcome {
-    try await performUser(.setDevice(device, description), by: principal, command: command)
+    try await performUser(.setDevice(device, description), by: principal, command: command, if: precondition)
   }
 
   package func removeDevice(
-    _ device: DeviceID, by principal: Principal, command: CommandID?
-  )
-    async throws(ServiceError) -> ChatOutcome
-  {
-    try await performUser(.removeDevice(device), by: principal, command: command)
+    _ device: DeviceID, by principal: Principal, command: CommandID?, if precondition: Precondition? = nil
+  ) async throws(ServiceError) -> ChatOutcome {
+    try await performUser(.removeDevice(device), by: principal, command: command, if: precondition)
   }
 }

@@ -29,7 +29,8 @@ extension ChatService {
   /// - Parameter password: the current one; a service may leave it away.
   /// - Returns: the outcome, and the address as it is kept.
   package func setEmail(
-    _ email: String, password: String?, by principal: Principal, command: CommandID?
+    _ email: String, password: String?, by principal: Principal, command: CommandID?,
+    if precondition: Precondition? = nil
   ) async throws(ServiceError) -> (ChatOutcome, email: String) {
     guard let user = principal.user else { throw .rejected(.userNotFound) }
     let kept = email.lowercased()
@@ -41,7 +42,8 @@ extension ChatService {
       guard try await isPassword(password, of: user, credential) else { throw .rejected(.passwordWrong) }
       checked = credential.version
     }
-    return (try await performUser(.setEmail(kept, checked: checked), by: principal, command: command), kept)
+    let wish = UserAction.setEmail(kept, checked: checked)
+    return (try await performUser(wish, by: principal, command: command, if: precondition), kept)
   }
 
   private func passwordHolder(_ user: UserID) async throws(ServiceError) -> (UserRow?, Credential?) {

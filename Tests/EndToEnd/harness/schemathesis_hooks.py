@@ -18,6 +18,7 @@ from .fuzzed_world import Stage, example
 # By what Schemathesis calls them.
 OPERATIONS = {f"{operation.method} {operation.path}": operation for operation in contract().operations}
 ACT_AS = "Hansard-Act-As"
+IF_MATCH = "If-Match"
 PLACES = ("before", "after", "around")
 LOGINS = ("email", "userId", "password", "idToken", "nonce")
 # What `q` may have at most.
@@ -58,9 +59,11 @@ def before_call(context, case, kwargs) -> None:
 
 def clear_the_way(case) -> None:
     """Most requests are to come to what their operation does: a user's token acts for nobody else, and nobody can make
-    up a cursor."""
+    up a cursor, or guess a revision."""
     if not is_service() and is_to_go(case.headers.get(ACT_AS)):
         del case.headers[ACT_AS]
+    if is_to_go(case.headers.get(IF_MATCH)):
+        del case.headers[IF_MATCH]
     query = case.query or {}
     if is_to_go(query.get("cursor")):
         del query["cursor"]
@@ -112,6 +115,10 @@ def is_unguessable(case, code: str) -> bool:
     return code == "invalid_cursor" and any(name in (case.query or {}) for name in ("cursor", *PLACES))
 
 
+def is_at_another_revision(case, code: str) -> bool:
+    return code == "revision_mismatch" and IF_MATCH in case.headers
+
+
 def is_too_much_at_once(case, code: str) -> bool:
     """OpenAPI has no way to say that parameters exclude each other."""
     return code == "invalid_query" and sum(name in (case.query or {}) for name in PLACES) > 1
@@ -138,7 +145,7 @@ def is_nothing(case, code: str) -> bool:
     return code == "invalid_id" and "None" in map(str, (case.path_parameters or {}).values())
 
 
-EXCUSES = (is_unguessable, is_too_much_at_once, is_wordless, is_a_services, is_nothing)
+EXCUSES = (is_unguessable, is_at_another_revision, is_too_much_at_once, is_wordless, is_a_services, is_nothing)
 
 
 def is_refused_by_line(case, response) -> bool:

@@ -1,0 +1,130 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@Suite("What a client says it last saw")
+struct PreconditionSpecs {
+  /// A command that changes something, what makes a revision of that before it, and that revision.
+  struct Change<D: Decider>: Sendable {
+    let facts: [D.Event]
+    let command: D.Command
+    let revision: UInt64
+  }
+
+  private func check<D: Decider>(
+    _ change: Change<D>, by user: UserID = alice, _ location: SourceLocation = #_sourceLocation
+  ) where D.Event: Traceable {
+    let state = given(D.self, change.facts)
+    for precondition: Precondition in [
+      .at(change.revision), .at(change.revision - 1, change.revision, change.revision + 1), .exists,
+    ] {
+      state.when(change.command, by: .user(user, if: precondition)).thenAccepted(location: location)
+    }
+    for precondition: Precondition in [.at(), .at(change.revision - 1), .at(change.revision - 1, change.revision + 1)] {
+      state.when(change.command, by: .user(user, if: precondition))
+        .thenRejected(.revisionMismatch, location: location)
+    }
+  }
+
+  @Test("a room is at its last change of looks, archiving or opening, and at nothing that its members do")
+  func rooms() {
+    let (made, talked): ([RoomEvent], [RoomEvent]) = (
+      teaRoom, [.memberLeft(dave), .messageSent(hello, author: alice, thread: nil, .plain("tea?"))]
+    )
+    let count = UInt64(made.count)
+    let edit = RoomCommand.edit(RoomEdit(topic: "tea"))
+    check(Change<RoomDecider>(facts: made + talked, command: edit, revision: 1))
+    let edited = made + [.edited(RoomEdit(name: "green tea"))] + talked
+    for command: RoomCommand in [edit, .archive, .delete] {
+      check(Change<RoomDecider>(facts: edited, command: command, revision: count + 1))
+    }
+    let archived = edited + [.archived]
+    let revision = UInt64(archived.count)
+    for command: RoomCommand in [.restore, .delete] {
+      check(Change<RoomDecider>(facts: archived, command: command, revision: revision))
+    }
+    check(Change<RoomDecider>(facts: archived + [.restored], command: edit, revision: revision + 1))
+  }
+
+  @Test("a message is at its sending or its last edit, as it was looked up")
+  func messages() {
+    var facts = MessageFacts.of(alice, at: 6)
+    for revision: UInt64 in [6, 9] {
+      facts.revision = LogPosition(revision)
+      for command: RoomCommand in [
+        .editMessage(hello, .plain("hi"), target: facts), .deleteMessage(hello, target: facts),
+      ] {
+        check(Change<RoomDecider>(facts: teaRoom, command: command, revision: revision))
+      }
+    }
+  }
+
+  @Test("a message that waits for its time is at its last writing")
+  func scheduledMessages() {
+    let scheduled = teaRoom + [.messageScheduled(hello, .saying())]
+    let changed = scheduled + [.scheduledMessageChanged(hello, ScheduledMessageEdit(text: "hi"))]
+    for facts in [scheduled, changed] {
+      for command: RoomCommand in [.reschedule(hello, text: "ho"), .cancelScheduledMessage(hello, prior: nil)] {
+        check(
+          Change<RoomDecider>(facts: facts, command: command, revision: UInt64(facts.count)), by: carol)
+      }
+    }
+  }
+
+  @Test("a workspace is at its last change of looks")
+  func workspaces() {
+    let made: [WorkspaceEvent] = [
+      .created(WorkspaceCreation(name: "office", creator: alice)), .memberJoined(alice, role: .owner, by: .service),
+      .memberJoined(bob, role: .member, by: .service),
+    ]
+    for command: WorkspaceCommand in [.edit(WorkspaceEdit(name: "home")), .delete] {
+      check(Change<WorkspaceDecider>(facts: made, command: command, revision: 1))
+      let edited = made + [.edited(WorkspaceEdit(topic: "tea")), .memberLeft(bob)]
+      check(Change<WorkspaceDecider>(facts: edited, command: command, revision: 4))
+    }
+  }
+
+  @Test("a user is at the last change of profile or address; a device at its last description or loss of a token")
+  func users() {
+    let token = PushToken(provider: .apns, token: "aa")
+    let rename = UserCommand(alice, .changeProfile(ProfileEdit(nickname: "Al")))
+    let at = { (facts: [UserEvent]) in UInt64(facts.count) }
+    let renamed = aliceAtHome + [.profileChanged(ProfileEdit(nickname: "A"))]
+    check(Change<UserDecider>(facts: renamed + [.deviceRemoved(phone)], command: rename, revision: at(renamed)))
+    let moved = renamed + [.emailSet("al@example.org")]
+    check(Change<UserDecider>(facts: moved, command: rename, revision: at(moved)))
+    let described = aliceAtHome + [.deviceUpdated(phone, .named(tokens: [token]))]
+    let other: UserEvent = .pushTokenInvalidated(phone, PushToken(provider: .fcm, token: "aa"))
+    for action: UserAction in [.setDevice(phone, .named("new")), .removeDevice(phone)] {
+      let command = UserCommand(alice, action)
+      check(Change<UserDecider>(facts: described + [other], command: command, revision: at(described)))
+      let robbed = described + [.pushTokenMoved(phone, token)]
+      check(Change<UserDecider>(facts: robbed, command: command, revision: at(robbed)))
+    }
+  }
+
+  @Test("what is not there is at nothing")
+  func absent() {
+    let command = UserCommand(alice, .setDevice(tablet, .named()))
+    let state = given(UserDecider.self, aliceAtHome)
+    for precondition: Precondition in [.exists, .at(1)] {
+      state.when(command, by: .user(alice, if: precondition)).thenRejected(.revisionMismatch)
+    }
+  }
+
+  @Test("neither a repeat nor another refusal hangs from it")
+  func comesLast() throws {
+    let old = Precondition.at(1)
+    var desk = Desk<RoomDecider>(teaRoom)
+    let act = Act.user(alice, key: .retried, if: old)
+    let first = try desk.submit(.edit(RoomEdit(name: "green tea")), by: act)
+    desk.record(.edited(RoomEdit(name: "coffee")))
+    #expect(try desk.submit(.edit(RoomEdit(name: "green tea")), by: act) == first)
+    let deleted = MessageFacts.of(alice, at: 6, deletedAt: 7)
+    given(RoomDecider.self, teaRoom).when(.deleteMessage(hello, target: deleted), by: .user(alice, if: old))
+      .thenAlreadyDone(at: 7)
+    let edited = given(RoomDecider.self, teaRoom + [.edited(RoomEdit(name: "coffee"))])
+    edited.when(.edit(RoomEdit(name: "")), by: .user(alice, if: old)).thenRejected(.roomNameEmpty)
+    edited.when(.edit(RoomEdit(name: "tea")), by: .user(stranger, if: old)).thenRejected(.roomNotFound)
+  }
+}

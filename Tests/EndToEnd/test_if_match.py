@@ -1,0 +1,218 @@
+"""A change with `If-Match` is done only while what the client saw still stands."""
+
+import datetime
+import threading
+
+import pytest
+
+from harness.client import new_id
+from harness.contract import contract
+from harness.people import World
+
+WRITERS = 8
+TAKE_IT = [
+    operation for operation in contract().operations
+    if any(parameter.get("$ref", "").endswith("/ifMatch") for parameter in operation.spec.get("parameters", []))
+]
+
+
+def matching(*revisions) -> dict:
+    return {"If-Match": ", ".join(f'"{revision}"' for revision in revisions)}
+
+
+class Resource:
+    """Something with a revision: where it is read, what makes a new revision, and what else is asked of it."""
+
+    def __init__(self, person, path: str, change: tuple, *others: tuple):
+        self.person = person
+        self.path = path
+        # Method, path after its own, and a body for the number of the change.
+        self.change = change
+        self.others = others
+
+    def seen(self) -> dict:
+        return self.person.get(self.path)
+
+    @property
+    def revision(self) -> int:
+        return self.seen()["revision"]
+
+    def request(self, wish: tuple, number: int = 0, **options):
+        method, after, body = wish
+        return self.person.again().request(method, self.path + after, body and body(number), **options)
+
+    def changed(self, number: int = 0, **options) -> dict:
+        response = self.request(self.change, number, **options)
+        assert response.status_code == 201, response.text
+        return response.json()
+
+
+def account(world) -> Resource:
+    return Resource(world.user(), "/v1/me", ("PATCH", "", lambda number: {"nickname": f"Anna {number}"}))
+
+
+def device(world) -> Resource:
+    anna, path = world.user(), f"/v1/devices/{new_id()}"
+    anna.put(path, {"name": "phone"})
+    return Resource(anna, path, ("PUT", "", lambda number: {"name": f"phone {number}"}), ("DELETE", "", None))
+
+
+def looks(number: int) -> dict:
+    return {"topic": f"topic {number}"}
+
+
+def room(world) -> Resource:
+    anna = world.user()
+    path = anna.room().path
+    archive, unarchive = ("POST", "/archive", None), ("POST", "/unarchive", None)
+    return Resource(anna, path, ("PATCH", "", looks), archive, unarchive, ("DELETE", "", None))
+
+
+def workspace(world) -> Resource:
+    anna = world.user()
+    return Resource(anna, anna.workspace().path, ("PATCH", "", looks), ("DELETE", "", None))
+
+
+def text(number: int) -> dict:
+    return {"text": f"text {number}"}
+
+
+def message(world) -> Resource:
+    anna = world.user()
+    room = anna.room()
+    sent = anna.send(room, "tea?")
+    return Resource(anna, room.message(sent["id"]), ("PATCH", "", text), ("DELETE", "", None))
+
+
+def scheduled_message(world) -> Resource:
+    anna = world.user()
+    time = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=1)
+    path = f"{anna.room().path}/scheduled-messages/{new_id()}"
+    anna.put(path, {"text": "tea!", "sendAt": time.isoformat().replace("+00:00", "Z")})
+    return Resource(anna, path, ("PATCH", "", text), ("DELETE", "", None))
+
+
+RESOURCES = [account, device, room, workspace, message, scheduled_message]
+
+
+def by_name(made) -> str:
+    return made.__name__
+
+
+def test_every_operation_that_takes_it_is_tried_here(world):
+    tried = set()
+    for make in RESOURCES:
+        resource = make(world)
+        for method, after, _ in (resource.change, *resource.others):
+            tried |= {
+                operation.id for operation in TAKE_IT
+                if operation.method == method and operation.pattern.fullmatch(resource.path + after)
+            }
+    assert tried == {operation.id for operation in TAKE_IT}
+
+
+@pytest.mark.parametrize("make", RESOURCES, ids=by_name)
+def test_what_was_changed_since_is_not_overwritten(world, make):
+    resource = make(world)
+    first = resource.revision
+    second = resource.changed(1, headers=matching(first)).get("revision", resource.revision)
+    assert second == resource.revision > first
+    before, head = resource.seen(), world.head
+    for stale in (first, second + 1, 0):
+        for wish in (resource.change, *resource.others):
+            if wish[1] == "/unarchive":
+                # It is open: there is nothing to do, and so nothing to refuse.
+                continue
+            response = resource.request(wish, 2, headers=matching(stale))
+            assert (response.status_code, response.json()["code"]) == (412, "revision_mismatch"), wish
+    assert resource.seen() == before and world.head == head, "a refused change changes nothing"
+    resource.changed(3, headers=matching(first, second))
+    resource.changed(4, headers={"If-Match": "*"})
+    resource.changed(5)
+
+
+@pytest.mark.parametrize("make", RESOURCES, ids=by_name)
+def test_of_many_that_saw_the_same_one_goes_through(world, make):
+    resource = make(world)
+    headers = matching(resource.revision)
+    barrier, codes = threading.Barrier(WRITERS), []
+
+    def write(number: int) -> None:
+        barrier.wait()
+        codes.append(resource.request(resource.change, number, headers=headers).status_code)
+
+    writers = [threading.Thread(target=write, args=(number,)) for number in range(WRITERS)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert sorted(codes) == [201] + [412] * (WRITERS - 1)
+
+
+@pytest.mark.parametrize("make", RESOURCES, ids=by_name)
+def test_a_repeat_is_answered_as_the_first_time(world, make):
+    resource = make(world)
+    key, headers = new_id(), matching(resource.revision)
+    first = resource.changed(1, key=key, headers=headers)
+    resource.changed(2)
+    now = resource.seen()
+    again = resource.request(resource.change, 1, key=key, headers=headers)
+    assert (again.status_code, again.json()["position"]) == (200, first["position"])
+    assert resource.seen() == now
+    if "revision" in first:
+        assert again.json()["revision"] == first["revision"] < now["revision"]
+
+
+@pytest.mark.parametrize("make", RESOURCES, ids=by_name)
+def test_the_last_thing_that_is_done_to_it_is_guarded_too(world, make):
+    resource = make(world)
+    for wish in resource.others:
+        before = resource.revision
+        response = resource.request(wish, headers=matching(before))
+        assert response.status_code == 201, response.text
+        if wish[1]:
+            assert resource.revision == response.json()["revision"] > before
+
+
+@pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
+def test_revisions_outlast_a_restart(own_server, kill):
+    world = World(own_server)
+    resources = [make(world) for make in RESOURCES]
+    for resource in resources:
+        resource.changed(1)
+    archived = room(world)
+    archived.request(archived.others[0])
+    revisions = [resource.revision for resource in (*resources, archived)]
+    own_server.kill() if kill else own_server.stop()
+    own_server.start()
+    assert [resource.revision for resource in (*resources, archived)] == revisions
+    for resource, revision in zip(resources, revisions):
+        response = resource.request(resource.change, 2, headers=matching(revision - 1))
+        assert response.status_code == 412
+        resource.changed(2, headers=matching(revision))
+    assert archived.request(archived.others[1], headers=matching(revisions[-1] - 1)).status_code == 412
+    assert archived.request(archived.others[1], headers=matching(revisions[-1])).status_code == 201
+
+
+def test_what_is_not_there_matches_nothing(world):
+    anna = world.user()
+    path = f"/v1/devices/{new_id()}"
+    for header in ("*", '"1"'):
+        anna.refused("revision_mismatch", "PUT", path, {"name": "phone"}, headers={"If-Match": header})
+    anna.refused("device_not_found", "GET", path)
+
+
+def test_what_the_client_may_not_see_is_not_there_whatever_it_names(world):
+    anna, ben = world.users("Anna", "Ben")
+    there = anna.room()
+    sent = anna.send(there, "tea?")
+    for path in (there.path, there.message(sent["id"])):
+        for headers in ({"If-Match": "*"}, matching(anna.get(path)["revision"]), matching(0)):
+            ben.refused("room_not_found", "DELETE", path, headers=headers)
+
+
+def test_a_message_in_the_list_says_the_revision_that_it_is_at(world):
+    resource = message(world)
+    resource.changed(1)
+    listed = resource.person.get(resource.path.rsplit("/", 1)[0])["messages"]
+    assert [shown["revision"] for shown in listed] == [resource.revision]
