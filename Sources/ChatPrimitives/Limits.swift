@@ -130,6 +130,8 @@ public enum Limits {
   public static let headerBytes = 32 * 1024
   /// What is read and thrown away of a body whose request was answered before it ended, in bytes.
   public static let drainedBodyBytes = 16 * 1024 * 1024
+  /// What the system takes of a connection's answers before it has sent it, in bytes.
+  public static let unsentBytes = 128 * 1024
 
   // MARK: What is remembered of callers
 

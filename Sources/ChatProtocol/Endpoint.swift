@@ -83,7 +83,7 @@ public enum Endpoints {
 
   // MARK: Rooms and members
   public static let createRoom = Endpoint(.post, "/v1/rooms", .userOrService)
-  public static let listRooms = Endpoint(.get, "/v1/rooms", .user, query: ["cursor", "limit"])
+  public static let listRooms = Endpoint(.get, "/v1/rooms", .user, query: ["archived", "cursor", "limit"])
   public static let getRoom = Endpoint(.get, "/v1/rooms/{roomId}", .user)
   public static let updateRoom = Endpoint(.patch, "/v1/rooms/{roomId}", .userOrService, takesIfMatch: true)
   public static let deleteRoom = Endpoint(.delete, "/v1/rooms/{roomId}", .userOrService, takesIfMatch: true)

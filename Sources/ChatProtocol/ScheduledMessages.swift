@@ -115,6 +115,8 @@ public struct SchedulingReceipt: Codable, Sendable, Hashable {
   public var mentions: MessageMentions?
   public var sendAt: Timestamp?
   public var position: LogPosition
+  /// The same: what `If-Match` names from here on.
+  public var revision: LogPosition
 
   public init(
     id: MessageID, roomId: RoomID, text: String? = nil, mentions: MessageMentions? = nil, sendAt: Timestamp? = nil,
@@ -126,5 +128,6 @@ public struct SchedulingReceipt: Codable, Sendable, Hashable {
     self.mentions = mentions
     self.sendAt = sendAt
     self.position = position
+    revision = position
   }
 }

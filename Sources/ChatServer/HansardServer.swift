@@ -84,7 +84,7 @@ package struct HansardServer: Sendable {
   }
 
   private func router(_ configuration: Configuration) -> Router<ServerContext> {
-    let router = Router(context: ServerContext.self)
+    let router = Router(context: ServerContext.self, options: .autoGenerateHeadEndpoints)
     let protection = configuration.protection
     let limiter = RateLimiter(protection.rateLimits)
     if let crossOrigin = CrossOrigin(protection.crossOrigin) { router.add(middleware: crossOrigin) }
@@ -113,9 +113,9 @@ package struct HansardServer: Sendable {
       let fields = try limiter.admit(principal, standing: context.standing)
       let exchange = Exchange(
         request: request, parameters: context.parameters, principal: principal, requestID: context.id,
-        receivedAt: now, address: context.address, logger: context.logger)
+        receivedAt: now, address: context.address, logger: context.logger, channel: context.channel)
       try exchange.requireQuery(of: endpoint)
-      try exchange.requireNoPrecondition(unlessTakenBy: endpoint)
+      try exchange.requirePrecondition(of: endpoint)
       var response = try await route.handle(handlers, exchange)
       if let fields { response.headers.append(contentsOf: fields) }
       return response

@@ -12,6 +12,7 @@ package enum ContentType {
     for magic in magics where magic.matches(head) { return magic.type }
     if let type = isoMediaType(head) { return type }
     if isMP3Frame(head) { return "audio/mpeg" }
+    if isADTSFrame(head) { return "audio/aac" }
     return isText(head) ? text : unknown
   }
 
@@ -51,6 +52,8 @@ package enum ContentType {
     Magic("video/webm", (0, "\u{1A}\u{45}\u{DF}\u{A3}"), (31, "webm")),
     Magic("video/webm", (0, "\u{1A}\u{45}\u{DF}\u{A3}"), (24, "webm")),
     Magic("audio/mpeg", (0, "ID3")),
+    Magic("audio/wav", (0, "RIFF"), (8, "WAVE")), Magic("audio/flac", (0, "fLaC")),
+    Magic("audio/amr", (0, "#!AMR")), Magic("audio/x-caf", (0, "caff\u{00}\u{01}")),
     Magic("video/ogg", (0, "OggS"), (28, "\u{80}theora")), Magic("audio/ogg", (0, "OggS")),
     Magic("application/pdf", (0, "%PDF-")),
     Magic("application/zip", (0, "PK\u{03}\u{04}")), Magic("application/zip", (0, "PK\u{05}\u{06}")),
@@ -89,6 +92,11 @@ package enum ContentType {
   private static func isMP3Frame(_ head: [UInt8]) -> Bool {
     guard head.count >= 4, head[0] == 0xFF, head[1] & 0xE6 == 0xE2 else { return false }
     return head[1] & 0x18 != 0x08 && head[2] & 0xF0 != 0xF0 && head[2] & 0xF0 != 0 && head[2] & 0x0C != 0x0C
+  }
+
+  /// A frame of AAC in ADTS (ISO/IEC 14496-3, section 1.A.3.2.1), with a sampling rate that exists.
+  private static func isADTSFrame(_ head: [UInt8]) -> Bool {
+    head.count >= 7 && head[0] == 0xFF && head[1] & 0xF6 == 0xF0 && head[2] >> 2 & 0x0F < 13
   }
 
   /// UTF-8 without control characters but those of plain text. The head may end within a character.

@@ -39,25 +39,50 @@ struct ImageTools: Sendable {
     case thumbnail
   }
 
-  /// How large the image is shown, by its header; nil when it is none.
-  func size(of path: String, for use: Use) async throws -> ImageSize? {
+  /// What the image's header says; nil when it is none.
+  func header(of path: String, for use: Use) async throws -> ImageHeader? {
     let slots =
       switch use {
       case .upload: headerSlots
       case .thumbnail: slots
       }
     let output = try await slots.run { try await process.output(of: header, ["-a", "stdin"], reading: path) }
-    return output.flatMap { ImageSize(header: String(decoding: $0, as: UTF8.self)) }
+    return output.flatMap { ImageHeader(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// The image made smaller: to fit a box, never made larger, turned as its camera says, without what the camera wrote
-  /// into it. Downsampled while it is decoded where the format can.
+  /// The image made smaller: to fit a box, never made larger, turned as its camera says, in sRGB, without what the camera
+  /// wrote into it. Downsampled while it is decoded where the format can.
+  /// - Parameter profiled: whether the image says what its colours mean. Where it does not they are sRGB already, which
+  ///   libvips would convert all the same, and less exactly. A profile of another kind of colours than the image's, as of
+  ///   three for one that has grey alone, counts as none.
   /// - Returns: nil when it cannot be decoded within the limits.
-  func thumbnail(of path: String, width: Int, as format: ThumbnailFormat) async throws -> [UInt8]? {
+  func thumbnail(
+    of path: String, width: Int, profiled: Bool, as format: ThumbnailFormat
+  ) async throws -> [UInt8]? {
     let box = "\(width)x\(width * ThumbnailFormat.heightPerWidth)>"
     let arguments = ["stdin", "--size", box, "-o", format.output]
-    let output = try await slots.run { try await process.output(of: thumbnail, arguments, reading: path) }
-    return output.flatMap { format.cleaned($0) }
+    let attempts = (profiled ? [arguments + ["--export-profile", "srgb"]] : []) + [arguments]
+    return try await slots.run {
+      for attempt in attempts {
+        let output = try await process.output(of: thumbnail, attempt, reading: path)
+        if let cleaned = output.flatMap({ format.cleaned($0) }) { return cleaned }
+      }
+      return nil
+    }
+  }
+}
+
+/// What is asked of an image before it is decoded.
+struct ImageHeader: Sendable, Hashable {
+  let size: ImageSize
+  /// Whether it brings a colour profile (ICC).
+  let hasProfile: Bool
+
+  /// - Parameter text: as `vipsheader -a` prints it.
+  init?(_ text: String) {
+    guard let size = ImageSize(header: text) else { return nil }
+    self.size = size
+    hasProfile = text.split(separator: "\n").contains { $0.hasPrefix("icc-profile-data:") }
   }
 }
 

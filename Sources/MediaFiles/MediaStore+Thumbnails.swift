@@ -93,12 +93,12 @@ extension MediaStore {
   private func render(_ key: ThumbnailKey, _ known: ImageSize?, by tools: ImageTools) async throws -> StoredFile {
     let source = folder.file(key.content)
     // The header first: what it announces tells whether the rest is looked at.
-    let size: ImageSize? = if let known { known } else { try await tools.size(of: source, for: .thumbnail) }
-    guard let size else { try await undecodable(key.content) }
-    guard size.pixels <= UInt64(Limits.imagePixels) else { throw MediaError.imageTooLarge }
-    guard let bytes = try await tools.thumbnail(of: source, width: key.width, as: key.format) else {
-      try await undecodable(key.content)
-    }
+    if let known { try requireDecodable(known) }
+    guard let header = try await tools.header(of: source, for: .thumbnail) else { try await undecodable(key.content) }
+    try requireDecodable(header.size)
+    let bytes = try await tools.thumbnail(
+      of: source, width: key.width, profiled: header.hasProfile, as: key.format)
+    guard let bytes else { try await undecodable(key.content) }
     let file = try await onDisk { [folder, pool] in
       let temporary = try folder.synced(bytes)
       do {
@@ -113,6 +113,10 @@ extension MediaStore {
     }
     guard let file else { throw MediaError.failed("a thumbnail went missing") }
     return file
+  }
+
+  private func requireDecodable(_ size: ImageSize) throws {
+    guard size.pixels <= UInt64(Limits.imagePixels) else { throw MediaError.imageTooLarge }
   }
 
   /// Remembers that the content cannot be decoded: who asks again and again must not hold the processes for as long as

@@ -120,7 +120,7 @@ extension MediaStore {
   /// How large an image is, by its header; nil for what is no image, and where the programs are missing.
   package func imageSize(of file: ReceivedFile) async throws -> ImageSize? {
     guard let tools, ContentType.isImage(file.contentType) else { return nil }
-    return try await tools.size(of: file.path, for: .upload)
+    return try await tools.header(of: file.path, for: .upload)?.size
   }
 
   /// Puts the file where it stays. Its content must be held from before this until what refers to it is durable.

@@ -2,11 +2,12 @@
 enum WebPContainer {
   private static let headerBytes = 12
   private static let chunkHeaderBytes = 8
-  private static let metadata = ["EXIF", "XMP "]
-  /// The bits of `VP8X`'s first byte that announce EXIF and XMP.
-  private static let metadataFlags: UInt8 = 0b0000_1100
+  private static let metadata = ["EXIF", "XMP ", "ICCP"]
+  /// The bits of `VP8X`'s first byte that announce EXIF, XMP and a colour profile.
+  private static let metadataFlags: UInt8 = 0b0010_1100
 
-  /// The file without its EXIF and XMP; nil when it is not a whole WebP file.
+  /// The file without its EXIF, XMP and colour profile, for its colours are to be sRGB, as are those of a file that has
+  /// none; nil when it is not a whole WebP file.
   static func withoutMetadata(_ file: [UInt8]) -> [UInt8]? {
     guard file.count >= headerBytes, file[0..<4].elementsEqual("RIFF".utf8), file[8..<12].elementsEqual("WEBP".utf8),
       length(in: file, at: 4) + chunkHeaderBytes <= file.count

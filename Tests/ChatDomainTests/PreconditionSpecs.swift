@@ -43,6 +43,7 @@ struct PreconditionSpecs {
     for command: RoomCommand in [.restore, .delete] {
       check(Change<RoomDecider>(facts: archived, command: command, revision: revision))
     }
+    check(Change<RoomDecider>(facts: archived + [.archived], command: .restore, revision: revision))
     check(Change<RoomDecider>(facts: archived + [.restored], command: edit, revision: revision + 1))
   }
 

@@ -89,17 +89,19 @@ struct RetrySpecs {
       first: .leave, again: .leave, act: bobAct, later: [.memberAdded(bob, role: .member)]),
     Retry(
       first: .acceptInvite(link), again: .acceptInvite(link), act: .user(newcomer, key: .retried),
-      later: [.memberLeft(newcomer), .inviteRevoked(link), .archived]),
+      later: [.memberLeft(newcomer), .inviteRevoked(link), .archived], loss: [.memberBanned(newcomer)],
+      refusal: .banned),
     Retry(
       first: .join, again: .join, act: .service(for: newcomer, key: .retried),
-      later: [.memberLeft(newcomer), .archived]),
+      later: [.memberLeft(newcomer), .archived], loss: [.memberBanned(newcomer)], refusal: .banned),
     // A member who comes in again and then leaves is not brought back by the retry.
     byBob(.addMember(carol), then: [.memberLeft(carol)]),
     Retry(
       first: .acceptInvite(link), again: .acceptInvite(link), act: .user(carol, key: .retried),
-      later: [.memberLeft(carol)]),
+      later: [.memberLeft(carol)], loss: [.memberBanned(carol)], refusal: .banned),
     Retry(
-      first: .join, again: .join, act: .service(for: carol, key: .retried), later: [.memberLeft(carol)]),
+      first: .join, again: .join, act: .service(for: carol, key: .retried), later: [.memberLeft(carol)],
+      loss: [.memberBanned(carol)], refusal: .banned),
   ]
 
   @Test("in a room", arguments: ofRoom)

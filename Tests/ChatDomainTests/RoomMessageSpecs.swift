@@ -40,13 +40,15 @@ struct RoomMessageSpecs {
     room().when(.send(by: carol, prior: erased), by: .user(carol)).thenRejected(.idInUse)
   }
 
-  @Test("a service may repeat what stands there though the author has left; the author may not")
+  @Test("a service may repeat what stands in a room though the author has left; the author may not")
   func repeatsAfterLeaving() {
     let left = room([.memberLeft(carol)])
     left.when(.send(by: carol, prior: sent), by: .service(for: carol)).thenAlreadyDone(at: 6)
     left.when(.send("hi", by: carol, prior: sent), by: .service(for: carol)).thenRejected(.roomNotFound)
     left.when(.send(by: carol), by: .service(for: carol)).thenRejected(.roomNotFound)
     left.when(.send(by: carol, prior: sent), by: .user(carol)).thenRejected(.roomNotFound)
+    let gone = room([.deleted])
+    gone.when(.send(by: carol, prior: sent), by: .service(for: carol)).thenRejected(.roomNotFound)
   }
 
   @Test(

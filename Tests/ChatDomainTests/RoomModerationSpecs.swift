@@ -102,6 +102,26 @@ struct RoomModerationSpecs {
     room(shared).when(.unban(carol), by: .user(bob)).thenRejected(.banNotFound)
   }
 
+  @Test("a ban comes before all that stands in the way of others, and shows nothing that was not there to be found")
+  func banComesFirst() {
+    let shared: [RoomEvent] = [.inviteCreated(.giving(uses: 1))]
+    let accept = RoomCommand.acceptInvite(link)
+    for (later, refusal): ([RoomEvent], Rejection) in [
+      ([.archived], .roomArchived), ([.inviteRevoked(link)], .inviteRevoked),
+      ([.memberJoined(id(61), role: .member, invite: link)], .inviteUsedUp), ([.deleted], .inviteNotFound),
+    ] {
+      room(shared + later).when(accept, by: .user(newcomer)).thenRejected(refusal)
+      room(shared + [.memberBanned(newcomer)] + later).when(accept, by: .user(newcomer))
+        .thenRejected(refusal == .inviteNotFound ? refusal : .banned)
+    }
+    let banned = room(shared + [.memberBanned(newcomer)])
+    banned.when(.acceptInvite(id(31)), by: .user(newcomer)).thenRejected(.inviteNotFound)
+    banned.when(.join, by: .user(newcomer)).thenRejected(.roomNotFound)
+    room(shared + [.archived]).when(.join, by: .service(for: newcomer)).thenRejected(.roomArchived)
+    room(shared + [.memberBanned(newcomer), .deleted]).when(.join, by: .service(for: newcomer))
+      .thenRejected(.roomNotFound)
+  }
+
   @Test("how many bans a room has", arguments: [(9_999, true), (10_000, false), (10_001, false)])
   func banCount(count: UInt64, isAccepted: Bool) {
     let outcome = room((0..<count).map { .memberBanned(id(1000 + $0)) }).when(.ban(dave), by: .user(alice))

@@ -92,6 +92,34 @@ struct RoomSchedulingSpecs {
     room().when(.reschedule(id(41), text: "hi"), by: .user(carol)).thenRejected(.scheduledMessageNotFound)
   }
 
+  @Test("its author cancels it out of the room too, and changes it in the room alone")
+  func cancelsFromOutside() throws {
+    let cancel = RoomCommand.cancelScheduledMessage(hello, prior: prior)
+    for gone: [RoomEvent] in [[.memberLeft(carol)], [.memberRemoved(carol)], [.memberBanned(carol)]] {
+      let waiting = given(RoomDecider.self, teaRoom + [.messageScheduled(hello, .saying())] + gone)
+      waiting.when(cancel, by: .user(carol)).thenRecorded(.scheduledMessageCancelled(hello))
+      waiting.when(.reschedule(text: "hi", prior: prior), by: .user(carol)).thenRejected(.roomNotFound)
+      waiting.when(.cancelScheduledMessage(id(41), prior: nil), by: .user(carol)).thenRejected(.roomNotFound)
+      waiting.when(cancel, by: .user(stranger)).thenRejected(.roomNotFound)
+      waiting.when(cancel, by: .service()).thenRejected(.forbidden)
+    }
+    room(.memberLeft(carol), .archived).when(cancel, by: .user(carol)).thenAccepted()
+    room(.memberLeft(carol), .deleted).when(cancel, by: .user(carol)).thenRejected(.roomNotFound)
+    room(.memberLeft(dave)).when(cancel, by: .user(dave)).thenRejected(.roomNotFound)
+    room(.memberLeft(carol), .scheduledMessageCancelled(hello)).when(cancel, by: .user(carol))
+      .thenRejected(.scheduledMessageSettled)
+    // What was looked up may be older than the message, which then stands in the state alone.
+    room(.memberLeft(carol)).when(.cancelScheduledMessage(hello, prior: nil), by: .user(carol)).thenAccepted()
+    try checkRetry(
+      Retry<RoomDecider>(
+        first: cancel, again: cancel, act: .user(carol, key: .retried), later: [.archived]),
+      after: teaRoom + [.messageScheduled(hello, .saying()), .memberLeft(carol)])
+    try checkRetry(
+      Retry<RoomDecider>(
+        first: cancel, again: cancel, act: .user(carol, key: .retried), later: [.memberBanned(carol)]),
+      after: teaRoom + [.messageScheduled(hello, .saying())])
+  }
+
   @Test("what is absent in a change stays")
   func partialChange() {
     let time = noon.adding(milliseconds: 90_000)

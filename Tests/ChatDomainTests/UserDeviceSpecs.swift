@@ -77,6 +77,74 @@ struct UserDeviceSpecs {
           description: .named(tokens: [newToken]), registered: .at(2), revision: LogPosition(UInt64(facts.count) + 2)))
   }
 
+  @Test("a device of which no session is open any more loses its tokens, however the last one ended")
+  func silenced() {
+    let described = DeviceDescription.named(tokens: [token, newToken])
+    let facts = aliceAtHome + [.deviceUpdated(phone, described)]
+    let silenced = UserEvent.deviceUpdated(phone, .named())
+    let logout = UserCommand(alice, .endSession(login, .loggedOut))
+    given(UserDecider.self, facts).when(logout, by: .user(alice, session: login))
+      .thenRecorded(.sessionEnded(login, .loggedOut), silenced)
+    given(UserDecider.self, facts).when(UserCommand(alice, .endSessions(.all)), by: .service(for: alice))
+      .thenRecorded(.sessionEnded(login, .allLoggedOut), silenced)
+    given(UserDecider.self, facts).when(UserCommand(alice, .disable), by: .service(for: alice))
+      .thenRecorded(.disabled, .sessionEnded(login, .accountDisabled), silenced)
+    let reset = UserCommand(alice, .resetPassword(.version(2), issuedFor: 1))
+    given(UserDecider.self, facts).when(reset, by: .user(alice))
+      .thenRecorded(.credentialSet(.version(2)), .sessionEnded(login, .passwordChanged), silenced)
+    let refreshed = facts + [.sessionRefreshed(login, generation: 2), .sessionRefreshed(login, generation: 3)]
+    let reuse = UserCommand(alice, .refreshSession(login, presented: 1, oldest: nil))
+    given(UserDecider.self, refreshed).when(reuse, by: .user(alice))
+      .thenRecorded(.sessionEnded(login, .refreshTokenReused), silenced)
+  }
+
+  @Test("a session that logs itself out takes the tokens, though an older one of the device was never ended")
+  func silencedByItself() {
+    let facts =
+      aliceAtHome + [
+        .deviceUpdated(phone, .named(tokens: [token])), .sessionStarted(otherLogin, device: phone),
+      ]
+    let logout = UserCommand(alice, .endSession(otherLogin, .loggedOut))
+    given(UserDecider.self, facts).when(logout, by: .user(alice, session: otherLogin))
+      .thenRecorded(.sessionEnded(otherLogin, .loggedOut), .deviceUpdated(phone, .named()))
+  }
+
+  @Test(
+    "another open session of the device keeps its tokens, and a device without sessions has nothing to lose them by")
+  func notSilenced() {
+    let described = DeviceDescription.named(tokens: [token])
+    let facts = aliceAtHome + [.deviceUpdated(phone, described), .deviceRegistered(tablet, described)]
+    let logout = UserCommand(alice, .endSession(login, .loggedOut))
+    let again = facts + [.sessionStarted(otherLogin, device: phone)]
+    given(UserDecider.self, again).when(logout, by: .user(alice)).thenRecorded(.sessionEnded(login, .loggedOut))
+    given(UserDecider.self, again).when(logout, by: .user(alice, session: otherLogin))
+      .thenRecorded(.sessionEnded(login, .loggedOut))
+    let elsewhere = facts + [.sessionStarted(otherLogin, device: nil)]
+    given(UserDecider.self, elsewhere).when(UserCommand(alice, .endSessions(.all)), by: .service(for: alice))
+      .thenRecorded(
+        .sessionEnded(login, .allLoggedOut), .sessionEnded(otherLogin, .allLoggedOut),
+        .deviceUpdated(phone, .named()))
+    given(UserDecider.self, facts).when(UserCommand(alice, .removeDevice(phone)), by: .user(alice))
+      .thenRecorded(.deviceRemoved(phone), .sessionEnded(login, .deviceRemoved))
+    given(UserDecider.self, aliceAtHome).when(logout, by: .user(alice)).thenRecorded(.sessionEnded(login, .loggedOut))
+  }
+
+  @Test("a session that makes room for one of the same device leaves it its tokens")
+  func supersededByItself() {
+    let facts =
+      aliceAtHome + [.deviceUpdated(phone, .named(tokens: [token]))]
+      + (1..<UInt64(Limits.sessionsPerUser)).map { .sessionStarted(id(1000 + $0), device: nil) }
+    let start = { (device: DeviceID?) in
+      UserCommand(alice, .startSession(otherLogin, device: device, proof: .password(version: 1)))
+    }
+    given(UserDecider.self, facts).when(start(phone), by: .user(alice))
+      .thenRecorded(.sessionStarted(otherLogin, device: phone), .sessionEnded(login, .superseded))
+    given(UserDecider.self, facts).when(start(tablet), by: .user(alice))
+      .thenRecorded(
+        .sessionStarted(otherLogin, device: tablet), .sessionEnded(login, .superseded),
+        .deviceUpdated(phone, .named()))
+  }
+
   @Test("a removed device takes its open sessions with it, in the order of their IDs")
   func removes() {
     let facts: [UserEvent] =

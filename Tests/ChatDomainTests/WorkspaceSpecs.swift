@@ -154,7 +154,7 @@ struct WorkspaceSpecs {
     invited.when(.withdrawInvitation(newcomer), by: .user(newcomer)).thenRecorded(.invitationWithdrawn(newcomer))
     invited.when(.withdrawInvitation(newcomer), by: .user(bob)).thenRecorded(.invitationWithdrawn(newcomer))
     invited.when(.withdrawInvitation(newcomer), by: .user(carol)).thenRejected(.forbidden)
-    invited.when(.invite(newcomer, .administrator), by: .user(bob)).thenAlreadyDone(at: 6)
+    invited.when(.invite(newcomer, .administrator), by: .service()).thenAlreadyDone(at: 6)
     invited.when(.invite(newcomer, .member), by: .user(bob)).thenAccepted()
     workspace([.memberInvited(newcomer, role: .guest), .invitationWithdrawn(newcomer)])
       .when(.acceptInvitation, by: .user(newcomer)).thenRejected(.invitationNotFound)
@@ -162,6 +162,42 @@ struct WorkspaceSpecs {
     workspace().when(.invite(carol, .guest), by: .user(bob)).thenAlreadyDone(at: 4)
     workspace().when(.invite(stranger, .guest), by: .user(bob)).thenRejected(.userNotFound)
     workspace().when(.invite(newcomer, .owner), by: .user(alice)).thenRejected(.inviteRoleNotAllowed)
+  }
+
+  @Test("an invitation gives no more than who invited last still has; a service's gives what it says")
+  func capsInvitedRole() {
+    /// Invited as an administrator by each of these in turn.
+    func invited(by makers: UserID?..., then later: [WorkspaceEvent]) -> Given<WorkspaceDecider> {
+      var state = workspace()
+      let invitation = WorkspaceEvent.memberInvited(newcomer, role: .administrator)
+      for (index, maker) in makers.enumerated() {
+        WorkspaceDecider.evolve(&state.state, invitation, .at(UInt64(index) + 6), by: maker)
+      }
+      for fact in later { WorkspaceDecider.evolve(&state.state, fact, .at(8)) }
+      return state
+    }
+    func comesIn(_ state: Given<WorkspaceDecider>, as role: WorkspaceRole) {
+      state.when(.acceptInvitation, by: .user(newcomer))
+        .thenRecorded(.memberJoined(newcomer, role: role, by: .invitation))
+      state.when(.join, by: .service(for: newcomer)).thenRecorded(.memberJoined(newcomer, role: role, by: .service))
+    }
+    for (later, given): ([WorkspaceEvent], WorkspaceRole) in [
+      ([], .administrator), ([.roleChanged(bob, .member)], .member), ([.roleChanged(bob, .guest)], .guest),
+      ([.memberRemoved(bob)], .member), ([.memberLeft(bob)], .member),
+      ([.roleChanged(bob, .member), .roleChanged(bob, .administrator)], .administrator),
+    ] {
+      comesIn(invited(by: bob, then: later), as: given)
+      comesIn(invited(by: alice, bob, then: later), as: given)
+      comesIn(invited(by: bob, alice, then: later), as: .administrator)
+      comesIn(invited(by: bob, nil, then: later), as: .administrator)
+    }
+    // The same word of another is another's word.
+    let again = WorkspaceCommand.invite(newcomer, .administrator)
+    invited(by: bob, then: []).when(again, by: .user(bob)).thenAlreadyDone(at: 6)
+    for act: Act in [.user(alice), .service()] {
+      invited(by: bob, then: []).when(again, by: act)
+        .thenRecorded(.memberInvited(newcomer, role: .administrator))
+    }
   }
 
   @Test("how many invitations are open", arguments: [(9_999, true), (10_000, false), (10_001, false)])

@@ -7,6 +7,8 @@ struct ModelTests {
   static let steps = 350
   /// The seeds of every run.
   static let fixedSeeds: [UInt64] = [1, 2, 3, 4, 5, 6]
+  /// Begins with a command for each kind of fact. Always the same one, so that a seed does the same in every range.
+  static let seedOfEveryFact: UInt64 = 1
   /// Names the seeds of a long run, such as `1-500` or `4711`.
   static let seedsVariable = "HANSARD_MODEL_SEEDS"
   /// How many commands each of them has.
@@ -37,6 +39,8 @@ struct ModelTests {
     print("model: \(total)")
     // A generator that is refused most of the time shows little, and so does one that never comes to some facts.
     #expect(total.recorded > total.refusals, "too few commands were valid")
+    // A single seed that is looked at again need not show all.
+    guard Self.seeds.contains(Self.seedOfEveryFact) else { return }
     #expect(Facts.all.subtracting(total.facts.keys) == [], "facts that never came up")
     #expect(total.notices > 20, "too few notices to show something")
   }
@@ -71,7 +75,7 @@ struct ModelTests {
     do {
       let isTraced = ProcessInfo.processInfo.environment[Self.traceVariable] != nil
       let run = try await ModelRun(
-        seed: seed, steps: steps, makesEveryFact: seed == Self.seeds.first, isTraced: isTraced)
+        seed: seed, steps: steps, makesEveryFact: seed == Self.seedOfEveryFact, isTraced: isTraced)
       do {
         try await run.run()
       } catch {

@@ -48,7 +48,7 @@ import Testing
   }
 
   private func waitUntilGone(_ words: [String], _ folder: TemporaryFolder) async throws -> [String] {
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(120)
     while true {
       let left = found(words, try bytes(folder))
       if left.isEmpty || ContinuousClock.now > deadline { return left }

@@ -38,8 +38,15 @@ import Testing
       for (anchor, limit, range, hasOlder, hasNewer) in cases {
         let page = try #require(try queries.page(of: room, for: alice, at: anchor, limit: limit))
         #expect(page.messages.map(\.ordinal) == range.map(Array.init) ?? [], "\(anchor)")
-        #expect(page.hasOlder == hasOlder && page.hasNewer == hasNewer, "\(anchor)")
-        #expect(page.oldest == range?.lowerBound && page.newest == range?.upperBound)
+        #expect((page.older != nil) == hasOlder && (page.newer != nil) == hasNewer, "\(anchor)")
+        if let older = page.older {
+          let before = try queries.page(of: room, for: alice, at: .before(older), limit: 1)
+          #expect(before?.messages.map(\.ordinal) == [range.map { $0.lowerBound - 1 } ?? 100], "\(anchor)")
+        }
+        if let newer = page.newer {
+          let after = try queries.page(of: room, for: alice, at: .after(newer), limit: 1)
+          #expect(after?.messages.map(\.ordinal) == [range.map { $0.upperBound + 1 } ?? 1], "\(anchor)")
+        }
         #expect(page.nicknames == (range == nil ? [:] : [alice: "alice"]))
       }
     }
@@ -51,7 +58,7 @@ import Testing
   func emptyRoom(anchor: TimelineAnchor) throws {
     let queue = try build(TimelineProjection.self, script(messages: 0).events)
     let page = try queue.read { try TimelineQueries($0).page(of: room, for: alice, at: anchor, limit: 30) }
-    #expect(page?.messages == [] && page?.hasOlder == false && page?.hasNewer == false)
+    #expect(page?.messages == [] && page?.older == nil && page?.newer == nil)
   }
 
   @Test("who is not a member gets nothing, and a service gets everything")
@@ -87,8 +94,8 @@ import Testing
         try queue.read { try TimelineQueries($0).page(of: room, for: alice, at: anchor, limit: 7) })
       seen = page.messages.map(\.ordinal) + seen
       try write(number)
-      guard page.hasOlder, let oldest = page.oldest else { break }
-      anchor = .before(oldest)
+      guard let older = page.older else { break }
+      anchor = .before(older)
     }
     #expect(seen == Array(1...200))
     anchor = .after(200)
@@ -96,10 +103,10 @@ import Testing
       let page = try #require(
         try queue.read { try TimelineQueries($0).page(of: room, for: alice, at: anchor, limit: 7) })
       seen += page.messages.map(\.ordinal)
-      guard page.hasNewer, let newest = page.newest else { break }
-      anchor = .after(newest)
+      guard let newer = page.newer else { break }
+      anchor = .after(newer)
     }
-    let last = try queue.read { try TimelineQueries($0).page(of: room, for: nil, limit: 1)?.newest }
+    let last = try queue.read { try TimelineQueries($0).page(of: room, for: nil, limit: 1)?.run?.upperBound }
     #expect(last.map { seen == Array(1...$0) } == true)
   }
 

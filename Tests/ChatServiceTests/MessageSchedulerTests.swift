@@ -48,7 +48,7 @@ struct MessageSchedulerTests {
 
   /// Comes back when the condition holds; after a time in which it surely would, too.
   private func wait(until condition: () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(120)
     while try await !condition(), ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(2)) }
   }
 

@@ -199,7 +199,8 @@ def test_keys_that_are_no_uuid(world, scene, operation):
 def test_preconditions_that_are_none(world, scene, operation):
     anna, values = scene
     caller = caller_of(operation, anna, world)
-    body = good_body(operation) if operation in WITH_BODY else None
+    # What it would be held against is not looked at yet.
+    body = {"nonsense": 1} if operation in WITH_BODY else None
     for wrong in ("", "41", '"41', '"41" "42"', '*, "41"', '"41",x'):
         caller.refused(
             "invalid_if_match", operation.method, path_of(operation, values), body, headers={"If-Match": wrong})

@@ -78,10 +78,11 @@ def test_it_takes_effect_on_requests_under_way(world):
     threads = [threading.Thread(target=write) for _ in range(3)]
     for thread in threads:
         thread.start()
-    assert started.wait(10)
+    assert started.wait(60)
     disabled = disable(world, anna.id)["position"]
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
+        assert not thread.is_alive(), "a stream of writes went on"
     assert set(codes) == {"session_ended"}
     assert max(positions) < disabled
 

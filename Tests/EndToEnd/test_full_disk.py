@@ -63,7 +63,7 @@ def test_a_full_disk_loses_nothing_and_a_restart_goes_on(tmp_path, small_disk):
                     refused = result
         assert refused["code"] == "log_poisoned"
         anna.refused("log_poisoned", "PUT", room.message(new_id()), {"text": "more"})
-        red = requests.get(f"{server.url}/readyz", timeout=10)
+        red = requests.get(f"{server.url}/readyz", timeout=60)
         assert (red.status_code, red.json()["code"]) == (503, "log_poisoned")
         assert "log_full_disk" in server.tail()
         assert len(anna.texts(room)) == 30

@@ -115,7 +115,7 @@ def test_every_operation_that_takes_it_is_tried_here(world):
 def test_what_was_changed_since_is_not_overwritten(world, make):
     resource = make(world)
     first = resource.revision
-    second = resource.changed(1, headers=matching(first)).get("revision", resource.revision)
+    second = resource.changed(1, headers=matching(first))["revision"]
     assert second == resource.revision > first
     before, head = resource.seen(), world.head
     for stale in (first, second + 1, 0):
@@ -159,8 +159,7 @@ def test_a_repeat_is_answered_as_the_first_time(world, make):
     again = resource.request(resource.change, 1, key=key, headers=headers)
     assert (again.status_code, again.json()["position"]) == (200, first["position"])
     assert resource.seen() == now
-    if "revision" in first:
-        assert again.json()["revision"] == first["revision"] < now["revision"]
+    assert again.json()["revision"] == first["revision"] < now["revision"]
 
 
 @pytest.mark.parametrize("make", RESOURCES, ids=by_name)
@@ -194,6 +193,20 @@ def test_revisions_outlast_a_restart(own_server, kill):
     assert archived.request(archived.others[1], headers=matching(revisions[-1])).status_code == 201
 
 
+def test_what_changes_nothing_makes_no_revision(world):
+    """Archiving what is archived, with a key and without; and it is shown as it is."""
+    resource = room(world)
+    archive, unarchive = resource.others[:2]
+    archived = resource.request(archive).json()["revision"]
+    assert resource.request(archive).json()["revision"] == resource.revision == archived
+    assert resource.request(archive, key=new_id()).status_code == 201
+    assert resource.revision == archived
+    opened = resource.request(unarchive, headers=matching(archived)).json()
+    assert opened["revision"] == resource.revision > archived
+    again = resource.request(unarchive).json()
+    assert (again["revision"], again["archivedAt"]) == (opened["revision"], None)
+
+
 def test_what_is_not_there_matches_nothing(world):
     anna = world.user()
     path = f"/v1/devices/{new_id()}"
@@ -203,12 +216,13 @@ def test_what_is_not_there_matches_nothing(world):
 
 
 def test_what_the_client_may_not_see_is_not_there_whatever_it_names(world):
-    anna, ben = world.users("Anna", "Ben")
-    there = anna.room()
-    sent = anna.send(there, "tea?")
-    for path in (there.path, there.message(sent["id"])):
-        for headers in ({"If-Match": "*"}, matching(anna.get(path)["revision"]), matching(0)):
-            ben.refused("room_not_found", "DELETE", path, headers=headers)
+    ben = world.user("Ben")
+    for resource in (room(world), message(world), scheduled_message(world), workspace(world)):
+        code = "workspace_not_found" if "/workspaces/" in resource.path else "room_not_found"
+        method, after, body = resource.change
+        for headers in ({"If-Match": "*"}, matching(resource.revision), matching(0)):
+            ben.refused(code, "DELETE", resource.path, headers=headers)
+            ben.refused(code, method, resource.path + after, body(1), headers=headers)
 
 
 def test_a_message_in_the_list_says_the_revision_that_it_is_at(world):

@@ -11,6 +11,7 @@ import pytest
 
 from harness.client import Api, new_id
 from harness.people import timeline
+from harness.server import Server
 from harness.stream import IngestStream
 
 INGEST_BYTES = 16 * 1024 * 1024
@@ -195,7 +196,7 @@ def test_a_client_that_sends_all_before_it_reads(world, anna, room):
     lines = [json.dumps(message(room)).encode() + b"\n" for _ in range(count)]
     data = b"".join(lines)
     assert len(data) <= INGEST_BYTES
-    with IngestStream(world.server, anna.token, content_length=len(data), timeout=120) as stream:
+    with IngestStream(world.server, anna.token, content_length=len(data), timeout=600) as stream:
         stream.send_bytes(data)
         results = list(stream.results())
     assert len(results) == count
@@ -212,7 +213,7 @@ def test_a_client_that_sends_more_than_a_body_may_have_before_it_reads(world, an
     good = (INGEST_BYTES - len(bad)) // length
     lines = [json.dumps(message(room, "x" * 16_000)).encode() + b"\n" for _ in range(2 * good)]
     data = bad + b"".join(lines)
-    with IngestStream(world.server, anna.token, content_length=len(data), timeout=120) as stream:
+    with IngestStream(world.server, anna.token, content_length=len(data), timeout=600) as stream:
         stream.send_bytes(data)
         results = list(stream.results())
     assert stream.answer_over, "the answer broke off"
@@ -225,9 +226,9 @@ def test_what_a_client_does_not_read_takes_no_more_room_than_its_lines(own_world
     server = own_world.server
     before = resident_bytes(server.process.pid)
     data = b"x\n" * (INGEST_LINES + 1_000)
-    with IngestStream(server, own_world.admin.token, content_length=len(data), timeout=300) as stream:
+    with IngestStream(server, own_world.admin.token, content_length=len(data), timeout=600) as stream:
         stream.send_bytes(data)
-        wait_until_idle(server.process.pid)
+        wait_until_idle(server)
         grown = resident_bytes(server.process.pid) - before
         results = list(stream.results())
     assert len(results) == INGEST_LINES + 1
@@ -240,17 +241,12 @@ def resident_bytes(pid: int) -> int:
     return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def wait_until_idle(pid: int) -> None:
+def wait_until_idle(server: Server) -> None:
     """Until the process has nothing to do."""
     used = -1.0
-    while used != (now := processor_seconds(pid)):
+    while used != (now := server.processor_seconds()):
         used = now
         time.sleep(IDLE_SECONDS)
-
-
-def processor_seconds(pid: int) -> float:
-    user, system = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def test_a_broken_stream_keeps_what_was_answered(world, anna, room):

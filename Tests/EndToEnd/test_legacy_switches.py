@@ -18,7 +18,7 @@ def answered(api: Api, method: str, path: str, body=None) -> tuple[int, dict]:
     headers = {"Authorization": f"Bearer {api.token}"} if api.token else {}
     data = None if body is None else json.dumps(body)
     response = api.http.request(
-        method, api.server.url + path, data=data, headers=headers | {"Content-Type": "application/json"}, timeout=20
+        method, api.server.url + path, data=data, headers=headers | {"Content-Type": "application/json"}, timeout=60
     )
     return response.status_code, response.json()
 

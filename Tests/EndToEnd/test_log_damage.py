@@ -15,6 +15,10 @@ from harness.stream import IngestStream
 from harness.tampering import BLOCK_HEADER_BYTES, blocks, flip, holding, known_durable
 
 
+# So often a server is killed until it was busy.
+KILLS = 10
+
+
 def busy_kill(server: Server) -> tuple[World, str, str]:
     """Kills the server while messages pour in; gives one who can read the room."""
     world = World(server)
@@ -63,10 +67,16 @@ def damaged(whole, tmp_path):
 
 
 def test_a_torn_tail_is_saved_aside_and_cut(own_server, tmp_path):
-    _, reader, room = busy_kill(own_server)
     data = own_server.data
-    last = blocks(data)[-1]
-    assert known_durable(data) < last.first, "the server was idle when it was killed, so nothing can be torn"
+    for _ in range(KILLS):
+        if own_server.process is None:
+            own_server.start()
+        _, reader, room = busy_kill(own_server)
+        last = blocks(data)[-1]
+        # Where the machine keeps the sender from sending, the server falls idle; then nothing can be torn.
+        if known_durable(data) < last.first:
+            break
+    assert known_durable(data) < last.first, "the server was idle whenever it was killed, so nothing can be torn"
     for cut in sorted({last.offset + 1, last.offset + BLOCK_HEADER_BYTES, last.end - 1}, reverse=True):
         copy = tmp_path / f"cut-{cut}"
         shutil.copytree(data, copy)

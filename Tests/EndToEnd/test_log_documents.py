@@ -39,7 +39,7 @@ def folder(tmp_path_factory):
 
 def run(folder: pathlib.Path, command: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command], cwd=folder, capture_output=True, text=True, timeout=120,
+        ["bash", "-o", "pipefail", "-c", command], cwd=folder, capture_output=True, text=True, timeout=600,
         env=os.environ | {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}"},
     )
 

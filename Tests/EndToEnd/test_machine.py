@@ -1,8 +1,10 @@
 """When the machine fails or stops: writes are refused with a reason, reads go on, nothing acknowledged is lost."""
 
+import http.client
 import json
 import resource
 import select
+import shutil
 import signal
 import socket
 import sqlite3
@@ -20,7 +22,22 @@ from harness.server import UNLIMITED, Server
 
 # More at once than the server lets wait for a thread that hashes.
 LOGINS = 60
-MOMENT_SECONDS = 1
+PATIENCE_SECONDS = 60
+# Answers in the middle of which a server is stopped.
+WRITES = 200
+# A start that reads what the views hold takes less than this part of one that makes them anew.
+START_SHARE = 0.25
+
+
+def wait_until(done, failure: str) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not done():
+        assert time.monotonic() < deadline, failure
+        time.sleep(0.01)
+
+
+def has_no_lag(api: Api) -> bool:
+    return not any(view["lag"] for view in api.get("/readyz")["projections"])
 
 
 def ignore_file_size_signal() -> None:
@@ -38,8 +55,7 @@ def test_a_log_that_cannot_be_written_is_poisoned(tmp_path):
         head = server.head()
         # SQLite cannot write any more either: every view has to have come this far.
         anna.get("/v1/badge")
-        while any(view["lag"] for view in anna.get("/readyz")["projections"]):
-            time.sleep(0.01)
+        wait_until(lambda: has_no_lag(anna), "the views do not follow the log")
         # From now on every write to a file fails.
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1, 1))
         id = new_id()
@@ -47,10 +63,10 @@ def test_a_log_that_cannot_be_written_is_poisoned(tmp_path):
         anna.refused("log_poisoned", "PUT", room.message(new_id()), {"text": "after"})
         (result,) = anna.ingest([{"op": "message.send", "roomId": room.id, "id": new_id(), "text": "x"}])
         assert result["code"] == "log_poisoned"
-        red = requests.get(f"{server.url}/readyz", timeout=10)
+        red = requests.get(f"{server.url}/readyz", timeout=60)
         contract().check("GET", f"{server.url}/readyz", red)
         assert (red.status_code, red.json()["code"]) == (503, "log_poisoned")
-        assert requests.get(f"{server.url}/healthz", timeout=10).status_code == 200
+        assert requests.get(f"{server.url}/healthz", timeout=60).status_code == 200
         # Reads go on.
         assert anna.get(room.message(sent["id"]))["text"] == "before"
         assert anna.texts(room) == ["before"]
@@ -97,13 +113,11 @@ def test_more_logins_than_can_wait_are_sent_away(tmp_path):
         f"POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     ).encode() + body
-    crowd = [socket.create_connection(("127.0.0.1", own_server.port)) for _ in range(LOGINS)]
+    crowd = [socket.create_connection(("127.0.0.1", own_server.port), timeout=60) for _ in range(LOGINS)]
     for one in crowd:
         one.sendall(request)
     try:
-        refused = [response for response in answers_of(crowd) if response.status_code == 503]
-        assert refused, "nobody was sent away"
-        for response in refused:
+        for response in refusals(crowd):
             contract().check("POST", f"{own_server.url}/v1/sessions", response)
             assert response.json()["code"] == "overloaded"
         # Who does not log in is served meanwhile.
@@ -115,20 +129,28 @@ def test_more_logins_than_can_wait_are_sent_away(tmp_path):
             one.close()
 
 
-def answers_of(crowd: list[socket.socket]) -> list[requests.Response]:
-    """What has been answered after a moment, as responses of requests."""
-    time.sleep(MOMENT_SECONDS)
-    readable, _, _ = select.select(crowd, [], [], 0)
-    answers = []
-    for one in readable:
-        head, body = one.recv(65_536).split(b"\r\n\r\n", 1)
-        status, *fields = head.decode().split("\r\n")
-        response = requests.Response()
-        response.status_code = int(status.split()[1])
-        response.headers.update(field.split(": ", 1) for field in fields)
-        response._content = body
-        answers.append(response)
-    return answers
+def refusals(crowd: list[socket.socket]) -> list[requests.Response]:
+    """Who is sent away: waits for the first ones, who need not wait for those who have their turn before."""
+    waiting, refused = list(crowd), []
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not refused:
+        assert waiting and time.monotonic() < deadline, "nobody was sent away"
+        for one in select.select(waiting, [], [], 1)[0]:
+            waiting.remove(one)
+            if (response := answer_of(one)).status_code == 503:
+                refused.append(response)
+    return refused
+
+
+def answer_of(one: socket.socket) -> requests.Response:
+    """The whole answer, as a response of requests."""
+    answer = http.client.HTTPResponse(one)
+    answer.begin()
+    response = requests.Response()
+    response.status_code = answer.status
+    response.headers.update(answer.getheaders())
+    response._content = answer.read()
+    return response
 
 
 def test_a_stop_in_the_middle_of_work_loses_nothing(own_server):
@@ -143,7 +165,7 @@ def test_a_stop_in_the_middle_of_work_loses_nothing(own_server):
         while not stopping.is_set():
             id = new_id()
             try:
-                response = api.request("PUT", room.message(id), {"text": "x"}, timeout=10)
+                response = api.request("PUT", room.message(id), {"text": "x"})
             except requests.RequestException:
                 # The server closed the connection: not acknowledged.
                 return
@@ -155,7 +177,7 @@ def test_a_stop_in_the_middle_of_work_loses_nothing(own_server):
     writers = [threading.Thread(target=write) for _ in range(8)]
     for writer in writers:
         writer.start()
-    time.sleep(1)
+    wait_until(lambda: len(acknowledged) >= WRITES, "hardly anything was written")
     own_server.stop()
     stopping.set()
     for writer in writers:
@@ -163,7 +185,7 @@ def test_a_stop_in_the_middle_of_work_loses_nothing(own_server):
     own_server.start()
     shown = {message["id"]: message["position"] for message in timeline(Api(own_server, anna.token), room.id)}
     lost = [id for id, position in acknowledged.items() if shown.get(id) != position]
-    assert acknowledged and not lost, f"{len(lost)} of {len(acknowledged)} acknowledged messages are lost"
+    assert not lost, f"{len(lost)} of {len(acknowledged)} acknowledged messages are lost"
     check_data(own_server.data)
 
 
@@ -177,10 +199,16 @@ def test_a_start_after_a_stop_reads_checkpoints_and_the_tail(own_server):
         for _ in range(60_000)
     ]
     world.admin.ingest_all(lines)
+    # The search alone may be behind when a server starts, and would have something to do then.
+    wait_until(lambda: has_no_lag(anna), "the views do not follow the log")
     own_server.stop()
-    began = time.monotonic()
     own_server.start()
-    assert time.monotonic() - began < 2
+    known = own_server.processor_seconds()
+    assert has_no_lag(anna)
     assert len(anna.texts(room)) == 30
-    readiness = anna.get("/readyz")
-    assert all(projection["lag"] == 0 for projection in readiness["projections"])
+    own_server.stop()
+    shutil.rmtree(own_server.data / "views")
+    own_server.start()
+    anew = own_server.processor_seconds()
+    assert len(anna.texts(room)) == 30
+    assert known < START_SHARE * anew, f"{known} s of processor time, and {anew} s where the views are made anew"

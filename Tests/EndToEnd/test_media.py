@@ -15,11 +15,12 @@ import pytest
 from harness.client import new_id
 from harness.people import World
 from harness.server import Server
+from harness.times import within
 
 MIB = 1024 * 1024
 UPLOADS_OF_USER = 4
-COLLECTED_AFTER_SECONDS = 1
-COLLECTION_PATIENCE_SECONDS = 30
+COLLECTED_AFTER_SECONDS = 2
+COLLECTION_PATIENCE_SECONDS = 120
 
 
 def upload(person, content: bytes, expect: int = 201, **params) -> dict:
@@ -161,7 +162,8 @@ def test_the_limit(limited):
     anna.refused("body_too_large", "POST", "/v1/media", data=noise(1001))
     # Without a length the server has to count.
     anna.refused("body_too_large", "POST", "/v1/media", data=iter([noise(600), noise(401)]))
-    assert unfinished(limited) == []
+    # What is being collected stands there for a moment, too.
+    wait_until(lambda: unfinished(limited) == [])
 
 
 def wait_until(done) -> None:
@@ -173,13 +175,20 @@ def wait_until(done) -> None:
 
 def test_what_nothing_refers_to_is_collected_and_can_be_uploaded_again(limited):
     anna = World(limited).user("Anna")
-    content = noise(900, seed=8)
-    receipt = upload(anna, content)
-    assert len(contents(limited)) == 1
+
+    def kept() -> tuple[bytes, dict] | None:
+        content = os.urandom(900)
+        receipt = upload(anna, content)
+        return (content, receipt) if len(contents(limited)) == 1 else None
+
+    def came_back() -> bool:
+        assert upload(anna, content, expect=200) == receipt
+        return download(anna, receipt["id"]).content == content
+
+    content, receipt = within(COLLECTED_AFTER_SECONDS, kept)
     wait_until(lambda: contents(limited) == [])
     anna.refused("media_not_found", "GET", f"/v1/media/{receipt['id']}")
-    assert upload(anna, content, expect=200) == receipt
-    assert download(anna, receipt["id"]).content == content
+    within(COLLECTED_AFTER_SECONDS, came_back)
 
 
 def resident_kilobytes(server: Server) -> int:
@@ -238,8 +247,9 @@ def test_one_user_does_not_take_the_places_of_all_uploads(own_server):
         wait_until(lambda: len(unfinished(own_server)) == UPLOADS_OF_USER)
         anna.refused("too_many_uploads", "POST", "/v1/media", data=b"x")
         upload(ben, b"x")
-    wait_until(lambda: unfinished(own_server) == [])
-    upload(anna, b"x")
+    # A place is free a moment after its file is gone.
+    wait_until(lambda: anna.request("POST", "/v1/media", data=b"x").status_code == 201)
+    assert unfinished(own_server) == []
 
 
 def test_a_disk_without_room_is_told_of(tmp_path):

@@ -43,6 +43,19 @@ def test_reading_takes_mentions_away(anna, ben, room):
     assert mentions(ben, room) == 0
 
 
+def test_who_comes_later_was_not_called_with_everyone(world, anna, ben, room):
+    """Not even by marking as unread what was said before."""
+    carla = world.user("Carla")
+    before = send(anna, room, "all hands", everyone=True)
+    anna.put(f"{room.path}/members/{carla.id}")
+    after = send(anna, room, "all hands again", everyone=True)
+    carla.put(f"{room.path}/unread-mark", {"messageId": before["id"]})
+    assert (mentions(carla, room), carla.unread(room), carla.get("/v1/badge")["mentionCount"]) == (1, 2, 1)
+    ben.put(f"{room.path}/read-marker", {"messageId": after["id"]})
+    ben.put(f"{room.path}/unread-mark", {"messageId": before["id"]})
+    assert mentions(ben, room) == 2
+
+
 def test_a_deleted_message_calls_nobody(anna, ben, room):
     named, all_ = send(anna, room, "Ben", [ben]), send(anna, room, "all", everyone=True)
     assert mentions(ben, room) == 2

@@ -5,11 +5,15 @@ import os
 import pathlib
 import re
 import subprocess
+import time
 
 import pytest
 
+from harness.tampering import blocks
+
 LOGWORK = os.environ.get("LOGWORK_BIN") or str(pathlib.Path(os.environ["HANSARD_BIN"]).with_name("logwork"))
 SEGMENT_BYTES = 1024 * 1024
+PATIENCE_SECONDS = 300
 READ = re.compile(r"(?:pread64|read|preadv2?)\(\d+<([^>]*)>.* = (\d+)$")
 
 
@@ -66,12 +70,15 @@ def test_a_killed_writer_leaves_no_more_to_read(tmp_path):
     data = tmp_path / "data"
     fill(data, 60_000)
     writer = subprocess.Popen(
-        [LOGWORK, "append", "--writers", "4", "--outstanding", "16", "--seconds", "30", "--data", data],
-        stdout=subprocess.DEVNULL)
+        [LOGWORK, "append", "--writers", "4", "--outstanding", "16", "--seconds", str(2 * PATIENCE_SECONDS),
+         "--data", data], stdout=subprocess.DEVNULL)
     try:
-        writer.wait(timeout=2)
-        raise AssertionError("the writer ended by itself")
-    except subprocess.TimeoutExpired:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while blocks(data)[-1].last < 65_000:
+            assert writer.poll() is None, "the writer ended by itself"
+            assert time.monotonic() < deadline, "hardly anything was written"
+            time.sleep(0.2)
+    finally:
         writer.kill()
         writer.wait()
     counts, report = reads(data, tmp_path)

@@ -73,6 +73,29 @@ def test_before_and_after_a_message(long_room):
     assert texts(page_of(anna, room, before=lines[50]["id"].upper(), limit=1)) == [49]
 
 
+def test_a_page_without_messages_leads_on_to_those_there_are(long_room):
+    """Who asks for what is new, and finds nothing, scrolls back from there."""
+    anna, room, lines = long_room
+    for place in (lines[94]["id"], "2090-01-01T00:00:00Z"):
+        page = page_of(anna, room, after=place)
+        assert (texts(page), page["previousCursor"]) == ([], None)
+        assert texts(page_of(anna, room, before=page["nextCursor"], limit=3)) == [92, 93, 94]
+    page = page_of(anna, room, before=lines[0]["id"])
+    assert (texts(page), page["nextCursor"]) == ([], None)
+    assert texts(page_of(anna, room, after=page["previousCursor"], limit=3)) == [0, 1, 2]
+
+
+def test_a_thread_page_without_replies_leads_on_too(world):
+    anna = world.user()
+    room = anna.room()
+    root = anna.send(room, "root")
+    replies = [anna.put(room.message(new_id()), {"text": f"{n}", "threadId": root["id"]}) for n in range(2)]
+    thread = f"{room.message(root['id'])}/thread"
+    page = anna.get(thread, after=replies[1]["id"])
+    assert (texts(page), page["previousCursor"]) == ([], None)
+    assert texts(anna.get(thread, before=page["nextCursor"])) == [0, 1]
+
+
 def test_around_a_message(long_room):
     anna, room, lines = long_room
     page = page_of(anna, room, around=lines[50]["id"], limit=11)

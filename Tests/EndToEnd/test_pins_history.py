@@ -10,7 +10,7 @@ from harness.server import Server
 
 PINS = 100
 # Within which a deleted text has left every file of a server that stands idle.
-ERASED_SECONDS = 30
+ERASED_SECONDS = 120
 
 
 def pinned(person, room):

@@ -1,28 +1,40 @@
 """Heads, bodies and connections have their bounds, and who drips is cut off."""
 
+import errno
 import json
+import os
 import socket
 import time
 
 import pytest
 import requests
 
-from harness.client import Api
+from harness.client import Api, new_id
 from harness.contract import contract
 from harness.errors import documented_codes
+from harness.people import World
 from harness.server import UNLIMITED, Server
+from harness.stream import IngestStream
 
 TARGET_BYTES = 8 * 1024
 HEADER_FIELDS = 100
 FIELD_BYTES = 16 * 1024
+# After two seconds a connection is closed, and on a slow machine a while later.
+SOON, LATE = 1.5, 15
+ANSWER_BYTES_PER_SECOND = 50_000
+MEDIUM_BYTES = 8 * 1024 * 1024
+# Far longer than the impatient server waits for whoever takes little, and than one that saves up what it may.
+PATIENCE_SECONDS = 100
 
 
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory):
-    """A server that waits two seconds for a head, and two for a body that brings less than 1,000 bytes a second."""
+    """A server that waits two seconds for a head, and two for a body that brings less than 200 bytes a second, or for
+    a client that takes less than 50,000 a second of an answer."""
     environment = UNLIMITED | {
         "HANSARD_CONNECTIONS_HEAD_SECONDS": "2", "HANSARD_CONNECTIONS_BODY_SECONDS": "2",
-        "HANSARD_CONNECTIONS_BODY_BYTES_PER_SECOND": "1000",
+        "HANSARD_CONNECTIONS_BODY_BYTES_PER_SECOND": "200",
+        "HANSARD_CONNECTIONS_ANSWER_BYTES_PER_SECOND": str(ANSWER_BYTES_PER_SECOND),
     }
     server = Server(tmp_path_factory.mktemp("impatient") / "data", environment=environment).start()
     yield server
@@ -31,15 +43,14 @@ def impatient(tmp_path_factory):
 
 def connect(server: Server) -> socket.socket:
     connection = socket.create_connection(("127.0.0.1", server.port))
-    connection.settimeout(30)
+    connection.settimeout(60)
     return connection
 
 
-def drip(connection: socket.socket, seconds: float) -> float:
-    """Sends a byte every tenth of a second until the connection is closed; how long that took."""
-    began = time.monotonic()
+def drip(connection: socket.socket, began: float) -> float:
+    """Sends a byte every tenth of a second until the connection is closed; how long after the beginning that was."""
     connection.setblocking(False)
-    while time.monotonic() - began < seconds:
+    while time.monotonic() - began < 2 * LATE:
         try:
             connection.send(b"x")
             if connection.recv(1024) == b"":
@@ -71,7 +82,7 @@ def test_a_target_has_its_bound(server):
 def test_a_head_has_its_bounds_and_the_answer_says_so(server):
     def answer(fields: dict[str, str]) -> requests.Response:
         url = f"{server.url}/v1/me"
-        response = requests.get(url, headers=fields, timeout=10)
+        response = requests.get(url, headers=fields, timeout=60)
         contract().check("GET", url, response)
         return response
 
@@ -87,32 +98,36 @@ def test_a_head_has_its_bounds_and_the_answer_says_so(server):
 
 def test_a_head_that_drips_is_cut_off(impatient):
     connection = connect(impatient)
+    began = time.monotonic()
     connection.sendall(b"GET /v1/me HTTP/1.1\r\nHost: h\r\nX-Slow: ")
-    assert 1.5 < drip(connection, 20) < 6
+    assert SOON < drip(connection, began) < LATE
     # The second one of a connection is no better off.
     connection = connect(impatient)
     connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
     assert b"200" in connection.recv(4096)
     time.sleep(3)
+    began = time.monotonic()
     connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\nX-Slow: ")
-    assert 1.5 < drip(connection, 20) < 6
+    assert SOON < drip(connection, began) < LATE
 
 
 def test_a_body_that_drips_is_cut_off(impatient):
     connection = connect(impatient)
+    began = time.monotonic()
     connection.sendall(
         b"POST /v1/accounts HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n")
-    assert 1.5 < drip(connection, 20) < 6
+    assert SOON < drip(connection, began) < LATE
 
 
 def test_a_body_that_comes_steadily_is_waited_for(impatient):
     connection = connect(impatient)
     body = b" " * 9_997 + b"{}\n"
-    connection.sendall(
+    head = (
         b"POST /v1/accounts HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: application/json\r\n"
         b"Content-Length: 10000\r\n\r\n")
+    # Each piece buys ten seconds, so that it does not matter when a slow machine sends the next.
     for start in range(0, len(body), 2_000):
-        connection.sendall(body[start : start + 2_000])
+        connection.sendall((b"" if start else head) + body[start : start + 2_000])
         time.sleep(1)
     status, _, problem = answer_of(connection)
     assert status == 400 and problem["code"] == "invalid_field"
@@ -121,9 +136,74 @@ def test_a_body_that_comes_steadily_is_waited_for(impatient):
 def test_a_body_that_nobody_reads_is_cut_off(impatient):
     """An ingest may rest, but not when it was refused."""
     connection = connect(impatient)
+    began = time.monotonic()
     connection.sendall(b"POST /v1/ingest HTTP/1.1\r\nHost: h\r\nContent-Length: 9000\r\n\r\n")
     assert b" 401 " in connection.recv(4096)
-    assert 1.5 < drip(connection, 20) < 6
+    assert SOON < drip(connection, began) < LATE
+
+
+@pytest.fixture(scope="module")
+def medium(impatient):
+    """The owner of a large medium, and its path."""
+    anna = World(impatient).user("Anna")
+    answer = anna.request("POST", "/v1/media", data=os.urandom(MEDIUM_BYTES))
+    assert answer.status_code == 201
+    return anna, f"/v1/media/{answer.json()['id']}"
+
+
+def ask(server: Server, path: str, token: str) -> socket.socket:
+    """Asks for an answer over a connection that holds little of it."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect(("127.0.0.1", server.port))
+    connection.settimeout(PATIENCE_SECONDS)
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
+    return connection
+
+
+def test_who_takes_an_answer_drop_by_drop_is_cut_off(impatient, medium):
+    anna, path = medium
+    with ask(impatient, path, anna.token) as connection:
+        began = time.monotonic()
+        with pytest.raises(ConnectionResetError):
+            while time.monotonic() - began < PATIENCE_SECONDS:
+                assert connection.recv(64)
+                time.sleep(0.2)
+        assert time.monotonic() - began > 1.5
+
+
+def test_who_takes_nothing_of_an_answer_is_cut_off(impatient, medium):
+    anna, path = medium
+    with ask(impatient, path, anna.token) as connection:
+        began = time.monotonic()
+        # Nothing is read; the state of the socket tells.
+        while connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != errno.ECONNRESET:
+            assert time.monotonic() - began < PATIENCE_SECONDS, "it was not cut off"
+            time.sleep(0.2)
+        assert time.monotonic() - began > 1.5
+
+
+def test_who_takes_an_answer_steadily_gets_all_of_it(impatient, medium):
+    anna, path = medium
+    with ask(impatient, path, anna.token) as connection:
+        began, received = time.monotonic(), 0
+        while received < MEDIUM_BYTES:
+            received += len(connection.recv(65_536))
+            # Ten times as fast as it has to be.
+            ahead = received / (10 * ANSWER_BYTES_PER_SECOND) - (time.monotonic() - began)
+            if ahead > 0:
+                time.sleep(ahead)
+        assert time.monotonic() - began > 10
+
+
+def test_an_answer_in_which_nothing_waits_is_left_alone(impatient):
+    anna = World(impatient).user("Anna")
+    room = anna.room("Tea")
+    with IngestStream(impatient, anna.token) as stream:
+        for _ in range(3):
+            stream.send({"op": "message.send", "roomId": room.id, "id": new_id(), "text": "x"})
+            assert stream.result()["status"] == 201
+            time.sleep(3)
 
 
 def test_connections_have_their_bound(tmp_path):
@@ -140,7 +220,7 @@ def test_connections_have_their_bound(tmp_path):
         with pytest.raises(TimeoutError):
             waiting.recv(4096)
         held.pop().close()
-        waiting.settimeout(10)
+        waiting.settimeout(60)
         assert b" 200 " in waiting.recv(4096)
         for connection in [*held, waiting]:
             connection.close()

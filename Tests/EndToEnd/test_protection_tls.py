@@ -1,5 +1,7 @@
 """TLS and HTTP/2 with real clients: httpx, requests and the ssl module."""
 
+import contextlib
+import errno
 import json
 import os
 import pathlib
@@ -9,6 +11,7 @@ import time
 
 import h2.connection
 import h2.events
+import h2.settings
 import httpx
 import pytest
 
@@ -18,11 +21,13 @@ from harness.command import hansard
 from harness.people import World
 from harness.server import UNLIMITED, Server
 
+# So long after the beginning, on a slow machine, a connection that is not waited for any more is surely closed.
+LATE = 15
+
 
 def environment_of(certificate: certificates.Certificate, **settings: str) -> dict[str, str]:
     return UNLIMITED | {
         "HANSARD_TLS_CERTIFICATE_FILE": str(certificate.certificate), "HANSARD_TLS_KEY_FILE": str(certificate.key),
-        "HANSARD_CONNECTIONS_HEAD_SECONDS": "2",
     } | {f"HANSARD_{name}": value for name, value in settings.items()}
 
 
@@ -40,8 +45,34 @@ def secure(tmp_path_factory, certificate):
     server.end()
 
 
+@pytest.fixture(scope="module")
+def impatient(tmp_path_factory, certificate):
+    """One that waits four seconds for a handshake and a head."""
+    server = Server(
+        tmp_path_factory.mktemp("impatient") / "data", authority=str(certificate.authority),
+        environment=environment_of(certificate, CONNECTIONS_HEAD_SECONDS="4")).start()
+    yield server
+    server.end()
+
+
 def client(server: Server, http2: bool) -> httpx.Client:
-    return httpx.Client(base_url=server.url, http2=http2, verify=ssl.create_default_context(cafile=server.authority))
+    """It is patient, and keeps a connection longer than any test lasts."""
+    return httpx.Client(
+        base_url=server.url, http2=http2, verify=ssl.create_default_context(cafile=server.authority), timeout=60,
+        limits=httpx.Limits(keepalive_expiry=600))
+
+
+@contextlib.contextmanager
+def speaking_http2(server: Server):
+    """A connection of which at most a tenth of a second is waited for what comes."""
+    context = ssl.create_default_context(cafile=server.authority)
+    context.set_alpn_protocols(["h2"])
+    with (
+        socket.create_connection(("127.0.0.1", server.port), timeout=60) as plain,
+        context.wrap_socket(plain, server_hostname="127.0.0.1") as connection,
+    ):
+        connection.settimeout(0.1)
+        yield H2Events(connection, server.port)
 
 
 @pytest.mark.parametrize(("http2", "version"), [(True, "HTTP/2"), (False, "HTTP/1.1")])
@@ -57,6 +88,9 @@ def test_both_versions_of_http_do_the_same(secure, http2, version):
         page = http.get(f"{room.path}/messages?limit=20", headers=headers)
         assert {message["id"] for message in page.json()["messages"]} == set(sent)
         assert page.headers["X-Content-Type-Options"] == "nosniff" and page.headers["Cache-Control"] == "no-store"
+        told = http.head("/v1/me", headers=headers)
+        assert told.content == b"" and told.headers["Content-Length"] == str(
+            len(http.get("/v1/me", headers=headers).content))
         assert http.get("/v1/me").status_code == 401
         assert http.get("/v1/nothing").json()["code"] == "route_not_found"
         assert http.get("/v1/me?x=" + "y" * 9_000, headers=headers).json()["code"] == "target_too_long"
@@ -85,28 +119,28 @@ def test_http2_can_be_switched_off(tmp_path, certificate):
 def test_old_versions_and_plain_text_are_not_spoken(secure):
     context = ssl.create_default_context(cafile=secure.authority)
     context.maximum_version = ssl.TLSVersion.TLSv1_2
-    with socket.create_connection(("127.0.0.1", secure.port), timeout=10) as plain:
+    with socket.create_connection(("127.0.0.1", secure.port), timeout=60) as plain:
         with context.wrap_socket(plain, server_hostname="127.0.0.1") as wrapped:
             assert wrapped.version() == "TLSv1.2"
     old = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     old.check_hostname, old.verify_mode = False, ssl.CERT_NONE
     old.set_ciphers("ALL:@SECLEVEL=0")
     old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_1
-    with socket.create_connection(("127.0.0.1", secure.port), timeout=10) as plain:
+    with socket.create_connection(("127.0.0.1", secure.port), timeout=60) as plain:
         with pytest.raises((ssl.SSLError, ConnectionError)):
             old.wrap_socket(plain)
-    with socket.create_connection(("127.0.0.1", secure.port), timeout=10) as plain:
+    with socket.create_connection(("127.0.0.1", secure.port), timeout=60) as plain:
         plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
         assert b"200" not in plain.recv(4096)
 
 
-def test_a_handshake_that_is_never_finished_is_cut_off(secure):
+def test_a_handshake_that_is_never_finished_is_cut_off(impatient):
     for first in (b"\x16\x03\x01\x02\x00", b"\x16"):
-        with socket.create_connection(("127.0.0.1", secure.port), timeout=20) as connection:
-            connection.sendall(first)
+        with socket.create_connection(("127.0.0.1", impatient.port), timeout=60) as connection:
             began = time.monotonic()
+            connection.sendall(first)
             assert connection.recv(1024) == b""
-            assert 1.5 < time.monotonic() - began < 6
+            assert 3.5 < time.monotonic() - began < LATE
 
 
 def test_a_stream_whose_body_drips_is_cut_off(tmp_path, certificate):
@@ -114,26 +148,43 @@ def test_a_stream_whose_body_drips_is_cut_off(tmp_path, certificate):
     server = Server(
         tmp_path / "data", environment=environment_of(certificate, **settings),
         authority=str(certificate.authority)).start()
-
     try:
-        context = ssl.create_default_context(cafile=server.authority)
-        context.set_alpn_protocols(["h2"])
-        with (
-            socket.create_connection(("127.0.0.1", server.port), timeout=0.1) as plain,
-            context.wrap_socket(plain, server_hostname="127.0.0.1") as connection,
-        ):
-            events = H2Events(connection, server.port)
-            slow = events.request("POST", "/v1/accounts", ends=False)
+        with speaking_http2(server) as events:
             began = time.monotonic()
-            while slow not in events.reset and time.monotonic() - began < 20:
+            slow = events.request("POST", "/v1/accounts", ends=False)
+            while slow not in events.reset and time.monotonic() - began < 2 * LATE:
                 events.send(slow, b" ")
                 events.read()
-            assert 1.5 < time.monotonic() - began < 8
+            assert 1.5 < time.monotonic() - began < LATE
             # Others on the connection are not held up by it.
             quick = events.request("GET", "/healthz", ends=True)
-            while quick not in events.ended and time.monotonic() - began < 30:
+            asked = time.monotonic()
+            while quick not in events.ended and time.monotonic() - asked < 2 * LATE:
                 events.read()
             assert events.statuses[quick] == "200"
+    finally:
+        server.end()
+
+
+def test_who_takes_nothing_of_an_answer_over_http2_is_cut_off(tmp_path, certificate):
+    settings = {"CONNECTIONS_BODY_SECONDS": "2", "CONNECTIONS_ANSWER_BYTES_PER_SECOND": "50000"}
+    server = Server(
+        tmp_path / "data", environment=environment_of(certificate, **settings),
+        authority=str(certificate.authority)).start()
+    try:
+        anna = World(server).user("Anna")
+        uploaded = anna.request("POST", "/v1/media", data=os.urandom(8 * 1024 * 1024))
+        context = ssl.create_default_context(cafile=server.authority)
+        context.set_alpn_protocols(["h2"])
+        plain = socket.socket()
+        plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        plain.settimeout(60)
+        plain.connect(("127.0.0.1", server.port))
+        with plain, context.wrap_socket(plain, server_hostname="127.0.0.1") as connection:
+            events = H2Events(connection, server.port, window=8 * 1024 * 1024)
+            events.request(
+                "GET", f"/v1/media/{uploaded.json()['id']}", ends=True, authorization=f"Bearer {anna.token}")
+            wait_until(lambda: connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == errno.ECONNRESET)
     finally:
         server.end()
 
@@ -143,17 +194,17 @@ def test_uploads_that_break_off_leave_neither_a_file_nor_a_descriptor(secure):
     incoming = secure.data / "media" / "incoming"
     descriptors = pathlib.Path(f"/proc/{secure.process.pid}/fd")
 
-    def is_open() -> bool:
-        return any("/incoming/" in os.readlink(link) for link in list(descriptors.iterdir()) if link.is_symlink())
+    def target(descriptor: pathlib.Path) -> str:
+        try:
+            return os.readlink(descriptor)
+        except FileNotFoundError:
+            return "closed meanwhile"
 
-    context = ssl.create_default_context(cafile=secure.authority)
-    context.set_alpn_protocols(["h2"])
+    def is_open() -> bool:
+        return any("/incoming/" in target(descriptor) for descriptor in list(descriptors.iterdir()))
+
     for _ in range(3):
-        with (
-            socket.create_connection(("127.0.0.1", secure.port), timeout=0.1) as plain,
-            context.wrap_socket(plain, server_hostname="127.0.0.1") as connection,
-        ):
-            events = H2Events(connection, secure.port)
+        with speaking_http2(secure) as events:
             stream = events.request("POST", "/v1/media", ends=False, authorization=f"Bearer {anna.token}")
             events.read()
             for _ in range(3):
@@ -164,8 +215,21 @@ def test_uploads_that_break_off_leave_neither_a_file_nor_a_descriptor(secure):
     assert "a request failed" not in secure.output.read_text()
 
 
+def test_who_waits_to_be_asked_for_a_body_is_asked_over_http2(secure):
+    anna = World(secure).user("Anna")
+    with speaking_http2(secure) as events:
+        fields = {"authorization": f"Bearer {anna.token}", "expect": "100-continue", "content-length": "4"}
+        stream = events.request("POST", "/v1/media", ends=False, **fields)
+        wait_until(lambda: events.read() or stream in events.asked)
+        assert stream not in events.statuses
+        events.send(stream, os.urandom(4))
+        events.end(stream)
+        wait_until(lambda: events.read() or stream in events.ended)
+        assert events.statuses[stream] == "201"
+
+
 def wait_until(done) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while not done():
         assert time.monotonic() < deadline, "nothing happened"
         time.sleep(0.05)
@@ -174,13 +238,17 @@ def wait_until(done) -> None:
 class H2Events:
     """What came back on a connection, stream by stream. httpx looks at answers only when a body has gone out whole."""
 
-    def __init__(self, connection: ssl.SSLSocket, port: int):
+    def __init__(self, connection: ssl.SSLSocket, port: int, window: int | None = None):
         self.connection, self.port = connection, port
         self.protocol = h2.connection.H2Connection()
         self.reset: set[int] = set()
         self.ended: set[int] = set()
+        self.asked: set[int] = set()
         self.statuses: dict[int, str] = {}
         self.protocol.initiate_connection()
+        if window:
+            self.protocol.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: window})
+            self.protocol.increment_flow_control_window(window)
         self._flush()
 
     def request(self, method: str, path: str, ends: bool, **fields: str) -> int:
@@ -196,6 +264,10 @@ class H2Events:
         self.protocol.send_data(stream, data)
         self._flush()
 
+    def end(self, stream: int) -> None:
+        self.protocol.end_stream(stream)
+        self._flush()
+
     def read(self) -> None:
         """Waits a tenth of a second at most."""
         try:
@@ -209,6 +281,8 @@ class H2Events:
                     self.reset.add(stream)
                 case h2.events.StreamEnded(stream_id=stream):
                     self.ended.add(stream)
+                case h2.events.InformationalResponseReceived(stream_id=stream):
+                    self.asked.add(stream)
                 case h2.events.ResponseReceived(stream_id=stream, headers=fields):
                     self.statuses[stream] = {name.decode(): value.decode() for name, value in fields}[":status"]
         self._flush()
@@ -218,11 +292,11 @@ class H2Events:
             self.connection.sendall(data)
 
 
-def test_an_idle_connection_of_http2_is_kept_beyond_the_time_for_a_head(secure):
-    with client(secure, http2=True) as http:
+def test_an_idle_connection_of_http2_is_kept_beyond_the_time_for_a_head(impatient):
+    with client(impatient, http2=True) as http:
         assert http.get("/healthz").status_code == 200
         before = http._transport._pool.connections[0]
-        time.sleep(4)
+        time.sleep(6)
         assert http.get("/healthz").status_code == 200
         assert http._transport._pool.connections[0] is before
 
@@ -247,5 +321,5 @@ def test_files_that_do_not_serve_are_named_before_anything_is_made(tmp_path, cer
 
 def test_a_client_that_does_not_know_the_authority_refuses(secure):
     with pytest.raises(httpx.ConnectError, match="(?i)certificate"):
-        httpx.get(f"{secure.url}/healthz")
+        httpx.get(f"{secure.url}/healthz", timeout=60)
     assert Api(secure).request("GET", "/healthz").status_code == 200

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from harness.client import new_id
+from harness.client import Api, new_id
 from harness.command import hansard
 from harness.people import Room, World
 from harness.server import Server
 from test_push import device, told, wait_for
-from test_scheduled_messages import schedule
+from test_scheduled_messages import schedule, soon
 
 
 @pytest.fixture
@@ -45,6 +45,48 @@ def explained(server, message) -> dict[str, str]:
 
 def devices_told(sink, text: str) -> set[str]:
     return {device for device, _ in told(sink, text)}
+
+
+def logged_in(world, person) -> tuple[str, Api]:
+    """A device of theirs with a login of its own, as an app makes it, and whoever holds it."""
+    id = new_id()
+    tokens = world.acting_as(person.id).post("/v1/sessions", {"deviceId": id})
+    phone = Api(world.server, tokens["accessToken"])
+    phone.put(f"/v1/devices/{id}", {"apnsToken": f"token of {id}"})
+    return id, phone
+
+
+ENDINGS = {
+    "logout": lambda world, ben, phone: phone.delete("/v1/sessions/current"),
+    "all": lambda world, ben, phone: ben.delete("/v1/sessions?all=true"),
+    "lost phone": lambda world, ben, phone: world.admin.delete(f"/v1/admin/users/{ben.id}/sessions", key=new_id()),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_device_that_was_logged_out_shows_nothing_any_more(pushing, sink, ending):
+    world = World(pushing)
+    anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    id, phone = logged_in(world, ben)
+    tablet, _ = logged_in(world, ben) if ending == "logout" else (None, None)
+    loose = device(ben, "of no session")
+    other = device(carla, "carla")
+    room = anna.room("Tea", ben, carla)
+    say(anna, room, "before")
+    before = {id, loose, other} | ({tablet} if tablet else set())
+    wait_for(sink, "before", len(before))
+    assert devices_told(sink, "before") == before
+    ENDINGS[ending](world, ben, phone)
+    after = say(anna, room, "after")
+    wait_for(sink, "after", len(before) - 1)
+    assert explained(pushing, after)[id] == "noToken"
+    assert devices_told(sink, "after") == before - {id}
+    # Logged in again, it says how it is reached, and is told again.
+    tokens = world.acting_as(ben.id).post("/v1/sessions", {"deviceId": id})
+    Api(pushing, tokens["accessToken"]).put(f"/v1/devices/{id}", {"apnsToken": f"token of {id}"})
+    say(anna, room, "again")
+    wait_for(sink, "again", len(before))
+    assert devices_told(sink, "again") == before
 
 
 def test_levels_calls_threads_and_direct_rooms(pushing, sink):
@@ -97,6 +139,6 @@ def test_a_disabled_account_hears_nothing_and_a_scheduled_message_is_heard(pushi
     wait_for(sink, "enabled", 2)
     assert devices_told(sink, "while disabled") == {other}
     assert explained(pushing, while_disabled)[phone] == "accountDisabled"
-    schedule(anna, room, 0.7, "scheduled")
+    soon(anna, room, schedule(anna, room, 3600, "scheduled")["id"])
     wait_for(sink, "scheduled", 2)
     assert devices_told(sink, "scheduled") == {phone, other}

@@ -25,6 +25,14 @@ def test_a_token_that_turns_up_elsewhere_leaves_its_old_place(world, anna, ben):
     assert providers(ben, new) == ["apns"]
 
 
+def test_the_same_bytes_in_other_letters_are_the_same_token(world, anna, ben):
+    """An APNs token is bytes, written in hexadecimal digits; an FCM token is a text."""
+    old, new, token = new_id(), new_id(), (new_id() + new_id()).replace("-", "")
+    put(anna, old, apnsToken=token.lower(), fcmToken="f" + token)
+    put(ben, new, apnsToken=token.upper(), fcmToken="F" + token)
+    assert providers(anna, old) == ["fcm"] and providers(ben, new) == ["apns", "fcm"]
+
+
 def test_between_the_devices_of_one_user_too(world, anna):
     first, second, token = new_id(), new_id(), new_id()
     put(anna, first, fcmToken=token)

@@ -1,5 +1,7 @@
 """Every retry is safe for ever: at once, after something newer, after a restart, after 100,000 further messages."""
 
+import time
+
 import pytest
 
 from harness.client import new_id
@@ -13,6 +15,7 @@ from harness.server import Server
 
 MUTATIONS = OVER_HTTP + OVER_INGEST
 FURTHER_MESSAGES = 100_000
+FOLLOWING_SECONDS = 300
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +26,16 @@ def issuer():
 
 
 def settings(issuer: Issuer) -> dict:
-    return {"identity": {"providers": {"local": issuer.settings()}}}
+    """Access tokens outlive the tests, also on a slow machine."""
+    return {"identity": {"providers": {"local": issuer.settings()}}, "accessTokenLifetime": 86_400}
+
+
+def wait_for_the_read_models(world: World) -> None:
+    """A request waits for them some seconds only, which much at once may take longer than."""
+    deadline = time.monotonic() + FOLLOWING_SECONDS
+    while any(each["lag"] for each in world.nobody.get("/readyz")["projections"]):
+        assert time.monotonic() < deadline, f"the read models do not follow within {FOLLOWING_SECONDS} s"
+        time.sleep(0.1)
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +117,7 @@ def test_retries_over_restarts_and_a_hundred_thousand_messages(own_world):
         ],
         each=50_000,
     )
+    wait_for_the_read_models(world)
     all_repeat(f"after {FURTHER_MESSAGES} further messages")
 
     own_server.kill()

@@ -54,6 +54,26 @@ def test_the_list_comes_in_pages(anna):
         assert [room["name"] for room in walk(anna, "/v1/rooms", "rooms", limit=limit)] == names[::-1]
 
 
+def test_archived_rooms_have_a_list_of_their_own(anna, ben):
+    rooms = [anna.room(f"Room {number}", ben) for number in range(5)]
+    for number in (0, 2, 4):
+        anna.post(f"{rooms[number].path}/archive")
+    archived = {"archived": "true"}
+    for person in (anna, ben):
+        for limit in (1, 2, 3, 4):
+            listed = walk(person, "/v1/rooms", "rooms", limit=limit, **archived)
+            assert [room["name"] for room in listed] == ["Room 4", "Room 2", "Room 0"]
+            assert all(room["archivedAt"] for room in listed)
+        names = [room["name"] for room in person.get("/v1/rooms", archived="false")["rooms"]]
+        assert names == [room["name"] for room in person.get("/v1/rooms")["rooms"]] == ["Room 3", "Room 1"]
+    cursor = anna.get("/v1/rooms", limit=1, **archived)["nextCursor"]
+    anna.refused("invalid_cursor", "GET", f"/v1/rooms?cursor={cursor}")
+    anna.post(f"{rooms[2].path}/unarchive")
+    assert len(anna.get("/v1/rooms", **archived)["rooms"]) == 2
+    for wrong in ("", "1", "True"):
+        anna.refused("invalid_query", "GET", f"/v1/rooms?archived={wrong}")
+
+
 def test_a_room_is_renamed_and_archived_by_those_who_may(world, anna, ben, room):
     ben.refused("forbidden", "PATCH", room.path, {"name": "Ben's"})
     ben.refused("forbidden", "POST", f"{room.path}/archive")

@@ -4,9 +4,11 @@ import os
 import random
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
+import requests
 
 from harness.client import new_id
 from harness.command import audit, check_data, hansard, stat
@@ -17,7 +19,7 @@ from harness.server import Server
 from harness.verifying import verify  # noqa: F401 (fixture)
 
 KILLS = 20
-SEAL_SECONDS = 60
+SEAL_SECONDS = 180
 
 
 @pytest.fixture(scope="module")
@@ -186,20 +188,23 @@ def seal_for(data, seconds: float) -> bool:
 
 
 def test_a_seal_that_is_killed_loses_nothing(grown, tmp_path, verify):
-    """Twenty times, over all of its course; every second time the same log is killed once more."""
+    """Twenty times, over all of its course; every second time the same log is killed once more. Where most of the seals
+    were over before the kill, since the machine had been slower when the whole was timed, it goes on."""
     head, chance = stat(grown.data)["head"], random.Random(3)
     root, rest = verify("--data", grown.data).result["root"], copy_data(grown.data, tmp_path / "timed")
     began = time.monotonic()
     seal(rest)
     whole = time.monotonic() - began
     killed, states, data = 0, set(), None
-    for number in range(KILLS):
+    for number in range(5 * KILLS):
+        if number >= KILLS and killed >= KILLS // 2 and len(states) > 1:
+            break
         if number % 2 == 0:
             data = copy_data(grown.data, tmp_path / f"killed-{number}")
         was_killed = seal_for(data, whole * chance.uniform(0.05, 0.95))
         killed += was_killed
-        # The machine is quicker than when the whole was timed.
-        whole *= 1 if was_killed else 0.8
+        # The machine is quicker than when the whole was timed, or slower again.
+        whole *= 1.05 if was_killed else 0.8
         answer = verify("--data", data)
         assert answer.status == 0, answer.errors
         assert (answer.result["records"], answer.result["root"]) == (head, root)
@@ -215,22 +220,36 @@ def test_a_seal_that_is_killed_loses_nothing(grown, tmp_path, verify):
     assert len(states) > 1, f"all kills left the same: {states}"
 
 
-def fill_a_segment(server: Server) -> list[dict]:
-    """Pours long messages in until the server has made its second segment; gives the answers."""
+def kill_with_a_full_segment(server: Server) -> list[dict]:
+    """Pours long messages in until the server has made its second segment, and kills it at that moment, before it can
+    have sealed the first one; gives the answers."""
     anna = World(server).user("Anna")
     room, answers = anna.room("Full"), []
-    while len(list((server.data / "log").glob("*.seg"))) < 2:
-        lines = [{"op": "message.send", "roomId": room.id, "id": new_id(), "text": os.urandom(8000).hex()}
-                 for _ in range(500)]
-        answers += anna.ingest_all(lines)
-        assert len(answers) < 10_000, "ten thousand messages of 16 KB do not fill a segment"
+
+    def pour() -> None:
+        try:
+            while len(answers) < 10_000:
+                lines = [{"op": "message.send", "roomId": room.id, "id": new_id(), "text": os.urandom(8000).hex()}
+                         for _ in range(200)]
+                answers.extend(anna.ingest_all(lines))
+        except requests.RequestException:
+            return
+
+    pouring = threading.Thread(target=pour)
+    pouring.start()
+    try:
+        while len(list((server.data / "log").glob("*.seg"))) < 2:
+            assert pouring.is_alive(), "ten thousand messages of 16 KB do not fill a segment"
+            time.sleep(0.002)
+    finally:
+        server.kill()
+        pouring.join()
     return answers
 
 
 def test_a_server_that_is_killed_while_it_seals_loses_nothing(own_server, verify):
     """A full segment is sealed beside the appends; each start goes on with it, and is killed too."""
-    answers = fill_a_segment(own_server)
-    own_server.kill()
+    answers = kill_with_a_full_segment(own_server)
     data, unfinished, roots = own_server.data, 0, set()
     for pause in (0, 0.1, 0.3):
         answer = verify("--data", data)

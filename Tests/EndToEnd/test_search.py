@@ -14,7 +14,7 @@ from harness.people import walk
 
 QUERY_BYTES = 256
 RESULTS = 50
-FOLLOWING_SECONDS = 20
+FOLLOWING_SECONDS = 120
 
 
 def follow(api, position: int | None = None) -> None:
@@ -308,7 +308,9 @@ def test_deleted_and_edited_words_leave_the_file(own_world):
     edited = anna.send(room, "jabberwockyvale was said")
     follow(anna)
     for word in ("xylophonequartz", "얼룩말무늬", "jabberwockyvale"):
-        assert len(found(anna, word)) == 1 and word.encode() in view_bytes(server)
+        assert len(found(anna, word)) == 1
+        # Two files are read one after the other, between which it may be moved.
+        assert any(word.encode() in view_bytes(server) for _ in range(3))
     anna.delete(room.message(deleted["id"]))
     anna.patch(room.message(edited["id"]), {"text": "something kinder"})
     anna.delete(room.message(sent[3]["id"]))

@@ -5,7 +5,7 @@ import datetime
 import time
 
 from harness.client import Api, new_id
-from harness.times import later, now, parse
+from harness.times import in_time, later, now, parse, wait_past
 
 
 def test_whoever_has_the_link_comes_in(world, anna):
@@ -40,23 +40,35 @@ def test_an_invite_is_used_up(world, anna):
     second.refused("invite_used_up", "GET", f"/v1/invites/{invite['token']}")
     assert world.head == head
     first.post(accept, expect=200)
+    assert first.get(f"/v1/invites/{invite['token']}")["roomId"] == room.id, "who is in is shown where it leads"
+    first.post(f"{room.path}/leave")
+    first.refused("invite_used_up", "GET", f"/v1/invites/{invite['token']}")
 
 
 def test_an_invite_expires(world, anna):
-    room = anna.room("Tea")
-    invite = anna.post(f"{room.path}/invites", {"expiresAt": later(milliseconds=700)})
-    early, late = world.users("Early", "Late")
-    early.post(f"/v1/invites/{invite['token']}/accept")
-    time.sleep(0.8)
+    room, late = anna.room("Tea"), world.user("Late")
+
+    def accept(moment):
+        early = world.user("Early")
+        invite = anna.post(f"{room.path}/invites", {"expiresAt": moment})
+        early.post(f"/v1/invites/{invite['token']}/accept")
+        return invite
+
+    moment, invite = in_time(accept)
+    wait_past(moment, 0.1)
     late.refused("invite_expired", "GET", f"/v1/invites/{invite['token']}")
     late.refused("invite_expired", "POST", f"/v1/invites/{invite['token']}/accept")
 
 
 def test_an_expired_invite_is_still_recognised_as_made(world, anna):
     room = anna.room("Tea")
-    body = {"id": new_id(), "expiresAt": later(milliseconds=500)}
-    made = anna.post(f"{room.path}/invites", body)
-    time.sleep(0.6)
+
+    def make(moment):
+        body = {"id": new_id(), "expiresAt": moment}
+        return body, anna.post(f"{room.path}/invites", body)
+
+    moment, (body, made) = in_time(make)
+    wait_past(moment, 0.1)
     again = anna.post(f"{room.path}/invites", body, expect=200)
     assert (again["token"], again["position"]) == (made["token"], made["position"])
 

@@ -1,17 +1,20 @@
 """Clients that send half of something, or read no answer, hold nobody up; least of all a server that is to stop."""
 
 import socket
+import struct
 import time
 
 import pytest
 
 from harness.client import new_id
 from harness.command import check_data
+from harness.people import World
+from harness.server import UNLIMITED, Server
 from harness.stream import IngestStream
 
 # How long requests under way may take once the server is told to stop, and what stopping takes beside.
 STOP_PATIENCE_SECONDS = 10
-STOP_SLACK_SECONDS = 10
+STOP_SLACK_SECONDS = 30
 # So many results fill every buffer between the server and a client that reads none.
 UNREAD_LINES = 60_000
 MOMENT_SECONDS = 2
@@ -65,6 +68,35 @@ def test_a_stop_does_not_wait_for_ever(own_world, stall):
     server.start()
     assert anna.texts(room) == ["hello"] + (["kept"] if stall is open_ingest else [])
     check_data(server.data)
+
+
+def half_an_upload(world, anna, room):
+    connection = socket.create_connection(("127.0.0.1", world.server.port))
+    connection.sendall(
+        f"POST /v1/media HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {anna.token}\r\n"
+        "Content-Length: 1000000\r\n\r\n".encode() + b"x" * 300_000
+    )
+    return connection
+
+
+@pytest.mark.parametrize("goes", ["with a word", "without one"])
+def test_a_client_that_goes_away_is_no_failure(tmp_path, goes):
+    server = Server(tmp_path / "data", environment=UNLIMITED | {"LOG_LEVEL": "info"}).start()
+    world = World(server)
+    anna = world.user("Anna")
+    room = anna.room("Tea")
+    for stall in (half_a_request, half_a_head, half_an_upload, open_ingest):
+        connection = stall(world, anna, room)
+        time.sleep(MOMENT_SECONDS)
+        if goes == "without one":
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
+    anna.send(room, "after")
+    # What is under way has ended when it has stopped.
+    server.stop()
+    log = server.output.read_text() + server.errors.read_text()
+    assert log.count("a body broke off: its client went away") == 3
+    assert "a request failed" not in log and " error hansard" not in log and " warning hansard" not in log, log
 
 
 def test_a_client_that_goes_away_leaves_the_next_one_alone(world, anna, room):

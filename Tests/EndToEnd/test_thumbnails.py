@@ -3,8 +3,9 @@
 import os
 
 import pytest
+from PIL import Image
 
-from harness.images import SIZE, encoded, opened, photograph, png_bomb, with_camera_notes
+from harness.images import SIZE, encoded, opened, photograph, png_bomb, swapping_profile, with_camera_notes
 from harness.people import World
 from harness.server import Server
 
@@ -44,6 +45,26 @@ def test_what_is_transparent_stays_so(anna):
     image.putalpha(60)
     small = opened(thumbnail(anna, upload(anna, encoded("PNG", image)), width=80).content)
     assert small.mode == "RGBA" and abs(small.getpixel((40, 30))[3] - 60) < 8
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "WEBP", "PNG"])
+def test_colours_are_those_that_the_profile_means(anna, kind):
+    """Telephones photograph in wider colours than sRGB; without the profile each number means another colour."""
+    red = Image.new("RGB", (400, 300), (255, 0, 0))
+    for options, wanted in [({}, (255, 0, 0)), ({"icc_profile": swapping_profile()}, (0, 255, 0))]:
+        answer = thumbnail(anna, upload(anna, encoded(kind, red, **options)), width=80)
+        image = opened(answer.content)
+        seen = image.convert("RGB").getpixel((40, 30))
+        assert all(abs(one - other) < 8 for one, other in zip(seen, wanted)), (options.keys(), seen)
+        assert "icc_profile" not in image.info, "it is sRGB, as is what says nothing"
+
+
+def test_a_profile_that_does_not_fit_the_image_counts_as_none(anna):
+    grey = Image.new("L", (400, 300), 77)
+    for kind in ("JPEG", "PNG"):
+        answer = thumbnail(anna, upload(anna, encoded(kind, grey, icc_profile=swapping_profile())), width=80)
+        assert answer.status_code == 200, answer.text[:300]
+        assert all(abs(value - 77) < 4 for value in opened(answer.content).convert("RGB").getpixel((40, 30)))
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "WEBP", "PNG"])

@@ -113,6 +113,38 @@ def test_an_invitation_is_accepted_declined_or_taken_back(world, anna, office):
     assert roles(anna, office)["Ada"] == "guest"
 
 
+def test_an_invitation_gives_no_more_than_who_invited_still_has(own_world):
+    world = own_world
+    anna, bill, bob = world.users("Anna", "Bill", "Bob")
+    office = anna.workspace("Office")
+    for person in (bill, bob):
+        office.take_in(world, person, "administrator")
+    ada, bea, cleo, dora, ella = world.users("Ada", "Bea", "Cleo", "Dora", "Ella")
+
+    def invite(person, by):
+        return by.put(f"{office.path}/invitations/{person.id}", {"role": "administrator"})
+
+    for person in (ada, bea, cleo):
+        invite(person, by=bill)
+    invite(dora, by=bob)
+    invite(ella, by=world.admin)
+    # What another says, too, is the other's word; the same once more is a repeat.
+    again = invite(cleo, by=anna)
+    assert anna.put(f"{office.path}/invitations/{cleo.id}", {"role": "administrator"}, expect=200) == again
+    assert cleo.get("/v1/me/invitations")["invitations"][0]["invitedBy"]["id"] == anna.id
+    anna.delete(f"{office.path}/members/{bill.id}")
+    anna.put(f"{office.path}/members/{bob.id}/role", {"role": "guest"})
+    world.server.restart()
+    ada.post(f"{office.path}/join")
+    world.acting_as(bea.id).post(f"{office.path}/join")
+    for person in (cleo, dora, ella):
+        person.post(f"{office.path}/join")
+    assert roles(anna, office) == {
+        "Anna": "owner", "Bob": "guest", "Ada": "member", "Bea": "member", "Cleo": "administrator", "Dora": "guest",
+        "Ella": "administrator",
+    }
+
+
 def test_roles(anna, office):
     bill, mona, gus = (office.people[name] for name in ("Bill", "Mona", "Gus"))
 

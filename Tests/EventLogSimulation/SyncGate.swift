@@ -10,12 +10,12 @@ package final class SyncGate: Sendable {
   func pass() {
     entered.signal()
     // A test that forgets to release fails by its own expectations, not by standing still.
-    _ = released.wait(timeout: .now() + .seconds(20))
+    _ = released.wait(timeout: .now() + .seconds(120))
   }
 
   /// Returns when a sync has begun; false when none does within seconds.
   package func waitUntilEntered() -> Bool {
-    entered.wait(timeout: .now() + .seconds(20)) == .success
+    entered.wait(timeout: .now() + .seconds(120)) == .success
   }
 
   package func release() {

@@ -24,7 +24,8 @@ import Testing
         },
         "logins": {"slowed": false, "freeAttempts": 7, "freeAttemptsPerAddress": 8, "longestDelay": 9, "memory": 10},
         "quotas": {"messagesPerDay": 11, "mediaBytesPerDay": 12},
-        "connections": {"maximum": 13, "headSeconds": 14, "bodySeconds": 15, "bodyBytesPerSecond": 16, "uploadBytesPerSecond": 18},
+        "connections": {"maximum": 13, "headSeconds": 14, "bodySeconds": 15, "bodyBytesPerSecond": 16, "uploadBytesPerSecond": 18,
+          "answerBytesPerSecond": 21},
         "tls": {"certificateFile": "c", "keyFile": "k", "http2": false},
         "proxies": {"trusted": ["10.0.0.0/8", "::1"]},
         "crossOrigin": {"origins": ["https://a.example", "http://localhost:3000"], "maximumAge": 17}
@@ -44,7 +45,7 @@ import Testing
     var connections = ConnectionSettings()
     (connections.maximum, connections.headSeconds) = (13, 14)
     (connections.bodySeconds, connections.bodyBytesPerSecond) = (15, 16)
-    connections.uploadBytesPerSecond = 18
+    (connections.uploadBytesPerSecond, connections.answerBytesPerSecond) = (18, 21)
     #expect(protection.connections == connections)
     #expect(protection.tls == TLSSettings(certificateFile: "c", keyFile: "k", offersHTTP2: false))
     let ranges = ["10.0.0.0/8", "::1"].compactMap { NetworkRange($0) }

@@ -29,6 +29,9 @@ struct ContentTypeTests {
       (webm, "video/webm"), (bytes("ID3\u{4}"), "audio/mpeg"), (bytes("\u{FF}\u{FB}\u{90}\u{64}"), "audio/mpeg"),
       (bytes("OggS", then: [UInt8](repeating: 0, count: 24) + Array("\u{1}vorbis".utf8)), "audio/ogg"),
       (bytes("OggS", then: [UInt8](repeating: 0, count: 24) + [0x80] + Array("theora".utf8)), "video/ogg"),
+      (bytes("RIFF\u{1}\u{1}\u{1}\u{1}WAVEfmt "), "audio/wav"), (bytes("fLaC"), "audio/flac"),
+      (bytes("#!AMR\n"), "audio/amr"), (bytes("caff\u{0}\u{1}"), "audio/x-caf"),
+      (bytes("\u{FF}\u{F1}\u{50}\u{80}"), "audio/aac"), (bytes("\u{FF}\u{F9}\u{50}\u{80}"), "audio/aac"),
       (bytes("%PDF-1.7"), "application/pdf"), (bytes("PK\u{3}\u{4}"), "application/zip"),
     ])
   func magic(head: [UInt8], type: String) {
@@ -43,7 +46,7 @@ struct ContentTypeTests {
       ([0x61, 0x00], ContentType.unknown), ([0x61, 0x7F], ContentType.unknown), ([0xFF, 0xFE], ContentType.unknown),
       (ftyp("abcd"), ContentType.unknown),
       (Array("\u{FF}".unicodeScalars.map { UInt8($0.value) }), ContentType.unknown),
-      (bytes("RIFF\u{1}\u{1}\u{1}\u{1}WAVE"), ContentType.unknown), ([0xFF, 0xFB, 0xF0, 0x64], ContentType.unknown),
+      (bytes("RIFF\u{1}\u{1}\u{1}\u{1}AVI "), ContentType.unknown), ([0xFF, 0xFB, 0xF0, 0x64], ContentType.unknown),
     ])
   func others(head: [UInt8], type: String) {
     #expect(ContentType.sniff(head) == type)

@@ -7,6 +7,10 @@ struct ThumbnailTests {
   @Test("the size is read from the header, as the image is to be shown")
   func size() {
     let fields = "width: 640\nheight: 480\nbands: 3\n"
+    #expect(ImageHeader(fields)?.hasProfile == false)
+    #expect(ImageHeader(fields + "icc-profile-data: 588 bytes of binary data\n")?.hasProfile == true)
+    #expect(ImageHeader(fields + "comment: icc-profile-data: \n")?.hasProfile == false)
+    #expect(ImageHeader("icc-profile-data: 588 bytes of binary data\n") == nil)
     #expect(ImageSize(header: fields) == ImageSize(width: 640, height: 480))
     #expect(ImageSize(header: fields + "orientation: 1\n") == ImageSize(width: 640, height: 480))
     for turned in 5...8 {

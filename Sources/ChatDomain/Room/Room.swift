@@ -123,11 +123,9 @@ extension Room {
 
   mutating func apply(_ event: RoomEvent, _ stamp: Stamp, by actor: UserID?) {
     switch event {
-    case .created, .deleted, .admissionRepeated, .messageEdited, .reactionAdded, .reactionRemoved, .threadMarkerMoved,
-      .threadFollowingSet, .erased:
+    case .created, .archived, .restored, .deleted, .admissionRepeated, .messageEdited, .reactionAdded,
+      .reactionRemoved, .threadMarkerMoved, .threadFollowingSet, .erased:
       break
-    case .archived, .restored:
-      revision = stamp.position
     case .edited(let edit):
       if let name = edit.name { self.name = name }
       revision = stamp.position

@@ -35,7 +35,8 @@ extension RoomDecider {
       try authorizeCreation(creation, by: act, directory)
     case .acceptInvite(let id):
       try requireRegisteredActor(of: act, directory)
-      guard state.room?.invites[id] != nil else { throw .inviteNotFound }
+      guard let room = state.room, room.invites[id] != nil else { throw .inviteNotFound }
+      guard room.banned[try actor(of: act)] == nil else { throw .banned }
     case .join:
       try authorizeJoining(by: act, in: state, directory)
     case .leave:
@@ -56,7 +57,9 @@ extension RoomDecider {
     case .mute:
       try requireMember(act, in: state)
     case .sendMessage(_, _, let fingerprint, let prior, _):
-      // A service may repeat what stands there though the author has left since: an import that runs again.
+      // A service may repeat what stands there though the author has left since: an import that runs again. Not in a room
+      // that is gone: it is 404 for everybody.
+      _ = try room(state)
       if act.isByService, let prior, prior.author == act.actor, prior.fingerprint == fingerprint { return }
       try requireVoice(act, in: state)
     case .moveReadMarker(_, let target), .markUnread(_, let target):
@@ -64,8 +67,10 @@ extension RoomDecider {
       guard let target, !target.place.isInThread else { throw .messageNotFound }
     case .scheduleMessage:
       try requireVoice(act, in: state)
-    case .changeScheduledMessage, .cancelScheduledMessage:
+    case .changeScheduledMessage:
       try requireMember(act, in: state)
+    case .cancelScheduledMessage(let id, let prior):
+      try authorizeCancelling(id, prior, by: act, in: state)
     case .sendScheduledMessage:
       guard act.isByService else { throw .serviceOnly }
       _ = try room(state)
@@ -106,7 +111,8 @@ extension RoomDecider {
     }
   }
 
-  /// By a service's word into any room that takes members in; by oneself into a public channel that one can find.
+  /// By a service's word into any room that takes members in; by oneself into a public channel that one can find. A ban takes
+  /// the right away, so that no retry tells who is banned that they are in.
   private static func authorizeJoining(
     by act: Act, in state: RoomState, _ directory: borrowing some Directory
   ) throws(Rejection) {
@@ -116,6 +122,7 @@ extension RoomDecider {
     let isFound = isFound(room, by: user, directory)
     guard act.isByService || room.members[user] != nil || isFound else { throw .roomNotFound }
     guard room.kind != .direct else { throw .directRoomFixed }
+    guard room.banned[user] == nil else { throw .banned }
   }
 
   /// The owner's right, and that of the workspace's administrators over a public channel. Also for who has deleted it
@@ -128,6 +135,14 @@ extension RoomDecider {
     guard let user = act.actor else { return }
     let oversees = oversees(room, user, directory)
     guard oversees || room.members[user]?.role == .owner else { throw .forbidden }
+  }
+
+  /// Its author's right, in the room or out of it: who has left or was put out would else speak again when let in again.
+  private static func authorizeCancelling(
+    _ id: MessageID, _ prior: SchedulingFacts?, by act: Act, in state: RoomState
+  ) throws(Rejection) {
+    let author = try room(state).scheduled[id]?.message.author ?? prior?.author
+    guard let author, author == act.actor else { return try requireMember(act, in: state) }
   }
 
   private static func authorizeDeletion(

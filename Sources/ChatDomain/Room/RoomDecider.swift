@@ -126,9 +126,17 @@ package enum RoomDecider: Decider {
     if case .deleted = event {
       return .deleted(stamp, creationFingerprint: room.creationFingerprint)
     }
-    if case .restored = event { return .open(room) }
-    if case .archived = event { return .archived(room, archived ?? stamp) }
-    return archived.map { .archived(room, $0) } ?? .open(room)
+    var room = room
+    switch (event, archived) {
+    case (.archived, nil):
+      room.revision = stamp.position
+      return .archived(room, stamp)
+    case (.restored, .some):
+      room.revision = stamp.position
+      return .open(room)
+    case (_, let archived?): return .archived(room, archived)
+    case (_, nil): return .open(room)
+    }
   }
 
   private static func begin(with event: RoomEvent, _ stamp: Stamp) -> RoomState {

@@ -59,6 +59,12 @@ extension User {
 }
 
 extension User {
+  /// Nil also for a session that has ended.
+  func deviceOfOpenSession(_ id: SessionID) -> DeviceID? {
+    guard case .open(let session) = sessions[id] else { return nil }
+    return session.device
+  }
+
   /// Whether the user can log in without this login elsewhere.
   func hasOtherWayIn(than identity: Identity) -> Bool {
     credential != nil || externalID != nil || identities.keys.contains { $0 != identity }

@@ -54,6 +54,14 @@ package enum UserDecider: Decider {
   package static func decide(
     _ command: UserCommand, by act: Act, in state: UserState, _ directory: borrowing some Directory
   ) throws(Rejection) -> Verdict<UserEvent> {
+    let verdict = try verdict(on: command, by: act, in: state, directory)
+    guard case .record(let facts) = verdict, case .registered(let user) = state else { return verdict }
+    return .record(facts + silencing(after: facts, of: user, by: act))
+  }
+
+  private static func verdict(
+    on command: UserCommand, by act: Act, in state: UserState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Verdict<UserEvent> {
     switch command.action {
     case .register(let registration):
       try register(registration, by: act, in: state, directory)

@@ -54,10 +54,13 @@ package struct WorkspaceMember: Sendable, Hashable {
 package struct Invitation: Sendable, Hashable {
   package var role: WorkspaceRole
   package var made: Stamp
+  /// Who said so last; nil when a service did it for itself.
+  package var maker: UserID?
 
-  package init(role: WorkspaceRole, made: Stamp) {
+  package init(role: WorkspaceRole, made: Stamp, maker: UserID? = nil) {
     self.role = role
     self.made = made
+    self.maker = maker
   }
 }
 
@@ -112,7 +115,7 @@ extension Workspace {
       members[user] = nil
     case .memberInvited(let user, let role):
       guard members[user] == nil else { return }
-      invited[user] = Invitation(role: role, made: stamp)
+      invited[user] = Invitation(role: role, made: stamp, maker: actor)
     case .invitationWithdrawn(let user):
       invited[user] = nil
     case .roleChanged(let user, let role):

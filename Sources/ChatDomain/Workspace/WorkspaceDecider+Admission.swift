@@ -42,20 +42,24 @@ extension WorkspaceDecider {
     if let member = workspace.members[user] { return repeated(.link(id), of: user, member, by: act) }
     try invite.requireUsable(at: act.time)
     try requirePlaceForMember(in: workspace)
-    return .record([.memberJoined(user, role: given(by: invite, in: workspace), by: .link(id))])
+    return .record([
+      .memberJoined(user, role: given(invite.invite.role, by: invite.maker, in: workspace), by: .link(id))
+    ])
   }
 
-  /// What a link gives by now: no more than its maker still has in the workspace, else who was put out or lowered would come
-  /// back by an own link as what they were.
-  private static func given(by invite: WorkspaceInviteState, in workspace: Workspace) -> WorkspaceRole {
-    guard let maker = invite.maker else { return invite.invite.role }
-    return min(invite.invite.role, workspace.members[maker]?.role ?? .member)
+  /// What a link or an invitation gives by now: no more than its maker still has in the workspace, else who was put out or
+  /// lowered would come back by an own link as what they were, or leave an administrator behind.
+  private static func given(
+    _ role: WorkspaceRole, by maker: UserID?, in workspace: Workspace
+  ) -> WorkspaceRole {
+    guard let maker else { return role }
+    return min(role, workspace.members[maker]?.role ?? .member)
   }
 
   // MARK: Invitations
 
-  /// At most the own role, and never ownership. Under a key it is recorded again, for only so is its late retry known when
-  /// the user has declined since.
+  /// At most the own role, and never ownership. What another has said is said again, for it gives no more than who said it
+  /// last still has. Under a key it is recorded again, for only so is its late retry known when the user has declined since.
   static func invite(
     _ user: UserID, _ role: WorkspaceRole, by act: Act, in state: WorkspaceState, _ directory: borrowing some Directory
   ) throws(Rejection) -> Verdict<WorkspaceEvent> {
@@ -64,7 +68,9 @@ extension WorkspaceDecider {
     guard role != .owner, role <= (try standing(of: act, in: state)).highestRole else { throw .inviteRoleNotAllowed }
     if act.command == nil {
       if let member = workspace.members[user] { return .alreadyDone(member.joined) }
-      if let earlier = workspace.invited[user], earlier.role == role { return .alreadyDone(earlier.made) }
+      if let earlier = workspace.invited[user], earlier.role == role, earlier.maker == act.actor {
+        return .alreadyDone(earlier.made)
+      }
     }
     let isNew = workspace.members[user] == nil && workspace.invited[user] == nil
     guard !isNew || workspace.invited.count < Limits.invitationsPerWorkspace else { throw .tooManyInvitations }
@@ -84,16 +90,18 @@ extension WorkspaceDecider {
     if let member = workspace.members[user] { return repeated(.invitation, of: user, member, by: act) }
     guard let invitation = workspace.invited[user] else { throw .invitationNotFound }
     try requirePlaceForMember(in: workspace)
-    return .record([.memberJoined(user, role: invitation.role, by: .invitation)])
+    let role = given(invitation.role, by: invitation.maker, in: workspace)
+    return .record([.memberJoined(user, role: role, by: .invitation)])
   }
 
-  /// By a service's word: with the role of the user's invitation, if there is one.
+  /// By a service's word: with the role that the user's invitation gives, if there is one.
   static func join(by act: Act, in state: WorkspaceState) throws(Rejection) -> Verdict<WorkspaceEvent> {
     let user = try actor(of: act)
     let workspace = try workspace(state)
     if let member = workspace.members[user] { return repeated(.service, of: user, member, by: act) }
     try requirePlaceForMember(in: workspace)
-    return .record([.memberJoined(user, role: workspace.invited[user]?.role ?? .member, by: .service)])
+    let role = workspace.invited[user].map { given($0.role, by: $0.maker, in: workspace) } ?? .member
+    return .record([.memberJoined(user, role: role, by: .service)])
   }
 
   /// Who is a member already comes in no second time. Under a key that is recorded, for only so is its late retry known

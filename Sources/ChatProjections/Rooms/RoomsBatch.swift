@@ -153,7 +153,8 @@ struct RoomsBatch {
 
   private func setArchived(_ stamp: Stamp?, of room: RoomDraft, _ position: LogPosition) {
     room.change {
-      if stamp == nil || $0.archived == nil { $0.archived = stamp }
+      guard ($0.archived == nil) != (stamp == nil) else { return }
+      $0.archived = stamp
       $0.revision = position
     }
   }

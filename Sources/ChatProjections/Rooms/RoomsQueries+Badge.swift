@@ -57,7 +57,8 @@ extension RoomsQueries {
 
   private func add(_ parts: UnreadParts, of user: UserID, to badge: inout BadgeRow) throws {
     badge.unread += try unreadCount(parts)
-    badge.mentions += try mentionCount(of: user, in: parts.room, after: parts.readThrough)
+    badge.mentions += try mentionCount(
+      of: user, in: parts.room, after: parts.readThrough, joinedAt: parts.joinedOrdinal)
   }
 
   /// The number alone that an app's icon shows.
@@ -67,7 +68,7 @@ extension RoomsQueries {
 
   /// What `readUnreadParts` reads, and the workspace.
   private static let unreadRooms = """
-    SELECT room.id, room.lastOrdinal, room.deletedCount, \(readThrough), room.workspaceId
+    SELECT room.id, room.lastOrdinal, room.deletedCount, \(readThrough), member.joinedOrdinal, room.workspaceId
     FROM member JOIN room ON room.id = member.roomId
     WHERE member.userId = ? AND room.archivedPosition IS NULL AND room.lastOrdinal > \(readThrough)
       AND (member.mutedUntil IS NULL OR member.mutedUntil <= ?)

@@ -5,11 +5,13 @@ package import ChatPrimitives
 extension RoomsQueries {
   /// - Parameters:
   ///   - marker: what the user has read; counting starts after it.
+  ///   - joined: the room's last ordinal at the user's join: who calls everyone calls those who are there.
   ///   - thread: the ordinal of a thread's root; zero for the room's own timeline.
   package func mentionCount(
-    of user: UserID, in room: RoomID, thread: UInt64 = 0, after marker: UInt64
+    of user: UserID, in room: RoomID, thread: UInt64 = 0, after marker: UInt64, joinedAt joined: UInt64 = 0
   ) throws -> UInt64 {
-    let everyone = try OrdinalSet.count(after: marker, of: .everyone(in: room, thread: thread), database)
+    let everyone = try OrdinalSet.count(
+      after: max(marker, joined), of: .everyone(in: room, thread: thread), database)
     return try everyone + OrdinalSet.count(after: marker, of: .mentions(of: user, in: room, thread: thread), database)
   }
 }

@@ -63,7 +63,7 @@ extension RoomsQueries {
       { row -> WorkspaceInviteRow in try Self.readInvite(&row) }, { ($0.invite.id, $0.state) })
     let invited: [WorkspaceID: [UserID: Invitation]] = try grouped(
       "SELECT workspaceId, \(Self.invitationColumns) FROM invitation ORDER BY workspaceId", Self.readInvitation,
-      { ($0.user, Invitation(role: $0.role, made: $0.made)) })
+      { ($0.user, Invitation(role: $0.role, made: $0.made, maker: $0.inviter)) })
     var states: [WorkspaceID: (WorkspaceState, StreamVersion)] = [:]
     try CachedStatement(
       database,

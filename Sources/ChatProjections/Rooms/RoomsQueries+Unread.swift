@@ -10,7 +10,7 @@ extension RoomsQueries {
     let parts = try CachedStatement(
       database,
       """
-      SELECT room.id, room.lastOrdinal, room.deletedCount, \(Self.readThrough)
+      SELECT room.id, room.lastOrdinal, room.deletedCount, \(Self.readThrough), member.joinedOrdinal
       FROM member JOIN room ON room.id = member.roomId WHERE member.roomId = ? AND member.userId = ?
       """
     ).first(
@@ -31,11 +31,14 @@ extension RoomsQueries {
     let deletedCount: UInt64
     /// Messages up to here are read.
     let readThrough: UInt64
+    /// The room's last one at the member's join.
+    let joinedOrdinal: UInt64
   }
 
   static func readUnreadParts(_ row: inout ColumnReader) throws -> UnreadParts {
     try UnreadParts(
-      room: row.id(), lastOrdinal: row.unsigned(), deletedCount: row.unsigned(), readThrough: row.unsigned())
+      room: row.id(), lastOrdinal: row.unsigned(), deletedCount: row.unsigned(), readThrough: row.unsigned(),
+      joinedOrdinal: row.unsigned())
   }
 
   /// One walk down the set of deletions at most: how many are deleted in all, the room's row knows.

@@ -16,16 +16,19 @@ package struct RoomsQueries: ReadModelQueries {
   /// - Parameters:
   ///   - cursor: `next` of the page before; nil for the first.
   ///   - limit: how many rooms at most.
-  package func roomList(of user: UserID, after cursor: LogPosition? = nil, limit: Int) throws -> RoomListPage {
+  package func roomList(
+    of user: UserID, archived: Bool = false, after cursor: LogPosition? = nil, limit: Int
+  ) throws -> RoomListPage {
     let found = try CachedStatement(
       database,
       """
       SELECT room.id FROM member JOIN room ON room.id = member.roomId
-      WHERE member.userId = ? AND room.archivedPosition IS NULL AND room.activity < ?
+      WHERE member.userId = ? AND (room.archivedPosition IS NOT NULL) = ? AND room.activity < ?
       ORDER BY room.activity DESC LIMIT ?
       """
     ).all({
       $0.add(user)
+      $0.add(archived ? 1 : 0)
       $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
       $0.add(limit + 1)
     }) { try $0.id(RoomID.self) }
@@ -42,8 +45,11 @@ package struct RoomsQueries: ReadModelQueries {
     let participants = room.kind == .direct ? try participants(of: id) : []
     let unread = try unreadCount(
       UnreadParts(
-        room: id, lastOrdinal: room.lastOrdinal, deletedCount: room.deletedCount, readThrough: member.readThrough))
-    let mentions = unread > 0 ? try mentionCount(of: user, in: id, after: member.readThrough) : 0
+        room: id, lastOrdinal: room.lastOrdinal, deletedCount: room.deletedCount, readThrough: member.readThrough,
+        joinedOrdinal: member.joinedOrdinal))
+    let mentions =
+      unread > 0
+      ? try mentionCount(of: user, in: id, after: member.readThrough, joinedAt: member.joinedOrdinal) : 0
     return RoomListRow(
       room: room, member: member, participants: participants, unreadCount: unread, mentionCount: mentions)
   }

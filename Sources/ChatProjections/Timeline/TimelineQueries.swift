@@ -26,10 +26,11 @@ package struct TimelineQueries: ReadModelQueries {
     let messages = try range.map { try self.messages(of: room, thread: thread, $0) } ?? []
     let marks = try range.map { try self.marks(in: room, thread: thread, $0, for: user) } ?? [:]
     let gap = anchor.place(upTo: last)
+    let (first, end) = range.map { ($0.lowerBound, $0.upperBound) } ?? (gap, gap - 1)
     return TimelinePage(
       messages: messages, marks: marks, threadID: try threadID(thread, in: room),
       nicknames: try nicknames(on: messages, marks.values), run: range,
-      hasOlder: (range?.lowerBound ?? gap) > 1, hasNewer: (range.map { $0.upperBound + 1 } ?? gap) <= last)
+      older: first > 1 ? first : nil, newer: end < last ? end : nil)
   }
 
   /// One message of the room's own timeline; nil also when the room has no such ordinal.

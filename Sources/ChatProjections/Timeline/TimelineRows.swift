@@ -25,15 +25,10 @@ package struct TimelinePage: Sendable, Hashable {
   package var nicknames: [UserID: String]
   /// The ordinals that the page covers; nil for an empty one. In a thread a message whose payload was erased is missing.
   package var run: ClosedRange<UInt64>?
-  /// Whether there are messages before the first of the page; on an empty page, before its place.
-  package var hasOlder: Bool
-  /// Whether there are messages after the last of the page, in this snapshot.
-  package var hasNewer: Bool
-
-  /// The first ordinal: pass it as `.before` for the page with older messages.
-  package var oldest: UInt64? { run?.lowerBound }
-  /// The last ordinal: pass it as `.after` for the page with newer messages.
-  package var newest: UInt64? { run?.upperBound }
+  /// What leads to older messages as `.before`: the first ordinal, or where an empty page lies; nil when there are none.
+  package var older: UInt64?
+  /// What leads to newer messages as `.after`; nil when there are none in this snapshot.
+  package var newer: UInt64?
 
   /// The messages, each with what hangs from it.
   package var shown: [ShownMessage] {

@@ -6,12 +6,14 @@ package struct ConnectionSettings: Sendable, Hashable {
   package var maximum = 20_000
   /// Seconds in which a request's head must come in whole, once its first byte has.
   package var headSeconds = 20
-  /// Seconds that a body has before its pace counts.
+  /// Seconds that a body has before its pace counts, and an answer that waits to be taken.
   package var bodySeconds = 20
   /// Bytes a second that a body must bring on average after that.
   package var bodyBytesPerSecond = 512
   /// The same of an uploaded file: there are few places for uploads, and a slow one holds its place for long.
   package var uploadBytesPerSecond = 8_192
+  /// Bytes a second that a client must take of what waits for it.
+  package var answerBytesPerSecond = 2_048
 
   package init() {}
 }

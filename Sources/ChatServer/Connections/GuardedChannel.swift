@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import NIOSSL
 
-/// A connection of any protocol with a `ConnectionGuard` before it.
+/// A connection of any protocol with a `ConnectionGuard` and an `AnswerGuard` before it.
 struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
   typealias Value = Base.Value
 
@@ -20,6 +20,8 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
 
   func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
     channel.eventLoop.makeCompletedFuture {
+      try AnswerGuard.boundUnsent(of: channel)
+      try channel.pipeline.syncOperations.addHandler(AnswerGuard(settings))
       try channel.pipeline.syncOperations.addHandler(ConnectionGuard(settings))
     }.flatMap { base.setup(channel: channel, logger: logger) }
   }

@@ -115,6 +115,18 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     context.write(data, promise: promise)
   }
 
+  /// A client that waits to be asked for its body is asked, unless it sends already. The request is the one that is being
+  /// answered only if no other has come behind it.
+  func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+    guard event is BodyWanted else {
+      context.triggerUserOutboundEvent(event, promise: promise)
+      return
+    }
+    promise?.succeed()
+    guard unanswered == 1, let body, body.received == 0 else { return }
+    context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+  }
+
   /// Everything else that the decoder refuses, Hummingbird answers with 400.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard unanswered == 0, let error = error as? HTTPParserError, error == .headerOverflow,

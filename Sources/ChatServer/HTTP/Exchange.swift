@@ -20,6 +20,8 @@ struct Exchange: Sendable {
   let address: NetworkAddress?
   /// Names the request's ID in every line.
   let logger: Logger
+  /// The connection, or the stream of HTTP/2, that it came over.
+  let channel: any Channel
 
   // MARK: Path and query
 
@@ -40,6 +42,15 @@ struct Exchange: Sendable {
     let values = request.uri.queryParameters.getAll(name)
     guard values.count <= 1 else { throw Refusal.invalidQuery("\(name) may be given once.") }
     return values.first
+  }
+
+  func flag(_ name: String) throws -> Bool? {
+    switch try query(name) {
+    case nil: return nil
+    case "true": return true
+    case "false": return false
+    case .some: throw Refusal.invalidQuery("\(name) must be true or false.")
+    }
   }
 
   /// Refuses parameters that the endpoint does not have.
@@ -94,20 +105,36 @@ struct Exchange: Sendable {
     return precondition
   }
 
-  /// Refuses an `If-Match` where nothing would be held against it: whoever sends one counts on it.
-  func requireNoPrecondition(unlessTakenBy endpoint: Endpoint) throws {
-    guard request.headers[.ifMatch] != nil, endpoint.method != .get, !endpoint.takesIfMatch else { return }
-    throw Refusal.ifMatchUnsupported
+  /// Refuses an `If-Match` that is none, and any where nothing would be held against it: whoever sends one counts on it.
+  func requirePrecondition(of endpoint: Endpoint) throws {
+    guard endpoint.method != .get, request.headers[.ifMatch] != nil else { return }
+    guard endpoint.takesIfMatch else { throw Refusal.ifMatchUnsupported }
+    _ = try precondition()
   }
 
   // MARK: Body
 
+  /// How many bytes the body will have; nil when that is not known.
+  var announcedBytes: Int? { request.headers[.contentLength].flatMap { Int($0) } }
+
+  /// The body, which is about to be read: a client that waits for 100 (Continue) gets it. Whoever can be refused has to be
+  /// refused before.
+  func incomingBody() -> IncomingBody {
+    if request.headers[.expect]?.lowercased() == "100-continue" {
+      channel.triggerUserOutboundEvent(BodyWanted(), promise: nil)
+    }
+    return IncomingBody(body: request.body, logger: logger)
+  }
+
   /// The body as JSON.
   func body<Body: RequestObject>(_ type: Body.Type) async throws -> Body {
     try requireMediaType("application/json")
+    guard announcedBytes ?? 0 <= Limits.requestBodyBytes else {
+      throw Refusal.bodyTooLarge(limit: Limits.requestBodyBytes)
+    }
     let buffer: ByteBuffer
     do {
-      buffer = try await request.body.collect(upTo: Limits.requestBodyBytes)
+      buffer = try await incomingBody().collect(upTo: Limits.requestBodyBytes)
     } catch is NIOTooManyBytesError {
       throw Refusal.bodyTooLarge(limit: Limits.requestBodyBytes)
     }

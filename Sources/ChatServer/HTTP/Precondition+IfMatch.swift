@@ -5,7 +5,7 @@ extension Precondition {
   /// What an `If-Match` says; nil where it has not the form that RFC 9110, section 13.1.1, gives it. Compared strongly,
   /// as the RFC wants it: a weak tag names no revision, and neither does one that is no position.
   init?(ifMatch header: String) {
-    if header.allSatisfy({ $0 == "*" || $0 == " " || $0 == "\t" }), header.count(where: { $0 == "*" }) == 1 {
+    if header.wholeMatch(of: /[ \t]*\*[ \t]*/) != nil {
       self = .exists
       return
     }

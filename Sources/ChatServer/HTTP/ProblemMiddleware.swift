@@ -24,7 +24,8 @@ struct ProblemMiddleware: RouterMiddleware {
       response = try respond(to: error, context)
     }
     AnswerHeaders.complete(&response.headers)
-    return response
+    // What the router has no path for is not stripped of its body there.
+    return request.method == .head ? response.createHeadResponse() : response
   }
 
   private func respond(to error: any Error, _ context: ServerContext) throws -> Response {
@@ -46,8 +47,8 @@ struct ProblemMiddleware: RouterMiddleware {
     return .methodNotAllowed(allowed: methods)
   }
 
-  /// The methods that a path takes, in alphabetical order; none when there is no such path. As the router has it, a path
-  /// that is spelled out goes before one with a parameter in its place.
+  /// The methods that a path takes, in alphabetical order; none when there is no such path. What takes GET takes HEAD. As
+  /// the router has it, a path that is spelled out goes before one with a parameter in its place.
   static func methods(of path: String) -> [String] {
     let path = path.split(separator: "/", omittingEmptySubsequences: false)
     let matching = Endpoints.all.filter { endpoint in
@@ -56,7 +57,8 @@ struct ProblemMiddleware: RouterMiddleware {
         && zip(template, path).allSatisfy { $0 == $1 || ($0.first == "{" && !$1.isEmpty) }
     }
     let fewest = matching.map(\.parameterCount).min()
-    return matching.filter { $0.parameterCount == fewest }.map(\.method.rawValue).sorted()
+    let methods = matching.filter { $0.parameterCount == fewest }.map(\.method.rawValue)
+    return (methods.contains("GET") ? methods + ["HEAD"] : methods).sorted()
   }
 }
 

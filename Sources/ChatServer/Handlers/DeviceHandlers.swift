@@ -46,9 +46,14 @@ extension DeviceDescription {
     self.init(
       name: body.name, type: body.type, osVersion: body.osVersion,
       tokens: [
-        body.apnsToken.map { PushToken(provider: .apns, token: $0) },
+        body.apnsToken.map { PushToken(provider: .apns, token: Self.apnsToken($0)) },
         body.fcmToken.map { PushToken(provider: .fcm, token: $0) },
       ].compactMap { $0 }, notifications: level)
+  }
+
+  /// Apple's tokens are bytes, which apps write in hexadecimal digits of either case: the same bytes are the same token.
+  private static func apnsToken(_ text: String) -> String {
+    text.utf8.allSatisfy { UnicodeScalar($0).properties.isASCIIHexDigit } ? text.lowercased() : text
   }
 }
 

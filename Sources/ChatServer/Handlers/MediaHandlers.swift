@@ -14,9 +14,8 @@ struct MediaHandlers: Sendable {
   func upload(_ exchange: Exchange) async throws -> Response {
     let actor = try exchange.actor
     let name = try exchange.query("name")
-    let length = exchange.request.headers[.contentLength].flatMap { Int($0) }
-    try await chat.checkUpload(bytes: length, name: name, by: actor)
-    let upload = try await chat.upload(exchange.request.body, name: name, by: actor)
+    try await chat.checkUpload(bytes: exchange.announcedBytes, name: name, by: actor)
+    let upload = try await chat.upload(exchange.incomingBody(), name: name, by: actor)
     return try JSONBody.receipt(upload.isNew, UploadedMedia(upload.row))
   }
 

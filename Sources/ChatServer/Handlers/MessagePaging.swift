@@ -30,7 +30,7 @@ extension MessagePage {
   init(_ page: TimelinePage, _ cursors: PageCursors) {
     self.init(
       messages: page.shown.map { Message($0) }, users: [User](page.nicknames),
-      nextCursor: page.hasOlder ? page.oldest.map { cursors.cursor(at: $0) } : nil,
-      previousCursor: page.hasNewer ? page.newest.map { cursors.cursor(at: $0) } : nil)
+      nextCursor: page.older.map { cursors.cursor(at: $0) },
+      previousCursor: page.newer.map { cursors.cursor(at: $0) })
   }
 }

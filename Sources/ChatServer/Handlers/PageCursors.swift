@@ -24,6 +24,7 @@ struct PageCursors {
     case scheduled = 16
     case invites = 17
     case workspaceInvites = 18
+    case archivedRooms = 19
   }
 
   /// Enough to notice a mistake. It is no secret: a cursor gives no right.

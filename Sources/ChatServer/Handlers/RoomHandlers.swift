@@ -26,9 +26,10 @@ struct RoomHandlers: Sendable {
 
   func list(_ exchange: Exchange) async throws -> Response {
     let user = try exchange.user
-    let cursors = PageCursors(.rooms, of: user, in: chat.logIdentity)
+    let archived = try exchange.flag("archived") ?? false
+    let cursors = PageCursors(archived ? .archivedRooms : .rooms, of: user, in: chat.logIdentity)
     let page = try await chat.roomList(
-      of: user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+      of: user, archived: archived, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
     return try JSONBody.answer(
       RoomList(
         rooms: page.rooms.map { Room($0) }, users: [User](page.nicknames),
@@ -74,13 +75,14 @@ struct RoomHandlers: Sendable {
         threadUnreadCount: Int(clamping: badge.threadUnread), position: position))
   }
 
-  /// As `change`, for what makes a new revision of the room. A repeat without a key found the room as it is to be, and
-  /// so shows the revision that it has.
+  /// As `change`, for what makes a new revision of the room. A repeat without a key found the room as it is to be: it is
+  /// shown as it is, for its revision must not stand beside anything that is not of it.
   private func revise(_ wish: RoomCommand, _ exchange: Exchange, _ show: (inout Room) -> Void) async throws -> Response
   {
     let isKeyed = try exchange.command() != nil
     return try await change(wish, exchange) { room, outcome in
-      if outcome.isNew || isKeyed { room.revision = outcome.stamp.position }
+      guard outcome.isNew || isKeyed else { return }
+      room.revision = outcome.stamp.position
       show(&room)
     }
   }

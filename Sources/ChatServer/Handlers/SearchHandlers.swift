@@ -30,7 +30,7 @@ struct SearchHandlers: Sendable {
     }
     return SearchRequest(
       words: words, user: try exchange.user, room: try id("roomId", exchange), sender: try id("senderId", exchange),
-      since: try time("since", exchange), until: try time("until", exchange), hasMedia: try flag("hasMedia", exchange))
+      since: try time("since", exchange), until: try time("until", exchange), hasMedia: try exchange.flag("hasMedia"))
   }
 
   /// Forms and many clients write a space as a plus sign, which is part of no word.
@@ -50,14 +50,5 @@ struct SearchHandlers: Sendable {
       throw Refusal.invalidQuery("\(name) must be a time such as 2026-01-31T08:00:00.000Z.")
     }
     return time
-  }
-
-  private static func flag(_ name: String, _ exchange: Exchange) throws -> Bool? {
-    switch try exchange.query(name) {
-    case nil: return nil
-    case "true": return true
-    case "false": return false
-    case .some: throw Refusal.invalidQuery("\(name) must be true or false.")
-    }
   }
 }

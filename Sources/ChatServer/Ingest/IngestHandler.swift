@@ -17,12 +17,15 @@ struct IngestHandler: Sendable {
   func run(_ exchange: Exchange) async throws -> Response {
     try exchange.requireMediaType("application/x-ndjson", "application/ndjson", "application/jsonl")
     let ingest = IngestRun(chat: chat, caller: try exchange.actor, logger: exchange.logger)
-    let body = exchange.request.body
+    let body = exchange.incomingBody()
     let responseBody = ResponseBody { writer in
       do {
         try await ingest.answer(body, &writer)
       } catch {
-        exchange.logger.warning("an ingest broke off", metadata: ["error": "\(error)"])
+        // A client that goes away is noted where its body is read.
+        if !ProblemMapping.isCancellation(error) {
+          exchange.logger.warning("an ingest broke off", metadata: ["error": "\(error)"])
+        }
         throw error
       }
     }
@@ -43,7 +46,7 @@ private struct IngestRun: Sendable {
   private typealias Permits = AsyncStream<Void>
   private typealias Output = AsyncThrowingStream<[UInt8], any Error>
 
-  func answer(_ body: RequestBody, _ writer: inout any ResponseBodyWriter) async throws {
+  func answer(_ body: IncomingBody, _ writer: inout any ResponseBodyWriter) async throws {
     let (portions, feed) = Portions.makeStream()
     let (permits, permit) = Permits.makeStream()
     let (output, outlet) = Output.makeStream()
@@ -60,7 +63,7 @@ private struct IngestRun: Sendable {
 
   /// Reads to the body's end even when its bounds were passed: a client may send everything before it reads anything.
   private func read(
-    _ body: RequestBody, _ permits: Permits, _ feed: Portions.Continuation, _ outlet: Output.Continuation
+    _ body: IncomingBody, _ permits: Permits, _ feed: Portions.Continuation, _ outlet: Output.Continuation
   ) async throws {
     defer { feed.finish() }
     do {

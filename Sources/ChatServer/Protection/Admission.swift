@@ -34,6 +34,7 @@ struct Admission: Sendable {
 /// What a request brings along on its way to its handler.
 struct ServerContext: RequestContext {
   var coreContext: CoreRequestContextStorage
+  let channel: any Channel
   /// The other end of the connection.
   let peer: NetworkAddress?
   /// Where the request comes from, as far as is known.
@@ -43,6 +44,7 @@ struct ServerContext: RequestContext {
 
   init(source: ApplicationRequestContextSource) {
     coreContext = CoreRequestContextStorage(source: source)
+    channel = source.channel
     peer = source.channel.remoteAddress.flatMap { NetworkAddress($0) }
   }
 }

@@ -14,7 +14,9 @@ extension ChatService {
     let (row, stored) = try await passwordHolder(user)
     guard let row, let credential = stored else { throw .rejected(.passwordWrong) }
     let wish: UserAction
-    if try await isPassword(current, of: user, credential), Array(current.utf8) != Array(new.utf8) {
+    if try await isPassword(current, of: user, credential),
+      PasswordRules.prepared(current) != PasswordRules.prepared(new)
+    {
       try PasswordRules.check(new, email: row.email, nickname: row.nickname)
       let next = try await hasher.credential(new, for: user, version: credential.version + 1, as: .other)
       wish = .changePassword(next, checked: credential.version)

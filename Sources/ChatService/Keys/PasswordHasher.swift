@@ -88,7 +88,7 @@ package struct PasswordHasher: Sendable {
     defer { waiting.leave() }
     var salt = user.uuid.bytes
     withUnsafeBytes(of: model.version.littleEndian) { salt.append(contentsOf: $0) }
-    let peppered = keys.authenticationCode(for: "password-pepper", Array(password.utf8))
+    let peppered = keys.authenticationCode(for: "password-pepper", PasswordRules.prepared(password))
     let keyedSalt = keys.authenticationCode(for: "password-salt", salt)
     do {
       let hash = try await pool.runIfActive {

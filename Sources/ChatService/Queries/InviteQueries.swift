@@ -55,6 +55,7 @@ extension ChatService {
     package let inviter: (id: UserID, nickname: String)?
   }
 
+  /// Who is in already is shown it also when nobody new comes in by it: so is accepting a repeat.
   package func preview(ofInviteWithToken token: String, for user: UserID) async throws(ServiceError) -> Preview {
     let hash = InviteTokens.hash(of: token)
     let now = now()
@@ -62,8 +63,10 @@ extension ChatService {
       do {
         if let invite = try rooms.invite(tokenHash: hash), let room = try rooms.room(invite.place) {
           if try rooms.isBanned(user, from: room.id) { throw Rejection.banned }
-          if let refusal = invite.refusal(at: now) { throw refusal }
-          if room.archived != nil { throw Rejection.roomArchived }
+          if try rooms.member(user, of: room.id) == nil {
+            if let refusal = invite.refusal(at: now) { throw refusal }
+            if room.archived != nil { throw Rejection.roomArchived }
+          }
           let given = try invite.creator.map { creator throws in
             try min(invite.invite.role, rooms.administers(room.id, creator) == true ? .administrator : .member)
           }
@@ -72,7 +75,7 @@ extension ChatService {
         if let invite = try rooms.workspaceInvite(tokenHash: hash),
           let workspace = try rooms.workspace(invite.place)
         {
-          if let refusal = invite.refusal(at: now) { throw refusal }
+          if let refusal = invite.refusal(at: now), try rooms.member(user, of: workspace.id) == nil { throw refusal }
           let given = try invite.creator.map { creator throws in
             try min(invite.invite.role, rooms.member(creator, of: workspace.id)?.role ?? .member)
           }

@@ -34,15 +34,14 @@ extension ChatService {
     return rows
   }
 
+  /// One of the user's own, in a room that the user may have left.
   package func scheduledMessage(
     _ message: MessageID, of room: RoomID, for user: UserID
   ) async throws(ServiceError) -> ScheduledRow {
     let found: Result<ScheduledRow, Rejection> = try await rooms { rooms in
-      guard try rooms.member(user, of: room) != nil else { return .failure(.roomNotFound) }
-      guard let row = try rooms.scheduledMessage(message, of: room), row.message.author == user else {
-        return .failure(.scheduledMessageNotFound)
-      }
-      return .success(row)
+      guard try rooms.room(room) != nil else { return .failure(.roomNotFound) }
+      if let row = try rooms.scheduledMessage(message, of: room), row.message.author == user { return .success(row) }
+      return .failure(try rooms.member(user, of: room) == nil ? .roomNotFound : .scheduledMessageNotFound)
     }
     do {
       return try found.get()

@@ -5,11 +5,9 @@ import EventStore
 
 extension ChatService {
   package func roomList(
-    of user: UserID, after cursor: LogPosition?, limit: Int
-  ) async throws(ServiceError)
-    -> RoomListPage
-  {
-    try await rooms { try $0.roomList(of: user, after: cursor, limit: limit) }
+    of user: UserID, archived: Bool = false, after cursor: LogPosition?, limit: Int
+  ) async throws(ServiceError) -> RoomListPage {
+    try await rooms { try $0.roomList(of: user, archived: archived, after: cursor, limit: limit) }
   }
 
   /// A room as the user sees it: as a member; or, of a public channel, as who may find it. For nobody, as a service that acts

@@ -92,9 +92,10 @@ extension CommandGenerator {
     link(identity(), to: anyone(), key())
   }
 
-  /// By a service, which needs no proof; what a user must show is told in `UserIdentitySpecs`.
+  /// By a service, which needs no proof and acts for a disabled user too; what a user must show is told in
+  /// `UserIdentitySpecs`.
   func link(_ identity: Identity, to user: UserID, _ key: CommandID) -> Step {
-    Step("u\(user.short) links \(identity.subject) under k\(key.short)", user: user) {
+    Step("a service links \(identity.subject) to u\(user.short) under k\(key.short)", user: user, rights: []) {
       chat async throws(ServiceError) in
       let asService = Principal(user: user, service: ServiceID(UUIDBytes(high: 9, low: 9)))
       return Step.Receipt(try await chat.link(identity, proof: nil, by: asService, command: key))

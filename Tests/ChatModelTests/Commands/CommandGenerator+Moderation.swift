@@ -30,9 +30,12 @@ extension CommandGenerator {
     return self.room("gives the room to u\(member.user.short)", room.id, .transfer(to: member.user), by: user)
   }
 
+  /// Often one who came in by an own word, and may say so again.
   mutating func ban(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model) else { return nil }
-    let user = chance(80) ? pick(room.members)?.user ?? anyone() : anyone()
+    let comers = room.comings.filter { if case .joined(let role, _) = $0.what { role != .owner } else { false } }
+    let comer = chance(50) ? pick(comers)?.user : nil
+    let user = comer ?? (chance(80) ? pick(room.members)?.user : nil) ?? anyone()
     return self.room("bans u\(user.short)", room.id, .ban(user), by: leader(of: room))
   }
 

@@ -26,6 +26,7 @@ extension CommandGenerator {
     let (first, another): (SessionID, SessionID) = (newID(), newID())
     let (key, new) = (key(), "new password of \(third.short)")
     let identity = Identity(issuer: "https://issuer.example", subject: "of the opening")
+    let other = Identity(issuer: "https://issuer.example", subject: "of who is disabled")
     passwords[third] = [2: new]
     return [
       changeProfile(ProfileEdit(nickname: "leader", picture: nil), of: leader),
@@ -35,23 +36,26 @@ extension CommandGenerator {
       changePassword(of: third, 1, from: password(of: third), to: new, nil, key),
       setEmail("third@example.org", of: third, new, version: 2),
       link(identity, to: leader, self.key()), unlink(identity, of: leader, self.key()),
-      disable(fourth), enable(fourth), rotateSigningKey(), upload(0, by: leader),
+      disable(fourth), link(other, to: fourth, self.key()), enable(fourth), rotateSigningKey(), upload(0, by: leader),
     ]
   }
 
   private mutating func deviceFacts() -> [Step] {
-    let (old, new): (DeviceID, DeviceID) = (newID(), newID())
+    let (old, new, session): (DeviceID, DeviceID, SessionID) = (newID(), newID(), newID())
     let token = PushToken(provider: .apns, token: "apns of the opening")
     let description = DeviceDescription(name: "phone", type: "ios", osVersion: nil, tokens: [token])
     return [
       set(old, of: leader, DeviceDescription(name: "phone", type: nil, osVersion: nil, tokens: [])),
-      set(old, of: leader, description), set(new, of: second, description), invalidate(token, of: new, of: second),
+      set(old, of: leader, description), set(new, of: second, description),
+      startSession(session, of: second, new), end(session, of: second), set(new, of: second, description),
+      invalidate(token, of: new, of: second),
       remove(old, of: leader),
     ]
   }
 
+  /// The last who comes in was invited by one who is gone, and a link is that one's too.
   private mutating func workspaceFacts() -> [Step] {
-    let (place, invite): (WorkspaceID, InviteID) = (Self.workspace, newID())
+    let (place, invite, fading): (WorkspaceID, InviteID, InviteID) = (Self.workspace, newID(), newID())
     return [
       create(place, WorkspaceCreation(name: "the first", creator: leader)),
       workspace("edits it", place, .edit(WorkspaceEdit(topic: "all")), by: leader),
@@ -64,14 +68,20 @@ extension CommandGenerator {
       workspace("invites u\(fourth.short)", place, .invite(fourth, .member), by: leader),
       workspace("comes in", place, .acceptInvitation, by: fourth),
       workspace("raises u\(fourth.short)", place, .changeRole(fourth, .administrator), by: leader),
+      workspace("invites u\(third.short)", place, .invite(third, .administrator), by: fourth),
+      createInvite(
+        ChatService.NewInvite(id: fading, role: .administrator, expiresAt: nil, maximumUses: nil), of: place,
+        by: fourth),
       workspace("leaves", place, .leave, by: fourth),
+      workspace("comes in", place, .acceptInvitation, by: third),
       workspace("removes u\(second.short)", place, .removeMember(second), by: leader),
       workspace("deletes it", place, .delete, by: leader),
     ]
   }
 
+  /// One who has made a link for administrators is none any more when it is used.
   private mutating func membershipFacts() -> [Step] {
-    let (place, invite): (RoomID, InviteID) = (Self.room, newID())
+    let (place, invite, fading): (RoomID, InviteID, InviteID) = (Self.room, newID(), newID())
     let later = clock.now().adding(milliseconds: 86_400_000_000)
     return [
       create(place, RoomCreation(kind: .group, name: "the first", creator: leader)),
@@ -83,6 +93,10 @@ extension CommandGenerator {
       room("adds u\(third.short)", place, .addMember(third), by: leader),
       room("adds u\(fourth.short)", place, .addMember(fourth), by: leader),
       room("raises u\(second.short)", place, .changeRole(second, .administrator), by: leader),
+      createInvite(
+        ChatService.NewInvite(id: fading, role: .administrator, expiresAt: nil, maximumUses: nil), of: place,
+        by: second),
+      room("steps down", place, .changeRole(second, .member), by: second), accept(fading, of: place, by: users[4]),
       room("removes u\(fourth.short)", place, .removeMember(fourth), by: leader),
       room("bans u\(fourth.short)", place, .ban(fourth), by: leader),
       room("lets u\(fourth.short) come again", place, .unban(fourth), by: leader),
@@ -92,10 +106,13 @@ extension CommandGenerator {
     ]
   }
 
+  /// What is brought in from elsewhere is of one who leaves, in a room that is deleted.
   private mutating func messageFacts() -> [Step] {
-    let (place, message): (RoomID, MessageID) = (Self.room, newID())
+    let (place, message, old): (RoomID, MessageID, MessageID) = (Self.room, newID(), newID())
     let edit = MessageEdit(text: "tea after all", mentions: Mentions(users: [second], everyone: false))
     return [
+      send(
+        .plain("milk or tea"), as: old, to: place, by: third, at: clock.now().adding(milliseconds: -86_400_000)),
       send(.plain("tea or milk"), as: message, to: place, by: leader),
       room("edits m\(message.short)", place, .editMessage(message, edit, target: nil), by: leader),
       room("reacts", place, .react(message, "\u{1F44D}", target: nil), by: second),

@@ -98,7 +98,7 @@ extension CommandGenerator {
       context: message.thread.map { SendingContext(thread: $0) })
     let principal = Principal(user: message.author, service: Numbered.service)
     let name = "m\(id.short) of u\(message.author.short) is due in r\(room.short)"
-    return Step(name, user: message.author, room: room, rights: Right.of(wish, in: room)) {
+    return Step(name, user: message.author, room: room, rights: Right.of(wish, in: room, by: message.author)) {
       [clock] chat async throws(ServiceError) in
       if reachesTime { clock.reach(message.sendAt) }
       return Step.Receipt(try await chat.perform(ChatService.Request(principal, .room(room, wish))))

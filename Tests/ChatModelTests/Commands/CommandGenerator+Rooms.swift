@@ -66,7 +66,7 @@ extension CommandGenerator {
     let key = key()
     let principal = Principal(user: user, service: Numbered.service)
     let name = "a service lets u\(user.short) into r\(room.id.short) under k\(key.short)"
-    return Step(name, user: user, room: room.id, rights: [.room(room.id)]) {
+    return Step(name, user: user, room: room.id, rights: [.room(room.id), .admission(room.id)]) {
       chat async throws(ServiceError) in
       Step.Receipt(try await chat.performRoom(room.id, .join, by: principal, command: key))
     }
@@ -121,7 +121,7 @@ extension CommandGenerator {
   mutating func accept(_ invite: InviteID, of room: RoomID, by user: UserID) -> Step {
     let key = key()
     let name = "u\(user.short) accepts i\(invite.short) of r\(room.short) under k\(key.short)"
-    let rights = [.account] + Right.of(.acceptInvite(invite), in: room)
+    let rights = [.account] + Right.of(.acceptInvite(invite), in: room, by: user)
     return Step(name, user: user, room: room, rights: rights) { chat async throws(ServiceError) in
       let token = chat.token(of: invite, in: room)
       return Step.Receipt(try await chat.acceptInvite(token: token, by: Principal(user: user), command: key))

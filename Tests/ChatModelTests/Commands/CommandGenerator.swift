@@ -171,7 +171,7 @@ extension CommandGenerator {
   mutating func room(_ name: String, _ room: RoomID, _ wish: RoomCommand, by user: UserID) -> Step {
     let key = key()
     let name = "u\(user.short) \(name) in r\(room.short) under k\(key.short)"
-    return Step(name, user: user, room: room, rights: [.account] + Right.of(wish, in: room)) {
+    return Step(name, user: user, room: room, rights: [.account] + Right.of(wish, in: room, by: user)) {
       chat async throws(ServiceError) in
       Step.Receipt(try await chat.performRoom(room, wish, by: Principal(user: user), command: key))
     }

@@ -22,14 +22,20 @@ enum Right: Sendable {
   case room(RoomID, else: String = "room_not_found")
   /// The user may find the room.
   case sight(RoomID)
+  /// The user is not banned from the room.
+  case admission(RoomID)
   case member(RoomID)
   /// A member who is not silenced.
   case voice(RoomID)
   case administrator(RoomID)
+  /// A member, or one who tends the room by the workspace's role.
+  case reach(RoomID)
   /// Every member's, in a channel its administrators'.
   case pins(RoomID)
   /// The author's, as a member, and the administrators'.
   case deletion(MessageID, RoomID)
+  /// The author's of a message that was scheduled, in the room or out of it; of others being a member is asked first.
+  case cancelling(MessageID, RoomID)
   /// The message waits for its time.
   case waiting(MessageID, RoomID)
 
@@ -40,21 +46,23 @@ enum Right: Sendable {
 
 extension Right {
   /// What a command on a room takes of a user.
-  static func of(_ wish: RoomCommand, in room: RoomID) -> [Right] {
+  static func of(_ wish: RoomCommand, in room: RoomID, by user: UserID) -> [Right] {
     switch wish {
     case .create: [.room(room)]
-    case .acceptInvite: [.room(room, else: "invite_not_found")]
-    case .join: [.sight(room)]
+    case .acceptInvite: [.room(room, else: "invite_not_found"), .admission(room)]
+    case .join: [.sight(room), .admission(room)]
     // Who has left or deleted it has no part in it any more, and is answered.
     case .leave, .delete: []
+    // Who has lowered the own role is answered.
+    case .changeRole(user, _): [.reach(room)]
     case .edit, .archive, .restore, .createInvite, .revokeInvite, .addMember, .removeMember, .changeRole, .ban, .unban,
       .silence:
       [.administrator(room)]
     // Who has given ownership away is answered.
     case .transfer: [.member(room)]
-    case .mute, .moveReadMarker, .markUnread, .moveThreadMarker, .setThreadFollowing, .unreact, .changeScheduledMessage,
-      .cancelScheduledMessage:
+    case .mute, .moveReadMarker, .markUnread, .moveThreadMarker, .setThreadFollowing, .unreact, .changeScheduledMessage:
       [.member(room)]
+    case .cancelScheduledMessage(let message, _): [.cancelling(message, room)]
     case .sendMessage, .scheduleMessage, .react, .editMessage: [.voice(room)]
     case .deleteMessage(let message, _): [.deletion(message, room)]
     case .pin, .unpin: [.pins(room), .voice(room)]
@@ -69,7 +77,7 @@ extension Right {
     case .acceptInvite: [.workspace(workspace, else: "invite_not_found")]
     case .acceptInvitation, .withdrawInvitation(user): [.workspace(workspace, else: "invitation_not_found")]
     case .leave, .delete: []
-    case .transfer: [.workspaceRole(workspace, .guest)]
+    case .transfer, .changeRole(user, _): [.workspaceRole(workspace, .guest)]
     case .edit, .createInvite, .revokeInvite, .invite, .removeMember, .changeRole, .withdrawInvitation:
       [.workspaceRole(workspace, .administrator)]
     }
@@ -99,14 +107,17 @@ extension ChatModel {
     case .token(let token, let device):
       return account?.device(device)?.description.tokens.contains(token) == true ? nil : ["device_not_found"]
     case .room(let id, let refusal): return rooms[id]?.exists == true ? nil : [refusal]
+    case .admission(let id):
+      guard let room = rooms[id], let user, room.exists else { return nil }
+      return room.isBanned(user) ? ["banned"] : nil
     case .workspace(let id, let refusal): return workspaces[id]?.exists == true ? nil : [refusal]
     case .workspaceRole(let id, let least):
       guard let workspace = workspaces[id], workspace.exists, let member = user.flatMap(workspace.member) else {
         return ["workspace_not_found"]
       }
       return member.role >= least ? nil : ["forbidden"]
-    case .sight(let room), .member(let room), .voice(let room), .administrator(let room), .pins(let room),
-      .deletion(_, let room), .waiting(_, let room):
+    case .sight(let room), .member(let room), .voice(let room), .administrator(let room), .reach(let room),
+      .pins(let room), .deletion(_, let room), .cancelling(_, let room), .waiting(_, let room):
       guard let place = rooms[room], let user, place.exists else { return ["room_not_found"] }
       return lack(of: right, user, in: place, at: time)
     }
@@ -125,13 +136,18 @@ extension ChatModel {
       guard let member else { return ["room_not_found"] }
       return member.silencedUntil.map { $0 > time } == true ? ["member_silenced"] : nil
     case .administrator: return administrator()
+    case .reach: return administers(room, user) == nil ? ["room_not_found"] : nil
     case .pins: return room.kind == .channel ? administrator() : member == nil ? ["room_not_found"] : nil
     case .deletion(let message, _):
       guard member != nil else { return ["room_not_found"] }
       return room.message(message)?.author == user ? nil : administrator()
+    case .cancelling(let message, _):
+      let isAuthor = room.schedulings.contains { $0.id == message && $0.author == user }
+      return isAuthor || member != nil ? nil : ["room_not_found"]
     case .waiting(let message, _):
       return room.scheduled.contains { $0.id == message && $0.failure == nil } ? nil : ["scheduled_message_not_found"]
-    case .account, .session, .firstPair, .address, .password, .token, .room, .workspace, .workspaceRole: return nil
+    case .account, .session, .firstPair, .address, .password, .token, .room, .admission, .workspace, .workspaceRole:
+      return nil
     }
   }
 }

@@ -13,8 +13,8 @@ private struct SeenPage: Equatable {
 
   init(_ page: TimelinePage) {
     messages = page.shown.map { SeenPost($0) }
-    hasOlder = page.hasOlder
-    hasNewer = page.hasNewer
+    hasOlder = page.older != nil
+    hasNewer = page.newer != nil
   }
 
   /// The run of messages at `range`, cut to those that there are.

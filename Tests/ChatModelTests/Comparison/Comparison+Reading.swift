@@ -46,6 +46,23 @@ extension Comparison {
     try expect(
       "scheduled in r\(id.short) by u\(user.short)",
       expected.map { .found(inOrder($0)) } ?? .refused("room_not_found"), found.map(inOrder))
+    for scheduled in model.rooms[id]?.scheduled.suffix(3) ?? [] {
+      try await compareScheduled(scheduled, in: id, for: user)
+    }
+  }
+
+  /// One by its ID: its author's alone, in the room or out of it.
+  private func compareScheduled(_ scheduled: ModelScheduled, in id: RoomID, for user: UserID) async throws {
+    let found = try await answer { () async throws(ServiceError) in
+      SeenScheduled(try await chat.scheduledMessage(scheduled.id, of: id, for: user))
+    }
+    let isMember = model.room(id, seenBy: user) != nil
+    let isSeen = model.rooms[id]?.exists == true && scheduled.message.author == user
+    try expect(
+      "scheduled m\(scheduled.id.short) in r\(id.short) for u\(user.short)",
+      isSeen
+        ? .found(SeenScheduled(scheduled, in: id))
+        : .refused(isMember ? "scheduled_message_not_found" : "room_not_found"), found)
   }
 
   private func inOrder(_ all: [SeenScheduled]) -> [SeenScheduled] { all.sorted { $0.scheduled < $1.scheduled } }

@@ -23,15 +23,15 @@ extension Comparison {
       expected = .refused("invite_not_found")
     } else if room.isBanned(user) {
       expected = .refused("banned")
-    } else if let refusal = refusal(of: invite) {
+    } else if room.member(user) == nil, let refusal = refusal(of: invite) {
       expected = .refused(refusal)
-    } else if room.archived != nil {
+    } else if room.member(user) == nil, room.archived != nil {
       expected = .refused("room_archived")
     } else {
       expected = .found(
         SeenPreview(
-          name: room.name, memberCount: room.members.count, role: invite.link.role.name, inviter: invite.creator,
-          inviterName: invite.creator.flatMap { model.nickname(of: $0) }))
+          name: room.name, memberCount: room.members.count, role: model.given(by: invite, in: room).name,
+          inviter: invite.creator, inviterName: invite.creator.flatMap { model.nickname(of: $0) }))
     }
     try expect("preview of i\(invite.link.id.short) of r\(id.short) for u\(user.short)", expected, found)
   }
@@ -42,13 +42,14 @@ extension Comparison {
     let expected: Answer<SeenPreview>
     if !workspace.exists {
       expected = .refused("invite_not_found")
-    } else if let refusal = refusal(of: invite) {
+    } else if workspace.member(user) == nil, let refusal = refusal(of: invite) {
       expected = .refused(refusal)
     } else {
       expected = .found(
         SeenPreview(
-          name: workspace.name, memberCount: workspace.members.count, role: invite.link.role.name,
-          inviter: invite.creator, inviterName: invite.creator.flatMap { model.nickname(of: $0) }))
+          name: workspace.name, memberCount: workspace.members.count,
+          role: workspace.given(invite.link.role, by: invite.creator).name, inviter: invite.creator,
+          inviterName: invite.creator.flatMap { model.nickname(of: $0) }))
     }
     try expect("preview of i\(invite.link.id.short) of w\(id.short) for u\(user.short)", expected, found)
   }

@@ -27,6 +27,12 @@ extension ChatModel {
     return own == nil ? nil : false
   }
 
+  /// The role that a link gives by now: no more than its maker has; who is gone makes members.
+  func given(by invite: ModelInvite<Role>, in room: ModelRoom) -> Role {
+    guard let maker = invite.creator else { return invite.link.role }
+    return administers(room, maker) == true ? invite.link.role : .member
+  }
+
   private func workspaceRole(of user: UserID, over room: ModelRoom) -> WorkspaceRole? {
     guard let id = room.creation?.workspace, let workspace = workspaces[id], workspace.exists else { return nil }
     return workspace.member(user)?.role
@@ -70,6 +76,7 @@ extension ChatModel {
         }
       }
     }
+    if let talkingDevice { return talkingDevice }
     if let token = sharedToken { return "two devices have the push token \(token.token)" }
     for room in rooms.values where room.exists {
       if let deleted = room.creation?.workspace, workspaces[deleted]?.exists != true {

@@ -3,6 +3,17 @@ import ChatPrimitives
 
 /// What must hold of every fact, given those before it: the rules that no read model shows.
 extension ChatModel {
+  /// A phone that was logged out shows no message to whoever holds it: of which no session is open any more, that has no
+  /// push token until it is described again. Holds after every command, not after every fact: the tokens go last.
+  var talkingDevice: String? {
+    for user in users.values {
+      for device in user.devices where user.loggedOut.contains(device.id) && !device.description.tokens.isEmpty {
+        return "d\(device.id.short) of u\(user.id.short) is logged out and keeps push tokens"
+      }
+    }
+    return nil
+  }
+
   /// The rule that a fact breaks, in words that follow the fact; nil when it breaks none.
   func law(brokenBy recorded: RecordedEvent) -> String? {
     if let law = law(ofQuotasBrokenBy: recorded) { return law }
@@ -66,9 +77,9 @@ extension ChatModel {
     case .memberJoined(let user, let role, let invite):
       if let link = room.invites.first(where: { $0.link.id == invite }) {
         if let law = law(ofUsing: link, at: time) { return law }
-        if role == .administrator, let maker = link.creator, administers(room, maker) != true {
-          return "gives what the link's maker has no more"
-        }
+        // Whoever comes into a room that everybody has left owns it.
+        let isLeft = room.members.isEmpty && room.hasHadOwner
+        if role != (isLeft ? .owner : given(by: link, in: room)) { return "gives another role than the link does" }
       }
       return law(ofAdmitting: user, to: room)
     case .memberAdded(let user, _): return law(ofAdmitting: user, to: room)
@@ -93,10 +104,13 @@ extension ChatModel {
       return room.invites.contains { $0.link.id == invite.id } ? "makes an invite twice" : nil
     case .inviteRevoked(let id):
       return room.invites.contains { $0.link.id == id && $0.revoked == nil } ? nil : "revokes no live invite"
+    case .scheduledMessageChanged(let id, _), .scheduledMessageCancelled(let id):
+      guard let waiting = room.scheduled.first(where: { $0.id == id && $0.failure == nil }) else {
+        return "is about nothing that waits"
+      }
+      return waiting.message.author == recorded.actor ? nil : "is about what another has scheduled"
     case .edited, .archived, .restored, .deleted, .admissionRepeated, .memberBanned, .memberUnbanned,
-      .threadFollowingSet, .messageScheduled,
-      .scheduledMessageChanged,
-      .scheduledMessageCancelled, .scheduledMessageFailed, .erased:
+      .threadFollowingSet, .messageScheduled, .scheduledMessageFailed, .erased:
       return nil
     }
   }
@@ -150,7 +164,9 @@ extension ChatModel {
   private func law(brokenBy event: WorkspaceEvent, in workspace: ModelWorkspace) -> String? {
     if workspace.isDeleted { return "happens in a deleted workspace" }
     switch event {
-    case .memberJoined(let user, _, _): return workspace.member(user) == nil ? nil : "lets a member in"
+    case .memberJoined(let user, let role, let admission):
+      if workspace.member(user) != nil { return "lets a member in" }
+      return role == workspace.given(to: user, by: admission) ?? role ? nil : "gives another role than it is to"
     case .memberLeft(let user), .memberRemoved(let user), .roleChanged(let user, _):
       return workspace.member(user) == nil ? "is about no member" : nil
     case .created, .edited, .deleted, .inviteCreated, .inviteRevoked, .admissionRepeated, .memberInvited,

@@ -55,7 +55,11 @@ extension ModelRoom {
 
   func unread(for user: UserID) -> Int { unreadMessages(for: user).count }
 
-  func mentions(for user: UserID) -> Int { unreadMessages(for: user).count { $0.calls(user) } }
+  /// Who calls everyone calls those who are there by then.
+  func mentions(for user: UserID) -> Int {
+    let joined = member(user)?.joinedOrdinal ?? 0
+    return unreadMessages(for: user).count { $0.calls(user) && (!$0.mentions.everyone || $0.place.ordinal > joined) }
+  }
 
   /// How a member stands to a thread; nil for one that the member has nothing to do with.
   func following(_ root: MessageID, by user: UserID) -> ModelFollowing? { member(user)?.threads[root] }

@@ -19,6 +19,8 @@ struct ModelUser {
   var sessions: [ModelSession] = []
   /// In the order in which they were registered.
   var devices: [ModelDevice] = []
+  /// Devices whose last open session has ended since they were last described.
+  var loggedOut: Set<DeviceID> = []
   /// In the order in which they were uploaded.
   var media: [ModelMedia] = []
 
@@ -75,17 +77,22 @@ extension ModelUser {
         $0.pair = recorded.stamp
       }
     case .sessionEnded(let session, let reason):
+      let device = openSessions.first { $0.id == session }?.device
       change(session) {
         $0.end = reason
         $0.ended = recorded.stamp
       }
+      if let device, !openSessions.contains(where: { $0.device == device }) { loggedOut.insert(device) }
     case .deviceRegistered(let device, let description):
+      loggedOut.remove(device)
       devices.removeAll { $0.id == device }
       devices.append(
         ModelDevice(
           id: device, description: description, registered: recorded.stamp, revision: recorded.position,
           updatedAt: recorded.stamp.time))
-    case .deviceUpdated(let device, let description): change(device, recorded) { $0 = description }
+    case .deviceUpdated(let device, let description):
+      loggedOut.remove(device)
+      change(device, recorded) { $0 = description }
     case .deviceRemoved(let device): devices.removeAll { $0.id == device }
     case .pushTokenInvalidated(let device, let token), .pushTokenMoved(let device, let token):
       change(device, recorded) { $0.tokens.removeAll { $0 == token } }

@@ -26,6 +26,20 @@ struct ModelWorkspace {
   var age: LogPosition { created?.position ?? .origin }
   func member(_ user: UserID) -> ModelWorkspaceMember? { members.first { $0.user == user } }
   func invitation(_ user: UserID) -> ModelInvitation? { invitations.first { $0.user == user } }
+
+  /// The role that a link, or else the user's invitation, gives by now; nil where there is neither.
+  func given(to user: UserID, by admission: WorkspaceAdmission) -> WorkspaceRole? {
+    if case .link(let id) = admission {
+      return invites.first { $0.link.id == id }.map { given($0.link.role, by: $0.creator) }
+    }
+    return invitation(user).map { given($0.role, by: $0.by) }
+  }
+
+  /// No more than the giver has by now; who is gone makes members at most.
+  func given(_ role: WorkspaceRole, by giver: UserID?) -> WorkspaceRole {
+    guard let giver else { return role }
+    return min(role, member(giver)?.role ?? .member)
+  }
 }
 
 struct ModelWorkspaceMember: Equatable {

@@ -238,7 +238,9 @@ REQUESTS: dict[str, Callable[[Scene], Ask]] = {
     "scheduleMessage/file": lambda s: message(new_id(), s.to_be_sent | file(s)),
     "changeScheduledMessage": lambda s: message(s.scheduled, {"text": "never"}),
     "cancelScheduledMessage": lambda s: message(s.scheduled),
+    "cancelScheduledMessage/left": lambda s: message(s.scheduled_by_left),
     "getScheduledMessage": lambda s: message(s.scheduled, shows=s.word),
+    "getScheduledMessage/left": lambda s: message(s.scheduled_by_left, shows=s.word),
     "listScheduledMessages": lambda s: Ask(shows=s.scheduled),
     "listAllScheduledMessages": lambda s: Ask(query={"limit": 200}, shows=s.scheduled),
     # Media

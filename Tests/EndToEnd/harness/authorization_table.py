@@ -187,7 +187,9 @@ scheduleMessage                 401       404/room   201        404/room   404/r
 scheduleMessage/file            401       404/room   404/file   404/room   404/room   404/file      201        400
 changeScheduledMessage          401       404/room   404/later  404/room   404/room   404/later     201        400
 cancelScheduledMessage          401       404/room   404/later  404/room   404/room   404/later     201        400
+cancelScheduledMessage/left     401       404/room   404/later  201        404/room   404/later     404/later  400
 getScheduledMessage             401       404/room   404/later  404/room   404/room   404/later     200        400
+getScheduledMessage/left        401       404/room   404/later  200        404/room   404/later     404/later  400
 listScheduledMessages           401       404/room   200/own    404/room   404/room   200/own       200        400
 listAllScheduledMessages        401       200/own    200/own    200/own    200/own    200/own       200        400
 

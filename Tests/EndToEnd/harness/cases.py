@@ -26,8 +26,9 @@ def over_http(api: Api, method: str, path: str, body=None, key: str | None = Non
     def do():
         response = api.request(method, path, body, key=key)
         answer = response.json()
-        # A message shows as `position` where it was sent, and as `revision` where it was last written.
-        return response.status_code, answer.get("revision", answer.get("position")), answer.get("code")
+        # A message shows as `position` where it was sent, and as `revision` where it was written; all else shows the write.
+        place = "revision" if "senderId" in answer else "position"
+        return response.status_code, answer.get(place), answer.get("code")
 
     return do
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .server import Server
 
-SECONDS = 180
+SECONDS = 900
 # Stands between the outputs of two blocks.
 RECORD_SEPARATOR = "\x1e"
 # In a shown answer: any value but null; within a text any characters; as a field's name any further fields.

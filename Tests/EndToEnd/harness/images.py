@@ -4,7 +4,7 @@ import io
 import struct
 import zlib
 
-from PIL import Image
+from PIL import Image, ImageCms
 
 SIZE = (1600, 1200)
 
@@ -31,6 +31,20 @@ def with_camera_notes(kind: str, image: Image.Image | None = None) -> bytes:
     notes[0x010F] = "SecretCameraMaker"
     notes.get_ifd(0x8825)[1] = "N"
     return encoded(kind, image, exif=notes)
+
+
+def swapping_profile() -> bytes:
+    """A colour profile in which red stands for green and green for red: sRGB's, with the two exchanged."""
+    profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    # The table of tags (ICC.1:2022, section 7.3): their number, then for each a name, an offset and a length.
+    entries = range(132, 132 + 12 * struct.unpack_from(">I", profile, 128)[0], 12)
+    red, green = (
+        next(entry for entry in entries if profile[entry : entry + 4] == name) for name in (b"rXYZ", b"gXYZ")
+    )
+    at_red = profile[red + 4 : red + 12]
+    profile[red + 4 : red + 12] = profile[green + 4 : green + 12]
+    profile[green + 4 : green + 12] = at_red
+    return bytes(profile)
 
 
 def chunk(name: bytes, content: bytes) -> bytes:

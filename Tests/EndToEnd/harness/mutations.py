@@ -175,7 +175,7 @@ def accept_invite(world: World) -> Case:
     token, carla = anna.post(f"{room.path}/invites", {"maxUses": 1})["token"], world.user("Carla")
     return Case(
         over_http(carla, "POST", f"/v1/invites/{token}/accept", key=new_id()), leave(carla, room),
-        members_of(anna, room), log_out(carla), "session_ended",
+        members_of(anna, room), lambda: anna.put(f"{room.path}/bans/{carla.id}"), "banned",
     )
 
 
@@ -265,7 +265,7 @@ def cancel_scheduled_message(world: World) -> Case:
     return Case(
         over_http(ben, "DELETE", f"{path}/{id}", key=new_id()),
         lambda: ben.put(f"{path}/{new_id()}", {"text": "newer", "sendAt": _LATER}),
-        lambda: ben.get(path), leave(ben, room), "room_not_found",
+        lambda: ben.get(path), lambda: anna.delete(room.path), "room_not_found",
     )
 
 

@@ -74,8 +74,11 @@ class Receiver:
             status = self.answer(body)
             self.receipts.append(Receipt(body, key, status or 200, status is None))
         if status is None:
+            # Without an answer at all, so that a server that is late to give it up does not take it for one.
             time.sleep(HANG_SECONDS)
-        request.send_response(status or 200)
+            request.close_connection = True
+            return
+        request.send_response(status)
         request.send_header("Content-Length", "0")
         request.end_headers()
 

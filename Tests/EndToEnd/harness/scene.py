@@ -16,7 +16,7 @@ CALLERS = ("anonymous", "stranger", "member", "left", "banned", "administrator",
 # Those, and who is only spoken of: another member, and someone who has nothing to do with anything.
 PEOPLE = CALLERS[1:-1] + ("other", "newcomer")
 EMOJI = "🫖"
-FOLLOWING_SECONDS = 20
+FOLLOWING_SECONDS = 60
 
 
 class Scene:
@@ -132,6 +132,15 @@ class Scene:
         """The owner's."""
         message = new_id()
         self.owner.put(f"{self.room.path}/scheduled-messages/{message}", self.to_be_sent)
+        return message
+
+    @functools.cached_property
+    def scheduled_by_left(self) -> str:
+        """The one's who has left, from before that."""
+        message = new_id()
+        self.owner.put(f"{self.room.path}/members/{self.left.id}")
+        self.left.put(f"{self.room.path}/scheduled-messages/{message}", self.to_be_sent)
+        self.left.post(f"{self.room.path}/leave")
         return message
 
     @functools.cached_property

@@ -14,7 +14,7 @@ class StreamEnded(Exception):
 
 
 class IngestStream:
-    def __init__(self, server: Server, token: str, content_length: int | None = None, timeout: float = 60):
+    def __init__(self, server: Server, token: str, content_length: int | None = None, timeout: float = 300):
         self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=timeout)
         self.chunked = content_length is None
         length = "Transfer-Encoding: chunked" if self.chunked else f"Content-Length: {content_length}"

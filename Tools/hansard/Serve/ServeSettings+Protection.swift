@@ -82,13 +82,17 @@ extension ConnectionSettings {
       "connections.headSeconds", usual: headSeconds, in: 1...3_600,
       "seconds in which the head of a request must have come in whole")
     bodySeconds = reader.integer(
-      "connections.bodySeconds", usual: bodySeconds, in: 1...3_600, "seconds that a body has before its pace counts")
+      "connections.bodySeconds", usual: bodySeconds, in: 1...3_600,
+      "seconds that a body has before its pace counts, and an answer that waits to be taken")
     bodyBytesPerSecond = reader.integer(
       "connections.bodyBytesPerSecond", usual: bodyBytesPerSecond, in: 0...1_000_000_000,
       "bytes a second that a body must bring from then on; 0 stands for no limit")
     uploadBytesPerSecond = reader.integer(
       "connections.uploadBytesPerSecond", usual: uploadBytesPerSecond, in: 0...1_000_000_000,
       "the same of an uploaded file")
+    answerBytesPerSecond = reader.integer(
+      "connections.answerBytesPerSecond", usual: answerBytesPerSecond, in: 0...1_000_000_000,
+      "bytes a second that a client must take of answers that wait for it; 0 stands for no limit")
   }
 }
 
