@@ -120,6 +120,8 @@ def test_a_password_is_the_same_however_a_keyboard_composes_it(world):
         world.nobody.post("/v1/sessions", {"email": email, "password": written})
     world.nobody.post("/v1/accounts", body | {"password": unicodedata.normalize("NFD", password)}, expect=200)
     world.nobody.refused("credentials_rejected", "POST", "/v1/sessions", {"email": email, "password": password.upper()})
+    wide = {"id": new_id(), "email": f"{new_id()}@example.org", "nickname": "Anna", "password": "ｐａｓｓｗｏｒｄ１２３"}
+    world.nobody.refused("password_too_common", "POST", "/v1/accounts", wide)
 
 
 def test_a_service_logs_users_in(world):
