@@ -20,16 +20,8 @@ OF_USERS = [operation for operation in OPERATIONS.values() if operation.access =
 ID_PARAMETERS = ("userId", "deviceId", "roomId", "messageId", "inviteId", "sessionId", "workspaceId", "mediaId")
 WITH_IDS = [operation for operation in WITH_TOKEN if any("{" + name + "}" in operation.path for name in ID_PARAMETERS)]
 
-
-def having(parameter: str) -> list:
-    return [
-        operation for operation in OPERATIONS.values()
-        if any(each.get("$ref", "").endswith(parameter) for each in operation.spec.get("parameters", []))
-    ]
-
-
-KEYED = having("/idempotencyKey")
-CONDITIONAL = having("/ifMatch")
+KEYED = [operation for operation in OPERATIONS.values() if operation.takes("idempotencyKey")]
+CONDITIONAL = [operation for operation in OPERATIONS.values() if operation.takes("ifMatch")]
 UNCONDITIONAL = [
     operation for operation in OPERATIONS.values() if operation.method != "GET" and operation not in CONDITIONAL
 ]

@@ -10,10 +10,7 @@ from harness.contract import contract
 from harness.people import World
 
 WRITERS = 8
-TAKE_IT = [
-    operation for operation in contract().operations
-    if any(parameter.get("$ref", "").endswith("/ifMatch") for parameter in operation.spec.get("parameters", []))
-]
+TAKE_IT = [operation for operation in contract().operations if operation.takes("ifMatch")]
 
 
 def matching(*revisions) -> dict:

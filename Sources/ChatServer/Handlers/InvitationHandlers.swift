@@ -27,14 +27,10 @@ struct InvitationHandlers: Sendable {
   func listLinks(_ exchange: Exchange) async throws -> Response {
     let workspace: WorkspaceID = try exchange.id("workspaceId")
     let cursors = PageCursors(.workspaceInvites, of: workspace, in: chat.logIdentity)
-    let limit = try exchange.limit()
-    let found = try await chat.invites(
-      of: workspace, for: exchange.user, before: cursors.position(in: exchange.query("cursor")), limit: limit + 1)
-    let next = found.count > limit ? found.prefix(limit).last : nil
-    return try JSONBody.answer(
-      WorkspaceInviteList(
-        invites: found.prefix(limit).map { wire($0) },
-        nextCursor: next.map { cursors.cursor(at: $0.created.position.value) }))
+    let page = try await InviteHandlers.page(exchange, cursors) { user, cursor, limit in
+      try await chat.invites(of: workspace, for: user, before: cursor, limit: limit)
+    }
+    return try JSONBody.answer(WorkspaceInviteList(invites: page.links.map { wire($0) }, nextCursor: page.nextCursor))
   }
 
   func revokeLink(_ exchange: Exchange) async throws -> Response {

@@ -38,14 +38,22 @@ struct InviteHandlers: Sendable {
   func list(_ exchange: Exchange) async throws -> Response {
     let room: RoomID = try exchange.id("roomId")
     let cursors = PageCursors(.invites, of: room, in: chat.logIdentity)
+    let page = try await Self.page(exchange, cursors) { user, cursor, limit in
+      try await chat.invites(of: room, for: user, before: cursor, limit: limit)
+    }
+    return try JSONBody.answer(InviteList(invites: page.links.map { wire($0) }, nextCursor: page.nextCursor))
+  }
+
+  /// A page of links, of a room or a workspace: one more is asked for than is shown, to know whether there are more.
+  static func page<Owner, GivenRole>(
+    _ exchange: Exchange, _ cursors: PageCursors,
+    _ find: (UserID, LogPosition?, Int) async throws -> [InviteLinkRow<Owner, GivenRole>]
+  ) async throws -> (links: [InviteLinkRow<Owner, GivenRole>], nextCursor: String?) {
     let limit = try exchange.limit()
-    let found = try await chat.invites(
-      of: room, for: exchange.user, before: cursors.position(in: exchange.query("cursor")), limit: limit + 1)
-    let next = found.count > limit ? found.prefix(limit).last : nil
-    return try JSONBody.answer(
-      InviteList(
-        invites: found.prefix(limit).map { wire($0) },
-        nextCursor: next.map { cursors.cursor(at: $0.created.position.value) }))
+    let found = try await find(exchange.user, cursors.position(in: exchange.query("cursor")), limit + 1)
+    let links = Array(found.prefix(limit))
+    let next = found.count > limit ? links.last : nil
+    return (links, next.map { cursors.cursor(at: $0.created.position.value) })
   }
 
   func revoke(_ exchange: Exchange) async throws -> Response {

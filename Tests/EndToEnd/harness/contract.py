@@ -37,6 +37,11 @@ class Operation:
         """Those of the path."""
         return re.findall(r"\{(\w+)\}", self.path)
 
+    def takes(self, parameter: str) -> bool:
+        """Whether it has a parameter that the contract defines once for all, by its name there."""
+        name = f"/{parameter}"
+        return any(each.get("$ref", "").endswith(name) for each in self.spec.get("parameters", []))
+
 
 class Violation(AssertionError):
     """The server's answer is not what the contract says."""
