@@ -1,0 +1,74 @@
+"""What a request costs the server: processor time, memory, and whether the server still responds to others.
+
+Limits are in the server's own processor seconds and bytes, so they hold on a busy machine too. A build that is slower
+than a release build (debug, sanitizers) sets HANSARD_SLOWNESS to how many times slower it is.
+"""
+
+import contextlib
+import os
+import pathlib
+import re
+import time
+
+import requests
+
+from .server import Server
+
+# How many times slower the build under test is than a release build.
+SLOWNESS = float(os.environ.get("HANSARD_SLOWNESS", "1"))
+# Processor seconds that the server may use between a request for /healthz and its response.
+HEALTH_SECONDS = 1.0
+# The kernel counts processor time in ticks of a hundredth of a second; two ticks may be off.
+TICKS_SECONDS = 0.02
+
+MIB = 1024 * 1024
+
+
+class Cost:
+    """Processor seconds that a server used during a `with` block."""
+
+    def __init__(self, server: Server):
+        self.server = server
+        self.seconds = 0.0
+
+
+@contextlib.contextmanager
+def measured(server: Server):
+    """Measures the block: `with measured(server) as cost: ...`, then `cost.seconds`."""
+    cost = Cost(server)
+    before = server.processor_seconds()
+    yield cost
+    cost.seconds = server.processor_seconds() - before
+
+
+@contextlib.contextmanager
+def costs_at_most(server: Server, seconds: float):
+    """Fails when the server used more processor time during the block."""
+    with measured(server) as cost:
+        yield cost
+    limit = seconds * SLOWNESS + TICKS_SECONDS
+    assert cost.seconds <= limit, f"the server used {cost.seconds:.2f} s of processor time, the limit is {limit:.2f} s"
+
+
+def resident_bytes(server: Server) -> int:
+    """The memory that the process holds now."""
+    status = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)) * 1024
+
+
+def responds(server: Server) -> None:
+    """`/healthz` responds before the server has used `HEALTH_SECONDS` of processor time."""
+    with costs_at_most(server, HEALTH_SECONDS):
+        response = requests.get(f"{server.url}/healthz", timeout=60, verify=server.authority or True)
+    assert response.status_code == 200
+
+
+def until_idle(server: Server, patience: float = 60) -> None:
+    """Waits until the server uses no processor time any more: until a quarter of a second costs it at most one tick."""
+    deadline = time.monotonic() + patience
+    while True:
+        before = server.processor_seconds()
+        time.sleep(0.25)
+        if server.processor_seconds() - before <= 0.01:
+            return
+        assert time.monotonic() < deadline, "the server is still busy"
