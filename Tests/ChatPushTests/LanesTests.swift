@@ -47,6 +47,24 @@ import Testing
     #expect(lanes.next(at: start + .seconds(2)) == .init(key: key(2), number: 1), "attempts are counted by notice")
   }
 
+  @Test("retries hold half of the slots at most, and the others are for first attempts")
+  func retriesLeaveRoom() {
+    var lanes = DeliveryLanes()
+    let devices = (0..<UInt8(2 * DeliveryLanes.retries)).map { DeviceID(UUIDBytes(high: 7, low: UInt64($0) + 1)) }
+    lanes.take(devices.map { key(1, $0) })
+    for device in devices {
+      #expect(lanes.next(at: start)?.key == key(1, device))
+      lanes.retry(key(1, device), at: start + .seconds(1))
+    }
+    let later = start + .seconds(1)
+    for _ in 0..<DeliveryLanes.retries { #expect(lanes.next(at: later)?.number == 2) }
+    #expect(lanes.next(at: later) == nil && lanes.active == DeliveryLanes.retries)
+    lanes.take([key(2, bensPhone)])
+    #expect(lanes.next(at: later)?.key == key(2, bensPhone))
+    lanes.settle(key(1, devices[0]))
+    #expect(lanes.next(at: later)?.number == 2, "the slot of a settled retry is free for the next")
+  }
+
   @Test("the first retry comes within a quarter of a second, later ones grow to a bound")
   func delays() {
     #expect(RetryPolicy.delay(after: 1, chance: 0) == .milliseconds(150))
@@ -79,7 +97,20 @@ import Testing
     for position in 1...UInt64(GatheredOutcomes.perEvent + 1) { gathered.add(key(position), .abandoned) }
     let first = gathered.take(oldestPending: nil, enumerated: LogPosition(5000))
     #expect(first.outcomes.count == GatheredOutcomes.perEvent && gathered.isOwed)
+    #expect(first.settledThrough == LogPosition(UInt64(GatheredOutcomes.perEvent)), "the last outcome is not in it")
     let second = gathered.take(oldestPending: nil, enumerated: LogPosition(5000))
-    #expect(second.outcomes.count == 1 && !gathered.isOwed)
+    #expect(second.outcomes.count == 1 && !gathered.isOwed && second.settledThrough == LogPosition(5000))
+  }
+
+  @Test("what was delivered behind the first outcome that is left is recorded with a later event")
+  func boundedAmongDelivered() {
+    var gathered = GatheredOutcomes()
+    let last = UInt64(GatheredOutcomes.perEvent + 3)
+    for position in 1...last { gathered.add(key(position), position == last - 1 ? .delivered : .abandoned) }
+    let first = gathered.take(oldestPending: nil, enumerated: LogPosition(5000))
+    #expect(first.settledThrough == LogPosition(UInt64(GatheredOutcomes.perEvent)))
+    let second = gathered.take(oldestPending: LogPosition(last - 1), enumerated: LogPosition(5000))
+    #expect(second.settledThrough == LogPosition(last - 2))
+    #expect(second.outcomes.map(\.position.value) == [last - 2, last - 1, last])
   }
 }

@@ -12,6 +12,10 @@ struct DeliveryLanes {
   /// The notices that are in hand at most; the others wait in the outbox.
   static let capacity = 65_536
 
+  /// Attempts at once that are not a notice's first, at most: half of all. Receivers that do not respond hold these, and
+  /// leave the others to those that do.
+  static let retries = PushDispatcher.concurrency / 2
+
   /// A notice to be sent now.
   struct Attempt: Hashable {
     let key: NoticeKey
@@ -33,11 +37,17 @@ struct DeliveryLanes {
     var keys: Deque<NoticeKey>
     /// Of the first of them.
     var attempts = 0
+    /// The first of them is being sent, and not for the first time.
+    var isRetrying = false
   }
 
   private var lanes: [Lane: Progress] = [:]
   /// Lanes whose first notice may be sent now.
   private var ready: Deque<Lane> = []
+  /// Lanes whose first notice has failed before and may be sent again now.
+  private var readyAgain: Deque<Lane> = []
+  /// How many of those are being sent.
+  private var activeRetries = 0
   /// Lanes whose first notice has to wait, the soonest first.
   private var resting: [(due: Instant, lane: Lane)] = []
   /// How many notices are being sent.
@@ -69,11 +79,16 @@ struct DeliveryLanes {
   /// The next notice to be sent; nil when none is due. It stays with the caller until `settle` or `retry`.
   mutating func next(at now: Instant) -> Attempt? {
     let due = resting.prefix { $0.due <= now }
-    ready.append(contentsOf: due.map(\.lane))
+    readyAgain.append(contentsOf: due.map(\.lane))
     resting.removeFirst(due.count)
-    guard let lane = ready.popFirst(), let key = lanes[lane]?.keys.first else { return nil }
+    let isRetry = !readyAgain.isEmpty && activeRetries < Self.retries
+    guard let lane = isRetry ? readyAgain.popFirst() : ready.popFirst(), let key = lanes[lane]?.keys.first else {
+      return nil
+    }
     lanes[lane]?.attempts += 1
+    lanes[lane]?.isRetrying = isRetry
     active += 1
+    activeRetries += isRetry ? 1 : 0
     return Attempt(key: key, number: lanes[lane]?.attempts ?? 1)
   }
 
@@ -84,7 +99,7 @@ struct DeliveryLanes {
   mutating func settle(_ key: NoticeKey) {
     let lane = Lane(key)
     guard lanes[lane]?.keys.first == key else { return }
-    active -= 1
+    endAttempt(lane)
     count -= 1
     lanes[lane]?.keys.removeFirst()
     lanes[lane]?.attempts = 0
@@ -96,10 +111,16 @@ struct DeliveryLanes {
   mutating func retry(_ key: NoticeKey, at due: Instant, counts: Bool = true) {
     let lane = Lane(key)
     guard lanes[lane]?.keys.first == key else { return }
-    active -= 1
+    endAttempt(lane)
     if !counts { lanes[lane]?.attempts -= 1 }
     let index = resting.firstIndex { $0.due > due } ?? resting.endIndex
     resting.insert((due, lane), at: index)
+  }
+
+  private mutating func endAttempt(_ lane: Lane) {
+    active -= 1
+    if lanes[lane]?.isRetrying == true { activeRetries -= 1 }
+    lanes[lane]?.isRetrying = false
   }
 
   /// The position of the oldest notice in hand. Looks at every lane.

@@ -24,12 +24,22 @@ struct GatheredOutcomes {
   ///   - oldestPending: of the notices that are not settled; nil when there is none.
   ///   - enumerated: the position up to which notices have been enumerated.
   mutating func take(oldestPending: LogPosition?, enumerated: LogPosition) -> PushOutcomes {
-    let settledThrough = oldestPending.map { LogPosition($0.value - min($0.value, 1)) } ?? enumerated
+    var settledThrough = oldestPending.map(Self.before) ?? enumerated
     let named = outcomes.filter { $0.position > settledThrough || $0.result != .delivered }
+      .sorted { $0.position < $1.position }
     let now = named.prefix(Self.perEvent)
-    outcomes = Array(named.dropFirst(now.count))
+    // What does not fit into this event is not settled by it: the position stays below the first outcome that is left.
+    if now.count < named.count { settledThrough = min(settledThrough, Self.before(named[now.count].position)) }
+    let recorded = Set(now)
+    outcomes = outcomes.filter {
+      !recorded.contains($0) && ($0.position > settledThrough || $0.result != .delivered)
+    }
     isOwed = !outcomes.isEmpty
     return PushOutcomes(settledThrough: settledThrough, outcomes: Array(now))
+  }
+
+  private static func before(_ position: LogPosition) -> LogPosition {
+    LogPosition(position.value - min(position.value, 1))
   }
 
   /// Takes back what could not be recorded.

@@ -9,12 +9,12 @@ import NIOHTTP1
 /// `2xx` is delivered, `410` says that the token is dead, everything else and no answer in time is worth another
 /// attempt. Redirects are not followed.
 package final class WebhookSender: NoticeSender {
-  /// How long one attempt may take, in seconds.
+  /// How long one attempt may take from its first byte to the end of the response, in seconds.
   package static let timeoutSeconds: Int64 = 5
   /// The shortest secret, in bytes.
   package static let secretMinimumBytes = 16
-  /// Of an answer, the bytes that are read so that the connection can be used again.
-  private static let answerBytes = 64 * 1024
+  /// Of a response's body, the bytes that are read so that the connection can be used again.
+  private static let responseBodyBytes = 64 * 1024
 
   private let url: String
   private let secret: SymmetricKey
@@ -45,11 +45,23 @@ package final class WebhookSender: NoticeSender {
       request.headers.add(name: "Hansard-Delivery-Key", value: notice.deliveryKey)
       request.headers.add(name: "Hansard-Signature", value: Self.signature(of: body, secret: secret))
       request.body = .bytes(ByteBuffer(bytes: body))
+      let deadline = ContinuousClock.now + .seconds(Self.timeoutSeconds)
       let response = try await client.execute(request, timeout: .seconds(Self.timeoutSeconds))
-      _ = try? await response.body.collect(upTo: Self.answerBytes)
+      await Self.drain(response.body, until: deadline)
       return Self.result(of: response.status.code)
     } catch {
       return .failed(reason: "\(error)")
+    }
+  }
+
+  /// Reads the body to its end, its limit or the deadline. The status alone counts: a receiver that sends its body drop
+  /// by drop loses the connection, and holds its slot no longer.
+  private static func drain(_ body: HTTPClientResponse.Body, until deadline: ContinuousClock.Instant) async {
+    await withTaskGroup { group in
+      group.addTask { _ = try? await body.collect(upTo: responseBodyBytes) }
+      group.addTask { try? await Task.sleep(until: deadline) }
+      await group.next()
+      group.cancelAll()
     }
   }
 
