@@ -63,10 +63,10 @@ package struct MediaFolder: Sendable, Hashable {
   /// Puts a file into a directory that is made if it is missing, and syncs the names that change.
   static func put(_ source: String, at destination: String) throws(MediaError) {
     let directory = (destination as NSString).deletingLastPathComponent
-    if access(directory, F_OK) != 0 {
-      try makeDirectory(directory)
-      try sync((directory as NSString).deletingLastPathComponent)
-    }
+    if access(directory, F_OK) != 0 { try makeDirectory(directory) }
+    // Also where the directory was there: another upload may have made it a moment ago and not synced its name yet. A
+    // sync of an unchanged directory writes nothing.
+    try sync((directory as NSString).deletingLastPathComponent)
     guard rename(source, destination) == 0 else { throw failure("cannot be put in its place", destination) }
     try sync(directory)
   }

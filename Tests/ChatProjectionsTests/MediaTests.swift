@@ -196,7 +196,7 @@ struct MediaTests {
     try expect(script, seenBy: [alice], isHeld: false)
   }
 
-  @Test("a scheduled message holds it for its author alone, until it is sent, changed, cancelled or failed")
+  @Test("a scheduled message holds it for its author alone, until it is sent or cancelled")
   func scheduled() throws {
     var waiting = script
     waiting.room(
@@ -207,13 +207,28 @@ struct MediaTests {
     waiting.room(room, .scheduledMessageChanged(message, ScheduledMessageEdit(text: "never mind")), by: bob)
     try expect(waiting, seenBy: [alice, bob], isHeld: true)
     for end in [
-      RoomEvent.scheduledMessageCancelled(message), .scheduledMessageFailed(message, .silenced),
-      .messageSent(message, author: bob, thread: nil, .plain("erased since")),
+      RoomEvent.scheduledMessageCancelled(message), .messageSent(message, author: bob, thread: nil, .plain("erased since")),
     ] {
       var ended = waiting
       ended.room(room, end, by: bob)
       try expect(ended, seenBy: [alice], isHeld: false)
     }
+    var failed = waiting
+    failed.room(room, .scheduledMessageFailed(message, .silenced), by: bob)
+    try expect(failed, seenBy: [alice, bob], isHeld: true)
+    for number in 1...UInt64(Limits.scheduledMessagesPerUserAndRoom) {
+      let other: MessageID = .numbered(1_000 + number)
+      failed.room(
+        room,
+        .messageScheduled(
+          other, ScheduledMessage(author: bob, content: holding(.numbered(21)), sendAt: Timestamp(milliseconds: 1))),
+        by: bob)
+      if number == UInt64(Limits.scheduledMessagesPerUserAndRoom) {
+        try expect(failed, seenBy: [alice, bob], isHeld: true)
+      }
+      failed.room(room, .scheduledMessageFailed(other, .silenced), by: bob)
+    }
+    try expect(failed, seenBy: [alice], isHeld: false)
     waiting.room(room, .memberLeft(bob), by: bob)
     try expect(waiting, seenBy: [alice, bob], isHeld: true)
     waiting.room(room, .memberAdded(carol, role: .member), by: alice)

@@ -10,7 +10,7 @@ package struct MediaProjection: Projection {
   package typealias Queries = MediaQueries
 
   package static let name = "media"
-  package static let schemaVersion = 1
+  package static let schemaVersion = 2
 
   package init() {}
 
@@ -42,6 +42,7 @@ package struct MediaProjection: Projection {
           messageId BLOB NOT NULL,
           mediaId BLOB NOT NULL,
           author BLOB NOT NULL,
+          failedPosition INTEGER,
           PRIMARY KEY (roomId, messageId, mediaId)
         ) STRICT, WITHOUT ROWID;
 
@@ -79,6 +80,7 @@ package struct MediaProjection: Projection {
         CREATE INDEX media_by_uploader ON media (uploader, size);
         CREATE INDEX attachment_by_media ON attachment (mediaId, roomId);
         CREATE INDEX scheduled_by_media ON scheduled (mediaId);
+        CREATE INDEX scheduled_by_failure ON scheduled (author, roomId, failedPosition) WHERE failedPosition IS NOT NULL;
         CREATE INDEX picture_by_media ON picture (mediaId);
         CREATE INDEX member_by_room ON member (roomId);
         CREATE INDEX workspaceMember_by_workspace ON workspaceMember (workspaceId);
@@ -90,7 +92,7 @@ package struct MediaProjection: Projection {
     for recorded in events {
       switch recorded.event {
       case .user(let user, let event): try writer.apply(event, of: user, recorded.stamp)
-      case .room(let room, let event): try writer.apply(event, in: room)
+      case .room(let room, let event): try writer.apply(event, in: room, at: recorded.position)
       case .workspace(let workspace, let event): try writer.apply(event, in: workspace)
       case .server: break
       }

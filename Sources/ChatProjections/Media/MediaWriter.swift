@@ -82,7 +82,7 @@ struct MediaWriter {
 
   // MARK: - Rooms
 
-  mutating func apply(_ event: RoomEvent, in room: RoomID) throws {
+  mutating func apply(_ event: RoomEvent, in room: RoomID, at position: LogPosition) throws {
     switch event {
     case .created(let creation):
       if creation.isPublic, let workspace = creation.workspace { try publish(room, in: workspace) }
@@ -101,8 +101,10 @@ struct MediaWriter {
       try remove(message, in: room, from: "attachment")
     case .messageScheduled(let message, let scheduled):
       try schedule(message, scheduled, in: room)
-    case .scheduledMessageCancelled(let message), .scheduledMessageFailed(let message, _):
+    case .scheduledMessageCancelled(let message):
       try unschedule(message, in: room)
+    case .scheduledMessageFailed(let message, _):
+      if hasScheduled { try fail(message, in: room, at: position) }
     case .archived, .restored, .inviteCreated, .inviteRevoked, .admissionRepeated, .roleChanged, .memberUnbanned,
       .memberSilenced, .muted, .messageEdited, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned,
       .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .scheduledMessageChanged, .erased:
@@ -170,6 +172,42 @@ struct MediaWriter {
         $0.add(attachment.media)
         $0.add(scheduled.author)
       }
+    }
+  }
+
+  /// A message that could not be sent stays in its author's list, so its files stay too: those of as many messages of
+  /// an author and room as the list can hold.
+  private func fail(_ message: MessageID, in room: RoomID, at position: LogPosition) throws {
+    let author = try CachedStatement(
+      database,
+      """
+      UPDATE scheduled SET failedPosition = ? WHERE roomId = ? AND messageId = ? AND failedPosition IS NULL
+      RETURNING author
+      """
+    ).first({
+      $0.add(position)
+      $0.add(room)
+      $0.add(message)
+    }) { try $0.id(UserID.self) }
+    guard let author else { return }
+    let newestBeyond = try CachedStatement(
+      database,
+      """
+      SELECT DISTINCT failedPosition FROM scheduled WHERE author = ? AND roomId = ? AND failedPosition IS NOT NULL
+      ORDER BY failedPosition DESC LIMIT 1 OFFSET ?
+      """
+    ).first({
+      $0.add(author)
+      $0.add(room)
+      $0.add(Limits.scheduledMessagesPerUserAndRoom)
+    }) { try $0.number() }
+    guard let newestBeyond else { return }
+    try CachedStatement(
+      database, "DELETE FROM scheduled WHERE author = ? AND roomId = ? AND failedPosition <= ?"
+    ).run {
+      $0.add(author)
+      $0.add(room)
+      $0.add(newestBeyond)
     }
   }
 
