@@ -23,6 +23,7 @@ import json
 import os
 import pathlib
 import re
+import stat
 import struct
 import sys
 
@@ -205,12 +206,21 @@ SEGMENT_NAME = re.compile(r"[0-9]{20}\.seg")
 CHECKPOINT_NAME = re.compile(r"[0-9]{20}\.checkpoint")
 
 
+def open_regular(path):
+    """A descriptor of a regular file. Anything else, such as a FIFO, is refused and never waited for."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise Damage(f"{path} is not a regular file")
+    return descriptor
+
+
 class SegmentFile:
     """One open segment: a rename over its name while it is read changes nothing here."""
 
     def __init__(self, path):
         self.path, self.name = path, path.name
-        self.descriptor = os.open(path, os.O_RDONLY)
+        self.descriptor = open_regular(path)
         self.size = os.fstat(self.descriptor).st_size
 
     def __enter__(self):
@@ -830,7 +840,7 @@ def parse_key(text):
 
 def read_text(path, limit=NOTE_BYTES_MAX):
     """A text of at most so many bytes."""
-    with open(path, "rb") as file:
+    with os.fdopen(open_regular(path), "rb") as file:
         data = file.read(limit + 1)
     require(len(data) <= limit, f"the file is longer than {limit >> 10} KiB")
     try:

@@ -16,8 +16,15 @@ package struct PosixDisk: Disk {
       case .createNew: O_RDWR | O_CREAT | O_EXCL
       case .readWriteOrCreate: O_RDWR | O_CREAT
       }
-    let descriptor = try Self.call("open", path) { Glibc.open(path, flags | O_CLOEXEC, Self.fileMode) }
-    return PosixFile(descriptor: descriptor, path: path)
+    // O_NONBLOCK changes nothing for a regular file; a FIFO would otherwise block until somebody writes to it (open(2)).
+    let descriptor = try Self.call("open", path) { Glibc.open(path, flags | O_CLOEXEC | O_NONBLOCK, Self.fileMode) }
+    let file = PosixFile(descriptor: descriptor, path: path)
+    var status = stat()
+    _ = try Self.call("fstat", path) { fstat(descriptor, &status) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw DiskError(operation: "open (not a regular file)", path: path, number: EINVAL)
+    }
+    return file
   }
 
   package func list(_ directory: String) throws(DiskError) -> [String]? {

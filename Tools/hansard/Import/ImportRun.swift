@@ -64,7 +64,7 @@ struct ImportRun {
         if let detail = outcomes[busy]?.detail { reason = detail }
       case .busy(let problem, let seconds):
         if let problem { reason = "\(problem.code): \(problem.detail)" }
-        if let seconds { wait = min(max(seconds, Self.shortestWait), Self.longestWait) }
+        if let seconds { wait = min(max(Double(seconds), Self.shortestWait), Self.longestWait) }
       }
       guard waited < Self.patience else {
         throw ToolError(

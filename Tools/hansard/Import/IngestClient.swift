@@ -11,6 +11,8 @@ struct IngestClient {
   private static let readSeconds: Int64 = 120
   /// A connection that is idle for longer is not used again: the server may be closing it. In seconds.
   private static let idleSeconds: Int64 = 2
+  /// The longest result line, in bytes. Every result of a Hansard server is shorter.
+  private static let resultBytes = 64 * 1024
   /// As much of a problem's body is read, in bytes.
   private static let problemBytes = 64 * 1024
 
@@ -42,7 +44,7 @@ struct IngestClient {
     /// All results were given to the caller.
     case complete
     /// The server takes nothing now.
-    case busy(Problem?, retryAfterSeconds: Double?)
+    case busy(Problem?, retryAfterSeconds: Int?)
   }
 
   /// - Parameter take: called with each portion of results as it comes, in order.
@@ -59,7 +61,10 @@ struct IngestClient {
     var rest: [UInt8] = []
     for try await chunk in response.body {
       rest.append(contentsOf: chunk.readableBytesView)
-      guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { continue }
+      guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else {
+        guard rest.count <= Self.resultBytes else { throw Self.notIngest(rest[...]) }
+        continue
+      }
       let lines = rest[..<end].split(separator: UInt8(ascii: "\n"))
       try take(try lines.map { try Self.result($0, decoder) })
       rest.removeFirst(end + 1)
@@ -71,11 +76,15 @@ struct IngestClient {
     do {
       return try decoder.decode(IngestResult.self, from: Data(line))
     } catch {
-      throw ToolError(
-        "the server's answer is not one of ingest",
-        because: "it says \(String(decoding: line.prefix(200), as: UTF8.self))",
-        next: "look whether --server names a hansard server")
+      throw notIngest(line)
     }
+  }
+
+  private static func notIngest(_ line: ArraySlice<UInt8>) -> ToolError {
+    ToolError(
+      "the server's response is not one of ingest",
+      because: "it says \(String(decoding: line.prefix(200), as: UTF8.self))",
+      next: "check that --server names a Hansard server")
   }
 
   private func refusal(_ response: HTTPClientResponse) async throws -> Answer {
@@ -83,7 +92,7 @@ struct IngestClient {
     let bytes = body.readBytes(length: body.readableBytes) ?? []
     let problem = try? JSONDecoder().decode(Problem.self, from: Data(bytes))
     if response.status.code == 503 {
-      return .busy(problem, retryAfterSeconds: response.headers.first(name: "Retry-After").flatMap(Double.init))
+      return .busy(problem, retryAfterSeconds: response.headers.first(name: "Retry-After").flatMap { Int($0) })
     }
     let said = problem.map { "\($0.code): \($0.detail)" } ?? "it is no answer of a hansard server"
     let next =

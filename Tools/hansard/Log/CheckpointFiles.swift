@@ -13,7 +13,8 @@ enum CheckpointFiles {
         next: "name a checkpoint.pub")
     }
     let text =
-      isFile ? String(decoding: try bytes(argument, limit: VerifierKey.maximumTextBytes), as: UTF8.self) : argument
+      isFile
+      ? String(decoding: try RegularFile.read(argument, limit: VerifierKey.maximumTextBytes), as: UTF8.self) : argument
     do {
       return try VerifierKey(parsing: text)
     } catch {
@@ -24,22 +25,11 @@ enum CheckpointFiles {
   }
 
   static func note(_ path: String) throws -> SignedNote {
-    let content = try bytes(path, limit: SignedNote.maximumBytes)
+    let content = try RegularFile.read(path, limit: SignedNote.maximumBytes)
     do {
       return try SignedNote(parsing: content)
     } catch {
       throw ToolError("\(path) is no tree head", because: error.reason, exit: .found)
     }
-  }
-
-  /// Reads a file of at most `limit` bytes.
-  static func bytes(_ path: String, limit: Int) throws -> [UInt8] {
-    guard let handle = FileHandle(forReadingAtPath: path) else {
-      throw ToolError("\(path) cannot be read", next: "look at its name and its permissions")
-    }
-    defer { try? handle.close() }
-    let content = try handle.read(upToCount: limit + 1) ?? Data()
-    guard content.count <= limit else { throw ToolError("\(path) is longer than \(limit) bytes") }
-    return Array(content)
   }
 }

@@ -20,7 +20,7 @@ struct LogCheckProofCommand: AsyncParsableCommand {
   func run() async throws {
     try await ToolError.report {
       let key = try CheckpointFiles.key(key)
-      let text = String(decoding: try CheckpointFiles.bytes(proof, limit: InclusionProof.maximumBytes), as: UTF8.self)
+      let text = String(decoding: try RegularFile.read(proof, limit: InclusionProof.maximumBytes), as: UTF8.self)
       if text.hasPrefix("old "), since == nil {
         throw ToolError("\(proof) proves that a log has only grown", next: "name the older tree head with --since")
       }
@@ -29,7 +29,7 @@ struct LogCheckProofCommand: AsyncParsableCommand {
       }
       let older = try since.map(CheckpointFiles.note)
       let limit = older == nil ? InclusionProof.maximumBytes : ConsistencyProof.maximumBytes
-      let content = try CheckpointFiles.bytes(proof, limit: limit)
+      let content = try RegularFile.read(proof, limit: limit)
       let verdict: [String]
       do throws(CheckpointFlaw) {
         verdict = try Self.check(content, since: older, by: key)
