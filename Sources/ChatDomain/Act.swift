@@ -14,7 +14,8 @@ package struct Act: Hashable, Sendable {
   package var command: CommandID?
   /// The `If-Match` of the request.
   package var precondition: Precondition?
-  /// When this is recorded. Set by the writer, never earlier than the record before.
+  /// When this is decided, by the checked clock: for every rule that depends on time. Set by the writer. The time in the
+  /// record's envelope is later where the log's last time is.
   package var time: Timestamp
   /// When it happened elsewhere, for an import.
   package var originalTime: Timestamp?

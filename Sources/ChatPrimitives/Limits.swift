@@ -149,4 +149,19 @@ public enum Limits {
   public static let inviteLifetimeMilliseconds: Int64 = 365 * 24 * 60 * 60 * 1000
   /// How far ahead a message can be scheduled: 365 days.
   public static let schedulingAheadMilliseconds: Int64 = 365 * 24 * 60 * 60 * 1000
+
+  // MARK: The clock, in milliseconds
+
+  /// How far the clock may be behind the newest event before new events get earlier times than that: one minute.
+  public static let clockStepMilliseconds: Int64 = 60 * 1000
+  /// How far the system clock may run ahead of the monotonic clock, and how far behind the log's last time it may be at
+  /// the start, before that is reported; and how far in the future an access token may have been issued: five minutes.
+  public static let clockJumpMilliseconds: Int64 = 5 * 60 * 1000
+  /// How long a jump ahead must last before it is trusted without an operator: ten minutes.
+  public static let clockJumpHeldMilliseconds: Int64 = 10 * 60 * 1000
+  /// A clock that drifts ahead by no more than one part in this many is followed.
+  public static let clockDriftDivisor: Int64 = 20
+  /// How long after the log's last event the clock may be at the start before scheduled messages and the collection of
+  /// uploads wait `clockJumpHeldMilliseconds` to see whether it stays there: one day.
+  public static let clockGapMilliseconds: Int64 = 24 * 60 * 60 * 1000
 }

@@ -11,8 +11,8 @@ import Synchronization
 /// the queue. There is no timer, but a short patience: see `BatchGathering`. An answer without facts of its own leaves with the rest of its batch, after the sync,
 /// so nothing that is not durable shows.
 ///
-/// Unchecked: `state` is touched only while `condition` is locked; `machine`, `lastTime`, `batch`, `gathering` and
-/// `isNoted` by the writer's thread alone.
+/// Unchecked: `state` is touched only while `condition` is locked; `machine`, `lastTime`, `lastDecision`, `batch`,
+/// `gathering` and `isNoted` by the writer's thread alone.
 package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendable {
   package typealias Completion = @Sendable (Result<Machine.Reply, CommitError>) -> Void
 
@@ -32,13 +32,17 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
   private var gathering = BatchGathering()
   private var machine: Machine
   private var batch: Batch
+  /// Of the newest record.
   private var lastTime: Timestamp
+  /// What the newest event was decided at.
+  private var lastDecision: Timestamp
   /// The log knows that it is idle.
   private var isNoted = false
   private var lastWrite = ContinuousClock.now
 
   /// - Parameters:
-  ///   - lastTime: The time of the last record in the log: no later one is earlier.
+  ///   - lastTime: The recorded time of the last record in the log: no later one is earlier.
+  ///   - clock: a clock that may be behind the log's last time.
   ///   - onPoison: told once, with the reason, when the log accepts nothing more.
   package init(
     store: EventStore, machine: Machine, lastTime: Timestamp, clock: @escaping @Sendable () -> Timestamp,
@@ -47,6 +51,7 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
     self.store = store
     self.machine = machine
     self.lastTime = lastTime
+    lastDecision = lastTime
     self.clock = clock
     self.onPoison = onPoison
     batch = Batch(first: store.head.next)
@@ -196,12 +201,22 @@ extension CommitPipeline {
     }
   }
 
+  /// The time for rules, and what events happen at. It waits at the newest event's while the clock is a little behind
+  /// that, so that a clock that is corrected in small steps puts nothing out of order. Beyond that it follows the clock:
+  /// a wrong time in the log must not become the time of every later decision.
+  private func decisionTime() -> Timestamp {
+    let now = clock()
+    let isLittleBehind = now < lastDecision && lastDecision <= now.adding(milliseconds: Limits.clockStepMilliseconds)
+    return isLittleBehind ? lastDecision : now
+  }
+
   private func decide(_ command: Machine.Command, _ completion: @escaping Completion) {
-    let now = max(clock(), lastTime)
+    let now = decisionTime()
+    let recordedTime = max(now, lastTime)
     let decision = machine.decide(command, next: batch.block.next, now: now)
     do {
       for event in decision.events {
-        let (envelope, payload) = try EventCodec.encode(event)
+        let (envelope, payload) = try EventCodec.encode(event, recordedTime: recordedTime)
         try batch.block.append(envelope, payload: payload)
       }
     } catch {
@@ -209,7 +224,8 @@ extension CommitPipeline {
       poison(because: "an event could not be encoded: \(error)")
     }
     if !decision.events.isEmpty {
-      lastTime = now
+      lastTime = recordedTime
+      lastDecision = now
       batch.events.append(contentsOf: decision.events)
     }
     batch.answers.append(Answer(reply: decision.reply, completion: completion))

@@ -42,13 +42,14 @@ private final class Bench: Sendable {
   let store: EventStore
   let pipeline: CommitPipeline<NamingMachine>
 
-  init() throws {
+  /// - Parameter lastTime: of the record before the first.
+  init(lastTime: Timestamp = lastTime, clock: @escaping @Sendable () -> Timestamp = { now }) throws {
     log = try EmbeddedLog.open(
       directory: directory.path, disk: disk, options: LogOptions(segmentBytes: 8 << 20, preparesAhead: false))
     store = EventStore(log: log)
     pipeline = CommitPipeline(
-      store: store, machine: NamingMachine(room: RoomID(UUIDBytes(high: 1, low: 1))), lastTime: Self.lastTime,
-      clock: { Self.now })
+      store: store, machine: NamingMachine(room: RoomID(UUIDBytes(high: 1, low: 1))), lastTime: lastTime,
+      clock: clock)
   }
 
   func close() throws {
@@ -162,6 +163,23 @@ struct CommitPipelineTests {
       }
     }
     #expect(seen == count)
+  }
+
+  @Test(
+    "a clock a little behind the log waits for it; one that is far behind is followed, and recorded time stays",
+    arguments: [-1, 0, 1])
+  func clockBehind(beyond: Int64) async throws {
+    let last = Bench.now.adding(milliseconds: Limits.clockStepMilliseconds + beyond)
+    let bench = try Bench(lastTime: last)
+    for name in ["tea", "milk"] { _ = try await bench.pipeline.submit(name) }
+    try bench.close()
+    let reader = try LogReader.open(directory: bench.directory.path)
+    let events = try StoredEvents(reader).events(after: .origin, limit: 10)
+    #expect(events.map(\.stamp.time) == Array(repeating: beyond > 0 ? Bench.now : last, count: 2))
+    for position in [LogPosition(1), LogPosition(2)] {
+      let record = try reader.block(containing: position).records.first { $0.position == position }
+      #expect(record?.envelope.time == last)
+    }
   }
 
   @Test("a follower sees each durable event once, from memory and from disk")

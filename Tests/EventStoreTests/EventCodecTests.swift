@@ -92,6 +92,36 @@ struct EventCodecTests {
     #expect(try EventCodec.decode(record) == original)
   }
 
+  @Test("an event that happened before its recorded time comes back with its own time", arguments: everyEvent)
+  func earlierThanRecorded(event: ChatEvent) throws {
+    let original = recorded(event)
+    let (plain, plainPayload) = try EventCodec.encode(original)
+    let later = Timestamp(milliseconds: 1_001)
+    let (envelope, payload) = try EventCodec.encode(original, recordedTime: later)
+    #expect(envelope.time == later)
+    #expect(payload == plainPayload + [0xc1, 0x3e, 0xe8, 0x03, 0, 0, 0, 0, 0, 0])
+    func decoded(_ payload: RecordPayload) throws -> RecordedEvent {
+      try EventCodec.decode(LogRecord(position: original.position, envelope: envelope, payload: payload))
+    }
+    #expect(try decoded(.retained(payload)) == original)
+    // Where the payload is gone, the recorded time is left.
+    #expect(try decoded(.erased(digest: Array(repeating: 0, count: 32))).stamp.time == later)
+    // A clock that is not behind the log changes no byte.
+    let (same, samePayload) = try EventCodec.encode(original, recordedTime: original.stamp.time)
+    #expect(same == plain && samePayload == plainPayload)
+  }
+
+  @Test("a text that ends like the field of the time is a text")
+  func notTheTime() throws {
+    // Field 1 of an identity, as bytes: the tag of the time stands inside it.
+    let inside: [UInt8] = [0xc1, 0x3e, 1, 2, 3, 4, 5, 6, 7, 8]
+    let (envelope, _) = try EventCodec.encode(recorded(.room(id(4), .archived)))
+    for (payload, time) in [([0x0a, 10] + inside, Int64(1_000)), ([0x0a, 0] + inside, 0x0807_0605_0403_0201)] {
+      let record = LogRecord(position: LogPosition(41), envelope: envelope, payload: .retained(payload))
+      #expect(try EventCodec.decode(record).stamp.time == Timestamp(milliseconds: time))
+    }
+  }
+
   @Test("the list above has every kind")
   func everyKindIsTested() throws {
     let kinds = try Set(everyEvent.map { try EventCodec.encode(recorded($0)).0.kind })

@@ -8,21 +8,27 @@ package enum EventCodec {
   /// The version of every payload written today. An older one is brought up to it on reading.
   static let payloadVersion: UInt8 = 1
 
-  package static func encode(_ recorded: RecordedEvent) throws(CodecError) -> (RecordEnvelope, payload: [UInt8]) {
+  /// - Parameter recordedTime: the time for the envelope, where it is later than the event's own: recorded time never
+  ///   decreases, whatever the clock does. The payload then says when the event happened.
+  package static func encode(
+    _ recorded: RecordedEvent, recordedTime: Timestamp = .earliest
+  ) throws(CodecError) -> (RecordEnvelope, payload: [UInt8]) {
     guard let body = encodedBody(of: recorded.event) else {
       throw CodecError(.unwritable, position: recorded.position, kind: 0, detail: "an erased fact is not written anew")
     }
-    let payload: [UInt8]
+    var payload: [UInt8]
     do {
       payload = try body.message?.serializedBytes() ?? []
     } catch {
       throw CodecError(
         .unwritable, position: recorded.position, kind: body.kind.rawValue, detail: String(describing: error))
     }
+    let time = recorded.stamp.time
+    if time < recordedTime { EventTimeField.append(time, to: &payload) }
     let (streamKind, stream) = recorded.event.streamAddress
     let envelope = RecordEnvelope(
       kind: body.kind.rawValue, payloadVersion: payloadVersion, streamKind: streamKind.rawValue, stream: stream,
-      streamVersion: recorded.version, time: recorded.stamp.time, actor: recorded.actor?.uuid,
+      streamVersion: recorded.version, time: max(time, recordedTime), actor: recorded.actor?.uuid,
       service: recorded.service?.uuid, device: recorded.device?.uuid, subject: body.subject,
       command: recorded.command?.uuid, originalTime: recorded.originalTime)
     return (envelope, payload)
@@ -30,11 +36,21 @@ package enum EventCodec {
 
   package static func decode(_ record: LogRecord) throws(CodecError) -> RecordedEvent {
     let envelope = record.envelope
+    let event = try event(in: record)
     return RecordedEvent(
-      stamp: Stamp(position: record.position, time: envelope.time), version: envelope.streamVersion,
+      stamp: Stamp(position: record.position, time: time(of: record)), version: envelope.streamVersion,
       actor: envelope.actor.map(UserID.init), service: envelope.service.map(ServiceID.init),
       device: envelope.device.map(DeviceID.init), command: envelope.command.map(CommandID.init),
-      originalTime: envelope.originalTime, event: try event(in: record))
+      originalTime: envelope.originalTime, event: event)
+  }
+
+  /// When the event happened by the server's checked clock. An erased payload has lost it: then it is the recorded time.
+  private static func time(of record: LogRecord) -> Timestamp {
+    switch record.payload {
+    case .retained(let payload), .retainedWithSalt(let payload, _):
+      EventTimeField.read(from: payload) ?? record.envelope.time
+    case .erased: record.envelope.time
+    }
   }
 
   private static func encodedBody(of event: ChatEvent) -> EncodedBody? {
