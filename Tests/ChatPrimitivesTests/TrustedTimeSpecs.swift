@@ -1,0 +1,168 @@
+import ChatPrimitives
+import Testing
+
+private let second: Int64 = 1_000
+private let minute = 60 * second
+private let day = 24 * 60 * minute
+private let jump = Limits.clockJumpMilliseconds
+private let held = Limits.clockJumpHeldMilliseconds
+
+/// Both clocks, which a spec moves.
+private struct Clocks {
+  static let start = Timestamp(milliseconds: 1_800_000_000_000)
+
+  var wall = start
+  var uptime: Int64 = 5_000
+  private(set) var time: TrustedTime
+
+  init(lastRecorded: Timestamp? = nil) {
+    time = TrustedTime(TrustedTime.Reading(wall: wall, uptime: uptime), lastRecorded: lastRecorded)
+  }
+
+  /// Lets time pass by both clocks, and by the wall clock so much more.
+  mutating func pass(_ milliseconds: Int64, wallAhead: Int64 = 0) -> TrustedTime.Change? {
+    uptime += milliseconds
+    wall = wall.adding(milliseconds: milliseconds + wallAhead)
+    return time.read(TrustedTime.Reading(wall: wall, uptime: uptime))
+  }
+
+  mutating func confirm() -> TrustedTime.Change? { time.confirm() }
+
+  /// Beyond the start, in milliseconds.
+  var now: Int64 { time.now.milliseconds - Self.start.milliseconds }
+  var settled: Int64 { time.settled.milliseconds - Self.start.milliseconds }
+}
+
+@Suite("Trusted time")
+struct TrustedTimeSpecs {
+  @Test("a step ahead up to the limit is followed, one beyond it is held", arguments: [jump - 1, jump, jump + 1])
+  func stepAhead(step: Int64) {
+    var clocks = Clocks()
+    let change = clocks.pass(0, wallAhead: step)
+    #expect(change == (step > jump ? .jumpHeld(ahead: step) : nil))
+    #expect(clocks.now == (step > jump ? 0 : step))
+  }
+
+  @Test("while a jump is held, time goes on by the monotonic clock")
+  func goesOn() {
+    var clocks = Clocks()
+    #expect(clocks.pass(0, wallAhead: 400 * day) == .jumpHeld(ahead: 400 * day))
+    for _ in 0..<5 { #expect(clocks.pass(minute) == nil) }
+    #expect(clocks.now == 5 * minute)
+    #expect(clocks.time.heldAhead == 400 * day)
+    #expect(clocks.time.heldFor == held - 5 * minute)
+  }
+
+  @Test("a jump that comes back was never there")
+  func comesBack() {
+    var clocks = Clocks()
+    _ = clocks.pass(second, wallAhead: 400 * day)
+    #expect(clocks.pass(second, wallAhead: -400 * day) == .jumpOver)
+    #expect(clocks.now == 2 * second)
+    #expect(clocks.time.heldAhead == nil && clocks.time.heldFor == nil)
+  }
+
+  @Test("a jump is trusted when it has lasted, and not before", arguments: [held - 1, held, held + 1])
+  func lasts(passed: Int64) {
+    var clocks = Clocks()
+    _ = clocks.pass(0, wallAhead: day)
+    let change = clocks.pass(passed)
+    #expect(change == (passed >= held ? .jumpTrusted(ahead: day) : nil))
+    #expect(clocks.now == (passed >= held ? day + passed : passed))
+  }
+
+  @Test("another jump while one is held begins anew")
+  func anotherJump() {
+    var clocks = Clocks()
+    _ = clocks.pass(0, wallAhead: day)
+    _ = clocks.pass(held - second)
+    #expect(clocks.pass(0, wallAhead: day) == .jumpHeld(ahead: 2 * day))
+    #expect(clocks.pass(held - second) == nil)
+    #expect(clocks.pass(second) == .jumpTrusted(ahead: 2 * day))
+  }
+
+  @Test("an operator's word makes a jump trusted at once, and changes nothing where none is held")
+  func confirmed() {
+    var clocks = Clocks()
+    #expect(clocks.confirm() == nil)
+    _ = clocks.pass(0, wallAhead: day)
+    #expect(clocks.confirm() == .jumpTrusted(ahead: day))
+    #expect(clocks.now == day)
+    #expect(clocks.pass(second) == nil)
+    #expect(clocks.now == day + second)
+  }
+
+  @Test("every step back is followed, and one beyond the limit is told", arguments: [second, jump, jump + 1, 400 * day])
+  func stepBack(step: Int64) {
+    var clocks = Clocks()
+    #expect(clocks.pass(0, wallAhead: -step) == (step > jump ? .steppedBack(by: step) : nil))
+    #expect(clocks.now == -step)
+  }
+
+  @Test("many small steps count as one jump")
+  func creeps() {
+    var clocks = Clocks()
+    var changes: [TrustedTime.Change?] = []
+    for _ in 0..<10 { changes.append(clocks.pass(second, wallAhead: jump / 2)) }
+    #expect(changes.contains { if case .jumpHeld = $0 { true } else { false } })
+    #expect(clocks.now <= jump + 10 * second * 2)
+  }
+
+  @Test("a clock that drifts is followed, however often it is read")
+  func drifts() {
+    var (slow, fast) = (Clocks(), Clocks())
+    for _ in 0..<100_000 {
+      #expect(slow.pass(20, wallAhead: 1) == nil)
+      #expect(fast.pass(20, wallAhead: -1) == nil)
+    }
+    #expect(slow.now == 2_100_000 && fast.now == 1_900_000)
+  }
+
+  @Test("readings that are a millisecond off do not add up")
+  func jitters() {
+    var clocks = Clocks()
+    for _ in 0..<1_000_000 {
+      _ = clocks.pass(0, wallAhead: 1)
+      _ = clocks.pass(0, wallAhead: -1)
+    }
+    #expect(clocks.now == 0)
+    #expect(clocks.pass(0, wallAhead: jump) == nil)
+  }
+
+  @Test("a suspended machine, whose monotonic clock goes on, makes no jump")
+  func suspended() {
+    var clocks = Clocks()
+    #expect(clocks.pass(30 * day) == nil)
+    #expect(clocks.now == 30 * day)
+  }
+
+  @Test("a start long after the log's last time settles first", arguments: [held - 1, held])
+  func settles(passed: Int64) {
+    let last = Clocks.start.adding(milliseconds: -400 * day)
+    var clocks = Clocks(lastRecorded: last)
+    #expect(clocks.now == 0 && clocks.settled == -400 * day)
+    _ = clocks.pass(passed)
+    #expect(clocks.now == passed)
+    #expect(clocks.settled == (passed >= held ? passed : -400 * day + passed))
+  }
+
+  @Test("a start within a day, behind the log, or with an empty log has nothing to settle")
+  func needsNoSettling() {
+    for last in [-Limits.clockGapMilliseconds, 0, 400 * day] {
+      #expect(Clocks(lastRecorded: Clocks.start.adding(milliseconds: last)).settled == 0)
+    }
+    #expect(Clocks().settled == 0)
+    #expect(Clocks(lastRecorded: Clocks.start.adding(milliseconds: -Limits.clockGapMilliseconds - 1)).settled < 0)
+  }
+
+  @Test("while it settles, a clock that comes back never was, and an operator's word ends it")
+  func settlesEarly() {
+    let last = Clocks.start.adding(milliseconds: -400 * day)
+    var back = Clocks(lastRecorded: last)
+    _ = back.pass(second, wallAhead: -400 * day)
+    #expect(back.now == -400 * day + second && back.settled == back.now)
+    var confirmed = Clocks(lastRecorded: last)
+    _ = confirmed.confirm()
+    #expect(confirmed.settled == 0)
+  }
+}
