@@ -84,7 +84,8 @@ package struct UsageDay: Sendable, Hashable, Comparable {
   package static func < (left: UsageDay, right: UsageDay) -> Bool { left.number < right.number }
 }
 
-/// What every user has used on the newest day of the log. Days are those of recorded times, which never go back.
+/// What every user has used on the day of the last event that used anything. Days are those of the events' times, so a
+/// day that the clock was ahead on does not hold up the days before it.
 package struct DailyUsage: Sendable, Hashable {
   package private(set) var day: UsageDay
   package private(set) var users: [UserID: Usage]
@@ -103,11 +104,11 @@ package struct DailyUsage: Sendable, Hashable {
     guard quotas.allow(wanted, after: used(by: user, on: UsageDay(of: time))) else { throw .quotaExceeded }
   }
 
-  /// Notes what was used. A new day forgets the one before.
+  /// Notes what was used. Another day forgets the one before.
   package mutating func charge(_ used: Usage, to user: UserID, at time: Timestamp) {
     let day = UsageDay(of: time)
-    guard day >= self.day, !used.isNothing else { return }
-    if day > self.day {
+    guard !used.isNothing else { return }
+    if day != self.day {
       self.day = day
       users.removeAll(keepingCapacity: true)
     }

@@ -39,9 +39,9 @@ package struct DecisionStateSource {
     try models.rooms.readBlocking { try StreamVersions.all($0.database) }
   }
 
-  /// What users have used on the newest day. Blocks on the disk.
-  package func usage() throws -> DailyUsage {
-    try models.usage.readBlocking { try $0.newestDay() }
+  /// What users have used on the newest day up to `now`. Blocks on the disk.
+  package func usage(at now: Timestamp) throws -> DailyUsage {
+    try models.usage.readBlocking { try $0.newestDay(at: now) }
   }
 
   /// What is pinned in each room, as of the timeline's own checkpoint. Blocks on the disk.

@@ -75,6 +75,9 @@ public enum Endpoints {
   public static let endUserSessions = Endpoint(.delete, "/v1/admin/users/{userId}/sessions", .service)
   public static let rotateSigningKey = Endpoint(.post, "/v1/admin/signing-keys/rotate", .service)
 
+  // MARK: Administration of the server
+  public static let confirmClock = Endpoint(.post, "/v1/admin/clock/confirm", .service)
+
   // MARK: Devices
   public static let listDevices = Endpoint(.get, "/v1/devices", .user)
   public static let putDevice = Endpoint(.put, "/v1/devices/{deviceId}", .user, takesIfMatch: true)
@@ -217,6 +220,7 @@ public enum Endpoints {
     getPreferences, updatePreferences,
     changePassword, linkIdentity, unlinkIdentity, resetPassword, getUser, signingKeys,
     findUsers, requestPasswordReset, disableUser, enableUser, listUserSessions, endUserSessions, rotateSigningKey,
+    confirmClock,
     listDevices, putDevice, getDevice, deleteDevice,
     createRoom, listRooms, getRoom, updateRoom, deleteRoom, archiveRoom, unarchiveRoom, transferRoom,
     listMembers, addMember, removeMember, joinRoom, leaveRoom, muteRoom,

@@ -17,11 +17,13 @@ public struct Readiness: Codable, Sendable, Hashable {
   /// The last durable position.
   public var head: LogPosition
   public var projections: [ProjectionReadiness]
+  public var clock: ClockReadiness
 
-  public init(status: String, head: LogPosition, projections: [ProjectionReadiness]) {
+  public init(status: String, head: LogPosition, projections: [ProjectionReadiness], clock: ClockReadiness) {
     self.status = status
     self.head = head
     self.projections = projections
+    self.clock = clock
   }
 }
 
@@ -36,5 +38,34 @@ public struct ProjectionReadiness: Codable, Sendable, Hashable {
     self.name = name
     self.position = position
     self.lag = lag
+  }
+}
+
+/// How the server's clock is: a part of `GET /readyz`, and the response to `POST /v1/admin/clock/confirm`.
+public struct ClockReadiness: Codable, Sendable, Hashable {
+  /// `ok`, `jump_held` (the system clock jumped ahead and is not trusted) or `behind_log` (it is behind the log's last
+  /// time).
+  public var status: String
+  /// The time that the server goes by.
+  public var time: Timestamp
+  /// How far the system clock is ahead of that and not trusted; zero when it is trusted.
+  public var systemAheadSeconds: Int64
+  /// When the system clock is trusted if it stays as it is; only while a jump is held.
+  public var trustedInSeconds: Int64?
+  /// How far the log's last time is ahead of `time`; zero within five minutes.
+  public var logAheadSeconds: Int64
+  /// What is wrong and what to do; only when the status is not `ok`.
+  public var detail: String?
+
+  public init(
+    status: String, time: Timestamp, systemAheadSeconds: Int64, trustedInSeconds: Int64?, logAheadSeconds: Int64,
+    detail: String?
+  ) {
+    self.status = status
+    self.time = time
+    self.systemAheadSeconds = systemAheadSeconds
+    self.trustedInSeconds = trustedInSeconds
+    self.logAheadSeconds = logAheadSeconds
+    self.detail = detail
   }
 }

@@ -96,6 +96,7 @@ enum RouteTable {
     Route(Endpoints.listUserSessions) { try await $0.administration.sessions($1) },
     Route(Endpoints.endUserSessions) { try await $0.administration.endSessions($1) },
     Route(Endpoints.rotateSigningKey) { try await $0.signingKeys.rotate($1) },
+    Route(Endpoints.confirmClock) { try await $0.health.confirmClock($1) },
     Route(Endpoints.createSession) { try await $0.sessions.create($1) },
     Route(Endpoints.refreshSession) { try await $0.sessions.refresh($1) },
     Route(Endpoints.listSessions) { try await $0.sessions.list($1) },

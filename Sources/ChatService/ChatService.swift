@@ -23,14 +23,13 @@ package final class ChatService: Sendable {
   package let rules: AccountRules
   let quotas: Quotas
   package let signingKeys: SigningKeys
-  /// What time it is, for decisions, queries and whatever runs beside them.
-  package let now: @Sendable () -> Timestamp
+  package let clock: CheckedClock
   private let seen: SeenIDs
 
   package init(
     store: EventStore, views: ReadModels, pipeline: CommitPipeline<DecisionState>, seen: SeenIDs, gate: SessionGate,
     hasher: PasswordHasher, keys: ServerKeys, rules: AccountRules, quotas: Quotas, signingKeys: SigningKeys,
-    media: MediaStore, now: @escaping @Sendable () -> Timestamp
+    media: MediaStore, clock: CheckedClock
   ) {
     self.store = store
     self.views = views
@@ -43,10 +42,13 @@ package final class ChatService: Sendable {
     self.rules = rules
     self.quotas = quotas
     self.signingKeys = signingKeys
-    self.now = now
+    self.clock = clock
   }
 
-  /// The wall clock, which a service goes by unless it is opened with another.
+  /// What time it is, for decisions, queries and whatever runs beside them.
+  package var now: @Sendable () -> Timestamp { { [clock] in clock.now } }
+
+  /// The system clock, unchecked.
   package static func now() -> Timestamp {
     Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
   }

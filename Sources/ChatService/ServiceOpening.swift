@@ -21,7 +21,7 @@ package struct ServiceOpening: Sendable {
   package var rules = AccountRules()
   package var quotas = Quotas()
   /// What time it is, for all that the service does.
-  package var clock: @Sendable () -> Timestamp = { ChatService.now() }
+  package var clock = CheckedClock.Source.system
   package var logger: Logger
 
   package init(directory: String, tokenLifetimeMilliseconds: Int64, logger: Logger) {
@@ -109,10 +109,12 @@ package struct ServiceOpening: Sendable {
 
     let seen = try views.ids.readBlocking { try $0.restoreFilter() }
     let ids = SeenIDs(seen.filter, newest: seen.position)
+    let clock = CheckedClock(clock, lastRecorded: lastTime, logger: logger)
     let state = try DecisionState(
-      restoring: DecisionStateSource(views), seen: ids, floor: store.head, quotas: quotas, rules: rules)
-    let gate = SessionGate(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, restoring: state)
-    let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: clock) { reason in
+      restoring: DecisionStateSource(views), seen: ids, floor: store.head, quotas: quotas, rules: rules, at: clock.now)
+    let gate = SessionGate(
+      tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, restoring: state, at: min(clock.now, lastTime))
+    let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: { clock.now }) { reason in
       logger.critical(
         "the log accepts no more events; reads go on. Look at the disk, make room, and restart",
         metadata: ["reason": "\(reason)"])
@@ -123,7 +125,7 @@ package struct ServiceOpening: Sendable {
     let chat = ChatService(
       store: store, views: views, pipeline: pipeline, seen: ids, gate: gate,
       hasher: PasswordHasher(keys: keys, pool: pool, cost: passwordCost), keys: keys, rules: rules, quotas: quotas,
-      signingKeys: SigningKeys(keys: keys, history: state.signingKeys), media: media, now: clock)
+      signingKeys: SigningKeys(keys: keys, history: state.signingKeys), media: media, clock: clock)
     return Opened(chat: chat, log: store.log, keys: keys, pool: pool)
   }
 

@@ -11,9 +11,16 @@ package final class SessionGate: Sendable {
     let session: SessionID
   }
 
-  private let ended = Mutex<[Ended: Timestamp]>([:])
+  private let ended = Mutex<[Ended: End]>([:])
   private let standings = Mutex<[UserID: Standing]>([:])
   private let tokenLifetimeMilliseconds: Int64
+
+  /// When a session ended, by the clock and by the monotonic clock. It is forgotten when its tokens have expired by both:
+  /// either alone would forget it too early when the clock is set.
+  private struct End {
+    let time: Timestamp
+    let noted: ContinuousClock.Instant
+  }
 
   /// Answers to two commands may come in either order, so each says where it was recorded.
   private struct Standing {
@@ -26,14 +33,17 @@ package final class SessionGate: Sendable {
     self.tokenLifetimeMilliseconds = tokenLifetimeMilliseconds
   }
 
-  /// - Parameter state: whose ended sessions are entered.
-  package convenience init(tokenLifetimeMilliseconds: Int64, restoring state: DecisionState) {
+  /// - Parameters:
+  ///   - state: whose ended sessions are entered.
+  ///   - time: sessions of which all tokens had expired then are left out.
+  package convenience init(tokenLifetimeMilliseconds: Int64, restoring state: DecisionState, at time: Timestamp) {
     self.init(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds)
+    let oldest = time.adding(milliseconds: -tokenLifetimeMilliseconds)
     for (id, versioned) in state.users {
       guard case .registered(let user) = versioned.state else { continue }
       if let stamp = user.disabled { setStanding(of: id, isDisabled: true, at: stamp.position) }
       for (session, standing) in user.sessions {
-        if case .ended(_, let stamp) = standing { enter(session, of: id, at: stamp.time) }
+        if case .ended(_, let stamp) = standing, stamp.time >= oldest { enter(session, of: id, at: stamp.time) }
       }
     }
   }
@@ -57,8 +67,11 @@ package final class SessionGate: Sendable {
   package func enter(_ session: SessionID, of user: UserID, at time: Timestamp) {
     ended.withLock { ended in
       let oldest = time.adding(milliseconds: -tokenLifetimeMilliseconds)
-      if ended.count % Self.sweepInterval == 0 { ended = ended.filter { $0.value >= oldest } }
-      ended[Ended(user: user, session: session)] = time
+      let longAgo = ContinuousClock.now - .milliseconds(tokenLifetimeMilliseconds)
+      if ended.count % Self.sweepInterval == 0 {
+        ended = ended.filter { $0.value.time >= oldest || $0.value.noted >= longAgo }
+      }
+      ended[Ended(user: user, session: session)] = End(time: time, noted: .now)
     }
   }
 

@@ -31,6 +31,8 @@ extension BlockSource {
 
 /// Where blocks are appended. One writer, on one thread at a time; readers from any thread.
 package protocol BlockStore: BlockSource {
+  /// Recorded time of the last durable record; `Timestamp.earliest` in an empty log.
+  var lastTime: Timestamp { get }
   /// Writes the block that follows the head. When it returns, the block is durable and the head has moved.
   /// - Throws: `log_poisoned` and the first failure itself (`log_io`, `log_full_disk`) when nothing can be appended
   ///   any more; `log_out_of_order`, `log_invalid_record`, `log_closed`, `log_busy` for a call that changed nothing.

@@ -161,6 +161,26 @@ import Testing
       verified.expiresAt == Timestamp(milliseconds: (Self.issuedSeconds + Int64(expectedSeconds)) * 1000))
   }
 
+  @Test("A token from the future is good for nothing: it was issued while the clock was ahead", arguments: [-1, 0, 1])
+  func fromTheFuture(beyond: Int64) async throws {
+    let issuer = try await issuer()
+    let verified = try await issuer.verify(accessToken: try await issuer.accessToken(for: Self.grant))
+    let now = verified.issuedAt.adding(milliseconds: -Limits.clockJumpMilliseconds - beyond)
+    #expect(verified.isValid(at: now) == (beyond <= 0))
+    let left = await issuer.secondsLeft(
+      of: Self.grant, at: Self.grant.stamp.time.adding(milliseconds: -Limits.clockJumpMilliseconds - beyond))
+    #expect((left > 0) == (beyond <= 0))
+  }
+
+  @Test("A key that was retired while the clock was ahead is retired by the next rotation")
+  func retiredInTheFuture() {
+    var history = SigningKeyHistory()
+    let now = Timestamp(milliseconds: Self.issuedSeconds * 1000)
+    history.rotate(to: 2, at: Stamp(position: LogPosition(6), time: now.adding(milliseconds: 400 * 86_400_000)))
+    history.rotate(to: 3, at: Stamp(position: LogPosition(8), time: now))
+    #expect(history.retirement(of: 1) == now && history.retirement(of: 2) == now)
+  }
+
   @Test("What is left is told in whole seconds, and never less than none")
   func secondsLeft() async throws {
     let issuer = try await issuer()

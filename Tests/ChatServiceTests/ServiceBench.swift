@@ -20,7 +20,8 @@ final class ServiceBench: Sendable {
   init(
     directory: String = FileManager.default.temporaryDirectory.appendingPathComponent("hansard-\(UUID())").path,
     keepsDirectory: Bool = false, passwordLogRounds: UInt8 = 10, quotas: Quotas = Quotas(),
-    rules: AccountRules = AccountRules(), clock: @escaping @Sendable () -> Timestamp = { ChatService.now() }
+    rules: AccountRules = AccountRules(), clock: @escaping @Sendable () -> Timestamp = { ChatService.now() },
+    readings: (@Sendable () -> TrustedTime.Reading)? = nil
   ) async throws {
     self.directory = directory
     self.keepsDirectory = keepsDirectory
@@ -32,7 +33,7 @@ final class ServiceBench: Sendable {
     opening.passwordCost.logRounds = passwordLogRounds
     opening.quotas = quotas
     opening.rules = rules
-    opening.clock = clock
+    opening.clock = readings.map { .readings($0) } ?? .believed(clock)
     opened = try await opening.open(log: log, lastTime: log.lastTime)
   }
 

@@ -27,9 +27,10 @@ package struct SigningKeyHistory: Sendable, Equatable {
     rotations.last { $0.stamp.position <= position }?.generation ?? Self.first
   }
 
-  /// Until when the generation signed; nil while it does, and for one that never did.
+  /// Until when the generation signed; nil while it does, and for one that never did. The earliest of all rotations
+  /// since: after one that was recorded while the clock was ahead, the next one counts.
   package func retirement(of generation: UInt32) -> Timestamp? {
-    rotations.first { $0.generation > generation }?.stamp.time
+    rotations.lazy.filter { $0.generation > generation }.map(\.stamp.time).min()
   }
 
   package func contains(_ generation: UInt32) -> Bool {

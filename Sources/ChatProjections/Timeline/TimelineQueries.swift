@@ -49,17 +49,19 @@ package struct TimelineQueries: ReadModelQueries {
 
   /// The ordinal of the first message at or after a time, by the times that clients see; nil when all are earlier. In
   /// a room with imported messages these times need not rise with the ordinals: then the earliest time counts.
-  package func ordinal(at time: Timestamp, in room: RoomID, thread: UInt64 = 0) throws -> UInt64? {
+  /// - Parameter latest: later messages do not count.
+  package func ordinal(at time: Timestamp, notAfter latest: Timestamp = .latest, in room: RoomID, thread: UInt64 = 0) throws -> UInt64? {
     try CachedStatement(
       database,
       """
-      SELECT ordinal FROM message WHERE roomId = ? AND thread = ? AND sentAt >= ? ORDER BY sentAt, ordinal LIMIT 1
+      SELECT ordinal FROM message WHERE roomId = ? AND thread = ? AND sentAt BETWEEN ? AND ? ORDER BY sentAt, ordinal LIMIT 1
       """
     ).first(
       {
         $0.add(room)
         $0.add(thread)
         $0.add(time)
+        $0.add(latest)
       }, { try $0.unsigned() })
   }
 

@@ -3,7 +3,7 @@ package import ChatPrimitives
 package import GRDB
 
 /// What each user has used on the last day on which they used anything: what quotas are held against, so that a restart
-/// forgets nothing. Days are those of recorded times.
+/// forgets nothing. Days are those of the events' times.
 package struct UsageProjection: Projection {
   package typealias Queries = UsageQueries
 
@@ -34,7 +34,7 @@ package struct UsageProjection: Projection {
     for recorded in events {
       let used = Usage(of: recorded)
       guard !used.isNothing, let user = recorded.actor else { continue }
-      if UsageDay(of: recorded.stamp.time) > newest.day { try write(newest, to: database) }
+      if UsageDay(of: recorded.stamp.time) != newest.day { try write(newest, to: database) }
       newest.charge(used, to: user, at: recorded.stamp.time)
     }
     try write(newest, to: database)
@@ -70,11 +70,11 @@ package struct UsageQueries: ReadModelQueries {
     self.database = database
   }
 
-  /// What all users have used on the newest day that anybody used anything on.
-  package func newestDay() throws -> DailyUsage {
+  /// What all users have used on the newest day that anybody used anything on, of those up to `now`.
+  package func newestDay(at now: Timestamp = .latest) throws -> DailyUsage {
     guard
-      let day = try CachedStatement(database, "SELECT day FROM usage ORDER BY day DESC LIMIT 1")
-        .first({ _ in }, { try $0.number() })
+      let day = try CachedStatement(database, "SELECT day FROM usage WHERE day <= ? ORDER BY day DESC LIMIT 1")
+        .first({ $0.add(UsageDay(of: now).number) }, { try $0.number() })
     else { return DailyUsage() }
     var users: [UserID: Usage] = [:]
     try CachedStatement(database, "SELECT userId, messages, mediaBytes FROM usage WHERE day = ?")

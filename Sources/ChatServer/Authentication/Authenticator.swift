@@ -13,9 +13,9 @@ package final class Authenticator: Sendable {
   private static let rememberedTokens = 65_536
   /// Users in whose name a service has acted, and who are known to be registered.
   private static let rememberedUsers = 65_536
-  /// How long a token of another issuer counts as checked, in milliseconds: a key that its issuer takes back is noticed
+  /// How long a token of another issuer counts as checked: a key that its issuer takes back is noticed
   /// after that.
-  private static let externalCheckMilliseconds: Int64 = 300_000
+  private static let externalCheck = Duration.seconds(300)
 
   private let issuer: TokenIssuer
   private let administrator: AdministratorToken
@@ -103,7 +103,7 @@ package final class Authenticator: Sendable {
   private func userPrincipal(_ token: String, _ request: Request, _ now: Timestamp) async throws -> Principal {
     if request.headers[.hansardActAs] != nil { throw ServiceError.rejected(.serviceOnly) }
     let verified = try await verified(token, now)
-    guard now < verified.expiresAt else { throw Refusal.accessTokenExpired }
+    guard verified.isValid(at: now) else { throw Refusal.accessTokenExpired }
     // A token of another issuer has no session that could have ended.
     if verified.principal.session == nil, let user = verified.principal.user, chat.isDisabled(user) {
       throw ServiceError.rejected(.accountDisabled)
@@ -112,7 +112,7 @@ package final class Authenticator: Sendable {
   }
 
   private func verified(_ token: String, _ now: Timestamp) async throws -> VerifiedToken {
-    if let known = remembered.withLock({ $0[token] }), now < known.checkedUntil { return known }
+    if let known = remembered.withLock({ $0[token] }), known.isChecked { return known }
     let verified: VerifiedToken
     if let unverified = UnverifiedToken(token), identities.isExternal(unverified) {
       verified = try await external(token, unverified, now)
@@ -134,8 +134,8 @@ package final class Authenticator: Sendable {
     let user = try await chat.user(
       withTokenOf: found.externalID, nickname: found.nickname, newUser: FreshID.make())
     return VerifiedToken(
-      principal: Principal(user: user), expiresAt: found.expiresAt,
-      checkedUntil: now.adding(milliseconds: Self.externalCheckMilliseconds))
+      principal: Principal(user: user), issuedAt: .earliest, expiresAt: found.expiresAt,
+      check: .until(.now + Self.externalCheck))
   }
 
   /// For queries, which no writer checks: the session must not have ended.

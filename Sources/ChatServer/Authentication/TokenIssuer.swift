@@ -101,7 +101,8 @@ package actor TokenIssuer {
     let expiry = min(claims.exp, claims.iat + lifetimeSeconds)
     return VerifiedToken(
       principal: Principal(user: user, session: session, device: claims.did.flatMap { DeviceID($0) }),
-      expiresAt: Timestamp(milliseconds: Int64(expiry) * 1000), checkedUntil: .latest)
+      issuedAt: Timestamp(milliseconds: Int64(claims.iat) * 1000),
+      expiresAt: Timestamp(milliseconds: Int64(expiry) * 1000), check: .once)
   }
 
   private func generation(of accessToken: String) -> UInt32? {
@@ -112,8 +113,10 @@ package actor TokenIssuer {
     return generation
   }
 
-  /// Seconds that the pair's access token has left.
+  /// Seconds that the pair's access token has left. None when it was issued while the clock was ahead: such a token is
+  /// refused.
   package func secondsLeft(of grant: SessionGrant, at now: Timestamp) -> Int {
+    guard grant.stamp.time <= now.adding(milliseconds: Limits.clockJumpMilliseconds) else { return 0 }
     let expiry = (grant.stamp.time.milliseconds / 1000 + Int64(lifetimeSeconds)) * 1000
     return Int(max(0, (expiry - now.milliseconds + 999) / 1000))
   }
@@ -143,10 +146,30 @@ package actor TokenIssuer {
 
 /// What a checked access token says.
 struct VerifiedToken: Sendable {
+  /// How long its signature counts as checked.
+  enum Check: Sendable {
+    /// As long as the server runs.
+    case once
+    case until(ContinuousClock.Instant)
+  }
+
   let principal: Principal
+  let issuedAt: Timestamp
   let expiresAt: Timestamp
-  /// After this it is to be checked again.
-  let checkedUntil: Timestamp
+  let check: Check
+
+  var isChecked: Bool {
+    switch check {
+    case .once: true
+    case .until(let end): ContinuousClock.now < end
+    }
+  }
+
+  /// A token from the future was issued while the clock was ahead, and would be good for too long. A little is allowed,
+  /// for a clock that is set back a little.
+  func isValid(at now: Timestamp) -> Bool {
+    now < expiresAt && issuedAt <= now.adding(milliseconds: Limits.clockJumpMilliseconds)
+  }
 }
 
 /// The claims of an access token. Times in seconds since 1970, as JWT has them.

@@ -23,6 +23,33 @@ struct HealthHandlers: Sendable {
           ProjectionReadiness(
             name: model.name, position: model.position,
             lag: Int(clamping: standing.head.distance(from: model.position)))
-        }))
+        }, clock: ClockReadiness(chat.clockStatus)))
+  }
+
+  /// An operator says that the system clock is right.
+  func confirmClock(_ exchange: Exchange) async throws -> Response {
+    chat.confirmClock()
+    return try JSONBody.answer(ClockReadiness(chat.clockStatus))
+  }
+}
+
+extension ClockReadiness {
+  fileprivate init(_ status: ClockStatus) {
+    self.init(
+      status: "ok", time: status.time, systemAheadSeconds: (status.heldAhead ?? 0) / 1000,
+      trustedInSeconds: status.trustedIn.map { ($0 + 999) / 1000 }, logAheadSeconds: status.logAhead / 1000, detail: nil)
+    if status.heldAhead != nil {
+      self.status = "jump_held"
+      detail = """
+        The system clock jumped ahead and is not trusted. If it is wrong, correct it; if it is right, POST \
+        \(Endpoints.confirmClock.path).
+        """
+    } else if status.logAhead > 0 {
+      self.status = "behind_log"
+      detail = """
+        The system clock is behind the last time in the log. If it is wrong, correct it; if it is right, it was ahead \
+        when the log was written, and nothing needs to be done.
+        """
+    }
   }
 }

@@ -29,7 +29,9 @@ struct KeySetFreshness: Sendable, Hashable {
 
   /// - Parameter hasKey: whether the newest set has the key that is needed; false also where there is no set.
   func advice(hasKey: Bool, at now: Timestamp) -> Advice {
-    let mayTry = failed.map { now >= $0.adding(milliseconds: Self.failurePause) } ?? true
+    // A time that is still to come is from before the clock was set back.
+    let mayTry = failed.map { now < $0 || now >= $0.adding(milliseconds: Self.failurePause) } ?? true
+    if let fetched, now.adding(milliseconds: Limits.clockJumpMilliseconds) < fetched { return mayTry ? .fetch : .use }
     guard let fetched, let freshUntil, now < freshUntil.adding(milliseconds: Self.staleUse) else {
       return mayTry ? .fetch : .wait
     }

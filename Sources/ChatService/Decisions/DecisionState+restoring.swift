@@ -5,13 +5,14 @@ import EventStore
 
 extension DecisionState {
   /// The state as of `floor`, to which `accounts`, `rooms` and `timeline` have been brought. Blocks on the disk.
+  /// - Parameter now: what was used on later days, while the clock was ahead, does not count.
   package init(
     restoring source: DecisionStateSource, seen: SeenIDs, floor: LogPosition, quotas: Quotas = Quotas(),
-    rules: AccountRules = AccountRules()
+    rules: AccountRules = AccountRules(), at now: Timestamp = .latest
   ) throws {
     self.init(seen: seen, floor: floor, quotas: quotas)
     self.rules = rules
-    usage = try source.usage()
+    usage = try source.usage(at: now)
     let userVersions = try source.userVersions()
     for (id, state) in try source.users().states {
       users[id] = Versioned(state: state, version: userVersions[id.uuid] ?? .none)

@@ -1,5 +1,5 @@
+import ChatPrimitives
 import ChatProjections
-import Foundation
 package import Logging
 import MediaFiles
 
@@ -8,7 +8,7 @@ extension ChatService {
   /// - Returns: how many contents were removed.
   @discardableResult
   package func collectMedia() async throws -> Int {
-    try await media.collect(now: Int(Date().timeIntervalSince1970)) { contents in
+    try await media.collect(now: Int(clamping: clock.settled.milliseconds / 1000)) { contents in
       try await self.unusedMedia(contents)
     }
   }

@@ -78,7 +78,10 @@ extension ChatService {
     switch anchor {
     case .ordinal(let ordinal): return ordinal
     case .time(let time):
-      return try await timeline { try $0.ordinal(at: time, in: room, thread: thread) } ?? UInt64(Int64.max)
+      // What was sent while the clock was ahead marks no place.
+      let latest = now().adding(milliseconds: Limits.clockJumpMilliseconds)
+      return try await timeline { try $0.ordinal(at: time, notAfter: latest, in: room, thread: thread) }
+        ?? UInt64(Int64.max)
     case .message(let message):
       let place = try await facts(of: message, in: room, for: user).place
       if place.thread == thread { return place.ordinal }

@@ -34,7 +34,7 @@ package final class MessageScheduler: Sendable {
     chat.bell.connect { post.yield(.scheduled($0)) }
     post.yield(.started)
     running = Task {
-      await Loop(chat: chat, logger: logger, now: now ?? chat.now, sleep: sleep, post: post).run(mailbox)
+      await Loop(chat: chat, logger: logger, now: now ?? { chat.clock.settled }, sleep: sleep, post: post).run(mailbox)
     }
   }
 

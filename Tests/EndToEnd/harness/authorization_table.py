@@ -55,6 +55,7 @@ enableUser                      401       403/serv   403/serv   403/serv   403/s
 listUserSessions                401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 endUserSessions                 401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   201
 rotateSigningKey                401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   201
+confirmClock                    401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 
 getUser                         401       200        200        200        200        200           200        200
 getMe                           401       200/own    200/own    200/own    200/own    200/own       200        400

@@ -58,13 +58,16 @@ struct ServeRun {
     }
     let collection = MediaCollection(of: opened.chat, logger: logger)
     let scheduler = MessageScheduler(opened.chat, logger: logger)
+    let watch = ClockWatch(opened.chat.clock)
     do {
       try await answer(opened, certificate, logger)
     } catch {
+      await watch.stop()
       await collection.stop()
       try? await close(opened, pushing, scheduler)
       throw error
     }
+    await watch.stop()
     await collection.stop()
     try await close(opened, pushing, scheduler)
   }

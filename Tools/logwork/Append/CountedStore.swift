@@ -11,6 +11,8 @@ final class CountedStore: BlockStore {
     self.log = log
   }
 
+  var lastTime: Timestamp { log.lastTime }
+
   var syncs: Int { appended.load(ordering: .relaxed) }
   var identity: LogIdentity { log.identity }
   var head: LogPosition { log.head }

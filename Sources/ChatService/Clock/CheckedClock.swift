@@ -1,0 +1,117 @@
+package import ChatPrimitives
+package import Logging
+import Synchronization
+
+/// What time it is, for everything that the service decides: the system clock, checked against the monotonic clock.
+package final class CheckedClock: Sendable {
+  /// What it reads.
+  package enum Source: Sendable {
+    case system
+    /// Both clocks, of a test.
+    case readings(@Sendable () -> TrustedTime.Reading)
+    /// A clock that is believed whatever it shows, of a test.
+    case believed(@Sendable () -> Timestamp)
+  }
+
+  private let time: Mutex<TrustedTime>
+  private let reading: @Sendable () -> TrustedTime.Reading
+  private let isBelieved: Bool
+  private let logger: Logger
+
+  /// - Parameter lastRecorded: the log's last time.
+  package init(_ source: Source, lastRecorded: Timestamp, logger: Logger) {
+    self.logger = logger
+    switch source {
+    case .believed(let clock): (reading, isBelieved) = ({ TrustedTime.Reading(wall: clock(), uptime: 0) }, true)
+    case .readings(let readings): (reading, isBelieved) = (readings, false)
+    case .system: (reading, isBelieved) = (Self.systemReadings(), false)
+    }
+    let isEmpty = lastRecorded == .earliest
+    time = Mutex(TrustedTime(reading(), lastRecorded: isEmpty ? nil : lastRecorded))
+    reportStart(lastRecorded)
+  }
+
+  /// The monotonic clock counts while the machine is suspended, so that waking up is no jump.
+  private static func systemReadings() -> @Sendable () -> TrustedTime.Reading {
+    let start = ContinuousClock.now
+    return {
+      let uptime = (ContinuousClock.now - start).components
+      return TrustedTime.Reading(
+        wall: ChatService.now(), uptime: uptime.seconds * 1000 + uptime.attoseconds / 1_000_000_000_000_000)
+    }
+  }
+
+  package var now: Timestamp { read(\.now) }
+
+  /// For what cannot be undone, such as sending what was scheduled: see `TrustedTime.settled`.
+  package var settled: Timestamp { read(\.settled) }
+
+  /// How far the system clock is ahead and not trusted, and how long that stays so, in milliseconds; nil when it is
+  /// trusted.
+  package var heldJump: (ahead: Int64, trustedIn: Int64)? {
+    read { time in
+      guard let ahead = time.heldAhead, let trustedIn = time.heldFor else { return nil }
+      return (ahead, trustedIn)
+    }
+  }
+
+  /// An operator says that the system clock is right.
+  package func confirm() {
+    let changes = time.withLock { [$0.read(reading()), $0.confirm()] }
+    for change in changes { report(change) }
+  }
+
+  private func read<Value: Sendable>(_ value: (TrustedTime) -> Value) -> Value {
+    if isBelieved { return value(TrustedTime(reading(), lastRecorded: nil)) }
+    // Both clocks are read under the lock: a reading that waited for it would be an old one.
+    let (change, result) = time.withLock { ($0.read(reading()), value($0)) }
+    report(change)
+    return result
+  }
+}
+
+// MARK: - The server's log
+
+extension CheckedClock {
+  private func reportStart(_ lastRecorded: Timestamp) {
+    let now = now
+    guard now.adding(milliseconds: Limits.clockJumpMilliseconds) < lastRecorded else { return }
+    logger.critical(
+      """
+      the system clock is behind the last time in the log: either the clock is wrong now, or it was ahead when the log \
+      was written. If it is wrong, correct it; the server follows. The server runs by the clock, and times that clients \
+      see are right as soon as the clock is
+      """,
+      metadata: [
+        "clock": "\(now)", "logLastTime": "\(lastRecorded)",
+        "behindSeconds": "\((lastRecorded.milliseconds - now.milliseconds) / 1000)",
+      ])
+  }
+
+  private func report(_ change: TrustedTime.Change?) {
+    switch change {
+    case nil: break
+    case .jumpHeld(let ahead):
+      logger.critical(
+        """
+        the system clock jumped ahead and is not trusted: time goes on by the monotonic clock. If the clock is wrong, \
+        correct it; if it is right, POST /v1/admin/clock/confirm. A jump that lasts is trusted after a while
+        """,
+        metadata: [
+          "aheadSeconds": "\(ahead / 1000)", "trustedInSeconds": "\(Limits.clockJumpHeldMilliseconds / 1000)",
+        ])
+    case .jumpOver: logger.warning("the system clock has come back; its jump was never trusted")
+    case .jumpTrusted(let ahead):
+      logger.critical(
+        "the system clock's jump ahead is trusted now: it has lasted, or an operator confirmed it",
+        metadata: ["aheadSeconds": "\(ahead / 1000)"])
+    case .steppedBack(let by):
+      logger.critical(
+        """
+        the system clock was set back, and the server follows. Access tokens from before are refused until their \
+        clients refresh them
+        """,
+        metadata: ["bySeconds": "\(by / 1000)"])
+    }
+  }
+}

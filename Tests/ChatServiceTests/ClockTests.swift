@@ -1,0 +1,136 @@
+import ChatDomain
+import ChatPrimitives
+import ChatService
+import EventLog
+import EventStore
+import Foundation
+import Logging
+import Synchronization
+import Testing
+
+/// Both clocks of a service, which a test sets.
+private final class TwoClocks: Sendable {
+  private let shown: Mutex<TrustedTime.Reading>
+
+  init(_ wall: Timestamp = Timestamp(milliseconds: 1_800_000_000_000)) {
+    shown = Mutex(TrustedTime.Reading(wall: wall, uptime: 0))
+  }
+
+  var reading: TrustedTime.Reading { shown.withLock { $0 } }
+
+  func pass(_ milliseconds: Int64, wallAhead: Int64 = 0) {
+    shown.withLock {
+      $0.uptime += milliseconds
+      $0.wall = $0.wall.adding(milliseconds: milliseconds + wallAhead)
+    }
+  }
+}
+
+/// The service over a real log, with a clock that jumps.
+@Suite("The service's clock")
+struct ClockTests {
+  private static let day: Int64 = 86_400_000
+  private static let ahead = 400 * day
+  private let room: RoomID = fixed(10)
+
+  private func bench(
+    _ clocks: TwoClocks, _ directory: String? = nil, quotas: Quotas = Quotas()
+  ) async throws -> ServiceBench {
+    let directory =
+      directory ?? FileManager.default.temporaryDirectory.appendingPathComponent("hansard-\(UUID())").path
+    return try await ServiceBench(
+      directory: directory, keepsDirectory: true, quotas: quotas, readings: { clocks.reading })
+  }
+
+  private func create(_ bench: ServiceBench) async throws -> UserID {
+    let alice = try await bench.user(1)
+    _ = try await bench.chat.performRoom(
+      room, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: Principal(user: alice))
+    return alice
+  }
+
+  private func recordedTimes(_ bench: ServiceBench) throws -> [Timestamp] {
+    var times: [Timestamp] = []
+    var position = LogPosition.first
+    while position <= bench.log.head {
+      let block = try bench.log.block(containing: position)
+      times += block.records.map(\.envelope.time)
+      position = block.last.next
+    }
+    return times
+  }
+
+  @Test("a jump that is not trusted is in no event, and one that was trusted does not stay when it is over")
+  func jump() async throws {
+    let clocks = TwoClocks()
+    let start = clocks.reading.wall
+    let bench = try await bench(clocks)
+    let alice = try await create(bench)
+    clocks.pass(0, wallAhead: Self.ahead)
+    #expect(try await bench.send("held", 100, to: room, by: alice).stamp.time == start)
+    #expect(bench.chat.clockStatus.heldAhead == Self.ahead)
+    clocks.pass(Limits.clockJumpHeldMilliseconds)
+    let trusted = try await bench.send("trusted", 101, to: room, by: alice).stamp.time
+    #expect(trusted == start.adding(milliseconds: Self.ahead + Limits.clockJumpHeldMilliseconds))
+    clocks.pass(0, wallAhead: -Self.ahead)
+    let back = start.adding(milliseconds: Limits.clockJumpHeldMilliseconds)
+    #expect(try await bench.send("back", 102, to: room, by: alice).stamp.time == back)
+    #expect(bench.chat.clockStatus.logAhead == Self.ahead)
+    // Recorded time never decreases; the times that clients see are right, live and when read back from the disk.
+    let times = try recordedTimes(bench)
+    #expect(times == times.sorted() && times.last == trusted)
+    let page = try await bench.chat.messages(of: room, for: alice, .newest, limit: 10).messages
+    #expect(page.map(\.row.sentAt) == [start, trusted, back])
+    let stored = try bench.log.decodedEvents(after: .origin, through: bench.log.head, limit: 100)
+    #expect(stored.suffix(3).map(\.stamp.time) == [start, trusted, back])
+    try bench.close()
+    try FileManager.default.removeItem(atPath: bench.directory)
+  }
+
+  @Test("a log from the future is used as any other: invites, schedules, quotas, times, and after a restart, too")
+  func future() async throws {
+    let future = TwoClocks()
+    let first = try await bench(future, quotas: Quotas(messagesPerDay: 3))
+    let alice = try await create(first)
+    for number: UInt64 in 100..<103 { _ = try await first.send("used up", number, to: room, by: alice) }
+    try first.close()
+
+    let clocks = TwoClocks(future.reading.wall.adding(milliseconds: -Self.ahead))
+    let now = clocks.reading.wall
+    let second = try await bench(clocks, first.directory, quotas: Quotas(messagesPerDay: 3))
+    let chat = second.chat
+    #expect(chat.clockStatus.logAhead == Self.ahead && chat.clockStatus.heldAhead == nil)
+    #expect(try await second.send("now", 110, to: room, by: alice).stamp.time == now)
+    _ = try await chat.createInvite(
+      ChatService.NewInvite(
+        id: fixed(11), role: .member, expiresAt: now.adding(milliseconds: Self.day), maximumUses: nil),
+      for: room, by: Principal(user: alice))
+    let bob = try await second.user(2)
+    _ = try await chat.acceptInvite(
+      token: chat.token(of: fixed(11), in: room), by: Principal(user: bob), command: fixed(12))
+    _ = try await chat.perform(
+      chat.schedule(
+        .plain("later"), as: fixed(111), to: room, at: now.adding(milliseconds: 60_000), by: Principal(user: alice)))
+    try second.close()
+
+    let third = try await bench(clocks, first.directory, quotas: Quotas(messagesPerDay: 3))
+    _ = try await third.send("the third", 112, to: room, by: alice)
+    #expect(await rejection { _ = try await third.send("a fourth", 113, to: room, by: alice) } == .quotaExceeded)
+    clocks.pass(Self.day)
+    #expect(try await third.send("a new day", 114, to: room, by: alice).stamp.time == clocks.reading.wall)
+    try third.close()
+    try FileManager.default.removeItem(atPath: first.directory)
+  }
+
+  @Test("an ended session stays known while its tokens may be good, whatever the clock does")
+  func endedSessions() {
+    let gate = SessionGate(tokenLifetimeMilliseconds: 900_000)
+    let now = Timestamp(milliseconds: 1_800_000_000_000)
+    gate.enter(fixed(1), of: fixed(2), at: now)
+    // Enough to sweep, while the clock is ahead.
+    for number: UInt64 in 0..<600 {
+      gate.enter(fixed(100 + number), of: fixed(2), at: now.adding(milliseconds: Self.ahead))
+    }
+    #expect(gate.isEnded(fixed(1), of: fixed(2)))
+  }
+}

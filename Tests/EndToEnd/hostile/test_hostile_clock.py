@@ -1,0 +1,234 @@
+"""The server's clock jumps ahead and comes back, and logs that were written meanwhile are opened again.
+
+Nothing waits for the clock: `ShiftedClock` sets it. Where something must not be sent, something else is sent after it
+would have been.
+"""
+
+import base64
+import datetime
+import json
+import time
+
+import pytest
+
+from harness.client import new_id
+from harness.people import Room, World
+from harness.server import UNLIMITED, Server
+from harness.shifted_clock import DAY, ShiftedClock
+from harness.times import later, now, parse, within_one_day
+
+AHEAD = 400 * DAY
+# What a user of these tests may send in a day.
+QUOTA = 12
+# The server's limits (Limits.swift), in seconds.
+JUMP = 5 * 60
+HELD = 10 * 60
+TOKEN_SECONDS = 900
+# How far a time may be off that is read over HTTP on a busy machine, in seconds.
+NEAR = 120
+PATIENCE_SECONDS = 90
+
+
+@pytest.fixture
+def clock(tmp_path):
+    return ShiftedClock(tmp_path)
+
+
+@pytest.fixture
+def clock_server(tmp_path, clock):
+    """With a clock that the test sets; not started yet."""
+    quota = {"HANSARD_QUOTAS_MESSAGES_PER_DAY": str(QUOTA)}
+    server = Server(tmp_path / "data", environment=UNLIMITED | quota | clock.environment)
+    yield server
+    server.end()
+
+
+def readiness(server: Server) -> dict:
+    return World(server).nobody.get("/readyz")
+
+
+def claims(access_token: str) -> dict:
+    body = access_token.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+
+
+def is_near(moment: str, ahead: int = 0) -> bool:
+    """Whether it is now, or so many seconds from now."""
+    expected = now() + datetime.timedelta(seconds=ahead)
+    return abs((parse(moment) - expected).total_seconds()) < NEAR
+
+
+def schedule(person, room: Room, **duration) -> str:
+    id = new_id()
+    person.put(f"{room.path}/scheduled-messages/{id}", {"text": "later", "sendAt": later(**duration)})
+    return id
+
+
+def pending(person, room: Room) -> list[str]:
+    return [message["id"] for message in person.get(f"{room.path}/scheduled-messages")["scheduledMessages"]]
+
+
+def wait_until_sent(person, room: Room, id: str) -> dict:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        response = person.request("GET", room.message(id))
+        if response.status_code == 200:
+            return response.json()
+        assert time.monotonic() < deadline, f"{id} was not sent in {PATIENCE_SECONDS} s"
+        time.sleep(0.02)
+
+
+def requires_a_sane_server(world: World, anna, ben, room: Room) -> None:
+    """Tokens, invites, scheduling, quotas and times are as if the clock had never been wrong."""
+    tokens = world.acting_as(anna.id).post("/v1/sessions", {})
+    assert claims(tokens["accessToken"])["exp"] - time.time() <= TOKEN_SECONDS + NEAR
+    assert tokens["expiresIn"] <= TOKEN_SECONDS
+    anna.token = tokens["accessToken"]
+
+    invite = anna.post(f"{room.path}/invites", {"expiresAt": later(days=1)})
+    guest = world.user("Guest")
+    guest.post(f"/v1/invites/{invite['token']}/accept")
+    assert is_near(anna.post(f"{room.path}/invites", {})["expiresAt"], ahead=7 * DAY)
+
+    id = schedule(anna, room, hours=1)
+    assert id in pending(anna, room)
+    assert is_near(wait_until_sent(anna, room, schedule(anna, room, seconds=2))["sentAt"])
+
+    sent = anna.send(room, "after the jump")
+    assert is_near(sent["sentAt"])
+    page = anna.get(f"{room.path}/messages", before=later(seconds=NEAR), limit=1)["messages"]
+    assert [message["id"] for message in page] == [sent["id"]]
+    page = anna.get(f"{room.path}/messages", after=sent["sentAt"], limit=1)["messages"]
+    assert [message["id"] for message in page] == [sent["id"]]
+
+
+def test_a_jump_ahead_is_not_trusted_and_leaves_nothing_behind(clock, clock_server):
+    within_one_day()
+    world = World(clock_server.start())
+    anna, ben = world.users("Anna", "Ben")
+    room = anna.room("Tea", ben)
+    months_later = schedule(anna, room, days=60)
+
+    clock.shift(wall=AHEAD)
+    during = anna.send(room, "during the jump")
+    assert is_near(during["sentAt"])
+    tokens = world.acting_as(anna.id).post("/v1/sessions", {})
+    assert claims(tokens["accessToken"])["exp"] - time.time() <= TOKEN_SECONDS + NEAR
+    assert tokens["expiresIn"] <= TOKEN_SECONDS
+    # What is due is sent, and what is due in two months is not.
+    wait_until_sent(anna, room, schedule(anna, room, seconds=2))
+    assert months_later in pending(anna, room)
+    shown = readiness(clock_server)["clock"]
+    assert shown["status"] == "jump_held" and abs(shown["systemAheadSeconds"] - AHEAD) < NEAR
+    assert is_near(shown["time"]) and 0 < shown["trustedInSeconds"] <= HELD
+    assert "jumped ahead and is not trusted" in clock_server.errors.read_text()
+
+    clock.shift(wall=0)
+    assert readiness(clock_server)["clock"]["status"] == "ok"
+    requires_a_sane_server(world, anna, ben, room)
+    # Since the start: one before, two during, three after. The jump opened no new day, and used none up.
+    for number in range(QUOTA - 6):
+        anna.send(room, f"{number}")
+    anna.refused("quota_exceeded", "PUT", room.message(new_id()), {"text": "too many"})
+    assert months_later in pending(anna, room)
+
+
+def test_many_small_jumps_are_one(clock, clock_server):
+    clock_server.start()
+    for step in range(1, 4):
+        clock.shift(wall=step * (JUMP - 60))
+        shown = readiness(clock_server)["clock"]
+    assert shown["status"] == "jump_held"
+    assert parse(shown["time"]) - now() < datetime.timedelta(seconds=2 * JUMP + NEAR)
+
+
+def test_a_jump_that_lasts_is_trusted(clock, clock_server):
+    clock_server.start()
+    clock.shift(wall=AHEAD)
+    assert readiness(clock_server)["clock"]["status"] == "jump_held"
+    # Ten minutes pass by both clocks.
+    clock.shift(wall=AHEAD + HELD, uptime=HELD)
+    shown = readiness(clock_server)["clock"]
+    assert shown["status"] == "ok" and is_near(shown["time"], AHEAD + HELD)
+
+
+def test_an_operator_confirms_a_jump(clock, clock_server):
+    world = World(clock_server.start())
+    anna = world.user()
+    room = anna.room()
+    clock.shift(wall=2 * DAY)
+    assert readiness(clock_server)["clock"]["status"] == "jump_held"
+    anna.refused("service_only", "POST", "/v1/admin/clock/confirm")
+    confirmed = world.admin.post("/v1/admin/clock/confirm", expect=200)
+    assert confirmed["status"] == "ok" and is_near(confirmed["time"], 2 * DAY)
+    anna.refused("access_token_expired", "GET", "/v1/me")
+    anna.token = anna.post("/v1/sessions/refresh", {"refreshToken": anna.tokens["refreshToken"]})["accessToken"]
+    assert is_near(anna.send(room, "two days later")["sentAt"], 2 * DAY)
+
+
+def test_a_log_from_the_future_is_opened_and_used(clock, clock_server):
+    within_one_day()
+    clock.shift(wall=AHEAD)
+    world = World(clock_server.start())
+    anna, ben = world.users("Anna", "Ben")
+    room = anna.room("Tea", ben)
+    for number in range(QUOTA):
+        anna.send(room, f"from the future {number}")
+    clock_server.stop()
+    assert "behind the last time in the log" not in clock_server.errors.read_text()
+
+    clock.shift(wall=0)
+    clock_server.start()
+    assert "behind the last time in the log" in clock_server.errors.read_text()
+    shown = readiness(clock_server)
+    assert shown["status"] == "ready" and shown["clock"]["status"] == "behind_log"
+    assert abs(shown["clock"]["logAheadSeconds"] - AHEAD) < NEAR and is_near(shown["clock"]["time"])
+    # The tokens of that time would be good for 400 days. Their sessions live on.
+    for person in (anna, ben):
+        person.refused("access_token_expired", "GET", "/v1/me")
+        tokens = person.post("/v1/sessions/refresh", {"refreshToken": person.tokens["refreshToken"]})
+        assert claims(tokens["accessToken"])["exp"] - time.time() <= TOKEN_SECONDS + NEAR
+        person.token = tokens["accessToken"]
+    requires_a_sane_server(world, anna, ben, room)
+
+    # A day's use is known after a restart, though the log's last day is another one.
+    for number in range(QUOTA - 3):
+        anna.send(room, f"{number}")
+    clock_server.restart()
+    anna.refused("quota_exceeded", "PUT", room.message(new_id()), {"text": "too many"})
+    texts = anna.texts(room, limit=2)
+    assert texts == [f"{QUOTA - 5}", f"{QUOTA - 4}"]
+    assert is_near(anna.get(f"{room.path}/messages", limit=1)["messages"][0]["sentAt"])
+
+
+def test_a_clock_that_is_set_back_is_followed(clock, clock_server):
+    clock.shift(wall=AHEAD)
+    world = World(clock_server.start())
+    anna, ben = world.users("Anna", "Ben")
+    room = anna.room("Tea", ben)
+    anna.send(room, "from the future")
+
+    clock.shift(wall=0)
+    anna.refused("access_token_expired", "GET", "/v1/me")
+    assert "was set back" in clock_server.errors.read_text()
+    anna.token = anna.post("/v1/sessions/refresh", {"refreshToken": anna.tokens["refreshToken"]})["accessToken"]
+    requires_a_sane_server(world, anna, ben, room)
+
+
+def test_a_start_with_a_clock_that_is_ahead_sends_nothing_early(clock, clock_server):
+    world = World(clock_server.start())
+    anna = world.user()
+    room = anna.room()
+    months_later = schedule(anna, room, days=60)
+    due = schedule(anna, room, seconds=2)
+    clock_server.stop()
+
+    clock.shift(wall=AHEAD)
+    clock_server.start()
+    anna = world.acting_as(anna.id)
+    # Due by the log's last time and the time since the start.
+    wait_until_sent(anna, room, due)
+    assert months_later in pending(anna, room)
+    # The clock stays: then it was right, and the server had been off for long.
+    clock.shift(wall=AHEAD + HELD, uptime=HELD)
+    wait_until_sent(anna, room, months_later)
