@@ -1,0 +1,72 @@
+"""Makes hostile JSON of seven kinds, from a seed: the same seed gives the same bytes."""
+
+import json
+import random
+
+# As large as a body may be that the server reads at all, less the rest of the body.
+BODY_BYTES = 120 * 1024
+
+# Marks of several combining classes: in this order none of them is in canonical order.
+MARKS = ["\u0315", "\u0301", "\u0323", "\u0f72", "\u0334", "\u302a", "\u0345", "\u20d0"]
+# Characters that become up to eighteen when they are normalised, or that combine with each other.
+EXPANDING = ["\ufdfa", "\ufb2c", "\u1f82", "\u0390", "\u1e9b\u0323", "\u1100\u1161\u11a8", "\uac00\u11a8", "\U0001d160"]
+INVISIBLE = ["\u200d", "\u200b", "\u202e", "\u2066", "\ufeff", "\u00ad", "\u034f", "\u180e", "\U000e0001", "\u0000"]
+
+
+class HostileInputs:
+    """Each method gives the text of one JSON value, `BODY_BYTES` long at most."""
+
+    def __init__(self, seed: int):
+        self.random = random.Random(seed)
+        self.kinds = [self.deep, self.wide, self.long_number, self.long_string, self.marks, self.unicode, self.escapes]
+
+    def value(self) -> tuple[str, str]:
+        """A kind's name, and a value of that kind."""
+        kind = self.random.choice(self.kinds)
+        return kind.__name__, kind()
+
+    def size(self) -> int:
+        """Small sizes come as often as large ones."""
+        return int(2 ** self.random.uniform(4, 16.8))
+
+    def deep(self) -> str:
+        """Arrays, objects or both, to a depth around the limit or far beyond, some without an end."""
+        depth = self.random.choice([63, 64, 65, 200, 505, 508, self.size()])
+        opening = self.random.choice(['[', '{"a":', '[{"a":', '[1,'])
+        depth = min(depth, BODY_BYTES // (2 * len(opening)))
+        closing = "".join({"[": "]", "{": "}"}[c] for c in reversed(opening) if c in "[{")
+        ends = self.random.random() < 0.8
+        return opening * depth + "1" + (closing * depth if ends else "")
+
+    def wide(self) -> str:
+        """Many members or elements, flat or in groups, some members twice."""
+        count = self.size() // 4
+        if self.random.random() < 0.5:
+            element = self.random.choice(["1", "{}", '""', "[]", "1e9", '{"a":1}', "null"])
+            return "[" + ",".join([element] * min(count, BODY_BYTES // (len(element) + 1))) + "]"
+        names = [f"k{number if self.random.random() < 0.99 else 0}" for number in range(min(count, BODY_BYTES // 12))]
+        return "{" + ",".join(f'"{name}":1' for name in names) + "}"
+
+    def long_number(self) -> str:
+        digits = "".join(self.random.choices("0123456789", k=self.size()))
+        return self.random.choice(["1", "-1", "0."]) + digits + self.random.choice(["", "e5", "e999999", "E-99999", ".5"])
+
+    def long_string(self) -> str:
+        return json.dumps(self.random.choice(["a", "a ", "가", "😀", '"', "\\", "\x01"]) * (self.size() // 8))
+
+    def marks(self) -> str:
+        """A letter with combining marks in an order that is not canonical: up to the limit of a run, or far beyond."""
+        run = self.random.choice([29, 30, 31, 32, self.size() // 3])
+        text = ""
+        while len(text.encode()) < self.size() and len(text.encode()) + 3 * run < BODY_BYTES:
+            text += self.random.choice("aeo가") + "".join(self.random.choices(MARKS, k=run))
+        return self.random.choice([json.dumps(text, ensure_ascii=False), "{" + json.dumps(text, ensure_ascii=False) + ":1}"])
+
+    def unicode(self) -> str:
+        text = "".join(self.random.choices(EXPANDING + INVISIBLE, k=min(self.size() // 4, BODY_BYTES // 20)))
+        return json.dumps(text, ensure_ascii=self.random.random() < 0.3)
+
+    def escapes(self) -> str:
+        """Escapes: lone and paired surrogates, controls, unknown ones, cut off ones."""
+        parts = ["\\ud800", "\\udc00", "\\ud83d\\ude00", "\\u0000", "\\n", "\\u0301", "\\x41", "\\u12", "\\u0041"]
+        return '"' + "".join(self.random.choices(parts, k=min(self.size() // 8, BODY_BYTES // 12))) + '"'
