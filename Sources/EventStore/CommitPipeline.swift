@@ -18,14 +18,14 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
 
   /// Commands that wait to be decided. Beyond it a command is refused as overloaded.
   package static var queueLimit: Int { 16_384 }
-  /// How long nothing must have been written before the log is told that it is idle.
-  private static var idle: Duration { .milliseconds(50) }
+  /// How long nothing must have been written before the log is told that it is idle, in milliseconds.
+  private static var idleMilliseconds: Int { 50 }
   private static var stackBytes: Int { 4 * 1024 * 1024 }
 
   private let store: EventStore
   private let clock: @Sendable () -> Timestamp
   private let onPoison: @Sendable (String) -> Void
-  private let condition = NSCondition()
+  private let condition = MonotonicCondition()
   private var state = State()
   /// Items that were ever queued: a look at it costs no lock.
   private let arrivals = Atomic<Int>(0)
@@ -145,7 +145,7 @@ extension CommitPipeline {
         while state.queue.isEmpty, !state.isClosing {
           if isNoted {
             condition.wait()
-          } else if !condition.wait(until: Date(timeIntervalSinceNow: Self.idle / .seconds(1))) {
+          } else if !condition.wait(until: .init(millisecondsFromNow: Self.idleMilliseconds)) {
             break
           }
         }
@@ -243,7 +243,7 @@ extension CommitPipeline {
     if !settled.block.isEmpty {
       isNoted = false
       lastWrite = .now
-    } else if ContinuousClock.now - lastWrite >= Self.idle {
+    } else if ContinuousClock.now - lastWrite >= .milliseconds(Self.idleMilliseconds) {
       // Answers that rest on nothing new keep this thread awake, but not the log.
       noteIdle()
     }

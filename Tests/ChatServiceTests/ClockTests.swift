@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import ChatProjections
 import ChatService
 import EventLog
 import EventStore
@@ -80,7 +81,7 @@ struct ClockTests {
     let times = try recordedTimes(bench)
     #expect(times == times.sorted() && times.last == trusted)
     let page = try await bench.chat.messages(of: room, for: alice, .newest, limit: 10).messages
-    #expect(page.map(\.row.sentAt) == [start, trusted, back])
+    #expect(page.map(\.sentAt) == [start, trusted, back])
     let stored = try bench.log.decodedEvents(after: .origin, through: bench.log.head, limit: 100)
     #expect(stored.suffix(3).map(\.stamp.time) == [start, trusted, back])
     try bench.close()

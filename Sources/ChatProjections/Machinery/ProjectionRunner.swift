@@ -35,7 +35,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   private let logger: Logger
   private let state: Mutex<State>
   /// Signalled when a reader waits, and when the thread is to end.
-  private let hurry = DispatchSemaphore(value: 0)
+  private let hurry = TimedSemaphore()
   /// Signalled when the thread is through; each who waits for it passes the signal on.
   private let finished = DispatchSemaphore(value: 0)
 
@@ -241,7 +241,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
       case .more: if !isIdle { return true }
       case .blocked:
         if !isIdle { return true }
-        _ = hurry.wait(timeout: .now() + .milliseconds(Self.upkeepRetryMilliseconds))
+        hurry.wait(milliseconds: Self.upkeepRetryMilliseconds)
       }
       if nextStart() == nil { return false }
     }
@@ -249,7 +249,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
 
   /// Lets events come together: one transaction for many costs a fraction of one for each.
   private func gather() {
-    _ = hurry.wait(timeout: .now() + .milliseconds(P.gatheringMilliseconds))
+    hurry.wait(milliseconds: P.gatheringMilliseconds)
   }
 
   private func nextStart() -> LogPosition? {

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from harness.client import new_id
+from harness.command import audit, hansard
 from harness.people import Room, World
 from harness.server import UNLIMITED, Server
 from harness.shifted_clock import DAY, ShiftedClock
@@ -37,8 +38,8 @@ def clock(tmp_path):
 @pytest.fixture
 def clock_server(tmp_path, clock):
     """With a clock that the test sets; not started yet."""
-    quota = {"HANSARD_QUOTAS_MESSAGES_PER_DAY": str(QUOTA)}
-    server = Server(tmp_path / "data", environment=UNLIMITED | quota | clock.environment)
+    settings = {"HANSARD_QUOTAS_MESSAGES_PER_DAY": str(QUOTA), "HANSARD_PUSH_FILE": str(tmp_path / "notices")}
+    server = Server(tmp_path / "data", environment=UNLIMITED | settings | clock.environment)
     yield server
     server.end()
 
@@ -166,7 +167,7 @@ def test_an_operator_confirms_a_jump(clock, clock_server):
     assert is_near(anna.send(room, "two days later")["sentAt"], 2 * DAY)
 
 
-def test_a_log_from_the_future_is_opened_and_used(clock, clock_server):
+def test_a_log_from_the_future_is_opened_and_used(clock, clock_server, tmp_path):
     within_one_day()
     clock.shift(wall=AHEAD)
     world = World(clock_server.start())
@@ -191,14 +192,28 @@ def test_a_log_from_the_future_is_opened_and_used(clock, clock_server):
         person.token = tokens["accessToken"]
     requires_a_sane_server(world, anna, ben, room)
 
+    # An event with a time of its own still notifies.
+    ben.put(f"/v1/devices/{new_id()}", {"apnsToken": "a1b2"})
+    told = anna.send(room, "told")["id"]
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while told not in (tmp_path / "notices").read_text():
+        assert time.monotonic() < deadline, "the message was not pushed"
+        time.sleep(0.05)
+
     # A day's use is known after a restart, though the log's last day is another one.
-    for number in range(QUOTA - 3):
+    for number in range(QUOTA - 4):
         anna.send(room, f"{number}")
     clock_server.restart()
     anna.refused("quota_exceeded", "PUT", room.message(new_id()), {"text": "too many"})
-    texts = anna.texts(room, limit=2)
-    assert texts == [f"{QUOTA - 5}", f"{QUOTA - 4}"]
+    assert anna.texts(room, limit=2) == [f"{QUOTA - 6}", f"{QUOTA - 5}"]
     assert is_near(anna.get(f"{room.path}/messages", limit=1)["messages"][0]["sentAt"])
+
+    # The log is whole, the views can be made again from it, and an audit tells both times.
+    clock_server.stop()
+    hansard("log", "verify", "--data", clock_server.data)
+    hansard("replay", "--data", clock_server.data, "--verify")
+    last = audit(clock_server.data, "--type", "message.sent")[-1]
+    assert is_near(last["time"], AHEAD) and is_near(last["detail"]["eventTime"])
 
 
 def test_a_clock_that_is_set_back_is_followed(clock, clock_server):
@@ -232,3 +247,19 @@ def test_a_start_with_a_clock_that_is_ahead_sends_nothing_early(clock, clock_ser
     # The clock stays: then it was right, and the server had been off for long.
     clock.shift(wall=AHEAD + HELD, uptime=HELD)
     wait_until_sent(anna, room, months_later)
+
+
+def test_a_clock_that_is_set_freezes_no_view(clock, clock_server):
+    """Nothing waits for a time of the wall clock: set back meanwhile, that would come 400 days later. The kernel's clock
+    is not shifted, so to it each such time is 400 days ahead."""
+    world = World(clock_server.start())
+    anna = world.user()
+    room = anna.room()
+    clock.shift(wall=AHEAD)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    for number in range(1, 3):
+        anna.send(room, "kettle")
+        # A search does not wait for what was written.
+        while len(anna.get("/v1/search", q="kettle")["results"]) < number:
+            assert time.monotonic() < deadline, "the search does not follow the log"
+            time.sleep(0.05)
