@@ -76,6 +76,7 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case inviteUsesOutOfRange = "invite_uses_out_of_range"
   case inviteRoleNotAllowed = "invite_role_not_allowed"
   case mediaNameMalformed = "media_name_malformed"
+  case nameMalformed = "name_malformed"
   case sendingTimeOutOfRange = "sending_time_out_of_range"
   case roleNotAllowed = "role_not_allowed"
   case topicTooLong = "topic_too_long"

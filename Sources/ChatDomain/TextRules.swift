@@ -3,8 +3,9 @@ import ChatPrimitives
 /// The form that texts must have, each rule with its own rejection. Lengths are in bytes of UTF-8.
 package enum TextRules {
   static func nickname(_ text: String) throws(Rejection) {
-    guard !text.isEmpty else { throw .nicknameEmpty }
     guard text.utf8.count <= Limits.nicknameBytes else { throw .nicknameTooLong }
+    guard shows(text) else { throw .nicknameEmpty }
+    guard !hasForbidden(text) else { throw .nameMalformed }
   }
 
   /// One `@` between two parts that are not empty, and no space or control character. Whether mail arrives there only
@@ -23,13 +24,15 @@ package enum TextRules {
 
   /// A direct room may go without a name: clients show the other user's.
   static func roomName(_ text: String, of kind: RoomKind) throws(Rejection) {
-    guard !text.isEmpty || kind == .direct else { throw .roomNameEmpty }
     guard text.utf8.count <= Limits.roomNameBytes else { throw .roomNameTooLong }
+    guard shows(text) || text.isEmpty && kind == .direct else { throw .roomNameEmpty }
+    guard !hasForbidden(text) else { throw .nameMalformed }
   }
 
   static func workspaceName(_ text: String) throws(Rejection) {
-    guard !text.isEmpty else { throw .workspaceNameEmpty }
     guard text.utf8.count <= Limits.workspaceNameBytes else { throw .workspaceNameTooLong }
+    guard shows(text) else { throw .workspaceNameEmpty }
+    guard !hasForbidden(text) else { throw .nameMalformed }
   }
 
   /// May be empty: then there is none.
@@ -44,7 +47,9 @@ package enum TextRules {
 
   static func device(_ description: DeviceDescription) throws(Rejection) {
     for text in [description.name, description.type, description.osVersion] {
-      guard (text?.utf8.count ?? 0) <= Limits.deviceTextBytes else { throw .deviceTextTooLong }
+      guard let text else { continue }
+      guard text.utf8.count <= Limits.deviceTextBytes else { throw .deviceTextTooLong }
+      guard text.isEmpty || shows(text), !hasForbidden(text) else { throw .nameMalformed }
     }
     for token in description.tokens {
       guard !token.token.isEmpty else { throw .pushTokenEmpty }
@@ -52,8 +57,20 @@ package enum TextRules {
     }
   }
 
+  /// May be empty.
+  static func attachmentName(_ text: String) throws(Rejection) {
+    guard text.utf8.count <= Limits.attachmentNameBytes else { throw .attachmentNameTooLong }
+    guard text.isEmpty || shows(text), !hasForbidden(text) else { throw .nameMalformed }
+  }
+
   /// A file's name and no path.
-  package static func mediaName(_ text: String) throws(Rejection) {
+  static func mediaName(_ text: String) throws(Rejection) {
+    try mediaNameForm(text)
+    guard shows(text), !hasForbidden(text) else { throw .mediaNameMalformed }
+  }
+
+  /// What has always been asked of a file's name, and so holds for the repeat of any upload, too.
+  package static func mediaNameForm(_ text: String) throws(Rejection) {
     guard !text.isEmpty, text.utf8.count <= Limits.mediaNameBytes,
       !text.unicodeScalars.contains(where: { $0 == "/" || isControl($0) })
     else { throw .mediaNameMalformed }

@@ -138,8 +138,10 @@ public enum Limits {
   /// Token buckets that are remembered, of users, of devices and of addresses each: about 5 MB. One that is let go
   /// starts full.
   public static let rateLimitBuckets = 128 * 1024
-  /// Accounts, and addresses, whose attempts to log in are remembered.
+  /// Ledgers of accounts, and of addresses, whose attempts to log in are remembered; and accounts whose networks are.
   public static let loginLedgers = 64 * 1024
+  /// Networks of one account that are remembered as those it has logged in from.
+  public static let knownNetworksPerAccount = 8
 
   // MARK: Time, in milliseconds
 

@@ -71,6 +71,7 @@ struct RejectionSpecs {
     .emailInUse: { user([], .register(.named(email: "taken@example.org"))) },
     .externalIDInUse: { user([], .register(.named(externalID: "taken")), .service()) },
     .nicknameEmpty: { user([], .register(.named(""))) },
+    .nameMalformed: { user([], .register(.named("a\u{202e}b"))) },
     .nicknameTooLong: { user([], .register(.named(String(repeating: "n", count: 129)))) },
     .emailMalformed: { user([], .register(.named(email: "alice"))) },
     .externalIDMalformed: { user([], .register(.named(externalID: "")), .service()) },

@@ -25,6 +25,23 @@ struct UserAccountSpecs {
       .when(UserCommand(alice, .register(.named())), by: .nobody()).thenAlreadyDone(at: 1)
   }
 
+  @Test("who repeats a registration with the right password learns that the account is disabled, and nobody else")
+  func repeatsOfDisabled() {
+    let state = given(UserDecider.self, aliceAtHome + [.disabled])
+    state.when(UserCommand(alice, .register(.named())), by: .nobody()).thenRejected(.accountDisabled)
+    state.when(UserCommand(alice, .register(.named("Al"))), by: .nobody()).thenRejected(.idInUse)
+    state.when(UserCommand(alice, .register(.named(credential: .version(2)))), by: .nobody()).thenRejected(.idInUse)
+    state.when(UserCommand(alice, .register(.named())), by: .service()).thenAlreadyDone(at: 1)
+  }
+
+  @Test("without a password nobody but a service repeats a registration")
+  func repeatsWithoutPassword() {
+    let imported = Registration.named(email: nil, credential: nil)
+    let state = given(UserDecider.self, [.registered(imported)])
+    state.when(UserCommand(alice, .register(imported)), by: .nobody()).thenRejected(.credentialIncomplete)
+    state.when(UserCommand(alice, .register(imported)), by: .service()).thenAlreadyDone(at: 1)
+  }
+
   @Test("e-mail and external ID are unique")
   func isUnique() {
     let taken = given(UserDecider.self, []).with(
@@ -67,6 +84,27 @@ struct UserAccountSpecs {
     registering(.named("")).thenRejected(.nicknameEmpty)
     registering(.named(String(repeating: "한", count: 42))).thenAccepted()
     registering(.named(String(repeating: "한", count: 43))).thenRejected(.nicknameTooLong)
+  }
+
+  @Test(
+    "a nickname shows, and does not turn the text around it",
+    arguments: [
+      ("\u{200b}", .nicknameEmpty), ("\u{3164}", .nicknameEmpty), (" \u{2003}", .nicknameEmpty),
+      ("\u{301}", .nicknameEmpty), ("\u{202e}", .nicknameEmpty), ("a\u{0}", .nameMalformed),
+      ("a\u{61c}", .nameMalformed), ("a\u{200d}", nil), ("a\u{200e}", .nameMalformed), ("a\u{200f}", .nameMalformed),
+      ("a\u{2029}", nil), ("a\u{202a}", .nameMalformed), ("a\u{202e}", .nameMalformed), ("a\u{202f}", nil),
+      ("a\u{2065}", nil), ("a\u{2066}", .nameMalformed), ("a\u{2069}", .nameMalformed), ("a\u{206a}", nil),
+      ("\u{1f469}\u{200d}\u{1f467}", nil), ("\u{646}\u{200c}\u{647}", nil), ("\u{5d0}", nil),
+    ] as [(String, Rejection?)])
+  func nicknameShows(nickname: String, rejection: Rejection?) {
+    if let rejection {
+      registering(.named(nickname)).thenRejected(rejection)
+    } else {
+      registering(.named(nickname)).thenAccepted()
+    }
+    // What is recorded already is repeated all the same.
+    given(UserDecider.self, [.registered(.named(nickname))])
+      .when(UserCommand(alice, .register(.named(nickname))), by: .nobody()).thenAlreadyDone(at: 1)
   }
 
   @Test(

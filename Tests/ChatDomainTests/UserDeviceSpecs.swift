@@ -77,6 +77,17 @@ struct UserDeviceSpecs {
           description: .named(tokens: [newToken]), registered: .at(2), revision: LogPosition(UInt64(facts.count) + 2)))
   }
 
+  @Test("tokens are compared by bytes, as in the read models")
+  func comparesBytes() {
+    let (composed, decomposed) = (PushToken(provider: .fcm, token: "\u{e9}"), PushToken(provider: .fcm, token: "e\u{301}"))
+    #expect(composed.token == decomposed.token && composed != decomposed)
+    #expect(Set([composed, decomposed]).count == 2)
+    let state = given(UserDecider.self, aliceAtHome + [.deviceUpdated(phone, .named(tokens: [composed]))])
+    state.when(UserCommand(alice, .invalidatePushToken(phone, decomposed)), by: .service())
+      .thenRejected(.deviceNotFound)
+    state.when(UserCommand(alice, .invalidatePushToken(phone, composed)), by: .service()).thenAccepted()
+  }
+
   @Test("a device of which no session is open any more loses its tokens, however the last one ended")
   func silenced() {
     let described = DeviceDescription.named(tokens: [token, newToken])

@@ -91,6 +91,19 @@ struct UserPasswordSpecs {
     #expect(user.openSessions == [login, otherLogin])
   }
 
+  @Test("a key that is the ID of the caller's own session ends no session")
+  func keyIsSession() throws {
+    var desk = Desk<UserDecider>(aliceAtHome)
+    let act = Act.user(alice, session: login, key: CommandID(login.uuid))
+    let first = try desk.submit(UserCommand(alice, .endSessions(.others)), by: act)
+    #expect(try desk.submit(UserCommand(alice, .endSessions(.others)), by: act) == first)
+    guard case .registered(let user) = desk.state else {
+      Issue.record("not registered")
+      return
+    }
+    #expect(user.openSessions == [login])
+  }
+
   @Test("a refresh token ages from its last use", arguments: [(-1, true), (0, true), (1, false)])
   func ages(milliseconds: Int64, isGood: Bool) {
     let oldest = Stamp.at(3).time.adding(milliseconds: milliseconds)

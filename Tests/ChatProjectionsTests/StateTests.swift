@@ -76,6 +76,44 @@ import Testing
     }
   }
 
+  @Test("an e-mail address is found in any case and form; of two accounts that have it, each by its own form")
+  func emailForms() throws {
+    let users: [UserID] = [.numbered(1), .numbered(2)]
+    let (composed, decomposed) = ("caf\u{e9}@example.org", "cafe\u{301}@example.org")
+    var script = EventScript()
+    for (user, email) in zip(users, [decomposed, composed]) {
+      script.user(
+        user,
+        .registered(
+          Registration(nickname: "Anna", email: email, externalID: nil, credential: nil, commitmentKey: [1])))
+    }
+    try build(AccountsProjection.self, script.events).read { (database) throws in
+      let queries = AccountsQueries(database)
+      #expect(try queries.user(email: "CAFE\u{301}@example.org")?.id == users[0])
+      #expect(try queries.user(email: "caf\u{c9}@Example.org")?.id == users[1])
+    }
+    script.user(users[1], .emailSet("other@example.org"))
+    try build(AccountsProjection.self, script.events).read { (database) throws in
+      #expect(try AccountsQueries(database).user(email: composed)?.id == users[0])
+      #expect(try AccountsQueries(database).user(email: "other@example.org")?.id == users[1])
+    }
+  }
+
+  @Test("a device is known by any session that named it")
+  func devicesOfSessions() throws {
+    let (user, other): (UserID, UserID) = (.numbered(1), .numbered(2))
+    var script = EventScript()
+    for each in [user, other] { script.register(each, "\(each)") }
+    script.user(user, .sessionStarted(.numbered(3), device: .numbered(4)))
+    script.user(user, .sessionEnded(.numbered(3), .loggedOut))
+    try build(AccountsProjection.self, script.events).read { (database) throws in
+      let queries = AccountsQueries(database)
+      #expect(try queries.hasSession(of: user, on: .numbered(4)))
+      #expect(try !queries.hasSession(of: user, on: .numbered(5)))
+      #expect(try !queries.hasSession(of: other, on: .numbered(4)))
+    }
+  }
+
   @Test("invites are found by their token's hash, with uses and revocation")
   func invites() throws {
     let history = RandomHistory(seed: 35, events: 4000)

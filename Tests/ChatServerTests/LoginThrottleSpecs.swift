@@ -158,7 +158,7 @@ struct LoginThrottleSpecs {
   @Test("an attempt that tries two passwords counts as two")
   func guesses() async throws {
     let throttle = throttle(account: 4, address: 100)
-    let user = LoginThrottle.Target.account(UserID(UUIDBytes(high: 1, low: 1)))
+    let user = LoginAttempt.account(UserID(UUIDBytes(high: 1, low: 1)))
     for _ in 0..<2 {
       await #expect(throws: ServiceError.self) {
         try await throttle.attempt(user, from: nil, guesses: 2) { throw ServiceError.rejected(.passwordWrong) }
@@ -172,6 +172,108 @@ struct LoginThrottleSpecs {
     await #expect(throws: Refusal.tooManyAttempts(retryAfterSeconds: 1)) {
       try await throttle.attempt(user, from: nil) {}
     }
+  }
+
+  // MARK: Whoever has logged in before
+
+  private static let user = UserID(UUIDBytes(high: 1, low: 1))
+  private static let (home, away) = (NetworkAddress("192.0.2.1"), NetworkAddress("203.0.113.1"))
+  private static let phone = LoginAttempt.Evidence.device(DeviceID(UUIDBytes(high: 2, low: 2)))
+
+  /// How it ends for the owner, who has the right password, or a stranger, who has not.
+  private func login(
+    _ throttle: LoginThrottle, _ evidence: LoginAttempt.Evidence? = nil, from address: NetworkAddress?, right: Bool = true
+  ) async -> String {
+    await end {
+      try await throttle.attempt(.account(Self.user, evidence), from: address) {
+        if !right { throw ServiceError.rejected(.credentialsRejected) }
+      }
+    }
+  }
+
+  private func repeatRegistration(_ throttle: LoginThrottle, right: Bool) async -> String {
+    await end {
+      try await throttle.attempt(.repeatedRegistration(Self.user), from: Self.away) {
+        if !right { throw ServiceError.rejected(.idInUse) }
+      }
+    }
+  }
+
+  private func end(_ body: () async throws -> Void) async -> String {
+    do {
+      try await body()
+      return "passed"
+    } catch Refusal.tooManyAttempts(let seconds) {
+      return "wait \(seconds)"
+    } catch {
+      return "wrong"
+    }
+  }
+
+  @Test("strangers keep out neither a known address, nor a known device, nor a session")
+  func strangers() async {
+    let throttle = throttle()
+    #expect(await login(throttle, from: Self.home) == "passed")
+    for _ in 0..<3 { #expect(await login(throttle, from: Self.away, right: false) == "wrong") }
+    #expect(await login(throttle, from: Self.away) == "wait 1")
+    #expect(await login(throttle, from: Self.home) == "passed")
+    for evidence in [Self.phone, .session(SessionID(UUIDBytes(high: 3, low: 3))), .session(nil)] {
+      #expect(await login(throttle, evidence, from: NetworkAddress("198.51.100.9")) == "passed")
+    }
+    // What the owner does there, does not clear the strangers' failures.
+    #expect(await login(throttle, from: Self.away) == "wait 1")
+  }
+
+  @Test("each of these is slowed by its own failures, and a known address by those of all who share it")
+  func ownFailures() async {
+    for evidence in [nil, Self.phone, .session(nil)] as [LoginAttempt.Evidence?] {
+      let throttle = throttle()
+      #expect(await login(throttle, from: Self.home) == "passed")
+      let address = evidence == nil ? Self.home : Self.away
+      for _ in 0..<3 { #expect(await login(throttle, evidence, from: address, right: false) == "wrong") }
+      #expect(await login(throttle, evidence, from: address) == "wait 1")
+      #expect(await login(throttle, from: NetworkAddress("198.51.100.9"), right: false) == "wrong")
+    }
+  }
+
+  @Test("of a known device at a known address one that is open is enough, and both count")
+  func twoLedgers() async {
+    let throttle = throttle()
+    #expect(await login(throttle, from: Self.home) == "passed")
+    for _ in 0..<3 { #expect(await login(throttle, from: Self.home, right: false) == "wrong") }
+    for _ in 0..<3 { #expect(await login(throttle, Self.phone, from: Self.home, right: false) == "wrong") }
+    #expect(await login(throttle, Self.phone, from: Self.home) == "wait 1")
+    #expect(await login(throttle, Self.phone, from: Self.away) == "wait 1")
+  }
+
+  @Test("an address that is slowed keeps out nobody who brings a device or a session")
+  func slowedAddress() async {
+    let throttle = throttle(address: 1)
+    #expect(await login(throttle, from: Self.home) == "passed")
+    for name in ["b", "c"] { #expect(await fail(throttle, name, Self.home) == "wrong") }
+    #expect(await login(throttle, from: Self.home) == "wait 1")
+    for evidence in [Self.phone, .session(nil)] { #expect(await login(throttle, evidence, from: Self.home) == "passed") }
+  }
+
+  @Test("of an account's networks the latest are known", arguments: [7, 8, 9])
+  func networks(count: Int) async {
+    let throttle = throttle(account: 0)
+    for number in 1...count { #expect(await login(throttle, from: NetworkAddress("198.51.100.\(number)")) == "passed") }
+    #expect(await login(throttle, from: Self.away, right: false) == "wrong")
+    let isKnown = count <= Limits.knownNetworksPerAccount
+    #expect(await login(throttle, from: NetworkAddress("198.51.100.1")) == (isKnown ? "passed" : "wait 1"))
+    #expect(await login(throttle, from: NetworkAddress("198.51.100.\(count)")) == "passed")
+  }
+
+  @Test("the repeat of a registration fails as a login does, and a right one clears nothing")
+  func registrations() async {
+    let throttle = throttle()
+    #expect(await repeatRegistration(throttle, right: false) == "wrong")
+    #expect(await login(throttle, from: Self.away, right: false) == "wrong")
+    for _ in 0..<9 { #expect(await repeatRegistration(throttle, right: true) == "passed") }
+    #expect(await repeatRegistration(throttle, right: false) == "wrong")
+    #expect(await login(throttle, from: Self.away) == "wait 1")
+    #expect(await repeatRegistration(throttle, right: true) == "wait 1")
   }
 
   @Test("many attempts at once count as many")

@@ -70,6 +70,18 @@ struct TokenBucketSpecs {
 
 @Suite("A bounded table")
 struct BoundedTableSpecs {
+  @Test("who is looked for is kept, and looking for nobody adds nothing")
+  func find() {
+    var table = BoundedTable<Int, Int>(limit: 4)
+    table.update(0, usual: 7) { _ in }
+    for key in 1..<20 {
+      #expect(table.find(0) == 7)
+      #expect(table.find(-key) == nil)
+      table.update(key, usual: 0) { _ in }
+    }
+    #expect(table.count <= 4)
+  }
+
   @Test("never holds more than its limit", arguments: [2, 10, 1_000])
   func bounded(limit: Int) {
     var table = BoundedTable<Int, Int>(limit: limit)

@@ -16,7 +16,7 @@ struct IdentityTests {
       for number in 0..<32 as Range<UInt64> {
         group.addTask {
           try await chat.startSession(
-            fixed(100 + number), as: identity, nickname: "Anna", newUser: fixed(200 + number), device: nil
+            .given(fixed(100 + number)), as: identity, nickname: "Anna", newUser: fixed(200 + number), device: nil
           ).user
         }
       }
@@ -36,7 +36,8 @@ struct IdentityTests {
   @Test(
     "a nickname from elsewhere is cut between characters",
     arguments: [
-      (nil, "New user"), ("", "New user"), (" \n", "New user"), ("Anna", "Anna"),
+      (nil, "New user"), ("", "New user"), (" \n", "New user"), ("\u{200b}", "New user"),
+      ("A\u{202e}nn\u{0}a", "Anna"), ("\u{200f}", "New user"), ("Anna", "Anna"),
       (String(repeating: "n", count: 128), String(repeating: "n", count: 128)),
       (String(repeating: "n", count: 129), String(repeating: "n", count: 128)),
       (String(repeating: "\u{d55c}", count: 43), String(repeating: "\u{d55c}", count: 42)),

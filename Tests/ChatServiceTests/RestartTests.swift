@@ -42,7 +42,7 @@ struct RestartTests {
     _ = try await chat.performRoom(room, .revokeInvite(fixed(11)), by: asAlice, command: fixed(25))
     let session: SessionID = fixed(20)
     _ = try await chat.startSession(
-      session, device: fixed(21), by: Principal(user: alice, service: ServiceBench.service))
+      .given(session), device: fixed(21), by: Principal(user: alice, service: ServiceBench.service))
     _ = try await chat.refreshSession(session, of: alice, presented: 1)
     _ = try await chat.setDevice(
       fixed(21), DeviceDescription(name: "phone", type: nil, osVersion: nil, tokens: []), by: asAlice,
@@ -55,10 +55,10 @@ struct RestartTests {
     _ = try await chat.setDevice(
       fixed(28), DeviceDescription(name: "old", type: nil, osVersion: nil, tokens: []), by: asBob, command: fixed(29))
     _ = try await chat.startSession(
-      fixed(24), device: fixed(28), by: Principal(user: bob, service: ServiceBench.service))
+      .given(fixed(24)), device: fixed(28), by: Principal(user: bob, service: ServiceBench.service))
     _ = try await chat.removeDevice(fixed(28), by: asBob, command: fixed(32))
     _ = try await chat.startSession(
-      fixed(23), device: nil, by: Principal(user: bob, service: ServiceBench.service))
+      .given(fixed(23)), device: nil, by: Principal(user: bob, service: ServiceBench.service))
     _ = try await chat.endSession(fixed(23), by: asBob, command: nil)
     try await liveWithIdentities(bench, alice, bob)
     _ = try await chat.performRoom(
@@ -125,7 +125,7 @@ struct RestartTests {
     _ = try await chat.setEmail(
       "alice@example.org", password: nil, by: Principal(user: alice, service: service.service), command: nil)
     _ = try await chat.startSession(
-      fixed(43), as: Identity(issuer: "https://id.example.org", subject: "d"), nickname: "Dave", newUser: fixed(44),
+      .given(fixed(43)), as: Identity(issuer: "https://id.example.org", subject: "d"), nickname: "Dave", newUser: fixed(44),
       device: nil)
     _ = try await chat.link(
       Identity(issuer: "https://id.example.org", subject: "b"), proof: nil,

@@ -1,8 +1,9 @@
 import ChatDomain
 import ChatPrimitives
 import ChatProjections
-import ChatService
 import Testing
+
+@testable import ChatService
 
 @Suite("What is unique")
 struct UniqueNamesTests {
@@ -18,6 +19,29 @@ struct UniqueNamesTests {
     #expect(try await bench.chat.user(withExternalID: composed)?.id == fixed(1))
     #expect(try await bench.chat.user(withExternalID: decomposed)?.id == fixed(2))
     try bench.close()
+  }
+
+  @Test("an e-mail address is compared in one form, and a log that has it in two keeps both accounts")
+  func emailForms() {
+    let (composed, decomposed) = ("caf\u{e9}@example.org", "cafe\u{301}@example.org")
+    #expect(Array(composed.utf8) != Array(decomposed.utf8))
+    var holders = EmailHolders()
+    #expect(holders.user(withEmail: composed) == nil)
+    holders.enter(decomposed, of: fixed(2))
+    #expect(holders.user(withEmail: composed) == fixed(2))
+    holders.enter(composed, of: fixed(1))
+    #expect(holders.user(withEmail: decomposed) == fixed(1))
+    // Whoever goes leaves the address to the other.
+    holders.enter("other@example.org", of: fixed(1))
+    #expect(holders.user(withEmail: composed) == fixed(2))
+    #expect(holders.user(withEmail: "other@example.org") == fixed(1))
+    holders.enter("third@example.org", of: fixed(2))
+    #expect(holders.user(withEmail: composed) == nil)
+    // In whatever order a read model gives them, the state is the same.
+    var (one, other) = (EmailHolders(), EmailHolders())
+    for user in [fixed(1), fixed(2), fixed(3)] as [UserID] { one.enter(composed, of: user) }
+    for user in [fixed(3), fixed(1), fixed(2)] as [UserID] { other.enter(decomposed, of: user) }
+    #expect(one == other)
   }
 
   @Test("an invite's ID is unique in its room alone: in two rooms it has two tokens, each good for its own")

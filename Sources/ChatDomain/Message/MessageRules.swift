@@ -8,7 +8,7 @@ enum MessageRules {
     try mentions(details.mentions)
     guard details.attachments.count <= Limits.attachmentsPerMessage else { throw .tooManyAttachments }
     for attachment in details.attachments {
-      guard (attachment.name?.utf8.count ?? 0) <= Limits.attachmentNameBytes else { throw .attachmentNameTooLong }
+      if let name = attachment.name { try TextRules.attachmentName(name) }
     }
     if let custom = details.custom { try self.custom(custom) }
   }
@@ -47,28 +47,8 @@ enum MessageRules {
     let isBlank = text.unicodeScalars.contains { scalar in
       scalar.properties.isWhitespace || scalar.properties.generalCategory == .control
     }
-    return !isBlank && text.unicodeScalars.contains(where: shows)
+    return !isBlank && text.unicodeScalars.contains(where: \.shows)
   }
-
-  /// Neither a mark that needs another character to stand on, nor one that leaves no trace.
-  private static func shows(_ scalar: Unicode.Scalar) -> Bool {
-    guard !scalar.properties.isDefaultIgnorableCodePoint, scalar != brailleBlank else { return false }
-    return switch scalar.properties.generalCategory {
-    case .control, .format, .surrogate, .nonspacingMark, .spacingMark, .enclosingMark, .spaceSeparator,
-      .lineSeparator, .paragraphSeparator:
-      false
-    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
-      .letterNumber, .otherNumber, .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation,
-      .initialPunctuation, .finalPunctuation, .otherPunctuation, .mathSymbol, .currencySymbol, .modifierSymbol,
-      .otherSymbol, .privateUse, .unassigned:
-      // What a later version of Unicode gives a meaning is unassigned in this one.
-      true
-    @unknown default: true
-    }
-  }
-
-  /// A pattern of dots without any dot.
-  private static let brailleBlank: Unicode.Scalar = "\u{2800}"
 
   private static func isShortCode(_ text: String) -> Bool {
     guard text.utf8.count > 2, text.hasPrefix(":"), text.hasSuffix(":") else { return false }

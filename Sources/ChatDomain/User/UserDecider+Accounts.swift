@@ -13,14 +13,17 @@ extension UserDecider {
   static func register(
     _ registration: Registration, by act: Act, in state: UserState, _ directory: borrowing some Directory
   ) throws(Rejection) -> Verdict<UserEvent> {
+    // First, because a registration without a password shows nothing of who repeats it.
+    guard act.isByService || registration.credential != nil else { throw .credentialIncomplete }
     if case .registered(let user) = state {
       guard user.registrationFingerprint == registration.fingerprint else { throw .idInUse }
+      // Only a caller who has shown the password learns this.
+      guard user.disabled == nil || act.isByService else { throw .accountDisabled }
       return .alreadyDone(user.registered)
     }
     try checkForm(
       nickname: registration.nickname, email: registration.email, externalID: registration.externalID,
       hasPassword: registration.credential != nil)
-    guard act.isByService || registration.credential != nil else { throw .credentialIncomplete }
     try checkUniqueness(of: registration, directory)
     return .record([.registered(registration)])
   }

@@ -80,8 +80,9 @@ extension UserDecider {
 
 extension UserDecider {
   /// Each fact says which selection it belongs to, so that the first tells a retry under its idempotency key. Where
-  /// there is nothing to end, a command with a key ends a session of the key's own name, which nobody has or can have
-  /// since: a late retry then finds it, and does not end what was started meanwhile.
+  /// there is nothing to end, a command with a key ends a session that does not exist, under an ID made of the key: a late
+  /// retry then finds it, and does not end what was started meanwhile. The key itself is not that ID, because a client may
+  /// use one UUID as the ID of a session and as a key.
   static func endSessions(
     _ selection: SessionSelection, of user: User, by act: Act
   ) -> Verdict<UserEvent> {
@@ -93,9 +94,13 @@ extension UserDecider {
     let ended = user.openSessions.filter { $0 != kept }.sorted()
     if ended.isEmpty {
       guard let key = act.command else { return .alreadyDone(user.registered) }
-      return .record([.sessionEnded(SessionID(key.uuid), selection.reason)])
+      return .record([.sessionEnded(absentSession(for: key), selection.reason)])
     }
     return .record(ended.map { .sessionEnded($0, selection.reason) })
+  }
+
+  private static func absentSession(for key: CommandID) -> SessionID {
+    SessionID(Fingerprint(.text("sessions.end.none"), .id(key.uuid)).bytes)
   }
 }
 

@@ -217,6 +217,16 @@ package struct PushToken: Sendable, Hashable {
     self.provider = provider
     self.token = token
   }
+
+  /// By bytes, as the read models compare tokens.
+  package static func == (one: PushToken, other: PushToken) -> Bool {
+    one.provider == other.provider && one.token.utf8.elementsEqual(other.token.utf8)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(provider)
+    for byte in token.utf8 { hasher.combine(byte) }
+  }
 }
 
 /// The raw values stand in the log.

@@ -10,9 +10,9 @@ package struct AccountsProjection: Projection {
   package typealias Queries = AccountsQueries
 
   package static let name = "accounts"
-  package static let schemaVersion = 2
+  package static let schemaVersion = 3
   package static let secretColumns: Set<String> = [
-    "user.email", "user.credentialHash", "user.fingerprint", "identity.subject", "device.apnsToken", "device.fcmToken",
+    "user.email", "user.emailCompared", "user.credentialHash", "user.fingerprint", "identity.subject", "device.apnsToken", "device.fcmToken",
   ]
 
   package init() {}
@@ -25,6 +25,7 @@ package struct AccountsProjection: Projection {
           nickname TEXT NOT NULL,
           picture BLOB,
           email TEXT,
+          emailCompared TEXT,
           externalId TEXT,
           credentialVersion INTEGER,
           credentialHash BLOB,
@@ -100,9 +101,10 @@ package struct AccountsProjection: Projection {
   package static func createIndexes(_ database: Database) throws {
     try database.execute(
       sql: """
-        CREATE UNIQUE INDEX user_by_email ON user (email) WHERE email IS NOT NULL;
+        CREATE INDEX user_by_email ON user (emailCompared) WHERE emailCompared IS NOT NULL;
         CREATE UNIQUE INDEX user_by_external_id ON user (externalId) WHERE externalId IS NOT NULL;
         CREATE INDEX identity_by_user ON identity (userId);
+        CREATE INDEX session_by_device ON session (userId, deviceId) WHERE deviceId IS NOT NULL;
         """)
   }
 

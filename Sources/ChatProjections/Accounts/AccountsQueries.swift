@@ -27,10 +27,19 @@ package struct AccountsQueries: ReadModelQueries {
       .first({ $0.add(externalID) }, Self.readUser)
   }
 
-  /// - Parameter email: in lower case, as it is registered.
+  /// Who has this e-mail address. An old log may have it twice, in two forms: then the account that has it as written here,
+  /// else the first.
+  /// - Parameter email: in any case and form.
   package func user(email: String) throws -> UserRow? {
-    try CachedStatement(database, "SELECT \(Self.userColumns) FROM user WHERE email = ?")
-      .first({ $0.add(email) }, Self.readUser)
+    guard email.utf8.count <= Limits.emailBytes else { return nil }
+    return try CachedStatement(
+      database,
+      "SELECT \(Self.userColumns) FROM user WHERE emailCompared = ? ORDER BY email = ? DESC, registeredPosition LIMIT 1"
+    ).first(
+      {
+        $0.add(EmailForm.compared(email))
+        $0.add(email.lowercased())
+      }, Self.readUser)
   }
 
   /// Whom a login elsewhere stands for.
@@ -120,6 +129,15 @@ package struct AccountsQueries: ReadModelQueries {
         $0.add(user)
         $0.add(id)
       }, Self.readSession)
+  }
+
+  /// Whether the user has ever logged in on this device.
+  package func hasSession(of user: UserID, on device: DeviceID) throws -> Bool {
+    try CachedStatement(database, "SELECT 1 FROM session WHERE userId = ? AND deviceId = ? LIMIT 1").first(
+      {
+        $0.add(user)
+        $0.add(device)
+      }, { try $0.number() }) != nil
   }
 
   static func readSession(_ row: inout ColumnReader) throws -> SessionRow {

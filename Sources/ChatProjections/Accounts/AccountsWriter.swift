@@ -26,8 +26,9 @@ struct AccountsWriter {
         $0.add(linked)
       }
     case .emailSet(let email):
-      try CachedStatement(database, "UPDATE user SET email = ?, revision = ? WHERE id = ?").run {
+      try CachedStatement(database, "UPDATE user SET email = ?, emailCompared = ?, revision = ? WHERE id = ?").run {
         $0.add(email)
+        $0.add(EmailForm.compared(email))
         $0.add(stamp.position)
         $0.add(user)
       }
@@ -77,15 +78,16 @@ struct AccountsWriter {
       database,
       """
       INSERT INTO user (
-        id, nickname, email, externalId, credentialVersion, credentialHash, credentialLogRounds, credentialBlockSize,
+        id, nickname, email, emailCompared, externalId, credentialVersion, credentialHash, credentialLogRounds, credentialBlockSize,
         credentialParallelism, credentialPosition, credentialTime, fingerprint, registeredPosition, registeredTime,
         revision, sharesReadMarkers
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
       """
     ).run {
       $0.add(user)
       $0.add(registration?.nickname ?? "")
       $0.add(registration?.email)
+      $0.add(registration?.email.map { EmailForm.compared($0) })
       $0.add(registration?.externalID)
       $0.add(credential.map { Int64($0.version) })
       $0.add(credential?.hash)

@@ -76,9 +76,10 @@ package final class Authenticator: Sendable {
     let bytes = header.utf8
     let scheme = bytes.prefix { $0 != UInt8(ascii: " ") }
     let token = bytes.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
-    guard !token.isEmpty, !token.contains(UInt8(ascii: " ")), String(Substring(scheme)).lowercased() == "bearer" else {
-      throw Refusal.accessTokenInvalid
-    }
+    // RFC 6750, section 2.1, allows ASCII only. Other text would also cost much more to look up.
+    guard !token.isEmpty, token.allSatisfy({ $0 > UInt8(ascii: " ") && $0 < 0x7f }),
+      String(Substring(scheme)).lowercased() == "bearer"
+    else { throw Refusal.accessTokenInvalid }
     return String(Substring(token))
   }
 

@@ -26,7 +26,7 @@ extension Rejection {
     case .emptyText, .textTooLong, .roomNameEmpty, .roomNameTooLong, .nicknameEmpty, .nicknameTooLong,
       .emailMalformed, .externalIDMalformed, .credentialIncomplete, .deviceTextTooLong, .pushTokenEmpty,
       .pushTokenTooLong,
-      .mediaNameMalformed, .inviteExpiryOutOfRange, .inviteUsesOutOfRange, .inviteRoleNotAllowed, .roleNotAllowed,
+      .mediaNameMalformed, .nameMalformed, .inviteExpiryOutOfRange, .inviteUsesOutOfRange, .inviteRoleNotAllowed, .roleNotAllowed,
       .topicTooLong,
       .workspaceNameEmpty, .workspaceNameTooLong, .directMembersOutOfRange, .notAThreadRoot, .replyElsewhere,
       .attachmentNameTooLong, .customTypeMalformed, .customBodyTooLong, .emojiMalformed, .tooManyMentions,
@@ -101,9 +101,9 @@ extension Rejection {
       A message may have \(Limits.reactionKindsPerMessage) kinds of reactions at most, \
       and \(Limits.reactionKindsPerUserAndMessage) of one user. Take one back.
       """
-    case .roomNameEmpty: "A room needs a name."
+    case .roomNameEmpty: "A room needs a name with a visible character."
     case .roomNameTooLong: "A room's name may have \(Limits.roomNameBytes) bytes at most."
-    case .nicknameEmpty: "A user needs a nickname."
+    case .nicknameEmpty: "A user needs a nickname with a visible character."
     case .nicknameTooLong: "A nickname may have \(Limits.nicknameBytes) bytes at most."
     case .emailMalformed: "The e-mail address must look like name@host, with \(Limits.emailBytes) bytes at most."
     case .externalIDMalformed:
@@ -116,14 +116,19 @@ extension Rejection {
     case .inviteUsesOutOfRange: "maxUses must lie between 1 and \(Limits.inviteUses)."
     case .inviteRoleNotAllowed: "An invite cannot give a role above your own, nor that of the owner."
     case .mediaNameMalformed:
-      "A name must not be empty, hold control characters or a slash, or exceed \(Limits.mediaNameBytes) bytes."
+      """
+      A file's name must have a visible character and at most \(Limits.mediaNameBytes) bytes, and must not contain control \
+      characters, bidirectional controls or a slash.
+      """
+    case .nameMalformed:
+      "A name must have a visible character, and must not contain U+0000 or bidirectional controls."
     case .sendingTimeOutOfRange: "A message can be scheduled for a time in the future, within a year."
     case .tooManyScheduledMessages:
       "\(Limits.scheduledMessagesPerUserAndRoom) messages may wait in one room at most. Cancel one, or wait."
     case .quotaExceeded: "The day's quota is used up. It starts anew at midnight UTC."
     case .roleNotAllowed: "You can give a role up to your own. Ownership passes by a transfer, to another member."
     case .topicTooLong: "A topic may have \(Limits.topicBytes) bytes at most."
-    case .workspaceNameEmpty: "A workspace needs a name."
+    case .workspaceNameEmpty: "A workspace needs a name with a visible character."
     case .workspaceNameTooLong: "A workspace's name may have \(Limits.workspaceNameBytes) bytes at most."
     case .directMembersOutOfRange: "A direct room has 1 to \(Limits.directRoomOthers) members beside you."
     case .tooManyBans: "A room may have \(Limits.bansPerRoom) bans at most. Lift one."

@@ -13,20 +13,36 @@ struct AccountHandlers: Sendable {
 
   func create(_ exchange: Exchange) async throws -> Response {
     let body = try await exchange.body(CreateAccountRequest.self)
+    // Whoever registers is nobody yet; a service asks in its own name, whomever it acts for elsewhere.
+    let principal = Principal(service: exchange.principal?.service)
+    let name: CreationName<Entity.User> = try CreationName(body.id, of: .account, by: principal, exchange, chat)
     if body.password != nil { try hashing.admit(exchange) }
-    let id = body.id ?? FreshID.make()
-    let service = exchange.principal?.service
-    let (outcome, email) = try await chat.register(
-      ChatService.NewAccount(
-        id: id, nickname: body.nickname, email: body.email, password: body.password, externalID: body.externalId),
-      by: Principal(service: service))
+    let (outcome, email) = try await name.create { _ in try await register(name, body, by: principal, exchange) }
     let hasPassword = body.password != nil
     return try JSONBody.receipt(
       outcome.isNew,
       Account(
-        id: id, nickname: body.nickname, picture: nil, email: email, externalId: body.externalId,
+        id: name.id, nickname: body.nickname, picture: nil, email: email, externalId: body.externalId,
         hasPassword: hasPassword, isGuest: hasPassword && email == nil && body.externalId == nil, identities: [],
         disabledAt: nil, position: outcome.stamp.position, revision: outcome.stamp.position))
+  }
+
+  /// A registration under an ID that is taken tells a right password from a wrong one, so it is counted as an attempt to log
+  /// in to that account.
+  private func register(
+    _ name: CreationName<Entity.User>, _ body: CreateAccountRequest, by principal: Principal, _ exchange: Exchange
+  ) async throws -> (ChatOutcome, email: String?) {
+    let account = ChatService.NewAccount(
+      id: name.id, nickname: body.nickname, email: body.email, password: body.password, externalID: body.externalId)
+    guard !name.isFresh, try await chat.isRegistered(name.id) else {
+      return try await chat.register(account, by: principal)
+    }
+    guard body.password != nil, principal.service == nil else {
+      return try await chat.register(account, by: principal, isRepeat: true)
+    }
+    return try await throttle.attempt(.repeatedRegistration(name.id), from: exchange.address) {
+      try await chat.register(account, by: principal, isRepeat: true)
+    }
   }
 
   func me(_ exchange: Exchange) async throws -> Response {
@@ -55,10 +71,12 @@ struct AccountHandlers: Sendable {
   /// The address is what its holder logs in by: an access token alone does not change it.
   private func setEmail(_ email: String, _ password: String?, _ exchange: Exchange) async throws -> Response {
     let actor = try exchange.actor
-    guard password != nil || actor.service != nil else { throw ServiceError.rejected(.passwordWrong) }
     let (command, precondition) = try (exchange.command(), exchange.precondition())
+    try await chat.requireOpenSession(actor)
+    guard password != nil || actor.service != nil else { throw ServiceError.rejected(.passwordWrong) }
     if password != nil { try hashing.admit(exchange) }
-    let (outcome, kept) = try await throttle.attempt(.account(exchange.user), from: exchange.address) {
+    let attempt = LoginAttempt.account(try exchange.user, .session(actor.session))
+    let (outcome, kept) = try await throttle.attempt(attempt, from: exchange.address) {
       try await chat.setEmail(email, password: password, by: actor, command: command, if: precondition)
     }
     var account = try await Account(of: exchange.user, chat)
@@ -71,12 +89,14 @@ struct AccountHandlers: Sendable {
   func linkIdentity(_ exchange: Exchange) async throws -> Response {
     let body = try await exchange.body(LinkIdentityRequest.self)
     let (actor, command) = (try exchange.actor, try exchange.command())
+    try await chat.requireOpenSession(actor)
     let found = try await identities.user(inIDToken: body.idToken, nonce: body.nonce, at: exchange.receivedAt)
     let outcome: ChatOutcome
     switch (body.currentPassword, body.linkedIdToken) {
     case (let password?, _):
       try hashing.admit(exchange)
-      outcome = try await throttle.attempt(.account(exchange.user), from: exchange.address) {
+      let attempt = LoginAttempt.account(try exchange.user, .session(actor.session))
+      outcome = try await throttle.attempt(attempt, from: exchange.address) {
         try await chat.link(found.identity, proof: .password(password), by: actor, command: command)
       }
     case (nil, let token?):

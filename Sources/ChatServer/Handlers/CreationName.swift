@@ -8,17 +8,22 @@ struct CreationName<Entity>: Sendable {
   let id: ID<Entity>
   /// The ID was made of the key.
   private let isKeyed: Bool
+  /// The ID was made for this request, so nothing has it yet.
+  let isFresh: Bool
 
   /// - Parameters:
   ///   - given: the ID in the body.
   ///   - place: the room or workspace that it is created in.
+  ///   - principal: whose the key is, where it is not the caller's.
   init(
-    _ given: ID<Entity>?, of kind: KeyedCreation, in place: UUIDBytes = .zero, _ exchange: Exchange, _ chat: ChatService
+    _ given: ID<Entity>?, of kind: KeyedCreation, in place: UUIDBytes = .zero, by principal: Principal? = nil,
+    _ exchange: Exchange, _ chat: ChatService
   ) throws {
     let command = try exchange.command()
     isKeyed = given == nil && command != nil
+    isFresh = given == nil && command == nil
     id =
-      try given ?? command.map { chat.creationID(of: kind, in: place, under: $0, by: try exchange.actor) }
+      try given ?? command.map { chat.creationID(of: kind, in: place, under: $0, by: try principal ?? exchange.actor) }
       ?? FreshID.make()
   }
 

@@ -14,10 +14,10 @@ struct PasswordHandlers: Sendable {
   func change(_ exchange: Exchange) async throws -> Response {
     let body = try await exchange.body(ChangePasswordRequest.self)
     let (actor, command) = try (exchange.actor, exchange.command())
+    try await chat.requireOpenSession(actor)
     try hashing.admit(exchange)
-    let outcome = try await throttle.attempt(
-      .account(exchange.user), from: exchange.address, guesses: Self.guessesOfChange
-    ) {
+    let attempt = LoginAttempt.account(try exchange.user, .session(actor.session))
+    let outcome = try await throttle.attempt(attempt, from: exchange.address, guesses: Self.guessesOfChange) {
       try await chat.changePassword(
         from: body.currentPassword, to: body.newPassword, by: actor, command: command)
     }

@@ -14,7 +14,8 @@ struct SessionHandlers: Sendable {
 
   func create(_ exchange: Exchange) async throws -> Response {
     let body = try await exchange.body(CreateSessionRequest.self)
-    let session = body.id ?? FreshID.make()
+    let key = try exchange.command()
+    let session = body.id.map { .given($0) } ?? key.map { .keyed($0) } ?? SessionNaming.given(FreshID.make())
     if let token = body.idToken {
       guard body.email == nil, body.userId == nil, body.password == nil else {
         throw Refusal.invalidField("idToken comes without email, userId and password.")
@@ -25,7 +26,7 @@ struct SessionHandlers: Sendable {
     if let password = body.password {
       let name = try Self.loginName(body)
       try hashing.admit(exchange)
-      let grant = try await throttle.attempt(target(of: name), from: exchange.address) {
+      let grant = try await throttle.attempt(attempt(name, on: body.deviceId), from: exchange.address) {
         try await chat.startSession(session, as: name, password: password, device: body.deviceId)
       }
       return try await tokens(for: grant)
@@ -41,8 +42,10 @@ struct SessionHandlers: Sendable {
   }
 
   /// All names of an account are counted as one.
-  private func target(of name: LoginName) async throws -> LoginThrottle.Target {
-    if let user = try await chat.user(named: name) { return .account(user) }
+  private func attempt(_ name: LoginName, on device: DeviceID?) async throws -> LoginAttempt {
+    if let user = try await chat.user(named: name, on: device) {
+      return .account(user.id, user.knowsDevice ? device.map { .device($0) } : nil)
+    }
     return switch name {
     case .email(let email): .unknown(email)
     case .user(let user): .unknown(user.description)
@@ -58,7 +61,7 @@ struct SessionHandlers: Sendable {
   }
 
   private func start(
-    _ session: SessionID, _ idToken: String, _ body: CreateSessionRequest, _ exchange: Exchange
+    _ session: SessionNaming, _ idToken: String, _ body: CreateSessionRequest, _ exchange: Exchange
   ) async throws -> SessionGrant {
     let found = try await identities.user(inIDToken: idToken, nonce: body.nonce, at: exchange.receivedAt)
     return try await chat.startSession(

@@ -25,6 +25,13 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return result
   }
 
+  /// An entry, which so counts as looked up; nil when it is not there.
+  mutating func find(_ key: Key) -> Value? {
+    if let value = newer[key] { return value }
+    guard let value = older[key] else { return nil }
+    return update(key, usual: value) { $0 }
+  }
+
   mutating func remove(_ key: Key) {
     if newer.removeValue(forKey: key) == nil { older.removeValue(forKey: key) }
   }

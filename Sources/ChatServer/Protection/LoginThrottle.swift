@@ -21,8 +21,7 @@ package final class LoginThrottle: Sendable {
   private let settings: LoginSettings
   /// In nanoseconds; only moves forward.
   private let clock: @Sendable () -> UInt64
-  /// Keyed by a hash under a key of this process: what clients send does not fill the memory, whatever its length.
-  private let accounts: Mutex<BoundedTable<Int, AttemptLedger>>
+  private let accounts: Mutex<LoginLedgers>
   private let addresses: Mutex<BoundedTable<NetworkAddress, AttemptLedger>>
 
   package init(
@@ -31,101 +30,94 @@ package final class LoginThrottle: Sendable {
   ) {
     self.settings = settings
     self.clock = clock
-    accounts = Mutex(BoundedTable(limit: Limits.loginLedgers))
+    accounts = Mutex(LoginLedgers(limit: Limits.loginLedgers))
     addresses = Mutex(BoundedTable(limit: Limits.loginLedgers))
   }
 
-  /// What attempts are counted under.
-  enum Target: Sendable, Hashable {
-    /// However it is called: by its e-mail address, by its ID or by its own token.
-    case account(UserID)
-    /// An e-mail address, in any case, that no account has.
-    case unknown(String)
-  }
-
   /// An attempt under way.
-  private struct Attempt {
-    let account: Int
-    let address: NetworkAddress?
+  private struct Pending {
+    let attempt: LoginAttempt
+    let entry: LoginLedgers.Entry
+    let network: NetworkAddress?
     let guesses: Int
+
+    /// The network whose failures it counts with. Whoever brings evidence is counted by that, so that others behind the same
+    /// address do not keep the owner out.
+    var countedNetwork: NetworkAddress? { attempt.evidence == nil ? network : nil }
   }
 
-  /// Makes an attempt: `body` checks the password, and throws `credentialsRejected` or `passwordWrong` when it is wrong.
+  /// Makes an attempt: `body` checks the password. It throws `credentialsRejected` or `passwordWrong` when it is wrong, and
+  /// the repeat of a registration `idInUse`.
   /// - Parameters:
   ///   - address: nil when it is not known.
   ///   - guesses: passwords that the attempt tries.
   func attempt<Result>(
-    _ target: Target, from address: NetworkAddress?, guesses: Int = 1, _ body: () async throws -> Result
+    _ attempt: LoginAttempt, from address: NetworkAddress?, guesses: Int = 1, _ body: () async throws -> Result
   ) async throws -> Result {
     guard settings.isOn else { return try await body() }
-    let attempt = Attempt(account: Self.key(target), address: address?.network, guesses: guesses)
-    try begin(attempt, at: clock())
+    let pending = try begin(attempt, address?.network, guesses, at: clock())
     do {
       let result = try await body()
-      succeed(attempt)
+      succeed(pending)
       return result
-    } catch ServiceError.rejected(let rejection)
-      where rejection == .credentialsRejected || rejection == .passwordWrong
-    {
-      fail(attempt, at: clock())
-      throw ServiceError.rejected(rejection)
     } catch ServiceError.rejected(let rejection) {
-      // The password was right, and something else was not.
-      succeed(attempt)
+      let isWrong = rejection == .credentialsRejected || rejection == .passwordWrong
+      if isWrong || (rejection == .idInUse && !attempt.provesHolder) {
+        fail(pending, at: clock())
+      } else {
+        // The password was right, and something else was not.
+        succeed(pending)
+      }
       throw ServiceError.rejected(rejection)
     } catch {
-      withdraw(attempt)
+      withdraw(pending)
       throw error
     }
   }
 
-  private static func key(_ target: Target) -> Int {
-    switch target {
-    case .account: target.hashValue
-    case .unknown(let name): Target.unknown(name.lowercased()).hashValue
+  private func begin(
+    _ attempt: LoginAttempt, _ network: NetworkAddress?, _ guesses: Int, at now: UInt64
+  ) throws(Refusal) -> Pending {
+    let begun = accounts.withLock {
+      $0.begin(attempt, from: network, guesses: guesses, at: now, under: settings.account)
     }
-  }
-
-  private func begin(_ attempt: Attempt, at now: UInt64) throws(Refusal) {
-    if let wait = changeAccount(attempt, { $0.begin(at: now, under: settings.account, guesses: attempt.guesses) }) {
-      throw .tooManyAttempts(retryAfterSeconds: Self.seconds(wait))
+    let pending: Pending
+    switch begun {
+    case .success(let entry): pending = Pending(attempt: attempt, entry: entry, network: network, guesses: guesses)
+    case .failure(let wait): throw .tooManyAttempts(retryAfterSeconds: Self.seconds(wait.nanoseconds))
     }
-    let wait = changeAddress(attempt) { $0.begin(at: now, under: settings.address, guesses: attempt.guesses) }
+    let wait = changeAddress(pending) { $0.begin(at: now, under: settings.address, guesses: guesses) }
     if let wait = wait ?? nil {
-      changeAccount(attempt) { $0.withdraw(guesses: attempt.guesses) }
+      accounts.withLock { $0.withdraw(pending.entry, guesses: guesses) }
       throw .tooManyAttempts(retryAfterSeconds: Self.seconds(wait))
     }
+    return pending
   }
 
-  private func fail(_ attempt: Attempt, at now: UInt64) {
-    changeAccount(attempt) { $0.fail(at: now, under: settings.account) }
-    changeAddress(attempt) { $0.fail(at: now, under: settings.address) }
+  private func fail(_ pending: Pending, at now: UInt64) {
+    accounts.withLock { $0.fail(pending.entry, at: now, under: settings.account) }
+    changeAddress(pending) { $0.fail(at: now, under: settings.address) }
   }
 
   /// The account is forgotten; the address is not, or else one own account would clear the way to all others.
-  private func succeed(_ attempt: Attempt) {
-    accounts.withLock { $0.remove(attempt.account) }
-    changeAddress(attempt) { $0.withdraw(guesses: attempt.guesses) }
+  private func succeed(_ pending: Pending) {
+    guard pending.attempt.provesHolder else { return withdraw(pending) }
+    accounts.withLock { $0.succeed(pending.entry, pending.attempt, from: pending.network) }
+    changeAddress(pending) { $0.withdraw(guesses: pending.guesses) }
   }
 
-  private func withdraw(_ attempt: Attempt) {
-    changeAccount(attempt) { $0.withdraw(guesses: attempt.guesses) }
-    changeAddress(attempt) { $0.withdraw(guesses: attempt.guesses) }
+  private func withdraw(_ pending: Pending) {
+    accounts.withLock { $0.withdraw(pending.entry, guesses: pending.guesses) }
+    changeAddress(pending) { $0.withdraw(guesses: pending.guesses) }
   }
 
-  @discardableResult
-  private func changeAccount<Result: Sendable>(_ attempt: Attempt, _ change: (inout AttemptLedger) -> Result) -> Result
-  {
-    accounts.withLock { $0.update(attempt.account, usual: AttemptLedger(), change) }
-  }
-
-  /// - Returns: nil when the address is not known.
+  /// - Returns: nil when no address counts.
   @discardableResult
   private func changeAddress<Result: Sendable>(
-    _ attempt: Attempt, _ change: (inout AttemptLedger) -> Result
+    _ pending: Pending, _ change: (inout AttemptLedger) -> Result
   ) -> Result? {
-    guard let address = attempt.address else { return nil }
-    return addresses.withLock { $0.update(address, usual: AttemptLedger(), change) }
+    guard let network = pending.countedNetwork else { return nil }
+    return addresses.withLock { $0.update(network, usual: AttemptLedger(), change) }
   }
 
   private static func seconds(_ nanoseconds: UInt64) -> Int {

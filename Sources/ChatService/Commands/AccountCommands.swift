@@ -19,18 +19,23 @@ extension ChatService {
     }
   }
 
+  /// - Parameter isRepeat: the ID is taken, so that this is the repeat of a registration or none. The form of a repeat is not
+  ///   checked: the first may be from before a rule.
   /// - Returns: the outcome, and the e-mail address as it is kept.
   package func register(
-    _ account: NewAccount, by principal: Principal
+    _ account: NewAccount, by principal: Principal, isRepeat: Bool = false
   ) async throws(ServiceError)
     -> (ChatOutcome, email: String?)
   {
     let email = account.email?.lowercased()
-    do throws(Rejection) {
-      try UserDecider.checkForm(
-        nickname: account.nickname, email: email, externalID: account.externalID, hasPassword: account.password != nil)
-    } catch {
-      throw .rejected(error)
+    if !isRepeat {
+      do throws(Rejection) {
+        try UserDecider.checkForm(
+          nickname: account.nickname, email: email, externalID: account.externalID,
+          hasPassword: account.password != nil)
+      } catch {
+        throw .rejected(error)
+      }
     }
     if account.email == nil, account.password != nil, !rules.allowsGuests { throw .rejected(.credentialIncomplete) }
     var credential: Credential?

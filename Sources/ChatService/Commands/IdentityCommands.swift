@@ -13,7 +13,7 @@ extension ChatService {
   ///   - nickname: for a new account, as the token says it.
   ///   - newUser: the ID of a new account.
   package func startSession(
-    _ session: SessionID, as identity: Identity, nickname: String?, newUser: UserID, device: DeviceID?
+    _ session: SessionNaming, as identity: Identity, nickname: String?, newUser: UserID, device: DeviceID?
   ) async throws(ServiceError) -> SessionGrant {
     for _ in 0..<Self.firstLoginAttempts {
       if let user = try await accounts({ try $0.user(with: identity) }) {
@@ -94,14 +94,15 @@ extension ChatService {
       commitmentKey: Self.randomBytes(Registration.commitmentKeyBytes))
   }
 
-  /// A nickname that fits, of a name that came from elsewhere: cut between characters.
+  /// A nickname that fits, of a name that came from elsewhere: without what a name must not have, and cut between
+  /// characters.
   static func fitted(_ nickname: String?) -> String {
     var fitted = ""
-    for character in nickname ?? "" {
+    for character in TextRules.withoutForbidden(nickname ?? "") {
       guard fitted.utf8.count + character.utf8.count <= Limits.nicknameBytes else { break }
       fitted.append(character)
     }
-    return fitted.allSatisfy(\.isWhitespace) ? defaultNickname : fitted
+    return TextRules.shows(fitted) ? fitted : defaultNickname
   }
 
   /// The name under which the log records who registers users by tokens of a team's own server.

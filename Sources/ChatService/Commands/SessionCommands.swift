@@ -26,7 +26,7 @@ extension LoginName {
   /// Who logs in by this name; nil when nobody does, and where the name is the ID of somebody who has an address.
   fileprivate func owner(in accounts: AccountsQueries) throws -> UserRow? {
     switch self {
-    case .email(let email): try accounts.user(email: email.lowercased())
+    case .email(let email): try accounts.user(email: email)
     case .user(let id): try accounts.user(id).flatMap { $0.email == nil ? $0 : nil }
     }
   }
@@ -35,7 +35,7 @@ extension LoginName {
 extension ChatService {
   /// Logs in with a password.
   package func startSession(
-    _ session: SessionID, as name: LoginName, password: String, device: DeviceID?
+    _ session: SessionNaming, as name: LoginName, password: String, device: DeviceID?
   )
     async throws(ServiceError) -> SessionGrant
   {
@@ -55,15 +55,21 @@ extension ChatService {
     return try await start(session, device, .password(version: credential.version), user.nickname, by: principal)
   }
 
-  /// Who logs in by this name; nil when nobody does. Who has an address and is named by the ID is not found: others see
-  /// that ID, and their attempts, of which none can be right, must not keep the owner out.
-  package func user(named name: LoginName) async throws(ServiceError) -> UserID? {
-    try await accounts { try name.owner(in: $0)?.id }
+  /// Who logs in by this name, and whether that user has logged in on the device before; nil when nobody has this name. Who
+  /// has an address and is named by the ID is not found: others see that ID, and their attempts, of which none can be right,
+  /// must not keep the owner out.
+  package func user(
+    named name: LoginName, on device: DeviceID?
+  ) async throws(ServiceError) -> (id: UserID, knowsDevice: Bool)? {
+    try await accounts { accounts in
+      guard let user = try name.owner(in: accounts) else { return nil }
+      return (user.id, try device.map { try accounts.hasSession(of: user.id, on: $0) } ?? false)
+    }
   }
 
   /// Starts a session for the user in whose name a service acts.
   package func startSession(
-    _ session: SessionID, device: DeviceID?, by principal: Principal
+    _ session: SessionNaming, device: DeviceID?, by principal: Principal
   )
     async throws(ServiceError) -> SessionGrant
   {
@@ -73,11 +79,18 @@ extension ChatService {
   }
 
   func start(
-    _ session: SessionID, _ device: DeviceID?, _ proof: LoginProof, _ nickname: String, by principal: Principal
+    _ naming: SessionNaming, _ device: DeviceID?, _ proof: LoginProof, _ nickname: String, by principal: Principal
   ) async throws(ServiceError) -> SessionGrant {
     guard let user = principal.user else { throw .rejected(.userNotFound) }
-    let outcome = try await performUser(
-      .startSession(session, device: device, proof: proof), by: principal)
+    let session = session(naming, of: user)
+    let outcome: ChatOutcome
+    do {
+      outcome = try await performUser(.startSession(session, device: device, proof: proof), by: principal)
+    } catch {
+      // An ID that was made of a key can only be taken by an earlier use of that key.
+      if case .keyed = naming, case .rejected(.idInUse) = error { throw .rejected(.idempotencyKeyReused) }
+      throw error
+    }
     return SessionGrant(
       user: user, nickname: nickname, session: session, device: device, generation: 1, stamp: outcome.stamp,
       isNew: outcome.isNew)

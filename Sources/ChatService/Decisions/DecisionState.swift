@@ -166,6 +166,8 @@ extension DecisionState {
   /// with a token of another issuer, or to log in.
   private func checkStanding(of act: Act, for operation: ChatCommand.Operation) throws(Rejection) {
     guard let actor = act.actor, !act.isByService else { return }
+    // The caller of a registration has shown nothing yet: the decider compares the password first.
+    if case .user(let command) = operation, case .register = command.action { return }
     guard case .registered(let user) = users[actor]?.state else {
       if act.session != nil { throw .sessionEnded }
       return

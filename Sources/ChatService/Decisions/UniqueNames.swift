@@ -4,10 +4,9 @@ package import ChatPrimitives
 /// What is unique across streams, and whose it is.
 package struct UniqueNames: Sendable, Equatable {
   // Keyed by bytes: Swift calls texts equal that SQLite and other databases tell apart, such as "é" in its two spellings.
-  private var usersByEmail: [[UInt8]: UserID] = [:]
-  private var emails: [UserID: [UInt8]] = [:]
   private var usersByExternalID: [[UInt8]: UserID] = [:]
   private var usersByIdentity: [[[UInt8]]: UserID] = [:]
+  private var emails = EmailHolders()
   private var invitesByTokenHash: [[UInt8]: InvitePlace] = [:]
   private var pushTokens = PushTokenPlaces()
   private var registered: Set<UserID> = []
@@ -20,7 +19,7 @@ package struct UniqueNames: Sendable, Equatable {
 
   package init() {}
 
-  package func user(withEmail email: String) -> UserID? { usersByEmail[Array(email.utf8)] }
+  package func user(withEmail email: String) -> UserID? { emails.user(withEmail: email) }
   package func user(withExternalID externalID: String) -> UserID? {
     usersByExternalID[Array(externalID.utf8)]
   }
@@ -38,15 +37,8 @@ package struct UniqueNames: Sendable, Equatable {
 
   private mutating func enter(_ id: UserID, email: String?, externalID: String?) {
     registered.insert(id)
-    if let email { enter(email: email, of: id) }
+    if let email { emails.enter(email, of: id) }
     if let externalID { usersByExternalID[Array(externalID.utf8)] = id }
-  }
-
-  /// A user has one address; the one before it is free.
-  private mutating func enter(email: String, of id: UserID) {
-    let key = Array(email.utf8)
-    if let old = emails.updateValue(key, forKey: id), old != key { usersByEmail[old] = nil }
-    usersByEmail[key] = id
   }
 
   private mutating func enter(_ identity: Identity, of id: UserID) {
@@ -96,7 +88,7 @@ package struct UniqueNames: Sendable, Equatable {
       // A stream's first fact is always the registration, so whoever has any fact is registered.
       enter(id, email: nil, externalID: nil)
     case .emailSet(let email):
-      enter(email: email, of: id)
+      emails.enter(email, of: id)
     case .identityLinked(let identity):
       enter(identity, of: id)
     case .identityUnlinked(let identity, _):

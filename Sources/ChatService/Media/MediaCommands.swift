@@ -109,10 +109,11 @@ extension ChatService {
     }.value
   }
 
-  /// A repeat is known by its content alone; its name is right or wrong all the same.
+  /// A repeat is known by its content alone, which is not there yet; its name is right or wrong all the same. The decision
+  /// asks more of a name, but not of a repeat's.
   private func check(uploadName name: String) throws(ServiceError) {
     do throws(Rejection) {
-      try TextRules.mediaName(name)
+      try TextRules.mediaNameForm(name)
     } catch {
       throw .rejected(error)
     }

@@ -15,6 +15,18 @@ extension ChatService {
     gate.isDisabled(user)
   }
 
+  /// Refuses a caller whose session is not open, before a password is looked at: an access token of an ended session must not
+  /// serve to guess it. The writer decides it again.
+  package func requireOpenSession(_ principal: Principal) async throws(ServiceError) {
+    guard principal.service == nil, let user = principal.user, let session = principal.session else { return }
+    let row = try await accounts { try $0.session(session, of: user) }
+    guard let row, row.end == nil else { throw .rejected(.sessionEnded) }
+  }
+
+  package func isRegistered(_ user: UserID) async throws(ServiceError) -> Bool {
+    try await accounts { try $0.user(user) != nil }
+  }
+
   package func profile(of user: UserID) async throws(ServiceError) -> UserRow {
     guard let row = try await accounts({ try $0.user(user) }) else { throw .rejected(.userNotFound) }
     return row

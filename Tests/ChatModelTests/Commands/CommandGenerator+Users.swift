@@ -70,7 +70,7 @@ extension CommandGenerator {
       ]
       return Step("u\(user.short) logs in as s\(session.short)", user: user, rights: rights) {
         chat async throws(ServiceError) in
-        Step.Receipt(try await chat.startSession(session, as: .email(email), password: password, device: device))
+        Step.Receipt(try await chat.startSession(.given(session), as: .email(email), password: password, device: device))
       }
     }
     return startSession(session, of: user, device)
@@ -82,7 +82,7 @@ extension CommandGenerator {
     let rights: [Right] = [.account, .session(session), .firstPair(session)]
     return Step("a service starts s\(session.short) of u\(user.short)", user: user, rights: rights) {
       chat async throws(ServiceError) in
-      Step.Receipt(try await chat.startSession(session, device: device, by: principal))
+      Step.Receipt(try await chat.startSession(.given(session), device: device, by: principal))
     }
   }
 

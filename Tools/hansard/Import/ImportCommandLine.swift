@@ -1,3 +1,4 @@
+import ChatDomain
 import ChatPrimitives
 
 /// One line for `POST /v1/ingest`. See `docs/ingest.md`.
@@ -16,12 +17,12 @@ struct ImportCommandLine {
     self.fields = .object([("op", .text(op))] + fields + [("sentAt", .text(time.rfc3339))])
   }
 
-  /// The name becomes the nickname, as far as it fits, and the `externalId` where the server would take it.
+  /// The name becomes the nickname, as far as it fits and without characters that names must not have, and the `externalId` where the server would take it.
   static func registerUser(
     _ id: UserID, name: String, withExternalID: Bool, at time: Timestamp
   ) -> ImportCommandLine {
     var fields: [(String, JSONValue)] = [
-      ("id", .text(id.description)), ("nickname", .text(name.cut(toBytes: Limits.nicknameBytes))),
+      ("id", .text(id.description)), ("nickname", .text(TextRules.withoutForbidden(name).cut(toBytes: Limits.nicknameBytes))),
     ]
     if withExternalID, name.isExternalID { fields.append(("externalId", .text(name))) }
     return ImportCommandLine("user.register", id.uuid, nil, fields, at: time)
@@ -32,7 +33,7 @@ struct ImportCommandLine {
       "room.create", id.uuid, id,
       [
         ("id", .text(id.description)), ("kind", .text("group")),
-        ("name", .text(name.cut(toBytes: Limits.roomNameBytes))),
+        ("name", .text(TextRules.withoutForbidden(name).cut(toBytes: Limits.roomNameBytes))),
       ], at: time)
   }
 

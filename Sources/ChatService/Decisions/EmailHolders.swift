@@ -1,0 +1,38 @@
+import ChatPrimitives
+import ChatProjections
+
+/// Who has which e-mail address. Addresses are compared in one form (`EmailForm`); a log from before that may have several
+/// accounts for one address, each of which keeps it.
+struct EmailHolders: Sendable, Equatable {
+  private var users: [[UInt8]: UserID] = [:]
+  /// The holders of addresses that have more than one.
+  private var shared: [[UInt8]: Set<UserID>] = [:]
+  private var emails: [UserID: [UInt8]] = [:]
+
+  /// - Parameter email: in any form, at most `Limits.emailBytes` long. Of several holders, the one with the lowest ID.
+  func user(withEmail email: String) -> UserID? { users[Self.key(email)] }
+
+  /// A user has one address; the one before it is free.
+  mutating func enter(_ email: String, of user: UserID) {
+    let key = Self.key(email)
+    if let old = emails.updateValue(key, forKey: user), old != key { leave(old, user) }
+    guard let holder = users[key], holder != user else {
+      users[key] = user
+      return
+    }
+    shared[key, default: [holder]].insert(user)
+    users[key] = min(holder, user)
+  }
+
+  private mutating func leave(_ key: [UInt8], _ user: UserID) {
+    guard var holders = shared[key] else {
+      users[key] = nil
+      return
+    }
+    holders.remove(user)
+    users[key] = holders.min()
+    shared[key] = holders.count > 1 ? holders : nil
+  }
+
+  private static func key(_ email: String) -> [UInt8] { Array(EmailForm.compared(email).utf8) }
+}
