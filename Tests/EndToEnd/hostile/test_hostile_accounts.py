@@ -3,6 +3,7 @@
 import itertools
 import time
 import unicodedata
+import urllib.parse
 
 import pytest
 
@@ -376,7 +377,7 @@ def named(shared_world):
         return anna.request("PUT", room.message(new_id()), body)
 
     def upload(name):
-        return anna.request("POST", "/v1/media", data=new_id().encode(), params={"name": name})
+        return anna.request("POST", f"/v1/media?name={urllib.parse.quote(name)}", data=new_id().encode())
 
     return {
         "nickname": (
