@@ -155,6 +155,7 @@ let package = Package(
       path: "Tools/logwork", swiftSettings: settings),
 
     .testTarget(name: "ChatPrimitivesTests", dependencies: ["ChatPrimitives"], swiftSettings: settings),
+    .testTarget(name: "ChatProtocolTests", dependencies: ["ChatProtocol", "ChatPrimitives"], swiftSettings: settings),
     .testTarget(name: "ChatDomainTests", dependencies: ["ChatDomain", "ChatPrimitives"], swiftSettings: settings),
     .testTarget(
       name: "EventLogTests", dependencies: ["EventLog", "EventLogSimulation", "ChatPrimitives"],

@@ -86,6 +86,27 @@ public enum Limits {
   /// Results of one page of a search.
   public static let searchResults = 50
 
+  // MARK: JSON and texts that clients send
+
+  /// Arrays and objects within each other; the outermost is the first.
+  public static let jsonDepth = 64
+  /// The name of an object's member, in bytes of UTF-8.
+  public static let jsonKeyBytes = 1024
+  /// Members of objects and elements of arrays in one text.
+  public static let jsonValues = 32 * 1024
+  /// One number, in bytes.
+  public static let jsonNumberBytes = 1024
+  /// A text of up to so many bytes is decoded on the event loop, which takes less than a millisecond; a longer one on a
+  /// thread of its own.
+  public static let inlineDecodingBytes = 4 * 1024
+  /// Combining marks in a row, in any text (UAX #15, section 13).
+  public static let combiningMarks = 30
+
+  // MARK: Responses
+
+  /// What the messages of one page hold, in bytes; a page ends before it would hold more, but has one item at least.
+  public static let pageContentBytes = 1024 * 1024
+
   // MARK: Requests
 
   /// What is searched for, in bytes of UTF-8.

@@ -177,7 +177,7 @@ public enum Endpoints {
     .get, "/v1/rooms/{roomId}/messages/{messageId}/reactions", .user, query: ["cursor", "limit"])
   public static let messageHistory = Endpoint(
     .get, "/v1/rooms/{roomId}/messages/{messageId}/history", .user, query: ["cursor", "limit"])
-  public static let listPins = Endpoint(.get, "/v1/rooms/{roomId}/pins", .user)
+  public static let listPins = Endpoint(.get, "/v1/rooms/{roomId}/pins", .user, query: ["cursor"])
   public static let pinMessage = Endpoint(.put, "/v1/rooms/{roomId}/pins/{messageId}", .user)
   public static let unpinMessage = Endpoint(.delete, "/v1/rooms/{roomId}/pins/{messageId}", .user)
   public static let getBadge = Endpoint(.get, "/v1/badge", .user)
@@ -196,7 +196,8 @@ public enum Endpoints {
     .delete, "/v1/rooms/{roomId}/scheduled-messages/{messageId}", .user, takesIfMatch: true)
   public static let getScheduledMessage = Endpoint(
     .get, "/v1/rooms/{roomId}/scheduled-messages/{messageId}", .user)
-  public static let listScheduledMessages = Endpoint(.get, "/v1/rooms/{roomId}/scheduled-messages", .user)
+  public static let listScheduledMessages = Endpoint(
+    .get, "/v1/rooms/{roomId}/scheduled-messages", .user, query: ["cursor"])
   public static let listAllScheduledMessages = Endpoint(
     .get, "/v1/scheduled-messages", .user, query: ["cursor", "limit"])
 

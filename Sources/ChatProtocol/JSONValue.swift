@@ -1,63 +1,34 @@
-public import Foundation
+/// Any JSON value: what an app says in its own language. It is read once and kept as its canonical text, in which it is
+/// written out again: the names of members in order, no white space, numbers and strings each in one form. The same value
+/// always has the same text.
+public struct JSONValue: Sendable, Hashable {
+  public let canonicalText: String
 
-/// Any JSON value: what an app says in its own language.
-public enum JSONValue: Codable, Sendable, Hashable {
-  case null
-  case bool(Bool)
-  case integer(Int64)
-  /// Any other number, exact to 38 digits.
-  case decimal(Decimal)
-  /// A number beyond what a decimal holds.
-  case double(Double)
-  case string(String)
-  case array([JSONValue])
-  case object([String: JSONValue])
+  /// - Parameter canonicalText: of a value that was read before. It is not looked at: an old log may hold deeper values
+  ///   than are accepted now.
+  public init(unchecked canonicalText: String) {
+    self.canonicalText = canonicalText
+  }
 
+  public static let null = JSONValue(unchecked: "null")
+}
+
+extension JSONValue: Codable {
+  /// Only out of a `JSONDocument`: another decoder would have to guess each value's type.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode(Int64.self) {
-      self = .integer(value)
-    } else if let value = try? container.decode(Decimal.self), value.isFinite {
-      self = .decimal(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = .double(value)
-    } else if let value = try? container.decode([JSONValue].self) {
-      self = .array(value)
-    } else {
-      self = .object(try container.decode([String: JSONValue].self))
+    guard let decoder = decoder as? JSONDocumentDecoder else {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "decode it with JSONDocument"))
     }
+    self.init(unchecked: try decoder.canonicalText())
   }
 
+  /// Only by a `JSONWriter`: no other encoder writes a text as it stands.
   public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .null: try container.encodeNil()
-    case .bool(let value): try container.encode(value)
-    case .integer(let value): try container.encode(value)
-    case .decimal(let value): try container.encode(value)
-    case .double(let value): try container.encode(value)
-    case .string(let value): try container.encode(value)
-    case .array(let value): try container.encode(value)
-    case .object(let value): try container.encode(value)
+    guard let encoder = encoder as? JSONValueEncoder else {
+      throw EncodingError.invalidValue(
+        self, EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "encode it with JSONWriter"))
     }
-  }
-
-  /// The value in its one form: keys in order, no white space. The same value is always the same text.
-  public func canonicalText() throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(self), as: UTF8.self)
-  }
-
-  /// - Returns: nil for a text that is no JSON.
-  public init?(text: String) {
-    guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)) else { return nil }
-    self = value
+    encoder.write(json: canonicalText)
   }
 }

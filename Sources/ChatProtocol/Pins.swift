@@ -31,9 +31,11 @@ public struct PinList: Codable, Sendable, Hashable {
   public var pins: [Entry]
   /// The senders, and who pinned.
   public var users: [User]
+  @Nullable public var nextCursor: String?
 
-  public init(pins: [Entry], users: [User]) {
+  public init(pins: [Entry], users: [User], nextCursor: String?) {
     self.pins = pins
     self.users = users
+    self.nextCursor = nextCursor
   }
 }

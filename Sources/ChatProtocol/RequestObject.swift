@@ -10,7 +10,10 @@ public struct Strict<Body: RequestObject>: Decodable, Sendable {
 
   public init(from decoder: any Decoder) throws {
     for key in try decoder.container(keyedBy: FieldName.self).allKeys {
-      guard Body.CodingKeys(stringValue: key.stringValue) != nil else {
+      // By bytes: canonically equal names are found by no field.
+      guard let known = Body.CodingKeys(stringValue: key.stringValue),
+        known.stringValue.utf8.elementsEqual(key.stringValue.utf8)
+      else {
         throw UnknownField(name: key.stringValue)
       }
     }

@@ -86,16 +86,8 @@ public struct ScheduledMessage: Codable, Sendable, Hashable {
   }
 }
 
-/// `GET /v1/rooms/{roomId}/scheduled-messages`: the caller's own, the earliest time first.
-public struct ScheduledMessageList: Codable, Sendable, Hashable {
-  public var scheduledMessages: [ScheduledMessage]
-
-  public init(scheduledMessages: [ScheduledMessage]) {
-    self.scheduledMessages = scheduledMessages
-  }
-}
-
-/// `GET /v1/scheduled-messages`: the caller's own in all rooms, in the order in which they were scheduled.
+/// The caller's own. `GET /v1/rooms/{roomId}/scheduled-messages`: the earliest time first. `GET /v1/scheduled-messages`:
+/// those in all rooms, in the order in which they were scheduled.
 public struct ScheduledMessagePage: Codable, Sendable, Hashable {
   public var scheduledMessages: [ScheduledMessage]
   @Nullable public var nextCursor: String?

@@ -101,10 +101,10 @@ import Testing
       script.room(room, .scheduledMessageFailed(.numbered(number), .notAMember), by: alice)
     }
     let queue = try build(RoomsProjection.self, script.events)
-    let rows = try queue.read { try RoomsQueries($0).scheduledMessages(of: alice, in: room) }
+    let rows = try queue.read { try RoomsQueries($0).scheduledMessages(of: alice, in: room).messages }
     #expect(rows.map(\.id) == (3...(most + 2)).map { .numbered($0) })
     #expect(rows.allSatisfy { $0.failure?.reason == .notAMember })
-    #expect(try queue.read { try RoomsQueries($0).scheduledMessages(of: .numbered(2), in: room).count } == 1)
+    #expect(try queue.read { try RoomsQueries($0).scheduledMessages(of: .numbered(2), in: room).messages.count } == 1)
   }
 
   @Test("a sent message leaves no row, and what waited in a deleted room is seen by nobody and cleared")

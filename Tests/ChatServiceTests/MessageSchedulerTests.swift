@@ -88,7 +88,7 @@ struct MessageSchedulerTests {
     clock.advance(milliseconds: 1)
     #expect(try await sent(bench, for: alice, count: numbers.count) == numbers.map { fixed($0) })
     await scheduler.stop()
-    #expect(try await bench.chat.scheduledMessages(of: alice, in: room).map(\.id) == [fixed(200)])
+    #expect(try await bench.chat.scheduledMessages(of: alice, in: room).messages.map(\.id) == [fixed(200)])
     try bench.close()
   }
 
@@ -157,7 +157,7 @@ struct MessageSchedulerTests {
     try await waitForAlarm(in: 8_000)
     await scheduler.stop()
     #expect(looks.load(ordering: .relaxed) < 60)
-    #expect(try await bench.chat.scheduledMessages(of: alice, in: room).count == 1)
+    #expect(try await bench.chat.scheduledMessages(of: alice, in: room).messages.count == 1)
     try bench.close()
   }
 

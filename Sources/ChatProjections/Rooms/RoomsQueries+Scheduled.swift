@@ -36,19 +36,30 @@ extension RoomsQueries {
       }, Self.readScheduled)
   }
 
-  /// The author's own in one room, the earliest time first. There are never many.
-  package func scheduledMessages(of author: UserID, in room: RoomID) throws -> [ScheduledRow] {
-    try CachedStatement(
+  /// The author's own in one room, the earliest time first. There are never many, but they may be large.
+  /// - Parameter cursor: `next` of the page before; nil for the first.
+  package func scheduledMessages(
+    of author: UserID, in room: RoomID, after cursor: ScheduledPlace? = nil
+  ) throws -> ScheduledRoomPage {
+    let limit = 2 * Limits.scheduledMessagesPerUserAndRoom
+    let (rows, isCut) = try CachedStatement(
       database,
       """
-      SELECT \(Self.scheduledColumns) FROM scheduled WHERE roomId = ? AND author = ?
-      ORDER BY sendAt, scheduledPosition
+      SELECT \(Self.scheduledColumns) FROM scheduled
+      WHERE roomId = ? AND author = ? AND (sendAt, scheduledPosition) > (?, ?)
+      ORDER BY sendAt, scheduledPosition LIMIT ?
       """
-    ).all(
+    ).page(
+      limit,
       {
         $0.add(room)
         $0.add(author)
-      }, Self.readScheduled)
+        $0.add(cursor?.sendAt.milliseconds ?? .min)
+        $0.add(cursor.map { Int64(clamping: $0.position.value) } ?? 0)
+        $0.add(limit + 1)
+      }, bytes: { $0.contentBytes }, Self.readScheduled)
+    let last = rows.last.map { ScheduledPlace(sendAt: $0.message.sendAt, position: $0.scheduled.position) }
+    return ScheduledRoomPage(messages: rows, next: isCut ? last : nil)
   }
 
   /// The author's own in all rooms, in the order in which they were scheduled.
@@ -56,22 +67,21 @@ extension RoomsQueries {
   package func scheduledMessages(
     of author: UserID, after cursor: LogPosition? = nil, limit: Int
   ) throws -> ScheduledPage {
-    let found = try CachedStatement(
+    let (rows, isCut) = try CachedStatement(
       database,
       """
       SELECT \(Self.scheduledColumns) FROM scheduled
       WHERE author = ? AND scheduledPosition > ? AND \(Self.isInRoom)
       ORDER BY scheduledPosition LIMIT ?
       """
-    ).all(
+    ).page(
+      limit,
       {
         $0.add(author)
         $0.add(cursor.map { Int64(clamping: $0.value) } ?? 0)
         $0.add(limit + 1)
-      }, Self.readScheduled)
-    return ScheduledPage(
-      messages: Array(found.prefix(limit)),
-      next: found.count > limit ? found.prefix(limit).last?.scheduled.position : nil)
+      }, bytes: { $0.contentBytes }, Self.readScheduled)
+    return ScheduledPage(messages: rows, next: isCut ? rows.last?.scheduled.position : nil)
   }
 
   /// What is to be sent at `time` or was to be sent before, and when the next after those is due.

@@ -32,11 +32,19 @@ package struct RoomsQueries: ReadModelQueries {
       $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
       $0.add(limit + 1)
     }) { try $0.id(RoomID.self) }
-    let rooms = try found.prefix(limit).compactMap { try roomListRow($0, for: user) }
+    var rooms: [RoomListRow] = []
+    var isCut = found.count > limit
+    var budget = PageBudget()
+    for id in found.prefix(limit) {
+      guard let row = try roomListRow(id, for: user) else { continue }
+      guard budget.take(row.room.lastMessage?.contentBytes ?? 0) else {
+        isCut = true
+        break
+      }
+      rooms.append(row)
+    }
     return RoomListPage(
-      rooms: rooms,
-      nicknames: try nicknames(in: rooms),
-      next: found.count > limit ? rooms.last?.room.activity : nil)
+      rooms: rooms, nicknames: try nicknames(in: rooms), next: isCut ? rooms.last?.room.activity : nil)
   }
 
   /// The room as the user sees it, archived or not; nil when the user is not a member or there is no such room.

@@ -26,6 +26,25 @@ package struct ScheduledPage: Sendable, Hashable {
   package var next: LogPosition?
 }
 
+/// One author's scheduled messages in one room, the earliest time first.
+package struct ScheduledRoomPage: Sendable, Hashable {
+  package var messages: [ScheduledRow]
+  /// Where the next page goes on; nil when there is none.
+  package var next: ScheduledPlace?
+}
+
+/// A place among the scheduled messages of a room.
+package struct ScheduledPlace: Sendable, Hashable {
+  package var sendAt: Timestamp
+  /// Where it was scheduled; of those for the same time it says which.
+  package var position: LogPosition
+
+  package init(sendAt: Timestamp, position: LogPosition) {
+    self.sendAt = sendAt
+    self.position = position
+  }
+}
+
 /// What is due, the earliest first, and when the next one is.
 package struct DueMessages: Sendable, Hashable {
   package var due: [DueMessage]

@@ -1,3 +1,4 @@
+import ChatPrimitives
 import Foundation
 
 /// Texts in Unicode's composed form (NFC), in which the search compares them: a phone's keyboard, a file name and a web page
@@ -8,7 +9,8 @@ enum NormalForm {
     _ text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
   ) rethrows -> Result {
     if isSurelyComposed(text) { return try body(text) }
-    var composed = String(decoding: text, as: UTF8.self).precomposedStringWithCanonicalMapping
+    // A log of the first versions may hold more marks in a row than are accepted now.
+    var composed = CombiningMarks.limited(String(decoding: text, as: UTF8.self)).precomposedStringWithCanonicalMapping
     return try composed.withUTF8(body)
   }
 

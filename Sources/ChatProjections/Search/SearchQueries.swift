@@ -55,7 +55,12 @@ package struct SearchQueries: ReadModelQueries {
       let rest = window.hits.filter { hit in next.after.map { $0 < hit.order } ?? true }
         .sorted { $0.order < $1.order }
       let taken = rest.prefix(limit - page.hits.count)
-      page.hits += try taken.compactMap { try reading.hit($0) }
+      page.hits += try taken.compactMap { candidate in
+        try reading.hit(
+          candidate,
+          next: SearchPlace(
+            bound: next.bound, newest: next.newest, oldest: window.oldest, after: candidate.order))
+      }
       page.next = next.following(window, shown: taken.last?.order, isAllShown: taken.count == rest.count)
       if reading.isSpent { break }
     }

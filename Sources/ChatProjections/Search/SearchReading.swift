@@ -158,11 +158,13 @@ struct SearchReading {
     }
   }
 
-  func hit(_ candidate: Candidate) throws -> SearchHit? {
+  /// - Parameter next: where a page goes on that ends with it.
+  func hit(_ candidate: Candidate, next: SearchPlace) throws -> SearchHit? {
     try wording(at: candidate.order.position) { wording, match, composed in
       SearchHit(
         order: candidate.order, room: candidate.room, place: candidate.place,
-        text: String(decoding: wording.text, as: UTF8.self), snippet: SearchSnippet(composed, match.places).marked)
+        text: String(decoding: wording.text, as: UTF8.self), snippet: SearchSnippet(composed, match.places).marked,
+        next: next)
     }
   }
 

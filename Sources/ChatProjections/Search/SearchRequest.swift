@@ -70,6 +70,8 @@ package struct SearchHit: Sendable {
   /// What the message said, as the index knows it.
   package var text: String
   package var snippet: String
+  /// Where a page goes on that ends with this hit.
+  package var next: SearchPlace
 }
 
 package struct SearchPage: Sendable {

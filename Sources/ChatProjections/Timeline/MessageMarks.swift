@@ -60,6 +60,14 @@ package struct PinRow: Sendable, Hashable {
   package var pinnedBy: UserID?
 }
 
+/// Pins, the newest first.
+package struct PinPage: Sendable, Hashable {
+  package var pins: [PinRow]
+  package var nicknames: [UserID: String]
+  /// Where the next page goes on; nil when there is none.
+  package var next: LogPosition?
+}
+
 /// One text that a message had or has.
 package struct MessageVersion: Sendable, Hashable {
   package var text: String

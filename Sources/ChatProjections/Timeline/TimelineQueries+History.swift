@@ -13,31 +13,38 @@ extension TimelineQueries {
     }
     guard message.deletedAt == nil else { return MessageHistoryPage(versions: [], next: nil) }
     let start = cursor ?? .origin
-    let earlier = try CachedStatement(
+    let (earlier, isCut) = try CachedStatement(
       database,
       """
       SELECT position, writtenAt, mentions, text FROM revision
       WHERE roomId = ? AND thread = ? AND ordinal = ? AND position > ? ORDER BY position LIMIT ?
       """
-    ).all({
-      $0.add(room)
-      $0.add(place)
-      $0.add(start)
-      $0.add(limit + 1)
-    }) { row in
+    ).page(
+      limit,
+      {
+        $0.add(room)
+        $0.add(place)
+        $0.add(start)
+        $0.add(limit + 1)
+      }, bytes: { $0.contentBytes }
+    ) { row in
       let (position, time) = try (row.position(), row.time())
       let mentions = try row.optionalDetails()?.mentions ?? Mentions()
       return MessageVersion(try row.text(), mentions, time, position)
     }
     let current = MessageVersion(
       message.text, message.details?.mentions ?? Mentions(), message.editedAt ?? message.sentAt, message.revision)
-    let all = earlier.count > limit || current.position <= start ? earlier : earlier + [current]
-    let versions = Array(all.prefix(limit))
-    return MessageHistoryPage(versions: versions, next: all.count > limit ? versions.last?.position : nil)
+    var budget = PageBudget()
+    let all = isCut || current.position <= start ? earlier : earlier + [current]
+    let versions = Array(all.prefix(limit).prefix { budget.take($0.contentBytes) })
+    return MessageHistoryPage(
+      versions: versions, next: isCut || versions.count < all.count ? versions.last?.position : nil)
   }
 }
 
 extension MessageVersion {
+  fileprivate var contentBytes: Int { text.utf8.count }
+
   fileprivate init(_ text: String, _ mentions: Mentions, _ time: Timestamp, _ position: LogPosition) {
     self.init(
       text: text, mentionedUsers: mentions.users, mentionsEveryone: mentions.everyone, writtenAt: time,

@@ -145,7 +145,8 @@ extension TimelineQueries {
   }
 
   /// The room's pins, the newest first; nil for who may not see the room.
-  package func pins(of room: RoomID, for user: UserID?) throws -> (pins: [PinRow], nicknames: [UserID: String])? {
+  /// - Parameter cursor: `next` of the page before; nil for the first.
+  package func pins(of room: RoomID, for user: UserID?, after cursor: LogPosition? = nil) throws -> PinPage? {
     guard try mayRead(room, user) else { return nil }
     let found = try CachedStatement(
       database, "SELECT thread, ordinal, position, pinnedAt, pinnedBy FROM pin WHERE roomId = ?"
@@ -155,13 +156,20 @@ extension TimelineQueries {
         pinnedAt: row.time(), pinnedBy: row.optional { try $0.id(UserID.self) }
       )
     }
-    let pins = try found.sorted { $0.position > $1.position }.compactMap { pin in
-      try shown(at: pin.place, of: room, for: user).map {
-        PinRow(message: $0, position: pin.position, pinnedAt: pin.pinnedAt, pinnedBy: pin.pinnedBy)
+    var page = PinPage(pins: [], nicknames: [:], next: nil)
+    var budget = PageBudget()
+    for pin in found.sorted(by: { $0.position > $1.position }) where cursor.map({ pin.position < $0 }) ?? true {
+      guard let message = try shown(at: pin.place, of: room, for: user) else { continue }
+      guard budget.take(message.row.contentBytes) else {
+        page.next = page.pins.last?.position
+        break
       }
+      page.pins.append(
+        PinRow(message: message, position: pin.position, pinnedAt: pin.pinnedAt, pinnedBy: pin.pinnedBy))
     }
-    let onMessages = try nicknames(on: pins.map(\.message))
-    return (pins, try onMessages.merging(nicknames(of: pins.compactMap(\.pinnedBy))) { name, _ in name })
+    page.nicknames = try nicknames(on: page.pins.map(\.message))
+      .merging(nicknames(of: page.pins.compactMap(\.pinnedBy))) { name, _ in name }
+    return page
   }
 
   /// What the deciders know of every room's pins.

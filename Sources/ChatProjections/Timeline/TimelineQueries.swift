@@ -17,19 +17,20 @@ package struct TimelineQueries: ReadModelQueries {
   /// - Parameters:
   ///   - thread: the ordinal of a thread's root; zero for the room's own timeline.
   ///   - user: who reads; nil when a service does, which sees every room.
-  ///   - limit: how many messages at most, at least one.
+  ///   - limit: how many messages at most, at least one; fewer come where they are too large for one page.
   package func page(
     of room: RoomID, thread: UInt64 = 0, for user: UserID?, at anchor: TimelineAnchor = .newest, limit: Int
   ) throws -> TimelinePage? {
     guard let last = try lastOrdinal(of: room, thread: thread, for: user) else { return nil }
     let range = anchor.ordinals(upTo: last, limit: UInt64(max(1, limit)))
-    let messages = try range.map { try self.messages(of: room, thread: thread, $0) } ?? []
-    let marks = try range.map { try self.marks(in: room, thread: thread, $0, for: user) } ?? [:]
+    let contents = try range.map { try self.contents(of: room, thread: thread, $0, anchor) }
+    let (messages, run) = (contents?.messages ?? [], contents?.run)
+    let marks = try run.map { try self.marks(in: room, thread: thread, $0, for: user) } ?? [:]
     let gap = anchor.place(upTo: last)
-    let (first, end) = range.map { ($0.lowerBound, $0.upperBound) } ?? (gap, gap - 1)
+    let (first, end) = run.map { ($0.lowerBound, $0.upperBound) } ?? (gap, gap - 1)
     return TimelinePage(
       messages: messages, marks: marks, threadID: try threadID(thread, in: room),
-      nicknames: try nicknames(on: messages, marks.values), run: range,
+      nicknames: try nicknames(on: messages, marks.values), run: run,
       older: first > 1 ? first : nil, newer: end < last ? end : nil)
   }
 
@@ -135,7 +136,7 @@ package struct TimelineQueries: ReadModelQueries {
     try CachedStatement(
       database,
       """
-      SELECT messageId, ordinal, sender, sentAt, position, revision, editedAt, deletedAt, details, text FROM message
+      SELECT \(Self.messageColumns) FROM message
       WHERE roomId = ? AND thread = ? AND ordinal BETWEEN ? AND ? ORDER BY ordinal
       """
     ).all(
@@ -145,16 +146,22 @@ package struct TimelineQueries: ReadModelQueries {
         $0.add(ordinals.lowerBound)
         $0.add(ordinals.upperBound)
       },
-      { row in
-        let (id, ordinal, sender) = try (row.id(MessageID.self), row.unsigned(), row.id(UserID.self))
-        let (sentAt, position, revision) = try (row.time(), row.position(), row.position())
-        let editedAt = try row.optional { try $0.time() }
-        let deletedAt = try row.optional { try $0.time() }
-        let details = try row.optionalDetails()
-        return MessageRow(
-          room: room, id: id, thread: thread, ordinal: ordinal, sender: sender, text: try row.text(), details: details,
-          sentAt: sentAt, position: position, revision: revision, editedAt: editedAt, deletedAt: deletedAt)
-      })
+      { row in try Self.readMessage(of: room, thread: thread, &row) })
+  }
+
+  static let messageColumns = """
+    messageId, ordinal, sender, sentAt, position, revision, editedAt, deletedAt, details, text
+    """
+
+  static func readMessage(of room: RoomID, thread: UInt64, _ row: inout ColumnReader) throws -> MessageRow {
+    let (id, ordinal, sender) = try (row.id(MessageID.self), row.unsigned(), row.id(UserID.self))
+    let (sentAt, position, revision) = try (row.time(), row.position(), row.position())
+    let editedAt = try row.optional { try $0.time() }
+    let deletedAt = try row.optional { try $0.time() }
+    let details = try row.optionalDetails()
+    return MessageRow(
+      room: room, id: id, thread: thread, ordinal: ordinal, sender: sender, text: try row.text(), details: details,
+      sentAt: sentAt, position: position, revision: revision, editedAt: editedAt, deletedAt: deletedAt)
   }
 }
 

@@ -140,13 +140,11 @@ struct Exchange: Sendable {
     }
     // A body also ends because its task was cancelled; such a one is not whole.
     try Task.checkCancellation()
-    return try JSONBody.decode(type, from: buffer)
+    return try await JSONBody.decode(type, from: buffer)
   }
 
-  /// Refuses a body that says it is something else; one that says nothing is taken at our word.
+  /// Refuses a body that is declared as anything else; see `DeclaredBody`.
   func requireMediaType(_ expected: String...) throws {
-    guard let declared = request.headers[.contentType] else { return }
-    let type = declared.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
-    guard expected.contains(type) else { throw Refusal.unsupportedMediaType }
+    try DeclaredBody.require(expected, request.headers)
   }
 }

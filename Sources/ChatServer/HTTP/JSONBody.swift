@@ -1,8 +1,9 @@
+import ChatPrimitives
 import ChatProtocol
-import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import NIOPosix
 
 /// JSON in and out, with a refusal for each way in which a body can be wrong.
 enum JSONBody {
@@ -10,50 +11,41 @@ enum JSONBody {
   /// configuration.
   @TaskLocal static var endCursor = EndCursor.null
 
-  static func decode<Body: RequestObject>(_ type: Body.Type, from buffer: ByteBuffer) throws -> Body {
-    let bytes = buffer.readableBytesView
-    guard bytes.withContiguousStorageIfAvailable({ String(validating: $0, as: UTF8.self) }) ?? nil != nil else {
-      throw Refusal.invalidUTF8
-    }
-    let data = Data(bytes)
+  /// Decodes a short body at once, and a long one on a thread that serves no connections: handlers run on the event loops,
+  /// and what takes more than a millisecond there holds up every other connection.
+  static func decode<Body: RequestObject>(_ type: Body.Type, from buffer: ByteBuffer) async throws -> Body {
+    if buffer.readableBytes <= Limits.inlineDecodingBytes { return try decodeNow(type, from: buffer) }
+    return try await NIOThreadPool.singleton.runIfActive { try decodeNow(type, from: buffer) }
+  }
+
+  static func decodeNow<Body: RequestObject>(_ type: Body.Type, from buffer: ByteBuffer) throws -> Body {
     do {
-      return try JSONDecoder().decode(Strict<Body>.self, from: data).body
+      return try JSONDocument(Array(buffer.readableBytesView)).decode(Strict<Body>.self).body
+    } catch let flaw as JSONFlaw {
+      throw flaw == .invalidUTF8 ? Refusal.invalidUTF8 : Refusal.invalidJSON(flaw)
     } catch let unknown as UnknownField {
       throw Refusal.unknownField(unknown.name)
     } catch let error as DecodingError {
-      throw refusal(for: error, in: data)
+      throw refusal(for: error)
     }
   }
 
-  private static func refusal(for error: DecodingError, in data: Data) -> Refusal {
+  private static func refusal(for error: DecodingError) -> Refusal {
     switch error {
     case .keyNotFound(let key, _): return .invalidField("The field \"\(key.stringValue)\" is missing.")
     case .typeMismatch(_, let context), .valueNotFound(_, let context):
       guard let field = context.codingPath.last else { return .invalidField("The body must be a JSON object.") }
       return .invalidField("The field \"\(field.stringValue)\" has the wrong type.")
     case .dataCorrupted(let context):
-      guard let field = context.codingPath.last else {
-        // The decoder calls a number that does not fit its field invalid JSON too, without a path.
-        let isJSON = (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil
-        return isJSON ? .invalidField("A number has a fraction or is too large.") : .invalidJSON(reason(context))
-      }
-      return .invalidField("The field \"\(field.stringValue)\" has the wrong form: \(context.debugDescription).")
-    @unknown default: return .invalidJSON("it could not be read.")
+      let field = context.codingPath.last.map { "The field \"\($0.stringValue)\"" } ?? "The body"
+      return .invalidField("\(field) has the wrong form: \(context.debugDescription).")
+    @unknown default: return .invalidField("The body has the wrong form.")
     }
   }
 
-  private static func reason(_ context: DecodingError.Context) -> String {
-    guard let error = context.underlyingError as? NSError,
-      let text = error.userInfo["NSDebugDescription"] as? String
-    else { return context.debugDescription }
-    return text
-  }
-
   static func encode(_ value: some Encodable) throws -> ByteBuffer {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .withoutEscapingSlashes
-    if endCursor != .null { encoder.userInfo[EndCursor.key] = endCursor }
-    return ByteBuffer(bytes: try encoder.encode(value))
+    ByteBuffer(
+      bytes: try JSONWriter.bytes(of: value, userInfo: endCursor == .null ? [:] : [EndCursor.key: endCursor]))
   }
 
   static func response(

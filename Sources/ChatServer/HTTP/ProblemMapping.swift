@@ -70,7 +70,8 @@ struct ProblemMapping {
     case .actingUserRequired:
       self.init(.actingUserRequired, "A service token needs the header \(HeaderName.actAs) with a user's ID here.")
     case .invalidActAs: self.init(.invalidActAs, "\(HeaderName.actAs) must hold a user's UUID.")
-    case .invalidJSON(let why): self.init(.invalidJSON, "The body is not valid JSON: \(why)")
+    case .invalidJSON(.empty): self.init(.invalidJSON, "The body is empty. Send a JSON object.")
+    case .invalidJSON(let flaw): self.init(.invalidJSON, "The body is not accepted as JSON: \(flaw.detail)")
     case .invalidUTF8: self.init(.invalidUTF8, "The body is not valid UTF-8.")
     case .unknownField(let name):
       self.init(.unknownField, "There is no field \"\(name)\" here. Check its spelling.")
@@ -86,7 +87,12 @@ struct ProblemMapping {
     case .ifMatchUnsupported:
       self.init(.ifMatchUnsupported, "What this request changes has no revision. Leave If-Match away.")
     case .unsupportedMediaType:
-      self.init(.unsupportedMediaType, "Send application/json, or application/x-ndjson in bulk.")
+      self.init(
+        .unsupportedMediaType, "Send application/json, or application/x-ndjson in bulk, in UTF-8 and not compressed.")
+    case .tooManyMarksInTarget:
+      self.init(.invalidQuery, "A path and its query may have \(Limits.combiningMarks) combining marks in a row.")
+    case .tooManyMarksInHeader:
+      self.init(.headersTooLarge, "A header field may have \(Limits.combiningMarks) combining marks in a row.")
     case .targetTooLong:
       self.init(.targetTooLong, "A path with its query may have \(Limits.requestTargetBytes) bytes at most.")
     case .headersTooLarge:

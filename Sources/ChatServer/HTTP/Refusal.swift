@@ -1,3 +1,5 @@
+import ChatProtocol
+
 /// Why a request is refused before any service sees it. Each has a stable code; see `docs/errors.md`.
 enum Refusal: Error, Hashable {
   case accessTokenMissing
@@ -9,7 +11,7 @@ enum Refusal: Error, Hashable {
   case issuerUnavailable
   case actingUserRequired
   case invalidActAs
-  case invalidJSON(String)
+  case invalidJSON(JSONFlaw)
   case invalidUTF8
   case unknownField(String)
   case invalidField(String)
@@ -20,6 +22,8 @@ enum Refusal: Error, Hashable {
   case invalidIfMatch
   case ifMatchUnsupported
   case unsupportedMediaType
+  case tooManyMarksInTarget
+  case tooManyMarksInHeader
   case targetTooLong
   case headersTooLarge
   case rateLimited(RateStanding)

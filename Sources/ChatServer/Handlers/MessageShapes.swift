@@ -32,7 +32,7 @@ extension CustomPart {
       guard data == nil else { throw Refusal.invalidField("The field \"data\" needs a field \"type\" beside it.") }
       return nil
     }
-    self.init(type: type, body: try (data ?? .null).canonicalText())
+    self.init(type: type, body: (data ?? .null).canonicalText)
   }
 }
 
@@ -72,7 +72,7 @@ extension Message {
     mentions = MessageMentions(details.mentions)
     if !details.attachments.isEmpty { attachments = details.attachments.map { MessageAttachment($0) } }
     type = details.custom?.type
-    data = details.custom.flatMap { JSONValue(text: $0.body) }
+    data = details.custom.map { JSONValue(unchecked: $0.body) }
   }
 }
 

@@ -25,6 +25,8 @@ struct PageCursors {
     case invites = 17
     case workspaceInvites = 18
     case archivedRooms = 19
+    case pins = 20
+    case scheduledInRoom = 21
   }
 
   /// Enough to notice a mistake. It is no secret: a cursor gives no right.
@@ -46,16 +48,28 @@ struct PageCursors {
     check = Array(SHA256.hash(data: log.bytes + [kind.rawValue] + scope).prefix(Self.checkBytes))
   }
 
-  func cursor(at place: UInt64) -> String {
-    Base64URL.encode(check + withUnsafeBytes(of: place.bigEndian) { Array($0) })
+  func cursor(at places: UInt64...) -> String {
+    Base64URL.encode(check + places.flatMap { place in withUnsafeBytes(of: place.bigEndian) { Array($0) } })
   }
 
   /// - Throws: `Refusal.invalidCursor` unless it is a cursor of this list.
   func place(in cursor: String) throws(Refusal) -> UInt64 {
-    guard let bytes = Base64URL.decode(cursor), bytes.count == Self.checkBytes + Self.placeBytes,
+    try places(1, in: cursor)[0]
+  }
+
+  /// As `place`, of a cursor that holds two.
+  func places(in cursor: String) throws(Refusal) -> (UInt64, UInt64) {
+    let places = try places(2, in: cursor)
+    return (places[0], places[1])
+  }
+
+  private func places(_ count: Int, in cursor: String) throws(Refusal) -> [UInt64] {
+    guard let bytes = Base64URL.decode(cursor), bytes.count == Self.checkBytes + count * Self.placeBytes,
       bytes.starts(with: check)
     else { throw .invalidCursor }
-    return bytes.dropFirst(Self.checkBytes).reduce(0) { $0 << 8 | UInt64($1) }
+    return stride(from: Self.checkBytes, to: bytes.count, by: Self.placeBytes).map { start in
+      bytes[start..<start + Self.placeBytes].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    }
   }
 
   func position(in cursor: String?) throws(Refusal) -> LogPosition? {

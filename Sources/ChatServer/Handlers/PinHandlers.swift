@@ -24,11 +24,14 @@ struct PinHandlers: Sendable {
   }
 
   func list(_ exchange: Exchange) async throws -> Response {
-    let found = try await chat.pins(of: exchange.id("roomId"), for: exchange.user)
+    let room: RoomID = try exchange.id("roomId")
+    let cursors = PageCursors(.pins, of: room, in: chat.logIdentity)
+    let page = try await chat.pins(
+      of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")))
     return try JSONBody.answer(
       PinList(
-        pins: found.pins.map {
+        pins: page.pins.map {
           PinList.Entry(message: Message($0.message), pinnedAt: $0.pinnedAt, pinnedBy: $0.pinnedBy)
-        }, users: [User](found.nicknames)))
+        }, users: [User](page.nicknames), nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
   }
 }

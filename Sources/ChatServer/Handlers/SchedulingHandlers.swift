@@ -65,8 +65,20 @@ struct SchedulingHandlers: Sendable {
   }
 
   func list(_ exchange: Exchange) async throws -> Response {
-    let rows = try await chat.scheduledMessages(of: exchange.user, in: exchange.id("roomId"))
-    return try JSONBody.answer(ScheduledMessageList(scheduledMessages: rows.map { ChatProtocol.ScheduledMessage($0) }))
+    let (room, user): (RoomID, UserID) = try (exchange.id("roomId"), exchange.user)
+    let cursors = PageCursors(.scheduledInRoom, of: room, in: chat.logIdentity)
+    let place = try exchange.query("cursor").map { text throws(Refusal) in
+      let (time, position) = try cursors.places(in: text)
+      return ScheduledPlace(
+        sendAt: Timestamp(milliseconds: Int64(bitPattern: time)), position: LogPosition(position))
+    }
+    let page = try await chat.scheduledMessages(of: user, in: room, after: place)
+    return try JSONBody.answer(
+      ScheduledMessagePage(
+        scheduledMessages: page.messages.map { ChatProtocol.ScheduledMessage($0) },
+        nextCursor: page.next.map {
+          cursors.cursor(at: UInt64(bitPattern: $0.sendAt.milliseconds), $0.position.value)
+        }))
   }
 
   func listAll(_ exchange: Exchange) async throws -> Response {
@@ -96,6 +108,6 @@ extension ChatProtocol.ScheduledMessage {
     mentions = MessageMentions(details.mentions)
     if !details.attachments.isEmpty { attachments = details.attachments.map { MessageAttachment($0) } }
     type = details.custom?.type
-    data = details.custom.flatMap { JSONValue(text: $0.body) }
+    data = details.custom.map { JSONValue(unchecked: $0.body) }
   }
 }

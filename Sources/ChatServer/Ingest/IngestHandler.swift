@@ -24,7 +24,7 @@ struct IngestHandler: Sendable {
       } catch {
         // A client that goes away is noted where its body is read.
         if !ProblemMapping.isCancellation(error) {
-          exchange.logger.warning("an ingest broke off", metadata: ["error": "\(error)"])
+          exchange.logger.warning("an ingest broke off", metadata: ["error": "\(LoggedError.text(error))"])
         }
         throw error
       }
@@ -112,10 +112,18 @@ private struct IngestRun: Sendable {
     var requests: [ChatService.Request] = []
     var fates: [(number: Int, fate: IngestPortion.Fate)] = []
     var ended: (any Error)? = stream.ended
+    var decodedBytes = 0
     for line in lines {
       do {
         if let ended { throw ended }
-        let request = try request(for: try line.content.get())
+        let bytes = try line.content.get()
+        // Others get their turn on the event loop before more than one long line was decoded there.
+        decodedBytes += bytes.readableBytes
+        if decodedBytes > Limits.inlineDecodingBytes {
+          decodedBytes = bytes.readableBytes
+          await Task.yield()
+        }
+        let request = try await request(for: bytes)
         requests.append(request.lacksMedia ? try await chat.withMedia(request) : request)
         fates.append((line.number, .queued))
       } catch {
@@ -128,7 +136,7 @@ private struct IngestRun: Sendable {
     return IngestPortion(lines: fates, commands: commands)
   }
 
-  private func request(for bytes: ByteBuffer) throws -> ChatService.Request {
-    try IngestOperation.request(for: try JSONBody.decode(IngestLine.self, from: bytes), by: caller, chat: chat)
+  private func request(for bytes: ByteBuffer) async throws -> ChatService.Request {
+    try IngestOperation.request(for: try await JSONBody.decode(IngestLine.self, from: bytes), by: caller, chat: chat)
   }
 }

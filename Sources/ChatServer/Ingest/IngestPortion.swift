@@ -1,7 +1,6 @@
 import ChatPrimitives
 import ChatProtocol
 import ChatService
-import Foundation
 import HTTPTypes
 import Logging
 import NIOCore
@@ -30,8 +29,6 @@ struct IngestResults {
 
   /// One result a line, as NDJSON, when every command of the portion is durable or refused.
   mutating func encoded(_ portion: IngestPortion) async throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .withoutEscapingSlashes
     var outcomes = await portion.commands.results().makeIterator()
     var buffer = ByteBuffer()
     for (number, fate) in portion.lines {
@@ -40,7 +37,7 @@ struct IngestResults {
       case .refused(let error): result = .failure(error)
       case .queued: result = (outcomes.next() ?? .failure(.failed("a line without a result"))).mapError { $0 }
       }
-      buffer.writeBytes(try encoder.encode(self.result(result, ofLine: number)))
+      buffer.writeBytes(try JSONWriter.bytes(of: self.result(result, ofLine: number)))
       buffer.writeInteger(UInt8(ascii: "\n"))
     }
     // Kept until the client reads: as many bytes as there are, where a buffer may have twice as many.
@@ -55,7 +52,7 @@ struct IngestResults {
     case .failure(let error):
       let mapping = ProblemMapping(error)
       if mapping.code == ProblemCode.internalError.rawValue {
-        logger.error("a line of an ingest failed", metadata: ["line": "\(line)", "error": "\(error)"])
+        logger.error("a line of an ingest failed", metadata: ["line": "\(line)", "error": "\(LoggedError.text(error))"])
       }
       if mapping.isOfTheMachine { ended = mapping }
       return IngestResult(line: line, mapping)

@@ -20,6 +20,7 @@ struct Admission: Sendable {
   func admit(_ request: Request, _ context: inout ServerContext) throws {
     let target = request.uri.string
     guard target.utf8.count <= Limits.requestTargetBytes else { throw Refusal.targetTooLong }
+    try StreamSafeRequest.require(target: target, request.headers)
     guard let peer = context.peer else { return }
     let address =
       proxies.isEmpty ? peer : proxies.client(peer: peer, forwardedFor: request.headers[.xForwardedFor])

@@ -27,9 +27,10 @@ extension ChatService {
 
   /// The newest pin first.
   package func pins(
-    of room: RoomID, for user: UserID
-  ) async throws(ServiceError) -> (pins: [PinRow], nicknames: [UserID: String]) {
-    guard let found = try await timeline({ try $0.pins(of: room, for: user) }) else { throw .rejected(.roomNotFound) }
+    of room: RoomID, for user: UserID, after cursor: LogPosition? = nil
+  ) async throws(ServiceError) -> PinPage {
+    let found = try await timeline { try $0.pins(of: room, for: user, after: cursor) }
+    guard let found else { throw .rejected(.roomNotFound) }
     return found
   }
 
@@ -41,10 +42,18 @@ extension ChatService {
   ) {
     let page = try await rooms { try $0.followedThreads(of: user, after: cursor, limit: limit) }
     return try await timeline { timeline in
-      let threads = try page.threads.compactMap { thread in
-        try timeline.shown(at: .room(thread.root), of: thread.room, for: user).map { (thread, root: $0) }
+      var threads: [(FollowedThread, root: ShownMessage)] = []
+      var next = page.next
+      var budget = PageBudget()
+      for thread in page.threads {
+        guard let root = try timeline.shown(at: .room(thread.root), of: thread.room, for: user) else { continue }
+        guard budget.take(root.row.contentBytes) else {
+          next = threads.last?.0.activity
+          break
+        }
+        threads.append((thread, root: root))
       }
-      return (threads, try timeline.nicknames(on: threads.map(\.root)), page.next)
+      return (threads, try timeline.nicknames(on: threads.map(\.root)), next)
     }
   }
 }

@@ -25,13 +25,15 @@ extension ChatService {
   // MARK: Scheduled messages
 
   /// The user's own in one room, the earliest time first.
-  package func scheduledMessages(of user: UserID, in room: RoomID) async throws(ServiceError) -> [ScheduledRow] {
-    let rows: [ScheduledRow]? = try await rooms { rooms in
+  package func scheduledMessages(
+    of user: UserID, in room: RoomID, after cursor: ScheduledPlace? = nil
+  ) async throws(ServiceError) -> ScheduledRoomPage {
+    let page: ScheduledRoomPage? = try await rooms { rooms in
       guard try rooms.member(user, of: room) != nil else { return nil }
-      return try rooms.scheduledMessages(of: user, in: room)
+      return try rooms.scheduledMessages(of: user, in: room, after: cursor)
     }
-    guard let rows else { throw .rejected(.roomNotFound) }
-    return rows
+    guard let page else { throw .rejected(.roomNotFound) }
+    return page
   }
 
   /// One of the user's own, in a room that the user may have left.

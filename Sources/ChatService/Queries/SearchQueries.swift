@@ -44,14 +44,23 @@ extension ChatService {
     return try await failing {
       try await self.views.timeline.wait(for: found.position)
       return try await self.views.timeline.read { timeline in
-        let results: [FoundPage.Result] = try page.hits.compactMap { hit in
-          guard let message = try timeline.shown(at: hit.place, of: hit.room, for: request.user),
-            message.row.deletedAt == nil, message.row.text == hit.text
-          else { return nil }
-          return FoundPage.Result(message: message, snippet: hit.snippet)
+        var results: [FoundPage.Result] = []
+        var (shown, next) = (SearchPlace?.none, page.next)
+        var budget = PageBudget()
+        for hit in page.hits {
+          if let message = try timeline.shown(at: hit.place, of: hit.room, for: request.user),
+            message.row.deletedAt == nil, message.row.text.utf8.elementsEqual(hit.text.utf8)
+          {
+            guard budget.take(message.row.contentBytes) else {
+              next = shown
+              break
+            }
+            results.append(FoundPage.Result(message: message, snippet: hit.snippet))
+          }
+          shown = hit.next
         }
         return FoundPage(
-          results: results, nicknames: try timeline.nicknames(on: results.map(\.message)), next: page.next,
+          results: results, nicknames: try timeline.nicknames(on: results.map(\.message)), next: next,
           position: page.position)
       }
     }

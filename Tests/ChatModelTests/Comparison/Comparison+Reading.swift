@@ -38,7 +38,7 @@ extension Comparison {
       room.scheduled.filter { $0.message.author == user }.map { SeenScheduled($0, in: id) }
     }
     let found = try await answer { () async throws(ServiceError) in
-      try await chat.scheduledMessages(of: user, in: id).map { SeenScheduled($0) }
+      try await chat.scheduledMessages(of: user, in: id).messages.map { SeenScheduled($0) }
     }
     if case .found(let rows) = found {
       try expect("times of what is scheduled", rows.map(\.sendAt).sorted(), rows.map(\.sendAt))

@@ -1,0 +1,74 @@
+package import ChatDomain
+package import ChatPrimitives
+
+/// How much the items of a page may hold together. A page ends before the item that would be too much, and goes on with it
+/// on the next page; it has one item at least.
+package struct PageBudget: Sendable {
+  private var left: Int
+  private var isEmpty = true
+
+  package init(bytes: Int = Limits.pageContentBytes) {
+    left = bytes
+  }
+
+  /// - Returns: false when the page ends before an item of so many bytes.
+  package mutating func take(_ bytes: Int) -> Bool {
+    guard isEmpty || bytes <= left else { return false }
+    isEmpty = false
+    left -= bytes
+    return true
+  }
+
+  /// Half of what is left, and never an item for nothing when this page has one already.
+  func half() -> PageBudget {
+    var half = self
+    half.left = left / 2
+    return half
+  }
+
+  /// What is left once another budget, which was a part of this one, has been used.
+  func after(_ part: PageBudget) -> PageBudget {
+    var rest = part
+    rest.left = left - left / 2 + part.left
+    return rest
+  }
+}
+
+extension MessageDetails {
+  /// What a response takes for those that a message names, and for a file: the names come along.
+  private static let bytesOfUser = 256
+  private static let bytesOfFile = 512
+
+  /// What it adds to a response, in bytes, roughly.
+  var contentBytes: Int {
+    mentions.users.count * Self.bytesOfUser + attachments.count * Self.bytesOfFile + (custom?.body.utf8.count ?? 0)
+  }
+}
+
+extension MessageRow {
+  /// What it adds to a response, in bytes, roughly.
+  package var contentBytes: Int { text.utf8.count + (details?.contentBytes ?? 0) }
+}
+
+extension ScheduledRow {
+  var contentBytes: Int { message.content.text.utf8.count + (message.content.details?.contentBytes ?? 0) }
+}
+
+extension CachedStatement {
+  /// The rows of one page. The statement gives one more than `limit`.
+  /// - Returns: whether there are more rows than these.
+  func page<Row>(
+    _ limit: Int, _ bind: (inout Binder) -> Void, bytes: (Row) -> Int, _ read: (inout ColumnReader) throws -> Row
+  ) throws -> (rows: [Row], isCut: Bool) {
+    var rows: [Row] = []
+    var isCut = false
+    var budget = PageBudget()
+    try readWhile(bind) { columns in
+      let row = try read(&columns)
+      isCut = rows.count == limit || !budget.take(bytes(row))
+      if !isCut { rows.append(row) }
+      return !isCut
+    }
+    return (rows, isCut)
+  }
+}

@@ -1,0 +1,30 @@
+import HTTPTypes
+
+/// What the headers of a request say that its body is.
+enum DeclaredBody {
+  /// Refuses a body that says it is something else, in another encoding of characters, or compressed; one that says
+  /// nothing is read as what the endpoint takes.
+  static func require(_ expected: [String], _ headers: HTTPFields) throws(Refusal) {
+    if let encoding = headers[.contentEncoding], !encoding.isEmpty, !isEqual(encoding, "identity") {
+      throw .unsupportedMediaType
+    }
+    guard let declared = headers[.contentType] else { return }
+    let parts = declared.split(separator: ";", omittingEmptySubsequences: false).map(trimmed)
+    guard let type = parts.first, expected.contains(where: { isEqual(type, $0) }) else { throw .unsupportedMediaType }
+    for parameter in parts.dropFirst() {
+      let halves = parameter.split(separator: "=", maxSplits: 1).map(trimmed)
+      guard halves.count == 2, isEqual(halves[0], "charset") else { continue }
+      guard isEqual(halves[1].filter { $0 != "\"" }, "utf-8") else { throw .unsupportedMediaType }
+    }
+  }
+
+  private static func trimmed(_ text: some StringProtocol) -> String {
+    let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+    var trimmed = Substring(text).drop(while: isBlank)
+    while let last = trimmed.last, isBlank(last) { trimmed.removeLast() }
+    return String(trimmed)
+  }
+
+  /// Upper and lower case are the same.
+  private static func isEqual(_ text: String, _ name: String) -> Bool { text.lowercased() == name }
+}

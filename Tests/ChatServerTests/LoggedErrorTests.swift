@@ -1,0 +1,36 @@
+import ChatService
+import Testing
+
+@testable import ChatServer
+
+/// What users write must not come into the server's log by way of an error.
+@Suite struct LoggedErrorTests {
+  private struct Field: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(_ name: String) { stringValue = name }
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { nil }
+  }
+
+  private struct Revealing: Error, CustomStringConvertible {
+    var description: String { "secret" }
+  }
+
+  @Test func saysWhereEncodingFailedAndNotWhat() {
+    let context = EncodingError.Context(
+      codingPath: [Field("rooms"), Field("lastMessage")], debugDescription: "secret")
+    let text = LoggedError.text(EncodingError.invalidValue("secret", context))
+    #expect(text == "EncodingError at rooms.lastMessage")
+  }
+
+  @Test func saysWhereDecodingFailedAndNotWhat() {
+    let context = DecodingError.Context(codingPath: [Field("data")], debugDescription: "secret")
+    #expect(LoggedError.text(DecodingError.dataCorrupted(context)) == "DecodingError at data")
+  }
+
+  @Test func saysOfAnUnknownErrorItsTypeAlone() {
+    #expect(LoggedError.text(Revealing()) == "Revealing")
+    #expect(LoggedError.text(ServiceError.failed("the disk")) == "failed(\"the disk\")")
+  }
+}
