@@ -141,6 +141,23 @@ public enum Limits {
   public static let thumbnailWidths = [80, 160, 320, 640, 960, 1280, 1920]
   /// The width when the client does not say.
   public static let thumbnailDefaultWidth = 320
+  /// Programs that make thumbnails at once.
+  public static let imageProcesses = 2
+  /// Those that work for one user.
+  public static let imageProcessesOfUser = 1
+  /// Images of all users that wait for a program; when more come, the user who waits most loses a place.
+  public static let waitingImages = 64
+
+  // MARK: Connections
+
+  /// Frames of HTTP/2 that ask for nothing, such as WINDOW_UPDATE, that a client may send at once, and each second; one more
+  /// for each frame that it was sent.
+  public static let controlFrames = 1_000
+  public static let controlFramesPerSecond = 100
+  /// Reads of one address, or one /64 of IPv6, that are worked on at once or whose JSON waits to be taken.
+  public static let readsOfAddress = 64
+  /// Reads of all addresses that wait for that; when more come, the address that waits most loses a place.
+  public static let waitingReads = 4 * 1024
   /// A request's path and query, in bytes.
   public static let requestTargetBytes = 8 * 1024
   /// Header fields of one request.

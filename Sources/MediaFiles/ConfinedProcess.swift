@@ -28,7 +28,10 @@ struct ConfinedProcess: Sendable {
         return nil
       }
       defer { group.cancelAll() }
-      return try await group.next() ?? nil
+      let output = try await group.next() ?? nil
+      // A program that was ended because nobody waits has not failed.
+      try Task.checkCancellation()
+      return output
     }
   }
 

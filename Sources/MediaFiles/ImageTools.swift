@@ -1,22 +1,19 @@
+import ChatPrimitives
 import Foundation
-import SystemPackage
+import struct SystemPackage.FilePath
 
 /// libvips's command-line programs, each run in a process of its own.
 struct ImageTools: Sendable {
-  /// Programs that run at once.
-  private static let processes = 2
-  /// Images that wait for one; beyond it a request is refused as busy.
-  private static let waitingLimit = 64
-
   /// What is looked for in `PATH`; Debian's packages libvips-tools and util-linux have them.
   private static let names = (header: "vipsheader", thumbnail: "vipsthumbnail", limiter: "prlimit")
 
   private let header: FilePath
   private let thumbnail: FilePath
   private let process: ConfinedProcess
-  private let slots = Slots(processes, waitingLimit: waitingLimit)
+  private let slots = Slots<UserID?>(
+    Limits.imageProcesses, ofUser: Limits.imageProcessesOfUser, waitingLimit: Limits.waitingImages)
   /// For the headers of uploads, so that images that take long to decode hold up no upload.
-  private let headerSlots = Slots(1, waitingLimit: waitingLimit)
+  private let headerSlots = Slots<UserID?>(1, ofUser: 1, waitingLimit: Limits.waitingImages)
 
   /// - Parameter path: directories, separated by colons.
   /// - Returns: nil when one of the programs is missing.
@@ -33,25 +30,33 @@ struct ImageTools: Sendable {
     process = ConfinedProcess(limiter: limiter)
   }
 
-  /// What a header is read for.
-  enum Use: Sendable {
-    case upload
-    case thumbnail
+  /// Waits for a slot, of which each user has few, and runs the body in it.
+  /// - Parameter user: nil for services, which share what one user has.
+  func inSlot<T: Sendable>(of user: UserID?, _ body: () async throws -> T) async throws -> T {
+    try await Self.orBusy { try await slots.run(for: user, body) }
   }
 
-  /// What the image's header says; nil when it is none.
-  func header(of path: String, for use: Use) async throws -> ImageHeader? {
-    let slots =
-      switch use {
-      case .upload: headerSlots
-      case .thumbnail: slots
-      }
-    let output = try await slots.run { try await process.output(of: header, ["-a", "stdin"], reading: path) }
+  /// What the header of a user's upload says; nil when it is no image. Has a slot of its own.
+  func headerOfUpload(at path: String, of user: UserID?) async throws -> ImageHeader? {
+    try await Self.orBusy { try await headerSlots.run(for: user) { try await header(of: path) } }
+  }
+
+  private static func orBusy<T: Sendable>(_ body: () async throws -> T) async throws -> T {
+    do {
+      return try await body()
+    } catch is SlotsAreFull {
+      throw MediaError.busy
+    }
+  }
+
+  /// What the image's header says; nil when it is none. Call it in a slot.
+  func header(of path: String) async throws -> ImageHeader? {
+    let output = try await process.output(of: header, ["-a", "stdin"], reading: path)
     return output.flatMap { ImageHeader(String(decoding: $0, as: UTF8.self)) }
   }
 
   /// The image made smaller: to fit a box, never made larger, turned as its camera says, in sRGB, without what the camera
-  /// wrote into it. Downsampled while it is decoded where the format can.
+  /// wrote into it. Downsampled while it is decoded where the format can. Call it in a slot.
   /// - Parameter profiled: whether the image says what its colours mean. Where it does not they are sRGB already, which
   ///   libvips would convert all the same, and less exactly. A profile of another kind of colours than the image's, as of
   ///   three for one that has grey alone, counts as none.
@@ -62,13 +67,11 @@ struct ImageTools: Sendable {
     let box = "\(width)x\(width * ThumbnailFormat.heightPerWidth)>"
     let arguments = ["stdin", "--size", box, "-o", format.output]
     let attempts = (profiled ? [arguments + ["--export-profile", "srgb"]] : []) + [arguments]
-    return try await slots.run {
-      for attempt in attempts {
-        let output = try await process.output(of: thumbnail, attempt, reading: path)
-        if let cleaned = output.flatMap({ format.cleaned($0) }) { return cleaned }
-      }
-      return nil
+    for attempt in attempts {
+      let output = try await process.output(of: thumbnail, attempt, reading: path)
+      if let cleaned = output.flatMap({ format.cleaned($0) }) { return cleaned }
     }
+    return nil
   }
 }
 

@@ -1,8 +1,7 @@
-import ChatPrimitives
+package import ChatPrimitives
 import Glibc
 import NIOCore
 import NIOPosix
-import Synchronization
 
 /// Names one thumbnail of one content.
 struct ThumbnailKey: Sendable, Hashable {
@@ -46,15 +45,16 @@ package struct Thumbnail: Sendable {
 
 extension MediaStore {
   /// A thumbnail of an image, from the cache or made now. Requests for the same one at the same time wait for the same
-  /// process; one that goes away leaves it to the others.
+  /// process, which is ended when the last of them is cancelled.
   ///
   /// - Parameters:
   ///   - type: the content's.
   ///   - size: the image's, when it is known.
   ///   - width: in pixels; rounded up to one of `Limits.thumbnailWidths`.
+  ///   - user: who asks, and whose turn it takes.
   /// - Returns: nil when the content is not there.
   package func thumbnail(
-    of hash: ContentHash, type: String, size: ImageSize?, width: Int
+    of hash: ContentHash, type: String, size: ImageSize?, width: Int, for user: UserID?
   ) async throws -> Thumbnail? {
     guard ContentType.isImage(type) else { throw MediaError.imageUndecodable }
     guard let tools else { throw MediaError.thumbnailsUnavailable }
@@ -72,32 +72,22 @@ extension MediaStore {
         folder.isUndecodable(hash, now: time(nil))
       }
       guard !isUndecodable else { throw MediaError.imageUndecodable }
-      file = try await rendered(key, size, by: tools).value
+      file = try await rendering.value(of: key) { try await self.render(key, size, by: tools, for: user) }
     }
     return Thumbnail(file: file, contentType: key.format.contentType, width: step)
   }
 
-  /// The one task that makes this thumbnail.
-  private func rendered(_ key: ThumbnailKey, _ size: ImageSize?, by tools: ImageTools) -> Task<StoredFile, any Error> {
-    rendering.withLock { tasks in
-      if let task = tasks[key] { return task }
-      let task = Task {
-        defer { self.rendering.withLock { $0[key] = nil } }
-        return try await self.render(key, size, by: tools)
-      }
-      tasks[key] = task
-      return task
-    }
-  }
-
-  private func render(_ key: ThumbnailKey, _ known: ImageSize?, by tools: ImageTools) async throws -> StoredFile {
-    let source = folder.file(key.content)
+  private func render(
+    _ key: ThumbnailKey, _ known: ImageSize?, by tools: ImageTools, for user: UserID?
+  ) async throws -> StoredFile {
     // The header first: what it announces tells whether the rest is looked at.
     if let known { try requireDecodable(known) }
-    guard let header = try await tools.header(of: source, for: .thumbnail) else { try await undecodable(key.content) }
-    try requireDecodable(header.size)
-    let bytes = try await tools.thumbnail(
-      of: source, width: key.width, profiled: header.hasProfile, as: key.format)
+    let bytes = try await tools.inSlot(of: user) { () -> [UInt8]? in
+      let source = folder.file(key.content)
+      guard let header = try await tools.header(of: source) else { return nil }
+      try requireDecodable(header.size)
+      return try await tools.thumbnail(of: source, width: key.width, profiled: header.hasProfile, as: key.format)
+    }
     guard let bytes else { try await undecodable(key.content) }
     let file = try await onDisk { [folder, pool] in
       let temporary = try folder.synced(bytes)

@@ -38,7 +38,7 @@ package final class MediaStore: Sendable {
   package let settings: Settings
   let pool: NIOThreadPool
   let tools: ImageTools?
-  let rendering = Mutex<[ThumbnailKey: Task<StoredFile, any Error>]>([:])
+  let rendering = SharedWork<ThumbnailKey, StoredFile>()
   private let holds = Mutex(ContentHolds())
   private let uploads = Mutex(UploadSlots())
 
@@ -118,9 +118,10 @@ extension MediaStore {
   }
 
   /// How large an image is, by its header; nil for what is no image, and where the programs are missing.
-  package func imageSize(of file: ReceivedFile) async throws -> ImageSize? {
+  /// - Parameter user: who has uploaded it.
+  package func imageSize(of file: ReceivedFile, from user: UserID?) async throws -> ImageSize? {
     guard let tools, ContentType.isImage(file.contentType) else { return nil }
-    return try await tools.header(of: file.path, for: .upload)?.size
+    return try await tools.headerOfUpload(at: file.path, of: user)?.size
   }
 
   /// Puts the file where it stays. Its content must be held from before this until what refers to it is durable.

@@ -53,26 +53,4 @@ struct ThumbnailTests {
     #expect(WebPContainer.withoutMetadata(long) == nil)
     #expect(WebPContainer.withoutMetadata(Array("RIFFxxxxWAVE".utf8)) == nil)
   }
-
-  @Test("few are in at once, the rest wait in turn, and beyond the limit they are turned away")
-  func slots() async throws {
-    let slots = Slots(1, waitingLimit: 1)
-    let (entered, enter) = AsyncStream<Int>.makeStream()
-    let (gate, open) = AsyncStream<Void>.makeStream()
-    let first = Task {
-      try await slots.run {
-        enter.yield(1)
-        for await _ in gate { break }
-      }
-    }
-    var order = entered.makeAsyncIterator()
-    #expect(await order.next() == 1)
-    let second = Task { try await slots.run { _ = enter.yield(2) } }
-    while slots.waitingCount == 0 { await Task.yield() }
-    await #expect(throws: MediaError.busy) { try await slots.run {} }
-    open.yield()
-    _ = try await (first.value, second.value)
-    #expect(await order.next() == 2)
-    try await slots.run {}
-  }
 }

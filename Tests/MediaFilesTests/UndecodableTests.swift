@@ -36,7 +36,7 @@ struct UndecodableTests {
     try await store.keep(file)
     for width in [80, 80, 320] {
       await #expect(throws: MediaError.imageUndecodable) {
-        _ = try await store.thumbnail(of: file.hash, type: "image/png", size: nil, width: width)
+        _ = try await store.thumbnail(of: file.hash, type: "image/png", size: nil, width: width, for: anna)
       }
     }
     #expect(runs == 1)
@@ -47,7 +47,7 @@ struct UndecodableTests {
     try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: mark)
     for _ in 0..<2 {
       await #expect(throws: MediaError.imageUndecodable) {
-        _ = try await store.thumbnail(of: file.hash, type: "image/png", size: nil, width: 80)
+        _ = try await store.thumbnail(of: file.hash, type: "image/png", size: nil, width: 80, for: anna)
       }
     }
     #expect(runs == 2)

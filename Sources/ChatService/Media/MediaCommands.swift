@@ -28,7 +28,7 @@ extension ChatService {
       do {
         try self.checkUploader(user, principal)
         try await self.checkQuota(of: file, user, principal)
-        let size = try await self.media.imageSize(of: file)
+        let size = try await self.media.imageSize(of: file, from: user)
         let content = Media(
           hash: file.hash.bytes, contentType: file.contentType, size: UInt64(file.size), width: size?.width,
           height: size?.height)

@@ -25,7 +25,7 @@ extension ChatService {
     let content = row.content
     let size = content.width.flatMap { width in content.height.map { ImageSize(width: width, height: $0) } }
     let thumbnail = try await failing {
-      try await self.media.thumbnail(of: hash, type: content.contentType, size: size, width: width)
+      try await self.media.thumbnail(of: hash, type: content.contentType, size: size, width: width, for: user)
     }
     guard let thumbnail else { throw .rejected(.mediaNotFound) }
     return (row, thumbnail)

@@ -1,0 +1,97 @@
+import DequeModule
+
+/// Shares a few slots fairly among users. Each user has few of them, the users who wait take turns, and within a user the
+/// first to come is the first to go. When no more may wait, room is made at the expense of the user who waits most.
+package struct FairQueue<User: Hashable & Sendable, Ticket: Hashable & Sendable>: Sendable {
+  package enum Entry: Sendable, Hashable {
+    case admitted
+    /// - Parameter evicted: who no longer waits, to make room.
+    case waits(evicted: Ticket?)
+    /// As many wait as may, and nobody of them more than this user would.
+    case full
+  }
+
+  private let slotsOfUser: Int
+  private let waitingLimit: Int
+  private var free: Int
+  private var running: [User: Int] = [:]
+  private var waiting: [User: Deque<Ticket>] = [:]
+  /// The users with waiting tickets, the next one first.
+  private var turns: Deque<User> = []
+  package private(set) var waitingCount = 0
+
+  /// - Parameters:
+  ///   - slots: that are in use at once.
+  ///   - slotsOfUser: of these, those of one user.
+  ///   - waitingLimit: tickets that wait at once.
+  package init(slots: Int, slotsOfUser: Int, waitingLimit: Int) {
+    free = slots
+    self.slotsOfUser = slotsOfUser
+    self.waitingLimit = waitingLimit
+  }
+
+  package mutating func enter(_ ticket: Ticket, of user: User) -> Entry {
+    if free > 0, running[user, default: 0] < slotsOfUser {
+      start(user)
+      return .admitted
+    }
+    var evicted: Ticket?
+    if waitingCount == waitingLimit {
+      evicted = makeRoom(for: user)
+      if evicted == nil { return .full }
+    }
+    if waiting[user] == nil { turns.append(user) }
+    waiting[user, default: []].append(ticket)
+    waitingCount += 1
+    return .waits(evicted: evicted)
+  }
+
+  /// Gives back a slot of the user.
+  /// - Returns: who takes it.
+  package mutating func leave(_ user: User) -> Ticket? {
+    guard let own = running[user] else { return nil }
+    running[user] = own > 1 ? own - 1 : nil
+    free += 1
+    return next()
+  }
+
+  /// Takes a ticket back.
+  /// - Returns: whether it was waiting.
+  package mutating func withdraw(_ ticket: Ticket, of user: User) -> Bool {
+    guard let index = waiting[user]?.firstIndex(of: ticket) else { return false }
+    waiting[user]?.remove(at: index)
+    waitingCount -= 1
+    forgetIfEmpty(user)
+    return true
+  }
+
+  private mutating func start(_ user: User) {
+    free -= 1
+    running[user, default: 0] += 1
+  }
+
+  private mutating func next() -> Ticket? {
+    guard let index = turns.firstIndex(where: { running[$0, default: 0] < slotsOfUser }) else { return nil }
+    let user = turns.remove(at: index)
+    guard let ticket = waiting[user]?.popFirst() else { return nil }
+    waitingCount -= 1
+    if waiting[user]?.isEmpty == true { waiting[user] = nil } else { turns.append(user) }
+    start(user)
+    return ticket
+  }
+
+  /// Takes the newest ticket of the user who has most, if that leaves the user with no fewer than the new one has.
+  private mutating func makeRoom(for user: User) -> Ticket? {
+    func count(_ user: User) -> Int { waiting[user]?.count ?? 0 }
+    guard let most = turns.max(by: { count($0) < count($1) }), count(most) > count(user) + 1 else { return nil }
+    let evicted = waiting[most]?.popLast()
+    waitingCount -= 1
+    return evicted
+  }
+
+  private mutating func forgetIfEmpty(_ user: User) {
+    guard waiting[user]?.isEmpty == true else { return }
+    waiting[user] = nil
+    turns.removeAll { $0 == user }
+  }
+}

@@ -1,0 +1,100 @@
+import Synchronization
+
+/// More wait for slots than may.
+package struct SlotsAreFull: Error {
+  package init() {}
+}
+
+/// Slots for work that only few may do at once, shared fairly among users (`FairQueue`). A task that is cancelled waits no
+/// longer.
+package final class Slots<User: Hashable & Sendable>: Sendable {
+  private struct State {
+    var queue: FairQueue<User, UInt64>
+    var lastTicket: UInt64 = 0
+    var waiting: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+  }
+
+  private let state: Mutex<State>
+
+  /// - Parameters: as those of `FairQueue`.
+  package init(_ count: Int, ofUser: Int, waitingLimit: Int) {
+    state = Mutex(State(queue: FairQueue(slots: count, slotsOfUser: ofUser, waitingLimit: waitingLimit)))
+  }
+
+  package var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
+
+  /// A slot that is given back when nothing refers to it any more.
+  package final class Slot: Sendable {
+    private let user: User
+    private let slots: Slots
+
+    fileprivate init(of user: User, in slots: Slots) {
+      self.user = user
+      self.slots = slots
+    }
+
+    deinit { slots.leave(user) }
+  }
+
+  /// - Throws: `SlotsAreFull`; `CancellationError`.
+  package func take(for user: User) async throws -> Slot {
+    try await enter(user)
+    return Slot(of: user, in: self)
+  }
+
+  /// - Throws: `SlotsAreFull`; `CancellationError`; what the body throws.
+  package func run<T: Sendable>(for user: User, _ body: () async throws -> T) async throws -> T {
+    let slot = try await take(for: user)
+    defer { withExtendedLifetime(slot) {} }
+    return try await body()
+  }
+
+  private func enter(_ user: User) async throws {
+    let ticket = state.withLock { state in
+      state.lastTicket += 1
+      return state.lastTicket
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        enter(ticket, of: user, continuation)
+      }
+    } onCancel: {
+      let waiting = state.withLock { state in
+        state.queue.withdraw(ticket, of: user) ? state.waiting.removeValue(forKey: ticket) : nil
+      }
+      waiting?.resume(throwing: CancellationError())
+    }
+  }
+
+  private enum Entry {
+    case now
+    case later(evicted: CheckedContinuation<Void, any Error>?)
+    case refused(any Error)
+  }
+
+  private func enter(_ ticket: UInt64, of user: User, _ continuation: CheckedContinuation<Void, any Error>) {
+    let entry: Entry = state.withLock { state in
+      // A cancellation from here on waits for the lock, and finds the ticket.
+      if Task.isCancelled { return .refused(CancellationError()) }
+      switch state.queue.enter(ticket, of: user) {
+      case .admitted: return .now
+      case .waits(let evicted):
+        state.waiting[ticket] = continuation
+        return .later(evicted: evicted.flatMap { state.waiting.removeValue(forKey: $0) })
+      case .full: return .refused(SlotsAreFull())
+      }
+    }
+    switch entry {
+    case .now: continuation.resume()
+    case .later(let evicted): evicted?.resume(throwing: SlotsAreFull())
+    case .refused(let error): continuation.resume(throwing: error)
+    }
+  }
+
+  private func leave(_ user: User) {
+    let next = state.withLock { state in
+      state.queue.leave(user).flatMap { state.waiting.removeValue(forKey: $0) }
+    }
+    next?.resume()
+  }
+}

@@ -1,0 +1,77 @@
+import ChatPrimitives
+import Synchronization
+import Testing
+
+@testable import MediaFiles
+
+@Suite("Slots and shared work")
+struct SlotsTests {
+  private let anna = user(1)
+  private let ben = user(2)
+
+  /// Holds a slot of the user until `open` is called.
+  private func holder(of slots: Slots<UserID>) async -> (task: Task<Void, any Error>, open: @Sendable () -> Void) {
+    let (entered, enter) = AsyncStream<Void>.makeStream()
+    let (gate, open) = AsyncStream<Void>.makeStream()
+    let task = Task {
+      try await slots.run(for: anna) {
+        enter.finish()
+        for await _ in gate {}
+      }
+    }
+    for await _ in entered {}
+    return (task, { open.finish() })
+  }
+
+  @Test("the rest wait, and beyond the limit they are turned away")
+  func limit() async throws {
+    let slots = Slots<UserID>(1, ofUser: 1, waitingLimit: 1)
+    let (first, open) = await holder(of: slots)
+    let second = Task { try await slots.run(for: anna) { 2 } }
+    while slots.waitingCount == 0 { await Task.yield() }
+    await #expect(throws: SlotsAreFull.self) { try await slots.run(for: anna) {} }
+    open()
+    try await first.value
+    #expect(try await second.value == 2)
+    #expect(try await slots.run(for: ben) { 3 } == 3)
+  }
+
+  @Test("who is cancelled waits no longer, and leaves the place to others")
+  func cancellation() async throws {
+    let slots = Slots<UserID>(1, ofUser: 1, waitingLimit: 1)
+    let (first, open) = await holder(of: slots)
+    let second = Task { try await slots.run(for: ben) {} }
+    while slots.waitingCount == 0 { await Task.yield() }
+    second.cancel()
+    await #expect(throws: CancellationError.self) { try await second.value }
+    #expect(slots.waitingCount == 0)
+    open()
+    try await first.value
+    try await slots.run(for: ben) {}
+  }
+
+  @Test("shared work is cancelled when the last who waits for it is, and not before")
+  func sharedWork() async throws {
+    let work = SharedWork<Int, Int>()
+    let (began, begin) = AsyncStream<Void>.makeStream()
+    let runs = Mutex(0)
+    let waiters = (0..<2).map { _ in
+      Task {
+        try await work.value(of: 1) {
+          runs.withLock { $0 += 1 }
+          begin.finish()
+          try await Task.sleep(for: .seconds(3_600))
+          return 1
+        }
+      }
+    }
+    for await _ in began {}
+    while work.waiterCount(of: 1) < 2 { await Task.yield() }
+    waiters[0].cancel()
+    while work.waiterCount(of: 1) > 1 { await Task.yield() }
+    #expect(runs.withLock { $0 } == 1)
+    waiters[1].cancel()
+    for waiter in waiters { await #expect(throws: CancellationError.self) { _ = try await waiter.value } }
+    #expect(try await work.value(of: 1) { 2 } == 2)
+  }
+}
