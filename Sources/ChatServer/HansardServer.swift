@@ -38,6 +38,7 @@ package struct HansardServer: Sendable {
   private let issuer: TokenIssuer
   private let identities: IdentityProviders
   private let authenticator: Authenticator
+  private let reads = ReadSlots()
 
   package init(
     chat: ChatService, issuer: TokenIssuer, administrator: AdministratorToken, identities: IdentityProviders
@@ -57,7 +58,8 @@ package struct HansardServer: Sendable {
     return Application(
       router: router(configuration),
       server: .guarded(
-        protection.connections, tls: configuration.tls, offersHTTP2: protection.tls?.offersHTTP2 == true),
+        protection.connections, proxies: protection.proxies, tls: configuration.tls,
+        offersHTTP2: protection.tls?.offersHTTP2 == true),
       configuration: ApplicationConfiguration(
         address: .hostname(configuration.host, port: configuration.port), serverName: nil,
         availableConnectionsDelegate: .maximum(protection.connections.maximum, logger: logger)),
@@ -106,6 +108,7 @@ package struct HansardServer: Sendable {
     _ route: Route, _ handlers: Handlers, _ limiter: RateLimiter, to router: Router<ServerContext>
   ) {
     let endpoint = route.endpoint
+    let reading = Reading(of: endpoint)
     router.on(RouterPath(endpoint.path), method: endpoint.method.name) { request, context in
       let now = chat.now()
       let principal = try await authenticator.principal(of: request, for: endpoint, at: now)
@@ -116,7 +119,7 @@ package struct HansardServer: Sendable {
         receivedAt: now, address: context.address, logger: context.logger, channel: context.channel)
       try exchange.requireQuery(of: endpoint)
       try exchange.requirePrecondition(of: endpoint)
-      var response = try await route.handle(handlers, exchange)
+      var response = try await reads.handle(exchange, reading) { try await route.handle(handlers, exchange) }
       if let fields { response.headers.append(contentsOf: fields) }
       return response
     }

@@ -4,6 +4,8 @@ package import NIOSSL
 package struct ConnectionSettings: Sendable, Hashable {
   /// Connections that are open at once; further ones wait to be accepted.
   package var maximum = 20_000
+  /// Those of one address, or of one /64 of version 6; further ones are closed at once. 0 stands for no limit.
+  package var perAddress = 1_000
   /// Seconds in which a request's head must come in whole, once its first byte has.
   package var headSeconds = 20
   /// Seconds that a body has before its pace counts, and an answer that waits to be taken.
@@ -47,6 +49,14 @@ package struct TLSSettings: Sendable, Hashable {
     }
   }
 
+  /// The suites that are offered with TLS 1.2: those of RFC 9325, section 4.2, with ChaCha20-Poly1305 (RFC 7905), which
+  /// all keep past sessions secret when the key is lost, and authenticate what they encrypt. TLS 1.3 has no others.
+  private static let suites: [NIOTLSCipher] = [
+    .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+    .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+    .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+  ]
+
   /// Reads the files. TLS 1.2 is the oldest that is spoken.
   package func load() throws(Flaw) -> TLSConfiguration {
     let chain: [NIOSSLCertificate]
@@ -65,6 +75,7 @@ package struct TLSSettings: Sendable, Hashable {
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
     configuration.minimumTLSVersion = .tlsv12
+    configuration.cipherSuiteValues = Self.suites
     do {
       _ = try NIOSSLContext(configuration: configuration)
     } catch {

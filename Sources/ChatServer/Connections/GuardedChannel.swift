@@ -6,24 +6,38 @@ import Logging
 import NIOCore
 import NIOSSL
 
-/// A connection of any protocol with a `ConnectionGuard` and an `AnswerGuard` before it.
+/// A connection of any protocol with a `ConnectionGuard` and an `AnswerGuard` before it, and with a `FrameGuard` behind its
+/// TLS. It is closed at once when its address has too many.
 struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
   typealias Value = Base.Value
 
   private let base: Base
   private let settings: ConnectionSettings
+  private let addresses: AddressConnections?
 
-  init(_ base: Base, _ settings: ConnectionSettings) {
+  init(_ base: Base, _ settings: ConnectionSettings, _ addresses: AddressConnections?) {
     self.base = base
     self.settings = settings
+    self.addresses = addresses
   }
 
   func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
-    channel.eventLoop.makeCompletedFuture {
+    if let addresses, !addresses.admit(channel, logger) {
+      return channel.close().flatMapThrowing { throw ChannelError.ioOnClosedChannel }
+    }
+    return channel.eventLoop.makeCompletedFuture {
       try AnswerGuard.boundUnsent(of: channel)
       try channel.pipeline.syncOperations.addHandler(AnswerGuard(settings))
       try channel.pipeline.syncOperations.addHandler(ConnectionGuard(settings))
-    }.flatMap { base.setup(channel: channel, logger: logger) }
+    }.flatMap {
+      base.setup(channel: channel, logger: logger)
+    }.flatMapThrowing { value in
+      if let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self) {
+        let frames = FrameGuard(at: channel.eventLoop.now)
+        try channel.pipeline.syncOperations.addHandler(frames, position: .after(tls))
+      }
+      return value
+    }
   }
 
   func handle(value: Base.Value, logger: Logger) async {
@@ -34,22 +48,23 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
 extension HTTPServerBuilder {
   /// HTTP/1.1, or TLS with HTTP/1.1 and, where it is offered, HTTP/2.
   static func guarded(
-    _ settings: ConnectionSettings, tls: TLSConfiguration?, offersHTTP2: Bool
+    _ settings: ConnectionSettings, proxies: TrustedProxies, tls: TLSConfiguration?, offersHTTP2: Bool
   ) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
       let requests = requestChannel(settings)
+      let addresses = AddressConnections(settings, proxies: proxies)
       guard let tls else {
-        return GuardedChannel(HTTP1Channel(responder: responder, configuration: requests), settings)
+        return GuardedChannel(HTTP1Channel(responder: responder, configuration: requests), settings, addresses)
       }
       guard offersHTTP2 else {
         let http1 = HTTP1Channel(responder: responder, configuration: requests)
-        return GuardedChannel(try TLSChannel(http1, tlsConfiguration: tls), settings)
+        return GuardedChannel(try TLSChannel(http1, tlsConfiguration: tls), settings, addresses)
       }
       let idle = Duration.nanoseconds(StalledConnections.patience.nanoseconds)
       let http2 = HTTP2ChannelConfiguration(
         idleTimeout: idle, gracefulCloseTimeout: idle, streamConfiguration: requests)
       return GuardedChannel(
-        try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: http2, responder: responder), settings)
+        try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: http2, responder: responder), settings, addresses)
     }
   }
 

@@ -5,9 +5,10 @@ import Hummingbird
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
 
 /// Stands behind the decoder of a connection, or of a stream of HTTP/2: closes it when a body drips or does not end
-/// though its request was answered, and answers a head that is too large.
+/// though its request was answered, refuses what is no HTTP, and tells a `ClientWatch` when the client goes away.
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -21,6 +22,19 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   /// The body that is coming in; nil between requests.
   private var body: Body?
   private var timer: Scheduled<Void>?
+  /// Set once the decoder has refused what comes; nothing follows it.
+  private var breach: Breach?
+  /// Of the request that is being answered.
+  private var watch: ClientWatch?
+  private var isClientGone = false
+
+  /// Where a connection stops to be HTTP.
+  private enum Breach {
+    /// In the body of a request: who reads it answers, or has answered.
+    case inBody
+    /// Behind requests that are answered first.
+    case behind(Refusal)
+  }
 
   private struct Body {
     /// A stream of lines, which may rest as long as any connection may.
@@ -40,6 +54,9 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     connection = try? context.pipeline.syncOperations.handler(type: ConnectionGuard.self)
+    if let codec = try? context.pipeline.syncOperations.handler(type: HTTP1ToHTTPServerCodec.self) {
+      try? context.pipeline.syncOperations.addHandler(HostGuard(), position: .before(codec))
+    }
     if connection == nil, let parent = context.channel.parent {
       // A stream: it lives on the thread of its connection.
       connection = try? parent.pipeline.syncOperations.handler(type: ConnectionGuard.self)
@@ -51,7 +68,19 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     stop()
+    clientWent()
     context.fireChannelInactive()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if event as? ChannelEvent == .inputClosed { clientWent() }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  private func clientWent() {
+    isClientGone = true
+    watch?.onGone()
+    watch = nil
   }
 
   // MARK: Requests
@@ -105,6 +134,12 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     if case .end = unwrapOutboundIn(data) {
       unanswered -= 1
+      watch = nil
+      if unanswered == 0, let breach {
+        context.write(data, promise: promise)
+        end(breach, context)
+        return
+      }
       if unanswered == 0, let body, body.receivedAtAnswer == nil {
         // Nobody reads the rest of it any more, so that it has no reason to rest.
         self.body?.receivedAtAnswer = body.received
@@ -118,6 +153,11 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   /// A client that waits to be asked for its body is asked, unless it sends already. The request is the one that is being
   /// answered only if no other has come behind it.
   func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+    if let watch = event as? ClientWatch {
+      promise?.succeed()
+      if isClientGone { watch.onGone() } else { self.watch = watch }
+      return
+    }
     guard event is BodyWanted else {
       context.triggerUserOutboundEvent(event, promise: promise)
       return
@@ -127,23 +167,47 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
   }
 
-  /// Everything else that the decoder refuses, Hummingbird answers with 400.
+  // MARK: What is no HTTP
+
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    guard unanswered == 0, let error = error as? HTTPParserError, error == .headerOverflow,
-      let answer = try? Self.headersTooLarge()
-    else {
+    guard breach == nil else { return }
+    guard let refusal = error as? Refusal ?? Refusal(parsing: error) else {
       context.fireErrorCaught(error)
       return
     }
-    context.write(wrapOutboundOut(.head(answer.head)), promise: nil)
-    context.write(wrapOutboundOut(.body(answer.body)), promise: nil)
-    context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
-      context.close(promise: nil)
+    guard body == nil else {
+      breach = .inBody
+      // Whoever reads the body learns of it; when the response has gone out already, nobody does.
+      if unanswered > 0 { context.fireErrorCaught(error) } else { end(.inBody, context) }
+      return
     }
+    breach = .behind(refusal)
+    if unanswered == 0 { end(.behind(refusal), context) }
   }
 
-  private static func headersTooLarge() throws -> (head: HTTPResponse, body: ByteBuffer) {
-    let mapping = ProblemMapping(Refusal.headersTooLarge)
+  /// Ends a connection with what is still to be said.
+  private func end(_ breach: Breach, _ context: ChannelHandlerContext) {
+    switch breach {
+    case .inBody: break
+    case .behind(let refusal):
+      guard let response = try? Self.response(to: refusal) else { break }
+      context.write(wrapOutboundOut(.head(response.head)), promise: nil)
+      context.write(wrapOutboundOut(.body(response.body)), promise: nil)
+      context.write(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+    context.flush()
+    // Closed in both directions at once, the system would reset the connection because of what still comes, and the
+    // client might lose the response.
+    context.close(mode: .output, promise: nil)
+    stop()
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingering) { context.close(promise: nil) }
+  }
+
+  /// How long a connection that has been ended still takes what comes, before it is closed.
+  private static let lingering = TimeAmount.seconds(1)
+
+  private static func response(to refusal: Refusal) throws -> (head: HTTPResponse, body: ByteBuffer) {
+    let mapping = ProblemMapping(refusal)
     let body = try JSONBody.encode(mapping.problem(requestID: RequestID().description))
     var fields: HTTPFields = [
       .contentType: Problem.contentType, .contentLength: String(body.readableBytes), .connection: "close",

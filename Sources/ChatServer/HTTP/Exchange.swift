@@ -147,4 +147,9 @@ struct Exchange: Sendable {
   func requireMediaType(_ expected: String...) throws {
     try DeclaredBody.require(expected, request.headers)
   }
+
+  /// What the body is declared as, without parameters, in lower case.
+  var mediaType: String? {
+    request.headers[.contentType].map { $0.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() }
+  }
 }

@@ -1,9 +1,10 @@
 import Hummingbird
 import Logging
 import NIOCore
+import NIOHTTP1
 
-/// A request's body. When it breaks off, its client has gone away or sends what is no HTTP: nothing has failed, and
-/// nobody waits for an answer. It then throws a `CancellationError`.
+/// A request's body. When it breaks off, its client has gone away: nothing has failed, and nobody waits for an answer. It
+/// then throws a `CancellationError`. When what comes is no HTTP, it throws the refusal that the client gets.
 struct IncomingBody: AsyncSequence, Sendable {
   let body: RequestBody
   let logger: Logger
@@ -17,6 +18,7 @@ struct IncomingBody: AsyncSequence, Sendable {
         return try await base.next()
       } catch {
         logger.info("a body broke off: its client went away or sent no HTTP", metadata: ["error": "\(error)"])
+        if let refusal = Refusal(parsing: error), error as? HTTPParserError != .invalidEOFState { throw refusal }
         throw CancellationError()
       }
     }
@@ -24,5 +26,19 @@ struct IncomingBody: AsyncSequence, Sendable {
 
   func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(base: body.makeAsyncIterator(), logger: logger)
+  }
+}
+
+extension Refusal {
+  /// What a client gets for what HTTP/1's decoder has refused; nil for other errors.
+  init?(parsing error: any Error) {
+    guard let error = error as? HTTPParserError else { return nil }
+    switch error {
+    case .headerOverflow: self = .headersTooLarge
+    case .invalidChunkSize: self = .malformedRequest("a chunk's size must be a hexadecimal number")
+    case .unexpectedContentLength:
+      self = .malformedRequest("Content-Length must not come with Transfer-Encoding, nor twice, nor among trailers")
+    case _: self = .malformedRequest("\(error)")
+    }
   }
 }

@@ -4,6 +4,7 @@ import HTTPTypes
 
 /// The codes of problems that are no rejection by the domain; those bring their own. See `docs/errors.md`.
 enum ProblemCode: String, CaseIterable {
+  case malformedRequest = "malformed_request"
   case accessTokenMissing = "access_token_missing"
   case accessTokenInvalid = "access_token_invalid"
   case accessTokenExpired = "access_token_expired"
@@ -44,7 +45,7 @@ enum ProblemCode: String, CaseIterable {
     case .accessTokenMissing, .accessTokenInvalid, .accessTokenExpired, .refreshTokenInvalid, .idTokenInvalid,
       .idTokenExpired:
       .unauthorized
-    case .actingUserRequired, .invalidActAs, .invalidJSON, .invalidUTF8, .unknownField, .invalidField, .invalidID,
+    case .malformedRequest, .actingUserRequired, .invalidActAs, .invalidJSON, .invalidUTF8, .unknownField, .invalidField, .invalidID,
       .invalidQuery, .invalidCursor, .invalidIdempotencyKey, .invalidIfMatch, .ifMatchUnsupported:
       .badRequest
     case .unsupportedMediaType: .unsupportedMediaType

@@ -93,6 +93,12 @@ struct ProblemMapping {
       self.init(.invalidQuery, "A path and its query may have \(Limits.combiningMarks) combining marks in a row.")
     case .tooManyMarksInHeader:
       self.init(.headersTooLarge, "A header field may have \(Limits.combiningMarks) combining marks in a row.")
+    case .formInsteadOfFile:
+      self.init(.unsupportedMediaType, "Send the file's bytes as the body, not a form (multipart/form-data).")
+    case .malformedRequest(let rule):
+      self.init(.malformedRequest, "The request is not valid HTTP: \(rule).")
+      // Where the next request begins is unknown.
+      headers[.connection] = "close"
     case .targetTooLong:
       self.init(.targetTooLong, "A path with its query may have \(Limits.requestTargetBytes) bytes at most.")
     case .headersTooLarge:
@@ -144,9 +150,10 @@ struct ProblemMapping {
     }
   }
 
-  /// Whether the request was given up because its connection was lost: nothing has failed.
+  /// Whether the request was given up because its connection was lost, or brings no HTTP any more: nothing has failed.
   static func isCancellation(_ error: any Error) -> Bool {
     if case ServiceError.cancelled = error { return true }
+    if case Refusal.malformedRequest = error { return true }
     return error is CancellationError
   }
 }

@@ -24,6 +24,10 @@ enum Refusal: Error, Hashable {
   case unsupportedMediaType
   case tooManyMarksInTarget
   case tooManyMarksInHeader
+  /// A form with a file in it where the file itself is wanted.
+  case formInsteadOfFile
+  /// What came is no HTTP; says what it must be.
+  case malformedRequest(String)
   case targetTooLong
   case headersTooLarge
   case rateLimited(RateStanding)

@@ -10,9 +10,11 @@ import MediaFiles
 struct MediaHandlers: Sendable {
   let chat: ChatService
 
-  /// The body is the file. What it says of its type is not asked.
+  /// The body is the file. What it says of its type is not asked, but a form is no file: a client that sends one would find
+  /// the form stored.
   func upload(_ exchange: Exchange) async throws -> Response {
     let actor = try exchange.actor
+    guard exchange.mediaType != "multipart/form-data" else { throw Refusal.formInsteadOfFile }
     let name = try exchange.query("name")
     try await chat.checkUpload(bytes: exchange.announcedBytes, name: name, by: actor)
     let upload = try await chat.upload(exchange.incomingBody(), name: name, by: actor)
@@ -41,8 +43,8 @@ struct MediaHandlers: Sendable {
 
   func thumbnail(_ exchange: Exchange) async throws -> Response {
     let width = try exchange.thumbnailWidth()
-    let (row, thumbnail) = try await chat.thumbnail(
-      of: exchange.id("mediaId"), width: width, for: exchange.actor.user)
+    let (id, user) = (try exchange.id("mediaId", as: MediaID.self), try exchange.actor.user)
+    let (row, thumbnail) = try await chat.thumbnail(of: id, width: width, for: user)
     // Another version of the program may make other bytes of it.
     let tag = EntityTag.weak("\(row.sha256)-\(thumbnail.width)")
     var headers = MediaHeaders.common(tag)

@@ -20,6 +20,8 @@ struct Admission: Sendable {
   func admit(_ request: Request, _ context: inout ServerContext) throws {
     let target = request.uri.string
     guard target.utf8.count <= Limits.requestTargetBytes else { throw Refusal.targetTooLong }
+    // HTTP/1 is refused by its decoder; that of HTTP/2 looks at bytes alone.
+    guard request.headers.count <= Limits.headerFields else { throw Refusal.headersTooLarge }
     try StreamSafeRequest.require(target: target, request.headers)
     guard let peer = context.peer else { return }
     let address =

@@ -24,5 +24,5 @@ package struct TrustedProxies: Sendable, Hashable {
     return client
   }
 
-  private func isTrusted(_ address: NetworkAddress) -> Bool { ranges.contains { $0.contains(address) } }
+  func isTrusted(_ address: NetworkAddress) -> Bool { ranges.contains { $0.contains(address) } }
 }

@@ -18,7 +18,8 @@ METHODS = ("get", "put", "post", "patch", "delete")
 DOCUMENT = "urn:hansard:openapi"
 PROBLEM = "application/problem+json"
 # What a path that the contract does not have is answered with.
-OF_NO_ROUTE = ("route_not_found", "method_not_allowed", "rate_limited", "target_too_long", "headers_too_large")
+OF_NO_ROUTE = (
+    "route_not_found", "method_not_allowed", "rate_limited", "target_too_long", "headers_too_large", "malformed_request")
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,10 @@ extension ConnectionSettings {
     maximum = reader.integer(
       "connections.maximum", usual: maximum, in: 1...10_000_000,
       "connections that are open at once; further ones wait to be accepted. No more than open files allow")
+    perAddress = reader.integer(
+      "connections.perAddress", usual: perAddress, in: 0...10_000_000,
+      "connections of one address, or one /64 of IPv6, that are open at once; further ones are closed. Proxies in "
+        + "`proxies.trusted` are exempt; 0 means no limit")
     headSeconds = reader.integer(
       "connections.headSeconds", usual: headSeconds, in: 1...3_600,
       "seconds in which the head of a request must have come in whole")

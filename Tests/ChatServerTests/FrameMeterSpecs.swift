@@ -1,0 +1,89 @@
+import ChatPrimitives
+import NIOCore
+import Testing
+
+@testable import ChatServer
+
+@Suite("Frames that ask for nothing")
+struct FrameMeterSpecs {
+  private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+
+  private func frame(_ type: UInt8, payload: [UInt8] = []) -> [UInt8] {
+    [0, UInt8(payload.count >> 8), UInt8(payload.count & 0xff), type, 0, 0, 0, 0, 1] + payload
+  }
+
+  /// A payload that holds what looks like frames.
+  private var conversation: [UInt8] {
+    Self.preface + frame(0x4) + frame(0x1, payload: frame(0x8)) + frame(0x8, payload: [0, 0, 0, 1])
+      + frame(0x0, payload: Array(repeating: 0x8, count: 300)) + frame(0x9) + frame(0xfa) + frame(0x6, payload: [1])
+  }
+
+  @Test("are counted in whatever pieces they come", arguments: [1, 2, 8, 9, 10, 33, 1_000])
+  func pieces(size: Int) {
+    var meter = FrameMeter()
+    var found = 0
+    var rest = conversation[...]
+    while !rest.isEmpty {
+      found += meter.count(ByteBuffer(bytes: rest.prefix(size)))
+      rest = rest.dropFirst(size)
+    }
+    #expect(found == 4)
+  }
+
+  @Test("are none in another protocol")
+  func otherProtocol() {
+    var meter = FrameMeter()
+    #expect(meter.count(ByteBuffer(string: "PRINT / HTTP/1.1\r\n\r\n")) == 0)
+    #expect(meter.count(ByteBuffer(bytes: conversation)) == 0)
+  }
+
+  @Test("are within the budget up to its limit, and again when time has passed")
+  func budget() {
+    let second: UInt64 = 1_000_000_000
+    var budget = FrameBudget(at: second)
+    #expect(budget.spend(Limits.controlFrames, at: second))
+    var spent = budget
+    #expect(!spent.spend(1, at: second))
+    #expect(budget.spend(Limits.controlFramesPerSecond, at: 2 * second))
+    #expect(!budget.spend(1, at: 2 * second))
+    // Time alone fills it no further than it was.
+    var rested = FrameBudget(at: second)
+    #expect(!rested.spend(Limits.controlFrames + 1, at: 1_000 * second))
+  }
+
+  @Test("are earned by what the client is sent, and kept")
+  func earned() {
+    var budget = FrameBudget(at: 0)
+    budget.earn(5_000)
+    #expect(budget.spend(5_000 + Limits.controlFrames, at: 1))
+    #expect(!budget.spend(1, at: 1))
+  }
+}
+
+@Suite("Connections of an address")
+struct AddressConnectionsSpecs {
+  private func connections(_ limit: Int) throws -> AddressConnections {
+    var settings = ConnectionSettings()
+    settings.perAddress = limit
+    return try #require(AddressConnections(settings, proxies: TrustedProxies([])))
+  }
+
+  @Test("are as many as the limit, each address for itself", arguments: [1, 2, 50])
+  func limit(limit: Int) throws {
+    let connections = try connections(limit)
+    let (one, other) = (try #require(NetworkAddress("10.0.0.1")), try #require(NetworkAddress("10.0.0.2")))
+    for _ in 0..<limit { #expect(connections.open(one)) }
+    #expect(!connections.open(one))
+    #expect(connections.open(other))
+    connections.close(one)
+    #expect(connections.open(one))
+    #expect(!connections.open(one))
+  }
+
+  @Test("have no limit when the setting is 0")
+  func unlimited() {
+    var settings = ConnectionSettings()
+    settings.perAddress = 0
+    #expect(AddressConnections(settings, proxies: TrustedProxies([])) == nil)
+  }
+}

@@ -1,0 +1,517 @@
+"""Clients that send what is no HTTP, flood a connection with frames, hold connections, or leave without waiting."""
+
+import contextlib
+import json
+import os
+import pathlib
+import socket
+import ssl
+import struct
+import time
+
+import h2.connection
+import h2.events
+import h2.settings
+import pytest
+
+from harness import certificates, cost
+from harness.contract import contract
+from harness.people import World
+from harness.server import UNLIMITED, Server
+
+PATIENCE_SECONDS = 90
+HEADER_FIELDS = 100
+# Limits.controlFrames, and far more than time adds to it.
+FRAMES = 1_000
+FLOOD = 100_000
+PER_ADDRESS = 40
+STREAMS = 100
+# Messages of a page, and how often how many connections leave while they are sent such pages.
+PAGE = 100
+LEAVING_ROUNDS = 3
+LEAVING_CONNECTIONS = 8
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    return certificates.make(tmp_path_factory.mktemp("certificate"))
+
+
+@pytest.fixture(scope="module")
+def secure(tmp_path_factory, certificate):
+    environment = UNLIMITED | {
+        "HANSARD_TLS_CERTIFICATE_FILE": str(certificate.certificate), "HANSARD_TLS_KEY_FILE": str(certificate.key),
+    }
+    server = Server(
+        tmp_path_factory.mktemp("tls") / "data", environment=environment, authority=str(certificate.authority)).start()
+    yield server
+    server.end()
+
+
+def until(done) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not done():
+        assert time.monotonic() < deadline, "nothing happened"
+        time.sleep(0.05)
+
+
+# What is no HTTP/1
+
+
+class RawResponse:
+    """One response, as far as `Contract.check` looks at it."""
+
+    def __init__(self, data: bytes):
+        head, self.content = data.split(b"\r\n\r\n", 1)
+        status, *fields = head.decode().split("\r\n")
+        self.status_code = int(status.split()[1])
+        self.headers = dict(field.split(": ", 1) for field in fields)
+        self.text = self.content.decode()
+
+    def json(self):
+        return json.loads(self.content)
+
+
+def raw(server: Server, data: bytes) -> bytes:
+    """Everything that comes back until the server closes the connection."""
+    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+        connection.settimeout(PATIENCE_SECONDS)
+        connection.sendall(data)
+        received = b""
+        while piece := connection.recv(65_536):
+            received += piece
+        return received
+
+
+def post(fields: bytes, body: bytes, path: bytes = b"/v1/sessions") -> bytes:
+    return b"POST " + path + b" HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n" + fields + b"\r\n" + body
+
+
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+MALFORMED = {
+    "a chunk's size that is no number": post(CHUNKED, b"zz\r\n{}\r\n0\r\n\r\n"),
+    "a later chunk's size that is no number": post(CHUNKED, b"1\r\n{\r\nzz\r\n}\r\n0\r\n\r\n"),
+    "a chunk's size that is too large": post(CHUNKED, b"fffffffffffffffff\r\n{}\r\n0\r\n\r\n"),
+    "Content-Length among trailers": post(CHUNKED, b"2\r\n{}\r\n0\r\nContent-Length: 2\r\n\r\n"),
+    "chunks together with Content-Length": post(CHUNKED + b"Content-Length: 2\r\n", b"2\r\n{}\r\n0\r\n\r\n"),
+    "two lengths": post(b"Content-Length: 2\r\nContent-Length: 3\r\n", b"{}"),
+    "no host": b"GET /v1/me HTTP/1.1\r\n\r\n",
+    "two hosts": b"GET /v1/me HTTP/1.1\r\nHost: one\r\nHost: two\r\n\r\n",
+    "the same host twice": b"GET /v1/me HTTP/1.1\r\nHost: one\r\nHost: one\r\n\r\n",
+    "a host that is none": b"GET /v1/me HTTP/1.1\r\nHost: one two\r\n\r\n",
+    "no request": b"nonsense\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("request_bytes", MALFORMED.values(), ids=MALFORMED)
+def test_what_is_no_http_gets_a_problem_and_the_connection_ends(server, request_bytes):
+    response = RawResponse(raw(server, request_bytes))
+    assert (response.status_code, response.json()["code"]) == (400, "malformed_request")
+    assert response.headers["Connection"].lower() == "close"
+    assert int(response.headers["Content-Length"]) == len(response.content), "there is one response"
+    contract().check("GET", f"{server.url}/nothing", response)
+
+
+def test_a_body_that_nobody_reads_gets_one_response_too(server):
+    received = raw(server, post(CHUNKED, b"zz\r\n", path=b"/v1/rooms"))
+    assert received.startswith(b"HTTP/1.1 401 ") and received.count(b"HTTP/1.1 ") == 1
+
+
+def test_what_is_no_http_waits_for_the_response_before_it(server):
+    received = raw(server, b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n")
+    first, second = received.index(b"HTTP/1.1 200 "), received.index(b"HTTP/1.1 400 ")
+    assert first < second and received.count(b"HTTP/1.1 ") == 2
+
+
+def test_version_1_0_needs_no_host(server):
+    assert raw(server, b"GET /healthz HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+
+
+def test_the_server_logs_no_failure_for_them(server):
+    assert "a request failed" not in server.output.read_text() + server.errors.read_text()
+
+
+@pytest.mark.parametrize("type", ["multipart/form-data; boundary=x", "Multipart/Form-Data"])
+def test_a_form_is_no_file(anna, type):
+    before = os.urandom(8)
+    anna.refused(
+        "unsupported_media_type", "POST", "/v1/media", data=b"--x\r\n\r\n" + before + b"\r\n--x--",
+        headers={"Content-Type": type})
+    assert anna.request("POST", "/v1/media", data=before, headers={"Content-Type": "image/png"}).status_code == 201
+
+
+# TLS
+
+
+def test_suites_of_tls_1_2_authenticate_and_keep_past_sessions_secret(secure):
+    def offers(suites: str) -> bool:
+        context = ssl.create_default_context(cafile=secure.authority)
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+        context.set_ciphers(suites)
+        with socket.create_connection(("127.0.0.1", secure.port), timeout=PATIENCE_SECONDS) as plain:
+            try:
+                context.wrap_socket(plain, server_hostname="127.0.0.1").close()
+                return True
+            except (ssl.SSLError, ConnectionError):
+                return False
+
+    for suite in ("ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-ECDSA-CHACHA20-POLY1305"):
+        assert offers(suite), suite
+    for suite in ("ECDHE-ECDSA-AES128-SHA", "ECDHE-ECDSA-AES256-SHA", "AES128-SHA", "AES128-GCM-SHA256"):
+        assert not offers(f"{suite}:@SECLEVEL=0"), suite
+
+
+# HTTP/2
+
+
+class Http2:
+    """A connection of HTTP/2 whose frames a test may write itself."""
+
+    def __init__(self, server: Server):
+        context = ssl.create_default_context(cafile=server.authority)
+        context.set_alpn_protocols(["h2"])
+        plain = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_SECONDS)
+        self.socket = context.wrap_socket(plain, server_hostname="127.0.0.1")
+        self.protocol = h2.connection.H2Connection()
+        self.protocol.initiate_connection()
+        self.flush()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def flush(self) -> None:
+        self.socket.sendall(self.protocol.data_to_send())
+
+    def request(self, path: str, *fields: tuple[str, str], method: str = "GET", ends: bool = True) -> int:
+        stream = self.protocol.get_next_available_stream_id()
+        head = [(":method", method), (":scheme", "https"), (":authority", "h"), (":path", path), *fields]
+        self.protocol.send_headers(stream, head, end_stream=ends)
+        self.flush()
+        return stream
+
+    def status(self, stream: int) -> int:
+        """That of a response, which is read to its end."""
+        status = 0
+        while True:
+            data = self.socket.recv(65_536)
+            assert data, "the connection was closed"
+            for event in self.protocol.receive_data(data):
+                if isinstance(event, h2.events.ResponseReceived) and event.stream_id == stream:
+                    status = int(dict(event.headers)[b":status"])
+                if isinstance(event, h2.events.StreamEnded) and event.stream_id == stream:
+                    return status
+            self.flush()
+
+    def is_cut_off_by(self, frames: bytes) -> bool:
+        """Whether the server closes the connection when it is sent these frames, rather than going on."""
+        try:
+            self.socket.sendall(frames)
+            self.socket.sendall(frame(0x6, b"12345678"))
+            received = b""
+            while True:
+                data = self.socket.recv(65_536)
+                if not data:
+                    return True
+                received += data
+                # The response to PING.
+                if frame(0x6, b"12345678", flags=1) in received:
+                    return False
+        except (ConnectionError, ssl.SSLError):
+            return True
+
+
+def frame(type: int, payload: bytes, stream: int = 0, flags: int = 0) -> bytes:
+    return struct.pack(">I", len(payload))[1:] + bytes([type, flags]) + struct.pack(">I", stream) + payload
+
+
+def window_updates(count: int) -> bytes:
+    return frame(0x8, struct.pack(">I", 1)) * count
+
+
+@pytest.mark.parametrize(("count", "status"), [(HEADER_FIELDS - 1, 401), (HEADER_FIELDS, 401), (HEADER_FIELDS + 1, 431)])
+def test_http2_has_the_same_number_of_header_fields(secure, count, status):
+    with Http2(secure) as connection:
+        fields = [(f"x-{number}", "1") for number in range(count)]
+        assert connection.status(connection.request("/v1/me", *fields)) == status
+
+
+FLOODS = {
+    "WINDOW_UPDATE": window_updates(FLOOD),
+    "frames of an unknown type": frame(0xFA, b"") * FLOOD,
+    "PING": frame(0x6, b"12345678") * FLOOD,
+    "SETTINGS": frame(0x4, b"") * FLOOD,
+    "PRIORITY": frame(0x2, struct.pack(">IB", 0, 1), stream=1) * FLOOD,
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
+def test_a_flood_of_frames_is_cut_off(secure, flood):
+    with cost.costs_at_most(secure, 0.1), Http2(secure) as connection:
+        assert connection.is_cut_off_by(flood)
+    cost.responds(secure)
+
+
+def test_frames_that_a_client_may_send_are_taken(secure):
+    with Http2(secure) as connection:
+        assert not connection.is_cut_off_by(window_updates(FRAMES - 100))
+    with Http2(secure) as connection:
+        assert connection.is_cut_off_by(window_updates(3 * FRAMES))
+
+
+def test_streams_that_are_reset_at_once_are_cut_off(secure):
+    """Known as rapid reset: CVE-2023-44487."""
+    with cost.costs_at_most(secure, 1.5), Http2(secure) as connection:
+        reset = h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS
+        assert connection.status(connection.request("/healthz")) == 200
+        assert connection.protocol.remote_settings[reset] == STREAMS
+        burst = b""
+        for _ in range(2_000):
+            stream = connection.protocol.get_next_available_stream_id()
+            head = [(":method", "GET"), (":scheme", "https"), (":authority", "h"), (":path", "/healthz")]
+            connection.protocol.send_headers(stream, head, end_stream=True)
+            connection.protocol.reset_stream(stream)
+            burst += connection.protocol.data_to_send()
+        assert connection.is_cut_off_by(burst)
+    cost.responds(secure)
+
+
+def test_empty_data_and_endless_heads_are_cut_off(secure):
+    with cost.costs_at_most(secure, 0.2):
+        with Http2(secure) as connection:
+            stream = connection.request("/v1/sessions", method="POST", ends=False)
+            assert connection.is_cut_off_by(frame(0x0, b"", stream=stream) * FLOOD)
+        with Http2(secure) as connection:
+            # A head without its end, and pieces of it that are empty: CVE-2024-27316.
+            head = frame(0x1, b"", stream=1)
+            assert connection.is_cut_off_by(head + frame(0x9, b"", stream=1) * FLOOD)
+
+
+def leave_amid(server: Server, connections: int, path: str, *fields: tuple[str, str]) -> None:
+    """Asks for as much as connections of HTTP/2 may at once, and resets them, as the system does for a process that ends."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(connections):
+            connection = stack.enter_context(Http2(server))
+            for _ in range(STREAMS):
+                stream = connection.protocol.get_next_available_stream_id()
+                head = [(":method", "GET"), (":scheme", "https"), (":authority", "h"), (":path", path), *fields]
+                connection.protocol.send_headers(stream, head, end_stream=True)
+            connection.protocol.ping(b"12345678")
+            connection.flush()
+            # The requests have come in.
+            received = b""
+            while frame(0x6, b"12345678", flags=1) not in received:
+                received += connection.socket.recv(65_536)
+            connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def test_clients_that_end_abruptly_leave_nothing_behind(secure):
+    """Neither work, nor memory, nor connections: `h2load -c 100 -m 100 -D 2` on a page once took 150 MB a run."""
+    anna = World(secure).user("Anna")
+    room = anna.room("Tea")
+    for _ in range(PAGE):
+        anna.send(room, "x" * 400)
+    path, token = f"{room.path}/messages?limit={PAGE}", ("authorization", f"Bearer {anna.token}")
+    descriptors = pathlib.Path(f"/proc/{secure.process.pid}/fd")
+    with Http2(secure) as connection:
+        assert connection.status(connection.request(path, token)) == 200
+        with cost.measured(secure) as pages:
+            for _ in range(20):
+                assert connection.status(connection.request(path, token)) == 200
+    cost.until_idle(secure)
+    before = len(list(descriptors.iterdir()))
+    warm = cost.resident_bytes(secure)
+    for _ in range(LEAVING_ROUNDS):
+        with cost.measured(secure) as left:
+            leave_amid(secure, LEAVING_CONNECTIONS, path, token)
+            cost.until_idle(secure)
+        everything = pages.seconds / 20 * LEAVING_CONNECTIONS * STREAMS
+        assert left.seconds < everything / 2, f"{left.seconds:.2f} s, and all pages would take {everything:.2f} s"
+    until(lambda: len(list(descriptors.iterdir())) <= before)
+    assert cost.resident_bytes(secure) - warm < 48 * cost.MIB
+
+
+def test_reads_of_one_address_wait_in_line_and_are_all_answered(secure):
+    anna = World(secure).user("Anna")
+    token = ("authorization", f"Bearer {anna.token}")
+    with Http2(secure) as one, Http2(secure) as other:
+        asked = [(each, each.request("/v1/me", token)) for _ in range(STREAMS) for each in (one, other)]
+        for connection in (one, other):
+            ended: dict[int, int] = {}
+            while len(ended) < STREAMS:
+                data = connection.socket.recv(65_536)
+                assert data
+                for event in connection.protocol.receive_data(data):
+                    if isinstance(event, h2.events.ResponseReceived):
+                        ended[event.stream_id] = int(dict(event.headers)[b":status"])
+                connection.flush()
+            assert set(ended.values()) == {200} and len(asked) == 2 * STREAMS
+
+
+# Connections of one address
+
+
+@pytest.fixture(scope="module")
+def narrow(tmp_path_factory):
+    environment = UNLIMITED | {"HANSARD_CONNECTIONS_PER_ADDRESS": str(PER_ADDRESS)}
+    server = Server(tmp_path_factory.mktemp("narrow") / "data", environment=environment).start()
+    yield server
+    server.end()
+
+
+def is_served(connection: socket.socket) -> bool:
+    try:
+        connection.settimeout(PATIENCE_SECONDS)
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
+        return b" 200 " in connection.recv(4096)
+    except ConnectionError:
+        return False
+
+
+def connect(server: Server, source: str) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.port), source_address=(source, 0))
+
+
+def test_an_address_has_so_many_connections_and_others_have_theirs(narrow):
+    with contextlib.ExitStack() as stack:
+        for number in range(PER_ADDRESS):
+            connection = stack.enter_context(connect(narrow, "127.0.0.2"))
+            assert is_served(connection), number
+        with connect(narrow, "127.0.0.2") as one_more:
+            assert not is_served(one_more)
+        with connect(narrow, "127.0.0.3") as other:
+            assert is_served(other)
+        assert "127.0.0.2" in narrow.output.read_text() + narrow.errors.read_text(), "the operator is told"
+
+    def is_free() -> bool:
+        with connect(narrow, "127.0.0.2") as connection:
+            return is_served(connection)
+
+    until(is_free)
+
+
+def test_a_trusted_proxy_has_as_many_as_it_likes(tmp_path):
+    environment = UNLIMITED | {
+        "HANSARD_CONNECTIONS_PER_ADDRESS": "2", "HANSARD_PROXIES_TRUSTED": "127.0.0.0/30",
+    }
+    server = Server(tmp_path / "data", environment=environment).start()
+    try:
+        with contextlib.ExitStack() as stack:
+            for _ in range(5):
+                assert is_served(stack.enter_context(connect(server, "127.0.0.2")))
+            others = [stack.enter_context(connect(server, "127.0.0.9")) for _ in range(3)]
+            assert [is_served(connection) for connection in others] == [True, True, False]
+    finally:
+        server.end()
+
+
+# Thumbnails
+
+# A program in the place of vipsthumbnail: says that it runs, and never ends by itself.
+PROGRAM = """#!/bin/sh
+echo $$ >> {runs}
+while [ ! -e {gate} ]; do sleep 0.05; done
+exit 1
+"""
+HEADER = "#!/bin/sh\necho width: 10\necho height: 10\n"
+ASKED = 70
+
+
+class Gallery:
+    """A server whose thumbnails take as long as a test wants."""
+
+    def __init__(self, folder: pathlib.Path):
+        programs = folder / "programs"
+        programs.mkdir(parents=True)
+        self.runs, self.gate = folder / "runs", folder / "gate"
+        self.runs.touch()
+        for name, text in (
+            ("vipsheader", HEADER), ("vipsthumbnail", PROGRAM.format(runs=self.runs, gate=self.gate)),
+            ("prlimit", '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n'),
+        ):
+            (programs / name).write_text(text)
+            (programs / name).chmod(0o755)
+        path = f"{programs}:{os.environ['PATH']}"
+        self.server = Server(folder / "data", environment=UNLIMITED | {"PATH": path}).start()
+        self.world = World(self.server)
+
+    def upload(self, person) -> str:
+        content = b"\x89PNG\r\n\x1a\n" + os.urandom(32)
+        answer = person.request("POST", "/v1/media", data=content)
+        assert answer.status_code == 201, answer.text
+        return answer.json()["id"]
+
+    def ask(self, person, media: str) -> socket.socket:
+        """Asks for a thumbnail and does not wait for it."""
+        connection = socket.create_connection(("127.0.0.1", self.server.port))
+        connection.settimeout(PATIENCE_SECONDS)
+        connection.sendall(
+            f"GET /v1/media/{media}/thumbnail HTTP/1.1\r\nHost: h\r\n"
+            f"Authorization: Bearer {person.token}\r\n\r\n".encode())
+        return connection
+
+    def running(self) -> list[int]:
+        """Programs that have begun and not ended."""
+        started = [int(line) for line in self.runs.read_text().split()]
+        return [process for process in started if pathlib.Path(f"/proc/{process}").exists()]
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory):
+    gallery = Gallery(tmp_path_factory.mktemp("gallery"))
+    yield gallery
+    gallery.gate.touch()
+    gallery.server.end()
+
+
+def test_thumbnails_of_one_user_leave_room_for_others_and_end_when_nobody_waits(gallery):
+    anna, ben = gallery.world.user("Anna"), gallery.world.user("Ben")
+    pictures = [gallery.upload(anna) for _ in range(ASKED)]
+    own = gallery.upload(ben)
+    with contextlib.ExitStack() as stack:
+        asked = [stack.enter_context(gallery.ask(anna, picture)) for picture in pictures]
+        until(lambda: len(gallery.running()) == 1)
+        # Of the rest, as many wait as may; the others are told to come again.
+        refused = [connection for connection in asked if is_answered(connection, b" 503 ")]
+        assert len(refused) >= 1
+        mine = stack.enter_context(gallery.ask(ben, own))
+        until(lambda: len(gallery.running()) == 2)
+        assert not is_answered(mine, b" 503 ")
+        began = len(gallery.runs.read_text().split())
+    # Everybody is gone.
+    until(lambda: gallery.running() == [])
+    assert len(gallery.runs.read_text().split()) == began, "nothing began for who had left"
+    cost.until_idle(gallery.server)
+    # Given up is not failed: it is tried again.
+    with gallery.ask(anna, pictures[0]):
+        until(lambda: len(gallery.running()) == 1)
+    until(lambda: gallery.running() == [])
+
+
+def is_answered(connection: socket.socket, status: bytes) -> bool:
+    """Whether that response comes soon."""
+    connection.settimeout(0.2)
+    try:
+        return status in connection.recv(4096)
+    except TimeoutError:
+        return False
+    finally:
+        connection.settimeout(PATIENCE_SECONDS)
+
+
+def test_a_thumbnail_for_two_is_made_until_the_last_has_left(gallery):
+    anna, ben = gallery.world.user("Anna"), gallery.world.user("Ben")
+    content = b"\x89PNG\r\n\x1a\n" + os.urandom(32)
+    pictures = [person.request("POST", "/v1/media", data=content).json()["id"] for person in (anna, ben)]
+    first, second = gallery.ask(anna, pictures[0]), gallery.ask(ben, pictures[1])
+    until(lambda: len(gallery.running()) == 1)
+    running = gallery.running()
+    first.close()
+    # The response to another request shows that the server has seen the first one go.
+    cost.responds(gallery.server)
+    time.sleep(0.3)
+    assert gallery.running() == running
+    second.close()
+    until(lambda: gallery.running() == [])
