@@ -79,7 +79,8 @@ struct UserDeviceSpecs {
 
   @Test("tokens are compared by bytes, as in the read models")
   func comparesBytes() {
-    let (composed, decomposed) = (PushToken(provider: .fcm, token: "\u{e9}"), PushToken(provider: .fcm, token: "e\u{301}"))
+    let composed = PushToken(provider: .fcm, token: "\u{e9}")
+    let decomposed = PushToken(provider: .fcm, token: "e\u{301}")
     #expect(composed.token == decomposed.token && composed != decomposed)
     #expect(Set([composed, decomposed]).count == 2)
     let state = given(UserDecider.self, aliceAtHome + [.deviceUpdated(phone, .named(tokens: [composed]))])

@@ -182,7 +182,8 @@ struct LoginThrottleSpecs {
 
   /// How it ends for the owner, who has the right password, or a stranger, who has not.
   private func login(
-    _ throttle: LoginThrottle, _ evidence: LoginAttempt.Evidence? = nil, from address: NetworkAddress?, right: Bool = true
+    _ throttle: LoginThrottle, _ evidence: LoginAttempt.Evidence? = nil, from address: NetworkAddress?,
+    right: Bool = true
   ) async -> String {
     await end {
       try await throttle.attempt(.account(Self.user, evidence), from: address) {
@@ -252,13 +253,17 @@ struct LoginThrottleSpecs {
     #expect(await login(throttle, from: Self.home) == "passed")
     for name in ["b", "c"] { #expect(await fail(throttle, name, Self.home) == "wrong") }
     #expect(await login(throttle, from: Self.home) == "wait 1")
-    for evidence in [Self.phone, .session(nil)] { #expect(await login(throttle, evidence, from: Self.home) == "passed") }
+    for evidence in [Self.phone, .session(nil)] {
+      #expect(await login(throttle, evidence, from: Self.home) == "passed")
+    }
   }
 
   @Test("of an account's networks the latest are known", arguments: [7, 8, 9])
   func networks(count: Int) async {
     let throttle = throttle(account: 0)
-    for number in 1...count { #expect(await login(throttle, from: NetworkAddress("198.51.100.\(number)")) == "passed") }
+    for number in 1...count {
+      #expect(await login(throttle, from: NetworkAddress("198.51.100.\(number)")) == "passed")
+    }
     #expect(await login(throttle, from: Self.away, right: false) == "wrong")
     let isKnown = count <= Limits.knownNetworksPerAccount
     #expect(await login(throttle, from: NetworkAddress("198.51.100.1")) == (isKnown ? "passed" : "wait 1"))

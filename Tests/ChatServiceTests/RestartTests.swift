@@ -125,8 +125,8 @@ struct RestartTests {
     _ = try await chat.setEmail(
       "alice@example.org", password: nil, by: Principal(user: alice, service: service.service), command: nil)
     _ = try await chat.startSession(
-      .given(fixed(43)), as: Identity(issuer: "https://id.example.org", subject: "d"), nickname: "Dave", newUser: fixed(44),
-      device: nil)
+      .given(fixed(43)), as: Identity(issuer: "https://id.example.org", subject: "d"), nickname: "Dave",
+      newUser: fixed(44), device: nil)
     _ = try await chat.link(
       Identity(issuer: "https://id.example.org", subject: "b"), proof: nil,
       by: Principal(user: bob, service: ServiceBench.service), command: nil)

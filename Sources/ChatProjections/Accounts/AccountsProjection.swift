@@ -12,7 +12,8 @@ package struct AccountsProjection: Projection {
   package static let name = "accounts"
   package static let schemaVersion = 3
   package static let secretColumns: Set<String> = [
-    "user.email", "user.emailCompared", "user.credentialHash", "user.fingerprint", "identity.subject", "device.apnsToken", "device.fcmToken",
+    "user.email", "user.emailCompared", "user.credentialHash", "user.fingerprint", "identity.subject",
+    "device.apnsToken", "device.fcmToken",
   ]
 
   package init() {}

@@ -26,8 +26,8 @@ extension Rejection {
     case .emptyText, .textTooLong, .roomNameEmpty, .roomNameTooLong, .nicknameEmpty, .nicknameTooLong,
       .emailMalformed, .externalIDMalformed, .credentialIncomplete, .deviceTextTooLong, .pushTokenEmpty,
       .pushTokenTooLong,
-      .mediaNameMalformed, .nameMalformed, .inviteExpiryOutOfRange, .inviteUsesOutOfRange, .inviteRoleNotAllowed, .roleNotAllowed,
-      .topicTooLong,
+      .mediaNameMalformed, .nameMalformed, .inviteExpiryOutOfRange, .inviteUsesOutOfRange, .inviteRoleNotAllowed,
+      .roleNotAllowed, .topicTooLong,
       .workspaceNameEmpty, .workspaceNameTooLong, .directMembersOutOfRange, .notAThreadRoot, .replyElsewhere,
       .attachmentNameTooLong, .customTypeMalformed, .customBodyTooLong, .emojiMalformed, .tooManyMentions,
       .tooManyAttachments, .sendingTimeOutOfRange:
@@ -117,8 +117,8 @@ extension Rejection {
     case .inviteRoleNotAllowed: "An invite cannot give a role above your own, nor that of the owner."
     case .mediaNameMalformed:
       """
-      A file's name must have a visible character and at most \(Limits.mediaNameBytes) bytes, and must not contain control \
-      characters, bidirectional controls or a slash.
+      A file's name must have a visible character and at most \(Limits.mediaNameBytes) bytes, and must not contain \
+      control characters, bidirectional controls or a slash.
       """
     case .nameMalformed:
       "A name must have a visible character, and must not contain U+0000 or bidirectional controls."

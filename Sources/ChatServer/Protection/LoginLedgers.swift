@@ -36,7 +36,8 @@ struct LoginLedgers: Sendable {
     var admitted: [Int] = []
     var shortest: UInt64?
     for key in keys(of: attempt, from: network) {
-      if let wait = ledgers.update(key, usual: AttemptLedger(), { $0.begin(at: now, under: policy, guesses: guesses) }) {
+      let wait = ledgers.update(key, usual: AttemptLedger()) { $0.begin(at: now, under: policy, guesses: guesses) }
+      if let wait {
         shortest = min(shortest ?? wait, wait)
       } else {
         admitted.append(key)

@@ -84,7 +84,8 @@ extension CommandGenerator {
     return Step(name, user: user, rights: [.account, .session(session), .firstPair(session)]) {
       chat async throws(ServiceError) in
       Step.Receipt(
-        try await chat.startSession(.given(session), as: identity, nickname: "elsewhere", newUser: newcomer, device: nil))
+        try await chat.startSession(
+          .given(session), as: identity, nickname: "elsewhere", newUser: newcomer, device: nil))
     }
   }
 

@@ -70,7 +70,8 @@ extension CommandGenerator {
       ]
       return Step("u\(user.short) logs in as s\(session.short)", user: user, rights: rights) {
         chat async throws(ServiceError) in
-        Step.Receipt(try await chat.startSession(.given(session), as: .email(email), password: password, device: device))
+        Step.Receipt(
+          try await chat.startSession(.given(session), as: .email(email), password: password, device: device))
       }
     }
     return startSession(session, of: user, device)

@@ -17,13 +17,13 @@ struct ImportCommandLine {
     self.fields = .object([("op", .text(op))] + fields + [("sentAt", .text(time.rfc3339))])
   }
 
-  /// The name becomes the nickname, as far as it fits and without characters that names must not have, and the `externalId` where the server would take it.
+  /// The name becomes the nickname, as far as it fits and without characters that names must not have, and the
+  /// `externalId` where the server would take it.
   static func registerUser(
     _ id: UserID, name: String, withExternalID: Bool, at time: Timestamp
   ) -> ImportCommandLine {
-    var fields: [(String, JSONValue)] = [
-      ("id", .text(id.description)), ("nickname", .text(TextRules.withoutForbidden(name).cut(toBytes: Limits.nicknameBytes))),
-    ]
+    let nickname = TextRules.withoutForbidden(name).cut(toBytes: Limits.nicknameBytes)
+    var fields: [(String, JSONValue)] = [("id", .text(id.description)), ("nickname", .text(nickname))]
     if withExternalID, name.isExternalID { fields.append(("externalId", .text(name))) }
     return ImportCommandLine("user.register", id.uuid, nil, fields, at: time)
   }
