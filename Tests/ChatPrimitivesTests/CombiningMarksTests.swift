@@ -4,8 +4,8 @@ import Testing
 @Suite struct CombiningMarksTests {
   @Test(
     arguments: [
-      ("\u{301}", 1), ("\u{5b0}", 1), ("\u{3099}", 1), ("\u{1d165}", 1), ("\u{e0100}", 0), ("\u{ff9e}", 1), ("\u{344}", 2),
-      ("\u{f73}", 2), ("é", 0), ("a", 0), ("한", 0), ("\u{1161}", 0), ("😀", 0), ("\u{34f}", 0),
+      ("\u{301}", 1), ("\u{5b0}", 1), ("\u{3099}", 1), ("\u{1d165}", 1), ("\u{e0100}", 0), ("\u{ff9e}", 1),
+      ("\u{344}", 2), ("\u{f73}", 2), ("é", 0), ("a", 0), ("한", 0), ("\u{1161}", 0), ("😀", 0), ("\u{34f}", 0),
     ])
   func countsMarks(text: String, marks: Int) {
     guard marks > 0 else {
@@ -25,6 +25,7 @@ import Testing
 
   @Test func leavesOutWhatIsTooMuch() {
     let run = String(repeating: "\u{301}", count: Limits.combiningMarks)
-    #expect(Array(CombiningMarks.limited("a" + run + run + "b" + run).unicodeScalars) == Array(("a" + run + "b" + run).unicodeScalars))
+    let limited = CombiningMarks.limited("a" + run + run + "b" + run)
+    #expect(limited.unicodeScalars.elementsEqual(("a" + run + "b" + run).unicodeScalars))
   }
 }

@@ -76,8 +76,9 @@ import Testing
   struct Unexpected: Error {}
 
   @Test(
-    arguments: [("1", 1), ("-0", 0), ("1.0", 1), ("1e2", 100), ("1.5", nil), ("9223372036854775807", .max), ("1e30", nil)]
-      as [(String, Int64?)])
+    arguments: [
+      ("1", 1), ("-0", 0), ("1.0", 1), ("1e2", 100), ("1.5", nil), ("9223372036854775807", .max), ("1e30", nil),
+    ] as [(String, Int64?)])
   func readsIntegers(text: String, expected: Int64?) throws {
     let document = try JSONDocument(Array("[\(text)]".utf8))
     #expect((try? document.decode([Int64].self))?.first == expected)
