@@ -9,10 +9,16 @@ import Testing
 
   private let cursors = PageCursors(.messages, of: room, in: log)
 
-  @Test("A cursor gives back its place", arguments: [0, 1, 255, 256, 1 << 40, UInt64.max])
+  @Test("A cursor gives back its place", arguments: [0, 1, 255, 256, 1 << 40, UInt64(Int64.max)])
   func roundTrip(place: UInt64) throws {
     #expect(try cursors.place(in: cursors.cursor(at: place)) == place)
     #expect(try cursors.position(in: cursors.cursor(at: place)) == LogPosition(place))
+  }
+
+  @Test("A place that no list has is refused", arguments: [1 << 63, 1 << 63 + 1, UInt64.max])
+  func beyond(place: UInt64) {
+    #expect(throws: Refusal.invalidCursor) { try cursors.place(in: cursors.cursor(at: place)) }
+    #expect(throws: Refusal.invalidCursor) { try cursors.position(in: cursors.cursor(at: place)) }
   }
 
   @Test("No cursor is no position")

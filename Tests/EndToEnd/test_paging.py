@@ -114,7 +114,7 @@ def test_around_a_message(long_room):
 def test_by_time(long_room):
     anna, room, lines = long_room
     exact, between = lines[50]["sentAt"], lines[50]["sentAt"].replace("0.000Z", "3.500Z")
-    assert texts(page_of(anna, room, before=exact, limit=3)) == [47, 48, 49]
+    assert texts(page_of(anna, room, before=exact, limit=3)) == [48, 49, 50]
     assert texts(page_of(anna, room, after=exact, limit=3)) == [50, 51, 52]
     assert texts(page_of(anna, room, before=between, limit=3)) == [48, 49, 50]
     assert texts(page_of(anna, room, after=between, limit=3)) == [51, 52, 53]

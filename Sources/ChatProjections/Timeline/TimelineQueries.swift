@@ -66,6 +66,23 @@ package struct TimelineQueries: ReadModelQueries {
       }, { try $0.unsigned() })
   }
 
+  /// The ordinal of the last message at or before a time; nil when all are later. Where the times do not rise with the
+  /// ordinals, the latest of these times counts.
+  package func lastOrdinal(at time: Timestamp, in room: RoomID, thread: UInt64 = 0) throws -> UInt64? {
+    try CachedStatement(
+      database,
+      """
+      SELECT ordinal FROM message WHERE roomId = ? AND thread = ? AND sentAt <= ?
+      ORDER BY sentAt DESC, ordinal DESC LIMIT 1
+      """
+    ).first(
+      {
+        $0.add(room)
+        $0.add(thread)
+        $0.add(time)
+      }, { try $0.unsigned() })
+  }
+
   // MARK: - Rights
 
   package func isMember(_ user: UserID, of room: RoomID) throws -> Bool {

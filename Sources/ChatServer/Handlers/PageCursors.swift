@@ -67,9 +67,12 @@ struct PageCursors {
     guard let bytes = Base64URL.decode(cursor), bytes.count == Self.checkBytes + count * Self.placeBytes,
       bytes.starts(with: check)
     else { throw .invalidCursor }
-    return stride(from: Self.checkBytes, to: bytes.count, by: Self.placeBytes).map { start in
+    let places = stride(from: Self.checkBytes, to: bytes.count, by: Self.placeBytes).map { start in
       bytes[start..<start + Self.placeBytes].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     }
+    // SQLite's integers are signed: no cursor that was given out holds a larger number.
+    guard places.allSatisfy({ $0 <= UInt64(Int64.max) }) else { throw .invalidCursor }
+    return places
   }
 
   func position(in cursor: String?) throws(Refusal) -> LogPosition? {

@@ -47,6 +47,11 @@ extension ChatService {
     let anchor: TimelineAnchor
     switch request {
     case .newest: anchor = .newest
+    case .before(.time(let time)):
+      // The page ends with the last message at that time: a client that passes on the time of its oldest message, which
+      // others may share, loses none of them.
+      let last = try await timeline { try $0.lastOrdinal(at: time, in: room, thread: thread) }
+      anchor = .before((last ?? 0) + 1)
     case .before(let place): anchor = .before(try await ordinal(of: place, in: room, thread, for: user))
     case .after(let place):
       var ordinal = try await ordinal(of: place, in: room, thread, for: user)
