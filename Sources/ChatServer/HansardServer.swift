@@ -96,7 +96,8 @@ package struct HansardServer: Sendable {
         legacyStatus: configuration.legacyStatus))
     let handlers = Handlers(
       chat: chat, issuer: issuer, identities: identities, logins: protection.logins,
-      hashing: HashingLimit(protection.rateLimits), deepLink: configuration.deepLink)
+      hashing: HashingLimit(protection.rateLimits), searches: SearchBudget(protection.rateLimits),
+      deepLink: configuration.deepLink)
     for route in RouteTable.routes {
       add(route.ending(lists: configuration.endCursor), handlers, limiter, to: router)
     }

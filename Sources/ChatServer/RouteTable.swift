@@ -50,7 +50,7 @@ struct Handlers: Sendable {
 
   init(
     chat: ChatService, issuer: TokenIssuer, identities: IdentityProviders, logins: LoginSettings,
-    hashing: HashingLimit, deepLink: DeepLink
+    hashing: HashingLimit, searches: SearchBudget, deepLink: DeepLink
   ) {
     let throttle = LoginThrottle(logins)
     accounts = AccountHandlers(chat: chat, identities: identities, throttle: throttle, hashing: hashing)
@@ -68,7 +68,7 @@ struct Handlers: Sendable {
     media = MediaHandlers(chat: chat)
     reading = ReadingHandlers(chat: chat)
     scheduling = SchedulingHandlers(chat: chat)
-    search = SearchHandlers(chat: chat)
+    search = SearchHandlers(chat: chat, budget: searches)
     threads = ThreadHandlers(chat: chat)
     reactions = ReactionHandlers(chat: chat)
     pins = PinHandlers(chat: chat)

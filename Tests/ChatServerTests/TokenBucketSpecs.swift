@@ -11,6 +11,27 @@ struct TokenBucketSpecs {
     try #require(TokenBucket.Rate(RatePolicy(requests: requests, seconds: seconds)))
   }
 
+  @Test("gives several tokens at once while it holds as many, and takes back what was not used")
+  func several() throws {
+    let rate = try rate(10, 60)
+    var bucket = TokenBucket()
+    guard case .admitted(3, _) = bucket.take(7, at: second, under: rate),
+      case .refused(let wait) = bucket.take(4, at: second, under: rate)
+    else {
+      Issue.record("seven of ten leave three")
+      return
+    }
+    #expect(wait == rate.interval)
+    bucket.putBack(1, under: rate)
+    #expect(bucket.take(4, at: second, under: rate) == .admitted(left: 0, fullIn: 10 * rate.interval))
+    bucket.putBack(100, under: rate)
+    #expect(bucket.take(10, at: second, under: rate) == .admitted(left: 0, fullIn: 10 * rate.interval))
+    guard case .refused = bucket.take(11, at: 1_000 * second, under: rate) else {
+      Issue.record("a bucket of ten never gives eleven")
+      return
+    }
+  }
+
   @Test("lets as many through at once as it holds, and no more", arguments: [1, 2, 3, 7, 1_000])
   func burst(size: Int) throws {
     let rate = try rate(size, 60)

@@ -17,8 +17,11 @@ package struct SearchQueries: ReadModelQueries {
 
   /// How many hits make a window.
   static let windowHits = 1000
-  /// How much one page may cost, counted in wordings that are looked at; a term that a shard is asked for counts as one.
-  static let pageCost = 30_000
+  /// How much one page may cost, counted in wordings that are looked at; a term that a shard is asked for counts as one,
+  /// and so do each `bytesPerCost` bytes of a text. So a page reads 7.5 MB of texts at most.
+  package static let pageCost = 30_000
+  /// The text of a long wording counts as one more for each of so many bytes.
+  package static let bytesPerCost = 256
 
   /// - Parameters:
   ///   - place: where the page before ended.
@@ -29,12 +32,8 @@ package struct SearchQueries: ReadModelQueries {
     _ request: SearchRequest, from place: SearchPlace? = nil, limit: Int, windowHits: Int = windowHits,
     pageCost: Int = pageCost
   ) throws -> SearchPage? {
-    let rooms = try rooms(of: request.user)
-    var wanted = rooms
-    if let room = request.room {
-      wanted = rooms.filter { $0.value == room }
-      if wanted.isEmpty { return nil }
-    }
+    let rooms = try SearchRooms(database, of: request.user, only: request.room)
+    if rooms.isEmpty, request.room != nil { return nil }
     let head = try checkpoint().position
     var place = place ?? SearchPlace(bound: head, newest: head, oldest: nil, after: nil)
     // A file that was made anew may stand before what an old cursor knew of.
@@ -44,8 +43,8 @@ package struct SearchQueries: ReadModelQueries {
       return SearchPage(hits: [], next: nil, position: place.bound)
     }
     var page = SearchPage(hits: [], next: place, position: place.bound)
-    var reading = SearchReading(database, request, rooms: wanted, cost: pageCost)
-    while page.hits.count < limit, let next = page.next, !wanted.isEmpty {
+    var reading = SearchReading(database, request, rooms: rooms, cost: pageCost)
+    while page.hits.count < limit, let next = page.next, !rooms.isEmpty {
       let window =
         if let oldest = next.oldest {
           try reading.window(newest: next.newest, oldest: oldest, hits: windowHits)
@@ -64,15 +63,9 @@ package struct SearchQueries: ReadModelQueries {
       page.next = next.following(window, shown: taken.last?.order, isAllShown: taken.count == rest.count)
       if reading.isSpent { break }
     }
-    if wanted.isEmpty { page.next = nil }
+    if rooms.isEmpty { page.next = nil }
+    page.cost = reading.spent
     return page
-  }
-
-  private func rooms(of user: UserID) throws -> [Int64: RoomID] {
-    let rows = try CachedStatement(
-      database, "SELECT number, id FROM member JOIN room ON number = room WHERE userId = ?"
-    ).all({ $0.add(user) }) { (try $0.number(), try $0.id(RoomID.self)) }
-    return Dictionary(rows, uniquingKeysWith: { first, _ in first })
   }
 }
 

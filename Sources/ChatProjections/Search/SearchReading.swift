@@ -19,14 +19,14 @@ struct SearchReading {
     let place: MessagePlace
   }
 
-  /// So many of a user's rooms are asked of the index; of more, it is asked for all rooms, and the rows tell.
-  private static let labelledRooms = 256
+  /// Reading a text for one more word costs this share of reading it for the first.
+  private static let wordsPerReading = 8
   /// So many times as much as when it was first shown may a window hold: the user may have joined rooms since.
   private static let grownWindow = 2
 
   private let database: Database
   private let request: SearchRequest
-  private let rooms: [Int64: RoomID]
+  private let rooms: SearchRooms
   /// The words alone, and the words with the labels; the first tells cheaply that a shard has none.
   private let words: String
   private let expression: String
@@ -35,7 +35,7 @@ struct SearchReading {
   /// What is left of it.
   private var cost: Int
 
-  init(_ database: Database, _ request: SearchRequest, rooms: [Int64: RoomID], cost: Int) {
+  init(_ database: Database, _ request: SearchRequest, rooms: SearchRooms, cost: Int) {
     self.database = database
     self.request = request
     self.rooms = rooms
@@ -43,15 +43,18 @@ struct SearchReading {
     self.cost = cost
     words = request.words.expression
     var labels: [String] = []
-    if rooms.count <= Self.labelledRooms {
-      let each = rooms.keys.sorted().map { SearchWords.quoted(SearchDocument.label(room: $0)) }
+    if let numbers = rooms.labels {
+      let each = numbers.map { SearchWords.quoted(SearchDocument.label(room: $0)) }
       labels.append("(" + each.joined(separator: " OR ") + ")")
     }
     if let sender = request.sender { labels.append(SearchWords.quoted(SearchDocument.label(sender: sender))) }
     if request.hasMedia == true { labels.append(SearchWords.quoted(SearchDocument.mediaLabel)) }
     expression = (labels + [words]).joined(separator: " AND ")
-    shardCost = request.words.terms.count + (rooms.count <= Self.labelledRooms ? rooms.count : 0)
+    shardCost = request.words.terms.count + (rooms.labels?.count ?? 0)
   }
+
+  /// What the page has cost up to now.
+  var spent: Int { pageCost - cost }
 
   /// Whether no more may be looked at for this page.
   var isSpent: Bool { cost <= 0 }
@@ -133,8 +136,7 @@ struct SearchReading {
       },
       { row in
         let position = try row.position()
-        if let found = try candidate(at: position) { hits.append(found) }
-        cost -= 1
+        if let found = try candidate(at: position, cost: &cost) { hits.append(found) }
         if hits.count >= most || cost <= 0 { stopped = position }
         return stopped == nil
       })
@@ -145,22 +147,38 @@ struct SearchReading {
   // MARK: - Wordings
 
   /// A wording that holds the words, if it is what is asked for.
-  private func candidate(at position: LogPosition) throws -> Candidate? {
-    try wording(at: position) { wording, match, _ in
-      guard let room = rooms[wording.room] else { return nil }
-      if let sender = request.sender, sender != wording.sender { return nil }
-      if let since = request.since, wording.sentAt < since { return nil }
-      if let until = request.until, wording.sentAt >= until { return nil }
-      if let hasMedia = request.hasMedia, hasMedia != wording.hasMedia { return nil }
-      let rank = SearchRank.rank(match, sentAt: wording.sentAt)
-      return Candidate(
-        order: SearchHit.Order(rank: rank, position: position), room: room, place: wording.place)
+  private func candidate(at position: LogPosition, cost: inout Int) throws -> Candidate? {
+    cost -= 1
+    guard let wording = try wording(at: position) else { return nil }
+    cost -= readingCost(of: wording)
+    guard let room = try rooms.room(wording.room) else { return nil }
+    return matched(wording) { match, _ in
+      Candidate(
+        order: SearchHit.Order(rank: SearchRank.rank(match, sentAt: wording.sentAt), position: position), room: room,
+        place: wording.place)
     }
+  }
+
+  /// What a text costs beyond the look at its row: by its bytes, and by how many words it is read for.
+  private func readingCost(of wording: Wording) -> Int {
+    let bytes = wording.text.count + wording.extra.count
+    return bytes * (Self.wordsPerReading + request.words.pieces.count) / (Self.wordsPerReading * SearchQueries.bytesPerCost)
+  }
+
+  /// Whether a wording is asked for, by all but its text.
+  private func isWanted(_ wording: Wording) throws -> Bool {
+    guard try rooms.room(wording.room) != nil else { return false }
+    if let sender = request.sender, sender != wording.sender { return false }
+    if let since = request.since, wording.sentAt < since { return false }
+    if let until = request.until, wording.sentAt >= until { return false }
+    if let hasMedia = request.hasMedia, hasMedia != wording.hasMedia { return false }
+    return true
   }
 
   /// - Parameter next: where a page goes on that ends with it.
   func hit(_ candidate: Candidate, next: SearchPlace) throws -> SearchHit? {
-    try wording(at: candidate.order.position) { wording, match, composed in
+    guard let wording = try wording(at: candidate.order.position) else { return nil }
+    return matched(wording) { match, composed in
       SearchHit(
         order: candidate.order, room: candidate.room, place: candidate.place,
         text: String(decoding: wording.text, as: UTF8.self), snippet: SearchSnippet(composed, match.places).marked,
@@ -168,18 +186,20 @@ struct SearchReading {
     }
   }
 
-  /// Looks at a wording that is not gone, if it holds the words: the index knows pairs, and those that are gone, too.
-  private func wording<Found>(
-    at position: LogPosition, _ body: (Wording, SearchMatch, UnsafeBufferPointer<UInt8>) -> Found?
-  ) throws -> Found? {
-    let row = try CachedStatement(
-      database, "SELECT \(Wording.columns) FROM wording WHERE position = ? AND isGone = 0"
-    ).first({ $0.add(position) }, { try Wording(&$0) })
-    guard let row else { return nil }
-    let document = row.extra.isEmpty ? row.text : row.text + [Wording.betweenParts] + row.extra
+  /// A wording that is not gone, and that is asked for by all but its text.
+  private func wording(at position: LogPosition) throws -> Wording? {
+    try CachedStatement(database, "SELECT \(Wording.columns) FROM wording WHERE position = ? AND isGone = 0")
+      .first({ $0.add(position) }, { try Wording(&$0, if: isWanted) }) ?? nil
+  }
+
+  /// Looks at a wording's text, if it holds the words: the index knows pairs, and those that are gone, too.
+  private func matched<Found>(
+    _ wording: Wording, _ body: (SearchMatch, UnsafeBufferPointer<UInt8>) -> Found?
+  ) -> Found? {
+    let document = wording.extra.isEmpty ? wording.text : wording.text + [Wording.betweenParts] + wording.extra
     return document.withUnsafeBufferPointer { document in
       NormalForm.withComposed(document) { composed in
-        SearchMatch(request.words, in: composed).flatMap { body(row, $0, composed) }
+        SearchMatch(request.words, in: composed).flatMap { body($0, composed) }
       }
     }
   }

@@ -80,4 +80,6 @@ package struct SearchPage: Sendable {
   package var next: SearchPlace?
   /// The page shows what was found up to here, less what has been edited or deleted since.
   package var position: LogPosition
+  /// What it took to find it, as `SearchQueries.pageCost` counts.
+  package var cost = 0
 }

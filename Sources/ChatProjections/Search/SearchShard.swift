@@ -142,13 +142,26 @@ extension Wording {
   static let columns = "position, room, thread, ordinal, sender, sentAt, hasMedia, text, extra"
 
   /// Of a row with these columns.
+  /// - Returns: nil when `isWanted` says so of a wording whose text has not been read yet.
+  init?(_ row: inout ColumnReader, if isWanted: (Wording) throws -> Bool) throws {
+    self = try Wording(withoutText: &row)
+    guard try isWanted(self) else { return nil }
+    (text, extra) = try (row.bytes(), row.bytes())
+  }
+
+  /// Of a row with these columns.
   init(_ row: inout ColumnReader) throws {
+    self = try Wording(withoutText: &row)
+    (text, extra) = try (row.bytes(), row.bytes())
+  }
+
+  private init(withoutText row: inout ColumnReader) throws {
     let (position, room) = try (row.position(), row.number())
     let place = MessagePlace(thread: try row.unsigned(), ordinal: try row.unsigned())
     let (sender, sentAt) = try (row.id(UserID.self), row.time())
     let hasMedia = try row.number() != 0
     self.init(
       position: position, room: room, place: place, sender: sender, sentAt: sentAt, hasMedia: hasMedia,
-      text: try row.bytes(), extra: try row.bytes())
+      text: [], extra: [])
   }
 }

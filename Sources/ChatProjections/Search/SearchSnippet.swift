@@ -20,7 +20,8 @@ struct SearchSnippet {
     }
     let hits = places.map { index($0.lowerBound)..<index($0.upperBound) }
     let first = hits.first?.lowerBound ?? text.startIndex
-    let whole = text.count <= Self.shownCharacters
+    // A long text is not counted to its end.
+    let whole = text.index(text.startIndex, offsetBy: Self.shownCharacters + 1, limitedBy: text.endIndex) == nil
     let start = whole ? text.startIndex : Self.start(in: text, before: first)
     let end = text.index(start, offsetBy: Self.shownCharacters, limitedBy: text.endIndex) ?? text.endIndex
     var marks: [(Range<String.Index>, Bool)] = []

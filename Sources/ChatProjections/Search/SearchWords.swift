@@ -5,7 +5,7 @@
 /// searched by pairs a piece may stand anywhere within a run; one of a single character is found where it begins a run, for
 /// the index knows no other place of it.
 package struct SearchWords: Sendable {
-  struct Piece: Sendable {
+  struct Piece: Sendable, Hashable {
     struct Unit: Sendable, Hashable {
       let bytes: [UInt8]
       let isPaired: Bool
@@ -23,6 +23,7 @@ package struct SearchWords: Sendable {
     let isPrefix: Bool
   }
 
+  /// Each once: a word that is repeated asks for nothing more.
   let pieces: [Piece]
   /// What the index is asked for; each once.
   let terms: [Term]
@@ -32,8 +33,9 @@ package struct SearchWords: Sendable {
     var pieces: [Piece] = []
     var terms: [Term] = []
     var known: Set<Term> = []
+    var knownPieces: Set<Piece> = []
     for text in query.split(whereSeparator: \.isWhitespace) {
-      guard let piece = Piece(text) else { continue }
+      guard let piece = Piece(text), knownPieces.insert(piece).inserted else { continue }
       pieces.append(piece)
       for term in piece.terms where known.insert(term).inserted { terms.append(term) }
     }

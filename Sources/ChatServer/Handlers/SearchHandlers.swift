@@ -7,13 +7,18 @@ import Hummingbird
 
 struct SearchHandlers: Sendable {
   let chat: ChatService
+  let budget: SearchBudget
 
   func search(_ exchange: Exchange) async throws -> Response {
     let request = try Self.request(exchange)
     let limit = try exchange.limit(atMost: Limits.searchResults)
     let cursors = SearchCursors(request, query: try Self.query(exchange), in: chat.logIdentity, chat.searchCursorKey)
     let place = try exchange.query("cursor").map { cursor throws(Refusal) in try cursors.place(in: cursor) }
-    guard let page = try await chat.search(request, from: place, limit: limit) else { throw Refusal.invalidCursor }
+    let page = try await budget.spend(on: exchange) {
+      let page = try await chat.search(request, from: place, limit: limit)
+      return (page, cost: page?.cost ?? 0)
+    }
+    guard let page else { throw Refusal.invalidCursor }
     return try JSONBody.answer(
       SearchResults(
         results: page.results.map { SearchResult(message: Message($0.message), snippet: $0.snippet) },

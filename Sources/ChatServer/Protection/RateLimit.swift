@@ -4,7 +4,7 @@ import Synchronization
 
 /// Where a caller stands with one limit after a request.
 struct RateStanding: Sendable, Hashable {
-  /// What is counted: `user`, `device`, `address` or `passwords`.
+  /// What is counted: `user`, `device`, `address`, `passwords` or `search`.
   let name: String
   let policy: RatePolicy
   /// Requests that are left at once.
@@ -32,15 +32,20 @@ final class RateLimit<Key: Hashable & Sendable>: Sendable {
     self.buckets = Mutex(BoundedTable(limit: buckets))
   }
 
-  /// Takes a token.
+  /// Takes a token, or several at once.
   /// - Parameter now: in nanoseconds of a clock that only moves forward.
-  func take(_ key: Key, at now: UInt64) throws(Refusal) -> RateStanding {
-    switch buckets.withLock({ $0.update(key, usual: TokenBucket()) { $0.take(at: now, under: rate) } }) {
+  func take(_ key: Key, tokens: UInt64 = 1, at now: UInt64) throws(Refusal) -> RateStanding {
+    switch buckets.withLock({ $0.update(key, usual: TokenBucket()) { $0.take(tokens, at: now, under: rate) } }) {
     case .admitted(let left, let fullIn):
       return RateStanding(name: name, policy: policy, left: left, reset: Self.seconds(fullIn))
     case .refused(let retryIn):
       throw .rateLimited(RateStanding(name: name, policy: policy, left: 0, reset: Self.seconds(retryIn)))
     }
+  }
+
+  /// Puts back tokens that were taken and not used.
+  func putBack(_ key: Key, tokens: UInt64) {
+    buckets.withLock { $0.update(key, usual: TokenBucket()) { $0.putBack(tokens, under: rate) } }
   }
 
   private static func seconds(_ nanoseconds: UInt64) -> Int {

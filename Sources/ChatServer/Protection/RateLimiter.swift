@@ -11,6 +11,8 @@ package struct RateLimitSettings: Sendable, Hashable {
   package var address = RatePolicy(requests: 18_000, seconds: 60)
   /// Those requests from one address for which a password is hashed.
   package var passwords = RatePolicy(requests: 60, seconds: 60)
+  /// Kibibytes of messages that searches of one user read; `search.requests` is at least what one page may read.
+  package var search = RatePolicy(requests: 64 * 1024, seconds: 60)
   /// Whether requests with a service token are counted too, against the address and against the user in whose name.
   package var countsServices = false
 

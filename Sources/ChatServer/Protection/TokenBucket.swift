@@ -43,11 +43,18 @@ struct TokenBucket: Sendable, Hashable {
   /// In nanoseconds of a clock that only moves forward.
   private var fullAt: UInt64 = 0
 
-  mutating func take(at now: UInt64, under rate: Rate) -> Verdict {
+  /// - Parameter tokens: how many at once; what takes more than the bucket holds is never admitted.
+  mutating func take(_ tokens: UInt64 = 1, at now: UInt64, under rate: Rate) -> Verdict {
     let missing = fullAt > now ? fullAt - now : 0
-    let taken = missing + rate.interval
+    let taken = missing + rate.interval * tokens
     guard taken <= rate.window else { return .refused(retryIn: taken - rate.window) }
     fullAt = now + taken
     return .admitted(left: Int(clamping: (rate.window - taken) / rate.interval), fullIn: taken)
+  }
+
+  /// Puts back tokens that were taken and not used.
+  mutating func putBack(_ tokens: UInt64, under rate: Rate) {
+    let time = rate.interval * tokens
+    fullAt -= min(fullAt, time)
   }
 }

@@ -15,6 +15,8 @@ package struct FoundPage: Sendable {
   package let nicknames: [UserID: String]
   package let next: SearchPlace?
   package let position: LogPosition
+  /// As `SearchQueries.pageCost` counts.
+  package let cost: Int
 }
 
 extension ChatService {
@@ -61,7 +63,7 @@ extension ChatService {
         }
         return FoundPage(
           results: results, nicknames: try timeline.nicknames(on: results.map(\.message)), next: next,
-          position: page.position)
+          position: page.position, cost: page.cost)
       }
     }
   }

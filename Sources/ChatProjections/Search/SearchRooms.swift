@@ -1,0 +1,56 @@
+import ChatPrimitives
+import GRDB
+
+/// The rooms that a search covers: those that the user is a member of, or one of them. They are looked up as hits come,
+/// so a search costs the same however many rooms the user is in.
+final class SearchRooms {
+  /// The index is asked for this many rooms at most; of more it is asked for every room, and each hit is checked.
+  static let labelledRooms = 256
+
+  private let database: Database
+  private let user: UserID
+  private let only: RoomID?
+  /// Whether a room is one of them, by its number in this file.
+  private var known: [Int64: RoomID?] = [:]
+  /// The numbers of all of them; nil when there are more than `labelledRooms`.
+  let labels: [Int64]?
+
+  init(_ database: Database, of user: UserID, only: RoomID?) throws {
+    self.database = database
+    self.user = user
+    self.only = only
+    let numbers =
+      if let only {
+        try CachedStatement(
+          database, "SELECT room FROM room CROSS JOIN member ON room = number AND userId = ? WHERE id = ?"
+        ).all({
+          $0.add(user)
+          $0.add(only)
+        }) { try $0.number() }
+      } else {
+        try CachedStatement(
+          database, "SELECT room FROM member CROSS JOIN room ON number = room WHERE userId = ? ORDER BY room LIMIT ?"
+        ).all({
+          $0.add(user)
+          $0.add(Self.labelledRooms + 1)
+        }) { try $0.number() }
+      }
+    labels = numbers.count <= Self.labelledRooms ? numbers : nil
+  }
+
+  var isEmpty: Bool { labels?.isEmpty == true }
+
+  /// nil when the search does not cover the room.
+  func room(_ number: Int64) throws -> RoomID? {
+    if let known = known[number] { return known }
+    let room = try CachedStatement(
+      database, "SELECT id FROM member CROSS JOIN room ON number = room WHERE userId = ? AND room = ?"
+    ).first({
+      $0.add(user)
+      $0.add(number)
+    }) { try $0.id(RoomID.self) }
+    let covered = room.flatMap { only == nil || $0 == only ? $0 : nil }
+    known[number] = .some(covered)
+    return covered
+  }
+}

@@ -1,0 +1,41 @@
+import ChatPrimitives
+import ChatProjections
+import ChatService
+import NIOCore
+
+/// How much the searches of one user may read over time. A search is charged for what it reads: for each message that it
+/// looks at, and for the bytes of long ones.
+struct SearchBudget: Sendable {
+  private static let bytesPerToken = 1024
+  /// The most that one page reads: a window that is shown again may be twice as large as it was.
+  private static let mostPageTokens = tokens(2 * SearchQueries.pageCost)
+
+  private let pageTokens: UInt64
+  private let users: RateLimit<UserID>?
+  private let countsServices: Bool
+
+  init(_ settings: RateLimitSettings) {
+    users = settings.isOn ? RateLimit("search", settings.search) : nil
+    // A bucket that is smaller than a page lets one page through at a time.
+    pageTokens = min(Self.mostPageTokens, UInt64(clamping: settings.search.requests))
+    countsServices = settings.countsServices
+  }
+
+  /// Takes what a page may cost at most, and gives back what it did not cost. So searches at the same moment cannot spend
+  /// the same tokens.
+  /// - Parameter search: gives its cost as `SearchQueries.pageCost` counts; when it fails, nothing is given back.
+  /// - Throws: `Refusal.rateLimited`.
+  func spend<Found>(on exchange: Exchange, _ search: () async throws -> (Found, cost: Int)) async throws -> Found {
+    guard let users, exchange.principal?.service == nil || countsServices else { return try await search().0 }
+    let user = try exchange.user
+    _ = try users.take(user, tokens: pageTokens, at: NIODeadline.now().uptimeNanosecondsSinceStart)
+    let (found, cost) = try await search()
+    users.putBack(user, tokens: pageTokens - min(pageTokens, Self.tokens(cost)))
+    return found
+  }
+
+  /// At least one.
+  private static func tokens(_ cost: Int) -> UInt64 {
+    UInt64(clamping: cost * SearchQueries.bytesPerCost / bytesPerToken + 1)
+  }
+}

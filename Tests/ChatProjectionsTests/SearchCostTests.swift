@@ -1,0 +1,82 @@
+import ChatDomain
+import ChatPrimitives
+import GRDB
+import Testing
+
+@testable import ChatProjections
+
+@Suite("what a search reads has a limit, and pages together still find everything")
+struct SearchCostTests {
+  private let anna = UserID.numbered(1)
+  private let room = RoomID.numbered(9)
+
+  /// A room of long messages, each with other words beside "tea".
+  private func queue(messages: Int, bytes: Int) throws -> DatabaseQueue {
+    var script = SearchScript()
+    script.open(room, anna)
+    let filling = String(repeating: "x ", count: bytes / 2)
+    for number in 0..<messages { script.say("tea n\(number) " + filling, in: room, by: anna) }
+    return try build(SearchProjection.self, script.events)
+  }
+
+  private func pages(_ query: String, _ queue: DatabaseQueue, cost: Int) throws -> [SearchPage] {
+    let request = SearchRequest(words: try #require(SearchWords(query)), user: anna)
+    var pages: [SearchPage] = []
+    repeat {
+      let place = pages.last?.next
+      let page = try #require(
+        try queue.read { try SearchQueries($0).page(request, from: place, limit: 50, pageCost: cost) })
+      pages.append(page)
+    } while pages.last?.next != nil && pages.count < 1000
+    return pages
+  }
+
+  @Test("the bytes of long texts count, and a page that has read enough ends", arguments: [1, 20, 200, 5_000])
+  func pagesByBytes(cost: Int) throws {
+    let queue = try queue(messages: 60, bytes: 8_192)
+    let found = try pages("tea", queue, cost: cost)
+    #expect(found.flatMap(\.hits).count == 60)
+    #expect(Set(found.flatMap(\.hits).map(\.order.position)).count == 60)
+    // One text, and the shard, more than the limit at most.
+    let text = 1 + 8_300 * 9 / 8 / SearchQueries.bytesPerCost
+    #expect(found.allSatisfy { $0.cost <= cost + text + 4 })
+    #expect(found.count >= min(60, 60 * text / (cost + text)))
+  }
+
+  @Test("equal words are one word")
+  func equalWords() throws {
+    let queue = try queue(messages: 3, bytes: 4_096)
+    let one = try pages("tea x", queue, cost: SearchQueries.pageCost)
+    let many = try pages("x tea " + String(repeating: "x TEA ", count: 30), queue, cost: SearchQueries.pageCost)
+    #expect(one.map(\.cost) == many.map(\.cost))
+    #expect(one[0].hits.map(\.order) == many[0].hits.map(\.order))
+    #expect(SearchWords("a a* A á wi-fi Wi-Fi")?.pieces.count == 3)
+  }
+
+  @Test("more words cost more, for each is looked for in every text")
+  func manyWords() throws {
+    let queue = try queue(messages: 3, bytes: 4_096)
+    func cost(_ query: String) throws -> Int { try pages(query, queue, cost: SearchQueries.pageCost)[0].cost }
+    let words = (0..<64).map { _ in "x" }.enumerated().map { number, word in number == 0 ? word : "tea" }
+    #expect(try cost(words.joined(separator: " ")) == cost("x tea"))
+    let prefixes = ["t*", "te*", "tea*", "n*", "x*", "tea", "x", "t* te*"].joined(separator: " ")
+    #expect(try cost(prefixes) > 3 * cost("x") / 2)
+  }
+
+  @Test("a search costs the same in ten rooms as in a thousand")
+  func manyRooms() throws {
+    func cost(_ rooms: UInt64, in room: RoomID?) throws -> Int {
+      var script = SearchScript()
+      for number in 0..<rooms {
+        script.open(.numbered(100 + number), anna)
+        script.say(number == 3 ? "zanzibar" : "tea", in: .numbered(100 + number), by: anna)
+      }
+      let request = SearchRequest(words: try #require(SearchWords("zanzibar")), user: anna, room: room)
+      return try build(SearchProjection.self, script.events).read { (database) throws in
+        try steps(database) { #expect(try SearchQueries(database).page(request, limit: 5)?.hits.count == 1) }
+      }
+    }
+    #expect(try cost(600, in: nil) == cost(1200, in: nil))
+    #expect(try cost(10, in: .numbered(103)) == cost(1200, in: .numbered(103)))
+  }
+}
