@@ -3,6 +3,7 @@ import ChatPrimitives
 import EventStore
 import Foundation
 import GRDB
+import GRDBSQLite
 import Logging
 import Testing
 
@@ -95,4 +96,19 @@ func withModels<T: Sendable>(
   feed.close()
   try models.close()
   return try result.get()
+}
+
+/// The steps that `body` takes, in all statements together.
+func steps(_ database: Database, _ body: () throws -> Void) throws -> Int {
+  func taken() -> Int {
+    var (sum, statement) = (0, sqlite3_next_stmt(database.sqliteConnection, nil))
+    while let current = statement {
+      sum += Int(sqlite3_stmt_status(current, SQLITE_STMTSTATUS_VM_STEP, 1))
+      statement = sqlite3_next_stmt(database.sqliteConnection, current)
+    }
+    return sum
+  }
+  _ = taken()
+  try body()
+  return taken()
 }

@@ -38,21 +38,6 @@ import Testing
     return try build(RoomsProjection.self, script.events)
   }
 
-  /// The steps that `body` takes, in all statements together.
-  private func steps(_ database: Database, _ body: () throws -> Void) throws -> Int {
-    func taken() -> Int {
-      var (sum, statement) = (0, sqlite3_next_stmt(database.sqliteConnection, nil))
-      while let current = statement {
-        sum += Int(sqlite3_stmt_status(current, SQLITE_STMTSTATUS_VM_STEP, 1))
-        statement = sqlite3_next_stmt(database.sqliteConnection, current)
-      }
-      return sum
-    }
-    _ = taken()
-    try body()
-    return taken()
-  }
-
   @Test("a badge and a page of threads cost the same however many threads are followed")
   func reading() throws {
     func costs(_ count: UInt64) throws -> [Int] {

@@ -88,16 +88,26 @@ package struct MediaQueries: ReadModelQueries {
     }
   }
 
-  /// Costs a step for each of the user's rooms at most, however many messages hold the medium.
+  /// The rooms with the medium, one after the other, out of the index by medium and room.
+  private static let roomsWithMedium = """
+    WITH RECURSIVE holding (roomId) AS (
+      SELECT MIN(roomId) FROM attachment WHERE mediaId = ?1
+      UNION ALL
+      SELECT (SELECT MIN(roomId) FROM attachment WHERE mediaId = ?1 AND roomId > holding.roomId) FROM holding
+      WHERE holding.roomId IS NOT NULL)
+    """
+
+  /// Costs a step for each room that holds the medium, however many messages hold it and however many rooms the user is
+  /// in.
   private func isShown(_ id: MediaID, to user: UserID) throws -> Bool {
     let guest = Int64(WorkspaceRole.guest.rawValue)
     return try CachedStatement(
       database,
       """
+      \(Self.roomsWithMedium)
       SELECT 1 WHERE
         EXISTS (
-          SELECT 1 FROM member WHERE userId = ?2 AND EXISTS (
-            SELECT 1 FROM attachment WHERE mediaId = ?1 AND attachment.roomId = member.roomId))
+          SELECT 1 FROM holding CROSS JOIN member ON member.userId = ?2 AND member.roomId = holding.roomId)
         OR EXISTS (SELECT 1 FROM scheduled WHERE mediaId = ?1 AND author = ?2)
         OR EXISTS (
           SELECT 1 FROM picture WHERE mediaId = ?1 AND (

@@ -12,7 +12,7 @@ final class RoomDraft {
   private var isChanged = false
   private var members: [UserID: MemberDraft] = [:]
   /// The room's end, once it has one.
-  private var deleted: (stamp: Stamp, fingerprint: Fingerprint?)?
+  private var deleted: (stamp: Stamp, fingerprint: Fingerprint?, workspace: WorkspaceID?)?
   private var wasDeleted = false
   private var sets: [OrdinalOwner: OrdinalSetDraft] = [:]
   /// Whether the room may have scheduled messages; nil until it was looked up.
@@ -43,11 +43,14 @@ final class RoomDraft {
     isChanged = true
   }
 
-  /// Ends the room. What else is known of it is cleared afterwards.
-  func end(_ stamp: Stamp) {
-    deleted = (stamp, row?.creationFingerprint)
+  /// Ends the room. What else is known of it is cleared afterwards, save for the rows of tracked members, which are few
+  /// and would stand in the way in the lists of their users.
+  func end(_ stamp: Stamp, _ database: Database) throws {
+    _ = try trackedMembers(database)
+    members = members.filter { $0.value.isStoredAsTracked }
+    for member in members.values { member.dismiss() }
+    deleted = (stamp, row?.creationFingerprint, row?.workspace)
     row = nil
-    members = [:]
     sets = [:]
   }
 
@@ -93,18 +96,26 @@ final class RoomDraft {
     return draft
   }
 
+  func trackedMembers(_ database: Database) throws -> [MemberDraft] {
+    try (row?.tracked ?? []).map { try member($0, database) }
+  }
+
   // MARK: - Writing
 
-  func write(_ database: Database) throws {
+  func write(_ badges: BadgeTotals, _ database: Database) throws {
     if let deleted {
       try writeEnd(deleted.stamp, deleted.fingerprint, database)
-      return
     }
     if isChanged, let row {
       if wasStored { try row.update(database) } else { try row.insert(database) }
     }
-    for (user, member) in members { try member.write(user, in: id, database) }
+    // A count is a walk down these sets.
     for set in sets.values { try set.write(database) }
+    for (user, member) in members {
+      if let row { try member.settle(in: row, database) }
+      badges.change(user, in: deleted?.workspace ?? row?.workspace, from: member.storedBadge, to: member.badge)
+      try member.write(user, in: id, database)
+    }
   }
 
   private func writeEnd(_ stamp: Stamp, _ fingerprint: Fingerprint?, _ database: Database) throws {
@@ -125,6 +136,8 @@ final class MemberDraft {
   /// nil while the user is not a member.
   private(set) var row: MemberRow?
   private let stored: MemberRow?
+  /// Whether the counts of a tracked member are made anew when the batch is written.
+  var isCountedAnew = false
 
   init(_ stored: MemberRow?) {
     self.stored = stored
@@ -139,8 +152,28 @@ final class MemberDraft {
     self.row = row
   }
 
+  var isStoredAsTracked: Bool { stored?.tracked != nil }
+  var badge: BadgeRow { row?.badge ?? BadgeRow() }
+  var storedBadge: BadgeRow { stored?.badge ?? BadgeRow() }
+
+  /// Takes over what a tracked member's row repeats of the room, as the batch leaves it.
+  func settle(in room: RoomRow, _ database: Database) throws {
+    guard let member = row, var tracked = member.tracked else { return }
+    tracked.activity = room.activity
+    tracked.list = room.archived == nil ? .open : .archived
+    if isCountedAnew {
+      let counts = try RoomsQueries(database).counted(member, in: room)
+      (tracked.unreadCount, tracked.mentionCount) = (counts.unread, counts.mentions)
+    }
+    row?.tracked = tracked
+  }
+
   func write(_ user: UserID, in room: RoomID, _ database: Database) throws {
     guard row != stored else { return }
+    if var old = stored, let row, let tracked = row.tracked, old.tracked != nil {
+      old.tracked = tracked
+      if old == row { return try tracked.update(user, in: room, database) }
+    }
     guard let row else {
       try CachedStatement(database, "DELETE FROM member WHERE roomId = ? AND userId = ?").run {
         $0.add(room)
@@ -161,10 +194,10 @@ extension RoomRow {
       """
       INSERT INTO room (
         kind, lastOrdinal, memberCount, deletedCount, activity, archivedPosition, archivedTime, creator, fingerprint,
-        createdPosition, createdTime, revision, workspaceId, isPublic, hasHadOwner, picture, topic, name,
+        createdPosition, createdTime, revision, workspaceId, isPublic, hasHadOwner, tracked, picture, topic, name,
         lastMessageId, lastMessageSender, lastMessageSentAt, lastMessagePosition, lastMessageRevision, lastMessageEditedAt,
         lastMessageDeletedAt, lastMessageDetails, lastMessageText, id
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
     ).run(bindAll(details()))
   }
@@ -176,7 +209,7 @@ extension RoomRow {
       UPDATE room SET
         kind = ?, lastOrdinal = ?, memberCount = ?, deletedCount = ?, activity = ?, archivedPosition = ?,
         archivedTime = ?, creator = ?, fingerprint = ?, createdPosition = ?, createdTime = ?, revision = ?,
-        workspaceId = ?, isPublic = ?, hasHadOwner = ?, picture = ?, topic = ?, name = ?, lastMessageId = ?,
+        workspaceId = ?, isPublic = ?, hasHadOwner = ?, tracked = ?, picture = ?, topic = ?, name = ?, lastMessageId = ?,
         lastMessageSender = ?, lastMessageSentAt = ?, lastMessagePosition = ?, lastMessageRevision = ?, lastMessageEditedAt = ?,
         lastMessageDeletedAt = ?, lastMessageDetails = ?, lastMessageText = ?
       WHERE id = ?
@@ -204,6 +237,7 @@ extension RoomRow {
     binder.add(workspace)
     binder.add(isPublic ? 1 : 0)
     binder.add(hasHadOwner ? 1 : 0)
+    binder.add(tracked.flatMap(\.uuid.bytes))
     binder.add(picture)
     binder.add(topic)
     binder.add(name)
@@ -227,8 +261,8 @@ extension MemberRow {
       """
       INSERT INTO member (
         role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, silencedUntil, markerMessageId, markerTime,
-        unreadFrom, unreadMessageId, roomId, userId
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        unreadFrom, unreadMessageId, list, roomActivity, unreadCount, mentionCount, roomId, userId
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
     ).run(bindAll)
   }
@@ -239,7 +273,8 @@ extension MemberRow {
       """
       UPDATE member SET
         role = ?, joinedPosition = ?, joinedTime = ?, joinedOrdinal = ?, marker = ?, mutedUntil = ?,
-        silencedUntil = ?, markerMessageId = ?, markerTime = ?, unreadFrom = ?, unreadMessageId = ?
+        silencedUntil = ?, markerMessageId = ?, markerTime = ?, unreadFrom = ?, unreadMessageId = ?, list = ?,
+        roomActivity = ?, unreadCount = ?, mentionCount = ?
       WHERE roomId = ? AND userId = ?
       """
     ).run(bindAll)
@@ -256,7 +291,30 @@ extension MemberRow {
     binder.add(read?.time)
     binder.add(unread?.ordinal)
     binder.add(unread?.message)
+    binder.add(tracked.map { Int64($0.list.rawValue) })
+    binder.add(tracked?.activity)
+    binder.add(tracked?.unreadCount)
+    binder.add(tracked?.mentionCount)
     binder.add(room)
     binder.add(user)
+  }
+}
+
+extension TrackedRoom {
+  /// Where nothing else of the row has changed, so that no other index is touched.
+  fileprivate func update(_ user: UserID, in room: RoomID, _ database: Database) throws {
+    try CachedStatement(
+      database,
+      """
+      UPDATE member SET list = ?, roomActivity = ?, unreadCount = ?, mentionCount = ? WHERE roomId = ? AND userId = ?
+      """
+    ).run {
+      $0.add(Int64(list.rawValue))
+      $0.add(activity)
+      $0.add(unreadCount)
+      $0.add(mentionCount)
+      $0.add(room)
+      $0.add(user)
+    }
   }
 }

@@ -47,6 +47,7 @@ extension RoomsBatch {
 
   private func add(_ called: UserID?, at place: MessagePlace, to room: RoomDraft) throws {
     guard try room.insert(place.ordinal, into: owner(called, at: place, in: room), database) else { return }
+    if !place.isInThread { try countMention(of: called, at: place.ordinal, isAdded: true, in: room) }
     try CachedStatement(database, "INSERT INTO mention (roomId, thread, ordinal, userId) VALUES (?, ?, ?, ?)").run {
       $0.add(room.id)
       $0.add(place)
@@ -56,6 +57,7 @@ extension RoomsBatch {
 
   private func remove(_ called: UserID?, at place: MessagePlace, from room: RoomDraft) throws {
     try room.remove(place.ordinal, from: owner(called, at: place, in: room), database)
+    if !place.isInThread { try countMention(of: called, at: place.ordinal, isAdded: false, in: room) }
     try CachedStatement(
       database, "DELETE FROM mention WHERE roomId = ? AND thread = ? AND ordinal = ? AND userId = ?"
     ).run {

@@ -7,15 +7,18 @@ import GRDB
 struct RoomsBatch {
   let database: Database
   private let moderation: ModerationWriter
+  private let badges: BadgeTotals
   private var drafts: [RoomID: RoomDraft] = [:]
 
   init(_ database: Database) {
     self.database = database
     moderation = ModerationWriter(database)
+    badges = BadgeTotals(database)
   }
 
   func flush() throws {
-    for draft in drafts.values { try draft.write(database) }
+    for draft in drafts.values { try draft.write(badges, database) }
+    try badges.flush()
   }
 
   private mutating func draft(_ room: RoomID) throws -> RoomDraft {
@@ -56,11 +59,11 @@ struct RoomsBatch {
     case .edited(let edit):
       self.edit(room, edit, recorded.position)
     case .archived:
-      setArchived(recorded.stamp, of: room, recorded.position)
+      try setArchived(recorded.stamp, of: room, recorded.position)
     case .restored:
-      setArchived(nil, of: room, recorded.position)
+      try setArchived(nil, of: room, recorded.position)
     case .deleted:
-      room.end(recorded.stamp)
+      try room.end(recorded.stamp, database)
     case .inviteCreated(let invite):
       try InviteWriter(database).create(invite, in: id, recorded)
     case .inviteRevoked(let invite):
@@ -103,9 +106,13 @@ struct RoomsBatch {
     case .threadFollowingSet(let user, let root, let follows):
       try setFollowing(user, root, follows, in: room)
     case .readMarkerMoved(let user, let message, let ordinal):
-      try room.member(user, database).change { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
+      let member = try room.member(user, database)
+      member.change { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
+      countReading(of: member, in: room)
     case .markedUnread(let user, let message, let ordinal):
-      try room.member(user, database).change { $0.unread = UnreadMark(ordinal: ordinal, message: message) }
+      let member = try room.member(user, database)
+      member.change { $0.unread = UnreadMark(ordinal: ordinal, message: message) }
+      countReading(of: member, in: room)
     case .messageScheduled, .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed:
       room.noteScheduling()
       try ScheduledRows(database).apply(event, in: id, recorded.stamp)
@@ -151,7 +158,9 @@ struct RoomsBatch {
     }
   }
 
-  private func setArchived(_ stamp: Stamp?, of room: RoomDraft, _ position: LogPosition) {
+  private func setArchived(_ stamp: Stamp?, of room: RoomDraft, _ position: LogPosition) throws {
+    // Their rows say in which list the room is.
+    _ = try room.trackedMembers(database)
     room.change {
       guard ($0.archived == nil) != (stamp == nil) else { return }
       $0.archived = stamp
@@ -175,13 +184,18 @@ struct RoomsBatch {
     _ user: UserID, _ role: Role, to room: RoomDraft, _ change: MembershipChange, _ recorded: RecordedEvent
   ) throws {
     let member = try room.member(user, database)
-    guard member.row == nil, let last = room.row?.lastOrdinal else { return }
+    guard member.row == nil, let row = room.row else { return }
+    let last = row.lastOrdinal
+    let isTracked = try TrackedRoom.isTracked(inRoomWith: row.tracked.count) { try badges.untracked(user) }
     member.admit(
       MemberRow(
         room: room.id, user: user, role: role, joined: recorded.stamp, joinedOrdinal: last, marker: last,
-        mutedUntil: nil, silencedUntil: try moderation.takeSilence(of: user, in: room.id)))
+        mutedUntil: nil, silencedUntil: try moderation.takeSilence(of: user, in: room.id),
+        tracked: isTracked ? TrackedRoom(activity: row.activity) : nil))
+    if !isTracked { badges.changeUntracked(user, by: 1) }
     room.change {
       $0.memberCount += 1
+      if isTracked { $0.tracked.append(user) }
       if role == .owner { $0.hasHadOwner = true }
     }
     try moderation.note(change, of: user, role, in: room.id, recorded)
@@ -196,7 +210,11 @@ struct RoomsBatch {
     }
     member.dismiss()
     try unfollowAll(user, in: room.id)
-    room.change { $0.memberCount -= 1 }
+    if row.tracked == nil { badges.changeUntracked(user, by: -1) }
+    room.change {
+      $0.memberCount -= 1
+      $0.tracked.removeAll { $0 == user }
+    }
     return true
   }
 
@@ -215,7 +233,10 @@ struct RoomsBatch {
         details: content?.details, sentAt: recorded.occurredAt, position: recorded.position,
         revision: recorded.position, editedAt: nil, deletedAt: nil)
     }
-    try room.member(author, database).change { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
+    try countMessage(in: room)
+    let sender = try room.member(author, database)
+    sender.change { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
+    countReading(of: sender, in: room)
     if let details = content?.details { try addMentions(details.mentions, at: .room(ordinal), to: room) }
   }
 
@@ -232,6 +253,7 @@ struct RoomsBatch {
   private func delete(_ ordinal: UInt64, in room: RoomDraft, _ recorded: RecordedEvent) throws {
     guard let last = room.row?.lastOrdinal, ordinal >= 1, ordinal <= last else { return }
     guard try room.delete(ordinal, database) else { return }
+    try countDeletion(of: ordinal, in: room)
     try removeMentions(at: .room(ordinal), from: room)
     guard ordinal == last else { return }
     room.change {

@@ -18,42 +18,45 @@ package struct BadgeRow: Sendable, Hashable {
 
 /// Room list, badge and push count in the same way, from the same rows: unread is what lies after the marker, or from
 /// the mark on, in rooms that are neither archived nor muted.
+///
+/// The rooms where the user is tracked are summed up in `badge` as events come. Added to that are the rooms whose mute has
+/// ended since the last event that says so, and the rooms where the user is not tracked, one by one.
 extension RoomsQueries {
   /// What the badge of the user's devices says at `time`, and what it is made of.
   package func badges(of user: UserID, at time: Timestamp) throws -> BadgeRow {
-    var badge = BadgeRow(threadUnread: try threadBadge(of: user, at: time))
-    for parts in try unreadRooms(of: user, at: time) {
-      try add(parts, of: user, to: &badge)
-    }
+    var badge = try trackedBadge(of: user, BadgeTotals.allRooms, at: time)
+    badge.threadUnread = try threadBadge(of: user, at: time)
+    for (parts, _) in try untrackedUnread(of: user, at: time) { try add(parts, of: user, to: &badge) }
     return badge
   }
 
-  /// What is unread in the channels of each workspace; a workspace where nothing is, is left out.
-  package func workspaceBadges(of user: UserID, at time: Timestamp) throws -> [WorkspaceID: BadgeRow] {
+  /// What is unread in the channels of each of these workspaces; one where nothing is, is left out.
+  package func workspaceBadges(
+    of user: UserID, in workspaces: some Sequence<WorkspaceID>, at time: Timestamp
+  ) throws -> [WorkspaceID: BadgeRow] {
     var badges: [WorkspaceID: BadgeRow] = [:]
-    let rooms = try CachedStatement(
-      database, "\(Self.unreadRooms) AND room.workspaceId IS NOT NULL"
-    ).all(
-      {
-        $0.add(user)
-        $0.add(time)
-      }, { (parts: try Self.readUnreadParts(&$0), workspace: try $0.id(WorkspaceID.self)) })
-    for (parts, workspace) in rooms { try add(parts, of: user, to: &badges[workspace, default: BadgeRow()]) }
-    return badges
+    for workspace in workspaces { badges[workspace] = try trackedBadge(of: user, workspace.uuid, at: time) }
+    guard !badges.isEmpty else { return badges }
+    for (parts, workspace) in try untrackedUnread(of: user, at: time) {
+      guard let workspace, var badge = badges[workspace] else { continue }
+      try add(parts, of: user, to: &badge)
+      badges[workspace] = badge
+    }
+    return badges.filter { $0.value != BadgeRow() }
   }
 
-  /// The same of one workspace; rooms elsewhere cost nothing but a look at their rows.
+  /// The same of one workspace.
   package func workspaceBadge(of user: UserID, in workspace: WorkspaceID, at time: Timestamp) throws -> BadgeRow {
-    var badge = BadgeRow()
-    let rooms = try CachedStatement(database, "\(Self.unreadRooms) AND room.workspaceId = ?").all(
-      {
-        $0.add(user)
-        $0.add(time)
-        $0.add(workspace)
-      }, Self.readUnreadParts)
-    for parts in rooms { try add(parts, of: user, to: &badge) }
-    return badge
+    try workspaceBadges(of: user, in: [workspace], at: time)[workspace] ?? BadgeRow()
   }
+
+  /// The number alone that an app's icon shows.
+  package func badge(of user: UserID, at time: Timestamp) throws -> UInt64 {
+    let tracked = try trackedBadge(of: user, BadgeTotals.allRooms, at: time).unread
+    return try untrackedUnread(of: user, at: time).reduce(tracked) { try $0 + unreadCount($1.parts) }
+  }
+
+  // MARK: - Parts
 
   private func add(_ parts: UnreadParts, of user: UserID, to badge: inout BadgeRow) throws {
     badge.unread += try unreadCount(parts)
@@ -61,24 +64,47 @@ extension RoomsQueries {
       of: user, in: parts.room, after: parts.readThrough, joinedAt: parts.joinedOrdinal)
   }
 
-  /// The number alone that an app's icon shows.
-  package func badge(of user: UserID, at time: Timestamp) throws -> UInt64 {
-    try unreadRooms(of: user, at: time).reduce(0) { try $0 + unreadCount($1) }
-  }
-
-  /// What `readUnreadParts` reads, and the workspace.
-  private static let unreadRooms = """
-    SELECT room.id, room.lastOrdinal, room.deletedCount, \(readThrough), member.joinedOrdinal, room.workspaceId
-    FROM member JOIN room ON room.id = member.roomId
-    WHERE member.userId = ? AND room.archivedPosition IS NULL AND room.lastOrdinal > \(readThrough)
-      AND (member.mutedUntil IS NULL OR member.mutedUntil <= ?)
-    """
-
-  private func unreadRooms(of user: UserID, at time: Timestamp) throws -> [UnreadParts] {
-    try CachedStatement(database, Self.unreadRooms).all(
+  /// Of the rooms where the user is tracked, or of those that are channels of a workspace.
+  private func trackedBadge(of user: UserID, _ scope: UUIDBytes, at time: Timestamp) throws -> BadgeRow {
+    let read = { (row: inout ColumnReader) in BadgeRow(unread: try row.unsigned(), mentions: try row.unsigned()) }
+    let total = try CachedStatement(database, "SELECT unread, mentions FROM badge WHERE userId = ? AND scope = ?").first(
+      {
+        $0.add(user)
+        $0.add(scope)
+      }, read)
+    let unmuted = try CachedStatement(database, Self.mutesThatEnded).first(
       {
         $0.add(user)
         $0.add(time)
-      }, Self.readUnreadParts)
+        $0.add(scope)
+        $0.add(BadgeTotals.allRooms)
+      }, read)
+    return BadgeRow(
+      unread: (total?.unread ?? 0) + (unmuted?.unread ?? 0),
+      mentions: (total?.mentions ?? 0) + (unmuted?.mentions ?? 0))
+  }
+
+  static let mutesThatEnded = """
+    SELECT COALESCE(SUM(unreadCount), 0), COALESCE(SUM(mentionCount), 0) FROM member
+    WHERE userId = ?1 AND mutedUntil <= ?2 AND list = 0
+      AND (?3 = ?4 OR EXISTS (SELECT 1 FROM room WHERE room.id = member.roomId AND room.workspaceId = ?3))
+    """
+
+  /// What `readUnreadParts` reads, and the workspace.
+  static let untrackedRooms = """
+    SELECT room.id, room.lastOrdinal, room.deletedCount, \(readThrough), member.joinedOrdinal, room.workspaceId
+    FROM member CROSS JOIN room ON room.id = member.roomId
+    WHERE member.userId = ? AND member.list IS NULL AND room.archivedPosition IS NULL
+      AND room.lastOrdinal > \(readThrough) AND (member.mutedUntil IS NULL OR member.mutedUntil <= ?)
+    """
+
+  private func untrackedUnread(
+    of user: UserID, at time: Timestamp
+  ) throws -> [(parts: UnreadParts, workspace: WorkspaceID?)] {
+    try CachedStatement(database, Self.untrackedRooms).all(
+      {
+        $0.add(user)
+        $0.add(time)
+      }, { (parts: try Self.readUnreadParts(&$0), workspace: try $0.optional { try $0.id(WorkspaceID.self) }) })
   }
 }

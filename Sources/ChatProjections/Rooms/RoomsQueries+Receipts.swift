@@ -3,6 +3,10 @@ import GRDB
 
 /// Who has read up to where.
 extension RoomsQueries {
+  /// How many members one page of receipts looks at. A page where few of them have read anything is short, and the next
+  /// one goes on behind them.
+  static let receiptMembers = 2_000
+
   /// The members who have read something and let others see it, in the order in which they joined; the reader always.
   /// - Parameters:
   ///   - reader: who asks.
@@ -10,27 +14,36 @@ extension RoomsQueries {
   package func receipts(
     of room: RoomID, for reader: UserID, after cursor: LogPosition? = nil, limit: Int
   ) throws -> ReceiptPage {
-    let found = try CachedStatement(
+    var found: [ReceiptRow] = []
+    var (members, reached) = (0, LogPosition.origin)
+    try CachedStatement(
       database,
       """
-      SELECT userId, joinedPosition, markerMessageId, markerTime FROM member
-      WHERE roomId = ? AND joinedPosition > ? AND markerMessageId IS NOT NULL
-        AND (userId = ? OR NOT EXISTS (SELECT 1 FROM hiddenReader WHERE hiddenReader.userId = member.userId))
-      ORDER BY joinedPosition LIMIT ?
+      SELECT userId, joinedPosition, userId <> ?1 AND EXISTS (
+        SELECT 1 FROM hiddenReader WHERE hiddenReader.userId = member.userId), markerMessageId, markerTime FROM member
+      WHERE roomId = ?2 AND joinedPosition > ?3 ORDER BY joinedPosition
       """
-    ).all({
+    ).readWhile({
+      $0.add(reader)
       $0.add(room)
       $0.add(cursor.map { Int64(clamping: $0.value) } ?? 0)
-      $0.add(reader)
-      $0.add(limit + 1)
     }) { row in
+      // One more is looked at, to know whether there is a next page.
+      guard found.count <= limit, members < Self.receiptMembers else { return false }
       let (user, joined) = try (row.id(UserID.self), row.position())
-      return ReceiptRow(user: user, read: try ReadPoint(message: row.id(), time: row.time()), joined: joined)
+      let isHidden = try row.number() != 0
+      members += 1
+      reached = joined
+      if let read = try Self.readPoint(&row), !isHidden {
+        found.append(ReceiptRow(user: user, read: read, joined: joined))
+      }
+      return true
     }
     let receipts = Array(found.prefix(limit))
+    let isCutShort = found.count <= limit && members == Self.receiptMembers
     return ReceiptPage(
       receipts: receipts, nicknames: try nicknames(of: receipts.lazy.map(\.user)),
-      next: found.count > limit ? receipts.last?.joined : nil)
+      next: found.count > limit ? receipts.last?.joined : isCutShort ? reached : nil)
   }
 
   /// Two columns, NULL together.

@@ -12,30 +12,27 @@ package struct RoomsQueries: ReadModelQueries {
 
   // MARK: - Rooms
 
-  /// The user's rooms, latest activity first, archived ones left out.
+  /// The user's rooms, latest activity first, archived ones left out. Those where the user is tracked are a run of an
+  /// index; the others, of which there are few, are sorted in.
   /// - Parameters:
   ///   - cursor: `next` of the page before; nil for the first.
   ///   - limit: how many rooms at most.
   package func roomList(
     of user: UserID, archived: Bool = false, after cursor: LogPosition? = nil, limit: Int
   ) throws -> RoomListPage {
-    let found = try CachedStatement(
-      database,
-      """
-      SELECT room.id FROM member JOIN room ON room.id = member.roomId
-      WHERE member.userId = ? AND (room.archivedPosition IS NOT NULL) = ? AND room.activity < ?
-      ORDER BY room.activity DESC LIMIT ?
-      """
-    ).all({
-      $0.add(user)
-      $0.add(archived ? 1 : 0)
-      $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
-      $0.add(limit + 1)
-    }) { try $0.id(RoomID.self) }
+    let list: TrackedRoom.List = archived ? .archived : .open
+    let found = try Self.roomListParts.flatMap { sql in
+      try CachedStatement(database, sql).all({
+        $0.add(user)
+        $0.add(Int64(list.rawValue))
+        $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
+        $0.add(limit + 1)
+      }) { (id: try $0.id(RoomID.self), activity: try $0.position()) }
+    }.sorted { $0.activity > $1.activity }
     var rooms: [RoomListRow] = []
     var isCut = found.count > limit
     var budget = PageBudget()
-    for id in found.prefix(limit) {
+    for (id, _) in found.prefix(limit) {
       guard let row = try roomListRow(id, for: user) else { continue }
       guard budget.take(row.room.lastMessage?.contentBytes ?? 0) else {
         isCut = true
@@ -47,19 +44,38 @@ package struct RoomsQueries: ReadModelQueries {
       rooms: rooms, nicknames: try nicknames(in: rooms), next: isCut ? rooms.last?.room.activity : nil)
   }
 
+  /// Where the user is tracked, and where not. Both take the user, the list, where the page ends, and how many at most.
+  static let roomListParts = [
+    """
+    SELECT roomId, roomActivity FROM member WHERE userId = ? AND list = ? AND roomActivity < ?
+    ORDER BY roomActivity DESC LIMIT ?
+    """,
+    """
+    SELECT room.id, room.activity FROM member CROSS JOIN room ON room.id = member.roomId
+    WHERE member.userId = ? AND member.list IS NULL AND (room.archivedPosition IS NOT NULL) = ? AND room.activity < ?
+    ORDER BY room.activity DESC LIMIT ?
+    """,
+  ]
+
   /// The room as the user sees it, archived or not; nil when the user is not a member or there is no such room.
   package func roomListRow(_ id: RoomID, for user: UserID) throws -> RoomListRow? {
     guard let member = try member(user, of: id), let room = try room(id) else { return nil }
     let participants = room.kind == .direct ? try participants(of: id) : []
+    let counts = try member.tracked.map { ($0.unreadCount, $0.mentionCount) } ?? counted(member, in: room)
+    return RoomListRow(
+      room: room, member: member, participants: participants, unreadCount: counts.0, mentionCount: counts.1)
+  }
+
+  /// What is unread for a member, found by walks down the room's sets.
+  func counted(_ member: MemberRow, in room: RoomRow) throws -> (unread: UInt64, mentions: UInt64) {
     let unread = try unreadCount(
       UnreadParts(
-        room: id, lastOrdinal: room.lastOrdinal, deletedCount: room.deletedCount, readThrough: member.readThrough,
+        room: room.id, lastOrdinal: room.lastOrdinal, deletedCount: room.deletedCount, readThrough: member.readThrough,
         joinedOrdinal: member.joinedOrdinal))
-    let mentions =
-      unread > 0
-      ? try mentionCount(of: user, in: id, after: member.readThrough, joinedAt: member.joinedOrdinal) : 0
-    return RoomListRow(
-      room: room, member: member, participants: participants, unreadCount: unread, mentionCount: mentions)
+    guard unread > 0 else { return (0, 0) }
+    let mentions = try mentionCount(
+      of: member.user, in: room.id, after: member.readThrough, joinedAt: member.joinedOrdinal)
+    return (unread, mentions)
   }
 
   /// Of the last messages' senders and of the direct rooms' members.
@@ -87,8 +103,8 @@ package struct RoomsQueries: ReadModelQueries {
 
   static let roomColumns = """
     id, kind, lastOrdinal, memberCount, deletedCount, activity, archivedPosition, archivedTime, creator, fingerprint,
-    createdPosition, createdTime, revision, workspaceId, isPublic, hasHadOwner, picture, topic, name, lastMessageId,
-    lastMessageSender, lastMessageSentAt, lastMessagePosition, lastMessageRevision, lastMessageEditedAt,
+    createdPosition, createdTime, revision, workspaceId, isPublic, hasHadOwner, tracked, picture, topic, name,
+    lastMessageId, lastMessageSender, lastMessageSentAt, lastMessagePosition, lastMessageRevision, lastMessageEditedAt,
     lastMessageDeletedAt, lastMessageDetails, lastMessageText
     """
 
@@ -149,14 +165,26 @@ package struct RoomsQueries: ReadModelQueries {
 
   static let memberColumns = """
     roomId, userId, role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, silencedUntil, markerMessageId,
-    markerTime, unreadFrom, unreadMessageId
+    markerTime, unreadFrom, unreadMessageId, list, roomActivity, unreadCount, mentionCount
     """
 
   static func readMember(_ row: inout ColumnReader) throws -> MemberRow {
     try MemberRow(
       room: row.id(), user: row.id(), role: row.choice(), joined: row.stamp(), joinedOrdinal: row.unsigned(),
       marker: row.unsigned(), mutedUntil: row.optional { try $0.time() },
-      silencedUntil: row.optional { try $0.time() }, read: readPoint(&row), unread: readUnreadMark(&row))
+      silencedUntil: row.optional { try $0.time() }, read: readPoint(&row), unread: readUnreadMark(&row),
+      tracked: readTracked(&row))
+  }
+
+  /// Four columns, NULL together.
+  private static func readTracked(_ row: inout ColumnReader) throws -> TrackedRoom? {
+    if row.isNull {
+      row.skip(4)
+      return nil
+    }
+    let list = try row.choice(TrackedRoom.List.self)
+    return try TrackedRoom(
+      activity: row.position(), list: list, unreadCount: row.unsigned(), mentionCount: row.unsigned())
   }
 
   /// The nicknames of those users who have one.
@@ -172,6 +200,7 @@ extension RoomRow {
     room.workspace = try row.optional { try $0.id() }
     room.isPublic = try row.number() != 0
     room.hasHadOwner = try row.number() != 0
+    room.tracked = try row.ids()
     room.picture = try row.optional { try $0.id() }
     room.topic = try row.optional { try $0.text() }
     room.name = try row.text()

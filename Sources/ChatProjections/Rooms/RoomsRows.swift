@@ -44,6 +44,8 @@ package struct RoomRow: Sendable, Hashable {
   package var workspace: WorkspaceID?
   package var isPublic: Bool
   package var hasHadOwner = false
+  /// Its tracked members, in the order in which they joined.
+  package var tracked: [UserID] = []
   package var picture: MediaID?
   /// nil where there is none.
   package var topic: String?
@@ -75,6 +77,8 @@ package struct MemberRow: Sendable, Hashable {
   package var read: ReadPoint?
   /// From where on the member wants messages shown as unread though the marker is past them.
   package var unread: UnreadMark?
+  /// nil of a member who is not tracked.
+  package var tracked: TrackedRoom?
 
   /// The ordinal after which messages count as unread.
   package var readThrough: UInt64 { unread.map { min(marker, $0.ordinal - min($0.ordinal, 1)) } ?? marker }

@@ -11,6 +11,7 @@ enum RoomsTables {
     try ScheduledRows.createTable(database)
     try OrdinalSet.createTable(database)
     try ThreadTables.create(database)
+    try BadgeTotals.createTable(database)
     try StreamVersions.createTable(database)
     try Clearing.createTable(database)
   }
@@ -18,19 +19,26 @@ enum RoomsTables {
   static func createIndexes(_ database: Database) throws {
     try database.execute(
       sql: """
-        CREATE INDEX member_by_user ON member (userId, roomId);
+        CREATE INDEX member_by_user ON member (userId, list, roomActivity);
+        CREATE INDEX member_by_mute ON member (userId, mutedUntil) WHERE mutedUntil IS NOT NULL;
         CREATE INDEX member_by_join ON member (roomId, joinedPosition);
         CREATE INDEX invite_by_token ON invite (tokenHash);
+        CREATE INDEX invite_by_creation ON invite (roomId, createdPosition);
+        CREATE INDEX ban_by_position ON ban (roomId, position);
         CREATE INDEX room_by_workspace ON room (workspaceId, createdPosition) WHERE workspaceId IS NOT NULL;
         CREATE INDEX workspaceMember_by_user ON workspaceMember (userId, joinedPosition);
         CREATE INDEX workspaceMember_by_join ON workspaceMember (workspaceId, joinedPosition);
         CREATE INDEX workspaceInvite_by_token ON workspaceInvite (tokenHash);
+        CREATE INDEX workspaceInvite_by_creation ON workspaceInvite (workspaceId, createdPosition);
         CREATE INDEX invitation_by_user ON invitation (userId, madePosition);
+        CREATE INDEX invitation_by_workspace ON invitation (workspaceId, madePosition);
         """)
     try ThreadTables.createIndexes(database)
     try ScheduledRows.createIndexes(database)
   }
 
+  /// Of a room, `tracked` holds the IDs of its tracked members. In a tracked member's row the last four columns repeat
+  /// what is true of the room; in any other they are NULL. See `TrackedRoom`.
   private static let rooms = """
     CREATE TABLE room (
       id BLOB PRIMARY KEY NOT NULL,
@@ -49,6 +57,7 @@ enum RoomsTables {
       workspaceId BLOB,
       isPublic INTEGER NOT NULL,
       hasHadOwner INTEGER NOT NULL,
+      tracked BLOB NOT NULL,
       picture BLOB,
       topic TEXT,
       name TEXT NOT NULL,
@@ -84,6 +93,10 @@ enum RoomsTables {
       markerTime INTEGER,
       unreadFrom INTEGER,
       unreadMessageId BLOB,
+      list INTEGER,
+      roomActivity INTEGER,
+      unreadCount INTEGER,
+      mentionCount INTEGER,
       PRIMARY KEY (roomId, userId)
     ) STRICT, WITHOUT ROWID;
 

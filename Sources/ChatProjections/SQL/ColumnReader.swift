@@ -74,6 +74,17 @@ extension ColumnReader {
 
   package mutating func bits() throws -> UInt64 { UInt64(bitPattern: try number()) }
   package mutating func id<Entity>(_ type: ID<Entity>.Type = ID<Entity>.self) throws -> ID<Entity> { ID(try uuid()) }
+  /// IDs, one after the other.
+  package mutating func ids<Entity>(_ type: ID<Entity>.Type = ID<Entity>.self) throws -> [ID<Entity>] {
+    let bytes = try bytes()
+    return try stride(from: 0, to: bytes.count, by: UUIDBytes.byteCount).map { start in
+      let end = start + UUIDBytes.byteCount
+      guard end <= bytes.count, let uuid = UUIDBytes(bytes: bytes[start..<end]) else {
+        throw damage(index - 1, "\(bytes.count) bytes, which are not IDs")
+      }
+      return ID(uuid)
+    }
+  }
   package mutating func position() throws -> LogPosition { LogPosition(try unsigned()) }
   package mutating func time() throws -> Timestamp { Timestamp(milliseconds: try number()) }
   package mutating func stamp() throws -> Stamp { Stamp(position: try position(), time: try time()) }

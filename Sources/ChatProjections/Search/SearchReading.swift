@@ -161,8 +161,8 @@ struct SearchReading {
 
   /// What a text costs beyond the look at its row: by its bytes, and by how many words it is read for.
   private func readingCost(of wording: Wording) -> Int {
-    let bytes = wording.text.count + wording.extra.count
-    return bytes * (Self.wordsPerReading + request.words.pieces.count) / (Self.wordsPerReading * SearchQueries.bytesPerCost)
+    let looks = (wording.text.count + wording.extra.count) / SearchQueries.bytesPerCost
+    return looks * (Self.wordsPerReading + request.words.pieces.count) / Self.wordsPerReading
   }
 
   /// Whether a wording is asked for, by all but its text.

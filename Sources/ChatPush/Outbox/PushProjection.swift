@@ -15,7 +15,7 @@ package struct PushProjection: Projection {
   package typealias Queries = PushQueries
 
   package static let name = "push"
-  package static let schemaVersion = 2
+  package static let schemaVersion = 3
   package static let secretColumns: Set<String> = ["pushDevice.apnsToken", "pushDevice.fcmToken"]
 
   package static let clearedPlaces =

@@ -9,7 +9,7 @@ extension ChatService {
     let now = now()
     return try await rooms { rooms in
       var page = try rooms.workspaces(of: user, after: cursor, limit: limit)
-      let badges = try rooms.workspaceBadges(of: user, at: now)
+      let badges = try rooms.workspaceBadges(of: user, in: page.workspaces.map(\.workspace.id), at: now)
       for index in page.workspaces.indices {
         page.workspaces[index].badge = badges[page.workspaces[index].workspace.id] ?? BadgeRow()
       }

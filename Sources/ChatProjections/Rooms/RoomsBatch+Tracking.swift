@@ -1,0 +1,44 @@
+import ChatDomain
+import ChatPrimitives
+
+/// Keeps the counts of a room's tracked members up to date, event by event. A change that moves a marker back, or forward
+/// to a place with messages after it, has its member counted anew when the batch is written.
+extension RoomsBatch {
+  /// A message was sent; its author's marker moves afterwards.
+  func countMessage(in room: RoomDraft) throws {
+    for member in try room.trackedMembers(database) { member.change { $0.tracked?.unreadCount += 1 } }
+  }
+
+  func countDeletion(of ordinal: UInt64, in room: RoomDraft) throws {
+    for member in try room.trackedMembers(database) {
+      member.change { row in
+        guard row.readThrough < ordinal, let count = row.tracked?.unreadCount else { return }
+        row.tracked?.unreadCount = count - min(1, count)
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - mentioned: nil stands for everyone.
+  ///   - isAdded: whether the message mentions them from now on, or no more.
+  func countMention(of mentioned: UserID?, at ordinal: UInt64, isAdded: Bool, in room: RoomDraft) throws {
+    for user in room.row?.tracked ?? [] where mentioned == nil || mentioned == user {
+      try room.member(user, database).change { row in
+        let read = mentioned == nil ? max(row.readThrough, row.joinedOrdinal) : row.readThrough
+        guard read < ordinal, let count = row.tracked?.mentionCount else { return }
+        row.tracked?.mentionCount = isAdded ? count + 1 : count - min(1, count)
+      }
+    }
+  }
+
+  /// The member's marker, or the mark of what is to be shown as unread, has moved.
+  func countReading(of member: MemberDraft, in room: RoomDraft) {
+    guard let row = member.row, row.tracked != nil, let last = room.row?.lastOrdinal else { return }
+    member.isCountedAnew = row.readThrough < last
+    guard !member.isCountedAnew else { return }
+    member.change {
+      $0.tracked?.unreadCount = 0
+      $0.tracked?.mentionCount = 0
+    }
+  }
+}

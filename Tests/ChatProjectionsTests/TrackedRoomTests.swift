@@ -1,0 +1,153 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+import GRDB
+import Testing
+
+@testable import ChatProjections
+
+@Suite("lists of rooms and badges are kept up to date, at a limited cost on either side")
+struct TrackedRoomTests {
+  private let owner = UserID.numbered(1)
+  private let bob = UserID.numbered(2)
+
+  private func fill(_ room: RoomID, to members: Int, _ script: inout EventScript) {
+    script.create(room, by: owner)
+    for number in 1..<UInt64(max(1, members)) {
+      script.room(room, .memberAdded(.numbered(1000 + number), role: .member), by: owner)
+    }
+  }
+
+  @Test("a room tracks its first members", arguments: [(7, true), (8, false), (9, false)])
+  func firstMembers(before: Int, isTracked: Bool) throws {
+    var script = EventScript()
+    fill(.numbered(9), to: before, &script)
+    script.room(.numbered(9), .memberAdded(bob, role: .member), by: owner)
+    script.send(3, to: .numbered(9), by: owner, firstID: 100)
+    try build(RoomsProjection.self, script.events).read { (database) throws in
+      let queries = RoomsQueries(database)
+      #expect((try queries.member(bob, of: .numbered(9))?.tracked != nil) == isTracked)
+      #expect(try queries.room(.numbered(9))?.tracked.count == 8)
+      #expect(try queries.badges(of: bob, at: script.last.time).unread == 3)
+      #expect(try queries.roomList(of: bob, limit: 5).rooms.map(\.unreadCount) == [3])
+    }
+  }
+
+  @Test("a place that a member leaves is taken by the next one who joins")
+  func freedPlace() throws {
+    let room = RoomID.numbered(9)
+    var script = EventScript()
+    fill(room, to: 12, &script)
+    script.room(room, .memberLeft(.numbered(1001)), by: owner)
+    script.room(room, .memberAdded(bob, role: .member), by: owner)
+    script.send(2, to: room, by: owner, firstID: 100)
+    try build(RoomsProjection.self, script.events).read { (database) throws in
+      let queries = RoomsQueries(database)
+      #expect(try queries.member(bob, of: room)?.tracked?.unreadCount == 2)
+      #expect(try queries.room(room)?.tracked.count == 8)
+    }
+  }
+
+  @Test("a user with many rooms that do not track them is tracked by the next ones, up to a limit of each room")
+  func busyUsers() throws {
+    var script = EventScript()
+    let limit = UInt64(TrackedRoom.untrackedRooms)
+    for number in 0..<limit + 2 {
+      let room = RoomID.numbered(10_000 + number)
+      fill(room, to: 8, &script)
+      script.room(room, .memberAdded(bob, role: .member), by: owner)
+    }
+    try build(RoomsProjection.self, script.events).read { (database) throws in
+      let queries = RoomsQueries(database)
+      func isTracked(_ number: UInt64) throws -> Bool {
+        try queries.member(bob, of: .numbered(10_000 + number))?.tracked != nil
+      }
+      #expect(try !isTracked(limit - 1) && isTracked(limit) && isTracked(limit + 1))
+      #expect(try queries.roomList(of: bob, limit: 200).rooms.map(\.room.id) == (0..<200).map {
+        .numbered(10_000 + limit + 1 - $0)
+      })
+    }
+  }
+
+  @Test("a page and a badge cost the same in ten rooms as in a thousand, archived and unread ones too")
+  func costOfReads() throws {
+    func cost(_ count: Int) throws -> (list: Int, archived: Int, badge: Int) {
+      var script = EventScript()
+      for number in 0..<UInt64(count) {
+        let room = RoomID.numbered(10_000 + number)
+        fill(room, to: 2, &script)
+        script.room(room, .memberAdded(bob, role: .member), by: owner)
+        script.send(1, to: room, by: owner, firstID: 100)
+        if number % 2 == 1 { script.room(room, .archived, by: owner) }
+      }
+      return try build(RoomsProjection.self, script.events).read { (database) throws in
+        let queries = RoomsQueries(database)
+        #expect(try queries.badges(of: bob, at: script.last.time).unread == UInt64(count / 2))
+        return (
+          try steps(database) { _ = try queries.roomList(of: bob, limit: 5) },
+          try steps(database) { _ = try queries.roomList(of: bob, archived: true, limit: 5) },
+          try steps(database) { _ = try queries.badges(of: bob, at: script.last.time) }
+        )
+      }
+    }
+    #expect(try cost(14) == cost(1000))
+  }
+
+  @Test("no list of a user is sorted: each is a run of an index")
+  func plans() throws {
+    let queue = try build(RoomsProjection.self, [])
+    try queue.read { (database) throws in
+      for sql in [RoomsQueries.roomListParts[0], RoomsQueries.mutesThatEnded] {
+        let plan = try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN " + sql, arguments: [
+          Data(), 1, 1, 1,
+        ]).map { $0["detail"] as String }
+        #expect(plan.allSatisfy { !$0.contains("TEMP B-TREE") && !$0.hasPrefix("SCAN") }, "\(plan)")
+        #expect(plan[0].contains("INDEX member_by_"), "\(plan)")
+      }
+    }
+  }
+
+  @Test("what is kept equals what is counted, while a random history grows", arguments: [31, 32, 33] as [UInt64])
+  func recount(seed: UInt64) throws {
+    let history = RandomHistory(seed: seed, events: 3000)
+    for batch in [1, 61] {
+      let queue = try build(RoomsProjection.self, history.events, batch: batch)
+      try queue.read { (database) throws in
+        let queries = RoomsQueries(database)
+        var tracked = 0
+        for room in history.roomIDs {
+          for user in history.userIDs {
+            guard let member = try queries.member(user, of: room), let row = try queries.room(room),
+              let kept = member.tracked
+            else { continue }
+            tracked += 1
+            let counted = try queries.counted(member, in: row)
+            #expect(kept.unreadCount == counted.unread && kept.mentionCount == counted.mentions, "seed \(seed)")
+            #expect(kept.activity == row.activity && (kept.list == .archived) == (row.archived != nil))
+            #expect(row.tracked.contains(user))
+          }
+        }
+        #expect(tracked > 10)
+      }
+    }
+  }
+
+  @Test("a deleted room leaves the list and the badge at once")
+  func deletedRoom() throws {
+    let room = RoomID.numbered(9)
+    var script = EventScript()
+    fill(room, to: 3, &script)
+    script.room(room, .memberAdded(bob, role: .member), by: owner)
+    script.send(3, to: room, by: owner, firstID: 100)
+    let before = script.events.count
+    script.send(1, to: room, by: owner, firstID: 200)
+    script.room(room, .deleted, by: owner)
+    let queue = try build(RoomsProjection.self, Array(script.events[..<before]))
+    try apply(RoomsProjection.self, script.events, from: before, to: queue)
+    try queue.read { (database) throws in
+      #expect(try RoomsQueries(database).badges(of: bob, at: script.last.time) == BadgeRow())
+      #expect(try RoomsQueries(database).roomList(of: bob, limit: 5).rooms.isEmpty)
+      #expect(try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM badge") == 0)
+    }
+  }
+}
