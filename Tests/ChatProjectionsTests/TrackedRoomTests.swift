@@ -63,9 +63,11 @@ struct TrackedRoomTests {
         try queries.member(bob, of: .numbered(10_000 + number))?.tracked != nil
       }
       #expect(try !isTracked(limit - 1) && isTracked(limit) && isTracked(limit + 1))
-      #expect(try queries.roomList(of: bob, limit: 200).rooms.map(\.room.id) == (0..<200).map {
-        .numbered(10_000 + limit + 1 - $0)
-      })
+      #expect(
+        try queries.roomList(of: bob, limit: 200).rooms.map(\.room.id)
+          == (0..<200).map {
+            .numbered(10_000 + limit + 1 - $0)
+          })
     }
   }
 
@@ -98,9 +100,12 @@ struct TrackedRoomTests {
     let queue = try build(RoomsProjection.self, [])
     try queue.read { (database) throws in
       for sql in [RoomsQueries.roomListParts[0], RoomsQueries.mutesThatEnded] {
-        let plan = try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN " + sql, arguments: [
-          Data(), 1, 1, 1,
-        ]).map { $0["detail"] as String }
+        let plan = try Row.fetchAll(
+          database, sql: "EXPLAIN QUERY PLAN " + sql,
+          arguments: [
+            Data(), 1, 1, 1,
+          ]
+        ).map { $0["detail"] as String }
         #expect(plan.allSatisfy { !$0.contains("TEMP B-TREE") && !$0.hasPrefix("SCAN") }, "\(plan)")
         #expect(plan[0].contains("INDEX member_by_"), "\(plan)")
       }

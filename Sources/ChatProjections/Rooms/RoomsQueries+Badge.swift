@@ -67,11 +67,12 @@ extension RoomsQueries {
   /// Of the rooms where the user is tracked, or of those that are channels of a workspace.
   private func trackedBadge(of user: UserID, _ scope: UUIDBytes, at time: Timestamp) throws -> BadgeRow {
     let read = { (row: inout ColumnReader) in BadgeRow(unread: try row.unsigned(), mentions: try row.unsigned()) }
-    let total = try CachedStatement(database, "SELECT unread, mentions FROM badge WHERE userId = ? AND scope = ?").first(
-      {
-        $0.add(user)
-        $0.add(scope)
-      }, read)
+    let total = try CachedStatement(database, "SELECT unread, mentions FROM badge WHERE userId = ? AND scope = ?")
+      .first(
+        {
+          $0.add(user)
+          $0.add(scope)
+        }, read)
     let unmuted = try CachedStatement(database, Self.mutesThatEnded).first(
       {
         $0.add(user)

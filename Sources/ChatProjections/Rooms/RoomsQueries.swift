@@ -21,7 +21,7 @@ package struct RoomsQueries: ReadModelQueries {
     of user: UserID, archived: Bool = false, after cursor: LogPosition? = nil, limit: Int
   ) throws -> RoomListPage {
     let list: TrackedRoom.List = archived ? .archived : .open
-    let found = try Self.roomListParts.flatMap { sql in
+    let found = try Self.roomListParts.flatMap { sql -> [(id: RoomID, activity: LogPosition)] in
       try CachedStatement(database, sql).all({
         $0.add(user)
         $0.add(Int64(list.rawValue))
@@ -61,9 +61,15 @@ package struct RoomsQueries: ReadModelQueries {
   package func roomListRow(_ id: RoomID, for user: UserID) throws -> RoomListRow? {
     guard let member = try member(user, of: id), let room = try room(id) else { return nil }
     let participants = room.kind == .direct ? try participants(of: id) : []
-    let counts = try member.tracked.map { ($0.unreadCount, $0.mentionCount) } ?? counted(member, in: room)
+    let counts: (unread: UInt64, mentions: UInt64) =
+      if let tracked = member.tracked {
+        (tracked.unreadCount, tracked.mentionCount)
+      } else {
+        try counted(member, in: room)
+      }
     return RoomListRow(
-      room: room, member: member, participants: participants, unreadCount: counts.0, mentionCount: counts.1)
+      room: room, member: member, participants: participants, unreadCount: counts.unread,
+      mentionCount: counts.mentions)
   }
 
   /// What is unread for a member, found by walks down the room's sets.

@@ -51,7 +51,9 @@ package struct TimelineQueries: ReadModelQueries {
   /// The ordinal of the first message at or after a time, by the times that clients see; nil when all are earlier. In
   /// a room with imported messages these times need not rise with the ordinals: then the earliest time counts.
   /// - Parameter latest: later messages do not count.
-  package func ordinal(at time: Timestamp, notAfter latest: Timestamp = .latest, in room: RoomID, thread: UInt64 = 0) throws -> UInt64? {
+  package func ordinal(
+    at time: Timestamp, notAfter latest: Timestamp = .latest, in room: RoomID, thread: UInt64 = 0
+  ) throws -> UInt64? {
     try CachedStatement(
       database,
       """

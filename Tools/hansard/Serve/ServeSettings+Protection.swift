@@ -35,9 +35,11 @@ extension RateLimitSettings {
     search = RatePolicy(
       requests: reader.integer(
         "rateLimits.search.kibibytes", usual: search.requests, in: 0...10_000_000,
-        "KiB of messages that searches of one user may read at once; one page takes up to 15,000; 0 stands for no limit"),
+        "KiB of messages that searches of one user may read at once; one page takes up to 15,000; 0 stands for no limit"
+      ),
       seconds: reader.integer(
-        "rateLimits.search.seconds", usual: search.seconds, in: 1...86_400, "seconds in which as many become free again"))
+        "rateLimits.search.seconds", usual: search.seconds, in: 1...86_400, "seconds in which as many become free again"
+      ))
     countsServices = reader.flag(
       "rateLimits.countServices", usual: countsServices, "whether requests with a service token count too")
   }
