@@ -112,6 +112,11 @@ extension CommitPipeline {
     condition.withLock { state.poison }
   }
 
+  /// Whether `close` was called.
+  package var isClosing: Bool {
+    condition.withLock { state.isClosing }
+  }
+
   /// Decides and writes what is queued, refuses everything later, and returns when the writer has ended.
   package func close() {
     condition.withLock {

@@ -13,4 +13,12 @@ package protocol EventFeed: AnyObject, Sendable {
   /// Blocks the calling thread until the head lies beyond `position`.
   /// - Returns: false when the feed was closed and nothing more will come.
   func waitForHead(beyond position: LogPosition) -> Bool
+
+  /// Every follower has applied the events up to `position`; they need not be kept in memory.
+  func release(through position: LogPosition)
+}
+
+extension EventFeed {
+  /// A feed that keeps nothing in memory has nothing to release.
+  package func release(through position: LogPosition) {}
 }

@@ -8,9 +8,12 @@ import Synchronization
 /// The log as events: what was written last is kept decoded, so that the projections, which follow closely, need not
 /// read it back.
 package final class EventStore: EventFeed, Sendable {
-  /// How much is kept decoded, in events and in bytes of their records.
+  /// How much is kept decoded at most while a projection still has to apply it, in events and in bytes of their records.
   static let tailEvents = 131_072
   static let tailBytes = 64 * 1024 * 1024
+  /// How much of it is kept though every projection has applied it, for those who follow the log beside them.
+  static let releasedTailEvents = 2_048
+  static let releasedTailBytes = 1024 * 1024
 
   package let log: any BlockStore
   private let tail: Tail
@@ -37,6 +40,13 @@ package final class EventStore: EventFeed, Sendable {
   package func waitForHead(beyond position: LogPosition) -> Bool {
     tail.waitForHead(beyond: position)
   }
+
+  package func release(through position: LogPosition) {
+    tail.release(through: position)
+  }
+
+  /// How many events are kept decoded.
+  var tailCount: Int { tail.count }
 
   /// Lets everyone go who waits for more.
   package func close() {
@@ -81,12 +91,28 @@ private final class Tail: @unchecked Sendable {
       batches.append(batch)
       eventCount += batch.events.count
       byteCount += batch.bytes
-      while eventCount > EventStore.tailEvents || byteCount > EventStore.tailBytes, let oldest = batches.popFirst() {
-        eventCount -= oldest.events.count
-        byteCount -= oldest.bytes
-      }
+      while eventCount > EventStore.tailEvents || byteCount > EventStore.tailBytes, dropOldest() {}
       condition.broadcast()
     }
+  }
+
+  var count: Int { condition.withLock { eventCount } }
+
+  func release(through position: LogPosition) {
+    condition.withLock {
+      while eventCount > EventStore.releasedTailEvents || byteCount > EventStore.releasedTailBytes,
+        let last = batches.first?.events.last, last.position <= position, dropOldest()
+      {}
+    }
+  }
+
+  /// Only while `condition` is locked.
+  /// - Returns: whether there was one.
+  private func dropOldest() -> Bool {
+    guard let oldest = batches.popFirst() else { return false }
+    eventCount -= oldest.events.count
+    byteCount -= oldest.bytes
+    return true
   }
 
   /// Nil when the tail does not reach back that far.

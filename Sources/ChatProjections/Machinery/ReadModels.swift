@@ -53,10 +53,24 @@ package final class ReadModels: Sendable {
   }
 
   /// Starts a thread for each.
-  /// - Parameter onIDsApplied: told how far the ID index has come, so that what the writer keeps over it can be dropped.
-  package func start(onIDsApplied: @escaping @Sendable (LogPosition) -> Void = { _ in }) {
-    for follower in all where follower.name != IDIndexProjection.name { follower.start(onApplied: { _ in }) }
-    ids.start(onApplied: onIDsApplied)
+  /// - Parameter onApplied: receives how far the read models have come that commands are looked up in, so that the writer
+  ///   can drop what it keeps beyond them.
+  package func start(onApplied: @escaping @Sendable (LogPosition) -> Void = { _ in }) {
+    let lookups: [any LogFollower] = [ids, accounts, rooms]
+    for follower in all {
+      let isLookup = lookups.contains { $0 === follower }
+      follower.start { [weak self] _ in
+        self?.releaseApplied()
+        if isLookup, let position = lookups.map(\.position).min() { onApplied(position) }
+      }
+    }
+  }
+
+  /// The feed need not keep in memory what every follower has applied. One that has halted does not count: if it
+  /// continues, it reads from the disk.
+  private func releaseApplied() {
+    let following = all.lazy.filter { $0.halted == nil }.map(\.position)
+    if let position = following.min() { feed.release(through: position) }
   }
 
   /// How many durable events the slowest of them lacks, `search` not counted: no command waits for it.
@@ -90,7 +104,7 @@ package final class ReadModels: Sendable {
 }
 
 /// A read model that follows the log, whatever can be asked of it.
-protocol LogFollower: Sendable {
+protocol LogFollower: AnyObject, Sendable {
   var name: String { get }
   /// The last event that it has applied.
   var position: LogPosition { get }

@@ -1,0 +1,54 @@
+import ChatDomain
+import ChatPrimitives
+import EventLog
+import Testing
+
+@testable import EventStore
+
+/// The newest events in memory: as many as somebody still has to apply, and few beside them.
+@Suite("The released tail")
+struct ReleasedTailTests {
+  private static let blocks = 5
+  private static let eventsOfBlock = 1_000
+
+  private func filledStore(_ directory: TemporaryDirectory) throws -> (EmbeddedLog, EventStore) {
+    let log = try EmbeddedLog.open(
+      directory: directory.path, options: LogOptions(segmentBytes: 8 << 20, preparesAhead: false))
+    let store = EventStore(log: log)
+    let room = RoomID(UUIDBytes(high: 1, low: 1))
+    for _ in 0..<Self.blocks {
+      var block = BlockBuilder(first: store.head.next)
+      var events: [RecordedEvent] = []
+      for index in 0..<Self.eventsOfBlock {
+        let position = store.head.advanced(by: index + 1)
+        let event = RecordedEvent(
+          stamp: Stamp(position: position, time: Timestamp(milliseconds: 1_000)),
+          version: StreamVersion(position.value), actor: nil, service: nil, device: nil, command: nil,
+          originalTime: nil, event: .room(room, .edited(RoomEdit(name: "tea \(position)"))))
+        let (envelope, payload) = try EventCodec.encode(event)
+        try block.append(envelope, payload: payload)
+        events.append(event)
+      }
+      try store.commit(block, events)
+    }
+    return (log, store)
+  }
+
+  @Test("what every follower has applied leaves memory, but for the newest; what one still lacks stays")
+  func releases() throws {
+    let directory = TemporaryDirectory()
+    let (log, store) = try filledStore(directory)
+    let all = Self.blocks * Self.eventsOfBlock
+    #expect(store.tailCount == all)
+    store.release(through: LogPosition(UInt64(2 * Self.eventsOfBlock) - 1))
+    // The second block's last event is not released.
+    #expect(store.tailCount == all - Self.eventsOfBlock)
+    store.release(through: store.head)
+    #expect(store.tailCount <= EventStore.releasedTailEvents && store.tailCount > 0)
+    // What left memory is read from the log.
+    #expect(try store.events(after: .origin, limit: 10).first?.position == .first)
+    #expect(try store.events(after: LogPosition(UInt64(all) - 1), limit: 10).map(\.position) == [store.head])
+    store.close()
+    try log.close()
+  }
+}
