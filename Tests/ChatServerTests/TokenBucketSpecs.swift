@@ -124,6 +124,21 @@ struct BoundedTableSpecs {
     #expect(table.update(3, usual: -7) { $0 } == -7)
   }
 
+  @Test("lets go of what was not looked up for a lifetime, at the latest after two")
+  func drops() {
+    var table = BoundedTable<Int, Int>(limit: 100)
+    table.dropUnused(at: 1_000, after: 10)
+    for key in 1...2 { table.update(key, usual: 0) { $0 = key } }
+    table.dropUnused(at: 1_009, after: 10)
+    #expect(table.count == 2)
+    table.dropUnused(at: 1_010, after: 10)
+    #expect(table.value(of: 1) == 1 && table.value(of: 3) == nil)
+    table.dropUnused(at: 1_020, after: 10)
+    #expect(table.value(of: 1) == 1 && table.value(of: 2) == nil && table.count == 1)
+    table.dropUnused(at: 1_040, after: 10)
+    #expect(table.count == 0)
+  }
+
   @Test("forgets what is removed, in either half")
   func removes() {
     var table = BoundedTable<Int, Int>(limit: 4)

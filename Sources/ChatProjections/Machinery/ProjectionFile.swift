@@ -123,9 +123,12 @@ extension ProjectionFile {
   private static let readers = 4
   /// How long SQLite waits for another process, such as a tool.
   static let busyMilliseconds: Int32 = 5000
-  /// The page cache of a connection, in KiB.
-  private static let readerCacheKiB = 16 * 1024
-  static let writerCacheKiB = 64 * 1024
+  /// The page cache of a connection, in KiB. A miss is usually served from the system's own cache of files: it costs a copy
+  /// of the page and no access to the disk.
+  private static let readerCacheKiB = 2 * 1024
+  static let writerCacheKiB = 4 * 1024
+  /// The same while the projection is behind, and one transaction changes many pages.
+  static let busyWriterCacheKiB = 64 * 1024
   static let rebuildCacheKiB = 256 * 1024
   /// Pages of the write-ahead log after which it is written into the file: 16 MiB. Each time costs two syncs.
   private static let checkpointPages = 4096

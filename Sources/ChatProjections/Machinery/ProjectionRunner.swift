@@ -171,13 +171,17 @@ package final class ProjectionRunner<P: Projection>: Sendable {
 
   private func follow(_ onApplied: (LogPosition) -> Void) {
     var projection = P()
+    var cache = WriterCache()
     // What a stop or a crash left to clear is found by the first step.
     var isClearing = !P.clearedPlaces.isEmpty
     do {
       while let position = nextStart(), try keepUp(&projection, &isClearing, at: position),
         feed.waitForHead(beyond: position)
       {
-        let turn = try pool.write { database in try apply(after: position, with: &projection, to: database) }
+        let turn = try pool.write { database in
+          try cache.fit(isBehind: isBehind(at: position), database)
+          return try apply(after: position, with: &projection, to: database)
+        }
         publish(turn.position)
         onApplied(turn.position)
         if !P.clearedPlaces.isEmpty, turn.leavesSomethingToClear { isClearing = true }
@@ -198,12 +202,15 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     var leavesSomethingToClear = false
   }
 
+  /// Whether so much waits that one transaction takes several batches.
+  private func isBehind(at position: LogPosition) -> Bool {
+    feed.head.distance(from: position) >= UInt64(clamping: Self.batchEvents * Self.batchesWhenBehind)
+  }
+
   /// Called within a transaction.
   private func apply(after position: LogPosition, with projection: inout P, to database: Database) throws -> Turn {
     var turn = Turn(position: position)
-    let most = Self.batchEvents * Self.batchesWhenBehind
-    let isBehind = feed.head.distance(from: position) >= UInt64(clamping: most)
-    for _ in 0..<(isBehind ? Self.batchesWhenBehind : 1) {
+    for _ in 0..<(isBehind(at: position) ? Self.batchesWhenBehind : 1) {
       let events: [RecordedEvent]
       do {
         events = try feed.events(after: turn.position, limit: Self.batchEvents)

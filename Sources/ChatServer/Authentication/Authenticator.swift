@@ -5,12 +5,16 @@ package import ChatService
 import Foundation
 import HTTPTypes
 import Hummingbird
+import NIOCore
 import Synchronization
 
 /// From the headers of a request to who makes it.
 package final class Authenticator: Sendable {
-  /// Checked tokens that are remembered: checking a signature costs more than the rest of a small request.
-  private static let rememberedTokens = 65_536
+  /// Checked tokens that are remembered: checking a signature costs more than the rest of a small request. About 700
+  /// bytes each.
+  private static let rememberedTokens = 32_768
+  /// How long a token is remembered without being used; at most twice as long. In nanoseconds.
+  private static let rememberedNanoseconds: UInt64 = 60_000_000_000
   /// Users in whose name a service has acted, and who are known to be registered.
   private static let rememberedUsers = 65_536
   /// How long a token of another issuer counts as checked: a key that its issuer takes back is noticed
@@ -21,7 +25,7 @@ package final class Authenticator: Sendable {
   private let administrator: AdministratorToken
   private let identities: IdentityProviders
   private let chat: ChatService
-  private let remembered = Mutex<[String: VerifiedToken]>([:])
+  private let remembered = Mutex(BoundedTable<String, VerifiedToken>(limit: rememberedTokens))
   private let registered = Mutex<Set<UserID>>([])
 
   package init(
@@ -113,17 +117,19 @@ package final class Authenticator: Sendable {
   }
 
   private func verified(_ token: String, _ now: Timestamp) async throws -> VerifiedToken {
-    if let known = remembered.withLock({ $0[token] }), known.isChecked { return known }
+    let known = remembered.withLock { remembered in
+      remembered.dropUnused(
+        at: NIODeadline.now().uptimeNanosecondsSinceStart, after: Self.rememberedNanoseconds)
+      return remembered.value(of: token)
+    }
+    if let known, known.isChecked { return known }
     let verified: VerifiedToken
     if let unverified = UnverifiedToken(token), identities.isExternal(unverified) {
       verified = try await external(token, unverified, now)
     } else {
       verified = try await issuer.verify(accessToken: token)
     }
-    remembered.withLock { remembered in
-      if remembered.count >= Self.rememberedTokens { remembered.removeAll(keepingCapacity: true) }
-      remembered[token] = verified
-    }
+    remembered.withLock { $0.update(token, usual: verified) { $0 = verified } }
     return verified
   }
 

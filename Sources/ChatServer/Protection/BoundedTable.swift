@@ -4,6 +4,8 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var newer: [Key: Value] = [:]
   private var older: [Key: Value] = [:]
   private let half: Int
+  /// When the newer half last became the older one, in the caller's clock.
+  private var turned: UInt64 = 0
 
   init(limit: Int) {
     half = max(1, limit / 2)
@@ -30,6 +32,16 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     if let value = newer[key] { return value }
     guard let value = older[key] else { return nil }
     return update(key, usual: value) { $0 }
+  }
+
+  /// Lets go of what was not looked up for `lifetime`, at the latest after twice as long.
+  /// - Parameter now: of a clock that only moves forward, in the unit of `lifetime`.
+  mutating func dropUnused(at now: UInt64, after lifetime: UInt64) {
+    let age = now - min(now, turned)
+    guard age >= lifetime else { return }
+    older = age / 2 >= lifetime ? [:] : newer
+    newer = [:]
+    turned = now
   }
 
   mutating func remove(_ key: Key) {
