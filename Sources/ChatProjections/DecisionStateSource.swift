@@ -19,7 +19,7 @@ package struct DecisionStateSource {
     self.models = models
   }
 
-  /// Every user with sessions and devices, in one snapshot. Blocks on the disk.
+  /// Every user with open sessions and devices, in one snapshot. Blocks on the disk.
   package func users() throws -> RestoredState<UserID, UserState> {
     try models.accounts.readBlocking { try $0.states() }
   }
@@ -34,9 +34,14 @@ package struct DecisionStateSource {
     try models.accounts.readBlocking { try $0.signingKeys() }
   }
 
-  /// How many events each room's stream has. Blocks on the disk.
+  /// How many events the stream of each room has that is not deleted. Blocks on the disk.
   package func roomVersions() throws -> [UUIDBytes: StreamVersion] {
-    try models.rooms.readBlocking { try StreamVersions.all($0.database) }
+    try models.rooms.readBlocking { try StreamVersions.all($0.database, of: "room") }
+  }
+
+  /// The sessions that ended at this time or later. Blocks on the disk.
+  package func sessionsEnded(since time: Timestamp) throws -> [EndedSession] {
+    try models.accounts.readBlocking { try $0.sessionsEnded(since: time) }
   }
 
   /// What users have used on the newest day up to `now`. Blocks on the disk.
@@ -49,12 +54,13 @@ package struct DecisionStateSource {
     try models.timeline.readBlocking { try $0.pins() }
   }
 
-  /// Every room with members, invites and bans, in one snapshot. Blocks on the disk.
+  /// Every room that is not deleted, with members, invites and bans, in one snapshot. Blocks on the disk.
   package func rooms() throws -> RestoredState<RoomID, RoomState> {
     try models.rooms.readBlocking { try $0.roomStates() }
   }
 
-  /// Every workspace with members, links and invitations, in one snapshot of `rooms`, each with the number of its events.
+  /// Every workspace that is not deleted, with members, links and invitations, in one snapshot of `rooms`, each with the
+  /// number of its events.
   /// Blocks on the disk.
   package func workspaces() throws -> RestoredState<WorkspaceID, (WorkspaceState, StreamVersion)> {
     try models.rooms.readBlocking { try $0.workspaceStates() }
@@ -64,7 +70,7 @@ package struct DecisionStateSource {
 extension AccountsQueries {
   func states() throws -> RestoredState<UserID, UserState> {
     let sessions: [UserID: [SessionID: Session]] = try grouped(
-      "SELECT userId, \(Self.sessionColumns) FROM session ORDER BY userId", Self.readSession,
+      "SELECT userId, \(Self.sessionColumns) FROM session WHERE endedReason IS NULL ORDER BY userId", Self.readSession,
       { ($0.id, $0.state) })
     let devices: [UserID: [DeviceID: Device]] = try grouped(
       "SELECT userId, \(Self.deviceColumns) FROM device ORDER BY userId", Self.readDevice,

@@ -75,6 +75,9 @@ extension ChatService {
     /// What an earlier command would be known by; nil when the command is known by what it creates.
     var key: CommandKey? { operation.isKnownByItself ? nil : CommandKey(acting: act) }
 
+    /// What has to be looked up because it is not in memory if it has ended.
+    var endingKey: EndingKey? { EndingKey(operation, command: act.command) }
+
     /// The reaction of which the counts have to be looked up.
     var reaction: ReactionKey? {
       guard let user = act.actor, case .room(let room, let wish) = operation else { return nil }
@@ -117,8 +120,8 @@ extension ChatService {
 
   /// The command with what the ID index knows. An ID that was never seen costs no look at the disk.
   func prepare(_ request: Request) async throws(ServiceError) -> ChatCommand {
-    if let command = commandWithoutLookup(request) { return command }
-    return try await lookUp([request])[0]
+    if let command = commandWithoutLookup(request), request.endingKey == nil { return command }
+    return try await prepare([request])[0]
   }
 
   /// The same for many, with one look at the disk for all.
@@ -129,7 +132,23 @@ extension ChatService {
       let found = try await lookUp(unknown.map { requests[$0] })
       for (index, command) in zip(unknown, found) { commands[index] = command }
     }
-    return commands.compactMap { $0 }
+    return try await addEndings(to: commands.compactMap { $0 }, for: requests.map(\.endingKey))
+  }
+
+  /// The commands with what the read models know of what each key names.
+  private func addEndings(
+    to commands: [ChatCommand], for keys: [EndingKey?]
+  ) async throws(ServiceError) -> [ChatCommand] {
+    let asked = keys.compactMap { $0 }
+    if asked.isEmpty { return commands }
+    let answer = try await failing { try await self.views.endings(of: asked) }
+    return zip(commands, keys).map { command, key in
+      guard let key else { return command }
+      var command = command
+      command.ending = answer.endings[key]
+      command.factsAsOf = min(command.factsAsOf, answer.position)
+      return command
+    }
   }
 
   /// Nil when the ID index has to be asked.
@@ -182,6 +201,8 @@ extension ChatService {
     } catch is CancellationError {
       throw .cancelled
     } catch {
+      // The read models close after the writer: a lookup that comes between finds them closed.
+      if pipeline.isClosing { throw .shuttingDown }
       throw .failed(String(describing: error))
     }
   }

@@ -1,7 +1,8 @@
 import ChatPrimitives
 import Synchronization
 
-/// Passes on how far the ID index has come, to a receiver that is made later; in steps, for each costs the writer time.
+/// Passes on how far the read models have come that commands are looked up in, to a receiver that is made later; in steps,
+/// for each costs the writer time.
 final class Relay: Sendable {
   /// Events between two steps.
   private static let step: UInt64 = 4096

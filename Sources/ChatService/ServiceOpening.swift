@@ -110,10 +110,13 @@ package struct ServiceOpening: Sendable {
     let seen = try views.ids.readBlocking { try $0.restoreFilter() }
     let ids = SeenIDs(seen.filter, newest: seen.position)
     let clock = CheckedClock(clock, lastRecorded: lastTime, logger: logger)
+    let source = DecisionStateSource(views)
     let state = try DecisionState(
-      restoring: DecisionStateSource(views), seen: ids, floor: store.head, quotas: quotas, rules: rules, at: clock.now)
+      restoring: source, seen: ids, floor: store.head, quotas: quotas, rules: rules, at: clock.now)
+    let oldestToken = min(clock.now, lastTime).adding(milliseconds: -tokenLifetimeMilliseconds)
     let gate = SessionGate(
-      tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, restoring: state, at: min(clock.now, lastTime))
+      tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, users: state.users,
+      ended: try source.sessionsEnded(since: oldestToken))
     let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: { clock.now }) { reason in
       logger.critical(
         "the log accepts no more events; reads go on. Look at the disk, make room, and restart",

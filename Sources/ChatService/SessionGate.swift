@@ -1,5 +1,6 @@
 package import ChatDomain
 package import ChatPrimitives
+package import ChatProjections
 import Synchronization
 
 /// The sessions that have ended while access tokens of theirs may still be valid by their signature, and the accounts
@@ -34,18 +35,17 @@ package final class SessionGate: Sendable {
   }
 
   /// - Parameters:
-  ///   - state: whose ended sessions are entered.
-  ///   - time: sessions of which all tokens had expired then are left out.
-  package convenience init(tokenLifetimeMilliseconds: Int64, restoring state: DecisionState, at time: Timestamp) {
+  ///   - users: those who are disabled are entered.
+  ///   - sessions: those that ended within the life of an access token.
+  package convenience init(
+    tokenLifetimeMilliseconds: Int64, users: [UserID: Versioned<UserState>], ended sessions: [EndedSession]
+  ) {
     self.init(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds)
-    let oldest = time.adding(milliseconds: -tokenLifetimeMilliseconds)
-    for (id, versioned) in state.users {
-      guard case .registered(let user) = versioned.state else { continue }
-      if let stamp = user.disabled { setStanding(of: id, isDisabled: true, at: stamp.position) }
-      for (session, standing) in user.sessions {
-        if case .ended(_, let stamp) = standing, stamp.time >= oldest { enter(session, of: id, at: stamp.time) }
-      }
+    for (id, versioned) in users {
+      guard case .registered(let user) = versioned.state, let stamp = user.disabled else { continue }
+      setStanding(of: id, isDisabled: true, at: stamp.position)
     }
+    for ended in sessions { enter(ended.session, of: ended.user, at: ended.time) }
   }
 
   package func isEnded(_ session: SessionID, of user: UserID) -> Bool {

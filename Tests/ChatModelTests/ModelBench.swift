@@ -14,6 +14,9 @@ final class ModelBench {
   /// So little that some come up against it.
   static let quotas = Quotas(messagesPerDay: 6, mediaBytesPerDay: 40)
 
+  /// Of an access token.
+  static let tokenLifetimeMilliseconds: Int64 = 900_000
+
   let directory: String
   private let clock: ModelClock
   private(set) var opened: ServiceOpening.Opened
@@ -64,7 +67,7 @@ final class ModelBench {
     let log = try EmbeddedLog.open(
       directory: directory, options: LogOptions(segmentBytes: 1 << 20, preparesAhead: false))
     var opening = ServiceOpening(
-      directory: directory, tokenLifetimeMilliseconds: 900_000,
+      directory: directory, tokenLifetimeMilliseconds: tokenLifetimeMilliseconds,
       logger: Logger(label: "model") { StreamLogHandler.standardError(label: $0) })
     opening.passwordCost.logRounds = 4
     opening.quotas = quotas

@@ -132,9 +132,9 @@ struct BoundedTableSpecs {
     table.dropUnused(at: 1_009, after: 10)
     #expect(table.count == 2)
     table.dropUnused(at: 1_010, after: 10)
-    #expect(table.value(of: 1) == 1 && table.value(of: 3) == nil)
+    #expect(table.find( 1) == 1 && table.find( 3) == nil)
     table.dropUnused(at: 1_020, after: 10)
-    #expect(table.value(of: 1) == 1 && table.value(of: 2) == nil && table.count == 1)
+    #expect(table.find( 1) == 1 && table.find( 2) == nil && table.count == 1)
     table.dropUnused(at: 1_040, after: 10)
     #expect(table.count == 0)
   }

@@ -23,7 +23,7 @@ package struct User: Sendable, Equatable {
   /// Of the registration; nil when that was erased, and then no retry of it can be recognised.
   package var registrationFingerprint: Fingerprint?
   package var registered: Stamp
-  /// Open and ended ones. What ended is kept, so that its retried login or logout is recognised for ever.
+  /// Open ones, and those ended ones that a decision needs to know: see `Ending`.
   package private(set) var sessions: [SessionID: Session]
   /// The open ones among `sessions`, at most `Limits.sessionsPerUser` of them unless the log says otherwise.
   package private(set) var openSessions: Set<SessionID>
@@ -195,5 +195,15 @@ extension User {
     if case .ended = sessions[id] { return }
     sessions[id] = .ended(reason, stamp)
     openSessions.remove(id)
+  }
+
+  mutating func removeEnded(_ id: SessionID) -> Ending? {
+    guard case .ended(let reason, let stamp) = sessions[id] else { return nil }
+    sessions[id] = nil
+    return .session(reason, stamp)
+  }
+
+  mutating func addEnded(_ id: SessionID, _ reason: SessionEnd, _ stamp: Stamp) {
+    if sessions[id] == nil { sessions[id] = .ended(reason, stamp) }
   }
 }

@@ -106,6 +106,8 @@ package struct AccountsProjection: Projection {
         CREATE UNIQUE INDEX user_by_external_id ON user (externalId) WHERE externalId IS NOT NULL;
         CREATE INDEX identity_by_user ON identity (userId);
         CREATE INDEX session_by_device ON session (userId, deviceId) WHERE deviceId IS NOT NULL;
+        CREATE INDEX session_open ON session (userId) WHERE endedReason IS NULL;
+        CREATE INDEX session_by_end ON session (endedTime) WHERE endedTime IS NOT NULL;
         """)
   }
 

@@ -32,9 +32,11 @@ struct StreamVersions {
     }
   }
 
-  static func all(_ database: Database) throws -> [UUIDBytes: StreamVersion] {
+  /// - Parameter table: only the streams that have a row there, with their ID as its key; nil for all.
+  static func all(_ database: Database, of table: String? = nil) throws -> [UUIDBytes: StreamVersion] {
     var versions: [UUIDBytes: StreamVersion] = [:]
-    try CachedStatement(database, "SELECT id, version FROM stream").forEach { row in
+    let restriction = table.map { " WHERE id IN (SELECT id FROM \($0))" } ?? ""
+    try CachedStatement(database, "SELECT id, version FROM stream" + restriction).forEach { row in
       versions[try row.uuid()] = StreamVersion(try row.unsigned())
     }
     return versions

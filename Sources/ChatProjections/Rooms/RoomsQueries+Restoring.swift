@@ -47,10 +47,6 @@ extension RoomsQueries {
       room.scheduled = ScheduledMessages(scheduled[id] ?? [:])
       states[id] = archived.map { .archived(room, $0) } ?? .open(room)
     }
-    try CachedStatement(database, "SELECT id, fingerprint, position, time FROM deletedRoom").forEach { row in
-      let (id, fingerprint) = try (row.id(RoomID.self), row.optional { try $0.fingerprint() })
-      states[id] = .deleted(try row.stamp(), creationFingerprint: fingerprint)
-    }
     return RestoredState(states: states, position: try checkpoint().position)
   }
 
@@ -68,22 +64,18 @@ extension RoomsQueries {
     try CachedStatement(
       database,
       """
-      SELECT id, version, fingerprint, createdPosition, createdTime, revision, deletedPosition, deletedTime
-      FROM workspace
+      SELECT id, version, fingerprint, createdPosition, createdTime, revision
+      FROM workspace WHERE deletedPosition IS NULL
       """
     ).forEach { row in
       let (id, version) = try (row.id(WorkspaceID.self), StreamVersion(row.unsigned()))
       let fingerprint = try row.optional { try $0.fingerprint() }
       let (created, revision) = try (row.stamp(), row.position())
-      if let deleted = try row.optionalStamp() {
-        states[id] = (.deleted(deleted, creationFingerprint: fingerprint), version)
-      } else {
-        var workspace = Workspace(
-          creationFingerprint: fingerprint, created: created, members: members[id] ?? [:],
-          invited: invited[id] ?? [:], invites: invites[id] ?? [:])
-        workspace.revision = revision
-        states[id] = (.open(workspace), version)
-      }
+      var workspace = Workspace(
+        creationFingerprint: fingerprint, created: created, members: members[id] ?? [:],
+        invited: invited[id] ?? [:], invites: invites[id] ?? [:])
+      workspace.revision = revision
+      states[id] = (.open(workspace), version)
     }
     return RestoredState(states: states, position: try checkpoint().position)
   }

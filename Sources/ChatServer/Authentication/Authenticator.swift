@@ -120,7 +120,7 @@ package final class Authenticator: Sendable {
     let known = remembered.withLock { remembered in
       remembered.dropUnused(
         at: NIODeadline.now().uptimeNanosecondsSinceStart, after: Self.rememberedNanoseconds)
-      return remembered.value(of: token)
+      return remembered.find(token)
     }
     if let known, known.isChecked { return known }
     let verified: VerifiedToken

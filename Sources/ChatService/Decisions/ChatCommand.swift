@@ -9,6 +9,8 @@ package struct ChatCommand: Sendable {
   package var prior: CommandFacts?
   /// What is known of a scheduled message under the ID of the message that it is about.
   package var scheduling: SchedulingFacts?
+  /// How the session, room or workspace ended that it is about; nil when that has not ended, as far as was looked up.
+  package var ending: Ending?
   /// Everything that was looked up for this command is true as of here; what is newer the writer knows itself.
   package var factsAsOf: LogPosition
   /// The row of commands that it belongs to, if any.
@@ -16,12 +18,13 @@ package struct ChatCommand: Sendable {
 
   package init(
     act: Act, operation: Operation, prior: CommandFacts? = nil, scheduling: SchedulingFacts? = nil,
-    factsAsOf: LogPosition
+    ending: Ending? = nil, factsAsOf: LogPosition
   ) {
     self.act = act
     self.operation = operation
     self.prior = prior
     self.scheduling = scheduling
+    self.ending = ending
     self.factsAsOf = factsAsOf
   }
 

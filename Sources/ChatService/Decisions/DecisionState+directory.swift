@@ -35,6 +35,7 @@ extension DecisionState: Directory {
     case .deleted:
       guard let workspace = rooms[room]?.state.room?.workspace else { return }
       channels[workspace]?.remove(room)
+      if channels[workspace]?.isEmpty == true { channels[workspace] = nil }
     case .edited, .archived, .restored, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
       .memberLeft, .memberRemoved, .admissionRepeated, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
       .muted, .messageSent, .messageEdited, .messageDeleted, .reactionAdded, .reactionRemoved, .messagePinned,

@@ -20,7 +20,7 @@ package struct DecisionState: DecisionMachine {
   package var rules = AccountRules()
   package var usage = DailyUsage()
   private let quotas: Quotas
-  private var recent: RecentFacts
+  var recent: RecentFacts
   private let seen: SeenIDs
 
   /// - Parameters:
@@ -45,7 +45,7 @@ package struct DecisionState: DecisionMachine {
     var command = command
     command.act.time = now
     do throws(Rejection) {
-      try checkStanding(of: command.act, for: command.operation)
+      try checkStanding(for: command)
       switch command.operation {
       case .user(let operation):
         return try decideUser(operation, command, next)
@@ -75,7 +75,7 @@ package struct DecisionState: DecisionMachine {
     }
   }
 
-  /// Lets go of what the ID index has applied.
+  /// Lets go of what the read models have applied that commands are looked up in.
   package mutating func forget(through applied: LogPosition) {
     recent.forget(through: applied)
   }
@@ -90,8 +90,7 @@ extension DecisionState {
     throws(Rejection) -> Decision<ChatReply>
   {
     let verdict = try UserDecider.settle(
-      wish, by: command.act, prior: prior(of: command), on: wish.user.uuid, in: users[wish.user]?.state ?? .absent,
-      self)
+      wish, by: command.act, prior: prior(of: command), on: wish.user.uuid, in: user(wish, command), self)
     switch verdict {
     case .alreadyDone(let stamp): return repeated(stamp, room: nil, message: nil)
     case .record(let events):
@@ -122,7 +121,8 @@ extension DecisionState {
     let wish = withNewestFacts(wish, command.scheduling, by: command.act.actor, in: room)
     let message = wish.message?.facts
     let verdict = try RoomDecider.settle(
-      wish, by: command.act, prior: prior(of: command), on: room.uuid, in: rooms[room]?.state ?? .absent, self)
+      wish, by: command.act, prior: prior(of: command), on: room.uuid,
+      in: rooms[room]?.state ?? RoomState(ending(of: command)), self)
     switch verdict {
     case .alreadyDone(let stamp): return repeated(stamp, room: room, message: message)
     case .record(let events):
@@ -139,7 +139,7 @@ extension DecisionState {
   ) throws(Rejection) -> Decision<ChatReply> {
     let verdict = try WorkspaceDecider.settle(
       wish, by: command.act, prior: prior(of: command), on: workspace.uuid,
-      in: workspaces[workspace]?.state ?? .absent, self)
+      in: workspaces[workspace]?.state ?? WorkspaceState(ending(of: command)), self)
     switch verdict {
     case .alreadyDone(let stamp): return repeated(stamp, room: nil, message: nil, workspace: workspace)
     case .record(let events):
@@ -164,7 +164,8 @@ extension DecisionState {
 
   /// A token is good for nothing once its session has ended, save for ending it again. Without a session a user comes
   /// with a token of another issuer, or to log in.
-  private func checkStanding(of act: Act, for operation: ChatCommand.Operation) throws(Rejection) {
+  private func checkStanding(for command: ChatCommand) throws(Rejection) {
+    let act = command.act
     guard let actor = act.actor, !act.isByService else { return }
     // The caller of a registration has shown nothing yet: the decider compares the password first.
     if case .user(let command) = operation, case .register = command.action { return }
@@ -173,18 +174,20 @@ extension DecisionState {
       return
     }
     if let session = act.session {
-      if case .user(let wish) = operation, case .endSession(session, _) = wish.action { return }
+      if case .user(let wish) = command.operation, case .endSession(session, _) = wish.action { return }
       guard user.openSessions.contains(session) else { throw .sessionEnded }
     } else if user.disabled != nil {
       throw .accountDisabled
     }
-    if !rules.guestsCreateRooms, makesPlace(operation) { try user.requireFullAccount() }
+    if !rules.guestsCreateRooms, makesPlace(command) { try user.requireFullAccount() }
   }
 
-  /// Whether it makes a room or a workspace, and does not just ask for one that is there.
-  private func makesPlace(_ operation: ChatCommand.Operation) -> Bool {
-    if case .room(let id, .create) = operation { return rooms[id] == nil }
-    if case .workspace(let id, .create) = operation { return workspaces[id] == nil }
+  /// Whether it makes a room or a workspace, and does not just ask for one that is or was there.
+  private func makesPlace(_ command: ChatCommand) -> Bool {
+    if case .room(let id, .create) = command.operation { return rooms[id] == nil && ending(of: command) == nil }
+    if case .workspace(let id, .create) = command.operation {
+      return workspaces[id] == nil && ending(of: command) == nil
+    }
     return false
   }
 
@@ -308,6 +311,7 @@ extension DecisionState {
     if let user = recorded.actor { usage.charge(Usage(of: recorded), to: user, at: recorded.stamp.time) }
     takeIDs(recorded, fingerprint)
     takeReaction(recorded, reactions)
+    takeEnding(recorded)
   }
 
   private mutating func takeReaction(_ recorded: RecordedEvent, _ before: ReactionCounts?) {

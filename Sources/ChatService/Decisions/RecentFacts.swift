@@ -2,12 +2,14 @@ import ChatDomain
 import ChatPrimitives
 import ChatProjections
 import DequeModule
+import EventStore
 
-/// What the ID index may not know yet: the messages and keyed commands of the newest events. Laid over what was looked
-/// up, it makes facts that are true at the moment of deciding.
+/// What the read models may not know yet: the messages, keyed commands and endings of the newest events. Laid over what
+/// was looked up, it makes facts that are true at the moment of deciding.
 package struct RecentFacts: Sendable {
-  /// Entries kept though the index knows them, so that a lookup stays good while its command waits in the queue.
-  package static let retained = 65_536
+  /// Entries kept though the read models know them, so that a lookup stays good while its command waits in the queue. As
+  /// many as the queue has places; about 480 bytes each.
+  package static let retained = CommitPipeline<DecisionState>.queueLimit
 
   private var messages: [MessageKey: MessageFacts] = [:]
   private var revisions: [MessageKey: MessageRevision] = [:]
@@ -16,6 +18,7 @@ package struct RecentFacts: Sendable {
   private var replies: [MessageKey: Reply] = [:]
   private var commands: [CommandKey: CommandFacts] = [:]
   private var reactions = RecentReactions()
+  private var endings: [EndingKey: Ending] = [:]
   private var order: Deque<Entry> = []
   /// Everything after this position is known here.
   private(set) var floor: LogPosition
@@ -37,6 +40,7 @@ package struct RecentFacts: Sendable {
 
   func scheduling(_ key: MessageKey) -> SchedulingFacts? { schedulings.isEmpty ? nil : schedulings[key] }
   func command(_ key: CommandKey) -> CommandFacts? { commands[key] }
+  func ending(_ key: EndingKey) -> Ending? { endings[key] }
 
   /// - Parameter found: what the index answered.
   func reactions(_ key: ReactionKey, found: ReactionCounts) -> ReactionCounts {
@@ -63,6 +67,13 @@ package struct RecentFacts: Sendable {
   mutating func enter(_ facts: SchedulingFacts, for key: MessageKey) {
     schedulings[key] = facts
     order.append(.scheduling(key, facts.scheduled.position))
+  }
+
+  /// Keeps the first: nothing ends twice.
+  mutating func enter(_ ending: Ending, for key: EndingKey, at position: LogPosition) {
+    guard endings[key] == nil else { return }
+    endings[key] = ending
+    order.append(.ending(key, position))
   }
 
   /// A reply in the thread that hangs from a message, which may be too old to be known here.
@@ -96,6 +107,8 @@ package struct RecentFacts: Sendable {
         commands[key] = nil
       case .reaction(let key, let position):
         reactions.forget(key, at: position)
+      case .ending(let key, _):
+        endings[key] = nil
       }
     }
   }
@@ -111,11 +124,12 @@ package struct RecentFacts: Sendable {
     case reply(MessageKey, LogPosition)
     case command(CommandKey, LogPosition)
     case reaction(ReactionKey, LogPosition)
+    case ending(EndingKey, LogPosition)
 
     var position: LogPosition {
       switch self {
       case .message(_, let position), .reply(_, let position), .scheduling(_, let position), .command(_, let position),
-        .reaction(_, let position):
+        .reaction(_, let position), .ending(_, let position):
         position
       }
     }

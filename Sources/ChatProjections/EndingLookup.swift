@@ -1,0 +1,97 @@
+package import ChatDomain
+package import ChatPrimitives
+
+/// Names something that can end for good.
+package enum EndingKey: Sendable, Hashable {
+  /// A session's ID is unique within its user.
+  case session(UserID, SessionID)
+  case room(RoomID)
+  case workspace(WorkspaceID)
+}
+
+/// What the read models knew of a list of keys.
+package struct EndingAnswer: Sendable {
+  /// Without those that have not ended.
+  package var endings: [EndingKey: Ending] = [:]
+  /// Everything up to here is included.
+  package var position: LogPosition
+}
+
+extension ReadModels {
+  /// Which of these have ended. Reads only the read models that know, each in one snapshot.
+  package func endings(of keys: [EndingKey]) async throws -> EndingAnswer {
+    var answer = EndingAnswer(position: LogPosition(.max))
+    var sessions: [(UserID, SessionID)] = []
+    var rooms: [RoomID] = []
+    var workspaces: [WorkspaceID] = []
+    for key in keys {
+      switch key {
+      case .session(let user, let session): sessions.append((user, session))
+      case .room(let room): rooms.append(room)
+      case .workspace(let workspace): workspaces.append(workspace)
+      }
+    }
+    if !sessions.isEmpty { answer.add(try await accounts.read { [sessions] in try $0.endings(of: sessions) }) }
+    if !rooms.isEmpty || !workspaces.isEmpty {
+      answer.add(try await self.rooms.read { [rooms, workspaces] in try $0.endings(of: rooms, workspaces) })
+    }
+    return answer
+  }
+}
+
+extension EndingAnswer {
+  fileprivate mutating func add(_ other: EndingAnswer) {
+    endings.merge(other.endings) { first, _ in first }
+    position = min(position, other.position)
+  }
+}
+
+extension AccountsQueries {
+  func endings(of sessions: [(UserID, SessionID)]) throws -> EndingAnswer {
+    var answer = EndingAnswer(position: try checkpoint().position)
+    for (user, session) in sessions {
+      guard let end = try self.session(session, of: user)?.end else { continue }
+      answer.endings[.session(user, session)] = .session(end.reason, end.stamp)
+    }
+    return answer
+  }
+
+  /// Reads no more than the sessions that ended since.
+  func sessionsEnded(since time: Timestamp) throws -> [EndedSession] {
+    try CachedStatement(
+      database, "SELECT userId, id, endedTime FROM session WHERE endedTime IS NOT NULL AND endedTime >= ?"
+    ).all({ $0.add(time) }) { try EndedSession(user: $0.id(), session: $0.id(), time: $0.time()) }
+  }
+}
+
+/// A session and when it ended.
+package struct EndedSession: Sendable, Hashable {
+  package let user: UserID
+  package let session: SessionID
+  package let time: Timestamp
+}
+
+extension RoomsQueries {
+  func endings(of rooms: [RoomID], _ workspaces: [WorkspaceID]) throws -> EndingAnswer {
+    var answer = EndingAnswer(position: try checkpoint().position)
+    for room in rooms {
+      answer.endings[.room(room)] = try CachedStatement(
+        database, "SELECT fingerprint, position, time FROM deletedRoom WHERE id = ?"
+      ).first({ $0.add(room) }, Self.readDeletion)
+    }
+    for workspace in workspaces {
+      answer.endings[.workspace(workspace)] = try CachedStatement(
+        database,
+        """
+        SELECT fingerprint, deletedPosition, deletedTime FROM workspace WHERE id = ? AND deletedPosition IS NOT NULL
+        """
+      ).first({ $0.add(workspace) }, Self.readDeletion)
+    }
+    return answer
+  }
+
+  private static func readDeletion(_ row: inout ColumnReader) throws -> Ending {
+    let fingerprint = try row.optional { try $0.fingerprint() }
+    return .deletion(try row.stamp(), creationFingerprint: fingerprint)
+  }
+}

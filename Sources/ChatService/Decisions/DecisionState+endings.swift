@@ -1,0 +1,72 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+
+extension EndingKey {
+  /// Nil unless the command depends on whether something has ended: anything else fails in the same way for what has
+  /// ended and for what never was.
+  init?(_ operation: ChatCommand.Operation, command: CommandID?) {
+    switch operation {
+    case .user(let wish):
+      guard let session = wish.action.endingSession(command: command) else { return nil }
+      self = .session(wish.user, session)
+    case .room(let room, .create), .room(let room, .delete):
+      self = .room(room)
+    case .workspace(let workspace, .create), .workspace(let workspace, .delete):
+      self = .workspace(workspace)
+    case .room, .roomInvite, .workspace, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey:
+      return nil
+    }
+  }
+}
+
+extension UserAction {
+  /// The session that may have ended.
+  fileprivate func endingSession(command: CommandID?) -> SessionID? {
+    switch self {
+    case .startSession(let session, _, _), .refreshSession(let session, _, _), .endSession(let session, _): session
+    // Where no session is open, it ends one that is named like the key.
+    case .endSessions: command.map { SessionID($0.uuid) }
+    case .register, .registerIdentified, .changeProfile, .setPreferences, .setEmail, .changePassword, .resetPassword,
+      .linkIdentity, .unlinkIdentity, .disable, .enable, .setDevice, .invalidatePushToken, .removeDevice, .uploadMedia:
+      nil
+    }
+  }
+}
+
+extension DecisionState {
+  /// How what the command is about has ended, by what the writer itself knows or by what was looked up.
+  func ending(of command: ChatCommand) -> Ending? {
+    guard let key = EndingKey(command.operation, command: command.act.command) else { return nil }
+    return recent.ending(key) ?? command.ending
+  }
+
+  /// The user as the command finds it: with the session that the command is about, though that has ended.
+  func user(_ wish: UserCommand, _ command: ChatCommand) -> UserState {
+    let state = users[wish.user]?.state ?? .absent
+    guard case .session(_, let session)? = EndingKey(command.operation, command: command.act.command) else {
+      return state
+    }
+    return state.adding(ending(of: command), of: session)
+  }
+
+  /// What has ended leaves memory. Until the read models know of it, it is remembered among what is recent.
+  mutating func takeEnding(_ recorded: RecordedEvent) {
+    switch recorded.event {
+    case .user(let id, .sessionEnded(let session, _)):
+      guard let ending = users[id]?.state.removeEnded(session) else { return }
+      recent.enter(ending, for: .session(id, session), at: recorded.position)
+    case .room(let id, .deleted):
+      guard let ending = rooms[id]?.state.ending else { return }
+      rooms[id] = nil
+      recent.enter(ending, for: .room(id), at: recorded.position)
+    case .workspace(let id, .deleted):
+      guard let ending = workspaces[id]?.state.ending else { return }
+      workspaces[id] = nil
+      channels[id] = nil
+      recent.enter(ending, for: .workspace(id), at: recorded.position)
+    case .user, .room, .workspace, .server:
+      break
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import ChatDomain
+import ChatPrimitives
+import ChatProjections
+import EventStore
+import Testing
+
+@testable import ChatService
+
+/// What has ended leaves memory, and is known all the same: first to the writer itself, then to the read models.
+@Suite("Endings")
+struct EndingTests {
+  private let alice: UserID = fixed(1)
+  private let session: SessionID = fixed(20)
+  private let room: RoomID = fixed(10)
+  private let workspace: WorkspaceID = fixed(60)
+
+  private func stamp(_ position: UInt64) -> Stamp {
+    Stamp(position: LogPosition(position), time: Timestamp(milliseconds: Int64(position)))
+  }
+
+  private var creation: RoomCreation { RoomCreation(kind: .group, name: "tea", creator: alice) }
+
+  /// Alice with a session that has ended, a room and a workspace that are deleted.
+  private func ended(retained: Int) -> DecisionState {
+    var state = DecisionState(seen: SeenIDs(SeenFilter(), newest: .origin), floor: .origin, retained: retained)
+    let events: [ChatEvent] = [
+      .user(
+        alice,
+        .registered(
+          Registration(nickname: "Alice", email: nil, externalID: "crm-1", credential: nil, commitmentKey: []))),
+      .user(alice, .sessionStarted(session, device: nil)),
+      .user(alice, .sessionEnded(session, .loggedOut)),
+      .room(room, .created(creation)),
+      .room(room, .memberJoined(alice, role: .owner, invite: nil)),
+      .room(room, .deleted),
+      .workspace(workspace, .created(WorkspaceCreation(name: "Office", creator: alice))),
+      .workspace(workspace, .deleted),
+    ]
+    for (index, event) in events.enumerated() {
+      state.take(
+        RecordedEvent(
+          stamp: stamp(UInt64(index) + 1), version: StreamVersion(1), actor: alice, service: nil, device: nil,
+          command: nil, originalTime: nil, event: event))
+    }
+    return state
+  }
+
+  private func reply(
+    _ state: inout DecisionState, _ operation: ChatCommand.Operation, _ ending: Ending?, asOf: UInt64
+  ) -> ChatReply {
+    let act = Act(actor: alice, service: fixed(99), time: stamp(0).time)
+    return state.decide(
+      ChatCommand(act: act, operation: operation, ending: ending, factsAsOf: LogPosition(asOf)),
+      next: LogPosition(100), now: stamp(100).time
+    ).reply
+  }
+
+  @Test("memory holds neither ended sessions nor deleted rooms and workspaces")
+  func leavesMemory() {
+    let state = ended(retained: 0)
+    guard case .registered(let user)? = state.users[alice]?.state else {
+      Issue.record("there is no Alice")
+      return
+    }
+    #expect(user.sessions.isEmpty && state.rooms.isEmpty && state.workspaces.isEmpty && state.channels.isEmpty)
+  }
+
+  @Test("what has ended is known, before and after the read models have applied it", arguments: [false, true])
+  func isKnown(isForgotten: Bool) {
+    var state = ended(retained: 0)
+    if isForgotten { state.forget(through: LogPosition(8)) }
+    let asOf: UInt64 = isForgotten ? 8 : 0
+    func found(_ ending: Ending) -> Ending? { isForgotten ? ending : nil }
+    let logout = found(.session(.loggedOut, stamp(3)))
+    let starting = UserAction.startSession(session, device: nil, proof: .service)
+    guard case .rejected(.sessionEnded) = reply(&state, .user(UserCommand(alice, starting)), logout, asOf: asOf) else {
+      Issue.record("the session was started again")
+      return
+    }
+    let ending = UserAction.endSession(session, .loggedOut)
+    guard case .done(let outcome) = reply(&state, .user(UserCommand(alice, ending)), logout, asOf: asOf),
+      !outcome.isNew, outcome.stamp == stamp(3)
+    else {
+      Issue.record("the retried logout was not recognised")
+      return
+    }
+    let deletion = found(.deletion(stamp(6), creationFingerprint: creation.fingerprint))
+    guard case .rejected(.roomNotFound) = reply(&state, .room(room, .create(creation)), deletion, asOf: asOf) else {
+      Issue.record("the deleted room was created again")
+      return
+    }
+    var other = creation
+    other.name = "coffee"
+    guard case .rejected(.idInUse) = reply(&state, .room(room, .create(other)), deletion, asOf: asOf) else {
+      Issue.record("the deleted room's ID was used for another one")
+      return
+    }
+  }
+
+  @Test("a command that was looked up before what the writer has forgotten is looked up again")
+  func isStale() {
+    var state = ended(retained: 0)
+    state.forget(through: LogPosition(8))
+    guard case .staleFacts = reply(&state, .room(room, .create(creation)), nil, asOf: 5) else {
+      Issue.record("decided on old knowledge")
+      return
+    }
+  }
+}
