@@ -1,0 +1,148 @@
+"""Memory is bounded by what is alive: what has ended leaves nothing behind, and is known all the same."""
+
+import http.client
+import json
+
+import pytest
+
+from harness.client import new_id
+from harness.cost import resident_bytes, until_idle
+from harness.people import World
+from harness.server import Server
+
+# Messages that fill what has a bound (what is kept of the newest events, and the caches of pages), and as many that are
+# measured.
+MESSAGES = 20_000
+# Operations of each kind, once more to warm up, and then measured.
+OPERATIONS = 1_000
+# Bytes of memory for each. Before there was a bound: 1,400 for a message, 2,200 for a session, 2,000 for a room, 900 for a
+# device. What is left is caches that still fill, and noise of the allocator.
+MESSAGE_BYTES = 700
+OPERATION_BYTES = {"sessions": 600, "rooms": 600, "devices": 500}
+
+
+class Line:
+    """One connection without the checks of `Api`, which would take most of the time."""
+
+    def __init__(self, server: Server, token: str, act_as: str | None = None):
+        self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        self.headers = {"Authorization": f"Bearer {token}"} | ({"Hansard-Act-As": act_as} if act_as else {})
+
+    def call(self, method: str, path: str, body=None) -> dict:
+        headers = self.headers
+        if body is not None:
+            headers = headers | {"Content-Type": "application/json"}
+            body = json.dumps(body)
+        self.connection.request(method, path, body=body, headers=headers)
+        response = self.connection.getresponse()
+        text = response.read()
+        assert response.status in (200, 201), text
+        return json.loads(text)
+
+
+def sessions(line: Line, room: str) -> None:
+    session = line.call("POST", "/v1/sessions", {})["sessionId"]
+    line.call("DELETE", f"/v1/sessions/{session}")
+
+
+def rooms(line: Line, room: str) -> None:
+    line.call("DELETE", f"/v1/rooms/{line.call('POST', '/v1/rooms', {'id': new_id(), 'name': 'Tea'})['id']}")
+
+
+def devices(line: Line, room: str) -> None:
+    path = f"/v1/devices/{new_id()}"
+    line.call("PUT", path, {"name": "Phone", "apnsToken": new_id()})
+    line.call("DELETE", path)
+
+
+def send_many(world: World, person, room, count: int) -> None:
+    lines = [
+        {"op": "message.send", "roomId": room.id, "id": new_id(), "as": person.id, "text": "a cup of tea"}
+        for _ in range(count)
+    ]
+    world.admin.ingest_all(lines, each=5_000)
+
+
+def growth(server: Server, work, count: int) -> float:
+    """By how many bytes memory grows for each of `count` operations."""
+    until_idle(server)
+    before = resident_bytes(server)
+    work()
+    until_idle(server)
+    return (resident_bytes(server) - before) / count
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory):
+    """A server that has seen many messages, and whoever sent them."""
+    server = Server(tmp_path_factory.mktemp("memory") / "data").start()
+    world = World(server)
+    anna = world.user("Anna")
+    room = anna.room()
+    send_many(world, anna, room, MESSAGES)
+    yield world, anna, room
+    server.end()
+
+
+def test_messages_leave_no_memory_behind(busy):
+    world, anna, room = busy
+    each = growth(world.server, lambda: send_many(world, anna, room, MESSAGES), MESSAGES)
+    assert each <= MESSAGE_BYTES, f"{each:.0f} bytes for each message, the limit is {MESSAGE_BYTES}"
+
+
+@pytest.mark.parametrize("operation", [sessions, rooms, devices])
+def test_what_has_ended_leaves_no_memory_behind(busy, operation):
+    world, anna, room = busy
+    line = Line(world.server, world.server.token, anna.id)
+
+    def work() -> None:
+        for _ in range(OPERATIONS):
+            operation(line, room.id)
+
+    work()
+    each, limit = growth(world.server, work, OPERATIONS), OPERATION_BYTES[operation.__name__]
+    assert each <= limit, f"{operation.__name__}: {each:.0f} bytes each, the limit is {limit}"
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory):
+    """What has ended, before it is looked up at a server that was started again."""
+    server = Server(tmp_path_factory.mktemp("ended") / "data").start()
+    yield World(server)
+    server.end()
+
+
+def test_retries_of_what_has_ended_are_known_also_after_a_restart(ended):
+    anna = ended.user("Anna")
+    service = ended.acting_as(anna.id)
+    session = service.post("/v1/sessions", {"id": new_id()})
+    logout = service.delete(f"/v1/sessions/{session['sessionId']}", key=(key := new_id()))
+    body = {"id": new_id(), "name": "Tea"}
+    path = f"/v1/rooms/{body['id']}"
+    anna.post("/v1/rooms", body)
+    deletion = anna.delete(path, key=(room_key := new_id()))
+    office = {"id": new_id(), "name": "Office"}
+    office_path = f"/v1/workspaces/{office['id']}"
+    anna.post("/v1/workspaces", office)
+    office_deletion = anna.delete(office_path, key=(office_key := new_id()))
+
+    def check() -> None:
+        assert service.delete(f"/v1/sessions/{session['sessionId']}", key=key, expect=200) == logout
+        assert service.delete(f"/v1/sessions/{session['sessionId']}", expect=200)["position"] == logout["position"]
+        service.refused("session_ended", "POST", "/v1/sessions", {"id": session["sessionId"]})
+        ended.nobody.refused("session_ended", "POST", "/v1/sessions/refresh", {"refreshToken": session["refreshToken"]})
+        service.refused("session_not_found", "DELETE", f"/v1/sessions/{new_id()}")
+        assert anna.delete(path, key=room_key, expect=200) == deletion
+        anna.refused("idempotency_key_reused", "DELETE", path, key=key_of_another)
+        anna.refused("room_not_found", "DELETE", path)
+        anna.refused("room_not_found", "POST", "/v1/rooms", body)
+        anna.refused("id_in_use", "POST", "/v1/rooms", body | {"name": "Coffee"})
+        assert anna.delete(office_path, key=office_key, expect=200) == office_deletion
+        anna.refused("workspace_not_found", "POST", "/v1/workspaces", office)
+        anna.refused("id_in_use", "POST", "/v1/workspaces", office | {"name": "Attic"})
+
+    key_of_another = new_id()
+    anna.patch("/v1/me", {"nickname": "Anna B"}, key=key_of_another)
+    check()
+    ended.server.restart()
+    check()
