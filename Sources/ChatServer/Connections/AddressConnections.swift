@@ -28,7 +28,8 @@ final class AddressConnections: Sendable {
   /// Counts the connection until it is closed.
   /// - Returns: false when its address has as many as one may have, and it must be closed.
   func admit(_ channel: any Channel, _ logger: Logger) -> Bool {
-    guard let peer = channel.remoteAddress.flatMap({ NetworkAddress($0) }), !proxies.isTrusted(peer) else { return true }
+    guard let peer = channel.remoteAddress.flatMap({ NetworkAddress($0) }), !proxies.isTrusted(peer)
+    else { return true }
     let network = peer.network
     guard open(network) else {
       warn(of: channel, logger)

@@ -45,8 +45,9 @@ enum ProblemCode: String, CaseIterable {
     case .accessTokenMissing, .accessTokenInvalid, .accessTokenExpired, .refreshTokenInvalid, .idTokenInvalid,
       .idTokenExpired:
       .unauthorized
-    case .malformedRequest, .actingUserRequired, .invalidActAs, .invalidJSON, .invalidUTF8, .unknownField, .invalidField, .invalidID,
-      .invalidQuery, .invalidCursor, .invalidIdempotencyKey, .invalidIfMatch, .ifMatchUnsupported:
+    case .malformedRequest, .actingUserRequired, .invalidActAs, .invalidJSON, .invalidUTF8, .unknownField,
+      .invalidField, .invalidID, .invalidQuery, .invalidCursor, .invalidIdempotencyKey, .invalidIfMatch,
+      .ifMatchUnsupported:
       .badRequest
     case .unsupportedMediaType: .unsupportedMediaType
     case .bodyTooLarge, .lineTooLong: .contentTooLarge
