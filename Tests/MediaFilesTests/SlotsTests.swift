@@ -50,15 +50,20 @@ struct SlotsTests {
     try await slots.run(for: ben) {}
   }
 
+  /// A class, because closures of several tasks share it.
+  private final class Runs: Sendable {
+    let count = Mutex(0)
+  }
+
   @Test("shared work is cancelled when the last who waits for it is, and not before")
   func sharedWork() async throws {
     let work = SharedWork<Int, Int>()
     let (began, begin) = AsyncStream<Void>.makeStream()
-    let runs = Mutex(0)
+    let runs = Runs()
     let waiters = (0..<2).map { _ in
       Task {
         try await work.value(of: 1) {
-          runs.withLock { $0 += 1 }
+          runs.count.withLock { $0 += 1 }
           begin.finish()
           try await Task.sleep(for: .seconds(3_600))
           return 1
@@ -69,7 +74,7 @@ struct SlotsTests {
     while work.waiterCount(of: 1) < 2 { await Task.yield() }
     waiters[0].cancel()
     while work.waiterCount(of: 1) > 1 { await Task.yield() }
-    #expect(runs.withLock { $0 } == 1)
+    #expect(runs.count.withLock { $0 } == 1)
     waiters[1].cancel()
     for waiter in waiters { await #expect(throws: CancellationError.self) { _ = try await waiter.value } }
     #expect(try await work.value(of: 1) { 2 } == 2)
