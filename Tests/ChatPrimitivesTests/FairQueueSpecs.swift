@@ -50,11 +50,14 @@ struct FairQueueSpecs {
   @Test("forgets a ticket that is withdrawn, and its place")
   func withdrawal() {
     var queue = queue(("anna", 1), ("cleo", 2), ("cleo", 3), waitingLimit: 3)
-    #expect(queue.withdraw(1, of: "anna"))
-    #expect(!queue.withdraw(1, of: "anna"))
+    var isWithdrawn = queue.withdraw(1, of: "anna")
+    #expect(isWithdrawn)
+    isWithdrawn = queue.withdraw(1, of: "anna")
+    #expect(!isWithdrawn)
     #expect(queue.enter(4, of: "dora") == .waits(evicted: nil))
     #expect(queue.leave("ben") == 2)
-    #expect(!queue.withdraw(2, of: "cleo"))
+    isWithdrawn = queue.withdraw(2, of: "cleo")
+    #expect(!isWithdrawn)
     #expect(queue.leave("cleo") == 4)
   }
 
