@@ -25,23 +25,29 @@ enum EventTimeField {
     return Timestamp(milliseconds: Int64(bitPattern: value))
   }
 
+  private enum WireType: UInt64 {
+    case varint = 0
+    case eightBytes = 1
+    case counted = 2
+    case fourBytes = 5
+  }
+
   /// Whether a field of the message starts there, and not the inside of another one.
   private static func beginsField(at wanted: Int, in bytes: [UInt8]) -> Bool {
     var offset = 0
     while offset < wanted {
       guard let tag = varint(bytes, at: &offset) else { return false }
-      switch tag & 7 {
-      case 0:
+      // Groups, which no schema of ours has, and unknown types end the search.
+      guard let wireType = WireType(rawValue: tag & 7) else { return false }
+      switch wireType {
+      case .varint:
         guard varint(bytes, at: &offset) != nil else { return false }
-      case 1: offset += 8
-      case 5: offset += 4
-      case 2:
+      case .eightBytes: offset += 8
+      case .fourBytes: offset += 4
+      case .counted:
         guard let length = varint(bytes, at: &offset), length <= UInt64(bytes.count - offset) else { return false }
         // At most the length of the payload.
         offset += Int(length)
-      default:
-        // Groups, which no schema of ours has, and unknown types.
-        return false
       }
     }
     return offset == wanted
