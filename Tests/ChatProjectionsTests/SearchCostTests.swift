@@ -73,7 +73,9 @@ struct SearchCostTests {
       }
       let request = SearchRequest(words: try #require(SearchWords("zanzibar")), user: anna, room: room)
       return try build(SearchProjection.self, script.events).read { (database) throws in
-        try steps(database) { #expect(try SearchQueries(database).page(request, limit: 5)?.hits.count == 1) }
+        try steps(database) { () throws in
+          #expect(try SearchQueries(database).page(request, limit: 5)?.hits.count == 1)
+        }
       }
     }
     #expect(try cost(600, in: nil) == cost(1200, in: nil))

@@ -33,30 +33,34 @@ struct FrameMeterSpecs {
   @Test("are none in another protocol")
   func otherProtocol() {
     var meter = FrameMeter()
-    #expect(meter.count(ByteBuffer(string: "PRINT / HTTP/1.1\r\n\r\n")) == 0)
-    #expect(meter.count(ByteBuffer(bytes: conversation)) == 0)
+    let first = meter.count(ByteBuffer(string: "PRINT / HTTP/1.1\r\n\r\n"))
+    let second = meter.count(ByteBuffer(bytes: conversation))
+    #expect(first == 0 && second == 0)
   }
 
   @Test("are within the budget up to its limit, and again when time has passed")
   func budget() {
     let second: UInt64 = 1_000_000_000
     var budget = FrameBudget(at: second)
-    #expect(budget.spend(Limits.controlFrames, at: second))
+    let isAtLimit = budget.spend(Limits.controlFrames, at: second)
     var spent = budget
-    #expect(!spent.spend(1, at: second))
-    #expect(budget.spend(Limits.controlFramesPerSecond, at: 2 * second))
-    #expect(!budget.spend(1, at: 2 * second))
+    let isBeyond = spent.spend(1, at: second)
+    let isRefilled = budget.spend(Limits.controlFramesPerSecond, at: 2 * second)
+    let isBeyondRefill = budget.spend(1, at: 2 * second)
+    #expect(isAtLimit && !isBeyond && isRefilled && !isBeyondRefill)
     // Time alone fills it no further than it was.
     var rested = FrameBudget(at: second)
-    #expect(!rested.spend(Limits.controlFrames + 1, at: 1_000 * second))
+    let isBeyondRest = rested.spend(Limits.controlFrames + 1, at: 1_000 * second)
+    #expect(!isBeyondRest)
   }
 
   @Test("are earned by what the client is sent, and kept")
   func earned() {
     var budget = FrameBudget(at: 0)
     budget.earn(5_000)
-    #expect(budget.spend(5_000 + Limits.controlFrames, at: 1))
-    #expect(!budget.spend(1, at: 1))
+    let isEarned = budget.spend(5_000 + Limits.controlFrames, at: 1)
+    let isBeyond = budget.spend(1, at: 1)
+    #expect(isEarned && !isBeyond)
   }
 }
 

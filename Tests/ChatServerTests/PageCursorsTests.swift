@@ -15,7 +15,7 @@ import Testing
     #expect(try cursors.position(in: cursors.cursor(at: place)) == LogPosition(place))
   }
 
-  @Test("A place that no list has is refused", arguments: [1 << 63, 1 << 63 + 1, UInt64.max])
+  @Test("A place that no list has is refused", arguments: [UInt64(1) << 63, (UInt64(1) << 63) + 1, UInt64.max])
   func beyond(place: UInt64) {
     #expect(throws: Refusal.invalidCursor) { try cursors.place(in: cursors.cursor(at: place)) }
     #expect(throws: Refusal.invalidCursor) { try cursors.position(in: cursors.cursor(at: place)) }

@@ -168,7 +168,7 @@ extension DecisionState {
     let act = command.act
     guard let actor = act.actor, !act.isByService else { return }
     // The caller of a registration has shown nothing yet: the decider compares the password first.
-    if case .user(let command) = operation, case .register = command.action { return }
+    if case .user(let registration) = command.operation, case .register = registration.action { return }
     guard case .registered(let user) = users[actor]?.state else {
       if act.session != nil { throw .sessionEnded }
       return
