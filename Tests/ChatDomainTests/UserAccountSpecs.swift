@@ -30,7 +30,7 @@ struct UserAccountSpecs {
     let state = given(UserDecider.self, aliceAtHome + [.disabled])
     state.when(UserCommand(alice, .register(.named())), by: .nobody()).thenRejected(.accountDisabled)
     state.when(UserCommand(alice, .register(.named("Al"))), by: .nobody()).thenRejected(.idInUse)
-    state.when(UserCommand(alice, .register(.named(credential: .version(2)))), by: .nobody()).thenRejected(.idInUse)
+    state.when(UserCommand(alice, .register(.named(credential: .other(1)))), by: .nobody()).thenRejected(.idInUse)
     state.when(UserCommand(alice, .register(.named())), by: .service()).thenAlreadyDone(at: 1)
   }
 

@@ -89,7 +89,7 @@ import Testing
       let queries = RoomsQueries(database)
       #expect(
         try Int.fetchOne(
-          database, sql: "SELECT COUNT(*) FROM member WHERE roomId = ?", arguments: [room.uuid.bytes.databaseValue])
+          database, sql: "SELECT COUNT(*) FROM ban WHERE roomId = ?", arguments: [room.uuid.bytes.databaseValue])
           == 1)
       #expect(try queries.member(alice, of: room) == nil && queries.room(room) == nil)
       #expect(try queries.roomList(of: alice, limit: 30).rooms.map(\.room.id) == [.numbered(8)])

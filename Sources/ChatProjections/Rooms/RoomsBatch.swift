@@ -106,13 +106,9 @@ struct RoomsBatch {
     case .threadFollowingSet(let user, let root, let follows):
       try setFollowing(user, root, follows, in: room)
     case .readMarkerMoved(let user, let message, let ordinal):
-      let member = try room.member(user, database)
-      member.change { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
-      countReading(of: member, in: room)
+      try changeReading(of: user, in: room) { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
     case .markedUnread(let user, let message, let ordinal):
-      let member = try room.member(user, database)
-      member.change { $0.unread = UnreadMark(ordinal: ordinal, message: message) }
-      countReading(of: member, in: room)
+      try changeReading(of: user, in: room) { $0.unread = UnreadMark(ordinal: ordinal, message: message) }
     case .messageScheduled, .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed:
       room.noteScheduling()
       try ScheduledRows(database).apply(event, in: id, recorded.stamp)
@@ -120,6 +116,12 @@ struct RoomsBatch {
       .messageUnpinned(_, let place):
       try noteReply(at: place, in: room)
     }
+  }
+
+  private func changeReading(of user: UserID, in room: RoomDraft, _ body: (inout MemberRow) -> Void) throws {
+    let member = try room.member(user, database)
+    member.change(body)
+    countReading(of: member, in: room)
   }
 
   /// What was sent waits no more.

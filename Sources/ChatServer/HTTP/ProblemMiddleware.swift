@@ -34,7 +34,8 @@ struct ProblemMiddleware: RouterMiddleware {
     if mapping.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCancellation(error) {
       // The route as it is declared: a path may hold an invite's token.
       context.logger.error(
-        "a request failed", metadata: ["route": "\(context.endpointPath ?? "none")", "error": "\(LoggedError.text(error))"])
+        "a request failed",
+        metadata: ["route": "\(context.endpointPath ?? "none")", "error": "\(LoggedError.text(error))"])
     }
     return try JSONBody.response(
       mapping.status, mapping.problem(requestID: context.id), contentType: Problem.contentType, headers: mapping.headers

@@ -37,7 +37,8 @@ extension ClockReadiness {
   fileprivate init(_ status: ClockStatus) {
     self.init(
       status: "ok", time: status.time, systemAheadSeconds: (status.heldAhead ?? 0) / 1000,
-      trustedInSeconds: status.trustedIn.map { ($0 + 999) / 1000 }, logAheadSeconds: status.logAhead / 1000, detail: nil)
+      trustedInSeconds: status.trustedIn.map { ($0 + 999) / 1000 }, logAheadSeconds: status.logAhead / 1000,
+      detail: nil)
     if status.heldAhead != nil {
       self.status = "jump_held"
       detail = """

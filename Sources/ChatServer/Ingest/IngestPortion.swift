@@ -52,7 +52,8 @@ struct IngestResults {
     case .failure(let error):
       let mapping = ProblemMapping(error)
       if mapping.code == ProblemCode.internalError.rawValue {
-        logger.error("a line of an ingest failed", metadata: ["line": "\(line)", "error": "\(LoggedError.text(error))"])
+        logger.error(
+          "a line of an ingest failed", metadata: ["line": "\(line)", "error": "\(LoggedError.text(error))"])
       }
       if mapping.isOfTheMachine { ended = mapping }
       return IngestResult(line: line, mapping)
