@@ -26,6 +26,17 @@ import Testing
     #expect(try canonical(expected) == expected)
   }
 
+  @Test(
+    "an exponent of any size is read or refused, and crashes nothing",
+    arguments: ["1", "0", "-1", "1.5"],
+    [
+      "e1000", "e1001", "e-1000", "e-1001", "e9223372036854775807", "e-9223372036854775807", "e9223372036854775808",
+      "e-9223372036854775808", "e-9223372036854775809", "E+99999999999999999999",
+    ])
+  func extremeExponents(mantissa: String, exponent: String) {
+    if let text = try? canonical(mantissa + exponent) { #expect((try? canonical(text)) == text) }
+  }
+
   /// Numbers of every length against Foundation's own reading of them, which the first versions used.
   @Test func numbersAreAsFoundationHasThem() throws {
     var generator = SeededGenerator(state: 10)

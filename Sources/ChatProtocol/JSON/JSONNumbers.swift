@@ -38,6 +38,8 @@ enum JSONNumbers {
     static let exponents = -128...127
     /// So many digits a double holds exactly.
     static let doubleDigits = 15
+    /// No exponent beyond this is of a number that can be kept exactly, and sums of smaller ones cannot overflow.
+    static let largestExponent = 1000
 
     var isNegative = false
     var digits: [UInt8] = []
@@ -56,10 +58,10 @@ enum JSONNumbers {
         case UInt8(ascii: "0")...UInt8(ascii: "9"):
           if hasPoint { exponent -= 1 }
           if !digits.isEmpty || byte != UInt8(ascii: "0") { digits.append(byte) }
-        case _:
-          guard let written = Int(String(decoding: number[index...], as: UTF8.self)), abs(written) <= 1000 else {
-            return nil
-          }
+        default:
+          guard let written = Int(String(decoding: number[index...], as: UTF8.self)),
+            (-Self.largestExponent...Self.largestExponent).contains(written)
+          else { return nil }
           exponent += written
           index = number.endIndex
         }

@@ -49,7 +49,8 @@ class HostileInputs:
 
     def long_number(self) -> str:
         digits = "".join(self.random.choices("0123456789", k=self.size()))
-        return self.random.choice(["1", "-1", "0."]) + digits + self.random.choice(["", "e5", "e999999", "E-99999", ".5"])
+        return self.random.choice(["1", "-1", "0."]) + digits + self.random.choice([
+            "", "e5", "e999999", "E-99999", ".5", "e9223372036854775807", "e-9223372036854775808"])
 
     def long_string(self) -> str:
         return json.dumps(self.random.choice(["a", "a ", "가", "😀", '"', "\\", "\x01"]) * (self.size() // 8))

@@ -43,6 +43,16 @@ def scene(shared_world):
     return anna, anna.room("Tea")
 
 
+@pytest.mark.parametrize("number", [
+    f"{mantissa}{exponent}" for mantissa in ("1", "0", "-1.5")
+    for exponent in ("e1001", "e9223372036854775807", "e-9223372036854775808", "e-9223372036854775809")])
+def test_a_number_with_an_extreme_exponent_ends_no_server(server, scene, number):
+    anna, room = scene
+    response = anna.request("PUT", room.message(new_id()), data=message(number))
+    assert response.status_code in (201, 400), response.text
+    responds(server)
+
+
 # Where a body is decoded, with a token and without one: the bytes around a name and around a text.
 BODIES = {
     "a name in a login": ("POST", "/v1/sessions", '{"a%s":1}'),
