@@ -88,7 +88,9 @@ import Testing
         #expect(try queries.identities(of: first).contains(IdentityRow(identity: identity, linked: stamp)))
       }
       #expect(try queries.user(first)?.nickname == state.profile.nickname)
-      #expect(try Set(queries.sessions(of: first).map(\.id)) == Set(state.sessions.keys))
+      let sessions = try queries.sessions(of: first)
+      #expect(Set(sessions.map(\.id)) == Set(state.sessions.keys))
+      #expect(try queries.openSessions(of: first) == sessions.filter { $0.end == nil })
       let devices = try queries.devices(of: first)
       #expect(Set(devices.map(\.id)) == Set(state.devices.keys))
       for device in devices {

@@ -123,6 +123,17 @@ package struct AccountsQueries: ReadModelQueries {
     ).all({ $0.add(user) }, Self.readSession)
   }
 
+  /// Open ones, latest first. Costs nothing for those that have ended, of which a user may have any number.
+  package func openSessions(of user: UserID) throws -> [SessionRow] {
+    try CachedStatement(
+      database,
+      """
+      SELECT \(Self.sessionColumns) FROM session INDEXED BY session_open WHERE userId = ? AND endedReason IS NULL
+      ORDER BY startedPosition DESC, id
+      """
+    ).all({ $0.add(user) }, Self.readSession)
+  }
+
   package func session(_ id: SessionID, of user: UserID) throws -> SessionRow? {
     try CachedStatement(database, "SELECT \(Self.sessionColumns) FROM session WHERE userId = ? AND id = ?").first(
       {

@@ -46,7 +46,7 @@ extension ChatService {
 
   /// Open sessions, latest first.
   package func sessions(of user: UserID) async throws(ServiceError) -> [SessionRow] {
-    try await accounts { try $0.sessions(of: user).filter { $0.end == nil } }
+    try await accounts { try $0.openSessions(of: user) }
   }
 
   package func session(_ session: SessionID, of user: UserID) async throws(ServiceError) -> SessionRow {
