@@ -17,7 +17,7 @@ MESSAGES = 20_000
 OPERATIONS = 1_000
 # Bytes of memory for each. Before there was a bound: 1,400 for a message, 2,200 for a session, 2,000 for a room, 900 for a
 # device. What is left is caches that still fill, and noise of the allocator.
-MESSAGE_BYTES = 700
+MESSAGE_BYTES = 900
 OPERATION_BYTES = {"sessions": 600, "rooms": 600, "devices": 500}
 
 
