@@ -1,4 +1,4 @@
-/// Wall-clock time that is checked against the monotonic clock. A value that reads no clock itself: whoever owns it tells
+/// Wall-clock time that is checked against the monotonic clock. A value that reads no clock itself: its owner tells
 /// it what both clocks show.
 ///
 /// - A drift, a small step ahead and every step back are followed.

@@ -8,7 +8,7 @@ package import ChatPrimitives
 /// one where the user is not tracked. Both sides have a limit: a message writes at most `limitWithBusyUsers` rows, and a
 /// user has about `untrackedRooms` rooms to look at, unless others have taken the places in the rooms.
 package struct TrackedRoom: Sendable, Hashable {
-  /// Members that a room tracks, whoever they are.
+  /// Members that a room always tracks.
   static let limit = 8
   /// Members that a room tracks, with those who are in many rooms.
   static let limitWithBusyUsers = 16

@@ -177,7 +177,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
     guard body == nil else {
       breach = .inBody
-      // Whoever reads the body learns of it; when the response has gone out already, nobody does.
+      // The body's reader gets the error; when the response has gone out already, there is no reader.
       if unanswered > 0 { context.fireErrorCaught(error) } else { end(.inBody, context) }
       return
     }

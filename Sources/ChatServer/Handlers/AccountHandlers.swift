@@ -13,7 +13,7 @@ struct AccountHandlers: Sendable {
 
   func create(_ exchange: Exchange) async throws -> Response {
     let body = try await exchange.body(CreateAccountRequest.self)
-    // Whoever registers is nobody yet; a service asks in its own name, whomever it acts for elsewhere.
+    // The user does not exist yet; a service registers users in its own name, also where it acts for a user.
     let principal = Principal(service: exchange.principal?.service)
     let name: CreationName<Entity.User> = try CreationName(body.id, of: .account, by: principal, exchange, chat)
     if body.password != nil { try hashing.admit(exchange) }

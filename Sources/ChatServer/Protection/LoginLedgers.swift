@@ -1,7 +1,7 @@
 import ChatPrimitives
 import ChatProjections
 
-/// The ledgers of accounts. Strangers share one ledger of an account. Whoever has logged in before is counted apart from
+/// The ledgers of accounts. Strangers share one ledger of an account. Users who have logged in before count apart from
 /// them, so that their failures do not keep the owner out: an address, a device and a session each have a ledger of their own.
 ///
 /// Keyed by hashes under a key of this process: what clients send does not fill the memory, whatever its length.

@@ -41,7 +41,7 @@ package final class LoginThrottle: Sendable {
     let network: NetworkAddress?
     let guesses: Int
 
-    /// The network whose failures it counts with. Whoever brings evidence is counted by that, so that others behind the same
+    /// The network whose failures it counts with. A caller with evidence is counted by that, so that others behind the same
     /// address do not keep the owner out.
     var countedNetwork: NetworkAddress? { attempt.evidence == nil ? network : nil }
   }

@@ -16,7 +16,7 @@ extension ChatService {
   /// The ID of what is created under a key: made of who asks and the key, under the server's key, so that a retry is the
   /// same creation for ever, and nobody else comes to the same ID.
   ///
-  /// Whoever registers is not known yet, so the key alone makes the ID of that account. A stranger who knows the key gets no
+  /// The user does not exist yet, so the key alone makes the ID of that account. A stranger who knows the key gets no
   /// further than one who knows the ID: a repeat needs the password, and is counted as a login.
   /// - Parameter place: the room or workspace that it is created in.
   package func creationID<Entity>(
