@@ -116,11 +116,20 @@ public enum Limits {
   public static let requestBodyBytes = 128 * 1024
   /// The body of `POST /v1/ingest`, in bytes.
   public static let ingestBodyBytes = 16 * 1024 * 1024
-  /// Lines of one `POST /v1/ingest` that are not blank: each has a result, which is kept until the client reads it. No
-  /// command is shorter than 64 bytes, so that a body of commands meets the bound in bytes first.
+  /// Lines of one `POST /v1/ingest` that are not blank: each has a result, of which some 3 bytes (10 at most) are kept
+  /// until the client reads it. No command is shorter than 64 bytes, so that a body of commands meets the bound in bytes
+  /// first.
   public static let ingestLines = 256 * 1024
+  /// Streams of `POST /v1/ingest` that one user has open at once.
+  public static let ingestStreamsOfUser = 4
+  /// The details of refusals that the unread results of one stream keep, in bytes. Refusals beyond that say only their
+  /// code.
+  public static let ingestRefusalBytes = 64 * 1024
   /// One line of `POST /v1/ingest`, in bytes.
   public static let ingestLineBytes = 128 * 1024
+
+  /// What scheduled messages that are sent together say, in bytes: as much of it is in memory at a time.
+  public static let scheduledSendingBytes = 4 * 1024 * 1024
 
   // MARK: Media
 

@@ -178,6 +178,11 @@ extension ScheduledMessage {
 }
 
 extension RoomCommand {
+  /// Carol's message, as it was scheduled after `teaRoom`.
+  static func sendDue(_ message: ScheduledMessage = .saying(), revision: UInt64 = 6) -> RoomCommand {
+    .sendScheduledMessage(hello, message, revision: LogPosition(revision), context: nil)
+  }
+
   static func schedule(
     _ text: String = "later", id: MessageID = hello, by author: UserID = carol,
     at time: Timestamp = noon.adding(milliseconds: 60_000), prior: SchedulingFacts? = nil, sent: MessageFacts? = nil

@@ -79,8 +79,8 @@ struct FingerprintSpecs {
       .changeScheduledMessage(
         hello, ScheduledMessageEdit(text: "hi", mentions: Mentions(users: [bob])), prior: nil),
       .cancelScheduledMessage(hello, prior: nil), .cancelScheduledMessage(id(41), prior: nil),
-      .sendScheduledMessage(hello, replyTo: nil, context: nil),
-      .sendScheduledMessage(id(41), replyTo: nil, context: nil),
+      .sendScheduledMessage(hello, .saying(), revision: .first, context: nil),
+      .sendScheduledMessage(id(41), .saying(), revision: .first, context: nil),
       .restore, .delete, .changeRole(dave, .member), .changeRole(dave, .administrator), .changeRole(carol, .member),
       .transfer(to: dave), .transfer(to: carol), .ban(dave), .ban(carol), .unban(dave), .unban(carol),
       .silence(dave, until: noon), .silence(dave, until: nil), .silence(carol, until: noon),

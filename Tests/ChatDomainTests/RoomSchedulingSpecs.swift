@@ -127,7 +127,7 @@ struct RoomSchedulingSpecs {
       .scheduledMessageChanged(hello, ScheduledMessageEdit(text: "hi")),
       .scheduledMessageChanged(hello, ScheduledMessageEdit(sendAt: time))
     ).state
-    #expect(state.room?.scheduled[hello]?.message == .saying("hi", at: time))
+    #expect(state.room?.scheduled[hello] == WaitingMessage(.saying("hi", at: time), revision: LogPosition(8)))
     let details = MessageDetails(
       replyTo: id(41), mentions: Mentions(users: [bob]), custom: CustomPart(type: "a", body: "1"))
     let rich = ScheduledMessage(author: carol, content: MessageContent(text: "old", details: details), sendAt: due)
@@ -144,7 +144,7 @@ struct RoomSchedulingSpecs {
 
   @Test("the server sends what is due, once, and nobody else does")
   func sends() {
-    let command = RoomCommand.sendScheduledMessage(hello, replyTo: nil, context: nil)
+    let command = RoomCommand.sendDue()
     let now = Act.service(for: carol, at: due)
     let sent = RoomEvent.messageSent(hello, author: carol, thread: nil, .plain("later"))
     room().when(command, by: now).thenRecorded(sent)
@@ -160,21 +160,30 @@ struct RoomSchedulingSpecs {
     #expect(room(sent).state.room?.scheduled.isEmpty == true)
   }
 
+  @Test("what was changed since it was looked up is not sent as it was")
+  func changedMeanwhile() {
+    let now = Act.service(for: carol, at: due)
+    let changed = room(.scheduledMessageChanged(hello, ScheduledMessageEdit(text: "hi")))
+    changed.when(.sendDue(), by: now).thenRejected(.scheduledMessageNotFound)
+    changed.when(.sendDue(.saying("hi"), revision: 7), by: now)
+      .thenRecorded(.messageSent(hello, author: carol, thread: nil, .plain("hi")))
+  }
+
   @Test("what cannot be sent says why, and waits no more")
   func fails() {
     for (fact, reason) in [
       (.memberLeft(carol), .notAMember), (.memberBanned(carol), .notAMember), (.archived, .roomClosed),
       (.memberSilenced(carol, until: due.adding(milliseconds: 1)), .silenced),
     ] as [(RoomEvent, SchedulingFailure)] {
-      let command = RoomCommand.sendScheduledMessage(hello, replyTo: nil, context: nil)
+      let command = RoomCommand.sendDue()
       room(fact).when(command, by: .service(for: carol, at: due)).thenRecorded(.scheduledMessageFailed(hello, reason))
       room(fact, .scheduledMessageFailed(hello, reason)).when(command, by: .service(for: carol, at: due))
         .thenRejected(.scheduledMessageNotFound)
     }
     room(.memberSilenced(carol, until: due))
-      .when(.sendScheduledMessage(hello, replyTo: nil, context: nil), by: .service(for: carol, at: due)).thenAccepted()
+      .when(.sendDue(), by: .service(for: carol, at: due)).thenAccepted()
     room().with(TestDirectory(disabled: [carol]))
-      .when(.sendScheduledMessage(hello, replyTo: nil, context: nil), by: .service(for: carol, at: due))
+      .when(.sendDue(), by: .service(for: carol, at: due))
       .thenRecorded(.scheduledMessageFailed(hello, .silenced))
   }
 
@@ -195,14 +204,16 @@ struct RoomSchedulingSpecs {
       teaRoom + [.messageSent(root, author: alice, thread: nil, .plain("root")), .messageScheduled(hello, scheduled)])
     let now = Act.service(for: carol, at: due)
     let place = ThreadPlace(root: ThreadRoot(message: root, ordinal: 1), rootAuthor: alice, ordinal: 3)
-    state.when(.sendScheduledMessage(hello, replyTo: nil, context: context(facts(replies: 2))), by: now)
+    func send(_ context: SendingContext?) -> RoomCommand {
+      .sendScheduledMessage(hello, scheduled, revision: LogPosition(7), context: context)
+    }
+    state.when(send(context(facts(replies: 2))), by: now)
       .thenRecorded(.messageSent(hello, author: carol, thread: place, .plain("later")))
     for gone in [nil, facts(deletedAt: 8)] {
-      state.when(.sendScheduledMessage(hello, replyTo: nil, context: context(gone)), by: now)
+      state.when(send(context(gone)), by: now)
         .thenRecorded(.scheduledMessageFailed(hello, .targetGone))
     }
-    state.when(.sendScheduledMessage(hello, replyTo: nil, context: nil), by: now)
-      .thenRejected(.scheduledMessageNotFound)
+    state.when(send(nil), by: now).thenRejected(.scheduledMessageNotFound)
     for (root, rejection) in [(nil, .messageNotFound), (facts(deletedAt: 8), .messageDeleted)]
       as [(MessageFacts?, Rejection)]
     {

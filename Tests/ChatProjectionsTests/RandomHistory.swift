@@ -140,7 +140,7 @@ struct RandomHistory {
   private mutating func stepScheduled(_ user: UserID, in room: RoomID, _ state: Room) {
     let time = script.last.time.adding(milliseconds: Int64(random.next() % 100_000))
     guard let id = state.scheduled.byID.keys.sorted().randomElement(using: &random), !chance(3),
-      let waiting = state.scheduled[id]?.message
+      let waiting = state.scheduled[id]
     else {
       let content = MessageContent(
         text: "at \(time.milliseconds)",
@@ -159,7 +159,7 @@ struct RandomHistory {
     default:
       messages[room, default: []].append(Message(id: id, author: waiting.author))
       record(
-        .messageSent(id, author: waiting.author, thread: nil, waiting.content), in: room, by: waiting.author)
+        .messageSent(id, author: waiting.author, thread: nil, .plain("due")), in: room, by: waiting.author)
     }
   }
 

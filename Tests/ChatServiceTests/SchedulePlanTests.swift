@@ -6,7 +6,7 @@ import Testing
 /// What the scheduler does next, without a clock.
 @Suite("The scheduler's plan")
 struct SchedulePlanTests {
-  private let message = DueMessage(room: fixed(1), id: fixed(2), author: fixed(3))
+  private let message = DueMessage(room: fixed(1), id: fixed(2))
 
   private func time(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: milliseconds) }
 
@@ -90,7 +90,7 @@ struct SchedulePlanTests {
 
   @Test("what was cancelled in the last moment holds nobody up")
   func refusedOnce() {
-    let other = DueMessage(room: fixed(1), id: fixed(4), author: fixed(5))
+    let other = DueMessage(room: fixed(1), id: fixed(4))
     var plan = SchedulePlan()
     for _ in 0..<10 {
       plan.found(DueMessages(due: [message], next: nil), at: time(50))
@@ -108,7 +108,7 @@ struct SchedulePlanTests {
 
   @Test("what is refused and stays due does not make it spin, and others go before it")
   func refusedAlways() {
-    let other = DueMessage(room: fixed(1), id: fixed(4), author: fixed(5))
+    let other = DueMessage(room: fixed(1), id: fixed(4))
     var plan = SchedulePlan()
     var now = time(50)
     for expected: Int64 in [1, 2, 4, 8, 16, 32, 60, 60] {

@@ -40,15 +40,26 @@ extension ScheduledMessage {
   }
 }
 
-/// A message that waits for its time, as it was last written.
+/// What decisions need to know of a message that waits for its time. What it says is not kept in memory: it may be long,
+/// and wait for a year. Whoever sends it looks it up.
 package struct WaitingMessage: Sendable, Hashable {
-  package var message: ScheduledMessage
+  package let author: UserID
+  package var sendAt: Timestamp
+  /// Whether it has attachments or a custom part, beside which its text may be empty. No edit changes that.
+  package let hasParts: Bool
   /// Where it was scheduled, or last changed.
   package var revision: LogPosition
 
   package init(_ message: ScheduledMessage, revision: LogPosition) {
-    self.message = message
+    author = message.author
+    sendAt = message.sendAt
+    hasParts = message.content.hasParts
     self.revision = revision
+  }
+
+  mutating func apply(_ edit: ScheduledMessageEdit, at position: LogPosition) {
+    if let sendAt = edit.sendAt { self.sendAt = sendAt }
+    revision = position
   }
 }
 
@@ -70,10 +81,10 @@ package struct ScheduledMessages: Sendable, Equatable {
     get { byID[id] }
     set {
       if let old = byID[id] {
-        let left = counts[old.message.author, default: 1] - 1
-        counts[old.message.author] = left > 0 ? left : nil
+        let left = counts[old.author, default: 1] - 1
+        counts[old.author] = left > 0 ? left : nil
       }
-      if let newValue { counts[newValue.message.author, default: 0] += 1 }
+      if let newValue { counts[newValue.author, default: 0] += 1 }
       byID[id] = newValue
     }
   }

@@ -169,9 +169,7 @@ extension Room {
     case .messageScheduled(let id, let message):
       scheduled[id] = WaitingMessage(message, revision: stamp.position)
     case .scheduledMessageChanged(let id, let edit):
-      if let waiting = scheduled[id] {
-        scheduled[id] = WaitingMessage(waiting.message.applying(edit), revision: stamp.position)
-      }
+      scheduled[id]?.apply(edit, at: stamp.position)
     case .scheduledMessageCancelled(let id), .scheduledMessageFailed(let id, _):
       scheduled[id] = nil
     case .readMarkerMoved(let user, _, let ordinal):

@@ -12,7 +12,8 @@ extension RoomCommand {
       [id]
     case .scheduleMessage(let id, let message, _, _, _):
       [id] + [message.thread, message.content.details?.replyTo].compactMap { $0 }
-    case .sendScheduledMessage(_, let replyTo, let context): [context?.thread, replyTo].compactMap { $0 }
+    case .sendScheduledMessage(_, let message, _, _):
+      [message.thread, message.content.details?.replyTo].compactMap { $0 }
     case .moveThreadMarker(let id, let root, _, _): [id, root]
     case .create, .edit, .archive, .restore, .delete, .createInvite, .revokeInvite, .acceptInvite, .join, .addMember,
       .removeMember, .leave, .changeRole, .transfer, .ban, .unban, .silence, .mute:
@@ -52,8 +53,10 @@ extension RoomCommand {
       return .scheduleMessage(
         id, message, prior: prior, sent: find(id, sent),
         context: Self.context(context, replyTo: message.content.details?.replyTo, find))
-    case .sendScheduledMessage(let id, let replyTo, let context):
-      return .sendScheduledMessage(id, replyTo: replyTo, context: Self.context(context, replyTo: replyTo, find))
+    case .sendScheduledMessage(let id, let message, let revision, let context):
+      return .sendScheduledMessage(
+        id, message, revision: revision,
+        context: Self.context(context, replyTo: message.content.details?.replyTo, find))
     case .react(let id, let emoji, let target, let counts):
       return .react(id, emoji, target: find(id, target), counts: counts)
     case .unreact(let id, let emoji, let target, let counts):

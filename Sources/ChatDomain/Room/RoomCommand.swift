@@ -60,8 +60,8 @@ package enum RoomCommand: RetriableCommand, Equatable {
   case changeScheduledMessage(MessageID, ScheduledMessageEdit, prior: SchedulingFacts?)
   case cancelScheduledMessage(MessageID, prior: SchedulingFacts?)
   /// The server itself sends what is due, in the author's name.
-  /// - replyTo: the message that it answers.
-  case sendScheduledMessage(MessageID, replyTo: MessageID?, context: SendingContext?)
+  /// - message: as it was looked up, of that revision.
+  case sendScheduledMessage(MessageID, ScheduledMessage, revision: LogPosition, context: SendingContext?)
 
   /// Whether a retry is recognised by the ID of what the command creates. Such a command is not to be looked up by an
   /// idempotency key.

@@ -141,7 +141,7 @@ extension RoomDecider {
   private static func authorizeCancelling(
     _ id: MessageID, _ prior: SchedulingFacts?, by act: Act, in state: RoomState
   ) throws(Rejection) {
-    let author = try room(state).scheduled[id]?.message.author ?? prior?.author
+    let author = try room(state).scheduled[id]?.author ?? prior?.author
     guard let author, author == act.actor else { return try requireMember(act, in: state) }
   }
 

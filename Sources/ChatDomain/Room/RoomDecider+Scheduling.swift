@@ -32,7 +32,7 @@ extension RoomDecider {
   ) throws(Rejection) -> Verdict<RoomEvent> {
     let waiting = try requirePending(id, prior, by: act, in: state)
     _ = try openRoom(state)
-    if let text = edit.text { try MessageRules.text(text, hasParts: waiting.content.hasParts) }
+    if let text = edit.text { try MessageRules.text(text, hasParts: waiting.hasParts) }
     if let mentions = edit.mentions { try MessageRules.mentions(mentions) }
     if let sendAt = edit.sendAt { try requireSendingTime(sendAt, after: act.time) }
     return .record([.scheduledMessageChanged(id, edit)])
@@ -46,13 +46,18 @@ extension RoomDecider {
   }
 
   /// Sends what is due, or says why it cannot be sent; either way it waits no more, and so is sent once.
+  /// - Parameters:
+  ///   - message: as it was looked up.
+  ///   - revision: of what was looked up.
   static func sendScheduled(
-    _ id: MessageID, _ context: SendingContext?, by act: Act, in state: RoomState, _ directory: borrowing some Directory
+    _ id: MessageID, _ message: ScheduledMessage, revision: LogPosition, _ context: SendingContext?, by act: Act,
+    in state: RoomState, _ directory: borrowing some Directory
   ) throws(Rejection) -> Verdict<RoomEvent> {
-    guard let message = try room(state).scheduled[id]?.message else { throw .scheduledMessageNotFound }
-    guard message.author == act.actor else { throw .forbidden }
-    guard message.thread == context?.thread else { throw .scheduledMessageNotFound }
-    guard message.sendAt <= act.time else { throw .sendingTimeOutOfRange }
+    guard let waiting = try room(state).scheduled[id] else { throw .scheduledMessageNotFound }
+    guard waiting.author == act.actor else { throw .forbidden }
+    guard waiting.sendAt <= act.time else { throw .sendingTimeOutOfRange }
+    // It was changed since: the next look finds it as it is now.
+    guard waiting.revision == revision, message.thread == context?.thread else { throw .scheduledMessageNotFound }
     let isDisabled = directory.isDisabled(message.author)
     if let failure = failure(of: message, at: act.time, in: state) ?? (isDisabled ? .silenced : nil) {
       return .record([.scheduledMessageFailed(id, failure)])
@@ -78,11 +83,11 @@ extension RoomDecider {
 
   private static func requirePending(
     _ id: MessageID, _ prior: SchedulingFacts?, by act: Act, in state: RoomState
-  ) throws(Rejection) -> ScheduledMessage {
+  ) throws(Rejection) -> WaitingMessage {
     let author = try actor(of: act)
-    if let message = try room(state).scheduled[id]?.message {
-      guard message.author == author else { throw .scheduledMessageNotFound }
-      return message
+    if let waiting = try room(state).scheduled[id] {
+      guard waiting.author == author else { throw .scheduledMessageNotFound }
+      return waiting
     }
     guard prior?.author == author else { throw .scheduledMessageNotFound }
     throw .scheduledMessageSettled

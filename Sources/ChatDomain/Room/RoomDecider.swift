@@ -69,8 +69,8 @@ package enum RoomDecider: Decider {
       try changeScheduled(id, edit, prior, by: act, in: state)
     case .cancelScheduledMessage(let id, let prior):
       try cancelScheduled(id, prior, by: act, in: state)
-    case .sendScheduledMessage(let id, _, let context):
-      try sendScheduled(id, context, by: act, in: state, directory)
+    case .sendScheduledMessage(let id, let message, let revision, let context):
+      try sendScheduled(id, message, revision: revision, context, by: act, in: state, directory)
     case .moveThreadMarker(let id, _, let target, let root):
       try moveThreadMarker(id, target, root: root, by: act, in: state)
     case .setThreadFollowing(let id, let follows, let root):

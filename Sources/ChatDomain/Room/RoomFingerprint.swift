@@ -56,7 +56,7 @@ extension RoomCommand {
     case .scheduleMessage(_, let message, _, _, _): .scheduling(message)
     case .changeScheduledMessage(let id, let edit, _): .schedulingChange(id, edit)
     case .cancelScheduledMessage(let id, _): .schedulingCancellation(id)
-    case .sendScheduledMessage(let id, _, _): .scheduledSending(id)
+    case .sendScheduledMessage(let id, _, _, _): .scheduledSending(id)
     case .moveThreadMarker(let id, _, _, _): .threadMarkerMove(to: id)
     case .setThreadFollowing(let root, let follows, _): .following(root, follows)
     case .react(let id, let emoji, _, _): .reaction(id, emoji, isAdded: true)

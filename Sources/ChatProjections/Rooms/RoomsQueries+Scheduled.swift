@@ -85,22 +85,28 @@ extension RoomsQueries {
   }
 
   /// What is to be sent at `time` or was to be sent before, and when the next after those is due.
-  package func dueMessages(at time: Timestamp, limit: Int) throws -> DueMessages {
-    let due = try CachedStatement(
+  /// - Parameters:
+  ///   - limit: how many at most.
+  ///   - bytes: how much they say together at most; a single one may say more.
+  package func dueMessages(at time: Timestamp, limit: Int, bytes: Int = .max) throws -> DueMessages {
+    var due: [DueMessage] = []
+    var left = bytes
+    try CachedStatement(
       database,
       """
-      SELECT \(Self.scheduledColumns) FROM scheduled
+      SELECT roomId, messageId, length(content) FROM scheduled
       WHERE failure IS NULL AND sendAt <= ? AND \(Self.isInRoom)
       ORDER BY sendAt, scheduledPosition LIMIT ?
       """
-    ).all({
+    ).readWhile({
       $0.add(time)
       $0.add(limit)
     }) { row in
-      let found = try Self.readScheduled(&row)
-      return DueMessage(
-        room: found.room, id: found.id, author: found.message.author, thread: found.message.thread,
-        replyTo: found.message.content.details?.replyTo)
+      let message = DueMessage(room: try row.id(), id: try row.id())
+      left -= Int(clamping: try row.number())
+      guard due.isEmpty || left >= 0 else { return false }
+      due.append(message)
+      return true
     }
     let next = try CachedStatement(
       database,

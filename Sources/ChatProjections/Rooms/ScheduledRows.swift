@@ -56,23 +56,14 @@ package struct DueMessages: Sendable, Hashable {
   }
 }
 
+/// What it says is looked up when it is sent.
 package struct DueMessage: Sendable, Hashable {
   package var room: RoomID
   package var id: MessageID
-  package var author: UserID
-  /// The root of the thread that it goes into.
-  package var thread: MessageID?
-  /// The message that it answers.
-  package var replyTo: MessageID?
 
-  package init(
-    room: RoomID, id: MessageID, author: UserID, thread: MessageID? = nil, replyTo: MessageID? = nil
-  ) {
+  package init(room: RoomID, id: MessageID) {
     self.room = room
     self.id = id
-    self.author = author
-    self.thread = thread
-    self.replyTo = replyTo
   }
 }
 

@@ -15,13 +15,13 @@ extension ChatService {
   }
 
   /// The command by which the server sends what is due.
-  func sendScheduled(_ due: DueMessage) -> Request {
+  func sendScheduled(_ due: ScheduledRow) -> Request {
     Request(
-      Principal(user: due.author, service: scheduler),
+      Principal(user: due.message.author, service: scheduler),
       .room(
         due.room,
         .sendScheduledMessage(
-          due.id, replyTo: due.replyTo, context: due.thread.map { SendingContext(thread: $0) })))
+          due.id, due.message, revision: due.revision, context: due.message.thread.map { SendingContext(thread: $0) })))
   }
 
   /// The name under which the log records what the scheduler does.

@@ -106,7 +106,9 @@ package final class MessageScheduler: Sendable {
     private mutating func look() async {
       let time = now()
       do throws(ServiceError) {
-        let found = try await chat.rooms { try $0.dueMessages(at: time, limit: SchedulePlan.portion) }
+        let found = try await chat.rooms { 
+          try $0.dueMessages(at: time, limit: SchedulePlan.portion, bytes: Limits.scheduledSendingBytes)
+        }
         plan.found(found, at: now())
       } catch {
         logger.warning("what is scheduled could not be read yet", metadata: ["error": "\(error)"])
@@ -116,9 +118,17 @@ package final class MessageScheduler: Sendable {
 
     /// All of it is queued in its order and becomes durable together.
     private mutating func send(_ due: [DueMessage]) async {
-      let chunk = await BulkStream(chat: chat).enqueue(due.map { chat.sendScheduled($0) })
+      let found: [ScheduledRow]
+      do throws(ServiceError) {
+        found = try await waiting(due)
+      } catch {
+        logger.warning("scheduled messages could not be read yet", metadata: ["error": "\(error)"])
+        return plan.failed(at: now())
+      }
+      let chunk = await BulkStream(chat: chat).enqueue(found.map { chat.sendScheduled($0) })
       var refused: Set<DueMessage> = []
-      for (message, result) in zip(due, await chunk.results()) {
+      for (row, result) in zip(found, await chunk.results()) {
+        let message = DueMessage(room: row.room, id: row.id)
         switch result {
         case .success: break
         case .failure(.rejected(let rejection)):
@@ -131,6 +141,13 @@ package final class MessageScheduler: Sendable {
         }
       }
       plan.sent(refused: refused)
+    }
+
+    /// Those that still wait, with what they say.
+    private func waiting(_ due: [DueMessage]) async throws(ServiceError) -> [ScheduledRow] {
+      try await chat.rooms { rooms in
+        try due.compactMap { try rooms.scheduledMessage($0.id, of: $0.room) }.filter { $0.failure == nil }
+      }
     }
 
     private static func place(_ message: DueMessage, because reason: String) -> Logger.Metadata {

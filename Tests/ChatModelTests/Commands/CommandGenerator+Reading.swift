@@ -88,14 +88,15 @@ extension CommandGenerator {
     }
     let candidates = !hopeless.isEmpty && chance(50) ? hopeless : soon
     guard let (room, scheduled) = pick(chance(95) ? candidates : waiting) else { return nil }
-    return due(scheduled.id, scheduled.message, in: room, reachesTime: scheduled.isSoon)
+    return due(scheduled.id, scheduled.message, revision: scheduled.revision, in: room, reachesTime: scheduled.isSoon)
   }
 
   /// - Parameter reachesTime: lets time pass until the message is due.
-  func due(_ id: MessageID, _ message: ScheduledMessage, in room: RoomID, reachesTime: Bool = true) -> Step {
+  func due(
+    _ id: MessageID, _ message: ScheduledMessage, revision: LogPosition, in room: RoomID, reachesTime: Bool = true
+  ) -> Step {
     let wish = RoomCommand.sendScheduledMessage(
-      id, replyTo: message.content.details?.replyTo,
-      context: message.thread.map { SendingContext(thread: $0) })
+      id, message, revision: revision, context: message.thread.map { SendingContext(thread: $0) })
     let principal = Principal(user: message.author, service: Numbered.service)
     let name = "m\(id.short) of u\(message.author.short) is due in r\(room.short)"
     return Step(name, user: message.author, room: room, rights: Right.of(wish, in: room, by: message.author)) {

@@ -66,7 +66,7 @@ extension Right {
     case .sendMessage, .scheduleMessage, .react, .editMessage: [.voice(room)]
     case .deleteMessage(let message, _): [.deletion(message, room)]
     case .pin, .unpin: [.pins(room), .voice(room)]
-    case .sendScheduledMessage(let message, _, _): [.waiting(message, room)]
+    case .sendScheduledMessage(let message, _, _, _): [.waiting(message, room)]
     }
   }
 
