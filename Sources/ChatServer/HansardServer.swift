@@ -97,7 +97,7 @@ package struct HansardServer: Sendable {
     let handlers = Handlers(
       chat: chat, issuer: issuer, identities: identities, logins: protection.logins,
       hashing: HashingLimit(protection.rateLimits), searches: SearchBudget(protection.rateLimits),
-      deepLink: configuration.deepLink)
+      limiter: limiter, deepLink: configuration.deepLink)
     for route in RouteTable.routes {
       add(route.ending(lists: configuration.endCursor), handlers, limiter, to: router)
     }

@@ -50,7 +50,7 @@ struct Handlers: Sendable {
 
   init(
     chat: ChatService, issuer: TokenIssuer, identities: IdentityProviders, logins: LoginSettings,
-    hashing: HashingLimit, searches: SearchBudget, deepLink: DeepLink
+    hashing: HashingLimit, searches: SearchBudget, limiter: RateLimiter, deepLink: DeepLink
   ) {
     let throttle = LoginThrottle(logins)
     accounts = AccountHandlers(chat: chat, identities: identities, throttle: throttle, hashing: hashing)
@@ -72,7 +72,7 @@ struct Handlers: Sendable {
     threads = ThreadHandlers(chat: chat)
     reactions = ReactionHandlers(chat: chat)
     pins = PinHandlers(chat: chat)
-    ingest = IngestHandler(chat: chat)
+    ingest = IngestHandler(chat: chat, limiter: limiter)
     health = HealthHandlers(chat: chat)
   }
 }

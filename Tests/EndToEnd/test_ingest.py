@@ -16,8 +16,8 @@ from harness.stream import IngestStream
 
 INGEST_BYTES = 16 * 1024 * 1024
 INGEST_LINES = 256 * 1024
-# Results that nobody has read, some 150 bytes each, and what reading takes by the way.
-UNREAD_BYTES = 80 * 1024 * 1024
+# Results that nobody has read, some 3 bytes each, and what reading takes by the way.
+UNREAD_BYTES = 24 * 1024 * 1024
 # A process that used no processor time for so long is at rest.
 IDLE_SECONDS = 1
 

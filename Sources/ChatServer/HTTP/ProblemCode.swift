@@ -32,6 +32,7 @@ enum ProblemCode: String, CaseIterable {
   case headersTooLarge = "headers_too_large"
   case rateLimited = "rate_limited"
   case tooManyAttempts = "too_many_attempts"
+  case tooManyStreams = "too_many_streams"
   case routeNotFound = "route_not_found"
   case methodNotAllowed = "method_not_allowed"
   case overloaded = "overloaded"
@@ -54,7 +55,7 @@ enum ProblemCode: String, CaseIterable {
     case .rangeNotSatisfiable: .rangeNotSatisfiable
     case .targetTooLong: .uriTooLong
     case .headersTooLarge: .requestHeaderFieldsTooLarge
-    case .rateLimited, .tooManyAttempts: .tooManyRequests
+    case .rateLimited, .tooManyAttempts, .tooManyStreams: .tooManyRequests
     case .routeNotFound: .notFound
     case .methodNotAllowed: .methodNotAllowed
     case .overloaded, .projectionBehind, .logPoisoned, .shuttingDown, .issuerUnavailable: .serviceUnavailable

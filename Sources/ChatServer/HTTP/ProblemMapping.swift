@@ -113,6 +113,11 @@ struct ProblemMapping {
     case .tooManyAttempts(let seconds):
       self.init(.tooManyAttempts, "Too many attempts to log in have failed. Come again after Retry-After.")
       headers[.retryAfter] = String(seconds)
+    case .tooManyStreams:
+      self.init(
+        .tooManyStreams,
+        "You have \(Limits.ingestStreamsOfUser) ingest streams open. Send this one when another has ended.")
+      headers[.retryAfter] = String(Self.retryAfterSeconds)
     case .bodyTooLarge(let limit): self.init(.bodyTooLarge, "A body may have \(limit) bytes at most.")
     case .tooManyLines(let limit): self.init(.bodyTooLarge, "A body may have \(limit) lines at most.")
     case .rangeNotSatisfiable(let size):

@@ -32,6 +32,7 @@ enum Refusal: Error, Hashable {
   case headersTooLarge
   case rateLimited(RateStanding)
   case tooManyAttempts(retryAfterSeconds: Int)
+  case tooManyStreams
   case bodyTooLarge(limit: Int)
   case tooManyLines(limit: Int)
   /// - size: of what a part was asked of, in bytes.

@@ -5,18 +5,28 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import Synchronization
 
 /// `POST /v1/ingest`: lines in, results out, both streamed.
 ///
-/// One task reads, decodes and queues; one makes result lines as commands become durable; one writes them. The first
-/// never waits for a client that does not read: of what such a client has sent, the result lines alone are kept, and the
-/// bounds of the body bound them.
+/// One task reads, decodes and queues; one takes results as commands become durable; one writes them. The first never
+/// waits for a client that does not read: of what such a client has sent, the results alone are kept, a few bytes each
+/// (`UnreadResults`), and the bounds of the body and of the user's streams bound them.
 struct IngestHandler: Sendable {
   let chat: ChatService
+  let limiter: RateLimiter
+  private let slots = IngestSlots()
+
+  init(chat: ChatService, limiter: RateLimiter) {
+    self.chat = chat
+    self.limiter = limiter
+  }
 
   func run(_ exchange: Exchange) async throws -> Response {
     try exchange.requireMediaType("application/x-ndjson", "application/ndjson", "application/jsonl")
-    let ingest = IngestRun(chat: chat, caller: try exchange.actor, logger: exchange.logger)
+    let caller = try exchange.actor
+    let slot = try caller.service == nil ? caller.user.map { try slots.enter($0) } : nil
+    let ingest = IngestRun(chat: chat, limiter: limiter, caller: caller, slot: slot, logger: exchange.logger)
     let body = exchange.incomingBody()
     let responseBody = ResponseBody { writer in
       do {
@@ -37,25 +47,37 @@ struct IngestHandler: Sendable {
 private struct IngestRun: Sendable {
   /// Portions that are queued and not yet result lines before the reader waits.
   private static let portionsUnderWay = 4
+  /// Lines that are decoded before others get a turn: a stream must not hold a thread.
+  private static let linesInARow = 16
+  /// Text of results that is made at a time, in bytes.
+  private static let writtenBytes = 16 * 1024
 
   let chat: ChatService
+  let limiter: RateLimiter
   let caller: Principal
+  let slot: IngestSlot?
   let logger: Logger
 
   private typealias Portions = AsyncStream<IngestPortion>
   private typealias Permits = AsyncStream<Void>
-  private typealias Output = AsyncThrowingStream<[UInt8], any Error>
+  /// Tells the writer that there are results.
+  private typealias Arrivals = AsyncThrowingStream<Void, any Error>
 
   func answer(_ body: IncomingBody, _ writer: inout any ResponseBodyWriter) async throws {
     let (portions, feed) = Portions.makeStream()
     let (permits, permit) = Permits.makeStream()
-    let (output, outlet) = Output.makeStream()
+    let (arrivals, arrival) = Arrivals.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let unread = UnreadResultsBox()
     for _ in 0..<Self.portionsUnderWay { permit.yield() }
-    async let reading: Void = read(body, permits, feed, outlet)
-    async let settling: Void = settle(portions, permit, outlet)
-    for try await bytes in output { try await writer.write(ByteBuffer(bytes: bytes)) }
+    async let reading: Void = read(body, permits, feed, arrival)
+    async let settling: Void = settle(portions, permit, unread, arrival)
+    for try await _ in arrivals {
+      while let text = unread.text(upTo: Self.writtenBytes) { try await writer.write(text) }
+    }
     // A stream also ends because its task was cancelled; such an answer is not whole.
     try Task.checkCancellation()
+    // Who has seen the end may come with the next stream.
+    slot?.leave()
     try await writer.finish(nil)
     try await reading
     await settling
@@ -63,7 +85,7 @@ private struct IngestRun: Sendable {
 
   /// Reads to the body's end even when its bounds were passed: a client may send everything before it reads anything.
   private func read(
-    _ body: IncomingBody, _ permits: Permits, _ feed: Portions.Continuation, _ outlet: Output.Continuation
+    _ body: IncomingBody, _ permits: Permits, _ feed: Portions.Continuation, _ arrival: Arrivals.Continuation
   ) async throws {
     defer { feed.finish() }
     do {
@@ -79,21 +101,24 @@ private struct IngestRun: Sendable {
       try Task.checkCancellation()
       for portion in Self.portions(lines.finish()) { feed.yield(try await queue(portion, stream, &permits)) }
     } catch {
-      outlet.finish(throwing: error)
+      arrival.finish(throwing: error)
       throw error
     }
   }
 
-  private func settle(_ portions: Portions, _ permit: Permits.Continuation, _ outlet: Output.Continuation) async {
+  private func settle(
+    _ portions: Portions, _ permit: Permits.Continuation, _ unread: UnreadResultsBox, _ arrival: Arrivals.Continuation
+  ) async {
     var results = IngestResults(logger: logger)
     do {
       for await portion in portions {
-        outlet.yield(try await results.encoded(portion))
+        try unread.append(await results.results(of: portion))
+        arrival.yield()
         permit.yield()
       }
-      outlet.finish()
+      arrival.finish()
     } catch {
-      outlet.finish(throwing: error)
+      arrival.finish(throwing: error)
       permit.finish()
     }
   }
@@ -113,10 +138,11 @@ private struct IngestRun: Sendable {
     var fates: [(number: Int, fate: IngestPortion.Fate)] = []
     var ended: (any Error)? = stream.ended
     var decodedBytes = 0
-    for line in lines {
+    for (index, line) in lines.enumerated() {
+      if index.isMultiple(of: Self.linesInARow) { await Task.yield() }
       do {
         if let ended { throw ended }
-        let bytes = try line.content.get()
+        let bytes = try admitted(line)
         // Others get their turn on the event loop before more than one long line was decoded there.
         decodedBytes += bytes.readableBytes
         if decodedBytes > Limits.inlineDecodingBytes {
@@ -136,7 +162,29 @@ private struct IngestRun: Sendable {
     return IngestPortion(lines: fates, commands: commands)
   }
 
+  /// A line costs what a request of its own does, and is looked at only when it may be: so a refused one is cheap.
+  private func admitted(_ line: IngestLines.Line) throws -> ByteBuffer {
+    let admission = Result { () throws(Refusal) in try limiter.admitLine(of: caller) }
+    // Of a line that is too long, that is what its sender has to know.
+    let bytes = try line.content.get()
+    try admission.get()
+    return bytes
+  }
+
   private func request(for bytes: ByteBuffer) async throws -> ChatService.Request {
     try IngestOperation.request(for: try await JSONBody.decode(IngestLine.self, from: bytes), by: caller, chat: chat)
   }
+}
+
+/// The results that one task adds and another writes.
+private final class UnreadResultsBox: Sendable {
+  private let results = Mutex(UnreadResults())
+
+  func append(_ new: [(line: Int, result: LineResult)]) throws {
+    try results.withLock { results in
+      for (line, result) in new { try results.append(line, result) }
+    }
+  }
+
+  func text(upTo bytes: Int) -> ByteBuffer? { results.withLock { $0.text(upTo: bytes) } }
 }

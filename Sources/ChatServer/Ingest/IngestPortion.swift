@@ -1,9 +1,6 @@
 import ChatPrimitives
-import ChatProtocol
 import ChatService
-import HTTPTypes
 import Logging
-import NIOCore
 
 /// Lines that were queued together, and what is known of each already.
 struct IngestPortion: Sendable {
@@ -17,52 +14,54 @@ struct IngestPortion: Sendable {
   let commands: BulkChunk
 }
 
-/// Turns portions into result lines, in order.
+/// Turns portions into results, in order.
 struct IngestResults {
   let logger: Logger
   /// Why the machine took nothing more; then every later line has the same result.
-  private var ended: ProblemMapping?
+  private var ended: LineRefusal?
+  /// Of each limit that has refused a line: a flood of lines costs no text each.
+  private var rateRefusals: [String: LineRefusal] = [:]
 
   init(logger: Logger) {
     self.logger = logger
   }
 
-  /// One result a line, as NDJSON, when every command of the portion is durable or refused.
-  mutating func encoded(_ portion: IngestPortion) async throws -> [UInt8] {
+  /// One result for each line, when every command of the portion is durable or refused.
+  mutating func results(of portion: IngestPortion) async -> [(line: Int, result: LineResult)] {
     var outcomes = await portion.commands.results().makeIterator()
-    var buffer = ByteBuffer()
+    var results: [(line: Int, result: LineResult)] = []
+    results.reserveCapacity(portion.lines.count)
     for (number, fate) in portion.lines {
-      let result: Result<BulkReceipt, any Error>
       switch fate {
-      case .refused(let error): result = .failure(error)
-      case .queued: result = (outcomes.next() ?? .failure(.failed("a line without a result"))).mapError { $0 }
+      case .refused(let error): results.append((number, .refused(refusal(error, ofLine: number))))
+      case .queued:
+        switch outcomes.next() ?? .failure(.failed("a line without a result")) {
+        case .success(let receipt):
+          let result = LineResult.done(isNew: receipt.isNew, receipt.position)
+          results.append((number, ended.map { .refused($0) } ?? result))
+        case .failure(let error): results.append((number, .refused(refusal(error, ofLine: number))))
+        }
       }
-      buffer.writeBytes(try JSONWriter.bytes(of: self.result(result, ofLine: number)))
-      buffer.writeInteger(UInt8(ascii: "\n"))
     }
-    // Kept until the client reads: as many bytes as there are, where a buffer may have twice as many.
-    return Array(buffer.readableBytesView)
+    return results
   }
 
-  private mutating func result(_ result: Result<BulkReceipt, any Error>, ofLine line: Int) -> IngestResult {
-    if let ended { return IngestResult(line: line, ended) }
-    switch result {
-    case .success(let receipt):
-      return IngestResult(line: line, status: receipt.isNew ? 201 : 200, position: receipt.position)
-    case .failure(let error):
-      let mapping = ProblemMapping(error)
-      if mapping.code == ProblemCode.internalError.rawValue {
-        logger.error(
-          "a line of an ingest failed", metadata: ["line": "\(line)", "error": "\(LoggedError.text(error))"])
-      }
-      if mapping.isOfTheMachine { ended = mapping }
-      return IngestResult(line: line, mapping)
+  private mutating func refusal(_ error: any Error, ofLine line: Int) -> LineRefusal {
+    if let ended { return ended }
+    if case Refusal.rateLimited(let standing) = error { return rateRefusal(standing.name) }
+    let mapping = ProblemMapping(error)
+    if mapping.code == ProblemCode.internalError.rawValue {
+      logger.error("a line of an ingest failed", metadata: ["line": "\(line)", "error": "\(LoggedError.text(error))"])
     }
+    let refusal = LineRefusal(mapping)
+    if mapping.isOfTheMachine { ended = refusal }
+    return refusal
   }
-}
 
-extension IngestResult {
-  fileprivate init(line: Int, _ mapping: ProblemMapping) {
-    self.init(line: line, status: mapping.status.code, code: mapping.code, detail: mapping.detail)
+  private mutating func rateRefusal(_ name: String) -> LineRefusal {
+    if let known = rateRefusals[name] { return known }
+    let refusal = LineRefusal.rateLimited(by: name)
+    rateRefusals[name] = refusal
+    return refusal
   }
 }

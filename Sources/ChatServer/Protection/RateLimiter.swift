@@ -52,18 +52,23 @@ struct RateLimiter: Sendable {
   ///   answer, of the limits that are low; nil as long as none is. The draft lets a server leave them away where they
   ///   cost and tell nothing.
   func admit(_ principal: Principal?, standing: RateStanding?) throws(Refusal) -> HTTPFields? {
-    var ofUser: RateStanding?
-    var ofDevice: RateStanding?
-    if let principal, let user = principal.user, users != nil || devices != nil,
-      principal.service == nil || countsServices
-    {
-      let now = NIODeadline.now().uptimeNanosecondsSinceStart
-      ofUser = try users?.take(user, at: now)
-      if let device = principal.device { ofDevice = try devices?.take(DeviceKey(user: user, device: device), at: now) }
-    }
+    let (ofUser, ofDevice) = try take(principal)
     // Nearly every request ends here, and has made no array and no text.
     guard standing?.isLow == true || ofUser?.isLow == true || ofDevice?.isLow == true else { return nil }
     return Self.fields([standing, ofUser, ofDevice].compactMap { $0 }.filter(\.isLow))
+  }
+
+  /// One more line of a stream counts as a request of its own.
+  func admitLine(of principal: Principal) throws(Refusal) { _ = try take(principal) }
+
+  private func take(_ principal: Principal?) throws(Refusal) -> (user: RateStanding?, device: RateStanding?) {
+    guard let principal, let user = principal.user, users != nil || devices != nil,
+      principal.service == nil || countsServices
+    else { return (nil, nil) }
+    let now = NIODeadline.now().uptimeNanosecondsSinceStart
+    let ofUser = try users?.take(user, at: now)
+    guard let device = principal.device else { return (ofUser, nil) }
+    return (ofUser, try devices?.take(DeviceKey(user: user, device: device), at: now))
   }
 
   static func fields(_ standings: [RateStanding]) -> HTTPFields {

@@ -1,0 +1,33 @@
+import ChatPrimitives
+import HTTPTypes
+
+/// What became of one line.
+enum LineResult: Sendable {
+  case done(isNew: Bool, LogPosition)
+  case refused(LineRefusal)
+}
+
+/// Why a line was not done.
+struct LineRefusal: Sendable, Hashable {
+  let status: Int
+  let code: String
+  let detail: String
+
+  /// - Parameter name: of the limit.
+  static func rateLimited(by name: String) -> LineRefusal {
+    LineRefusal(
+      status: ProblemCode.rateLimited.status.code, code: ProblemCode.rateLimited.rawValue,
+      detail: "The limit \"\(name)\" is used up: a line counts as a request. Send the line again later.")
+  }
+}
+
+extension LineRefusal {
+  init(_ mapping: ProblemMapping) {
+    self.init(status: mapping.status.code, code: mapping.code, detail: mapping.detail)
+  }
+
+  /// Without the words, of which not every line can have its own.
+  var withoutDetail: LineRefusal {
+    LineRefusal(status: status, code: code, detail: "See docs/errors.md. Read results sooner to be told more.")
+  }
+}

@@ -1,0 +1,122 @@
+import ChatPrimitives
+import Foundation
+import NIOCore
+
+/// The results that an ingest has and its client has not read yet.
+///
+/// They become text only as the client reads: until then a line takes a few bytes here, so that a client may send a whole
+/// body before it reads, and no client can make the server keep much. A line is three numbers (RFC 9000, section 16):
+/// how many lines it is further, what became of it, and, when it was done, how many positions it is further.
+struct UnreadResults {
+  private enum Mark {
+    static let new: UInt64 = 0
+    static let again: UInt64 = 1
+    /// And from here on the refusals, by their place in `refusals`.
+    static let refused: UInt64 = 2
+  }
+
+  private var packed = ByteBuffer()
+  private var written = Place()
+  private var read = Place()
+  /// The end of the line of each refusal that some unread line has.
+  private var refusals: [[UInt8]] = []
+  private var marks: [LineRefusal: UInt64] = [:]
+  private var refusalBytes = 0
+
+  private struct Place {
+    var line: UInt64 = 0
+    var position: UInt64 = 0
+  }
+
+  init() {}
+
+  /// What they take in memory, in bytes.
+  var byteCount: Int { packed.capacity + refusalBytes }
+
+  var isEmpty: Bool { packed.readableBytes == 0 }
+
+  /// - Parameter line: later than that of every result before.
+  mutating func append(_ line: Int, _ result: LineResult) throws {
+    if isEmpty { forgetRefusals() }
+    let line = UInt64(clamping: line)
+    pack(line - written.line)
+    written.line = line
+    switch result {
+    case .done(let isNew, let position):
+      pack(isNew ? Mark.new : Mark.again)
+      pack(Self.unsigned(Int64(bitPattern: position.value &- written.position)))
+      written.position = position.value
+    case .refused(let refusal):
+      pack(try mark(refusal))
+    }
+  }
+
+  /// The oldest results as NDJSON, until there are so many bytes of text; nil when there is none.
+  mutating func text(upTo bytes: Int) -> ByteBuffer? {
+    guard !isEmpty else { return nil }
+    var text = ByteBuffer()
+    while text.readableBytes < bytes, let further = unpack(), let mark = unpack() {
+      read.line += further
+      text.writeString("{\"line\":\(read.line)")
+      if mark < Mark.refused {
+        read.position = read.position &+ UInt64(bitPattern: Self.signed(unpack() ?? 0))
+        text.writeString(",\"status\":\(mark == Mark.new ? 201 : 200),\"position\":\(read.position)}\n")
+      } else {
+        text.writeBytes(refusals[Int(mark - Mark.refused)])
+      }
+    }
+    // Moving what is left only when it is the smaller part keeps reading linear.
+    if isEmpty {
+      packed = ByteBuffer()
+    } else if packed.readerIndex > packed.readableBytes {
+      packed.discardReadBytes()
+    }
+    return text
+  }
+
+  private mutating func mark(_ refusal: LineRefusal) throws -> UInt64 {
+    if let mark = marks[refusal] { return mark }
+    var refusal = refusal
+    if refusalBytes + refusal.detail.utf8.count > Limits.ingestRefusalBytes {
+      refusal = refusal.withoutDetail
+      if let mark = marks[refusal] { return mark }
+    }
+    let end = try Self.end(of: refusal)
+    let mark = Mark.refused + UInt64(refusals.count)
+    refusals.append(end)
+    marks[refusal] = mark
+    refusalBytes += refusal.detail.utf8.count
+    return mark
+  }
+
+  private mutating func forgetRefusals() {
+    guard !refusals.isEmpty else { return }
+    refusals = []
+    marks = [:]
+    refusalBytes = 0
+  }
+
+  private static func end(of refusal: LineRefusal) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .withoutEscapingSlashes
+    let detail = String(decoding: try encoder.encode(refusal.detail), as: UTF8.self)
+    return Array(",\"status\":\(refusal.status),\"code\":\"\(refusal.code)\",\"detail\":\(detail)}\n".utf8)
+  }
+
+  // MARK: Numbers
+
+  private mutating func pack(_ number: UInt64) {
+    packed.writeEncodedInteger(number, strategy: .quic)
+  }
+
+  private mutating func unpack() -> UInt64? {
+    packed.readEncodedInteger(as: UInt64.self, strategy: .quic)
+  }
+
+  /// Small numbers of either sign become small ones without a sign.
+  private static func unsigned(_ number: Int64) -> UInt64 { UInt64(bitPattern: (number << 1) ^ (number >> 63)) }
+
+  private static func signed(_ number: UInt64) -> Int64 {
+    Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
+  }
+}
