@@ -1,17 +1,35 @@
 package import ChatPrimitives
 
-/// What a user has used of a day's quota.
+/// What a user has used of a day's quotas.
 package struct Usage: Sendable, Hashable {
   package var messages: UInt64
   /// Of media that were uploaded.
   package var mediaBytes: UInt64
+  package var rooms: UInt64
+  package var workspaces: UInt64
+  /// Invite links of rooms and workspaces, and users who were invited by name.
+  package var invites: UInt64
+  /// Of messages that were scheduled, and of changes to them.
+  package var scheduledBytes: UInt64
+  package var events: UInt64
+  /// See `ChatEvent.chargedBytes`.
+  package var bytes: UInt64
 
-  package init(messages: UInt64 = 0, mediaBytes: UInt64 = 0) {
+  package init(
+    messages: UInt64 = 0, mediaBytes: UInt64 = 0, rooms: UInt64 = 0, workspaces: UInt64 = 0, invites: UInt64 = 0,
+    scheduledBytes: UInt64 = 0, events: UInt64 = 0, bytes: UInt64 = 0
+  ) {
     self.messages = messages
     self.mediaBytes = mediaBytes
+    self.rooms = rooms
+    self.workspaces = workspaces
+    self.invites = invites
+    self.scheduledBytes = scheduledBytes
+    self.events = events
+    self.bytes = bytes
   }
 
-  /// What a fact uses, and nothing for what a service did: that is the operator's own doing.
+  /// What an event uses, and nothing for what a service did: that is the operator's own doing.
   package init(of recorded: RecordedEvent) {
     self.init()
     if recorded.service == nil { self = Usage(of: recorded.event) }
@@ -19,43 +37,29 @@ package struct Usage: Sendable, Hashable {
 
   /// A scheduled message is used when it is scheduled; the server sends it, which is then free.
   package init(of event: ChatEvent) {
-    self.init()
+    self.init(events: 1, bytes: event.chargedBytes)
     switch event {
-    case .room(_, .messageSent), .room(_, .messageScheduled): messages = 1
+    case .room(_, .messageSent): messages = 1
+    case .room(_, .messageScheduled):
+      messages = 1
+      scheduledBytes = bytes
+    case .room(_, .scheduledMessageChanged): scheduledBytes = bytes
+    case .room(_, .created): rooms = 1
+    case .workspace(_, .created): workspaces = 1
+    case .room(_, .inviteCreated), .workspace(_, .inviteCreated), .workspace(_, .memberInvited): invites = 1
     case .user(_, .mediaUploaded(_, let media, _)): mediaBytes = media.size
     case .room, .user, .workspace, .server: break
     }
   }
 
-  package var isNothing: Bool { messages == 0 && mediaBytes == 0 }
+  package var isNothing: Bool { self == Usage() }
 
   package static func + (left: Usage, right: Usage) -> Usage {
-    Usage(messages: left.messages &+ right.messages, mediaBytes: left.mediaBytes &+ right.mediaBytes)
-  }
-}
-
-/// How much a user may use on one day. Nil stands for no limit.
-package struct Quotas: Sendable, Hashable {
-  package var messagesPerDay: UInt64?
-  package var mediaBytesPerDay: UInt64?
-
-  package init(messagesPerDay: UInt64? = nil, mediaBytesPerDay: UInt64? = nil) {
-    self.messagesPerDay = messagesPerDay
-    self.mediaBytesPerDay = mediaBytesPerDay
-  }
-
-  package var areOff: Bool { messagesPerDay == nil && mediaBytesPerDay == nil }
-
-  /// Only what is asked for is held against its limit: who has no bytes left may still send a text.
-  func allow(_ wanted: Usage, after used: Usage) -> Bool {
-    Self.fits(wanted.messages, after: used.messages, under: messagesPerDay)
-      && Self.fits(wanted.mediaBytes, after: used.mediaBytes, under: mediaBytesPerDay)
-  }
-
-  private static func fits(_ wanted: UInt64, after used: UInt64, under limit: UInt64?) -> Bool {
-    guard let limit, wanted > 0 else { return true }
-    let (sum, overflow) = used.addingReportingOverflow(wanted)
-    return !overflow && sum <= limit
+    Usage(
+      messages: left.messages &+ right.messages, mediaBytes: left.mediaBytes &+ right.mediaBytes,
+      rooms: left.rooms &+ right.rooms, workspaces: left.workspaces &+ right.workspaces,
+      invites: left.invites &+ right.invites, scheduledBytes: left.scheduledBytes &+ right.scheduledBytes,
+      events: left.events &+ right.events, bytes: left.bytes &+ right.bytes)
   }
 }
 
@@ -99,9 +103,13 @@ package struct DailyUsage: Sendable, Hashable {
     day == self.day ? users[user] ?? Usage() : Usage()
   }
 
+  /// - Parameter purpose: what the events do that are to be recorded.
   /// - Throws: `quotaExceeded` when the user may not use so much more on the day of `time`.
-  package func check(_ wanted: Usage, by user: UserID, at time: Timestamp, under quotas: Quotas) throws(Rejection) {
-    guard quotas.allow(wanted, after: used(by: user, on: UsageDay(of: time))) else { throw .quotaExceeded }
+  package func check(
+    _ wanted: Usage, for purpose: QuotaPurpose = .adding, by user: UserID, at time: Timestamp, under quotas: Quotas
+  ) throws(Rejection) {
+    let used = used(by: user, on: UsageDay(of: time))
+    guard quotas.allow(wanted, for: purpose, after: used) else { throw .quotaExceeded }
   }
 
   /// Notes what was used. Another day forgets the one before.

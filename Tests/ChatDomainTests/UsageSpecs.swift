@@ -82,8 +82,69 @@ struct UsageSpecs {
       .scheduledMessageChanged(message, ScheduledMessageEdit(text: "y")), .scheduledMessageCancelled(message),
       .scheduledMessageFailed(message, .silenced),
     ] {
-      #expect(Usage(of: .room(RoomID(UUIDBytes(high: 2, low: 2)), event)).isNothing)
+      #expect(Usage(of: .room(RoomID(UUIDBytes(high: 2, low: 2)), event)).messages == 0)
     }
+  }
+
+  @Test("every event counts, with its bytes; some count as what they make")
+  func kinds() {
+    func usage(_ event: RoomEvent) -> Usage { Usage(of: .room(RoomID(UUIDBytes(high: 2, low: 2)), event)) }
+    func usage(_ event: WorkspaceEvent) -> Usage {
+      Usage(of: .workspace(WorkspaceID(UUIDBytes(high: 2, low: 2)), event))
+    }
+    let record = ChatEvent.chargedBytesOfRecord
+    let message = MessageID(UUIDBytes(high: 3, low: 3))
+    let later = ScheduledMessage(author: anna, content: .plain("four"), sendAt: Timestamp(milliseconds: 1))
+    #expect(usage(.archived) == Usage(events: 1, bytes: record))
+    #expect(
+      usage(.messageSent(message, author: anna, thread: nil, .plain("four")))
+        == Usage(messages: 1, events: 1, bytes: record + 4))
+    #expect(
+      usage(.messageScheduled(message, later))
+        == Usage(messages: 1, scheduledBytes: record + 4, events: 1, bytes: record + 4))
+    #expect(
+      usage(.scheduledMessageChanged(message, ScheduledMessageEdit(text: "four")))
+        == Usage(scheduledBytes: record + 4, events: 1, bytes: record + 4))
+    #expect(
+      usage(RoomEvent.created(RoomCreation(kind: .group, name: "four", creator: anna)))
+        == Usage(rooms: 1, events: 1, bytes: record + 4))
+    #expect(
+      usage(WorkspaceEvent.created(WorkspaceCreation(name: "four", creator: anna)))
+        == Usage(workspaces: 1, events: 1, bytes: record + 4))
+    #expect(usage(.memberInvited(ben, role: .member)) == Usage(invites: 1, events: 1, bytes: record))
+  }
+
+  @Test("who has used up the events of a day may still end things, as many again, and end every session")
+  func upkeep() throws {
+    let room = RoomID(UUIDBytes(high: 2, low: 2))
+    let quotas = Quotas(eventsPerDay: 2, bytesPerDay: 2_000)
+    let now = try time("2026-07-05T12:00:00Z")
+    var usage = DailyUsage()
+    func isAllowed(_ events: ChatEvent...) -> Bool {
+      let wanted = events.reduce(Usage()) { $0 + Usage(of: $1) }
+      do throws(Rejection) {
+        try usage.check(wanted, for: QuotaPurpose(of: events), by: anna, at: now, under: quotas)
+        usage.charge(wanted, to: anna, at: now)
+        return true
+      } catch {
+        return false
+      }
+    }
+    let rename = ChatEvent.room(room, .edited(RoomEdit(name: "x")))
+    let leave = ChatEvent.room(room, .memberLeft(anna))
+    let logout = ChatEvent.user(anna, .sessionEnded(SessionID(UUIDBytes(high: 4, low: 4)), .loggedOut))
+    #expect(!isAllowed(rename, rename, rename))
+    #expect(isAllowed(rename) && isAllowed(rename) && !isAllowed(rename))
+    #expect(!isAllowed(leave, rename))
+    #expect(isAllowed(leave) && isAllowed(leave) && !isAllowed(leave))
+    #expect(!isAllowed(logout, leave) && isAllowed(logout) && isAllowed(logout, logout))
+    // The device loses its push tokens; with the first fact it would be a change like any other.
+    func update(_ tokens: [PushToken]) -> ChatEvent {
+      let description = DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: tokens)
+      return .user(anna, .deviceUpdated(DeviceID(UUIDBytes(high: 5, low: 5)), description))
+    }
+    #expect(isAllowed(logout, update([])) && !isAllowed(update([])))
+    #expect(!isAllowed(logout, update([PushToken(provider: .apns, token: "x")])))
   }
 
   private func expectCounted(_ event: ChatEvent) {
@@ -92,7 +153,7 @@ struct UsageSpecs {
         stamp: Stamp(position: .first, time: Timestamp(milliseconds: 0)), version: .none, actor: anna, service: service,
         device: nil, command: nil, originalTime: nil, event: event)
     }
-    #expect(Usage(of: recorded(by: nil)) == Usage(messages: 1))
+    #expect(Usage(of: recorded(by: nil)).messages == 1)
     #expect(Usage(of: recorded(by: ServiceID(UUIDBytes(high: 9, low: 9)))).isNothing)
   }
 }

@@ -74,10 +74,64 @@ struct QuotaTests {
     try FileManager.default.removeItem(atPath: first.directory)
   }
 
-  @Test("a message that is scheduled counts when it is scheduled, and its sending does not")
-  func scheduling() async throws {
+  @Test("of many who ask at once as many are served as the quota allows, and a retry is counted once")
+  func atOnce() async throws {
     let clock = TestClock()
-    let bench = try await ServiceBench(quotas: Quotas(messagesPerDay: 2), clock: { clock.now })
+    let bench = try await ServiceBench(quotas: Quotas(roomsPerDay: 5), clock: { clock.now })
+    let alice = try await bench.user(1)
+    @Sendable func isMade(_ number: UInt64) async throws -> Bool {
+      let creation = RoomCreation(kind: .group, name: "tea", creator: alice)
+      do {
+        _ = try await bench.chat.performRoom(fixed(number), .create(creation), by: Principal(user: alice))
+        return true
+      } catch ServiceError.rejected(.quotaExceeded) {
+        return false
+      }
+    }
+    let made = try await withThrowingTaskGroup(of: (number: UInt64, isMade: Bool).self) { group in
+      // Each is asked for three times.
+      for number: UInt64 in 0..<60 { group.addTask { (100 + number / 3, try await isMade(100 + number / 3)) } }
+      return try await group.reduce(into: Set<UInt64>()) { made, answer in
+        if answer.isMade { made.insert(answer.number) }
+      }
+    }
+    #expect(made.count == 5)
+    for number in made { #expect(try await isMade(number)) }
+    #expect(try await !isMade(999))
+    clock.advance(milliseconds: 86_400_000)
+    #expect(try await isMade(999))
+    try bench.close()
+  }
+
+  @Test("a workspace and what is made in it count; what a service makes counts where the operator wants it")
+  func workspaces() async throws {
+    let clock = TestClock()
+    for countsServices in [false, true] {
+      var quotas = Quotas(roomsPerDay: 1, workspacesPerDay: 1)
+      quotas.countsServices = countsServices
+      let bench = try await ServiceBench(quotas: quotas, clock: { clock.now })
+      let alice = try await bench.user(1)
+      let (asAlice, asService) = (Principal(user: alice), Principal(user: alice, service: ServiceBench.service))
+      func workspace(_ number: UInt64, _ principal: Principal) async -> Rejection? {
+        let creation = WorkspaceCreation(name: "office", creator: alice)
+        return await rejection {
+          _ = try await bench.chat.performWorkspace(fixed(number), .create(creation), by: principal)
+        }
+      }
+      #expect(await workspace(50, asService) == nil)
+      #expect(await workspace(51, asAlice) == (countsServices ? .quotaExceeded : nil))
+      #expect(await workspace(52, asAlice) == .quotaExceeded)
+      #expect(await workspace(53, asService) == (countsServices ? .quotaExceeded : nil))
+      try bench.close()
+    }
+  }
+
+  @Test("a message that is scheduled counts when it is scheduled, and its sending does not", arguments: [false, true])
+  func scheduling(countsServices: Bool) async throws {
+    let clock = TestClock()
+    var quotas = Quotas(messagesPerDay: 2)
+    quotas.countsServices = countsServices
+    let bench = try await ServiceBench(quotas: quotas, clock: { clock.now })
     let alice = try await create(bench)
     func schedule(_ number: UInt64) async throws {
       _ = try await bench.chat.perform(

@@ -8,7 +8,7 @@ import pytest
 from harness import times
 from harness.client import new_id
 from harness.people import Room, World
-from harness.server import Server
+from harness.server import UNLIMITED, Server
 
 COLLECTED_AFTER_SECONDS = 2
 ROUNDS_SECONDS = 4
@@ -181,17 +181,14 @@ def test_a_repeat_says_what_the_first_time_said(world, anna, ben, room):
 
 def test_a_quota_counts_bytes(tmp_path):
     times.within_one_day()
-    os.environ["HANSARD_QUOTAS_MEDIA_BYTES_PER_DAY"] = "100"
+    quotas = {"HANSARD_QUOTAS_ENABLED": "true", "HANSARD_QUOTAS_MEDIA_BYTES_PER_DAY": "100"}
+    server = Server(tmp_path / "data", environment=UNLIMITED | quotas).start()
     try:
-        server = Server(tmp_path / "data").start()
-        try:
-            anna = World(server).user("Anna")
-            upload(anna, b"x" * 60)
-            upload(anna, b"x" * 60)
-            anna.refused("quota_exceeded", "POST", "/v1/media", data=b"y" * 41)
-            upload(anna, b"y" * 40)
-            anna.refused("quota_exceeded", "POST", "/v1/media", data=b"z")
-        finally:
-            server.end()
+        anna = World(server).user("Anna")
+        upload(anna, b"x" * 60)
+        upload(anna, b"x" * 60)
+        anna.refused("quota_exceeded", "POST", "/v1/media", data=b"y" * 41)
+        upload(anna, b"y" * 40)
+        anna.refused("quota_exceeded", "POST", "/v1/media", data=b"z")
     finally:
-        del os.environ["HANSARD_QUOTAS_MEDIA_BYTES_PER_DAY"]
+        server.end()

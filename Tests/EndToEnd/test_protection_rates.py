@@ -186,7 +186,8 @@ def seconds_left() -> float:
 def test_a_quota_of_messages_survives(tmp_path, how):
     if seconds_left() < NIGHT_SECONDS:
         time.sleep(NIGHT_SECONDS + 1)
-    server = Server(tmp_path / "data", environment=UNLIMITED | {"HANSARD_QUOTAS_MESSAGES_PER_DAY": "4"}).start()
+    quotas = {"HANSARD_QUOTAS_ENABLED": "true", "HANSARD_QUOTAS_MESSAGES_PER_DAY": "4"}
+    server = Server(tmp_path / "data", environment=UNLIMITED | quotas).start()
     try:
         world = World(server)
         anna, ben = world.users("Anna", "Ben")

@@ -23,7 +23,8 @@ import Testing
           "passwords": {"requests": 19, "seconds": 20}
         },
         "logins": {"slowed": false, "freeAttempts": 7, "freeAttemptsPerAddress": 8, "longestDelay": 9, "memory": 10},
-        "quotas": {"messagesPerDay": 11, "mediaBytesPerDay": 12},
+        "quotas": {"messagesPerDay": 11, "mediaBytesPerDay": 12, "roomsPerDay": 22, "workspacesPerDay": 23,
+          "invitesPerDay": 24, "scheduledBytesPerDay": 25, "eventsPerDay": 26, "bytesPerDay": 27, "countServices": true},
         "connections": {"maximum": 13, "headSeconds": 14, "bodySeconds": 15, "bodyBytesPerSecond": 16, "uploadBytesPerSecond": 18,
           "answerBytesPerSecond": 21},
         "tls": {"certificateFile": "c", "keyFile": "k", "http2": false},
@@ -41,7 +42,11 @@ import Testing
     #expect(!protection.logins.isOn)
     #expect(protection.logins.account == AttemptPolicy(free: 7, longestDelay: 9, memory: 10))
     #expect(protection.logins.address == AttemptPolicy(free: 8, longestDelay: 9, memory: 10))
-    #expect(settings.quotas == Quotas(messagesPerDay: 11, mediaBytesPerDay: 12))
+    var quotas = Quotas(
+      messagesPerDay: 11, mediaBytesPerDay: 12, roomsPerDay: 22, workspacesPerDay: 23, invitesPerDay: 24,
+      scheduledBytesPerDay: 25, eventsPerDay: 26, bytesPerDay: 27)
+    quotas.countsServices = true
+    #expect(settings.quotas == quotas)
     var connections = ConnectionSettings()
     (connections.maximum, connections.headSeconds) = (13, 14)
     (connections.bodySeconds, connections.bodyBytesPerSecond) = (15, 16)
@@ -54,13 +59,14 @@ import Testing
     #expect(protection.crossOrigin.maximumAge == 17)
   }
 
-  @Test("without anything, rates and logins are limited, and quotas, TLS, proxies and CORS are off")
+  @Test("without anything, rates, logins and what a user does in a day are limited, and TLS, proxies and CORS are off")
   func usual() throws {
     let (settings, problems) = try read("{}")
     #expect(problems == [])
     #expect(settings.protection.rateLimits == RateLimitSettings() && settings.protection.rateLimits.isOn)
     #expect(settings.protection.logins == LoginSettings() && settings.protection.logins.isOn)
-    #expect(settings.quotas.areOff)
+    #expect(settings.quotas == .standard && !settings.quotas.areOff)
+    #expect(try read(#"{"quotas": {"enabled": false}}"#).settings.quotas.areOff)
     #expect(settings.protection.tls == nil)
     #expect(settings.protection.proxies == TrustedProxies([]))
     #expect(settings.protection.crossOrigin.origins == [])

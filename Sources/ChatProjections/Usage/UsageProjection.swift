@@ -8,9 +8,14 @@ package struct UsageProjection: Projection {
   package typealias Queries = UsageQueries
 
   package static let name = "usage"
-  package static let schemaVersion = 2
+  package static let schemaVersion = 3
 
   package init() {}
+
+  /// What is counted, in the order in which it is read and written.
+  fileprivate static let counts = [
+    "messages", "mediaBytes", "rooms", "workspaces", "invites", "scheduledBytes", "events", "bytes",
+  ]
 
   package static func createTables(_ database: Database) throws {
     try database.execute(
@@ -18,8 +23,7 @@ package struct UsageProjection: Projection {
         CREATE TABLE usage (
           userId BLOB PRIMARY KEY NOT NULL,
           day INTEGER NOT NULL,
-          messages INTEGER NOT NULL,
-          mediaBytes INTEGER NOT NULL
+          \(counts.map { "\($0) INTEGER NOT NULL" }.joined(separator: ",\n  "))
         ) STRICT, WITHOUT ROWID
         """)
   }
@@ -40,23 +44,29 @@ package struct UsageProjection: Projection {
     try write(newest, to: database)
   }
 
+  private static let upsert = """
+    INSERT INTO usage (userId, day, \(counts.joined(separator: ", ")))
+    VALUES (?, ?\(String(repeating: ", ?", count: counts.count)))
+    ON CONFLICT (userId) DO UPDATE SET
+      \(counts.map { "\($0) = excluded.\($0) + iif(day = excluded.day, \($0), 0)" }.joined(separator: ", ")),
+      day = excluded.day
+    """
+
   private func write(_ usage: DailyUsage, to database: Database) throws {
     guard !usage.users.isEmpty else { return }
-    let statement = try CachedStatement(
-      database,
-      """
-      INSERT INTO usage (userId, day, messages, mediaBytes) VALUES (?, ?, ?, ?)
-      ON CONFLICT (userId) DO UPDATE SET
-        messages = excluded.messages + iif(day = excluded.day, messages, 0),
-        mediaBytes = excluded.mediaBytes + iif(day = excluded.day, mediaBytes, 0),
-        day = excluded.day
-      """)
+    let statement = try CachedStatement(database, Self.upsert)
     for (user, used) in usage.users {
       try statement.run {
         $0.add(user)
         $0.add(usage.day.number)
         $0.add(used.messages)
         $0.add(used.mediaBytes)
+        $0.add(used.rooms)
+        $0.add(used.workspaces)
+        $0.add(used.invites)
+        $0.add(used.scheduledBytes)
+        $0.add(used.events)
+        $0.add(used.bytes)
       }
     }
   }
@@ -77,22 +87,35 @@ package struct UsageQueries: ReadModelQueries {
         .first({ $0.add(UsageDay(of: now).number) }, { try $0.number() })
     else { return DailyUsage() }
     var users: [UserID: Usage] = [:]
-    try CachedStatement(database, "SELECT userId, messages, mediaBytes FROM usage WHERE day = ?")
+    try CachedStatement(database, "SELECT userId, \(Self.counts) FROM usage WHERE day = ?")
       .forEach({ $0.add(day) }) { row in
         let user: UserID = try row.id()
-        let messages = try row.unsigned()
-        users[user] = Usage(messages: messages, mediaBytes: try row.unsigned())
+        users[user] = try Self.readUsage(&row)
       }
     return DailyUsage(day: UsageDay(number: day), users: users)
   }
 
   /// What one user has used on the last day on which they used anything.
   package func lastDay(of user: UserID) throws -> DailyUsage {
-    try CachedStatement(database, "SELECT day, messages, mediaBytes FROM usage WHERE userId = ?")
+    try CachedStatement(database, "SELECT day, \(Self.counts) FROM usage WHERE userId = ?")
       .first({ $0.add(user) }) { row in
-        let (day, messages) = try (row.number(), row.unsigned())
-        return DailyUsage(
-          day: UsageDay(number: day), users: [user: Usage(messages: messages, mediaBytes: try row.unsigned())])
+        let day = try row.number()
+        return DailyUsage(day: UsageDay(number: day), users: [user: try Self.readUsage(&row)])
       } ?? DailyUsage()
+  }
+
+  private static let counts = UsageProjection.counts.joined(separator: ", ")
+
+  private static func readUsage(_ row: inout ColumnReader) throws -> Usage {
+    var usage = Usage()
+    usage.messages = try row.unsigned()
+    usage.mediaBytes = try row.unsigned()
+    usage.rooms = try row.unsigned()
+    usage.workspaces = try row.unsigned()
+    usage.invites = try row.unsigned()
+    usage.scheduledBytes = try row.unsigned()
+    usage.events = try row.unsigned()
+    usage.bytes = try row.unsigned()
+    return usage
   }
 }

@@ -1,5 +1,5 @@
 import ChatPrimitives
-import Foundation
+import ChatProtocol
 import NIOCore
 
 /// The results that an ingest has and its client has not read yet.
@@ -97,10 +97,8 @@ struct UnreadResults {
   }
 
   private static func end(of refusal: LineRefusal) throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .withoutEscapingSlashes
-    let detail = String(decoding: try encoder.encode(refusal.detail), as: UTF8.self)
-    return Array(",\"status\":\(refusal.status),\"code\":\"\(refusal.code)\",\"detail\":\(detail)}\n".utf8)
+    let status = Array(",\"status\":\(refusal.status),\"code\":\"\(refusal.code)\",\"detail\":".utf8)
+    return status + (try JSONWriter.bytes(of: refusal.detail)) + Array("}\n".utf8)
   }
 
   // MARK: Numbers

@@ -19,7 +19,7 @@ package struct DecisionState: DecisionMachine {
   package var signingKeys = SigningKeyHistory()
   package var rules = AccountRules()
   package var usage = DailyUsage()
-  private let quotas: Quotas
+  let quotas: Quotas
   var recent: RecentFacts
   private let seen: SeenIDs
 
@@ -127,7 +127,8 @@ extension DecisionState {
     case .alreadyDone(let stamp): return repeated(stamp, room: room, message: message)
     case .record(let events):
       let facts = events.map { ChatEvent.room(room, $0) }
-      try checkQuotas(facts, command.act)
+      // What was scheduled was counted then.
+      if !wish.sendsScheduled { try checkQuotas(facts, command.act) }
       return record(
         facts, command.act, next, room: room, message: message,
         fingerprint: wish.isKnownByItself ? wish.fingerprint : nil, reactions: wish.reaction?.counts)
@@ -145,15 +146,9 @@ extension DecisionState {
     case .record(let events):
       let facts =
         events.map { .workspace(workspace, $0) } + WorkspaceDecider.consequences(of: events, in: workspace, self)
+      try checkQuotas(facts, command.act)
       return record(facts, command.act, next, room: nil, message: nil, workspace: workspace)
     }
-  }
-
-  /// Asked when it is known that there is something new to record: a repeat is answered whatever was used since.
-  private func checkQuotas(_ events: [ChatEvent], _ act: Act) throws(Rejection) {
-    guard !quotas.areOff, !act.isByService, let user = act.actor else { return }
-    let wanted = events.reduce(Usage()) { $0 + Usage(of: $1) }
-    try usage.check(wanted, by: user, at: act.time, under: quotas)
   }
 
   /// What is known of an earlier command under the same key, by the writer itself or by what was looked up.
@@ -280,6 +275,7 @@ extension DecisionState {
   package mutating func take(
     _ recorded: RecordedEvent, fingerprint: Fingerprint? = nil, reactions: ReactionCounts? = nil
   ) {
+    charge(recorded)
     switch recorded.event {
     case .user(let id, let event):
       UserDecider.evolve(
@@ -308,7 +304,6 @@ extension DecisionState {
       serverVersion = recorded.version
     }
     names.take(recorded.event)
-    if let user = recorded.actor { usage.charge(Usage(of: recorded), to: user, at: recorded.stamp.time) }
     takeIDs(recorded, fingerprint)
     takeReaction(recorded, reactions)
     takeEnding(recorded)

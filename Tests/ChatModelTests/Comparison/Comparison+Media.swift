@@ -22,7 +22,12 @@ extension Comparison {
     try await chat.views.usage.wait(for: chat.store.head)
     let found = try await chat.views.usage.read { try $0.newestDay() }
     guard let day = model.usage.keys.max(), let expected = model.usage[day] else { return }
-    try expect("usage", expected, found.users)
+    // The model knows nothing of bytes in the log; what makes rooms and invites is counted by specs.
+    try expect(
+      "usage", expected,
+      found.users.mapValues {
+        Usage(messages: $0.messages, mediaBytes: $0.mediaBytes, events: $0.events)
+      })
   }
 }
 

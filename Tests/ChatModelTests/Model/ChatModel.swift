@@ -42,6 +42,7 @@ struct ChatModel {
   private mutating func charge(_ recorded: RecordedEvent) {
     guard let user = recorded.actor, recorded.service == nil else { return }
     let day = recorded.stamp.time.milliseconds / 86_400_000
+    usage[day, default: [:]][user, default: Usage()].events += 1
     switch recorded.event {
     case .room(_, .messageSent), .room(_, .messageScheduled):
       usage[day, default: [:]][user, default: Usage()].messages += 1

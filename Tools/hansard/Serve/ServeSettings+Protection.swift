@@ -65,18 +65,29 @@ extension LoginSettings {
 
 extension Quotas {
   init(_ reader: inout SettingReader) {
-    self.init(
-      messagesPerDay: Self.read(
-        "quotas.messagesPerDay", "messages that a user may send or schedule on a day in UTC; 0 stands for no limit",
-        &reader),
-      mediaBytesPerDay: Self.read(
-        "quotas.mediaBytesPerDay", "bytes of media that a user may upload on a day in UTC; 0 stands for no limit",
-        &reader))
+    self = .standard
+    let isOn = reader.flag("quotas.enabled", usual: true, "whether what a user may do on a day is limited at all")
+    Self.read(&eventsPerDay, "events", "things that a user may do on a day in UTC, of any kind that is recorded", &reader)
+    Self.read(&bytesPerDay, "bytes", "bytes of the log that these may take, before compression", &reader)
+    Self.read(&messagesPerDay, "messages", "messages that a user may send or schedule on a day in UTC", &reader)
+    Self.read(&mediaBytesPerDay, "mediaBytes", "bytes of media that a user may upload on a day in UTC", &reader)
+    Self.read(
+      &roomsPerDay, "rooms", "rooms, channels and direct rooms that a user may create on a day in UTC", &reader)
+    Self.read(&workspacesPerDay, "workspaces", "workspaces that a user may create on a day in UTC", &reader)
+    Self.read(
+      &invitesPerDay, "invites", "invite links that a user may create, and users whom a user may invite, on a day in UTC",
+      &reader)
+    Self.read(
+      &scheduledBytesPerDay, "scheduledBytes", "bytes of messages that a user may schedule on a day in UTC", &reader)
+    countsServices = reader.flag(
+      "quotas.countServices", usual: countsServices, "whether what a service does in a user's name counts too")
+    if !isOn { self = Quotas() }
   }
 
-  private static func read(_ key: String, _ meaning: String, _ reader: inout SettingReader) -> UInt64? {
-    let limit = reader.integer(key, usual: 0, in: 0...Int.max, meaning)
-    return limit == 0 ? nil : UInt64(clamping: limit)
+  private static func read(_ limit: inout UInt64?, _ name: String, _ meaning: String, _ reader: inout SettingReader) {
+    let number = reader.integer(
+      "quotas.\(name)PerDay", usual: Int(clamping: limit ?? 0), in: 0...Int.max, "\(meaning); 0 stands for no limit")
+    limit = number == 0 ? nil : UInt64(clamping: number)
   }
 }
 

@@ -1,0 +1,144 @@
+/// How much a user may use on one day. Nil stands for no limit.
+package struct Quotas: Sendable, Hashable {
+  package var messagesPerDay: UInt64?
+  package var mediaBytesPerDay: UInt64?
+  package var roomsPerDay: UInt64?
+  package var workspacesPerDay: UInt64?
+  package var invitesPerDay: UInt64?
+  package var scheduledBytesPerDay: UInt64?
+  package var eventsPerDay: UInt64?
+  package var bytesPerDay: UInt64?
+  /// Whether what services do in a user's name counts too.
+  package var countsServices = false
+
+  /// No limits but those that are given.
+  package init(
+    messagesPerDay: UInt64? = nil, mediaBytesPerDay: UInt64? = nil, roomsPerDay: UInt64? = nil,
+    workspacesPerDay: UInt64? = nil, invitesPerDay: UInt64? = nil, scheduledBytesPerDay: UInt64? = nil,
+    eventsPerDay: UInt64? = nil, bytesPerDay: UInt64? = nil
+  ) {
+    self.messagesPerDay = messagesPerDay
+    self.mediaBytesPerDay = mediaBytesPerDay
+    self.roomsPerDay = roomsPerDay
+    self.workspacesPerDay = workspacesPerDay
+    self.invitesPerDay = invitesPerDay
+    self.scheduledBytesPerDay = scheduledBytesPerDay
+    self.eventsPerDay = eventsPerDay
+    self.bytesPerDay = bytesPerDay
+  }
+
+  /// What holds where the operator says nothing else: more than a busy person needs, and little enough that one account
+  /// costs a server little. `docs/decisions/0021-quotas.md` has the reasons.
+  package static let standard = Quotas(
+    mediaBytesPerDay: 1024 * 1024 * 1024, roomsPerDay: 200, workspacesPerDay: 20, invitesPerDay: 1_000,
+    scheduledBytesPerDay: 4 * 1024 * 1024, eventsPerDay: 20_000, bytesPerDay: 32 * 1024 * 1024)
+
+  /// How many times the quota of events and of bytes may be used by what ends something or keeps the account usable.
+  package static let upkeepFactor: UInt64 = 2
+
+  package var areOff: Bool { self == Quotas() }
+
+  /// Only what is asked for is held against its limit: who has no bytes left may still send a text.
+  func allow(_ wanted: Usage, for purpose: QuotaPurpose, after used: Usage) -> Bool {
+    let factor: UInt64
+    switch purpose {
+    case .endingSessions: return true
+    case .upkeep: factor = Self.upkeepFactor
+    case .adding: factor = 1
+    }
+    return Self.fits(wanted.messages, after: used.messages, under: messagesPerDay)
+      && Self.fits(wanted.mediaBytes, after: used.mediaBytes, under: mediaBytesPerDay)
+      && Self.fits(wanted.rooms, after: used.rooms, under: roomsPerDay)
+      && Self.fits(wanted.workspaces, after: used.workspaces, under: workspacesPerDay)
+      && Self.fits(wanted.invites, after: used.invites, under: invitesPerDay)
+      && Self.fits(wanted.scheduledBytes, after: used.scheduledBytes, under: scheduledBytesPerDay)
+      && Self.fits(wanted.events, after: used.events, under: eventsPerDay, times: factor)
+      && Self.fits(wanted.bytes, after: used.bytes, under: bytesPerDay, times: factor)
+  }
+
+  private static func fits(
+    _ wanted: UInt64, after used: UInt64, under limit: UInt64?, times factor: UInt64 = 1
+  ) -> Bool {
+    guard let limit, wanted > 0 else { return true }
+    let (most, isUnlimited) = limit.multipliedReportingOverflow(by: factor)
+    let (sum, overflow) = used.addingReportingOverflow(wanted)
+    return !overflow && (isUnlimited || sum <= most)
+  }
+}
+
+/// What the events of one command do, as far as quotas treat it differently: who has used up a day must still be able to
+/// leave, to delete, to moderate, to log in and to put a thief out.
+package enum QuotaPurpose: Sendable, Hashable {
+  case adding
+  /// Ends something that was counted when it began, moderates, or keeps the account usable.
+  case upkeep
+  /// Each session ends once, so that this is bounded by what began them.
+  case endingSessions
+
+  package init(of events: [ChatEvent]) {
+    if events.first?.endsSession == true, events.allSatisfy({ $0.endsSession || $0.takesPushTokens }) {
+      self = .endingSessions
+    } else {
+      self = events.allSatisfy(\.isUpkeep) ? .upkeep : .adding
+    }
+  }
+}
+
+extension ChatEvent {
+  fileprivate var endsSession: Bool {
+    if case .user(_, .sessionEnded) = self { true } else { false }
+  }
+
+  /// A device loses its push tokens with its last session.
+  fileprivate var takesPushTokens: Bool {
+    if case .user(_, .deviceUpdated(_, let description)) = self { description.tokens.isEmpty } else { false }
+  }
+
+  fileprivate var isUpkeep: Bool {
+    switch self {
+    case .user(_, let event): event.isUpkeep
+    case .room(_, let event): event.isUpkeep
+    case .workspace(_, let event): event.isUpkeep
+    case .server: false
+    }
+  }
+}
+
+extension UserEvent {
+  fileprivate var isUpkeep: Bool {
+    switch self {
+    case .credentialSet, .identityUnlinked, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRemoved,
+      .pushTokenInvalidated, .pushTokenMoved:
+      true
+    case .deviceUpdated(_, let description): description.tokens.isEmpty
+    case .registered, .profileChanged, .identityLinked, .emailSet, .disabled, .enabled, .preferencesSet,
+      .deviceRegistered, .mediaUploaded, .erased:
+      false
+    }
+  }
+}
+
+extension RoomEvent {
+  fileprivate var isUpkeep: Bool {
+    switch self {
+    case .deleted, .inviteRevoked, .memberLeft, .memberRemoved, .memberBanned, .memberSilenced, .messageDeleted,
+      .reactionRemoved, .messageUnpinned, .scheduledMessageCancelled:
+      true
+    case .created, .edited, .archived, .restored, .inviteCreated, .memberJoined, .memberAdded, .admissionRepeated,
+      .roleChanged, .memberUnbanned, .muted, .messageSent, .messageEdited, .reactionAdded, .messagePinned,
+      .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled,
+      .scheduledMessageChanged, .scheduledMessageFailed, .erased:
+      false
+    }
+  }
+}
+
+extension WorkspaceEvent {
+  fileprivate var isUpkeep: Bool {
+    switch self {
+    case .deleted, .inviteRevoked, .memberLeft, .memberRemoved, .invitationWithdrawn: true
+    case .created, .edited, .inviteCreated, .memberJoined, .admissionRepeated, .memberInvited, .roleChanged, .erased:
+      false
+    }
+  }
+}

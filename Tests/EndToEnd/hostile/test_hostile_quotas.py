@@ -1,0 +1,272 @@
+"""What one account can make of a day: every quota at its number, and one above."""
+
+import re
+
+import pytest
+
+from harness import cost, times
+from harness.client import new_id
+from harness.command import hansard
+from harness.people import PASSWORD, World
+from harness.places import DOCS
+from harness.server import UNLIMITED, Server
+
+# What every event is charged for beside its texts, in bytes.
+RECORD = 256
+ROOMS, WORKSPACES, INVITES, EVENTS = 4, 2, 3, 40
+# Two messages of four letters.
+SCHEDULED_BYTES = 2 * (RECORD + 4)
+BYTES = 12_000
+QUOTAS = {
+    "ROOMS": ROOMS, "WORKSPACES": WORKSPACES, "INVITES": INVITES, "SCHEDULED_BYTES": SCHEDULED_BYTES, "EVENTS": EVENTS,
+    "BYTES": BYTES,
+}
+# A message's data, in bytes, and how many such messages wait. Some of it stays in the read model's page cache of 16 MiB.
+WAITING_BYTES, WAITING = 60_000, 500
+WAITING_MEMORY = 22 * cost.MIB
+
+
+@pytest.fixture(scope="module", autouse=True)
+def daylight():
+    """A test of a day's quota does not begin shortly before the next day."""
+    times.within_one_day(300)
+
+
+def start(folder, **settings) -> Server:
+    environment = {f"HANSARD_QUOTAS_{name}_PER_DAY": str(number) for name, number in QUOTAS.items()}
+    environment |= {"HANSARD_QUOTAS_ENABLED": "true"} | {f"HANSARD_{name}": str(value) for name, value in settings.items()}
+    return Server(folder / "data", environment=UNLIMITED | environment).start()
+
+
+@pytest.fixture(scope="module")
+def tight(tmp_path_factory):
+    server = start(tmp_path_factory.mktemp("tight"))
+    yield server
+    server.end()
+
+
+@pytest.fixture
+def world(tight):
+    return World(tight)
+
+
+def room_body() -> dict:
+    return {"id": new_id(), "name": "Tea"}
+
+
+def later(text: str) -> dict:
+    return {"text": text, "sendAt": times.later(hours=1)}
+
+
+def test_rooms(world):
+    anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    first = room_body()
+    anna.post("/v1/rooms", first)
+    anna.direct(ben)
+    anna.channel(anna.workspace())
+    results = anna.ingest([{"op": "room.create", "id": new_id(), "name": "x"} for _ in range(2)])
+    assert [result.get("code", result["status"]) for result in results] == [201, "quota_exceeded"]
+    refused = anna.request("POST", "/v1/rooms", room_body())
+    assert refused.status_code == 429 and refused.json()["code"] == "quota_exceeded"
+    assert 0 < int(refused.headers["Retry-After"]) <= 86_400
+    anna.refused("quota_exceeded", "POST", "/v1/rooms", {"kind": "direct", "memberIds": [carla.id]})
+    # Repeats, rooms that are there already, and deleting change nothing.
+    anna.post("/v1/rooms", first, expect=200)
+    anna.direct(ben, expect=200)
+    anna.delete(f"/v1/rooms/{first['id']}", key=new_id())
+    anna.refused("quota_exceeded", "POST", "/v1/rooms", room_body())
+    # Others, and a service in her name, are not held up.
+    ben.room()
+    world.acting_as(anna.id).post("/v1/rooms", room_body())
+
+
+def test_workspaces(world):
+    anna = world.user("Anna")
+    first = {"id": new_id(), "name": "Office"}
+    anna.post("/v1/workspaces", first)
+    for _ in range(WORKSPACES - 1):
+        anna.workspace()
+    anna.refused("quota_exceeded", "POST", "/v1/workspaces", {"id": new_id(), "name": "Office"})
+    anna.post("/v1/workspaces", first, expect=200)
+    anna.room()
+
+
+def test_invites(world):
+    anna, ben, carla = world.users("Anna", "Ben", "Carla")
+    room, office = anna.room(), anna.workspace()
+    link = {"id": new_id()}
+    anna.post(f"{room.path}/invites", link)
+    anna.post(f"{office.path}/invites", {"id": new_id()})
+    anna.put(f"{office.path}/invitations/{ben.id}", {"role": "member"}, key=new_id())
+    anna.refused("quota_exceeded", "POST", f"{room.path}/invites", {"id": new_id()})
+    anna.refused("quota_exceeded", "POST", f"{office.path}/invites", {"id": new_id()})
+    anna.refused("quota_exceeded", "PUT", f"{office.path}/invitations/{carla.id}", {"role": "member"}, key=new_id())
+    anna.post(f"{room.path}/invites", link, expect=200)
+    anna.delete(f"{room.path}/invites/{link['id']}", key=new_id())
+
+
+def test_scheduled_bytes(world):
+    anna = world.user("Anna")
+    room = anna.room()
+    path, id = f"{room.path}/scheduled-messages", new_id()
+    body = later("four")
+    anna.put(f"{path}/{id}", body)
+    anna.refused("quota_exceeded", "PUT", f"{path}/{new_id()}", later("five!"))
+    anna.put(f"{path}/{new_id()}", later("four"))
+    anna.refused("quota_exceeded", "PUT", f"{path}/{new_id()}", later("4"))
+    # A change brings bytes too; a repeat and cancelling bring none.
+    anna.refused("quota_exceeded", "PATCH", f"{path}/{id}", {"text": "4"}, key=new_id())
+    anna.put(f"{path}/{id}", body, expect=200)
+    anna.delete(f"{path}/{id}", key=new_id())
+    anna.refused("quota_exceeded", "PUT", f"{path}/{new_id()}", later("4"))
+    anna.send(room, "now")
+
+
+def test_bytes(world):
+    anna, ben = world.users("Anna", "Ben")
+    # A room's creation with its name, and its creator's joining.
+    left = BYTES - 2 * RECORD - len("Tea")
+    exact = "x" * (left - RECORD)
+    room, bens = anna.room("Tea"), ben.room("Tea")
+    ben.refused("quota_exceeded", "PUT", bens.message(new_id()), {"text": exact + "x"})
+    ben.send(bens, exact)
+    ben.refused("quota_exceeded", "PUT", bens.message(new_id()), {"text": ""} | {"text": "x"})
+    half = "x" * ((left - 2 * RECORD) // 2)
+    message = anna.send(room, half)["id"]
+    # An edit is kept in the log as the message is.
+    anna.patch(room.message(message), {"text": half + "x" * (left % 2)}, key=new_id())
+    anna.refused("quota_exceeded", "PATCH", room.message(message), {"text": "x"}, key=new_id())
+
+
+def test_events_of_every_kind_count_over_a_restart_too(tight, world):
+    anna = world.user("Anna")
+    room = anna.room()
+    message = anna.send(room, "x")["id"]
+    path, first = room.message(message), new_id()
+
+    def ways(word: str) -> list[tuple]:
+        """Requests that each record one event."""
+        reaction = f"{path}/reactions/:{word}:"
+        return [
+            ("PATCH", path, {"text": word}), ("PUT", reaction, None), ("DELETE", reaction, None),
+            ("PUT", f"{room.path}/read-marker", {"messageId": message}), ("PATCH", room.path, {"name": word}),
+            ("PATCH", "/v1/me", {"nickname": word}),
+        ]
+
+    anna.patch(path, {"text": "first"}, key=first)
+    # The room, her joining, the message, the edit.
+    used = 4
+    while used < EVENTS:
+        for method, target, body in ways(f"n{used}")[: EVENTS - used]:
+            anna.call(method, target, body, expect=201, key=new_id())
+            used += 1
+        if used == 4 + 6 * 3:
+            tight.restart()
+    for method, target, body in ways("more"):
+        if method != "DELETE":
+            anna.refused("quota_exceeded", method, target, body, key=new_id())
+    anna.refused("quota_exceeded", "PUT", room.message(new_id()), {"text": "x"})
+    # A repeat is answered, whatever was used since; a service may do what it likes.
+    anna.patch(path, {"text": "first"}, key=first, expect=200)
+    world.acting_as(anna.id).patch(room.path, {"name": "Coffee"}, key=new_id())
+    # What ends something has as much again.
+    anna.delete(path, key=new_id())
+    anna.post(f"{room.path}/leave", key=new_id())
+
+
+def test_what_keeps_an_account_usable_has_as_much_again_and_logging_out_no_limit(world):
+    """Whoever steals a session and uses up the day cannot keep its owner from ending it."""
+    anna = world.account("Anna")
+    token, refreshed = anna.tokens["refreshToken"], 0
+    while (answer := world.nobody.request("POST", "/v1/sessions/refresh", {"refreshToken": token})).status_code == 201:
+        token = answer.json()["refreshToken"]
+        refreshed += 1
+        assert refreshed <= 2 * EVENTS
+    assert answer.json()["code"] == "quota_exceeded" and refreshed >= 2 * EVENTS - 3
+    world.nobody.refused("quota_exceeded", "POST", "/v1/sessions", {"email": anna.email, "password": PASSWORD})
+    anna.refused("quota_exceeded", "POST", "/v1/rooms", room_body())
+    own = anna.get("/v1/sessions")["sessions"][0]["id"]
+    anna.delete(f"/v1/sessions/{own}", key=new_id())
+    anna.refused("session_ended", "GET", "/v1/me")
+
+
+def test_services_count_where_the_operator_wants_it(tmp_path):
+    server = start(tmp_path, QUOTAS_COUNT_SERVICES="true")
+    try:
+        world = World(server)
+        anna = world.user("Anna")
+        service = world.acting_as(anna.id)
+        service.post("/v1/rooms", room_body())
+        for _ in range(ROOMS - 1):
+            anna.room()
+        service.refused("quota_exceeded", "POST", "/v1/rooms", room_body())
+        anna.refused("quota_exceeded", "POST", "/v1/rooms", room_body())
+        # For itself a service has no quota.
+        for _ in range(ROOMS + 1):
+            world.admin.post("/v1/rooms", room_body())
+    finally:
+        server.end()
+
+
+def raw_bytes(server: Server) -> int:
+    """What the log's records take before compression."""
+    return hansard("log", "stat", "--data", server.data, "--json").json["rawBytes"]
+
+
+def test_a_day_of_one_hostile_account_costs_no_more_than_documented(tight):
+    world = World(tight)
+    mallory, victim = world.user("Mallory"), world.user("Victim")
+    room = victim.room("Tea", mallory)
+    sent = victim.send(room, "x")["id"]
+    before, raw_before = tight.head(), raw_bytes(tight)
+    lines: list[dict] = []
+    for number in range(20 * EVENTS):
+        own = new_id()
+        lines += [
+            {"op": "room.create", "id": own, "name": "x" * 200},
+            {"op": "message.send", "roomId": own, "id": new_id(), "text": "x" * 1_000},
+            {"op": "message.send", "roomId": room.id, "id": new_id(), "text": "x" * 100},
+            {"op": "reaction.add", "roomId": room.id, "messageId": sent, "emoji": f":n{number}:", "key": new_id()},
+            {"op": "read-marker.move", "roomId": room.id, "messageId": sent, "key": new_id()},
+            {"op": "reaction.remove", "roomId": room.id, "messageId": sent, "emoji": f":n{number}:", "key": new_id()},
+        ]
+    results = mallory.ingest(lines)
+    assert {"quota_exceeded"} <= {result.get("code") for result in results}
+    made = tight.head() - before
+    assert EVENTS // 2 <= made <= 2 * EVENTS
+    assert len(mallory.get("/v1/rooms", limit=200)["rooms"]) <= ROOMS + 1
+    # Before compression, with what a block needs beside its records.
+    grown = raw_bytes(tight) - raw_before
+    assert grown <= 2 * BYTES, f"the log grew by {grown} bytes"
+
+
+def table_rows(text: str) -> dict[str, str]:
+    """Of a page's tables: the first cell to the one with the number."""
+    return dict(re.findall(r"^\| `(quotas\.\w+)` \| ([\d,]+) ", text, re.MULTILINE))
+
+
+def test_the_documented_cost_is_that_of_the_usual_settings():
+    printed = dict(re.findall(r"^\| `(quotas\.\w+PerDay)` \|[^|]*\|[^|]*\| `(\d+)` ", hansard("settings").output, re.MULTILINE))
+    assert len(printed) == 8
+    documented = table_rows((DOCS / "operating.md").read_text())
+    assert {name: number.replace(",", "") for name, number in documented.items()} == printed
+
+
+def test_scheduled_messages_are_not_kept_in_memory(tmp_path):
+    """Observed: 1,000 scheduled messages took 160 MB until they were sent, and again at each start."""
+    server = Server(tmp_path / "data").start()
+    try:
+        anna = World(server).user("Anna")
+        rooms = [anna.room() for _ in range(WAITING // 100)]
+        server.restart()
+        cost.until_idle(server)
+        before = cost.resident_bytes(server)
+        for number in range(WAITING):
+            body = {"type": "x", "data": "x" * WAITING_BYTES, "sendAt": times.later(hours=1)}
+            anna.put(f"{rooms[number // 100].path}/scheduled-messages/{new_id()}", body)
+        server.restart()
+        cost.until_idle(server)
+        grown = cost.resident_bytes(server) - before
+        assert grown < WAITING_MEMORY, f"the server grew by {grown} bytes"
+    finally:
+        server.end()

@@ -1,0 +1,46 @@
+import ChatDomain
+import ChatPrimitives
+import EventStore
+import Testing
+
+@Suite("Charged bytes")
+struct ChargedBytesTests {
+  @Test("every kind of event is charged for no less than its record has before compression")
+  func golden() throws {
+    for event in goldenEvents {
+      let (envelope, payload) = try EventCodec.encode(event)
+      #expect(UInt64(envelope.encoded().count + payload.count) <= event.event.chargedBytes, "\(event.event)")
+    }
+  }
+
+  @Test("so are lists as long as they may be", arguments: [0, 1, 10])
+  func lists(count: Int) throws {
+    func id<Entity>(_ number: Int) -> ID<Entity> { ID(UUIDBytes(high: .max, low: UInt64.max - UInt64(number))) }
+    let details = MessageDetails(
+      replyTo: id(1), mentions: Mentions(users: (0..<5 * count).map { id($0) }, everyone: true),
+      attachments: (0..<count).map {
+        Attachment(
+          media: id($0),
+          content: Media(
+            hash: Array(repeating: 255, count: 32), contentType: "image/png", size: .max, width: .max, height: .max),
+          name: "a")
+      }, custom: CustomPart(type: "x", body: String(repeating: "7", count: 1_000)))
+    let time = Timestamp(milliseconds: .max)
+    let message = ScheduledMessage(
+      author: id(1), content: MessageContent(text: "ü", details: details), thread: id(2), sendAt: time)
+    let place = ThreadPlace(root: ThreadRoot(message: id(5), ordinal: .max), rootAuthor: id(6), ordinal: .max)
+    let creation = RoomCreation(
+      kind: .direct, name: "", creator: id(1), workspace: id(2), topic: "t", participants: (0..<count).map { id($0) })
+    let events: [RoomEvent] = [
+      .messageScheduled(id(3), message), .messageSent(id(3), author: id(1), thread: place, message.content),
+      .created(creation),
+    ]
+    for event in events {
+      let recorded = RecordedEvent(
+        stamp: Stamp(position: .first, time: time), version: StreamVersion(.max), actor: id(1), service: id(2),
+        device: id(3), command: id(4), originalTime: time, event: .room(id(9), event))
+      let (envelope, payload) = try EventCodec.encode(recorded)
+      #expect(UInt64(envelope.encoded().count + payload.count) <= recorded.event.chargedBytes, "\(event)")
+    }
+  }
+}
