@@ -62,7 +62,7 @@ let package = Package(
     .target(
       name: "ChatProjections",
       dependencies: [
-        "ChatPrimitives", "ChatDomain", "EventStore",
+        "ChatPrimitives", "ChatDomain", "EventLog", "EventStore",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Logging", package: "swift-log"),
       ],

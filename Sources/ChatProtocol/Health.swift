@@ -12,7 +12,7 @@ public struct Health: Codable, Sendable, Hashable {
 
 /// `GET /readyz`: 200 when requests are served, 503 with a problem otherwise.
 public struct Readiness: Codable, Sendable, Hashable {
-  /// `ready`
+  /// `ready`, or `degraded` while the search cannot follow the log.
   public var status: String
   /// The last durable position.
   public var head: LogPosition
@@ -33,11 +33,14 @@ public struct ProjectionReadiness: Codable, Sendable, Hashable {
   public var position: LogPosition
   /// Events behind the head.
   public var lag: Int
+  /// Why it does not follow the log, and what an operator can do; nil while it does.
+  public var fault: String?
 
-  public init(name: String, position: LogPosition, lag: Int) {
+  public init(name: String, position: LogPosition, lag: Int, fault: String?) {
     self.name = name
     self.position = position
     self.lag = lag
+    self.fault = fault
   }
 }
 

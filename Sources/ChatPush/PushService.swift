@@ -1,13 +1,14 @@
 import ChatDomain
 package import ChatPrimitives
 package import ChatProjections
+package import ChatService
 package import EventStore
 package import Logging
 
 /// Push as the server runs it: the outbox that follows the log, and the dispatcher that empties it.
 package final class PushService: Sendable {
-  /// How long the outbox may take no step before starting is given up, in milliseconds.
-  private static let catchUpMilliseconds = 60_000
+  /// After how long without a step of the outbox that is reported, each time, in milliseconds.
+  private static let slownessMilliseconds = 60_000
   /// Between two looks at how far it is, in milliseconds.
   private static let lookMilliseconds = 20
 
@@ -33,12 +34,12 @@ package final class PushService: Sendable {
   ///
   /// - Parameters:
   ///   - directory: the folder of read models.
-  ///   - progress: told how many events the outbox has applied of how many, while it catches up.
+  ///   - progress: told how far the outbox is, while it catches up.
   /// - Throws: `PushOpeningError`, or what the file or the log say.
   package static func open(
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, recorder: any OutcomeRecorder,
     sender: any NoticeSender, logger: Logger, now: @escaping @Sendable () -> Timestamp,
-    progress: @Sendable (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
+    progress: @Sendable (OpeningProgress) -> Void = { _ in }
   ) async throws -> PushService {
     let outbox = try ProjectionRunner<PushProjection>.open(
       directory: directory, feed: feed, logIdentity: logIdentity, logger: logger)
@@ -46,7 +47,7 @@ package final class PushService: Sendable {
       outbox: outbox, head: { feed.head }, recorder: recorder, sender: sender, logIdentity: logIdentity,
       logger: logger, now: now)
     outbox.start { _ in dispatcher.outboxGrew() }
-    try await catchUp(outbox, to: feed.head, progress)
+    try await catchUp(outbox, to: feed.head, logger, progress)
     if try await outbox.read({ try $0.settledThrough() }) == nil {
       try await recorder.record(PushOutcomes(settledThrough: outbox.position, outcomes: []))
     }
@@ -54,7 +55,7 @@ package final class PushService: Sendable {
   }
 
   /// Why push stands still, when it does. The rest of the server goes on.
-  package var halted: ProjectionHalt? { outbox.halted }
+  package var halted: ProjectionFault? { outbox.halted }
 
   /// Sends nothing more, waits for what is under way, and records its outcomes. Before the log takes no more events.
   package func stopSending() async {
@@ -67,19 +68,25 @@ package final class PushService: Sendable {
   package func close() throws { try outbox.stop() }
 
   private static func catchUp(
-    _ outbox: ProjectionRunner<PushProjection>, to head: LogPosition, _ progress: @Sendable (UInt64, UInt64) -> Void
+    _ outbox: ProjectionRunner<PushProjection>, to head: LogPosition, _ logger: Logger,
+    _ progress: @Sendable (OpeningProgress) -> Void
   ) async throws {
     var last = outbox.position
     var idleSince = ContinuousClock.now
-    while outbox.position < head {
+    while true {
       if let halt = outbox.halted { throw PushOpeningError.halted(halt) }
-      if outbox.position > last {
+      let now = OpeningProgress([outbox.standing], of: head)
+      if now.isComplete { return }
+      progress(now)
+      if outbox.position != last {
         last = outbox.position
         idleSince = .now
-      } else if .now - idleSince > .milliseconds(catchUpMilliseconds) {
-        throw PushOpeningError.stalled(at: last, head: head)
+      } else if .now - idleSince > .milliseconds(slownessMilliseconds) {
+        idleSince = .now
+        logger.warning(
+          "the outbox has made no progress for a minute; the server waits. Look at the disk",
+          metadata: ["progress": "\(now)"])
       }
-      progress(last.value, head.value)
       try await Task.sleep(for: .milliseconds(lookMilliseconds))
     }
   }
@@ -87,14 +94,11 @@ package final class PushService: Sendable {
 
 /// Why push could not be started.
 package enum PushOpeningError: Error, Sendable, CustomStringConvertible {
-  case halted(ProjectionHalt)
-  case stalled(at: LogPosition, head: LogPosition)
+  case halted(ProjectionFault)
 
   package var description: String {
     switch self {
-    case .halted(let halt): "the outbox cannot go on after position \(halt.position): \(halt.message)"
-    case .stalled(let position, let head):
-      "the outbox stands at \(position) of \(head) events and does not move; look at the disk"
+    case .halted(let halt): "\(halt)"
     }
   }
 }

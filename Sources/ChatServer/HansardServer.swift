@@ -50,36 +50,49 @@ package struct HansardServer: Sendable {
       issuer: issuer, administrator: administrator, identities: identities, chat: chat)
   }
 
-  /// - Parameter onReady: called with the port once connections are accepted.
-  package func application(
-    _ configuration: Configuration, logger: Logger, onReady: @escaping @Sendable (Int) async -> Void
+  /// Has requests served that come through the gate.
+  package func serve(through gate: StartGate, _ configuration: Configuration) {
+    gate.open(router(configuration).buildResponder())
+  }
+
+  private static func application(
+    _ gate: StartGate, _ configuration: Configuration, logger: Logger, onListening: @escaping @Sendable (Int) -> Void
   ) -> some ApplicationProtocol {
     let protection = configuration.protection
     return Application(
-      router: router(configuration),
+      responder: GateResponder(gate: gate),
       server: .guarded(
         protection.connections, proxies: protection.proxies, tls: configuration.tls,
         offersHTTP2: protection.tls?.offersHTTP2 == true),
       configuration: ApplicationConfiguration(
         address: .hostname(configuration.host, port: configuration.port), serverName: nil,
         availableConnectionsDelegate: .maximum(protection.connections.maximum, logger: logger)),
-      onServerRunning: { channel in await onReady(channel.localAddress?.port ?? configuration.port) },
+      onServerRunning: { channel in onListening(channel.localAddress?.port ?? configuration.port) },
       logger: logger)
   }
 
   /// How long requests under way may take once the server is told to stop; then their connections are closed.
   private static let stopPatience = Duration.seconds(10)
 
-  /// Serves until SIGTERM or SIGINT, or until it fails; then lets what is under way end, but does not wait for ever: a
-  /// client that sends half a request, or reads no answer, holds nothing up.
-  package static func run(_ application: some ApplicationProtocol) async throws {
-    var configuration = ServiceGroupConfiguration(
-      services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: application.logger)
-    configuration.maximumGracefulShutdownDuration = stopPatience
+  /// Listens, opens what is to be served, and serves until SIGTERM or SIGINT, or until it fails; then lets requests in
+  /// flight end, but does not wait for ever: a client that sends half a request, or reads no response, holds nothing up.
+  ///
+  /// - Parameter open: called with the port once the server listens; calls `serve(through:)`. Cancelled when the server is
+  ///   told to stop before that. When it throws, the server ends with that error.
+  package static func run(
+    _ gate: StartGate, _ configuration: Configuration, logger: Logger,
+    open: @escaping @Sendable (_ port: Int) async throws -> Void
+  ) async throws {
+    let (ports, listening) = AsyncStream<Int>.makeStream()
+    let application = application(gate, configuration, logger: logger) { listening.yield($0) }
+    let opening = BackgroundOpening(ports: ports, open: open)
+    var group = ServiceGroupConfiguration(
+      services: [opening, application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+    group.maximumGracefulShutdownDuration = stopPatience
     do {
-      try await ServiceGroup(configuration: configuration).run()
+      try await ServiceGroup(configuration: group).run()
     } catch is CancellationError {
-      application.logger.warning(
+      logger.warning(
         "connections were cut: their clients neither sent the rest nor read the answer",
         metadata: ["after": "\(stopPatience)"])
     }

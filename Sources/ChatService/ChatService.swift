@@ -9,6 +9,9 @@ package import MediaFiles
 package final class ChatService: Sendable {
   /// Events that the slowest read model may lack before commands are refused.
   package static let projectionLagLimit: UInt64 = 200_000
+  /// Events that a read model may lack that cannot be written now, because of its disk for example: about one transaction,
+  /// so that it follows again a moment after the fault is gone.
+  package static let failingLagLimit: UInt64 = 4096
   /// How often what was looked up may be overtaken before a command is given up as overloaded.
   private static let lookupAttempts = 3
 
@@ -85,9 +88,14 @@ extension ChatService {
     }
   }
 
+  /// Commands wait until the read models have followed.
+  var writesArePaused: Bool {
+    views.isBehind(limit: Self.projectionLagLimit, failingLimit: Self.failingLagLimit)
+  }
+
   /// Decides a command and returns when all that the answer rests on is durable.
   package func perform(_ request: Request) async throws(ServiceError) -> ChatOutcome {
-    guard views.maximumLag <= Self.projectionLagLimit else { throw .projectionBehind }
+    guard !writesArePaused else { throw .projectionBehind }
     var hold = request.hold
     defer { withExtendedLifetime(hold) {} }
     for _ in 0..<Self.lookupAttempts {

@@ -30,8 +30,12 @@ package struct ServiceOpening: Sendable {
     self.logger = logger
   }
 
-  /// How long the read models may take no step before starting is given up, in milliseconds.
-  private static let catchUpMilliseconds = 60_000
+  /// After how long without a step of the read models that is reported, each time, in milliseconds.
+  private static let slownessMilliseconds = 60_000
+  /// Between two looks at how far the read models are, in milliseconds.
+  private static let lookMilliseconds = 20
+  /// Before the decision state is read again that could not be read, in milliseconds.
+  private static let restorePauseMilliseconds = 500
 
   /// What was opened, to be closed in the opposite order.
   package struct Opened: Sendable {
@@ -69,9 +73,9 @@ package struct ServiceOpening: Sendable {
   /// - Parameters:
   ///   - log: open for writing.
   ///   - lastTime: of the log's last record.
-  ///   - progress: told how many events the read models have applied of how many, while they catch up.
+  ///   - progress: told how far the read models are, while they catch up.
   package func open(
-    log: any BlockStore, lastTime: Timestamp, progress: @Sendable (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
+    log: any BlockStore, lastTime: Timestamp, progress: @Sendable (OpeningProgress) -> Void = { _ in }
   ) async throws -> Opened {
     do {
       let keys = try ServerKeys.load(directory: directory, log: log.identity.bytes, mayCreate: log.head == .origin)
@@ -101,22 +105,16 @@ package struct ServiceOpening: Sendable {
 
   private func open(
     _ keys: ServerKeys, _ store: EventStore, _ views: ReadModels, _ media: MediaStore, _ lastTime: Timestamp,
-    _ progress: @Sendable (UInt64, UInt64) -> Void
+    _ progress: @Sendable (OpeningProgress) -> Void
   ) async throws -> Opened {
     let relay = Relay()
     views.start { relay.send($0) }
-    try await catchUp(views, store.head, progress)
-
-    let seen = try views.ids.readBlocking { try $0.restoreFilter() }
-    let ids = SeenIDs(seen.filter, newest: seen.position)
+    let head = store.head
+    try await catchUp(views, head, progress)
     let clock = CheckedClock(clock, lastRecorded: lastTime, logger: logger)
-    let source = DecisionStateSource(views)
-    let state = try DecisionState(
-      restoring: source, seen: ids, floor: store.head, quotas: quotas, rules: rules, at: clock.now)
-    let oldestToken = min(clock.now, lastTime).adding(milliseconds: -tokenLifetimeMilliseconds)
+    let (ids, state, ended) = try await restore(views, head, lastTime, clock, progress)
     let gate = SessionGate(
-      tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, users: state.users,
-      ended: try source.sessionsEnded(since: oldestToken))
+      tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, users: state.users, ended: ended)
     let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: { clock.now }) { reason in
       logger.critical(
         "the log accepts no more events; reads go on. Look at the disk, make room, and restart",
@@ -132,37 +130,86 @@ package struct ServiceOpening: Sendable {
     return Opened(chat: chat, log: store.log, keys: keys, pool: pool)
   }
 
+  /// The decision state and the sessions that ended while their tokens may still be valid, from the read models at the
+  /// log's head. Where a file turns out to be damaged as it is read, its runner rebuilds it, and all is read again.
+  private func restore(
+    _ views: ReadModels, _ head: LogPosition, _ lastTime: Timestamp, _ clock: CheckedClock,
+    _ progress: @Sendable (OpeningProgress) -> Void
+  ) async throws -> (SeenIDs, DecisionState, [EndedSession]) {
+    while true {
+      do {
+        let seen = try views.ids.readBlocking { try $0.restoreFilter() }
+        let ids = SeenIDs(seen.filter, newest: seen.position)
+        let source = DecisionStateSource(views)
+        let state = try DecisionState(
+          restoring: source, seen: ids, floor: head, quotas: quotas, rules: rules, at: clock.now)
+        let oldestToken = min(clock.now, lastTime).adding(milliseconds: -tokenLifetimeMilliseconds)
+        return (ids, state, try source.sessionsEnded(since: oldestToken))
+      } catch let error as ProjectionBehind {
+        logger.warning("the decision state could not be read yet", metadata: ["reason": "\(error)"])
+        try await Task.sleep(for: .milliseconds(Self.restorePauseMilliseconds))
+        try await catchUp(views, head, progress)
+      }
+    }
+  }
+
+  /// Waits as long as it takes: a disk that is slow, full or failing is reported, and the read models try again.
   private func catchUp(
-    _ views: ReadModels, _ head: LogPosition, _ progress: @Sendable (UInt64, UInt64) -> Void
+    _ views: ReadModels, _ head: LogPosition, _ progress: @Sendable (OpeningProgress) -> Void
   ) async throws {
     var last = views.maximumLag
     var idleSince = ContinuousClock.now
-    while views.maximumLag > 0 {
+    while true {
       if let halt = views.halted { throw OpeningError.halted(halt) }
+      let now = OpeningProgress(views.standings, of: head)
+      if now.isComplete { return }
+      progress(now)
       let lag = views.maximumLag
-      if lag < last {
+      if lag != last {
         idleSince = ContinuousClock.now
         last = lag
-      } else if ContinuousClock.now - idleSince > .milliseconds(Self.catchUpMilliseconds) {
-        throw OpeningError.stalled(lag: lag)
+      } else if ContinuousClock.now - idleSince > .milliseconds(Self.slownessMilliseconds) {
+        idleSince = ContinuousClock.now
+        logger.warning(
+          "the read models have made no progress for a minute; the server waits. Look at the disk",
+          metadata: ["progress": "\(now)"])
       }
-      progress(head.value - min(head.value, lag), head.value)
-      try await Task.sleep(for: .milliseconds(20))
+      try await Task.sleep(for: .milliseconds(Self.lookMilliseconds))
     }
+  }
+}
+
+/// How far the read models are while a service is opened.
+package struct OpeningProgress: Sendable, CustomStringConvertible {
+  /// The one that is furthest behind.
+  package let slowest: ProjectionStanding
+  /// The log's head.
+  package let head: LogPosition
+  /// Whether all of them can be read as of the head.
+  package let isComplete: Bool
+
+  /// - Parameter standings: one at least.
+  package init(_ standings: [ProjectionStanding], of head: LogPosition) {
+    let none = ProjectionStanding(name: "", position: head, target: nil, fault: nil)
+    slowest = standings.min { $0.position < $1.position } ?? none
+    self.head = head
+    isComplete = standings.allSatisfy { $0.position >= head && $0.target == nil && $0.fault == nil }
+  }
+
+  package var description: String {
+    let progress = "the read model \(slowest.name) has applied \(slowest.position) of \(head) events"
+    guard let fault = slowest.fault else { return progress }
+    return "\(progress); \(fault)"
   }
 }
 
 /// Why a data directory could not be opened.
 package enum OpeningError: Error, CustomStringConvertible {
-  case halted(ProjectionHalt)
-  case stalled(lag: UInt64)
+  case halted(ProjectionFault)
 
   package var description: String {
     switch self {
-    case .halted(let halt):
-      "the read model \(halt.projection) cannot go on after position \(halt.position): \(halt.message)"
-    case .stalled(let lag):
-      "the read models stand \(lag) events behind the log and do not move; look at the disk"
+    case .halted(let halt): "\(halt)"
     }
   }
 }

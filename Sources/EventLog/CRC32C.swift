@@ -1,11 +1,11 @@
 private import CISAL
 
 /// CRC-32C (Castagnoli, RFC 3720 appendix B.4), computed by Intel ISA-L.
-enum CRC32C {
+package enum CRC32C {
   /// What one call may take: ISA-L counts in a C `int`.
   private static let pieceBytes = 1 << 30
 
-  static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+  package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     guard let start = bytes.baseAddress else { return 0 }
     var state: UInt32 = ~0
     var offset = 0

@@ -14,11 +14,25 @@ package protocol EventFeed: AnyObject, Sendable {
   /// - Returns: false when the feed was closed and nothing more will come.
   func waitForHead(beyond position: LogPosition) -> Bool
 
+  /// The same, but returns false as soon as `isInterrupted` does, which is asked again after each `wakeWaiters`.
+  func waitForHead(beyond position: LogPosition, unless isInterrupted: () -> Bool) -> Bool
+
+  /// Has everyone who waits for the head look again whether they are interrupted. Cheap, and may be called from any
+  /// thread.
+  func wakeWaiters()
+
   /// Every follower has applied the events up to `position`; they need not be kept in memory.
   func release(through position: LogPosition)
 }
 
 extension EventFeed {
+  /// For feeds that nobody waits for.
+  package func waitForHead(beyond position: LogPosition, unless isInterrupted: () -> Bool) -> Bool {
+    waitForHead(beyond: position)
+  }
+
+  package func wakeWaiters() {}
+
   /// A feed that keeps nothing in memory has nothing to release.
   package func release(through position: LogPosition) {}
 }

@@ -38,7 +38,15 @@ package final class EventStore: EventFeed, Sendable {
   }
 
   package func waitForHead(beyond position: LogPosition) -> Bool {
-    tail.waitForHead(beyond: position)
+    tail.waitForHead(beyond: position, unless: { false })
+  }
+
+  package func waitForHead(beyond position: LogPosition, unless isInterrupted: () -> Bool) -> Bool {
+    tail.waitForHead(beyond: position, unless: isInterrupted)
+  }
+
+  package func wakeWaiters() {
+    tail.wakeWaiters()
   }
 
   package func release(through position: LogPosition) {
@@ -138,11 +146,18 @@ private final class Tail: @unchecked Sendable {
     return Array(reachable.batches.lazy.flatMap(\.events).dropFirst(reachable.skip))
   }
 
-  func waitForHead(beyond position: LogPosition) -> Bool {
+  func waitForHead(beyond position: LogPosition, unless isInterrupted: () -> Bool) -> Bool {
     condition.withLock {
-      while durable <= position, !isClosed { condition.wait() }
+      while durable <= position, !isClosed {
+        if isInterrupted() { return false }
+        condition.wait()
+      }
       return durable > position
     }
+  }
+
+  func wakeWaiters() {
+    condition.withLock { condition.broadcast() }
   }
 
   func close() {

@@ -61,23 +61,27 @@ func apply<P: Projection>(
 func dump(
   _ reader: some DatabaseReader, _ projection: any Projection.Type = TimelineProjection.self
 ) throws -> [String: [[DatabaseValue]]] {
-  try reader.read { database in
-    let names = try String.fetchAll(
-      database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
-    var tables: [String: [[DatabaseValue]]] = [:]
-    for name in names {
-      let rows: [Row]
-      switch projection.comparison(of: name) {
-      case .rows, .except:
-        let columns = try database.columns(in: name).map(\.name).joined(separator: ", ")
-        rows = try Row.fetchAll(database, sql: "SELECT * FROM \(name) ORDER BY \(columns)")
-      case .selected(let query, _): rows = try Row.fetchAll(database, sql: query)
-      case .none: continue
-      }
-      tables[name] = rows.map { Array($0.databaseValues) }
+  try reader.read { try dump($0, projection) }
+}
+
+func dump(
+  _ database: Database, _ projection: any Projection.Type = TimelineProjection.self
+) throws -> [String: [[DatabaseValue]]] {
+  let names = try String.fetchAll(
+    database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+  var tables: [String: [[DatabaseValue]]] = [:]
+  for name in names {
+    let rows: [Row]
+    switch projection.comparison(of: name) {
+    case .rows, .except:
+      let columns = try database.columns(in: name).map(\.name).joined(separator: ", ")
+      rows = try Row.fetchAll(database, sql: "SELECT * FROM \(name) ORDER BY \(columns)")
+    case .selected(let query, _): rows = try Row.fetchAll(database, sql: query)
+    case .none: continue
     }
-    return tables
+    tables[name] = rows.map { Array($0.databaseValues) }
   }
+  return tables
 }
 
 /// The read models over a feed, applied up to its head.

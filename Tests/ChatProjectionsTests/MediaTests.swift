@@ -140,6 +140,30 @@ struct MediaTests {
     try expect(script, seenBy: [alice], isHeld: false)
   }
 
+  @Test("what a deleted room held is taken out some rows at a time, and nobody sees it from the deletion on")
+  func clearing() throws {
+    var script = script
+    for number in 0..<20 { send(.numbered(UInt64(100 + number)), &script) }
+    script.room(room, .deleted, by: alice)
+    let queue = try build(MediaProjection.self, Array(script.events.dropLast()))
+    try queue.write { (database) throws in
+      var projection = MediaProjection()
+      try projection.apply(script.events.suffix(1), to: database)
+      func rows() throws -> Int {
+        try Int.fetchOne(database, sql: "SELECT (SELECT COUNT(*) FROM attachment) + (SELECT COUNT(*) FROM member)") ?? -1
+      }
+      #expect(try rows() == 22)
+      var left = 22
+      repeat {
+        #expect(try MediaQueries(database).media(cat, for: bob) == nil)
+        #expect(try left - rows() <= 8)
+        left = try rows()
+      } while try Clearing.step(MediaProjection.clearedPlaces, database, rows: 8)
+      #expect(try rows() == 0)
+      #expect(try MediaQueries(database).unused([content.hash]) == [content.hash])
+    }
+  }
+
   @Test("everybody sees a user's picture, until it is another or none")
   func userPicture() throws {
     let edits: [(PictureEdit?, Bool)] = [

@@ -53,10 +53,17 @@ final class MemoryFeed: EventFeed, @unchecked Sendable {
     }
   }
 
-  func waitForHead(beyond position: LogPosition) -> Bool {
+  func waitForHead(beyond position: LogPosition) -> Bool { waitForHead(beyond: position, unless: { false }) }
+
+  func waitForHead(beyond position: LogPosition, unless isInterrupted: () -> Bool) -> Bool {
     locked {
-      while stored.count <= Int(position.value), !isClosed { condition.wait() }
+      while stored.count <= Int(position.value), !isClosed {
+        if isInterrupted() { return false }
+        condition.wait()
+      }
       return stored.count > Int(position.value)
     }
   }
+
+  func wakeWaiters() { locked { condition.broadcast() } }
 }

@@ -65,7 +65,7 @@ import Testing
     var script = EventScript()
     script.create(.numbered(9), by: .numbered(1))
     script.send(batch * 6 + 100, to: .numbered(9), by: .numbered(1), firstID: 100)
-    func turns(_ feed: MemoryFeed) async throws -> ([UInt64], ProjectionHalt?) {
+    func turns(_ feed: MemoryFeed) async throws -> ([UInt64], ProjectionFault?) {
       let folder = try TemporaryFolder()
       defer { withExtendedLifetime(folder) {} }
       let runner = try open(folder, feed)

@@ -47,6 +47,8 @@ package struct ProjectionBehind: Error, Sendable, Hashable {
   package enum Reason: Sendable, Hashable {
     case timedOut
     case cancelled
+    /// The projection cannot be kept up to date or is being rebuilt, and is tried again.
+    case failing
     /// The projection met something that it cannot apply.
     case halted
     case stopped
@@ -62,12 +64,4 @@ extension ProjectionBehind: CustomStringConvertible {
   package var description: String {
     "projection \(projection) stands at \(reached), \(wanted) was asked for: \(reason)"
   }
-}
-
-/// Why a projection stopped where it stands. It stays so until the process starts again.
-package struct ProjectionHalt: Sendable, Hashable {
-  package let projection: String
-  /// The last event that is in the read model.
-  package let position: LogPosition
-  package let message: String
 }

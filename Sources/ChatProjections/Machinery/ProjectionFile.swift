@@ -27,13 +27,26 @@ package struct ProjectionFile: Sendable, Hashable {
   private static let directoryMode = 0o700
 
   package var exists: Bool { FileManager.default.fileExists(atPath: path) }
+  /// Without its folder.
+  package var name: String { (path as NSString).lastPathComponent }
+
+  /// Whether each page has a checksum; nil of an empty file, which a crash leaves that cut its creation off.
+  func hasPageChecksums() throws(ProjectionError) -> Bool? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("cannot be opened") }
+    defer { close(descriptor) }
+    var header = [UInt8](repeating: 0, count: PageChecksums.headerBytes)
+    let count = read(descriptor, &header, header.count)
+    guard count >= 0 else { throw failure("cannot be read") }
+    return count == 0 ? nil : header.withUnsafeBytes { PageChecksums.areReserved(in: $0) }
+  }
 
   /// A file beside this one that is being made, or compared with, and never read by the server.
   func sibling(_ purpose: String) -> ProjectionFile { ProjectionFile(path: "\(path).\(purpose)") }
 
   /// Removes the files named `<purpose>-<process>` beside this one whose process is no more.
   func removeSiblings(ofDeadProcessesFor purpose: String) throws(ProjectionError) {
-    let name = (path as NSString).lastPathComponent + ".\(purpose)-"
+    let name = self.name + ".\(purpose)-"
     let directory = (path as NSString).deletingLastPathComponent
     for entry in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
       guard entry.hasPrefix(name), let process = Int32(entry.dropFirst(name.count)), kill(process, 0) != 0 else {
@@ -121,8 +134,9 @@ package struct ProjectionFile: Sendable, Hashable {
 extension ProjectionFile {
   /// How many requests read one file at once; the others wait.
   private static let readers = 4
-  /// How long SQLite waits for another process, such as a tool.
-  static let busyMilliseconds: Int32 = 5000
+  /// How long SQLite waits for another process, such as a tool, in milliseconds. What comes after is the runner's: it
+  /// reports the file and tries again.
+  static let busyMilliseconds: Int32 = 1000
   /// The page cache of a connection, in KiB. A miss is usually served from the system's own cache of files: it costs a copy
   /// of the page and no access to the disk.
   private static let readerCacheKiB = 2 * 1024
@@ -136,6 +150,7 @@ extension ProjectionFile {
   /// A pool for a projection that follows the log: one writer, several readers, each with a snapshot.
   func openPool(_ projection: any Projection.Type) throws -> DatabasePool {
     try create()
+    try PageChecksums.register()
     var configuration = Self.configuration(projection)
     configuration.maximumReaderCount = Self.readers
     let pool = try DatabasePool(path: path, configuration: configuration)
@@ -146,10 +161,12 @@ extension ProjectionFile {
     return pool
   }
 
-  /// A connection that changes nothing, beside a running server too.
+  /// A connection that changes nothing, beside a running server too. It shows what is in the file, whoever wrote it.
   func openReadOnly(_ projection: (any Projection.Type)? = nil) throws -> DatabaseQueue {
+    try PageChecksums.register()
     var configuration = Self.configuration(projection)
     configuration.readonly = true
+    configuration.prepareDatabase { PageChecksums.unsafeSkip($0) }
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
@@ -158,6 +175,7 @@ extension ProjectionFile {
   func openForRebuild(_ projection: any Projection.Type) throws -> DatabaseQueue {
     try remove()
     try create()
+    try PageChecksums.register()
     let queue = try DatabaseQueue(path: path, configuration: Self.configuration(projection))
     try queue.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA journal_mode = OFF")
@@ -173,6 +191,7 @@ extension ProjectionFile {
     configuration.busyMode = .timeout(TimeInterval(busyMilliseconds) / 1000)
     configuration.foreignKeysEnabled = false
     configuration.prepareDatabase { database in
+      try PageChecksums.reserve(database)
       try database.execute(sql: "PRAGMA cache_size = -\(readerCacheKiB)")
       try database.execute(sql: "PRAGMA temp_store = MEMORY")
       // What is deleted is overwritten with zeros, so that a deleted text leaves the file. The default depends on how

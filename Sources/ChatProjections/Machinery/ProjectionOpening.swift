@@ -7,42 +7,62 @@ struct ProjectionOpening {
   let projection: any Projection.Type
   let file: ProjectionFile
   let logIdentity: UUIDBytes
-  let head: LogPosition
   let logger: Logger
 
-  func open() throws -> (pool: DatabasePool, checkpoint: Checkpoint) {
+  struct Opened {
+    let pool: DatabasePool
+    let position: LogPosition
+    /// The file that was there was moved aside: this one has no rows yet.
+    let isReplacement: Bool
+  }
+
+  /// - Parameter head: of the log, which no file of it can be ahead of.
+  ///
+  /// What it costs does not grow with the file. It finds a damaged header, a file that was cut, and damage to the schema
+  /// and the checkpoint; other damage is found when SQLite reads the page (`PageChecksums`).
+  func open(head: LogPosition) throws -> Opened {
+    var isReplacement = false
     if file.exists {
       do {
-        return try openExisting()
-      } catch let error as DatabaseError where Self.isDamage(error) {
-        try putAside(because: "SQLite says: \(error)")
-      } catch let error as ProjectionError where error.code == .foreignFile || error.code == .damagedRow {
-        try putAside(because: error.message)
+        return try openExisting(head)
+      } catch where ProjectionFault.Kind(following: error) == .damaged {
+        try moveAside(because: "\(error)")
+        isReplacement = true
       }
     }
     let pool = try file.openPool(projection)
-    let checkpoint = try pool.write { database in
-      try Self.createSchema(of: projection, logIdentity: logIdentity, database)
-      try projection.createIndexes(database)
-      return try Checkpoint.read(database)
-    }
-    return (pool, checkpoint)
-  }
-
-  private func openExisting() throws -> (pool: DatabasePool, checkpoint: Checkpoint) {
-    let pool = try file.openPool(projection)
     do {
-      let checkpoint = try pool.read(Checkpoint.read)
-      try check(checkpoint)
-      try checkSchema(pool)
-      return (pool, checkpoint)
+      let checkpoint = try pool.write { database in
+        try Self.createSchema(of: projection, logIdentity: logIdentity, database)
+        try projection.createIndexes(database)
+        return try Checkpoint.read(database)
+      }
+      return Opened(pool: pool, position: checkpoint.position, isReplacement: isReplacement)
     } catch {
-      try pool.close()
+      try? pool.close()
+      // Else the next attempt would move an empty file aside, over the one that is there for someone to look at.
+      try? file.remove()
       throw error
     }
   }
 
-  private func check(_ checkpoint: Checkpoint) throws(ProjectionError) {
+  private func openExisting(_ head: LogPosition) throws -> Opened {
+    guard try file.hasPageChecksums() != false else {
+      throw ProjectionError(.damagedRow, "its header is damaged, or an earlier version made it", file: file.path)
+    }
+    let pool = try file.openPool(projection)
+    do {
+      let checkpoint = try pool.read(Checkpoint.read)
+      try check(checkpoint, head)
+      try checkSchema(pool)
+      return Opened(pool: pool, position: checkpoint.position, isReplacement: false)
+    } catch {
+      try? pool.close()
+      throw error
+    }
+  }
+
+  private func check(_ checkpoint: Checkpoint, _ head: LogPosition) throws(ProjectionError) {
     guard checkpoint.logIdentity == logIdentity else {
       throw ProjectionError(
         .foreignFile, "it follows the log \(checkpoint.logIdentity.text), not \(logIdentity.text)", file: file.path)
@@ -75,19 +95,14 @@ struct ProjectionOpening {
     return rows.filter { projection.isFixed($0.name) }.map(\.sql)
   }
 
-  private func putAside(because reason: String) throws {
+  /// Nobody may have the file open.
+  func moveAside(because reason: String) throws {
     let aside = try file.moveAside()
     logger.warning(
-      "a read model does not fit the log: it was moved aside and is built anew",
+      "the file of a read model cannot be used: it was moved aside and is rebuilt from the log",
       metadata: [
         "projection": "\(projection.name)", "file": "\(file.path)", "aside": "\(aside.path)", "reason": "\(reason)",
       ])
-  }
-
-  /// Damage, and the file of a creation that a crash cut off, which has no tables yet.
-  private static func isDamage(_ error: DatabaseError) -> Bool {
-    let code = error.resultCode
-    return code == .SQLITE_CORRUPT || code == .SQLITE_NOTADB || code == .SQLITE_ERROR
   }
 
   static func createSchema(

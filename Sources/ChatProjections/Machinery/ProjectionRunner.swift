@@ -8,6 +8,9 @@ package import Logging
 import Synchronization
 
 /// Follows the feed with one projection, on a thread of its own, and lets others read it and wait for it.
+///
+/// A fault that can pass is tried again, and a damaged file is rebuilt, while the server runs. In the meantime whoever asks
+/// this read model gets `ProjectionBehind` at once, never rows of a file that is not complete.
 package final class ProjectionRunner<P: Projection>: Sendable {
   /// How many events at most are applied at once, and make one transaction.
   package static var batchEvents: Int { 4096 }
@@ -17,48 +20,65 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   /// How long a read waits at most for what was durable when it came in, in milliseconds.
   package static var defaultTimeoutMilliseconds: Int { 5000 }
 
-  /// After how long a step of upkeep is tried again that something was in the way of.
-  private static var upkeepRetryMilliseconds: Int { 250 }
+  typealias Waiter = CheckedContinuation<Result<Void, ProjectionBehind>, Never>
 
-  private typealias Waiter = CheckedContinuation<Result<Void, ProjectionBehind>, Never>
-
-  private struct State {
-    var position: LogPosition
-    var halt: ProjectionHalt?
+  struct State {
+    /// nil while the file cannot be opened.
+    var pool: DatabasePool?
+    var position = LogPosition.origin
+    /// Nothing is read before the read model has reached this position: until then it is being rebuilt.
+    var readableFrom = LogPosition.origin
+    /// Why it does not follow, while it does not.
+    var fault: ProjectionFault?
+    /// What a query found out about the file; the thread rebuilds it.
+    var damage: ProjectionFault?
     var isStarted = false
     var isStopping = false
     var waiters = WaiterList<Waiter>()
+
+    var isReadable: Bool { position >= readableFrom }
+    var halt: ProjectionFault? { fault?.kind == .permanent ? fault : nil }
+    var reason: ProjectionBehind.Reason? {
+      if let fault { return fault.kind == .permanent ? .halted : .failing }
+      return isStopping ? .stopped : nil
+    }
   }
 
-  private let pool: DatabasePool
-  private let feed: any EventFeed
-  private let logger: Logger
-  private let state: Mutex<State>
+  let opening: ProjectionOpening
+  let feed: any EventFeed
+  let logger: Logger
+  let state = Mutex(State())
   /// Signalled when a reader waits, and when the thread is to end.
-  private let hurry = TimedSemaphore()
+  let hurry = TimedSemaphore()
   /// Signalled when the thread is through; each who waits for it passes the signal on.
-  private let finished = DispatchSemaphore(value: 0)
+  let finished = DispatchSemaphore(value: 0)
 
-  private init(pool: DatabasePool, feed: any EventFeed, position: LogPosition, logger: Logger) {
-    self.pool = pool
+  private init(opening: ProjectionOpening, feed: any EventFeed, logger: Logger) {
+    self.opening = opening
     self.feed = feed
     self.logger = logger
-    state = Mutex(State(position: position))
   }
 
   /// Opens the projection's file in `directory`, or makes it. Blocks on the disk.
   ///
   /// A file of another log, one that is ahead of the feed and a damaged one are moved aside with a warning, and the
-  /// projection is built anew from the first event. Nothing is applied before `start`.
+  /// projection is rebuilt from the first event. Where the file cannot be opened now but perhaps later, that is tried
+  /// again once the runner is started. Nothing is applied before `start`.
   package static func open(
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, logger: Logger
   ) throws -> ProjectionRunner {
     try ProjectionFile.makeDirectory(directory)
     let opening = ProjectionOpening(
-      projection: P.self, file: ProjectionFile(P.self, in: directory), logIdentity: logIdentity, head: feed.head,
-      logger: logger)
-    let (pool, checkpoint) = try opening.open()
-    return ProjectionRunner(pool: pool, feed: feed, position: checkpoint.position, logger: logger)
+      projection: P.self, file: ProjectionFile(P.self, in: directory), logIdentity: logIdentity, logger: logger)
+    let runner = ProjectionRunner(opening: opening, feed: feed, logger: logger)
+    do {
+      try runner.openFile()
+    } catch where ProjectionFault.Kind(following: error) == .temporary {
+      // The first step on the thread meets it again, and logs it.
+      let fault = runner.fault(.temporary, error)
+      runner.state.withLock { $0.fault = fault }
+    }
+    return runner
   }
 
   // MARK: - Where it stands
@@ -69,12 +89,20 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   package var lag: UInt64 { feed.head.distance(from: position) }
   /// How many reads wait for it to come to a position.
   package var waiting: Int { state.withLock { $0.waiters.count } }
-  /// Why it stands still, when it does: readiness is red then.
-  package var halted: ProjectionHalt? { state.withLock { $0.halt } }
+  /// Why it stays where it is until the server is restarted, when it does.
+  package var halted: ProjectionFault? { state.withLock { $0.halt } }
+
+  package var standing: ProjectionStanding {
+    state.withLock { state in
+      ProjectionStanding(
+        name: P.name, position: state.position, target: state.isReadable ? nil : state.readableFrom,
+        fault: state.fault ?? state.damage)
+    }
+  }
 
   /// Returns when the read model has applied `position`, at once when it already has.
-  /// - Throws: `ProjectionBehind` after the timeout, when the task is cancelled, and when the projection has halted or
-  ///   been stopped before it came there.
+  /// - Throws: `ProjectionBehind` after the timeout, when the task is cancelled, and when the projection fails, halts or
+  ///   is stopped before it comes there.
   package func wait(
     for position: LogPosition, timeoutMilliseconds: Int = defaultTimeoutMilliseconds
   ) async throws(ProjectionBehind) {
@@ -98,8 +126,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   private func enqueue(_ waiter: Waiter, _ ticket: WaiterList<Waiter>.Ticket, _ position: LogPosition) {
     let answer: Result<Void, ProjectionBehind>? = state.withLock { state in
       if state.position >= position { return .success(()) }
-      if state.halt != nil { return .failure(behind(state, position, .halted)) }
-      if state.isStopping { return .failure(behind(state, position, .stopped)) }
+      if let reason = state.reason { return .failure(behind(state, position, reason)) }
       state.waiters.add(waiter, ticket)
       return nil
     }
@@ -122,174 +149,84 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     ProjectionBehind(projection: P.name, wanted: wanted, reached: state.position, reason: reason)
   }
 
-  // MARK: - Reading
-
-  /// Runs `body` in one snapshot, off the cooperative pool.
-  package func read<T: Sendable>(_ body: @escaping @Sendable (P.Queries) throws -> T) async throws -> T {
-    try await pool.read { database in try body(P.Queries(database)) }
-  }
-
-  /// The same, blocking the calling thread.
-  package func readBlocking<T>(_ body: (P.Queries) throws -> T) throws -> T {
-    try pool.read { database in try body(P.Queries(database)) }
-  }
-
-  // MARK: - Following
-
-  /// Starts the thread that applies what the feed has and what comes.
-  /// - Parameter onApplied: called on that thread after each transaction, with the position that readers now see.
-  package func start(onApplied: @escaping @Sendable (LogPosition) -> Void = { _ in }) {
-    let isFirst = state.withLock { state in
-      defer { state.isStarted = true }
-      return !state.isStarted && !state.isStopping
-    }
-    guard isFirst else { return }
-    let thread = Thread {
-      // Named from within: only so does the system show the name too. It shows fifteen characters.
-      Thread.current.name = "view-\(P.name)"
-      self.follow(onApplied)
-      self.finished.signal()
-    }
-    thread.start()
-  }
-
-  /// Waits for the thread to end and closes the file. The feed must have been closed before: a thread that waits for
-  /// the feed's head wakes by that alone.
-  package func stop() throws {
-    let isStarted = state.withLock { state in
-      state.isStopping = true
-      return state.isStarted
-    }
-    hurry.signal()
-    if isStarted {
-      finished.wait()
-      finished.signal()
-    }
-    failWaiters(.stopped)
-    try pool.close()
-  }
-
-  private func follow(_ onApplied: (LogPosition) -> Void) {
-    var projection = P()
-    var cache = WriterCache()
-    // What a stop or a crash left to clear is found by the first step.
-    var isClearing = !P.clearedPlaces.isEmpty
-    do {
-      while let position = nextStart(), try keepUp(&projection, &isClearing, at: position),
-        feed.waitForHead(beyond: position)
-      {
-        let turn = try pool.write { database in
-          try cache.fit(isBehind: isBehind(at: position), database)
-          return try apply(after: position, with: &projection, to: database)
-        }
-        publish(turn.position)
-        onApplied(turn.position)
-        if !P.clearedPlaces.isEmpty, turn.leavesSomethingToClear { isClearing = true }
-        // One step for each batch: who waits for the next one waits for no more than that, and it ends however busy the
-        // server is.
-        if isClearing { isClearing = try clear() } else if turn.isAll { gather() }
-      }
-    } catch {
-      halt(because: error)
-    }
-  }
-
-  /// What one transaction applied.
-  private struct Turn {
-    var position: LogPosition
-    /// Whether it was all that waited when it was asked for.
-    var isAll = false
-    var leavesSomethingToClear = false
-  }
-
-  /// Whether so much waits that one transaction takes several batches.
-  private func isBehind(at position: LogPosition) -> Bool {
-    feed.head.distance(from: position) >= UInt64(clamping: Self.batchEvents * Self.batchesWhenBehind)
-  }
-
-  /// Called within a transaction.
-  private func apply(after position: LogPosition, with projection: inout P, to database: Database) throws -> Turn {
-    var turn = Turn(position: position)
-    for _ in 0..<(isBehind(at: position) ? Self.batchesWhenBehind : 1) {
-      let events: [RecordedEvent]
-      do {
-        events = try feed.events(after: turn.position, limit: Self.batchEvents)
-      } catch {
-        // What could be read is kept; the next turn finds what cannot be.
-        if turn.position > position { break }
-        throw error
-      }
-      turn.position = try ProjectionBatch.apply(events, after: turn.position, with: &projection, to: database)
-      if events.contains(where: Clearing.follows) { turn.leavesSomethingToClear = true }
-      // What one transaction was too small for follows at once.
-      guard turn.position == events.last?.position else { break }
-      turn.isAll = events.count < Self.batchEvents
-    }
-    return turn
-  }
-
-  /// One step, in a transaction of its own.
-  /// - Returns: whether there is more to do.
-  private func clear() throws -> Bool { try pool.write { try Clearing.step(P.clearedPlaces, $0) } }
-
-  /// Does what is left to do to the file, until an event waits. First what is left to clear: only then can the file be
-  /// rid of the pages of before.
-  /// - Returns: true, when all is done or events wait.
-  private func keepUp(_ projection: inout P, _ isClearing: inout Bool, at position: LogPosition) throws -> Bool {
-    while isClearing, feed.head <= position {
-      isClearing = try clear()
-      if nextStart() == nil { return false }
-    }
-    guard P.needsUpkeep, !isClearing else { return true }
-    while true {
-      let isIdle = feed.head <= position
-      switch try pool.writeWithoutTransaction({ try projection.upkeep($0, isIdle: isIdle) }) {
-      case .done: return true
-      case .more: if !isIdle { return true }
-      case .blocked:
-        if !isIdle { return true }
-        hurry.wait(milliseconds: Self.upkeepRetryMilliseconds)
-      }
-      if nextStart() == nil { return false }
-    }
-  }
-
-  /// Lets events come together: one transaction for many costs a fraction of one for each.
-  private func gather() {
-    hurry.wait(milliseconds: P.gatheringMilliseconds)
-  }
-
-  private func nextStart() -> LogPosition? {
-    state.withLock { $0.isStopping ? nil : $0.position }
-  }
-
-  private func publish(_ position: LogPosition) {
-    let ready = state.withLock { state in
-      state.position = position
-      return state.waiters.advance(to: position)
-    }
-    for waiter in ready { waiter.resume(returning: .success(())) }
-  }
-
-  private func halt(because error: any Error) {
-    let halt = state.withLock { state in
-      let halt = ProjectionHalt(projection: P.name, position: state.position, message: "\(error)")
-      state.halt = halt
-      return halt
-    }
-    logger.critical(
-      "a projection halted and stays so until the server is started again",
-      metadata: [
-        "projection": "\(P.name)", "position": "\(halt.position)", "error": "\(halt.message)",
-      ])
-    failWaiters(.halted)
-  }
-
-  private func failWaiters(_ reason: ProjectionBehind.Reason) {
+  func failWaiters(_ reason: ProjectionBehind.Reason) {
     let (waiters, reached) = state.withLock { ($0.waiters.removeAll(), $0.position) }
     for (wanted, waiter) in waiters {
       let error = ProjectionBehind(projection: P.name, wanted: wanted, reached: reached, reason: reason)
       waiter.resume(returning: .failure(error))
     }
+  }
+
+  // MARK: - Reading
+
+  /// Runs `body` in one snapshot, off the cooperative pool.
+  /// - Throws: `ProjectionBehind` while the file is being rebuilt or cannot be read, and what `body` throws.
+  package func read<T: Sendable>(_ body: @escaping @Sendable (P.Queries) throws -> T) async throws -> T {
+    let pool = try readablePool()
+    do {
+      return try await pool.read { database in try body(P.Queries(database)) }
+    } catch {
+      throw failure(of: pool, error)
+    }
+  }
+
+  /// The same, blocking the calling thread.
+  package func readBlocking<T>(_ body: (P.Queries) throws -> T) throws -> T {
+    let pool = try readablePool()
+    do {
+      return try pool.read { database in try body(P.Queries(database)) }
+    } catch {
+      throw failure(of: pool, error)
+    }
+  }
+
+  private func readablePool() throws(ProjectionBehind) -> DatabasePool {
+    let result: Result<DatabasePool, ProjectionBehind> = state.withLock { state in
+      guard let pool = state.pool, state.damage == nil, state.isReadable else {
+        return .failure(behind(state, state.readableFrom, state.reason ?? .failing))
+      }
+      return .success(pool)
+    }
+    return try result.get()
+  }
+
+  /// What a query is told that failed; where the file is damaged, the thread is told to rebuild it.
+  private func failure(of pool: DatabasePool, _ error: any Error) -> any Error {
+    let isCurrent = state.withLock { $0.pool === pool }
+    // The file was closed under the query.
+    guard isCurrent else { return state.withLock { behind($0, $0.readableFrom, .failing) } }
+    guard let kind = ProjectionFault.Kind(reading: error) else { return error }
+    if kind == .damaged {
+      let fault = fault(kind, error)
+      state.withLock { if $0.pool === pool, $0.damage == nil { $0.damage = fault } }
+      feed.wakeWaiters()
+      hurry.signal()
+    }
+    return state.withLock { behind($0, $0.position, .failing) }
+  }
+
+  func fault(_ kind: ProjectionFault.Kind, _ error: any Error) -> ProjectionFault {
+    if let fault = error as? ProjectionFault { return fault }
+    return ProjectionFault(
+      projection: P.name, file: opening.file.name, kind: kind, position: position, message: ProjectionFault.message(of: error),
+      advice: kind.advice(on: error))
+  }
+}
+
+/// Where a read model stands.
+package struct ProjectionStanding: Sendable, Hashable {
+  package let name: String
+  /// The last event that it has applied.
+  package let position: LogPosition
+  /// While it is being rebuilt, the position from which on it can be read.
+  package let target: LogPosition?
+  /// Why it does not follow the log, while it does not.
+  package let fault: ProjectionFault?
+
+  package init(name: String, position: LogPosition, target: LogPosition?, fault: ProjectionFault?) {
+    self.name = name
+    self.position = position
+    self.target = target
+    self.fault = fault
   }
 }

@@ -1,6 +1,7 @@
 package import ChatPrimitives
 package import EventStore
 package import Logging
+import Synchronization
 
 /// The read models over one feed. A new one is a property here, and a line in `open` and in `init`.
 package final class ReadModels: Sendable {
@@ -66,10 +67,10 @@ package final class ReadModels: Sendable {
     }
   }
 
-  /// The feed need not keep in memory what every follower has applied. One that has halted does not count: if it
+  /// The feed need not keep in memory what every follower has applied. One that has a fault does not count: when it
   /// continues, it reads from the disk.
   private func releaseApplied() {
-    let following = all.lazy.filter { $0.halted == nil }.map(\.position)
+    let following = all.lazy.filter { $0.standing.fault == nil }.map(\.position)
     if let position = following.min() { feed.release(through: position) }
   }
 
@@ -79,11 +80,23 @@ package final class ReadModels: Sendable {
     return awaited.reduce(0) { max($0, head.distance(from: $1.position)) }
   }
 
-  /// The first that has halted, if any.
-  package var halted: ProjectionHalt? { all.lazy.compactMap(\.halted).first }
+  /// Whether one of them lacks so many events that no more should be written, `search` not counted.
+  ///
+  /// One that is being built is counted from the position that it was begun for: the events before that were written
+  /// long ago, and holding back writes for all that time would help nobody.
+  /// - Parameters:
+  ///   - limit: events that one may lack while it follows or is being built.
+  ///   - failingLimit: events that one may lack that cannot be written now.
+  package func isBehind(limit: UInt64, failingLimit: UInt64) -> Bool {
+    let head = feed.head
+    return awaited.contains { $0.isBehind(head, limit: limit, failingLimit: failingLimit) }
+  }
 
-  /// Each read model's name and the last event that it has applied.
-  package var positions: [(name: String, position: LogPosition)] { all.map { ($0.name, $0.position) } }
+  /// The first that has halted, if any, `search` not counted.
+  package var halted: ProjectionFault? { awaited.lazy.compactMap(\.halted).first }
+
+  /// Where each stands that a request may wait for.
+  package var standings: [ProjectionStanding] { awaited.map(\.standing) }
 
   /// Returns when all of them have applied `position`.
   /// - Parameter timeoutMilliseconds: for all of them together.
@@ -108,7 +121,10 @@ protocol LogFollower: AnyObject, Sendable {
   var name: String { get }
   /// The last event that it has applied.
   var position: LogPosition { get }
-  var halted: ProjectionHalt? { get }
+  var halted: ProjectionFault? { get }
+  var standing: ProjectionStanding { get }
+
+  func isBehind(_ head: LogPosition, limit: UInt64, failingLimit: UInt64) -> Bool
 
   func start(onApplied: @escaping @Sendable (LogPosition) -> Void)
   func wait(for position: LogPosition, timeoutMilliseconds: Int) async throws(ProjectionBehind)
@@ -117,4 +133,11 @@ protocol LogFollower: AnyObject, Sendable {
 
 extension ProjectionRunner: LogFollower {
   var name: String { P.name }
+
+  func isBehind(_ head: LogPosition, limit: UInt64, failingLimit: UInt64) -> Bool {
+    state.withLock { state in
+      let isFailing = state.fault.map { $0.kind != .damaged } ?? (state.pool == nil)
+      return head.distance(from: max(state.position, state.readableFrom)) > (isFailing ? failingLimit : limit)
+    }
+  }
 }

@@ -10,11 +10,18 @@ package struct MediaProjection: Projection {
   package typealias Queries = MediaQueries
 
   package static let name = "media"
-  package static let schemaVersion = 2
+  package static let schemaVersion = 3
+
+  package static let clearedPlaces = [
+    Clearing.Place(scope: .room, table: "attachment", owner: "roomId", key: "messageId, mediaId"),
+    Clearing.Place(scope: .room, table: "scheduled", owner: "roomId", key: "messageId, mediaId"),
+    Clearing.Place(scope: .room, table: "member", owner: "roomId", key: "userId"),
+  ]
 
   package init() {}
 
   package static func createTables(_ database: Database) throws {
+    try Clearing.createTable(database)
     try database.execute(
       sql: """
         CREATE TABLE media (

@@ -39,7 +39,8 @@ package struct MediaQueries: ReadModelQueries {
     return try isShown(id, to: user) ? row : nil
   }
 
-  /// Of these contents the ones that no medium has which anything holds.
+  /// Of these contents the ones that no medium has which anything holds. What a deleted room held counts until its rows are
+  /// taken out.
   package func unused(_ hashes: some Sequence<[UInt8]>) throws -> [[UInt8]] {
     let statement = try CachedStatement(
       database,
@@ -98,17 +99,20 @@ package struct MediaQueries: ReadModelQueries {
     """
 
   /// Costs a step for each room that holds the medium, however many messages hold it and however many rooms the user is
-  /// in.
+  /// in. Rows of a deleted room that are still to be taken out show nothing to anyone.
   private func isShown(_ id: MediaID, to user: UserID) throws -> Bool {
     let guest = Int64(WorkspaceRole.guest.rawValue)
+    let cleared = "SELECT id FROM clearing WHERE scope = \(Clearing.Scope.room.rawValue)"
     return try CachedStatement(
       database,
       """
       \(Self.roomsWithMedium)
       SELECT 1 WHERE
         EXISTS (
-          SELECT 1 FROM holding CROSS JOIN member ON member.userId = ?2 AND member.roomId = holding.roomId)
-        OR EXISTS (SELECT 1 FROM scheduled WHERE mediaId = ?1 AND author = ?2)
+          SELECT 1 FROM holding CROSS JOIN member ON member.userId = ?2 AND member.roomId = holding.roomId
+          WHERE holding.roomId NOT IN (\(cleared)))
+        OR EXISTS (
+          SELECT 1 FROM scheduled WHERE mediaId = ?1 AND author = ?2 AND roomId NOT IN (\(cleared)))
         OR EXISTS (
           SELECT 1 FROM picture WHERE mediaId = ?1 AND (
             owner = \(PictureOwner.user.rawValue)

@@ -121,10 +121,10 @@ struct MediaWriter {
     }
   }
 
+  /// What remains of a room that is being cleared, `MediaQueries` leaves out.
   private func delete(_ room: RoomID) throws {
-    for table in ["attachment", "scheduled", "member", "publicChannel"] {
-      try CachedStatement(database, "DELETE FROM \(table) WHERE roomId = ?").run { $0.add(room) }
-    }
+    try Clearing.note(room, .room, database)
+    try CachedStatement(database, "DELETE FROM publicChannel WHERE roomId = ?").run { $0.add(room) }
     try setPicture(nil, of: .room, room.uuid)
   }
 

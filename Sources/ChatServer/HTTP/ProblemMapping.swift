@@ -124,6 +124,7 @@ struct ProblemMapping {
       self.init(.rangeNotSatisfiable, "The file has \(size) bytes, and the range begins beyond them.")
       headers[.contentRange] = "bytes */\(size)"
     case .lineTooLong(let limit): self.init(.lineTooLong, "A line may have \(limit) bytes at most.")
+    case .unready(let why): self.init(.projectionBehind, why)
     case .routeNotFound: self.init(.routeNotFound, "There is no such path. See docs/openapi.yaml.")
     case .methodNotAllowed(let allowed):
       self.init(.methodNotAllowed, "This path takes \(allowed.joined(separator: ", ")).")

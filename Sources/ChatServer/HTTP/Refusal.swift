@@ -38,6 +38,8 @@ enum Refusal: Error, Hashable {
   /// - size: of what a part was asked of, in bytes.
   case rangeNotSatisfiable(size: Int)
   case lineTooLong(limit: Int)
+  /// The server cannot serve requests now; the text says why.
+  case unready(String)
   case routeNotFound
   case methodNotAllowed(allowed: [String])
 }

@@ -1,4 +1,5 @@
 import ChatPrimitives
+import ChatProjections
 import ChatProtocol
 import ChatService
 import Hummingbird
@@ -11,18 +12,19 @@ struct HealthHandlers: Sendable {
     try JSONBody.answer(Health(status: "ok"))
   }
 
-  /// Whether requests are served: the log takes events and no read model has halted.
+  /// Whether requests are served: the log takes events and the read models follow it. Without the search the server is
+  /// ready, but degraded.
   func readiness(_ exchange: Exchange) async throws -> Response {
     let standing = chat.standing
     if standing.isPoisoned { throw ServiceError.logPoisoned }
-    if standing.isHalted { throw ServiceError.projectionBehind }
+    if let unready = standing.unready { throw Refusal.unready(Self.detail(unready)) }
     return try JSONBody.answer(
       Readiness(
-        status: "ready", head: standing.head,
-        projections: standing.readModels.map { model in
+        status: standing.search.fault == nil ? "ready" : "degraded", head: standing.head,
+        projections: (standing.readModels + [standing.search]).map { model in
           ProjectionReadiness(
             name: model.name, position: model.position,
-            lag: Int(clamping: standing.head.distance(from: model.position)))
+            lag: Int(clamping: standing.head.distance(from: model.position)), fault: model.fault?.description)
         }, clock: ClockReadiness(chat.clockStatus)))
   }
 
@@ -30,6 +32,12 @@ struct HealthHandlers: Sendable {
   func confirmClock(_ exchange: Exchange) async throws -> Response {
     chat.confirmClock()
     return try JSONBody.answer(ClockReadiness(chat.clockStatus))
+  }
+
+  private static func detail(_ model: ProjectionStanding) -> String {
+    let fault = model.fault.map { "Not ready: \($0)" }
+    let progress = model.target.map { "The read model \(model.name) has applied \(model.position) of \($0) events." }
+    return [fault, progress].compactMap { $0 }.joined(separator: " ")
   }
 }
 

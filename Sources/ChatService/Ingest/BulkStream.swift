@@ -89,7 +89,7 @@ package final class BulkStream: Sendable {
   private func waitForReadModels() async throws(ServiceError) {
     if let ended { throw ended }
     let deadline = ContinuousClock.now + Self.patience
-    while chat.views.maximumLag > ChatService.projectionLagLimit {
+    while chat.writesArePaused {
       guard chat.views.halted == nil, ContinuousClock.now < deadline else { throw .projectionBehind }
       try await rest()
     }

@@ -1,6 +1,7 @@
 package import ChatDomain
 package import ChatPrimitives
 package import ChatProjections
+import EventStore
 package import Crypto
 
 /// A page of what was found, with each message as its room shows it.
@@ -23,14 +24,17 @@ extension ChatService {
   /// Under which cursors of searches are made.
   package var searchCursorKey: SymmetricKey { keys.key(for: "search-cursor") }
 
-  /// Searches the rooms of a user. Does not wait for the index: the answer holds for the position that it names.
+  /// Searches the rooms of a user. Does not wait for the index: the response holds for the position that it names.
   ///
-  /// What was found comes from the index's snapshot, the messages from the timeline's a moment later; each shows rooms
-  /// only that the user is a member of then. A message that was edited or deleted in between is left out.
+  /// What was found comes from the index's snapshot, the messages from the timeline's. The timeline has applied everything
+  /// that was durable when the request arrived, and decides what the user may see: whoever was removed from a room finds
+  /// nothing there, even while the index does not know it yet. A message that was edited or deleted since is left out.
   /// - Returns: nil when no page goes on at the place any more.
   package func search(
     _ request: SearchRequest, from place: SearchPlace?, limit: Int
   ) async throws(ServiceError) -> FoundPage? {
+    let head = store.head
+    guard views.search.standing.fault == nil else { throw .projectionBehind }
     let found = try await failing {
       try await self.views.search.read { search in
         let position = try search.checkpoint().position
@@ -44,8 +48,11 @@ extension ChatService {
     if found.isOutgrown { return nil }
     guard let page = found.page else { throw .rejected(.roomNotFound) }
     return try await failing {
-      try await self.views.timeline.wait(for: found.position)
+      try await self.views.timeline.wait(for: max(head, found.position))
       return try await self.views.timeline.read { timeline in
+        if let room = request.room, try !timeline.mayRead(room, request.user) {
+          throw ServiceError.rejected(.roomNotFound)
+        }
         var results: [FoundPage.Result] = []
         var (shown, next) = (SearchPlace?.none, page.next)
         var budget = PageBudget()

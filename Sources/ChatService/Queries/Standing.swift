@@ -1,22 +1,20 @@
 package import ChatPrimitives
-import ChatProjections
+package import ChatProjections
 import EventLog
 import EventStore
 
 /// How the server stands, for whoever asks whether it serves.
 package struct ServiceStanding: Sendable {
-  package struct ReadModel: Sendable {
-    package let name: String
-    package let position: LogPosition
-  }
-
   /// The last durable position.
   package let head: LogPosition
-  package let readModels: [ReadModel]
+  package let readModels: [ProjectionStanding]
+  /// The read model of the search, which no other request waits for.
+  package let search: ProjectionStanding
   /// The log accepts no more events.
   package let isPoisoned: Bool
-  /// A read model met what it cannot apply.
-  package let isHalted: Bool
+
+  /// The first read model that cannot be read as of the head, if any, without the search.
+  package var unready: ProjectionStanding? { readModels.first { $0.fault != nil || $0.target != nil } }
 }
 
 extension ChatService {
@@ -25,8 +23,6 @@ extension ChatService {
 
   package var standing: ServiceStanding {
     ServiceStanding(
-      head: store.head,
-      readModels: views.positions.map { ServiceStanding.ReadModel(name: $0.name, position: $0.position) },
-      isPoisoned: pipeline.poison != nil, isHalted: views.halted != nil)
+      head: store.head, readModels: views.standings, search: views.search.standing, isPoisoned: pipeline.poison != nil)
   }
 }

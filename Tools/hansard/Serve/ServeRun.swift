@@ -1,4 +1,5 @@
 import ChatPrimitives
+import ChatProjections
 import ChatPush
 import ChatServer
 import ChatService
@@ -8,6 +9,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import NIOSSL
+import Synchronization
 
 /// A server from its settings to its end.
 struct ServeRun {
@@ -45,10 +47,62 @@ struct ServeRun {
           metadata: ["error": "\(error)"])
       }))
     report(log.recovery, to: logger)
-    let opened = try await open(log, logger)
+    let gate = StartGate()
+    let configuration = configuration(certificate, logger)
+    let running = Mutex(Phase.listening)
+    do {
+      try await HansardServer.run(gate, configuration, logger: logger) { port in
+        running.withLock { $0 = .opening }
+        let service = try await start(log, sendingBy: sender, gate, configuration, logger)
+        running.withLock { $0 = .running(service) }
+        announce(port)
+      }
+    } catch {
+      try? await end(running.withLock { $0 }, log)
+      throw error
+    }
+    try await end(running.withLock { $0 }, log)
+  }
+
+  /// What has to be closed.
+  private enum Phase {
+    /// The log alone.
+    case listening
+    /// Nothing: opening closes the log when it fails.
+    case opening
+    case running(Running)
+  }
+
+  private struct Running: Sendable {
+    let opened: ServiceOpening.Opened
+    let pushing: PushService?
+    let collection: MediaCollection
+    let scheduler: MessageScheduler
+    let watch: ClockWatch
+    let fetcher: KeySetFetcher
+  }
+
+  private func end(_ phase: Phase, _ log: EmbeddedLog) async throws {
+    switch phase {
+    case .listening: try log.close()
+    case .opening: break
+    case .running(let running):
+      await running.fetcher.close()
+      await running.watch.stop()
+      await running.collection.stop()
+      try await close(running.opened, running.pushing, running.scheduler)
+    }
+  }
+
+  /// Opens the data and has requests served.
+  private func start(
+    _ log: EmbeddedLog, sendingBy sender: (any NoticeSender)?, _ gate: StartGate,
+    _ configuration: HansardServer.Configuration, _ logger: Logger
+  ) async throws -> Running {
+    let opened = try await open(log, gate, logger)
     let pushing: PushService?
     do {
-      pushing = try await startPush(by: sender, opened, logger)
+      pushing = try await startPush(by: sender, opened, gate, logger)
     } catch {
       try? opened.close()
       throw error
@@ -58,41 +112,32 @@ struct ServeRun {
     }
     let collection = MediaCollection(of: opened.chat, logger: logger)
     let scheduler = MessageScheduler(opened.chat, logger: logger)
-    let watch = ClockWatch(opened.chat.clock)
+    let fetcher = KeySetFetcher()
+    let running = Running(
+      opened: opened, pushing: pushing, collection: collection, scheduler: scheduler,
+      watch: ClockWatch(opened.chat.clock), fetcher: fetcher)
     do {
-      try await answer(opened, certificate, logger)
+      try serve(opened, fetcher, gate, configuration, logger)
     } catch {
-      await watch.stop()
-      await collection.stop()
-      try? await close(opened, pushing, scheduler)
+      try? await end(.running(running), log)
       throw error
     }
-    await watch.stop()
-    await collection.stop()
-    try await close(opened, pushing, scheduler)
+    return running
   }
 
-  /// Answers requests until the process is told to stop.
-  private func answer(
-    _ opened: ServiceOpening.Opened, _ certificate: TLSConfiguration?, _ logger: Logger
-  ) async throws {
+  private func serve(
+    _ opened: ServiceOpening.Opened, _ fetcher: KeySetFetcher, _ gate: StartGate,
+    _ configuration: HansardServer.Configuration, _ logger: Logger
+  ) throws {
     let issuer = TokenIssuer(
       keys: opened.keys, signingKeys: opened.chat.signingKeys,
       accessTokenLifetimeSeconds: settings.accessTokenLifetimeSeconds)
     let administrator = AdministratorToken(opened.keys)
     try administrator.write(to: settings.data)
-    let fetcher = KeySetFetcher()
     let server = HansardServer(
       chat: opened.chat, issuer: issuer, administrator: administrator,
       identities: IdentityProviders(settings.identity.identity, fetcher: fetcher, logger: logger))
-    let application = server.application(configuration(certificate, logger), logger: logger) { port in announce(port) }
-    do {
-      try await HansardServer.run(application)
-    } catch {
-      await fetcher.close()
-      throw error
-    }
-    await fetcher.close()
+    server.serve(through: gate, configuration)
   }
 
   private func configuration(_ certificate: TLSConfiguration?, _ logger: Logger) -> HansardServer.Configuration {
@@ -129,7 +174,7 @@ struct ServeRun {
   }
 
   private func startPush(
-    by sender: (any NoticeSender)?, _ opened: ServiceOpening.Opened, _ logger: Logger
+    by sender: (any NoticeSender)?, _ opened: ServiceOpening.Opened, _ gate: StartGate, _ logger: Logger
   ) async throws -> PushService? {
     guard let sender else { return nil }
     let bar = ProgressBar("push", total: opened.log.head.value, unit: .things("events"))
@@ -137,10 +182,10 @@ struct ServeRun {
     return try await PushService.open(
       directory: settings.views, feed: opened.chat.store, logIdentity: opened.log.identity.bytes, recorder: opened.chat,
       sender: sender, logger: logger, now: opened.chat.now
-    ) { done, total in bar.update(done, of: total) }
+    ) { progress in show(progress, bar, gate) }
   }
 
-  private func open(_ log: EmbeddedLog, _ logger: Logger) async throws -> ServiceOpening.Opened {
+  private func open(_ log: EmbeddedLog, _ gate: StartGate, _ logger: Logger) async throws -> ServiceOpening.Opened {
     let bar = ProgressBar("read models", total: log.head.value, unit: .things("events"))
     defer { bar.finish() }
     var opening = ServiceOpening(
@@ -149,7 +194,12 @@ struct ServeRun {
     opening.media = settings.media
     opening.rules = settings.identity.rules
     opening.quotas = settings.quotas
-    return try await opening.open(log: log, lastTime: log.lastTime) { done, total in bar.update(done, of: total) }
+    return try await opening.open(log: log, lastTime: log.lastTime) { progress in show(progress, bar, gate) }
+  }
+
+  private func show(_ progress: OpeningProgress, _ bar: ProgressBar, _ gate: StartGate) {
+    bar.update(progress.slowest.position.value, of: progress.head.value)
+    gate.report(progress)
   }
 
   private func report(_ recovery: RecoveryReport, to logger: Logger) {

@@ -1,0 +1,177 @@
+import EventLog
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// Puts a checksum at the end of each page of a read model's file, and checks it whenever SQLite reads the page.
+///
+/// SQLite notices a zeroed page of a table's tree, but not one that holds the rest of a long row, and no flipped bit in a
+/// row. With the checksum a query over such a page fails with `SQLITE_IOERR_DATA` instead of returning wrong rows.
+///
+/// This is a VFS (<https://www.sqlite.org/vfs.html>): the system's own, with two methods of database files replaced. Pages
+/// in the write-ahead log have checksums of SQLite's own. A file has page checksums when its header reserves
+/// `reservedBytes` at the end of each page; other files are read and written as they are.
+enum PageChecksums {
+  /// What a page's end holds: the CRC-32C of the rest of the page and of the page's place. cksumvfs uses eight bytes, so
+  /// that neither takes a file of the other for its own.
+  static let reservedBytes = 4
+  /// What a read of a page with another checksum fails with.
+  static let mismatch = ResultCode.SQLITE_IOERR_DATA
+
+  /// SQLite's file header: <https://www.sqlite.org/fileformat2.html#the_database_header>.
+  static let headerBytes = 100
+  private static let reservedBytesOffset = 20
+  private static let smallestPage = 512
+
+  /// Makes this the VFS of every connection that is opened from now on. Only the first call does anything.
+  static func register() throws {
+    guard registration == SQLITE_OK else {
+      throw DatabaseError(resultCode: ResultCode(rawValue: registration), message: "page checksums are not available")
+    }
+  }
+
+  /// Called before anything else is done with a connection: a new file will have page checksums.
+  static func reserve(_ database: Database) throws {
+    var bytes = Int32(reservedBytes)
+    let code = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes)
+    guard code == SQLITE_OK else {
+      throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "no room for page checksums")
+    }
+  }
+
+  /// Lets a connection read pages with another checksum: for a tool that looks at a file which someone has changed.
+  static func unsafeSkip(_ database: Database) {
+    _ = sqlite3_file_control(database.sqliteConnection, "main", skipControl, nil)
+  }
+
+  /// Whether a file with this header has page checksums.
+  static func areReserved(in header: UnsafeRawBufferPointer) -> Bool {
+    header.count >= headerBytes && header.starts(with: signature)
+      && Int(header[reservedBytesOffset]) == reservedBytes
+  }
+
+  private static let signature = Array("SQLite format 3\0".utf8)
+
+  // MARK: - The VFS
+
+  /// An operation of `sqlite3_file_control`; those above 100 belong to the VFS.
+  private static let skipControl: Int32 = 0x4853
+
+  /// What is kept of each open file, behind what the system's VFS keeps.
+  private struct FileState {
+    var hasChecksums = false
+    var skipsMismatch = false
+  }
+
+  /// Unchecked: written once, within the initialisation of `registration`, and read-only from then on.
+  private nonisolated(unsafe) static var system: UnsafeMutablePointer<sqlite3_vfs>?
+  /// Unchecked: the same.
+  private nonisolated(unsafe) static var systemMethods: UnsafePointer<sqlite3_io_methods>?
+  /// Unchecked: the same.
+  private nonisolated(unsafe) static var stateOffset = 0
+  /// Unchecked: the same; SQLite reads it through the pointer for as long as the process runs.
+  private nonisolated(unsafe) static let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+
+  private static let registration: Int32 = {
+    guard let found = sqlite3_vfs_find(nil), let known = methodsOfFiles(found) else { return SQLITE_ERROR }
+    system = found
+    systemMethods = known
+    let alignment = MemoryLayout<UInt64>.alignment
+    stateOffset = (Int(found.pointee.szOsFile) + alignment - 1) / alignment * alignment
+    var own = known.pointee
+    // Without the third version's memory-mapped reads, which would pass the check by.
+    own.iVersion = min(own.iVersion, 2)
+    own.xRead = { PageChecksums.read($0, $1, $2, $3) }
+    own.xWrite = { PageChecksums.write($0, $1, $2, $3) }
+    own.xFileControl = { PageChecksums.control($0, $1, $2) }
+    methods.initialize(to: own)
+    let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+    vfs.initialize(to: found.pointee)
+    vfs.pointee.pNext = nil
+    vfs.pointee.szOsFile = Int32(stateOffset + MemoryLayout<FileState>.stride)
+    vfs.pointee.zName = UnsafePointer(strdup("hansard-checksums"))
+    vfs.pointee.xOpen = { PageChecksums.open($1, $2, $3, $4) }
+    return sqlite3_vfs_register(vfs, 1)
+  }()
+
+  /// The methods that the system's VFS gives to a database file on this system: those of any file that it opens.
+  private static func methodsOfFiles(_ vfs: UnsafeMutablePointer<sqlite3_vfs>) -> UnsafePointer<sqlite3_io_methods>? {
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: Int(vfs.pointee.szOsFile), alignment: 16)
+    defer { memory.deallocate() }
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: Int(vfs.pointee.szOsFile))
+    let file = memory.assumingMemoryBound(to: sqlite3_file.self)
+    let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB
+    guard vfs.pointee.xOpen(vfs, "/dev/null\0", file, flags, nil) == SQLITE_OK else { return nil }
+    let methods = file.pointee.pMethods
+    _ = methods?.pointee.xClose(file)
+    return methods
+  }
+
+  private typealias File = UnsafeMutablePointer<sqlite3_file>
+
+  private static func state(of file: File) -> UnsafeMutablePointer<FileState> {
+    (UnsafeMutableRawPointer(file) + stateOffset).assumingMemoryBound(to: FileState.self)
+  }
+
+  private static func open(
+    _ name: UnsafePointer<CChar>?, _ file: File?, _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
+  ) -> Int32 {
+    guard let system, let file else { return SQLITE_MISUSE }
+    let code = system.pointee.xOpen(system, name, file, flags, outFlags)
+    guard code == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0, file.pointee.pMethods == systemMethods else {
+      return code
+    }
+    state(of: file).initialize(to: FileState())
+    file.pointee.pMethods = UnsafePointer(methods)
+    return code
+  }
+
+  private static func read(
+    _ file: File?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32, _ offset: sqlite3_int64
+  ) -> Int32 {
+    guard let file, let buffer, let systemMethods else { return SQLITE_MISUSE }
+    let code = systemMethods.pointee.xRead(file, buffer, count, offset)
+    guard code == SQLITE_OK else { return code }
+    let bytes = UnsafeRawBufferPointer(start: buffer, count: Int(count))
+    if offset == 0, count >= headerBytes { state(of: file).pointee.hasChecksums = areReserved(in: bytes) }
+    let state = state(of: file).pointee
+    guard state.hasChecksums, !state.skipsMismatch, isPage(count, offset) else { return code }
+    let end = Int(count) - reservedBytes
+    return bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self) == checksum(bytes, at: offset)
+      ? code : mismatch.rawValue
+  }
+
+  /// SQLite does not use the reserved bytes of its own buffer, so that the checksum can be put there: cksumvfs does too.
+  private static func write(
+    _ file: File?, _ buffer: UnsafeRawPointer?, _ count: Int32, _ offset: sqlite3_int64
+  ) -> Int32 {
+    guard let file, let buffer, let systemMethods else { return SQLITE_MISUSE }
+    let bytes = UnsafeRawBufferPointer(start: buffer, count: Int(count))
+    if offset == 0, count >= headerBytes { state(of: file).pointee.hasChecksums = areReserved(in: bytes) }
+    if state(of: file).pointee.hasChecksums, isPage(count, offset) {
+      UnsafeMutableRawPointer(mutating: buffer).storeBytes(
+        of: checksum(bytes, at: offset), toByteOffset: Int(count) - reservedBytes, as: UInt32.self)
+    }
+    return systemMethods.pointee.xWrite(file, buffer, count, offset)
+  }
+
+  private static func control(_ file: File?, _ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+    guard let file, let systemMethods else { return SQLITE_MISUSE }
+    if operation == skipControl {
+      state(of: file).pointee.skipsMismatch = true
+      return SQLITE_OK
+    }
+    return systemMethods.pointee.xFileControl(file, operation, argument)
+  }
+
+  /// SQLite reads and writes a database file by the page, but for a few bytes of its header.
+  private static func isPage(_ count: Int32, _ offset: sqlite3_int64) -> Bool {
+    count >= smallestPage && count.nonzeroBitCount == 1 && offset % sqlite3_int64(count) == 0
+  }
+
+  private static func checksum(_ page: UnsafeRawBufferPointer, at offset: sqlite3_int64) -> UInt32 {
+    let content = CRC32C.of(UnsafeRawBufferPointer(rebasing: page.dropLast(reservedBytes)))
+    // A page in another's place has the wrong checksum, too. No page of zeros has the right one.
+    return content ^ UInt32(truncatingIfNeeded: offset / sqlite3_int64(page.count))
+  }
+}

@@ -1,0 +1,281 @@
+import ChatDomain
+package import ChatPrimitives
+import Dispatch
+import EventStore
+import Foundation
+import GRDB
+import Logging
+import Synchronization
+
+/// The thread of a runner.
+extension ProjectionRunner {
+  /// After how long a step of upkeep is tried again that something was in the way of, in milliseconds.
+  private static var upkeepRetryMilliseconds: Int { 250 }
+
+  /// Starts the thread that applies what the feed has and what comes.
+  /// - Parameter onApplied: called on that thread after each transaction, with the position that readers now see.
+  package func start(onApplied: @escaping @Sendable (LogPosition) -> Void = { _ in }) {
+    let isFirst = state.withLock { state in
+      defer { state.isStarted = true }
+      return !state.isStarted && !state.isStopping
+    }
+    guard isFirst else { return }
+    let thread = Thread {
+      // Named from within: only so does the system show the name too. It shows fifteen characters.
+      Thread.current.name = "view-\(P.name)"
+      self.follow(onApplied)
+      self.finished.signal()
+    }
+    thread.start()
+  }
+
+  /// Waits for the thread to end and closes the file. The feed must have been closed before: a thread that waits for
+  /// the feed's head wakes by that alone.
+  package func stop() throws {
+    let isStarted = state.withLock { state in
+      state.isStopping = true
+      return state.isStarted
+    }
+    hurry.signal()
+    if isStarted {
+      finished.wait()
+      finished.signal()
+    }
+    failWaiters(.stopped)
+    try state.withLock { $0.pool }?.close()
+  }
+
+  // MARK: - Faults
+
+  /// Follows until it is stopped or halts.
+  private func follow(_ onApplied: (LogPosition) -> Void) {
+    var plan = RecoveryPlan()
+    while nextStart() != nil {
+      do {
+        return try followFile(&plan, onApplied)
+      } catch {
+        let kind = ProjectionFault.Kind(following: error)
+        let fault = fault(kind, error)
+        switch plan.action(after: kind) {
+        case .retry(let delay):
+          note(fault, "a read model cannot be kept up to date; this is tried again", delay)
+          pause(delay)
+        case .rebuild(let delay):
+          note(fault, "the file of a read model is damaged; it is rebuilt", delay)
+          pause(delay)
+          discard(fault)
+        case .halt:
+          return halt(fault)
+        }
+      }
+    }
+  }
+
+  private func note(_ fault: ProjectionFault, _ what: Logger.Message, _ delay: Int) {
+    state.withLock { $0.fault = fault }
+    logger.warning(
+      what,
+      metadata: [
+        "projection": "\(P.name)", "file": "\(opening.file.path)", "position": "\(fault.position)",
+        "reason": "\(fault.message)", "advice": "\(fault.advice)", "againAfterMilliseconds": "\(delay)",
+      ])
+    failWaiters(.failing)
+  }
+
+  /// Waits, but for a stop no longer.
+  private func pause(_ milliseconds: Int) {
+    let end = ContinuousClock.now + .milliseconds(milliseconds)
+    while nextStart() != nil {
+      let rest = (end - ContinuousClock.now) / .milliseconds(1)
+      guard rest > 0 else { return }
+      hurry.wait(milliseconds: Int(rest.rounded(.up)))
+    }
+  }
+
+  private func halt(_ fault: ProjectionFault) {
+    let halt = ProjectionFault(
+      projection: fault.projection, file: fault.file, kind: .permanent, position: fault.position,
+      message: fault.message, advice: ProjectionFault.Kind.permanent.advice(on: fault))
+    state.withLock { $0.fault = halt }
+    logger.critical(
+      "a projection halted and stays so until the server is started again",
+      metadata: [
+        "projection": "\(P.name)", "file": "\(opening.file.path)", "position": "\(halt.position)",
+        "error": "\(halt.message)", "advice": "\(halt.advice)",
+      ])
+    failWaiters(.halted)
+  }
+
+  /// Closes a damaged file and moves it aside: the next step makes a new one. A file that cannot be moved now is found
+  /// damaged again.
+  private func discard(_ fault: ProjectionFault) {
+    let head = feed.head
+    let pool = state.withLock { state in
+      defer {
+        state.pool = nil
+        state.damage = nil
+        state.readableFrom = head
+      }
+      return state.pool
+    }
+    // Waits for the queries under way.
+    try? pool?.close()
+    do {
+      try opening.moveAside(because: fault.message)
+    } catch {
+      logger.error("a damaged file could not be moved aside", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// Opens the file, or makes one.
+  func openFile() throws {
+    let head = feed.head
+    let opened = try opening.open(head: head)
+    state.withLock { state in
+      state.pool = opened.pool
+      state.position = opened.position
+      if opened.isReplacement { state.readableFrom = head }
+    }
+  }
+
+  /// The file, with the position in it: after a fault it may know of a transaction that failed only when it was done.
+  private func openedFile() throws -> DatabasePool {
+    if let damage = state.withLock({ $0.damage }) { throw damage }
+    guard let pool = state.withLock({ $0.pool }) else {
+      try openFile()
+      return try openedFile()
+    }
+    let position = try pool.read(Checkpoint.read).position
+    state.withLock { $0.position = position }
+    return pool
+  }
+
+  /// A step has succeeded.
+  private func recovered(_ plan: inout RecoveryPlan) {
+    plan.succeeded()
+    let recovered: ProjectionFault? = state.withLock { state in
+      // A damaged file is not replaced before the new one is complete.
+      guard state.damage == nil, state.isReadable || state.fault?.kind == .temporary else { return nil }
+      defer { state.fault = nil }
+      return state.fault
+    }
+    guard let recovered else { return }
+    if recovered.kind == .damaged { plan.caughtUp() }
+    logger.notice(
+      "a read model follows the log again",
+      metadata: ["projection": "\(P.name)", "file": "\(opening.file.path)", "after": "\(recovered.message)"])
+  }
+
+  // MARK: - Following
+
+  private func followFile(_ plan: inout RecoveryPlan, _ onApplied: (LogPosition) -> Void) throws {
+    let pool = try openedFile()
+    var projection = P()
+    var cache = WriterCache()
+    // What a stop or a crash left to clear is found by the first step.
+    var isClearing = !P.clearedPlaces.isEmpty
+    while let position = nextStart(), try keepUp(&projection, &isClearing, at: position, pool) {
+      recovered(&plan)
+      guard feed.waitForHead(beyond: position, unless: isDamaged) else { return try throwIfDamaged() }
+      try throwIfDamaged()
+      let turn = try pool.write { database in
+        try cache.fit(isBehind: isBehind(at: position), database)
+        return try apply(after: position, with: &projection, to: database)
+      }
+      publish(turn.position)
+      onApplied(turn.position)
+      recovered(&plan)
+      if !P.clearedPlaces.isEmpty, turn.leavesSomethingToClear { isClearing = true }
+      // One step for each batch: who waits for the next one waits for no more than that, and it ends however busy the
+      // server is.
+      if isClearing { isClearing = try clear(pool) } else if turn.isAll { gather() }
+    }
+  }
+
+  private func isDamaged() -> Bool { state.withLock { $0.damage != nil || $0.isStopping } }
+
+  private func throwIfDamaged() throws {
+    if let damage = state.withLock({ $0.damage }) { throw damage }
+  }
+
+  /// What one transaction applied.
+  private struct Turn {
+    var position: LogPosition
+    /// Whether it was all that waited when it was asked for.
+    var isAll = false
+    var leavesSomethingToClear = false
+  }
+
+  /// Whether so much waits that one transaction takes several batches.
+  private func isBehind(at position: LogPosition) -> Bool {
+    feed.head.distance(from: position) >= UInt64(clamping: Self.batchEvents * Self.batchesWhenBehind)
+  }
+
+  /// Called within a transaction.
+  private func apply(after position: LogPosition, with projection: inout P, to database: Database) throws -> Turn {
+    var turn = Turn(position: position)
+    for _ in 0..<(isBehind(at: position) ? Self.batchesWhenBehind : 1) {
+      let events: [RecordedEvent]
+      do {
+        events = try feed.events(after: turn.position, limit: Self.batchEvents)
+      } catch {
+        // What could be read is kept; the next turn finds what cannot be.
+        if turn.position > position { break }
+        throw error
+      }
+      turn.position = try ProjectionBatch.apply(events, after: turn.position, with: &projection, to: database)
+      if events.contains(where: Clearing.follows) { turn.leavesSomethingToClear = true }
+      // What one transaction was too small for follows at once.
+      guard turn.position == events.last?.position else { break }
+      turn.isAll = events.count < Self.batchEvents
+    }
+    return turn
+  }
+
+  /// One step, in a transaction of its own.
+  /// - Returns: whether there is more to do.
+  private func clear(_ pool: DatabasePool) throws -> Bool { try pool.write { try Clearing.step(P.clearedPlaces, $0) } }
+
+  /// Does what is left to do to the file, until an event waits. First what is left to clear: only then can the file be
+  /// rid of the pages of before.
+  /// - Returns: true, when all is done or events wait.
+  private func keepUp(
+    _ projection: inout P, _ isClearing: inout Bool, at position: LogPosition, _ pool: DatabasePool
+  ) throws -> Bool {
+    while isClearing, feed.head <= position {
+      isClearing = try clear(pool)
+      if nextStart() == nil { return false }
+    }
+    guard P.needsUpkeep, !isClearing else { return true }
+    while true {
+      let isIdle = feed.head <= position
+      switch try pool.writeWithoutTransaction({ try projection.upkeep($0, isIdle: isIdle) }) {
+      case .done: return true
+      case .more: if !isIdle { return true }
+      case .blocked:
+        if !isIdle { return true }
+        hurry.wait(milliseconds: Self.upkeepRetryMilliseconds)
+      }
+      try throwIfDamaged()
+      if nextStart() == nil { return false }
+    }
+  }
+
+  /// Lets events come together: one transaction for many costs a fraction of one for each.
+  private func gather() {
+    hurry.wait(milliseconds: P.gatheringMilliseconds)
+  }
+
+  /// nil when the thread is to end.
+  private func nextStart() -> LogPosition? {
+    state.withLock { $0.isStopping ? nil : $0.position }
+  }
+
+  private func publish(_ position: LogPosition) {
+    let ready = state.withLock { state in
+      state.position = position
+      return state.waiters.advance(to: position)
+    }
+    for waiter in ready { waiter.resume(returning: .success(())) }
+  }
+}

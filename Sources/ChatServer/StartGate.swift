@@ -1,0 +1,84 @@
+import ChatProtocol
+package import ChatService
+import HTTPTypes
+import Hummingbird
+import ServiceLifecycle
+import Synchronization
+
+/// Responds to requests while the service behind it is being opened, and passes them on from then on: liveness checks
+/// succeed at once, and readiness checks say how far the opening is.
+package final class StartGate: Sendable {
+  private enum Phase {
+    case opening(String)
+    case open(any HTTPResponder<ServerContext>)
+  }
+
+  private let phase = Mutex(Phase.opening("The server is starting."))
+
+  package init() {}
+
+  /// Shown by readiness checks from now on. Does nothing once the gate is open.
+  package func report(_ progress: OpeningProgress) {
+    phase.withLock { phase in
+      guard case .opening = phase else { return }
+      phase = .opening("The server is starting: \(progress).")
+    }
+  }
+
+  func open(_ responder: some HTTPResponder<ServerContext>) {
+    phase.withLock { $0 = .open(responder) }
+  }
+
+  func respond(to request: Request, _ context: ServerContext) async throws -> Response {
+    switch phase.withLock({ $0 }) {
+    case .open(let responder): return try await responder.respond(to: request, context: context)
+    case .opening(let progress): return try Self.respond(to: request, context, whileOpening: progress)
+    }
+  }
+
+  private static func respond(
+    to request: Request, _ context: ServerContext, whileOpening progress: String
+  ) throws -> Response {
+    var response: Response
+    if request.uri.path == Endpoints.health.path, request.method == .get || request.method == .head {
+      response = try JSONBody.answer(Health(status: "ok"))
+    } else {
+      let mapping = ProblemMapping(Refusal.unready(progress))
+      response = try JSONBody.response(
+        mapping.status, mapping.problem(requestID: context.id), contentType: Problem.contentType,
+        headers: mapping.headers)
+    }
+    AnswerHeaders.complete(&response.headers)
+    return request.method == .head ? response.createHeadResponse() : response
+  }
+}
+
+/// Passes every request to the gate.
+struct GateResponder: HTTPResponder {
+  let gate: StartGate
+
+  func respond(to request: Request, context: ServerContext) async throws -> Response {
+    try await gate.respond(to: request, context)
+  }
+}
+
+/// Opens a service once the server listens, and gives that up when the server is told to stop.
+struct BackgroundOpening: Service {
+  /// The port that the server listens on, once it does.
+  let ports: AsyncStream<Int>
+  let open: @Sendable (_ port: Int) async throws -> Void
+
+  func run() async throws {
+    do {
+      try await cancelWhenGracefulShutdown {
+        for await port in ports {
+          try await open(port)
+          return
+        }
+      }
+    } catch where Task.isShuttingDownGracefully {
+      return
+    }
+    try await gracefulShutdown()
+  }
+}

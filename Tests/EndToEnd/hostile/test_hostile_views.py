@@ -1,0 +1,378 @@
+"""Damaged, full, failing and busy files of read models: the server reports them, returns no wrong result, and recovers
+without a restart."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+
+import pytest
+import requests
+
+from harness.client import Api, new_id
+from harness.command import check_data
+from harness.contract import contract
+from harness.people import World
+from harness.server import Server
+
+PAGE_BYTES = 4096
+PATIENCE_SECONDS = 120
+# Long enough that SQLite keeps most of it on pages that hold nothing else.
+LONG_TEXT = "kettle " + "tea and biscuits " * 400
+VIEWS = ["accounts", "rooms", "timeline", "ids", "media", "usage", "search"]
+
+
+def view(server: Server, name: str) -> pathlib.Path:
+    (file,) = (server.data / "views").glob(f"{name}-v*.sqlite")
+    return file
+
+
+def aside(server: Server, name: str) -> pathlib.Path:
+    file = view(server, name)
+    return file.with_name(file.name + ".aside")
+
+
+def zero(file: pathlib.Path, first: int, end: int | None = None) -> None:
+    """Overwrites the pages from number `first` on, counted from 1, with zeros."""
+    size = file.stat().st_size
+    begin, end = (first - 1) * PAGE_BYTES, size if end is None else (end - 1) * PAGE_BYTES
+    with file.open("r+b") as stream:
+        stream.seek(begin)
+        stream.write(bytes(end - begin))
+
+
+def until(done, failure: str):
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (result := done()):
+        assert time.monotonic() < deadline, failure
+        time.sleep(0.02)
+    return result
+
+
+def readiness(server: Server) -> requests.Response:
+    response = requests.get(f"{server.url}/readyz", timeout=60)
+    contract().check("GET", f"{server.url}/readyz", response)
+    return response
+
+
+def until_ready(server: Server) -> dict:
+    """Ready, with every view at the head, the search too."""
+    def settled():
+        response = readiness(server)
+        body = response.json()
+        if response.status_code == 200 and not any(each["lag"] for each in body["projections"]):
+            return body
+    return until(settled, "the server does not become ready again")
+
+
+class Conversation:
+    """A little of everything, and what the API says of it."""
+
+    def __init__(self, world: World):
+        self.world = world
+        self.anna, self.ben = world.user("Anna"), world.user("Ben")
+        self.room = self.anna.room("Tea", self.ben)
+        self.key = new_id()
+        self.sent = [self.anna.send(self.room, f"{LONG_TEXT} number {number}") for number in range(60)]
+        self.media = world.admin  # Whose uploads are none.
+
+    def seen(self) -> dict:
+        """Every read has to succeed or to say that the views are behind; then it is asked again."""
+        search = until(self.searched, "the search does not come back")
+        return {
+            "rooms": self.patient(self.ben, "/v1/rooms"),
+            "badge": self.patient(self.ben, "/v1/badge"),
+            "messages": self.patient(self.ben, f"{self.room.path}/messages", limit=200),
+            "me": self.patient(self.anna, "/v1/me"),
+            "message": self.patient(self.anna, self.room.message(self.sent[7]["id"])),
+            "search": search,
+        }
+
+    def searched(self) -> list | None:
+        response = self.anna.request("GET", "/v1/search", params={"q": "kettle", "limit": 50})
+        if response.status_code == 503:
+            return None
+        body = response.json()
+        return body["results"] if body["position"] >= self.sent[-1]["position"] else None
+
+    def patient(self, api: Api, path: str, **params) -> dict:
+        def ask():
+            response = api.request("GET", path, params=params)
+            if response.status_code == 200:
+                return response.json()
+            assert response.status_code == 503, f"{path}: {response.status_code}: {response.text[:500]}"
+            assert response.json()["code"] == "projection_behind"
+            assert int(response.headers["Retry-After"]) >= 1
+        return until(ask, f"{path} does not come back")
+
+
+@pytest.fixture(scope="module")
+def talk(tmp_path_factory):
+    server = Server(tmp_path_factory.mktemp("views") / "data").start()
+    conversation = Conversation(World(server))
+    conversation.server = server
+    conversation.expected = conversation.seen()
+    yield conversation
+    server.end()
+
+
+# --- Damage
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_of_zeros_is_rebuilt_at_the_start(talk, name):
+    """All pages but the first: the header still says that this is a database."""
+    talk.server.stop()
+    aside(talk.server, name).unlink(missing_ok=True)
+    zero(view(talk.server, name), first=2)
+    begin = len(talk.server.errors.read_text())
+    talk.server.start()
+    assert talk.seen() == talk.expected
+    talk.anna.send(talk.room, "still here")
+    talk.anna.delete(talk.room.message(talk.anna.get(f"{talk.room.path}/messages")["messages"][-1]["id"]))
+    until_ready(talk.server)
+    told = talk.server.errors.read_text()[begin:]
+    assert view(talk.server, name).name in told
+    assert aside(talk.server, name).exists()
+    talk.expected = talk.seen()
+
+
+@pytest.mark.parametrize("name", ["timeline", "rooms", "search", "ids", "accounts"])
+def test_a_zeroed_page_never_changes_a_result(talk, name):
+    """One page at a time, in a row of pages: whatever was on it, every response is right, or 503 until it is right."""
+    pages = view(talk.server, name).stat().st_size // PAGE_BYTES
+    for page in sorted({2, 3, pages // 3, pages // 2, pages - 3, pages} - {0, 1}):
+        talk.server.stop()
+        zero(view(talk.server, name), first=page, end=page + 1)
+        talk.server.start()
+        assert talk.seen() == talk.expected, f"{name}, page {page} of {pages}"
+
+
+@pytest.mark.parametrize("name", ["timeline", "rooms", "search", "accounts"])
+def test_a_view_that_is_zeroed_while_the_server_runs_is_rebuilt(talk, name):
+    """A write makes SQLite read the pages again, so that the damage is found by a query or by the next event."""
+    aside(talk.server, name).unlink(missing_ok=True)
+    # Written out of the write-ahead log and read again: nothing of the file is left in the server's memory.
+    talk.server.restart()
+    zero(view(talk.server, name), first=2)
+    sent = talk.anna.send(talk.room, "after the damage")
+    talk.anna.put(f"{talk.room.path}/read-marker", {"messageId": sent["id"]}, expect=200)
+    talk.anna.patch("/v1/me", {"nickname": "Anna"}, expect=200)
+    until(lambda: talk.seen() and aside(talk.server, name).exists(), "the damage was not found")
+    talk.anna.delete(talk.room.message(sent["id"]))
+    until_ready(talk.server)
+    fresh = talk.seen()
+    talk.server.stop()
+    check_data(talk.server.data)
+    talk.server.start()
+    assert talk.seen() == fresh
+    talk.expected = fresh
+
+
+# --- Faults that pass
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of its own for the views."""
+    assert os.geteuid() == 0, "mounting a small file system needs root: run the tests as root"
+    place = tmp_path / "small"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", place], check=True)
+    yield place
+    subprocess.run(["umount", place], check=True)
+
+
+def lines(anna, room, count: int, text: str = "x") -> list[dict]:
+    return [
+        {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": text} for _ in range(count)]
+
+
+def test_views_on_a_full_disk_pause_writes_and_follow_again_once_there_is_room(tmp_path, small_disk):
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    (small_disk / "views").mkdir(mode=0o700)
+    (data / "views").symlink_to(small_disk / "views")
+    server = Server(data).start()
+    try:
+        world = World(server)
+        anna = world.user("Anna")
+        room = anna.room("Tea")
+        acknowledged = []
+        paused = None
+        for _ in range(60):
+            sent = lines(anna, room, 400, os.urandom(1500).hex())
+            for line, result in zip(sent, world.admin.ingest(sent), strict=True):
+                if result["status"] == 201:
+                    acknowledged.append(line["id"])
+                else:
+                    paused = result
+            if paused:
+                break
+        assert paused and paused["code"] == "projection_behind", "writes were not paused"
+        red = readiness(server)
+        assert red.status_code == 503 and red.json()["code"] == "projection_behind"
+        detail = red.json()["detail"]
+        assert ".sqlite" in detail and "full" in detail and "Make room" in detail, detail
+        assert str(data) not in detail
+        assert "full" in server.tail() and "Make room" in server.tail()
+        assert requests.get(f"{server.url}/healthz", timeout=60).status_code == 200
+        anna.refused("projection_behind", "PUT", room.message(new_id()), {"text": "x"})
+        subprocess.run(["mount", "-o", "remount,size=400m", small_disk], check=True)
+        until_ready(server)
+        last = anna.send(room, "there is room again")
+        assert anna.see(room)["lastMessage"]["id"] == last["id"]
+        assert anna.get(room.message(acknowledged[-1]))["id"] == acknowledged[-1]
+    finally:
+        server.end()
+    check_data(data)
+
+
+@contextlib.contextmanager
+def locked(file: pathlib.Path):
+    """Another process holds the file's lock for writing."""
+    database = sqlite3.connect(file, isolation_level=None)
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        database.execute("ROLLBACK")
+        database.close()
+
+
+def test_a_view_that_another_process_holds_is_reported_and_follows_afterwards(talk):
+    with locked(view(talk.server, "timeline")):
+        sent = talk.anna.send(talk.room, "while it is held")
+        red = until(
+            lambda: (response := readiness(talk.server)).status_code == 503 and response,
+            "a file that is held is not reported")
+        assert "timeline" in red.json()["detail"] and "Another process" in red.json()["detail"]
+        talk.anna.refused("projection_behind", "GET", f"{talk.room.path}/messages")
+        # What does not need that view goes on.
+        assert talk.anna.see(talk.room)["lastMessage"]["id"] == sent["id"]
+    until_ready(talk.server)
+    assert talk.anna.texts(talk.room)[-1] == "while it is held"
+    talk.anna.delete(talk.room.message(sent["id"]))
+    talk.expected = talk.seen()
+
+
+def test_without_the_search_the_server_is_ready_but_degraded(talk):
+    with locked(view(talk.server, "search")):
+        sent = talk.anna.send(talk.room, "while the search is held")
+        def degraded():
+            response = readiness(talk.server)
+            assert response.status_code == 200
+            return response.json()["status"] == "degraded" and response.json()
+        body = until(degraded, "the search's fault is not reported")
+        (fault,) = [each["fault"] for each in body["projections"] if "fault" in each]
+        assert "search" in fault
+        talk.anna.refused("projection_behind", "GET", "/v1/search?q=kettle")
+        assert talk.anna.texts(talk.room)[-1] == "while the search is held"
+    assert until_ready(talk.server)["status"] == "ready"
+    talk.anna.delete(talk.room.message(sent["id"]))
+    talk.expected = talk.seen()
+
+
+# --- Starting
+
+
+def launched(server: Server) -> list[tuple[str, requests.Response]]:
+    """Starts the server, and gives every response to a probe until it is ready."""
+    server.launch()
+    seen = []
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        assert server.process.poll() is None, server.tail()
+        assert time.monotonic() < deadline, server.tail()
+        for path in ("/healthz", "/v1/me", "/readyz"):
+            try:
+                seen.append((path, requests.get(server.url + path, timeout=60)))
+            except requests.ConnectionError:
+                assert not seen, f"the port was open and closed again:\n{server.tail()}"
+                continue
+        if seen and seen[-1][1].status_code == 200:
+            return seen
+
+
+def test_the_server_responds_while_it_rebuilds_its_views(tmp_path):
+    server = Server(tmp_path / "data").start()
+    world = World(server)
+    anna = world.user("Anna")
+    room = anna.room("Tea")
+    world.admin.ingest_all(lines(anna, room, 20_000))
+    head = server.head()
+    server.stop()
+    for file in (server.data / "views").glob("*"):
+        file.unlink()
+    try:
+        seen = launched(server)
+        for path, response in seen:
+            contract().check("GET", server.url + path, response)
+        waiting = [(path, response) for path, response in seen if response.status_code == 503]
+        assert {response.status_code for path, response in seen if path == "/healthz"} == {200}
+        assert {path for path, _ in waiting} == {"/readyz", "/v1/me"}
+        for _, response in waiting:
+            assert response.json()["code"] == "projection_behind" and int(response.headers["Retry-After"]) >= 1
+        details = [response.json()["detail"] for path, response in waiting if path == "/readyz"]
+        assert any(f"of {head} events" in detail for detail in details), details[:3]
+        assert anna.see(room)["unreadCount"] == 0
+    finally:
+        server.end()
+
+
+def test_a_server_that_is_told_to_stop_while_it_starts_ends_at_once(tmp_path):
+    """A view that another process holds keeps the start waiting for as long as it takes."""
+    server = Server(tmp_path / "data").start()
+    world = World(server)
+    anna = world.user("Anna")
+    anna.send(anna.room("Tea"), "x")
+    server.stop()
+    name = view(server, "timeline")
+    name.unlink()
+    holder = sqlite3.connect(name, isolation_level=None)
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+    holder.execute("BEGIN EXCLUSIVE")
+    server.launch()
+    try:
+        def waiting():
+            with contextlib.suppress(requests.ConnectionError):
+                response = readiness(server)
+                return "timeline" in response.json()["detail"] and response
+        red = until(waiting, "the start does not say what it waits for")
+        assert red.status_code == 503 and requests.get(f"{server.url}/healthz", timeout=60).status_code == 200
+        server.stop()
+        server.launch()
+        until(waiting, "the start does not say what it waits for")
+        holder.close()
+        name.unlink(missing_ok=True)
+        until_ready(server)
+    finally:
+        server.end()
+
+
+# --- Search
+
+
+def test_whoever_was_removed_finds_nothing_from_the_response_on(talk):
+    """The index follows a moment later; what it finds in the meantime is not for a former member."""
+    ben, anna = talk.ben, talk.anna
+    endings = [
+        lambda room: anna.delete(f"{room.path}/members/{ben.id}"),
+        lambda room: anna.put(f"{room.path}/bans/{ben.id}"),
+        lambda room: ben.post(f"{room.path}/leave"),
+        lambda room: anna.delete(room.path),
+    ]
+    for number, end in enumerate(endings * 5):
+        room = anna.room(f"Room {number}", ben)
+        word = f"samovar{number}"
+        position = anna.send(room, word)["position"]
+        until(lambda: ben.get("/v1/search", q=word)["position"] >= position, "the search does not follow")
+        assert len(ben.get("/v1/search", q=word)["results"]) == 1
+        end(room)
+        for _ in range(5):
+            assert ben.get("/v1/search", q=word)["results"] == [], f"ending {number % len(endings)}"
+            ben.refused("room_not_found", "GET", f"/v1/search?q={word}&roomId={room.id}")
