@@ -75,10 +75,11 @@ package struct HansardServer: Sendable {
   private static let stopPatience = Duration.seconds(10)
 
   /// Listens, opens what is to be served, and serves until SIGTERM or SIGINT, or until it fails; then lets requests in
-  /// flight end, but does not wait for ever: a client that sends half a request, or reads no response, holds nothing up.
+  /// flight end, but does not wait for ever: a client that sends half a request, or reads no response, holds nothing
+  /// up.
   ///
-  /// - Parameter open: called with the port once the server listens; calls `serve(through:)`. Cancelled when the server is
-  ///   told to stop before that. When it throws, the server ends with that error.
+  /// - Parameter open: called with the port once the server listens; calls `serve(through:)`. Cancelled when the server
+  ///   is told to stop before that. When it throws, the server ends with that error.
   package static func run(
     _ gate: StartGate, _ configuration: Configuration, logger: Logger,
     open: @escaping @Sendable (_ port: Int) async throws -> Void

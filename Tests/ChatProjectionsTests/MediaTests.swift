@@ -150,7 +150,8 @@ struct MediaTests {
       var projection = MediaProjection()
       try projection.apply(script.events.suffix(1), to: database)
       func rows() throws -> Int {
-        try Int.fetchOne(database, sql: "SELECT (SELECT COUNT(*) FROM attachment) + (SELECT COUNT(*) FROM member)") ?? -1
+        let sql = "SELECT (SELECT COUNT(*) FROM attachment) + (SELECT COUNT(*) FROM member)"
+        return try Int.fetchOne(database, sql: sql) ?? -1
       }
       #expect(try rows() == 22)
       var left = 22

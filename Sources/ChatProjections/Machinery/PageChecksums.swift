@@ -5,15 +5,15 @@ import GRDBSQLite
 
 /// Puts a checksum at the end of each page of a read model's file, and checks it whenever SQLite reads the page.
 ///
-/// SQLite notices a zeroed page of a table's tree, but not one that holds the rest of a long row, and no flipped bit in a
-/// row. With the checksum a query over such a page fails with `SQLITE_IOERR_DATA` instead of returning wrong rows.
+/// SQLite notices a zeroed page of a table's tree, but not one that holds the rest of a long row, and no flipped bit in
+/// a row. With the checksum a query over such a page fails with `SQLITE_IOERR_DATA` instead of returning wrong rows.
 ///
-/// This is a VFS (<https://www.sqlite.org/vfs.html>): the system's own, with two methods of database files replaced. Pages
-/// in the write-ahead log have checksums of SQLite's own. A file has page checksums when its header reserves
+/// This is a VFS (<https://www.sqlite.org/vfs.html>): the system's own, with two methods of database files replaced.
+/// Pages in the write-ahead log have checksums of SQLite's own. A file has page checksums when its header reserves
 /// `reservedBytes` at the end of each page; other files are read and written as they are.
 enum PageChecksums {
-  /// What a page's end holds: the CRC-32C of the rest of the page and of the page's place. cksumvfs uses eight bytes, so
-  /// that neither takes a file of the other for its own.
+  /// What a page's end holds: the CRC-32C of the rest of the page and of the page's place. cksumvfs uses eight bytes,
+  /// so that neither takes a file of the other for its own.
   static let reservedBytes = 4
   /// What a read of a page with another checksum fails with.
   static let mismatch = ResultCode.SQLITE_IOERR_DATA
@@ -141,7 +141,8 @@ enum PageChecksums {
       ? code : mismatch.rawValue
   }
 
-  /// SQLite does not use the reserved bytes of its own buffer, so that the checksum can be put there: cksumvfs does too.
+  /// SQLite does not use the reserved bytes of its own buffer, so that the checksum can be put there: cksumvfs does
+  /// too.
   private static func write(
     _ file: File?, _ buffer: UnsafeRawPointer?, _ count: Int32, _ offset: sqlite3_int64
   ) -> Int32 {

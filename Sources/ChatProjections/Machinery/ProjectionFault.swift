@@ -47,7 +47,8 @@ extension ProjectionFault.Kind {
     if let fault = error as? ProjectionFault {
       self = fault.kind
     } else if let error = error as? DatabaseError {
-      // "No such table" and its like: in a statement of this program that means that the file lacks what it was made with.
+      // "No such table" and its like: in a statement of this program that means that the file lacks what it was made
+      // with.
       self = Self(database: error) ?? (error.resultCode == .SQLITE_ERROR ? .damaged : .permanent)
     } else if let error = error as? ProjectionError {
       self = Self(projection: error.code)

@@ -18,8 +18,8 @@ struct ProjectionOpening {
 
   /// - Parameter head: of the log, which no file of it can be ahead of.
   ///
-  /// What it costs does not grow with the file. It finds a damaged header, a file that was cut, and damage to the schema
-  /// and the checkpoint; other damage is found when SQLite reads the page (`PageChecksums`).
+  /// What it costs does not grow with the file. It finds a damaged header, a file that was cut, and damage to the
+  /// schema and the checkpoint; other damage is found when SQLite reads the page (`PageChecksums`).
   func open(head: LogPosition) throws -> Opened {
     var isReplacement = false
     if file.exists {

@@ -175,7 +175,8 @@ extension ProjectionRunner {
     // What a stop or a crash left to clear is found by the first step.
     var isClearing = !P.clearedPlaces.isEmpty
     while let position = nextStart(), try keepUp(&projection, &isClearing, at: position, pool) {
-      recovered(&plan)
+      // While events wait, only a transaction shows that the file can be written again.
+      if feed.head <= position { recovered(&plan) }
       guard feed.waitForHead(beyond: position, unless: isDamaged) else { return try throwIfDamaged() }
       try throwIfDamaged()
       let turn = try pool.write { database in

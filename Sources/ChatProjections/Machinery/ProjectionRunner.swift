@@ -9,8 +9,8 @@ import Synchronization
 
 /// Follows the feed with one projection, on a thread of its own, and lets others read it and wait for it.
 ///
-/// A fault that can pass is tried again, and a damaged file is rebuilt, while the server runs. In the meantime whoever asks
-/// this read model gets `ProjectionBehind` at once, never rows of a file that is not complete.
+/// A fault that can pass is tried again, and a damaged file is rebuilt, while the server runs. In the meantime whoever
+/// asks this read model gets `ProjectionBehind` at once, never rows of a file that is not complete.
 package final class ProjectionRunner<P: Projection>: Sendable {
   /// How many events at most are applied at once, and make one transaction.
   package static var batchEvents: Int { 4096 }
@@ -101,8 +101,8 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   }
 
   /// Returns when the read model has applied `position`, at once when it already has.
-  /// - Throws: `ProjectionBehind` after the timeout, when the task is cancelled, and when the projection fails, halts or
-  ///   is stopped before it comes there.
+  /// - Throws: `ProjectionBehind` after the timeout, when the task is cancelled, and when the projection fails, halts
+  ///   or is stopped before it comes there.
   package func wait(
     for position: LogPosition, timeoutMilliseconds: Int = defaultTimeoutMilliseconds
   ) async throws(ProjectionBehind) {
@@ -208,8 +208,8 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   func fault(_ kind: ProjectionFault.Kind, _ error: any Error) -> ProjectionFault {
     if let fault = error as? ProjectionFault { return fault }
     return ProjectionFault(
-      projection: P.name, file: opening.file.name, kind: kind, position: position, message: ProjectionFault.message(of: error),
-      advice: kind.advice(on: error))
+      projection: P.name, file: opening.file.name, kind: kind, position: position,
+      message: ProjectionFault.message(of: error), advice: kind.advice(on: error))
   }
 }
 

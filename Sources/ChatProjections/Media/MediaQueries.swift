@@ -28,9 +28,9 @@ package struct MediaQueries: ReadModelQueries {
     self.database = database
   }
 
-  /// A medium that the user may see: an own upload, what a message of a room of theirs holds, the picture of such a room,
-  /// of a workspace of theirs, of a channel that is open to them there, or of any user, and what they have attached to a
-  /// message that waits for its time.
+  /// A medium that the user may see: an own upload, what a message of a room of theirs holds, the picture of such a
+  /// room, of a workspace of theirs, of a channel that is open to them there, or of any user, and what they have
+  /// attached to a message that waits for its time.
   /// - Parameter user: nil for a service, which sees everything.
   /// - Returns: nil also when there is no such medium.
   package func media(_ id: MediaID, for user: UserID?) throws -> MediaRow? {
@@ -39,8 +39,8 @@ package struct MediaQueries: ReadModelQueries {
     return try isShown(id, to: user) ? row : nil
   }
 
-  /// Of these contents the ones that no medium has which anything holds. What a deleted room held counts until its rows are
-  /// taken out.
+  /// Of these contents the ones that no medium has which anything holds. What a deleted room held counts until its rows
+  /// are taken out.
   package func unused(_ hashes: some Sequence<[UInt8]>) throws -> [[UInt8]] {
     let statement = try CachedStatement(
       database,

@@ -26,9 +26,10 @@ extension ChatService {
 
   /// Searches the rooms of a user. Does not wait for the index: the response holds for the position that it names.
   ///
-  /// What was found comes from the index's snapshot, the messages from the timeline's. The timeline has applied everything
-  /// that was durable when the request arrived, and decides what the user may see: whoever was removed from a room finds
-  /// nothing there, even while the index does not know it yet. A message that was edited or deleted since is left out.
+  /// What was found comes from the index's snapshot, the messages from the timeline's. The timeline has applied
+  /// everything that was durable when the request arrived, and decides what the user may see: whoever was removed from
+  /// a room finds nothing there, even while the index does not know it yet. A message that was edited or deleted since
+  /// is left out.
   /// - Returns: nil when no page goes on at the place any more.
   package func search(
     _ request: SearchRequest, from place: SearchPlace?, limit: Int
