@@ -113,8 +113,7 @@ package struct ServiceOpening: Sendable {
     try await catchUp(views, head, progress)
     let clock = CheckedClock(clock, lastRecorded: lastTime, logger: logger)
     let (ids, state, ended) = try await restore(views, head, lastTime, clock, progress)
-    let gate = SessionGate(
-      tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, users: state.users, ended: ended)
+    let gate = SessionGate(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, users: state.users, ended: ended)
     let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: { clock.now }) { reason in
       logger.critical(
         "the log accepts no more events; reads go on. Look at the disk, make room, and restart",

@@ -24,6 +24,12 @@ extension ChatService {
   /// Under which cursors of searches are made.
   package var searchCursorKey: SymmetricKey { keys.key(for: "search-cursor") }
 
+  /// Costs nothing, so a caller can ask before it charges a user for a search.
+  /// - Throws: `ServiceError.projectionBehind` while the index cannot follow the log.
+  package func requireSearch() throws(ServiceError) {
+    guard views.search.standing.fault == nil else { throw .projectionBehind }
+  }
+
   /// Searches the rooms of a user. Does not wait for the index: the response holds for the position that it names.
   ///
   /// What was found comes from the index's snapshot, the messages from the timeline's. The timeline has applied
@@ -35,7 +41,7 @@ extension ChatService {
     _ request: SearchRequest, from place: SearchPlace?, limit: Int
   ) async throws(ServiceError) -> FoundPage? {
     let head = store.head
-    guard views.search.standing.fault == nil else { throw .projectionBehind }
+    try requireSearch()
     let found = try await failing {
       try await self.views.search.read { search in
         let position = try search.checkpoint().position
