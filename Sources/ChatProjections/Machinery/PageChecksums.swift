@@ -63,32 +63,43 @@ enum PageChecksums {
     var skipsMismatch = false
   }
 
-  /// Unchecked: written once, within the initialisation of `registration`, and read-only from then on.
-  private nonisolated(unsafe) static var system: UnsafeMutablePointer<sqlite3_vfs>?
-  /// Unchecked: the same.
-  private nonisolated(unsafe) static var systemMethods: UnsafePointer<sqlite3_io_methods>?
-  /// Unchecked: the same.
-  private nonisolated(unsafe) static var stateOffset = 0
-  /// Unchecked: the same; SQLite reads it through the pointer for as long as the process runs.
-  private nonisolated(unsafe) static let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+  /// The system's VFS, and the methods that replace those of its database files.
+  ///
+  /// Unchecked: it is never changed once it is made, and what its pointers lead to lives as long as the process.
+  private struct System: @unchecked Sendable {
+    let vfs: UnsafeMutablePointer<sqlite3_vfs>
+    let fileMethods: UnsafePointer<sqlite3_io_methods>
+    let ownMethods: UnsafePointer<sqlite3_io_methods>
+    /// Where `FileState` is in the memory of an open file.
+    let stateOffset: Int
 
-  private static let registration: Int32 = {
-    guard let found = sqlite3_vfs_find(nil), let known = methodsOfFiles(found) else { return SQLITE_ERROR }
-    system = found
-    systemMethods = known
-    let alignment = MemoryLayout<UInt64>.alignment
-    stateOffset = (Int(found.pointee.szOsFile) + alignment - 1) / alignment * alignment
+    func state(of file: File) -> UnsafeMutablePointer<FileState> {
+      (UnsafeMutableRawPointer(file) + stateOffset).assumingMemoryBound(to: FileState.self)
+    }
+  }
+
+  /// Found before `registration` makes this VFS the default. Nil where SQLite has none.
+  private static let system: System? = {
+    guard let vfs = sqlite3_vfs_find(nil), let known = methodsOfFiles(vfs) else { return nil }
     var own = known.pointee
     // Without the third version's memory-mapped reads, which would pass the check by.
     own.iVersion = min(own.iVersion, 2)
     own.xRead = { PageChecksums.read($0, $1, $2, $3) }
     own.xWrite = { PageChecksums.write($0, $1, $2, $3) }
     own.xFileControl = { PageChecksums.control($0, $1, $2) }
+    let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     methods.initialize(to: own)
+    let alignment = MemoryLayout<UInt64>.alignment
+    let offset = (Int(vfs.pointee.szOsFile) + alignment - 1) / alignment * alignment
+    return System(vfs: vfs, fileMethods: known, ownMethods: UnsafePointer(methods), stateOffset: offset)
+  }()
+
+  private static let registration: Int32 = {
+    guard let system else { return SQLITE_ERROR }
     let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
-    vfs.initialize(to: found.pointee)
+    vfs.initialize(to: system.vfs.pointee)
     vfs.pointee.pNext = nil
-    vfs.pointee.szOsFile = Int32(stateOffset + MemoryLayout<FileState>.stride)
+    vfs.pointee.szOsFile = Int32(system.stateOffset + MemoryLayout<FileState>.stride)
     vfs.pointee.zName = UnsafePointer(strdup("hansard-checksums"))
     vfs.pointee.xOpen = { PageChecksums.open($1, $2, $3, $4) }
     return sqlite3_vfs_register(vfs, 1)
@@ -109,32 +120,28 @@ enum PageChecksums {
 
   private typealias File = UnsafeMutablePointer<sqlite3_file>
 
-  private static func state(of file: File) -> UnsafeMutablePointer<FileState> {
-    (UnsafeMutableRawPointer(file) + stateOffset).assumingMemoryBound(to: FileState.self)
-  }
-
   private static func open(
     _ name: UnsafePointer<CChar>?, _ file: File?, _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
   ) -> Int32 {
     guard let system, let file else { return SQLITE_MISUSE }
-    let code = system.pointee.xOpen(system, name, file, flags, outFlags)
-    guard code == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0, file.pointee.pMethods == systemMethods else {
+    let code = system.vfs.pointee.xOpen(system.vfs, name, file, flags, outFlags)
+    guard code == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0, file.pointee.pMethods == system.fileMethods else {
       return code
     }
-    state(of: file).initialize(to: FileState())
-    file.pointee.pMethods = UnsafePointer(methods)
+    system.state(of: file).initialize(to: FileState())
+    file.pointee.pMethods = system.ownMethods
     return code
   }
 
   private static func read(
     _ file: File?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32, _ offset: sqlite3_int64
   ) -> Int32 {
-    guard let file, let buffer, let systemMethods else { return SQLITE_MISUSE }
-    let code = systemMethods.pointee.xRead(file, buffer, count, offset)
+    guard let file, let buffer, let system else { return SQLITE_MISUSE }
+    let code = system.fileMethods.pointee.xRead(file, buffer, count, offset)
     guard code == SQLITE_OK else { return code }
     let bytes = UnsafeRawBufferPointer(start: buffer, count: Int(count))
-    if offset == 0, count >= headerBytes { state(of: file).pointee.hasChecksums = areReserved(in: bytes) }
-    let state = state(of: file).pointee
+    if offset == 0, count >= headerBytes { system.state(of: file).pointee.hasChecksums = areReserved(in: bytes) }
+    let state = system.state(of: file).pointee
     guard state.hasChecksums, !state.skipsMismatch, isPage(count, offset) else { return code }
     let end = Int(count) - reservedBytes
     return bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self) == checksum(bytes, at: offset)
@@ -146,23 +153,23 @@ enum PageChecksums {
   private static func write(
     _ file: File?, _ buffer: UnsafeRawPointer?, _ count: Int32, _ offset: sqlite3_int64
   ) -> Int32 {
-    guard let file, let buffer, let systemMethods else { return SQLITE_MISUSE }
+    guard let file, let buffer, let system else { return SQLITE_MISUSE }
     let bytes = UnsafeRawBufferPointer(start: buffer, count: Int(count))
-    if offset == 0, count >= headerBytes { state(of: file).pointee.hasChecksums = areReserved(in: bytes) }
-    if state(of: file).pointee.hasChecksums, isPage(count, offset) {
+    if offset == 0, count >= headerBytes { system.state(of: file).pointee.hasChecksums = areReserved(in: bytes) }
+    if system.state(of: file).pointee.hasChecksums, isPage(count, offset) {
       UnsafeMutableRawPointer(mutating: buffer).storeBytes(
         of: checksum(bytes, at: offset), toByteOffset: Int(count) - reservedBytes, as: UInt32.self)
     }
-    return systemMethods.pointee.xWrite(file, buffer, count, offset)
+    return system.fileMethods.pointee.xWrite(file, buffer, count, offset)
   }
 
   private static func control(_ file: File?, _ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
-    guard let file, let systemMethods else { return SQLITE_MISUSE }
+    guard let file, let system else { return SQLITE_MISUSE }
     if operation == skipControl {
-      state(of: file).pointee.skipsMismatch = true
+      system.state(of: file).pointee.skipsMismatch = true
       return SQLITE_OK
     }
-    return systemMethods.pointee.xFileControl(file, operation, argument)
+    return system.fileMethods.pointee.xFileControl(file, operation, argument)
   }
 
   /// SQLite reads and writes a database file by the page, but for a few bytes of its header.
