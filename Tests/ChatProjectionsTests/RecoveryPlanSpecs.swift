@@ -11,7 +11,8 @@ import Testing
   func backsOff() {
     var plan = RecoveryPlan()
     let actions = delays(&plan, 200)
-    #expect(actions.prefix(4) == [250, 500, 1000, 2000].map { .retry(afterMilliseconds: $0) })
+    let first = [250, 500, 1000, 2000].map { RecoveryPlan.Action.retry(afterMilliseconds: $0) }
+    #expect(Array(actions.prefix(4)) == first)
     #expect(actions.dropFirst(6).allSatisfy { $0 == .retry(afterMilliseconds: RecoveryPlan.longestDelayMilliseconds) })
   }
 

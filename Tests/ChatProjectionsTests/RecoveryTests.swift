@@ -3,6 +3,7 @@ import ChatPrimitives
 import EventStore
 import Foundation
 import GRDB
+import Synchronization
 import Testing
 
 @testable import ChatProjections
@@ -63,6 +64,8 @@ import Testing
     let (folder, history) = try await built(92)
     var script = history.script
     script.register(.numbered(5000), "late")
+    let late = script.events.suffix(1)
+    let name = folder.file(TimelineProjection.self).name
     let feed = MemoryFeed(history.events)
     let runner = try open(folder, feed)
     runner.start()
@@ -70,12 +73,12 @@ import Testing
     var configuration = Configuration()
     configuration.busyMode = .immediateError
     let holder = try DatabaseQueue(path: folder.file(TimelineProjection.self).path, configuration: configuration)
-    try holder.writeWithoutTransaction { database in
+    try await holder.writeWithoutTransaction { database in
       try database.execute(sql: "BEGIN IMMEDIATE")
-      feed.append(script.events.suffix(1))
+      feed.append(late)
       while runner.standing.fault == nil { usleep(1000) }
       let fault = try #require(runner.standing.fault)
-      #expect(fault.kind == .temporary && fault.file == folder.file(TimelineProjection.self).name)
+      #expect(fault.kind == .temporary && fault.file == name)
       #expect(fault.advice.contains("Another process"))
       // What was applied before can still be read.
       #expect(try runner.readBlocking { try $0.checkpoint().position } == LogPosition(UInt64(history.events.count)))

@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import EventLog
 import EventStore
 import Testing
 

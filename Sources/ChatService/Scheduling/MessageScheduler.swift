@@ -106,7 +106,7 @@ package final class MessageScheduler: Sendable {
     private mutating func look() async {
       let time = now()
       do throws(ServiceError) {
-        let found = try await chat.rooms { 
+        let found = try await chat.rooms {
           try $0.dueMessages(at: time, limit: SchedulePlan.portion, bytes: Limits.scheduledSendingBytes)
         }
         plan.found(found, at: now())

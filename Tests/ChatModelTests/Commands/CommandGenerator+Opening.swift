@@ -155,7 +155,7 @@ extension CommandGenerator {
         .changeScheduledMessage(cancelled, ScheduledMessageEdit(text: "much later"), prior: nil), by: third),
       room("cancels m\(cancelled.short)", place, .cancelScheduledMessage(cancelled, prior: nil), by: third),
       schedule(later, as: failed, to: place, by: third, at: time),
-      room("leaves", place, .leave, by: third), due(failed, waiting, in: place),
+      room("leaves", place, .leave, by: third), due(failed, waiting, revision: nil, in: place),
       room("archives it", place, .archive, by: leader), room("opens it again", place, .restore, by: leader),
       room("deletes it", place, .delete, by: leader),
     ]

@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import ChatProjections
 import ChatService
 import EventLogSimulation
 
@@ -91,18 +92,25 @@ extension CommandGenerator {
     return due(scheduled.id, scheduled.message, revision: scheduled.revision, in: room, reachesTime: scheduled.isSoon)
   }
 
-  /// - Parameter reachesTime: lets time pass until the message is due.
+  /// - Parameters:
+  ///   - revision: of what is sent; nil for what waits when the step is taken.
+  ///   - reachesTime: lets time pass until the message is due.
   func due(
-    _ id: MessageID, _ message: ScheduledMessage, revision: LogPosition, in room: RoomID, reachesTime: Bool = true
+    _ id: MessageID, _ message: ScheduledMessage, revision: LogPosition?, in room: RoomID, reachesTime: Bool = true
   ) -> Step {
-    let wish = RoomCommand.sendScheduledMessage(
-      id, message, revision: revision, context: message.thread.map { SendingContext(thread: $0) })
+    @Sendable func command(_ revision: LogPosition) -> RoomCommand {
+      .sendScheduledMessage(
+        id, message, revision: revision, context: message.thread.map { SendingContext(thread: $0) })
+    }
     let principal = Principal(user: message.author, service: Numbered.service)
     let name = "m\(id.short) of u\(message.author.short) is due in r\(room.short)"
-    return Step(name, user: message.author, room: room, rights: Right.of(wish, in: room, by: message.author)) {
-      [clock] chat async throws(ServiceError) in
+    let rights = Right.of(command(revision ?? .origin), in: room, by: message.author)
+    return Step(name, user: message.author, room: room, rights: rights) { [clock] chat async throws(ServiceError) in
       if reachesTime { clock.reach(message.sendAt) }
-      return Step.Receipt(try await chat.perform(ChatService.Request(principal, .room(room, wish))))
+      var waiting = revision
+      if waiting == nil { waiting = try await chat.scheduledMessage(id, of: room, for: message.author).revision }
+      return Step.Receipt(
+        try await chat.perform(ChatService.Request(principal, .room(room, command(waiting ?? .origin)))))
     }
   }
 }
