@@ -102,6 +102,9 @@ private final class PosixFile: DiskFile {
   }
 
   deinit {
+    // A child process that is being started has a copy of the descriptor until it runs its program, and with it the
+    // lock: closing this one alone would not give it up.
+    flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 
