@@ -56,6 +56,9 @@ import Testing
     }
   }
 
+  /// Tables with one row for a room or a workspace, which goes in the transaction of its deletion.
+  private static let single: Set<String> = ["publicChannel", "picture"]
+
   @Test("every table with rows of a room or a workspace is cleared, or is the one that says that it is gone")
   func clearsEveryTable() throws {
     for projection in Projections.all where !projection.clearedPlaces.isEmpty {
@@ -69,7 +72,7 @@ import Testing
               part.name IN ('roomId', 'owner') OR part.name = 'workspaceId' AND entry.name <> 'room')
             """)
       }
-      #expect(owning.count >= cleared.count && cleared == Set(owning), "\(projection.name)")
+      #expect(owning.count >= cleared.count && cleared == Set(owning).subtracting(Self.single), "\(projection.name)")
     }
   }
 

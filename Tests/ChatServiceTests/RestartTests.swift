@@ -153,8 +153,8 @@ struct RestartTests {
     #expect(restored.signingKeys == evolved.signingKeys && restored.signingKeys.current == 2)
     #expect(restored.names.devices(holding: PushToken(provider: .apns, token: "wandering")).map(\.user) == [fixed(2)])
     #expect(restored.usage == evolved.usage)
-    // Who sent and who scheduled.
-    #expect(restored.usage.users.count == 2)
+    // Whoever did anything.
+    #expect(restored.usage.users.count == 4)
     #expect(restored.workspaces == evolved.workspaces)
     #expect(restored.channels.filter { !$0.value.isEmpty } == evolved.channels.filter { !$0.value.isEmpty })
     // What is deleted is looked up, not restored.

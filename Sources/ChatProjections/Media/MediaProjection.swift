@@ -16,6 +16,7 @@ package struct MediaProjection: Projection {
     Clearing.Place(scope: .room, table: "attachment", owner: "roomId", key: "messageId, mediaId"),
     Clearing.Place(scope: .room, table: "scheduled", owner: "roomId", key: "messageId, mediaId"),
     Clearing.Place(scope: .room, table: "member", owner: "roomId", key: "userId"),
+    Clearing.Place(scope: .workspace, table: "workspaceMember", owner: "workspaceId", key: "userId"),
   ]
 
   package init() {}

@@ -229,7 +229,8 @@ struct MediaWriter {
     case .edited(let edit):
       try self.edit(edit.picture, of: .workspace, workspace.uuid)
     case .deleted:
-      try CachedStatement(database, "DELETE FROM workspaceMember WHERE workspaceId = ?").run { $0.add(workspace) }
+      // What remains of its members gives a right to nothing: its channels and its picture are gone.
+      try Clearing.note(workspace, .workspace, database)
       try setPicture(nil, of: .workspace, workspace.uuid)
     case .memberJoined(let user, let role, _):
       try set(role, of: user, in: workspace, admits: true)
