@@ -76,7 +76,8 @@ struct BackgroundOpening: Service {
           return
         }
       }
-    } catch where Task.isShuttingDownGracefully {
+    } catch {
+      guard Task.isShuttingDownGracefully else { throw error }
       return
     }
     try await gracefulShutdown()

@@ -25,7 +25,7 @@ struct ProjectionOpening {
     if file.exists {
       do {
         return try openExisting(head)
-      } catch where ProjectionFault.Kind(following: error) == .damaged {
+      } catch let error where ProjectionFault.Kind(following: error) == .damaged {
         try moveAside(because: "\(error)")
         isReplacement = true
       }

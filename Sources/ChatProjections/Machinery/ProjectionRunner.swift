@@ -73,7 +73,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     let runner = ProjectionRunner(opening: opening, feed: feed, logger: logger)
     do {
       try runner.openFile()
-    } catch where ProjectionFault.Kind(following: error) == .temporary {
+    } catch let error where ProjectionFault.Kind(following: error) == .temporary {
       // The first step on the thread meets it again, and logs it.
       let fault = runner.fault(.temporary, error)
       runner.state.withLock { $0.fault = fault }

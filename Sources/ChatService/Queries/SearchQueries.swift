@@ -1,8 +1,8 @@
 package import ChatDomain
 package import ChatPrimitives
 package import ChatProjections
-import EventStore
 package import Crypto
+import EventStore
 
 /// A page of what was found, with each message as its room shows it.
 package struct FoundPage: Sendable {

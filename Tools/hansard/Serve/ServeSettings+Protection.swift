@@ -67,7 +67,8 @@ extension Quotas {
   init(_ reader: inout SettingReader) {
     self = .standard
     let isOn = reader.flag("quotas.enabled", usual: true, "whether what a user may do on a day is limited at all")
-    Self.read(&eventsPerDay, "events", "things that a user may do on a day in UTC, of any kind that is recorded", &reader)
+    Self.read(
+      &eventsPerDay, "events", "things that a user may do on a day in UTC, of any kind that is recorded", &reader)
     Self.read(&bytesPerDay, "bytes", "bytes of the log that these may take, before compression", &reader)
     Self.read(&messagesPerDay, "messages", "messages that a user may send or schedule on a day in UTC", &reader)
     Self.read(&mediaBytesPerDay, "mediaBytes", "bytes of media that a user may upload on a day in UTC", &reader)
@@ -75,8 +76,8 @@ extension Quotas {
       &roomsPerDay, "rooms", "rooms, channels and direct rooms that a user may create on a day in UTC", &reader)
     Self.read(&workspacesPerDay, "workspaces", "workspaces that a user may create on a day in UTC", &reader)
     Self.read(
-      &invitesPerDay, "invites", "invite links that a user may create, and users whom a user may invite, on a day in UTC",
-      &reader)
+      &invitesPerDay, "invites",
+      "invite links that a user may create, and users whom a user may invite, on a day in UTC", &reader)
     Self.read(
       &scheduledBytesPerDay, "scheduledBytes", "bytes of messages that a user may schedule on a day in UTC", &reader)
     countsServices = reader.flag(
