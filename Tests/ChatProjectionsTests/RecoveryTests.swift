@@ -71,7 +71,7 @@ import Testing
     runner.start()
     try await runner.wait(for: feed.head)
     var configuration = Configuration()
-    configuration.busyMode = .immediateError
+    configuration.busyMode = .timeout(60)
     let holder = try DatabaseQueue(path: folder.file(TimelineProjection.self).path, configuration: configuration)
     try await holder.writeWithoutTransaction { database in
       try database.execute(sql: "BEGIN IMMEDIATE")
