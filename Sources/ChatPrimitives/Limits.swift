@@ -210,7 +210,9 @@ public enum Limits {
   public static let clockJumpHeldMilliseconds: Int64 = 10 * 60 * 1000
   /// A clock that drifts ahead by no more than one part in this many is followed.
   public static let clockDriftDivisor: Int64 = 20
-  /// How long after the log's last event the clock may be at the start before scheduled messages and the collection of
-  /// uploads wait `clockJumpHeldMilliseconds` to see whether it stays there: one day.
+  /// How long after the last time that was settled the clock may be at the start before scheduled messages and the
+  /// collection of uploads wait `clockJumpHeldMilliseconds` to see whether it stays there: one day.
   public static let clockGapMilliseconds: Int64 = 24 * 60 * 60 * 1000
+  /// How far the settled time moves before it is written to the data directory again: ten minutes.
+  public static let clockKeptMilliseconds: Int64 = 10 * 60 * 1000
 }

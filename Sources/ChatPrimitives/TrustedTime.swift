@@ -6,7 +6,7 @@
 ///   that was trusted. The jump is trusted when it has lasted `Limits.clockJumpHeldMilliseconds`, or when an operator
 ///   confirms it.
 /// - At the start there is no earlier reading. The system clock is trusted, because a server may have been off for long.
-///   `settled` is for what cannot be undone: it waits to see whether the clock stays.
+///   `settled` is for what cannot be undone: it waits to see whether the clock stays. Its owner keeps it over restarts.
 package struct TrustedTime: Sendable, Equatable {
   /// What the two clocks show at one moment.
   package struct Reading: Sendable, Equatable {
@@ -51,14 +51,24 @@ package struct TrustedTime: Sendable, Equatable {
   private var held: Jump?
   private var settling: Settling?
 
-  /// - Parameter lastRecorded: the log's last time; nil for an empty log.
-  package init(_ reading: Reading, lastRecorded: Timestamp?) {
+  /// - Parameters:
+  ///   - lastRecorded: the log's last time; nil for an empty log.
+  ///   - lastSettled: what was `settled` when it was last kept; nil if it never was. The log's last time may be one that
+  ///     a wrong clock showed. Within `Limits.clockGapMilliseconds` it counts nonetheless, because it is newer.
+  package init(_ reading: Reading, lastRecorded: Timestamp?, lastSettled: Timestamp? = nil) {
     offset = reading.offset
     uptime = reading.uptime
     baseMicroseconds = Self.microseconds(reading.offset)
-    if let lastRecorded, lastRecorded.adding(milliseconds: Limits.clockGapMilliseconds) < reading.wall {
-      settling = Settling(from: lastRecorded, since: reading.uptime)
+    guard let last = Self.last(recorded: lastRecorded, settled: lastSettled) else { return }
+    if last.adding(milliseconds: Limits.clockGapMilliseconds) < reading.wall {
+      settling = Settling(from: last, since: reading.uptime)
     }
+  }
+
+  private static func last(recorded: Timestamp?, settled: Timestamp?) -> Timestamp? {
+    guard let settled, let recorded else { return settled ?? recorded }
+    let isNearby = recorded <= settled.adding(milliseconds: Limits.clockGapMilliseconds)
+    return isNearby ? max(recorded, settled) : settled
   }
 
   // MARK: What it says

@@ -111,7 +111,8 @@ package struct ServiceOpening: Sendable {
     views.start { relay.send($0) }
     let head = store.head
     try await catchUp(views, head, progress)
-    let clock = CheckedClock(clock, lastRecorded: lastTime, logger: logger)
+    let clock = CheckedClock(clock, lastRecorded: lastTime, directory: directory, logger: logger)
+    clock.keepSettled()
     let (ids, state, ended) = try await restore(views, head, lastTime, clock, progress)
     let gate = SessionGate(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, users: state.users, ended: ended)
     let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: { clock.now }) { reason in

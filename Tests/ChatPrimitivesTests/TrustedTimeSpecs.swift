@@ -15,8 +15,9 @@ private struct Clocks {
   var uptime: Int64 = 5_000
   private(set) var time: TrustedTime
 
-  init(lastRecorded: Timestamp? = nil) {
-    time = TrustedTime(TrustedTime.Reading(wall: wall, uptime: uptime), lastRecorded: lastRecorded)
+  init(lastRecorded: Timestamp? = nil, lastSettled: Timestamp? = nil) {
+    time = TrustedTime(
+      TrustedTime.Reading(wall: wall, uptime: uptime), lastRecorded: lastRecorded, lastSettled: lastSettled)
   }
 
   /// Lets time pass by both clocks, and by the wall clock so much more.
@@ -153,6 +154,19 @@ struct TrustedTimeSpecs {
     }
     #expect(Clocks().settled == 0)
     #expect(Clocks(lastRecorded: Clocks.start.adding(milliseconds: -Limits.clockGapMilliseconds - 1)).settled < 0)
+  }
+
+  @Test("a log's last time that is more than a day after the settled time was a wrong clock's")
+  func settlesFromWhatWasKept() {
+    let gap = Limits.clockGapMilliseconds
+    let kept = Clocks.start.adding(milliseconds: -400 * day)
+    #expect(Clocks(lastRecorded: Clocks.start, lastSettled: kept).settled == -400 * day)
+    #expect(Clocks(lastRecorded: kept.adding(milliseconds: gap + 1), lastSettled: kept).settled == -400 * day)
+    // Written since the time was kept.
+    #expect(Clocks(lastRecorded: kept.adding(milliseconds: gap), lastSettled: kept).settled == -400 * day + gap)
+    // An idle log does not make a time old that was kept lately.
+    #expect(Clocks(lastRecorded: kept, lastSettled: Clocks.start.adding(milliseconds: -minute)).settled == 0)
+    #expect(Clocks(lastSettled: kept).settled == -400 * day)
   }
 
   @Test("while it settles, a clock that comes back never was, and an operator's word ends it")

@@ -123,6 +123,54 @@ struct ClockTests {
     try FileManager.default.removeItem(atPath: first.directory)
   }
 
+  @Test("what is written while a wrong clock settles does not make a restart believe it")
+  func restartWhileSettling() async throws {
+    let right = TwoClocks()
+    let start = right.reading.wall
+    let first = try await bench(right)
+    let alice = try await create(first)
+    try first.close()
+
+    let wrong = TwoClocks(start.adding(milliseconds: Self.ahead))
+    let second = try await bench(wrong, first.directory)
+    #expect(second.chat.clock.settled == start)
+    _ = try await second.send("from the future", 100, to: room, by: alice)
+    try second.close()
+
+    let third = try await bench(wrong, first.directory)
+    #expect(third.chat.clock.now == wrong.reading.wall && third.chat.clock.settled == start)
+    // It lasts, so it is trusted; and so it is after the next restart.
+    wrong.pass(Limits.clockJumpHeldMilliseconds)
+    #expect(third.chat.clock.settled == wrong.reading.wall)
+    third.chat.clock.keepSettled()
+    try third.close()
+    let fourth = try await bench(wrong, first.directory)
+    #expect(fourth.chat.clock.settled == wrong.reading.wall)
+    try fourth.close()
+
+    // Set back, the clock is believed at once, and ahead again it is not.
+    try await bench(right, first.directory).close()
+    let fifth = try await bench(wrong, first.directory)
+    #expect(fifth.chat.clock.settled == start)
+    try fifth.close()
+    try FileManager.default.removeItem(atPath: first.directory)
+  }
+
+  @Test("a damaged file of the settled time is written again")
+  func damagedFile() async throws {
+    let clocks = TwoClocks()
+    let first = try await bench(clocks)
+    try first.close()
+    let file = first.directory + "/clock"
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "\(clocks.reading.wall)\n")
+    try "nonsense".write(toFile: file, atomically: true, encoding: .utf8)
+    let second = try await bench(clocks, first.directory)
+    #expect(second.chat.clock.settled == clocks.reading.wall)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "\(clocks.reading.wall)\n")
+    try second.close()
+    try FileManager.default.removeItem(atPath: first.directory)
+  }
+
   @Test("an ended session stays known while its tokens may be good, whatever the clock does")
   func endedSessions() {
     let gate = SessionGate(tokenLifetimeMilliseconds: 900_000)

@@ -16,18 +16,23 @@ package final class CheckedClock: Sendable {
   private let time: Mutex<TrustedTime>
   private let reading: @Sendable () -> TrustedTime.Reading
   private let isBelieved: Bool
+  private let keeper: SettledTimeKeeper
   private let logger: Logger
 
-  /// - Parameter lastRecorded: the log's last time.
-  package init(_ source: Source, lastRecorded: Timestamp, logger: Logger) {
+  /// - Parameters:
+  ///   - lastRecorded: the log's last time.
+  ///   - directory: where the settled time is kept.
+  package init(_ source: Source, lastRecorded: Timestamp, directory: String, logger: Logger) {
     self.logger = logger
+    keeper = SettledTimeKeeper(directory: directory, logger: logger)
     switch source {
     case .believed(let clock): (reading, isBelieved) = ({ TrustedTime.Reading(wall: clock(), uptime: 0) }, true)
     case .readings(let readings): (reading, isBelieved) = (readings, false)
     case .system: (reading, isBelieved) = (Self.systemReadings(), false)
     }
     let isEmpty = lastRecorded == .earliest
-    time = Mutex(TrustedTime(reading(), lastRecorded: isEmpty ? nil : lastRecorded))
+    time = Mutex(
+      TrustedTime(reading(), lastRecorded: isEmpty ? nil : lastRecorded, lastSettled: keeper.kept))
     reportStart(lastRecorded)
   }
 
@@ -45,6 +50,13 @@ package final class CheckedClock: Sendable {
 
   /// For what cannot be undone, such as sending what was scheduled: see `TrustedTime.settled`.
   package var settled: Timestamp { read(\.settled) }
+
+  /// Writes down the settled time where it has moved on or back since it was kept. Blocks on the disk.
+  ///
+  /// To be called before anything is recorded: after a start with a wrong clock, the log's last time is wrong too.
+  package func keepSettled() {
+    if !isBelieved { keeper.keep(settled) }
+  }
 
   /// How far the system clock is ahead and not trusted, and how long that stays so, in milliseconds; nil when it is
   /// trusted.

@@ -1,4 +1,7 @@
-/// Reads the clock at intervals, so that a jump is noticed, reported and timed on an idle server too.
+import Dispatch
+
+/// Reads the clock at intervals, so that a jump is noticed, reported and timed on an idle server too, and keeps the
+/// settled time.
 package struct ClockWatch: Sendable {
   private static let interval = Duration.seconds(10)
 
@@ -7,8 +10,20 @@ package struct ClockWatch: Sendable {
   package init(_ clock: CheckedClock) {
     task = Task {
       while !Task.isCancelled {
-        _ = clock.now
+        await Self.keepSettled(of: clock)
         try? await Task.sleep(for: Self.interval)
+      }
+      // What changed since the last look is known at the next start.
+      await Self.keepSettled(of: clock)
+    }
+  }
+
+  /// On a thread that may block.
+  private static func keepSettled(of clock: CheckedClock) async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        clock.keepSettled()
+        continuation.resume()
       }
     }
   }

@@ -249,6 +249,35 @@ def test_a_start_with_a_clock_that_is_ahead_sends_nothing_early(clock, clock_ser
     wait_until_sent(anna, room, months_later)
 
 
+@pytest.mark.parametrize("end", [Server.stop, Server.kill])
+def test_a_restart_with_a_clock_that_is_still_ahead_sends_nothing_early(clock, clock_server, end):
+    within_one_day()
+    world = World(clock_server.start())
+    anna, ben = world.users("Anna", "Ben")
+    room = anna.room("Tea", ben)
+    months_later, due = schedule(anna, room, days=60), schedule(anna, room, minutes=8)
+    clock_server.stop()
+
+    clock.shift(wall=AHEAD)
+    clock_server.start()
+    # From now on the log's last time is the wrong clock's.
+    anna.token = world.acting_as(anna.id).post("/v1/sessions", {})["accessToken"]
+    anna.send(room, "from the future")
+    end(clock_server)
+    clock_server.start()
+    passed = 9 * 60
+    clock.shift(wall=AHEAD + passed, uptime=passed)
+    wait_until_sent(anna, room, due)
+    assert months_later in pending(anna, room)
+    clock_server.stop()
+
+    # Set back, the clock is right: nothing waits for it.
+    clock.shift(wall=0)
+    clock_server.start()
+    requires_a_sane_server(world, anna, ben, room)
+    assert months_later in pending(anna, room)
+
+
 def test_a_clock_that_is_set_freezes_no_view(clock, clock_server):
     """Nothing waits for a time of the wall clock: set back meanwhile, that would come 400 days later. The kernel's clock
     is not shifted, so to it each such time is 400 days ahead."""

@@ -1,0 +1,58 @@
+import ChatPrimitives
+import Foundation
+import Logging
+import Synchronization
+
+/// Keeps the settled time (`TrustedTime.settled`) in a file of the data directory: one line, RFC 3339.
+///
+/// Without the file a restart knows only the log's last time, which a wrong clock may have written.
+final class SettledTimeKeeper: Sendable {
+  /// The file's name in the data directory.
+  static let fileName = "clock"
+
+  private struct State {
+    var kept: Timestamp?
+    /// So that a failure is reported once, and not at each attempt.
+    var hasFailed = false
+  }
+
+  private let path: String
+  private let logger: Logger
+  private let state: Mutex<State>
+
+  init(directory: String, logger: Logger) {
+    path = directory + "/" + Self.fileName
+    self.logger = logger
+    let text = try? String(contentsOfFile: path, encoding: .utf8)
+    let kept = text.flatMap { Timestamp(rfc3339: $0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    if text != nil, kept == nil {
+      logger.warning("a file of the data directory holds no time; it is written again", metadata: ["file": "\(path)"])
+    }
+    state = Mutex(State(kept: kept))
+  }
+
+  /// Nil if none was ever kept.
+  var kept: Timestamp? { state.withLock { $0.kept } }
+
+  /// Does nothing while the time is near the one that is kept. A file that cannot be written does not stop the server:
+  /// the next call tries again.
+  func keep(_ settled: Timestamp) {
+    if let kept, abs(settled.milliseconds - kept.milliseconds) < Limits.clockKeptMilliseconds { return }
+    do throws(KeyFileError) {
+      try PrivateFile.write("\(settled)\n", to: path)
+      state.withLock { $0 = State(kept: settled) }
+    } catch {
+      let isFirst = state.withLock { state in
+        defer { state.hasFailed = true }
+        return !state.hasFailed
+      }
+      guard isFirst else { return }
+      logger.error(
+        """
+        the time cannot be kept in a file. If the server is restarted with a wrong clock, scheduled messages may be sent \
+        too early. Look at the disk; it is tried again
+        """,
+        metadata: ["file": "\(path)", "reason": "\(error.reason)"])
+    }
+  }
+}
