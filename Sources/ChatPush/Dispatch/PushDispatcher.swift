@@ -22,7 +22,8 @@ package final class PushDispatcher: Sendable {
   let sender: any NoticeSender
   let logIdentity: UUIDBytes
   let logger: Logger
-  /// The wall clock, by which a notice is too old to be sent.
+  /// The time by which a notice is too old to be sent. That cannot be undone, so it must not be a clock's that may be
+  /// wrong.
   let now: @Sendable () -> Timestamp
 
   private let mailbox: AsyncStream<DispatchEvent>

@@ -14,6 +14,7 @@ import pytest
 from harness.client import new_id
 from harness.command import audit, hansard
 from harness.people import Room, World
+from harness.receiver import Receiver
 from harness.server import UNLIMITED, Server
 from harness.shifted_clock import DAY, ShiftedClock
 from harness.times import later, now, parse, within_one_day
@@ -28,6 +29,7 @@ TOKEN_SECONDS = 900
 # How far a time may be off that is read over HTTP on a busy machine, in seconds.
 NEAR = 120
 PATIENCE_SECONDS = 90
+SECRET = b"a secret of more than sixteen bytes"
 
 
 @pytest.fixture
@@ -77,6 +79,13 @@ def wait_until_sent(person, room: Room, id: str) -> dict:
             return response.json()
         assert time.monotonic() < deadline, f"{id} was not sent in {PATIENCE_SECONDS} s"
         time.sleep(0.02)
+
+
+def eventually(what: str, condition) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {PATIENCE_SECONDS} s: {what}"
+        time.sleep(0.05)
 
 
 def requires_a_sane_server(world: World, anna, ben, room: Room) -> None:
@@ -228,6 +237,31 @@ def test_a_clock_that_is_set_back_is_followed(clock, clock_server):
     assert "was set back" in clock_server.errors.read_text()
     anna.token = anna.post("/v1/sessions/refresh", {"refreshToken": anna.tokens["refreshToken"]})["accessToken"]
     requires_a_sane_server(world, anna, ben, room)
+
+
+def test_a_start_with_a_clock_that_is_ahead_gives_up_no_notice(tmp_path, clock):
+    secret = tmp_path / "secret"
+    secret.write_bytes(SECRET)
+    receiver = Receiver(SECRET, lambda body: 503)
+    server = Server(
+        tmp_path / "data", "--push-webhook", receiver.url, "--push-secret-file", secret,
+        environment=UNLIMITED | clock.environment)
+    try:
+        world = World(server.start())
+        anna, ben = world.users("Anna", "Ben")
+        phone = new_id()
+        ben.put(f"/v1/devices/{phone}", {"apnsToken": "a1b2"})
+        sent = anna.send(anna.room("Tea", ben), "told")
+        eventually("an attempt", lambda: receiver.taken())
+        server.stop()
+
+        clock.shift(wall=AHEAD)
+        receiver.answer = lambda body: 200
+        server.start()
+        eventually("the notice", lambda: (sent["position"], ben.id, phone) in receiver.delivered())
+    finally:
+        server.end()
+        receiver.close()
 
 
 def test_a_start_with_a_clock_that_is_ahead_sends_nothing_early(clock, clock_server):

@@ -181,7 +181,7 @@ struct ServeRun {
     defer { bar.finish() }
     return try await PushService.open(
       directory: settings.views, feed: opened.chat.store, logIdentity: opened.log.identity.bytes, recorder: opened.chat,
-      sender: sender, logger: logger, now: opened.chat.now
+      sender: sender, logger: logger, now: { opened.chat.clock.settled }
     ) { progress in show(progress, bar, gate) }
   }
 
