@@ -5,6 +5,9 @@
 /// - A jump ahead beyond `Limits.clockJumpMilliseconds` is held: time goes on by the monotonic clock from the last time
 ///   that was trusted. The jump is trusted when it has lasted `Limits.clockJumpHeldMilliseconds`, or when an operator
 ///   confirms it.
+/// - A clock that is behind and is corrected within `Limits.clockGapMilliseconds` is followed: a jump ahead to where it
+///   was before it was set back is not held. After a start with a clock that is behind the last known time, neither is a
+///   jump to that time or at most `Limits.clockGapMilliseconds` after it: a start would trust the clock there.
 /// - At the start there is no earlier reading. The system clock is trusted, because a server may have been off for long.
 ///   `settled` is for what cannot be undone: it waits to see whether the clock stays. Its owner keeps it over restarts.
 package struct TrustedTime: Sendable, Equatable {
@@ -30,6 +33,8 @@ package struct TrustedTime: Sendable, Equatable {
     case jumpOver
     case jumpTrusted(ahead: Int64)
     case steppedBack(by: Int64)
+    /// The system clock is back where it was before it was behind.
+    case corrected(ahead: Int64)
   }
 
   private struct Jump: Sendable, Equatable {
@@ -43,6 +48,14 @@ package struct TrustedTime: Sendable, Equatable {
     var since: Int64
   }
 
+  /// Where the clock was before it was behind.
+  private struct Earlier: Sendable, Equatable {
+    var offset: Int64
+    /// From which a jump ahead to there is measured.
+    var baseMicroseconds: Int64
+    var since: Int64
+  }
+
   private var offset: Int64
   private var uptime: Int64
   /// The offset that jumps are measured from, in microseconds. It rises at most as fast as a drift, so that many small
@@ -50,6 +63,9 @@ package struct TrustedTime: Sendable, Equatable {
   private var baseMicroseconds: Int64
   private var held: Jump?
   private var settling: Settling?
+  private var earlier: Earlier?
+  /// When the clock was trusted for no other reason than that it had lasted.
+  private var lastedAt: Int64?
 
   /// - Parameters:
   ///   - lastRecorded: the log's last time; nil for an empty log.
@@ -62,6 +78,10 @@ package struct TrustedTime: Sendable, Equatable {
     guard let last = Self.last(recorded: lastRecorded, settled: lastSettled) else { return }
     if last.adding(milliseconds: Limits.clockGapMilliseconds) < reading.wall {
       settling = Settling(from: last, since: reading.uptime)
+    } else if reading.wall.adding(milliseconds: Limits.clockJumpMilliseconds) < last {
+      let earlier = last.milliseconds &- uptime
+      let latest = earlier &+ Limits.clockGapMilliseconds &- Limits.clockJumpMilliseconds
+      self.earlier = Earlier(offset: earlier, baseMicroseconds: Self.microseconds(latest), since: uptime)
     }
   }
 
@@ -96,11 +116,16 @@ package struct TrustedTime: Sendable, Equatable {
     uptime = max(uptime, reading.uptime)
     let new = reading.wall.milliseconds &- uptime
     let drift = elapsed * 1000 / Limits.clockDriftDivisor
+    let base = baseMicroseconds
     baseMicroseconds = min(Self.microseconds(new), baseMicroseconds &+ drift)
-    if let start = settling, uptime - start.since >= Limits.clockJumpHeldMilliseconds { settling = nil }
-    if Self.microseconds(new) - baseMicroseconds > Self.microseconds(Limits.clockJumpMilliseconds) { return hold(new) }
+    if let start = settling, uptime - start.since >= Limits.clockJumpHeldMilliseconds {
+      settling = nil
+      lastedAt = uptime
+    }
+    if Self.isJump(new, from: baseMicroseconds) { return correct(new) ?? hold(new) }
     let wasHeld = held != nil
     let step = new - offset
+    if step < -Limits.clockJumpMilliseconds { remember(base) }
     held = nil
     offset = new
     if step < -Limits.clockJumpMilliseconds { return .steppedBack(by: -step) }
@@ -111,7 +136,35 @@ package struct TrustedTime: Sendable, Equatable {
   /// - Returns: nil when no jump was held.
   package mutating func confirm() -> Change? {
     settling = nil
+    lastedAt = nil
     return held.map { trust($0.offset) }
+  }
+
+  /// Called when the clock was set back. A clock that was trusted only because it lasted, and not for long yet, is not
+  /// remembered: the step back probably corrects it.
+  private mutating func remember(_ base: Int64) {
+    let hasOnlyLasted = lastedAt.map { uptime - $0 < Limits.clockGapMilliseconds } ?? false
+    lastedAt = nil
+    if settling == nil, !hasOnlyLasted, offset > earlier?.offset ?? .min {
+      earlier = Earlier(offset: offset, baseMicroseconds: base, since: uptime)
+    }
+  }
+
+  /// - Returns: nil for any other jump.
+  private mutating func correct(_ new: Int64) -> Change? {
+    guard let earlier, uptime - earlier.since <= Limits.clockGapMilliseconds,
+      !Self.isJump(new, from: earlier.baseMicroseconds)
+    else { return nil }
+    let ahead = new - offset
+    held = nil
+    offset = new
+    baseMicroseconds = min(Self.microseconds(new), earlier.baseMicroseconds)
+    if new >= earlier.offset - Limits.clockJumpMilliseconds { self.earlier = nil }
+    return .corrected(ahead: ahead)
+  }
+
+  private static func isJump(_ offset: Int64, from baseMicroseconds: Int64) -> Bool {
+    microseconds(offset) - baseMicroseconds > microseconds(Limits.clockJumpMilliseconds)
   }
 
   private mutating func hold(_ new: Int64) -> Change? {
@@ -120,6 +173,7 @@ package struct TrustedTime: Sendable, Equatable {
       return .jumpHeld(ahead: new - offset)
     }
     guard uptime - jump.since >= Limits.clockJumpHeldMilliseconds else { return nil }
+    lastedAt = uptime
     return trust(new)
   }
 

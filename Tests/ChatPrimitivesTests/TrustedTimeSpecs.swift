@@ -100,6 +100,79 @@ struct TrustedTimeSpecs {
     #expect(clocks.now == -step)
   }
 
+  @Test("a clock that was set back is followed when it is corrected", arguments: [jump, jump + 1])
+  func corrected(beyond: Int64) {
+    var clocks = Clocks()
+    #expect(clocks.pass(minute, wallAhead: -3 * day) == .steppedBack(by: 3 * day))
+    #expect(clocks.pass(minute) == nil)
+    // Up to where a clock that was never set back could go.
+    let ahead = 3 * day + beyond
+    #expect(clocks.pass(0, wallAhead: ahead) == (beyond > jump ? .jumpHeld(ahead: ahead) : .corrected(ahead: ahead)))
+    #expect(clocks.now == 2 * minute + (beyond > jump ? -3 * day : beyond))
+    #expect(clocks.settled == clocks.now)
+  }
+
+  @Test("a correction in two steps is followed, and a jump after it is held")
+  func correctedInSteps() {
+    var clocks = Clocks()
+    _ = clocks.pass(minute, wallAhead: -3 * day)
+    #expect(clocks.pass(minute, wallAhead: 2 * day) == .corrected(ahead: 2 * day))
+    #expect(clocks.pass(minute, wallAhead: day) == .corrected(ahead: day))
+    #expect(clocks.now == 3 * minute)
+    #expect(clocks.pass(minute, wallAhead: day) == .jumpHeld(ahead: day))
+  }
+
+  @Test("steps back and corrections do not add up to a jump")
+  func correctedAgainAndAgain() {
+    var clocks = Clocks()
+    for _ in 0..<10 {
+      _ = clocks.pass(second, wallAhead: -2 * jump)
+      _ = clocks.pass(second, wallAhead: 3 * jump)
+    }
+    #expect(clocks.now <= jump + 20 * second * 2)
+  }
+
+  @Test("a clock that was behind for more than a day is held when it jumps ahead", arguments: [day - minute, day])
+  func correctedLate(passed: Int64) {
+    var clocks = Clocks()
+    _ = clocks.pass(0, wallAhead: -3 * day)
+    _ = clocks.pass(passed)
+    let change = clocks.pass(1, wallAhead: 3 * day)
+    #expect(change == (passed < day ? .corrected(ahead: 3 * day) : .jumpHeld(ahead: 3 * day)))
+  }
+
+  @Test("a jump that was trusted only because it lasted is held when it comes again")
+  func comesAgain() {
+    var clocks = Clocks()
+    _ = clocks.pass(0, wallAhead: 400 * day)
+    #expect(clocks.pass(held) == .jumpTrusted(ahead: 400 * day))
+    #expect(clocks.pass(0, wallAhead: -400 * day) == .steppedBack(by: 400 * day))
+    #expect(clocks.pass(0, wallAhead: 400 * day) == .jumpHeld(ahead: 400 * day))
+    // One that an operator confirmed is not.
+    _ = clocks.confirm()
+    _ = clocks.pass(0, wallAhead: -400 * day)
+    #expect(clocks.pass(0, wallAhead: 400 * day) == .corrected(ahead: 400 * day))
+  }
+
+  @Test("a start with a clock that is behind follows its correction as a start would", arguments: [day, day + 1])
+  func correctedAfterStart(beyond: Int64) {
+    var clocks = Clocks(lastRecorded: Clocks.start.adding(milliseconds: 400 * day))
+    let ahead = 400 * day + beyond
+    let change = clocks.pass(0, wallAhead: ahead)
+    #expect(change == (beyond > day ? .jumpHeld(ahead: ahead) : .corrected(ahead: ahead)))
+    #expect(clocks.now == (beyond > day ? 0 : ahead))
+  }
+
+  @Test("a start after a wrong clock was set back holds a jump to where it was")
+  func startsBehindAWrongTime() {
+    var clocks = Clocks(lastRecorded: Clocks.start.adding(milliseconds: 400 * day), lastSettled: Clocks.start)
+    #expect(clocks.pass(minute, wallAhead: 400 * day) == .jumpHeld(ahead: 400 * day))
+    // Nor does a start that settles make its clock one to come back to.
+    var settling = Clocks(lastSettled: Clocks.start.adding(milliseconds: -400 * day))
+    _ = settling.pass(minute, wallAhead: -400 * day)
+    #expect(settling.pass(minute, wallAhead: 400 * day) == .jumpHeld(ahead: 400 * day))
+  }
+
   @Test("many small steps count as one jump")
   func creeps() {
     var clocks = Clocks()

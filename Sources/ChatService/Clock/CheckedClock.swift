@@ -91,8 +91,8 @@ extension CheckedClock {
     logger.critical(
       """
       the system clock is behind the last time in the log: either the clock is wrong now, or it was ahead when the log \
-      was written. If it is wrong, correct it; the server follows. The server runs by the clock, and times that clients \
-      see are right as soon as the clock is
+      was written. If it is wrong, correct it: within a day the server follows at once, and after ten minutes otherwise. \
+      The server runs by the clock, and times that clients see are right as soon as the clock is
       """,
       metadata: [
         "clock": "\(now)", "logLastTime": "\(lastRecorded)",
@@ -121,9 +121,13 @@ extension CheckedClock {
       logger.critical(
         """
         the system clock was set back, and the server follows. Access tokens from before are refused until their \
-        clients refresh them
+        clients refresh them. If the clock is wrong now, correct it: within a day, the server follows at once
         """,
         metadata: ["bySeconds": "\(by / 1000)"])
+    case .corrected(let ahead):
+      logger.warning(
+        "the system clock was behind and has been corrected; the server follows",
+        metadata: ["aheadSeconds": "\(ahead / 1000)"])
     }
   }
 }

@@ -239,6 +239,30 @@ def test_a_clock_that_is_set_back_is_followed(clock, clock_server):
     requires_a_sane_server(world, anna, ben, room)
 
 
+def test_a_clock_that_was_behind_is_followed_when_it_is_corrected(clock, clock_server):
+    within_one_day()
+    world = World(clock_server.start())
+    anna, ben = world.users("Anna", "Ben")
+    room = anna.room("Tea", ben)
+    # While it runs.
+    clock.shift(wall=-3 * DAY)
+    assert is_near(readiness(clock_server)["clock"]["time"], -3 * DAY)
+    clock.shift(wall=0)
+    shown = readiness(clock_server)["clock"]
+    assert shown["status"] == "ok" and is_near(shown["time"])
+    # At a start.
+    clock_server.stop()
+    clock.shift(wall=-3 * DAY)
+    clock_server.start()
+    shown = readiness(clock_server)["clock"]
+    assert shown["status"] == "behind_log" and is_near(shown["time"], -3 * DAY)
+    clock.shift(wall=0)
+    shown = readiness(clock_server)["clock"]
+    assert shown["status"] == "ok" and is_near(shown["time"])
+    assert "is not trusted" not in clock_server.errors.read_text()
+    requires_a_sane_server(world, anna, ben, room)
+
+
 def test_a_start_with_a_clock_that_is_ahead_gives_up_no_notice(tmp_path, clock):
     secret = tmp_path / "secret"
     secret.write_bytes(SECRET)
