@@ -56,15 +56,19 @@ extension AccountsQueries {
     return answer
   }
 
-  /// Reads no more than the sessions that ended since.
+  /// Reads no more than these sessions.
   func sessionsEnded(since time: Timestamp) throws -> [EndedSession] {
     try CachedStatement(
-      database, "SELECT userId, id, endedTime FROM session WHERE endedTime IS NOT NULL AND endedTime >= ?"
+      database,
+      """
+      SELECT userId, id, max(endedTime, newestTokenTime) FROM session INDEXED BY session_by_last_token
+      WHERE endedTime IS NOT NULL AND max(endedTime, newestTokenTime) >= ?
+      """
     ).all({ $0.add(time) }) { try EndedSession(user: $0.id(), session: $0.id(), time: $0.time()) }
   }
 }
 
-/// A session and when it ended.
+/// A session and when it ended, or a later time that a token of it was issued at while the clock was ahead.
 package struct EndedSession: Sendable, Hashable {
   package let user: UserID
   package let session: SessionID

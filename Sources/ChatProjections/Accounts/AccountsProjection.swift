@@ -10,7 +10,7 @@ package struct AccountsProjection: Projection {
   package typealias Queries = AccountsQueries
 
   package static let name = "accounts"
-  package static let schemaVersion = 3
+  package static let schemaVersion = 4
   package static let secretColumns: Set<String> = [
     "user.email", "user.emailCompared", "user.credentialHash", "user.fingerprint", "identity.subject",
     "device.apnsToken", "device.fcmToken",
@@ -75,6 +75,7 @@ package struct AccountsProjection: Projection {
           startedTime INTEGER NOT NULL,
           pairPosition INTEGER NOT NULL,
           pairTime INTEGER NOT NULL,
+          newestTokenTime INTEGER NOT NULL,
           endedReason INTEGER,
           endedPosition INTEGER,
           endedTime INTEGER,
@@ -107,7 +108,7 @@ package struct AccountsProjection: Projection {
         CREATE INDEX identity_by_user ON identity (userId);
         CREATE INDEX session_by_device ON session (userId, deviceId) WHERE deviceId IS NOT NULL;
         CREATE INDEX session_open ON session (userId) WHERE endedReason IS NULL;
-        CREATE INDEX session_by_end ON session (endedTime) WHERE endedTime IS NOT NULL;
+        CREATE INDEX session_by_last_token ON session (max(endedTime, newestTokenTime)) WHERE endedTime IS NOT NULL;
         """)
   }
 

@@ -109,8 +109,8 @@ struct AccountsWriter {
       database,
       """
       INSERT INTO session (
-        userId, id, deviceId, generation, startedPosition, startedTime, pairPosition, pairTime
-      ) VALUES (?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (userId, id) DO NOTHING
+        userId, id, deviceId, generation, startedPosition, startedTime, pairPosition, pairTime, newestTokenTime
+      ) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT (userId, id) DO NOTHING
       """
     ).run {
       $0.add(user)
@@ -118,19 +118,22 @@ struct AccountsWriter {
       $0.add(device)
       $0.add(stamp)
       $0.add(stamp)
+      $0.add(stamp.time)
     }
   }
 
+  /// After the clock was set back, the newest pair is not the one whose access token expires last.
   private func refresh(_ session: SessionID, of user: UserID, _ generation: UInt32, _ stamp: Stamp) throws {
     try CachedStatement(
       database,
       """
-      UPDATE session SET generation = ?, pairPosition = ?, pairTime = ?
+      UPDATE session SET generation = ?, pairPosition = ?, pairTime = ?, newestTokenTime = max(newestTokenTime, ?)
       WHERE userId = ? AND id = ? AND endedReason IS NULL
       """
     ).run {
       $0.add(Int64(generation))
       $0.add(stamp)
+      $0.add(stamp.time)
       $0.add(user)
       $0.add(session)
     }
@@ -142,9 +145,9 @@ struct AccountsWriter {
       database,
       """
       INSERT INTO session (
-        userId, id, generation, startedPosition, startedTime, pairPosition, pairTime, endedReason, endedPosition,
-        endedTime
-      ) VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?)
+        userId, id, generation, startedPosition, startedTime, pairPosition, pairTime, newestTokenTime, endedReason,
+        endedPosition, endedTime
+      ) VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (userId, id) DO UPDATE SET
         endedReason = excluded.endedReason, endedPosition = excluded.endedPosition, endedTime = excluded.endedTime
       WHERE endedReason IS NULL
@@ -154,6 +157,7 @@ struct AccountsWriter {
       $0.add(session)
       $0.add(stamp)
       $0.add(stamp)
+      $0.add(stamp.time)
       $0.add(Int64(reason.rawValue))
       $0.add(stamp)
     }

@@ -288,6 +288,25 @@ def test_a_start_with_a_clock_that_is_ahead_gives_up_no_notice(tmp_path, clock):
         receiver.close()
 
 
+def test_a_token_from_the_future_is_refused_when_its_session_has_ended(clock, clock_server):
+    clock.shift(wall=AHEAD)
+    world = World(clock_server.start())
+    anna, ben = world.users("Anna", "Ben")
+    stolen, refresh = anna.tokens["accessToken"], anna.tokens["refreshToken"]
+    anna.get("/v1/me")
+    clock.shift(wall=0)
+    # Another pair of tokens, and then none: the first one's time has not come.
+    anna.token = anna.post("/v1/sessions/refresh", {"refreshToken": refresh})["accessToken"]
+    anna.delete("/v1/sessions/current")
+    anna.token = stolen
+    clock_server.stop()
+
+    clock.shift(wall=AHEAD)
+    clock_server.start()
+    ben.get("/v1/me")
+    anna.refused("session_ended", "GET", "/v1/me")
+
+
 def test_a_start_with_a_clock_that_is_ahead_sends_nothing_early(clock, clock_server):
     world = World(clock_server.start())
     anna = world.user()
