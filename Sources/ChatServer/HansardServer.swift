@@ -107,7 +107,7 @@ package struct HansardServer: Sendable {
     router.add(
       middleware: ProblemMiddleware(
         admission: Admission(proxies: protection.proxies, limiter: limiter, authenticator: authenticator),
-        legacyStatus: configuration.legacyStatus))
+        legacyStatus: configuration.legacyStatus, now: chat.now))
     let handlers = Handlers(
       chat: chat, issuer: issuer, identities: identities, logins: protection.logins,
       hashing: HashingLimit(protection.rateLimits), searches: SearchBudget(protection.rateLimits),

@@ -36,10 +36,11 @@ struct ProblemMapping {
     Problem(code: code, title: status.reasonPhrase, status: status.code, detail: detail, requestId: requestID)
   }
 
-  init(_ error: any Error) {
+  /// - Parameter now: by the checked clock; nil where no header fields are sent.
+  init(_ error: any Error, at now: Timestamp? = nil) {
     switch error {
     case let refusal as Refusal: self.init(refusal)
-    case let error as ServiceError: self.init(error)
+    case let error as ServiceError: self.init(error, at: now)
     case is NIOTooManyBytesError: self.init(.bodyTooLarge, "The body is larger than the endpoint takes.")
     case let error as HTTPError where error.status == .contentTooLarge:
       self.init(.bodyTooLarge, "The body is larger than the endpoint takes.")
@@ -132,12 +133,11 @@ struct ProblemMapping {
     }
   }
 
-  private init(_ error: ServiceError) {
+  private init(_ error: ServiceError, at now: Timestamp?) {
     switch error {
     case .rejected(.quotaExceeded):
       self.init(Rejection.quotaExceeded.status, Rejection.quotaExceeded.rawValue, Rejection.quotaExceeded.detail)
-      let now = ChatService.now()
-      headers[.retryAfter] = String(UsageDay(of: now).secondsLeft(at: now))
+      if let now { headers[.retryAfter] = String(UsageDay(of: now).secondsLeft(at: now)) }
     case .rejected(let rejection): self.init(rejection.status, rejection.rawValue, rejection.detail)
     case .invalid(let input): self.init(input.status, input.rawValue, input.detail)
     case .media(.tooLarge(let limit)): self.init(.bodyTooLarge, "A file may have \(limit) bytes at most.")

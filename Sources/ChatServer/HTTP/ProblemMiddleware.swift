@@ -1,3 +1,4 @@
+import ChatPrimitives
 import ChatProtocol
 import ChatService
 import HTTPTypes
@@ -9,6 +10,7 @@ import Logging
 struct ProblemMiddleware: RouterMiddleware {
   let admission: Admission
   let legacyStatus: LegacyStatus
+  let now: @Sendable () -> Timestamp
 
   func handle(
     _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
@@ -29,7 +31,7 @@ struct ProblemMiddleware: RouterMiddleware {
   }
 
   private func respond(to error: any Error, _ context: ServerContext) throws -> Response {
-    var mapping = ProblemMapping(error)
+    var mapping = ProblemMapping(error, at: now())
     if let status = legacyStatus.status(of: mapping.code) { mapping.status = status }
     if mapping.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCancellation(error) {
       // The route as it is declared: a path may hold an invite's token.

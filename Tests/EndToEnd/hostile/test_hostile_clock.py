@@ -81,6 +81,13 @@ def wait_until_sent(person, room: Room, id: str) -> dict:
         time.sleep(0.02)
 
 
+def retry_after(person, room: Room) -> int:
+    """Of a message beyond the quota, in seconds."""
+    response = person.request("PUT", room.message(new_id()), {"text": "too many"})
+    assert response.json()["code"] == "quota_exceeded"
+    return int(response.headers["Retry-After"])
+
+
 def eventually(what: str, condition) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
@@ -261,6 +268,19 @@ def test_a_clock_that_was_behind_is_followed_when_it_is_corrected(clock, clock_s
     assert shown["status"] == "ok" and is_near(shown["time"])
     assert "is not trusted" not in clock_server.errors.read_text()
     requires_a_sane_server(world, anna, ben, room)
+
+
+def test_a_used_up_quota_says_when_to_come_back_by_the_trusted_time(clock, clock_server):
+    within_one_day()
+    world = World(clock_server.start())
+    anna = world.user()
+    room = anna.room()
+    for number in range(QUOTA):
+        anna.send(room, f"{number}")
+    expected = retry_after(anna, room)
+    # Another day, and another time of the day.
+    clock.shift(wall=AHEAD + DAY // 2)
+    assert abs(retry_after(anna, room) - expected) < NEAR
 
 
 def test_a_start_with_a_clock_that_is_ahead_gives_up_no_notice(tmp_path, clock):
