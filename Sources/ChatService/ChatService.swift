@@ -79,7 +79,7 @@ extension ChatService {
     var key: CommandKey? { operation.isKnownByItself ? nil : CommandKey(acting: act) }
 
     /// What has to be looked up because it is not in memory if it has ended.
-    var endingKey: EndingKey? { EndingKey(operation, command: act.command) }
+    var endingKey: EndingKey? { EndingKey(operation) }
 
     /// The reaction of which the counts have to be looked up.
     var reaction: ReactionKey? {

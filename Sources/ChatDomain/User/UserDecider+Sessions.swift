@@ -1,4 +1,4 @@
-import ChatPrimitives
+package import ChatPrimitives
 
 extension UserDecider {
   /// What was found out outside must still hold here. Only who has shown who they are learns that the account is
@@ -99,7 +99,8 @@ extension UserDecider {
     return .record(ended.map { .sessionEnded($0, selection.reason) })
   }
 
-  private static func absentSession(for key: CommandID) -> SessionID {
+  /// The session that a command with this key ends where there is none to end. It never started.
+  package static func absentSession(for key: CommandID) -> SessionID {
     SessionID(Fingerprint(.text("sessions.end.none"), .id(key.uuid)).bytes)
   }
 }

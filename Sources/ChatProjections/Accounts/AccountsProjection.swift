@@ -118,7 +118,7 @@ package struct AccountsProjection: Projection {
     for recorded in events {
       switch recorded.event {
       case .user(let user, let event):
-        try writer.apply(event, of: user, recorded.stamp)
+        try writer.apply(event, of: user, recorded.stamp, under: recorded.command)
         versions.note(user.uuid, recorded.version)
       case .server(let event):
         try writer.apply(event, recorded.stamp)

@@ -10,7 +10,8 @@ struct AccountsWriter {
     self.database = database
   }
 
-  func apply(_ event: UserEvent, of user: UserID, _ stamp: Stamp) throws {
+  /// - Parameter key: the idempotency key of the command that recorded the event.
+  func apply(_ event: UserEvent, of user: UserID, _ stamp: Stamp, under key: CommandID?) throws {
     switch event {
     case .registered(let registration):
       try register(user, registration, stamp)
@@ -47,7 +48,7 @@ struct AccountsWriter {
     case .sessionRefreshed(let session, let generation):
       try refresh(session, of: user, generation, stamp)
     case .sessionEnded(let session, let reason):
-      try end(session, of: user, reason, stamp)
+      try end(session, of: user, reason, stamp, under: key)
     case .deviceRegistered(let device, let description):
       try describe(device, of: user, description, stamp, isNew: true)
     case .deviceUpdated(let device, let description):
@@ -139,18 +140,31 @@ struct AccountsWriter {
     }
   }
 
-  /// A session whose start was erased still ends: its ID stays taken.
-  private func end(_ session: SessionID, of user: UserID, _ reason: SessionEnd, _ stamp: Stamp) throws {
+  /// A session whose start was erased still ends: its ID stays taken. One that never started, and ends so that a key is
+  /// known, gets no row: the index of commands knows the key.
+  private func end(
+    _ session: SessionID, of user: UserID, _ reason: SessionEnd, _ stamp: Stamp, under key: CommandID?
+  ) throws {
+    try CachedStatement(
+      database,
+      """
+      UPDATE session SET endedReason = ?, endedPosition = ?, endedTime = ?
+      WHERE userId = ? AND id = ? AND endedReason IS NULL
+      """
+    ).run {
+      $0.add(Int64(reason.rawValue))
+      $0.add(stamp)
+      $0.add(user)
+      $0.add(session)
+    }
+    if let key, session == UserDecider.absentSession(for: key) { return }
     try CachedStatement(
       database,
       """
       INSERT INTO session (
         userId, id, generation, startedPosition, startedTime, pairPosition, pairTime, newestTokenTime, endedReason,
         endedPosition, endedTime
-      ) VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT (userId, id) DO UPDATE SET
-        endedReason = excluded.endedReason, endedPosition = excluded.endedPosition, endedTime = excluded.endedTime
-      WHERE endedReason IS NULL
+      ) VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (userId, id) DO NOTHING
       """
     ).run {
       $0.add(user)

@@ -5,10 +5,10 @@ import ChatProjections
 extension EndingKey {
   /// Nil unless the command depends on whether something has ended: anything else fails in the same way for what has
   /// ended and for what never was.
-  init?(_ operation: ChatCommand.Operation, command: CommandID?) {
+  init?(_ operation: ChatCommand.Operation) {
     switch operation {
     case .user(let wish):
-      guard let session = wish.action.endingSession(command: command) else { return nil }
+      guard let session = wish.action.endingSession else { return nil }
       self = .session(wish.user, session)
     case .room(let room, .create), .room(let room, .delete):
       self = .room(room)
@@ -22,13 +22,12 @@ extension EndingKey {
 
 extension UserAction {
   /// The session that may have ended.
-  fileprivate func endingSession(command: CommandID?) -> SessionID? {
+  fileprivate var endingSession: SessionID? {
     switch self {
     case .startSession(let session, _, _), .refreshSession(let session, _, _), .endSession(let session, _): session
-    // Where no session is open, it ends one that is named like the key.
-    case .endSessions: command.map { SessionID($0.uuid) }
     case .register, .registerIdentified, .changeProfile, .setPreferences, .setEmail, .changePassword, .resetPassword,
-      .linkIdentity, .unlinkIdentity, .disable, .enable, .setDevice, .invalidatePushToken, .removeDevice, .uploadMedia:
+      .linkIdentity, .unlinkIdentity, .disable, .enable, .endSessions, .setDevice, .invalidatePushToken, .removeDevice,
+      .uploadMedia:
       nil
     }
   }
@@ -37,14 +36,14 @@ extension UserAction {
 extension DecisionState {
   /// How what the command is about has ended, by what the writer itself knows or by what was looked up.
   func ending(of command: ChatCommand) -> Ending? {
-    guard let key = EndingKey(command.operation, command: command.act.command) else { return nil }
+    guard let key = EndingKey(command.operation) else { return nil }
     return recent.ending(key) ?? command.ending
   }
 
   /// The user as the command finds it: with the session that the command is about, though that has ended.
   func user(_ wish: UserCommand, _ command: ChatCommand) -> UserState {
     let state = users[wish.user]?.state ?? .absent
-    guard case .session(_, let session)? = EndingKey(command.operation, command: command.act.command) else {
+    guard case .session(_, let session)? = EndingKey(command.operation) else {
       return state
     }
     return state.adding(ending(of: command), of: session)

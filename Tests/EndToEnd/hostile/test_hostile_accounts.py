@@ -1,6 +1,7 @@
 """Strangers who know an account's ID or e-mail address, and text that is not what it seems."""
 
 import itertools
+import sqlite3
 import time
 import unicodedata
 import urllib.parse
@@ -9,6 +10,7 @@ import pytest
 
 from harness import cost
 from harness.client import Api, new_id
+from harness.command import audit
 from harness.config import write
 from harness.people import PASSWORD, Person, World
 from harness.server import UNLIMITED, Server
@@ -278,6 +280,26 @@ def test_a_key_that_is_the_callers_session_ends_no_more_than_was_asked_for(world
     other = world.acting_as(anna.id).post("/v1/sessions", {})
     assert anna.delete("/v1/sessions", key=session, expect=200)["position"] == ended["position"]
     Api(world.server, other["accessToken"]).get("/v1/me")
+
+
+def test_keys_that_end_no_session_leave_no_sessions(tmp_path):
+    server = start(tmp_path)
+    try:
+        world = World(server)
+        body, anna = account_at_home(world)
+        ended = new_id()
+        login(world, body, id=ended)
+        anna.delete(f"/v1/sessions/{ended}")
+        # Also with a key that is the ID of a session that has ended.
+        for key in [ended] + [new_id() for _ in range(5)]:
+            first = anna.delete("/v1/sessions", key=key)
+            assert anna.delete("/v1/sessions", key=key, expect=200)["position"] == first["position"]
+    finally:
+        server.end()
+    subjects = [row["subject"] for row in audit(server.data, "--type", "session.ended")]
+    assert len(subjects) == 7 and subjects.count(ended) == 1
+    (file,) = (server.data / "views").glob("accounts-v*.sqlite")
+    assert sqlite3.connect(file).execute("SELECT count(*) FROM session").fetchone() == (2,)
 
 
 # MARK: Idempotency-Key
