@@ -8,6 +8,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from harness.people import World  # noqa: E402
+from harness.sanitizer import SanitizerReports  # noqa: E402
 from harness.server import Server  # noqa: E402
 
 # Says what the whole suite has to have seen; means nothing after a part of it.
@@ -59,6 +60,11 @@ def ben(world):
 def room(anna, ben):
     """Anna owns it, Ben is a member."""
     return anna.room("Tea", ben)
+
+
+def pytest_configure(config):
+    if reports := SanitizerReports.from_environment():
+        config.pluginmanager.register(reports)
 
 
 def runs_whole_suite(config) -> bool:

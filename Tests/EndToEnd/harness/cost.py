@@ -1,7 +1,8 @@
 """What a request costs the server: processor time, memory, and whether the server still responds to others.
 
 Limits are in the server's own processor seconds and bytes, so they hold on a busy machine too. A build that is slower
-than a release build (debug, sanitizers) sets HANSARD_SLOWNESS to how many times slower it is.
+than a release build (debug, sanitizers) sets HANSARD_SLOWNESS to how many times slower it is, and one that takes more
+memory (sanitizers) sets HANSARD_MEMORY_FACTOR to how many times more.
 """
 
 import contextlib
@@ -16,6 +17,8 @@ from .server import Server
 
 # How many times slower the build under test is than a release build.
 SLOWNESS = float(os.environ.get("HANSARD_SLOWNESS", "1"))
+# How many times more memory the build under test takes than a release build.
+MEMORY_FACTOR = float(os.environ.get("HANSARD_MEMORY_FACTOR", "1"))
 # Processor seconds that the server may use between a request for /healthz and its response.
 HEALTH_SECONDS = 1.0
 # The kernel counts processor time in ticks of a hundredth of a second; two ticks may be off.
@@ -48,6 +51,11 @@ def costs_at_most(server: Server, seconds: float):
         yield cost
     limit = seconds * SLOWNESS + TICKS_SECONDS
     assert cost.seconds <= limit, f"the server used {cost.seconds:.2f} s of processor time, the limit is {limit:.2f} s"
+
+
+def memory_limit(release_bytes: float) -> float:
+    """What the build under test may take where a release build may take `release_bytes`."""
+    return release_bytes * MEMORY_FACTOR
 
 
 def resident_bytes(server: Server) -> int:

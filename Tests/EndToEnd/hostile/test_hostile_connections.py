@@ -339,7 +339,7 @@ def test_clients_that_end_abruptly_leave_nothing_behind(secure):
         everything = pages.seconds / 20 * LEAVING_CONNECTIONS * STREAMS
         assert left.seconds < everything / 2, f"{left.seconds:.2f} s, and all pages would take {everything:.2f} s"
     until(lambda: sockets() <= before)
-    assert cost.resident_bytes(secure) - warm < 48 * cost.MIB
+    assert cost.resident_bytes(secure) - warm < cost.memory_limit(48 * cost.MIB)
 
 
 def test_reads_of_one_address_wait_in_line_and_are_all_answered(secure):
