@@ -2,7 +2,7 @@ private import Glibc
 
 /// Stands in for `Synchronization.Mutex` where ThreadSanitizer watches: that one waits with the futex call on Linux, which
 /// the sanitizer does not know, so it takes what the lock protects for unprotected. It knows the lock of POSIX threads.
-/// `Tools/sanitize` links this file into each target of its package; a declaration of the own module hides imported ones.
+/// `Tools/sanitize` links this file into targets that use a `Mutex`; a declaration of the own module hides imported ones.
 ///
 /// Unchecked: the value is reached in `withLock` only, by one thread at a time, and `init` takes it `sending`, so that
 /// nobody else has it.
@@ -12,7 +12,6 @@ package struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
 
   package init(_ initial: consuming sending Value) {
     lock = .allocate(capacity: 1)
-    lock.initialize(to: pthread_mutex_t())
     guard pthread_mutex_init(lock, nil) == 0 else { fatalError("pthread_mutex_init failed") }
     value = .allocate(capacity: 1)
     value.initialize(to: initial)
