@@ -38,7 +38,8 @@ class SanitizerReports:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self, item, nextitem):
-        result = yield
-        if found := self.new():
-            raise AssertionError("the sanitizer reports:\n" + "\n".join(found))
-        return result
+        try:
+            return (yield)
+        finally:
+            if found := self.new():
+                raise AssertionError("the sanitizer reports:\n" + "\n".join(found))
