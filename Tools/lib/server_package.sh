@@ -1,0 +1,40 @@
+# Makes a package of the whole server with a lock that ThreadSanitizer knows. Source it after setup.sh.
+
+# The dependencies whose locks ThreadSanitizer cannot see. The others use the locks of POSIX threads, as does what the
+# server uses of swift-async-algorithms.
+readonly LOCKING_DEPENDENCIES=(swift-configuration swift-subprocess)
+
+# Prints the folder of each target below FOLDER whose sources use Synchronization.Mutex.
+targets_with_mutex() {
+  local target
+  for target in "$1"/*/; do
+    if grep -Rq --include='*.swift' '^import Synchronization' "$target" && grep -Rqw --include='*.swift' Mutex "$target"
+    then
+      printf '%s\n' "${target%/}"
+    fi
+  done
+}
+
+# Makes DIRECTORY a package whose sources are links into the repository, and puts the lock beside them and into the
+# checked out dependencies.
+make_server_package() {
+  local directory="$1" folder file target
+  rm -rf "$directory/Sources" "$directory/Tests" "$directory/Tools"
+  mkdir -p "$directory/Tools"
+  for folder in Sources Tests Tools/hansard Tools/logwork; do
+    cp -rs "$PWD/$folder" "$directory/$folder"
+  done
+  # An unchanged manifest keeps its time, so that nothing is built anew for it. The versions are those that the repository
+  # resolved, where it has.
+  for file in Package.swift Package.resolved; do
+    if [ -f "$file" ] && ! cmp -s "$file" "$directory/$file"; then cp "$file" "$directory/$file"; fi
+  done
+  swift package --package-path "$directory" resolve >&2 || fail "the dependencies cannot be resolved"
+  for folder in Sources Tools Tests "${LOCKING_DEPENDENCIES[@]/#/.build/checkouts/}"; do
+    case "$folder" in .build/*) folder+=/Sources ;; esac
+    [ -d "$directory/$folder" ] || fail "there is no $directory/$folder"
+    while read -r target; do
+      ln -sf "$PWD/Tests/Sanitizing/Mutex.swift" "$target/SanitizedMutex.swift"
+    done < <(targets_with_mutex "$directory/$folder")
+  done
+}
