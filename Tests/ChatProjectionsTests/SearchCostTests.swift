@@ -37,10 +37,47 @@ struct SearchCostTests {
     let found = try pages("tea", queue, cost: cost)
     #expect(found.flatMap(\.hits).count == 60)
     #expect(Set(found.flatMap(\.hits).map(\.order.position)).count == 60)
-    // One text, and the shard, more than the limit at most.
+    // One text, and a look into the shard's index, more than the limit at most.
     let text = 1 + 8_300 * 9 / 8 / SearchQueries.bytesPerCost
-    #expect(found.allSatisfy { $0.cost <= cost + text + 4 })
-    #expect(found.count >= min(60, 60 * text / (cost + text)))
+    let index = 20 * SearchQueries.bytesPerPage / SearchQueries.bytesPerCost
+    #expect(found.allSatisfy { $0.cost <= cost + text + index })
+    #expect(found.count >= min(60, 60 * text / (cost + text + index)))
+  }
+
+  /// Short messages with one of two words by turns and words of their own, so many in each of some shards.
+  private func shards(_ count: UInt64, messages: Int) throws -> DatabaseQueue {
+    var script = SearchScript()
+    script.open(room, anna)
+    for shard in 0..<count {
+      script.pass(to: LogPosition(max(10, shard * SearchShard.span)), in: room)
+      for number in 0..<messages {
+        let syllable = Unicode.Scalar(0xAC00 + UInt32(number % 11_000)).map(String.init) ?? ""
+        script.say("\(number % 2 == 0 ? "even" : "odd") 가\(syllable) q\(number)", in: room, by: anna)
+      }
+    }
+    return try build(SearchProjection.self, script.events)
+  }
+
+  @Test("the lists that the index reads are charged, also when no message holds all words")
+  func listsOfTheIndex() throws {
+    let queue = try shards(1, messages: 20_000)
+    func cost(_ query: String) throws -> Int {
+      let pages = try pages(query, queue, cost: SearchQueries.pageCost)
+      #expect(pages.count == 1 && pages[0].hits.isEmpty)
+      return pages[0].cost
+    }
+    // Each message is a byte of one of the two lists.
+    #expect(try cost("odd even") - cost("absent") >= 20_000 / SearchQueries.bytesPerCost)
+    // The index has a list of what begins with a character, and need not read those of 20,000 words.
+    for query in ["q* absent", "가 absent"] { #expect(try cost(query) < 2 * cost("odd absent"), "\(query)") }
+  }
+
+  @Test("a page ends once the index has read enough, and goes on with the next shard")
+  func shardsOfTheIndex() throws {
+    let queue = try shards(3, messages: 4_000)
+    let found = try pages("odd even", queue, cost: 20)
+    #expect(found.count == 3 && found.allSatisfy { $0.hits.isEmpty })
+    #expect(try pages("odd even", queue, cost: SearchQueries.pageCost).count == 1)
   }
 
   @Test("equal words are one word")

@@ -89,6 +89,11 @@ struct SearchScript {
     said[index].text = nil
   }
 
+  /// Lets the log grow to a position by events that say nothing.
+  mutating func pass(to position: LogPosition, in room: RoomID) {
+    while script.last.position < position { script.room(room, .archived) }
+  }
+
   mutating func close(_ room: RoomID) {
     script.room(room, .deleted, by: nil)
     closed.insert(room)

@@ -11,7 +11,7 @@ package struct SearchProjection: Projection {
   package typealias Queries = SearchQueries
 
   package static let name = "search"
-  package static let schemaVersion = 3
+  package static let schemaVersion = 4
   package static let needsUpkeep = true
 
   private var upkeepPace = SearchUpkeepPace()

@@ -17,20 +17,24 @@ package struct SearchQueries: ReadModelQueries {
 
   /// How many hits make a window.
   static let windowHits = 1000
-  /// How much one page may cost, counted in wordings that are looked at; a term that a shard is asked for counts as one,
-  /// and so do each `bytesPerCost` bytes of a text. So a page reads 7.5 MB of texts at most.
+  /// How much one page may cost, counted in wordings that are looked at. Each `bytesPerCost` bytes of a text, or of the
+  /// index, count as one more. So a page reads 7.5 MB at most, and beyond that what one shard's index takes.
   package static let pageCost = 30_000
-  /// The text of a long wording counts as one more for each of so many bytes.
+  /// What is read counts as one more for each of so many bytes.
   package static let bytesPerCost = 256
+  /// SQLite reads its file in pages of so many bytes. FTS5 takes 25 to 40 µs to walk through one with a list of positions,
+  /// which is as long as the search takes to read a text of that length.
+  static let bytesPerPage = 4096
 
   /// - Parameters:
   ///   - place: where the page before ended.
   ///   - limit: how many hits at most, at least one.
+  ///   - meter: counts what the page costs. A new one for each page.
   /// - Returns: nil when the request names a room that the user is no member of.
   /// - Throws: `SearchPlaceOutgrown`.
   package func page(
     _ request: SearchRequest, from place: SearchPlace? = nil, limit: Int, windowHits: Int = windowHits,
-    pageCost: Int = pageCost
+    pageCost: Int = pageCost, meter: SearchMeter = SearchMeter()
   ) throws -> SearchPage? {
     let rooms = try SearchRooms(database, of: request.user, only: request.room)
     if rooms.isEmpty, request.room != nil { return nil }
@@ -43,7 +47,7 @@ package struct SearchQueries: ReadModelQueries {
       return SearchPage(hits: [], next: nil, position: place.bound)
     }
     var page = SearchPage(hits: [], next: place, position: place.bound)
-    var reading = SearchReading(database, request, rooms: rooms, cost: pageCost)
+    let reading = SearchReading(database, request, rooms: rooms, cost: pageCost, meter)
     while page.hits.count < limit, let next = page.next, !rooms.isEmpty {
       let window =
         if let oldest = next.oldest {
@@ -64,7 +68,7 @@ package struct SearchQueries: ReadModelQueries {
       if reading.isSpent { break }
     }
     if rooms.isEmpty { page.next = nil }
-    page.cost = reading.spent
+    page.cost = meter.spent
     return page
   }
 }

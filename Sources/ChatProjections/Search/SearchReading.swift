@@ -23,24 +23,24 @@ struct SearchReading {
   private static let wordsPerReading = 8
   /// So many times as much as when it was first shown may a window hold: the user may have joined rooms since.
   private static let grownWindow = 2
+  /// A shard with no more wordings than these that hold the words is not asked for the labels: the wordings tell.
+  private static let unlabelledRows = 256
 
   private let database: Database
   private let request: SearchRequest
   private let rooms: SearchRooms
-  /// The words alone, and the words with the labels; the first tells cheaply that a shard has none.
+  /// The words alone, and the words with the labels.
   private let words: String
   private let expression: String
-  private let shardCost: Int
   private let pageCost: Int
-  /// What is left of it.
-  private var cost: Int
+  private let meter: SearchMeter
 
-  init(_ database: Database, _ request: SearchRequest, rooms: SearchRooms, cost: Int) {
+  init(_ database: Database, _ request: SearchRequest, rooms: SearchRooms, cost: Int, _ meter: SearchMeter) {
     self.database = database
     self.request = request
     self.rooms = rooms
+    self.meter = meter
     pageCost = cost
-    self.cost = cost
     words = request.words.expression
     var labels: [String] = []
     if let numbers = rooms.labels {
@@ -50,45 +50,39 @@ struct SearchReading {
     if let sender = request.sender { labels.append(SearchWords.quoted(SearchDocument.label(sender: sender))) }
     if request.hasMedia == true { labels.append(SearchWords.quoted(SearchDocument.mediaLabel)) }
     expression = (labels + [words]).joined(separator: " AND ")
-    shardCost = request.words.terms.count + (rooms.labels?.count ?? 0)
   }
 
-  /// What the page has cost up to now.
-  var spent: Int { pageCost - cost }
-
   /// Whether no more may be looked at for this page.
-  var isSpent: Bool { cost <= 0 }
+  var isSpent: Bool { meter.spent >= pageCost }
 
   /// A window that ends where there are hits enough, or when enough was looked at.
-  mutating func window(newest: LogPosition, hits limit: Int) throws -> Window {
+  func window(newest: LogPosition, hits limit: Int) throws -> Window {
     var window = Window(hits: [], oldest: .first)
-    if let reached = try read(.first, newest, into: &window.hits, most: limit) { window.oldest = reached }
+    if let reached = try read(.first, newest, into: &window.hits, most: limit, cost: pageCost) {
+      window.oldest = reached
+    }
     return window
   }
 
   /// A window that was shown before, whose ends are known.
   /// - Throws: `SearchPlaceOutgrown` when it takes far more than a window may.
-  mutating func window(newest: LogPosition, oldest: LogPosition, hits limit: Int) throws -> Window {
+  func window(newest: LogPosition, oldest: LogPosition, hits limit: Int) throws -> Window {
     var window = Window(hits: [], oldest: oldest)
-    let growth = (Self.grownWindow - 1) * pageCost
-    cost += growth
-    let reached = try read(oldest, newest, into: &window.hits, most: limit * Self.grownWindow)
+    let reached = try read(
+      oldest, newest, into: &window.hits, most: limit * Self.grownWindow, cost: pageCost * Self.grownWindow)
     if let reached, reached > oldest { throw SearchPlaceOutgrown() }
-    cost -= growth
     return window
   }
 
+  /// - Parameter cost: no more is looked at once the page has cost so much.
   /// - Returns: where reading stopped, for there are hits enough or too much was looked at; nil when it came to the end.
-  private mutating func read(
-    _ oldest: LogPosition, _ newest: LogPosition, into hits: inout [Candidate], most: Int
+  private func read(
+    _ oldest: LogPosition, _ newest: LogPosition, into hits: inout [Candidate], most: Int, cost: Int
   ) throws -> LogPosition? {
     for shard in try shards(from: oldest, through: newest) {
       let positions = shard.positions.clamped(to: oldest.value...newest.value)
-      if try holdsWords(shard) {
-        cost -= shardCost
-        if let reached = try read(shard, positions, into: &hits, most: most) { return reached }
-      }
-      if cost <= 0 { return LogPosition(positions.lowerBound) }
+      if let reached = try read(shard, positions, into: &hits, most: most, cost: cost) { return reached }
+      if meter.spent >= cost { return LogPosition(positions.lowerBound) }
     }
     return nil
   }
@@ -110,47 +104,73 @@ struct SearchReading {
       }, { SearchShard(number: try $0.unsigned()) })
   }
 
-  private mutating func holdsWords(_ shard: SearchShard) throws -> Bool {
-    cost -= request.words.terms.count
-    return try CachedStatement(database, "SELECT 1 FROM \(shard.table) WHERE \(shard.table) MATCH ? LIMIT 1")
-      .first({ $0.add(words) }, { _ in true }) ?? false
+  /// - Returns: where reading stopped before the shard's end, for there are hits enough or too much was looked at.
+  private func read(
+    _ shard: SearchShard, _ positions: ClosedRange<UInt64>, into hits: inout [Candidate], most: Int, cost: Int
+  ) throws -> LogPosition? {
+    var few: [LogPosition] = []
+    if expression != words {
+      try ask(shard, for: words, positions, most: Self.unlabelledRows + 1) { position in
+        few.append(position)
+        return true
+      }
+    }
+    var stopped: LogPosition?
+    func look(_ position: LogPosition) throws -> Bool {
+      if let found = try candidate(at: position) { hits.append(found) }
+      if hits.count >= most || meter.spent >= cost { stopped = position }
+      return stopped == nil
+    }
+    if expression == words || few.count > Self.unlabelledRows {
+      try ask(shard, for: expression, positions, most: .max, look)
+    } else {
+      for position in few { guard try look(position) else { break } }
+    }
+    return stopped
   }
 
-  /// - Returns: where reading stopped before the shard's end, for there are hits enough or too much was looked at.
-  private mutating func read(
-    _ shard: SearchShard, _ positions: ClosedRange<UInt64>, into hits: inout [Candidate], most: Int
-  ) throws -> LogPosition? {
-    let candidates = try CachedStatement(
+  /// Hands the positions of the wordings that the index names to `body`, the newest first, until it returns false. The
+  /// pages of the index that this takes are charged: with frequent words the index reads long lists, also when no wording
+  /// is in all of them.
+  private func ask(
+    _ shard: SearchShard, for expression: String, _ positions: ClosedRange<UInt64>, most: Int,
+    _ body: (LogPosition) throws -> Bool
+  ) throws {
+    let rows = try CachedStatement(
       database,
       """
-      SELECT rowid FROM \(shard.table) WHERE \(shard.table) MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC
+      SELECT rowid FROM \(shard.table) WHERE \(shard.table) MATCH ? AND rowid BETWEEN ? AND ?
+      ORDER BY rowid DESC LIMIT ?
       """)
-    var stopped: LogPosition?
-    var cost = cost
-    let expression = expression
-    try candidates.readWhile(
+    // What was read before has been charged in another way.
+    _ = database.takePageReads()
+    defer { chargePageReads() }
+    try rows.readWhile(
       {
         $0.add(expression)
         $0.add(positions.lowerBound)
         $0.add(positions.upperBound)
+        $0.add(most)
       },
       { row in
         let position = try row.position()
-        if let found = try candidate(at: position, cost: &cost) { hits.append(found) }
-        if hits.count >= most || cost <= 0 { stopped = position }
-        return stopped == nil
+        chargePageReads()
+        defer { _ = database.takePageReads() }
+        return try body(position)
       })
-    self.cost = cost
-    return stopped
+  }
+
+  private func chargePageReads() {
+    meter.charge(database.takePageReads() * SearchQueries.bytesPerPage / SearchQueries.bytesPerCost)
   }
 
   // MARK: - Wordings
 
   /// A wording that holds the words, if it is what is asked for.
-  private func candidate(at position: LogPosition, cost: inout Int) throws -> Candidate? {
-    cost -= 1
+  private func candidate(at position: LogPosition) throws -> Candidate? {
+    meter.charge(1)
     guard let wording = try wording(at: position) else { return nil }
-    cost -= readingCost(of: wording)
+    meter.charge(readingCost(of: wording))
     guard let room = try rooms.room(wording.room) else { return nil }
     return matched(wording) { match, _ in
       Candidate(

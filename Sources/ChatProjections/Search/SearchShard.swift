@@ -48,12 +48,13 @@ struct SearchShard {
 
   // MARK: - Making
 
-  /// `detail=none`, for a word's place in a text is not asked of the index: a candidate's text is at hand.
+  /// `detail=none`, for a word's place in a text is not asked of the index: a candidate's text is at hand. `prefix='1'`
+  /// adds a list for each first character: without it, FTS5 merges the lists of all words that begin with that character.
   func create(_ database: Database) throws {
     try database.execute(
       sql: """
         CREATE VIRTUAL TABLE \(table) USING fts5(
-          document, content='', columnsize=0, detail=none, tokenize='\(SearchTokenizer.name)');
+          document, content='', columnsize=0, detail=none, prefix='1', tokenize='\(SearchTokenizer.name)');
         CREATE VIRTUAL TABLE \(termTable) USING fts5vocab(\(table), instance);
         """)
     try configure("hashsize", Self.gatheredBytes, database)

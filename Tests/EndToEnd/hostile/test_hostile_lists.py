@@ -133,6 +133,7 @@ def test_a_search_costs_the_same_in_many_rooms(busy):
 
 
 LETTERS = 8_000
+SHORT = 5_000
 LARGE = 40
 
 
@@ -165,6 +166,33 @@ def test_many_different_words_end_a_page_early_and_lose_nothing(server, large):
     dora, room = large
     words = " ".join(f"a{'*' * (number > 0)}" for number in range(2))
     assert len(walk(dora, "/v1/search", "results", q=words, roomId=room.id, limit=50)) == LARGE
+
+
+def test_words_that_never_meet_and_first_letters_are_paid_for(tmp_path):
+    """Each makes the index read long lists, though nothing is found. The budget is that of few pages."""
+    environment = {
+        "HANSARD_RATE_LIMITS_SEARCH_KIBIBYTES": "15100", "HANSARD_RATE_LIMITS_SEARCH_SECONDS": "86400",
+    }
+    server = Server(tmp_path / "data", environment=environment).start()
+    try:
+        world = World(server)
+        anna = world.user("Anna")
+        room = anna.room("Tea")
+        bulk(
+            world,
+            (
+                {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": f"{word} q{number}"}
+                for number in range(SHORT)
+                for word in ("odd", "even")
+            ),
+        )
+        follow(world.acting_as(anna.id))
+        with cost.costs_at_most(server, 1):
+            statuses = [anna.request("GET", "/v1/search?q=odd+even").status_code for _ in range(40)]
+            statuses += [anna.request("GET", "/v1/search?q=q*+absent").status_code for _ in range(40)]
+        assert statuses[0] == 200 and 429 in statuses
+    finally:
+        server.end()
 
 
 def test_searches_of_one_user_share_a_budget(tmp_path):

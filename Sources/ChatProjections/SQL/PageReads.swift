@@ -1,0 +1,14 @@
+import GRDB
+import GRDBSQLite
+
+extension Database {
+  /// How many pages of its file this connection has looked at since the last call. Pages in its cache and pages on the disk
+  /// count alike, so the same work always gives the same number.
+  func takePageReads() -> Int {
+    [SQLITE_DBSTATUS_CACHE_HIT, SQLITE_DBSTATUS_CACHE_MISS].reduce(0) { sum, status in
+      var (count, highest): (Int32, Int32) = (0, 0)
+      let code = sqlite3_db_status(sqliteConnection, status, &count, &highest, 1)
+      return code == SQLITE_OK ? sum + Int(count) : sum
+    }
+  }
+}
