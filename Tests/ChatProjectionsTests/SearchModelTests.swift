@@ -204,6 +204,11 @@ import Testing
       try page(from: widened, windowHits: (hits - 1) / 2, pageCost: 30_000)
     }
     #expect(throws: SearchPlaceOutgrown.self) { try page(from: widened, windowHits: 1000, pageCost: (hits - 1) / 2) }
+    let meter = SearchMeter()
+    #expect(throws: SearchPlaceOutgrown.self) {
+      try queue.read { try SearchQueries($0).page(request, from: widened, limit: 1, windowHits: 5, meter: meter) }
+    }
+    #expect(meter.spent >= 10, "what was read until then is counted")
     // As much as a window may have grown by is shown.
     #expect(try page(from: widened, windowHits: hits / 2 + 1, pageCost: 30_000)?.hits.count == 1)
   }

@@ -14,11 +14,8 @@ struct SearchHandlers: Sendable {
     let limit = try exchange.limit(atMost: Limits.searchResults)
     let cursors = SearchCursors(request, query: try Self.query(exchange), in: chat.logIdentity, chat.searchCursorKey)
     let place = try exchange.query("cursor").map { cursor throws(Refusal) in try cursors.place(in: cursor) }
-    // A failed search is charged in full, and clients repeat it while the index cannot be read.
-    try chat.requireSearch()
-    let page = try await budget.spend(on: exchange) {
-      let page = try await chat.search(request, from: place, limit: limit)
-      return (page, cost: page?.cost ?? 0)
+    let page = try await budget.spend(on: exchange) { meter in
+      try await chat.search(request, from: place, limit: limit, meter)
     }
     guard let page else { throw Refusal.invalidCursor }
     return try JSONBody.answer(

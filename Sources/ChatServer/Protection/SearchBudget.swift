@@ -4,7 +4,7 @@ import ChatService
 import NIOCore
 
 /// How much the searches of one user may read over time. A search is charged for what it reads: for each message that it
-/// looks at, and for the bytes of long ones.
+/// looks at, for the bytes of long ones, and for the pages of the index.
 struct SearchBudget: Sendable {
   private static let bytesPerToken = 1024
   /// The most that one page reads: a window that is shown again may be twice as large as it was.
@@ -23,15 +23,19 @@ struct SearchBudget: Sendable {
 
   /// Takes what a page may cost at most, and gives back what it did not cost. So searches at the same moment cannot spend
   /// the same tokens.
-  /// - Parameter search: gives its cost as `SearchQueries.pageCost` counts; when it fails, nothing is given back.
-  /// - Throws: `Refusal.rateLimited`.
-  func spend<Found>(on exchange: Exchange, _ search: () async throws -> (Found, cost: Int)) async throws -> Found {
-    guard let users, exchange.principal?.service == nil || countsServices else { return try await search().0 }
-    let user = try exchange.user
+  /// - Parameter search: counts what it costs. That alone is charged, also when it fails or is cancelled.
+  /// - Throws: `Refusal.rateLimited`; what the search throws.
+  func spend<Found>(on exchange: Exchange, _ search: (SearchMeter) async throws -> Found) async throws -> Found {
+    guard exchange.principal?.service == nil || countsServices else { return try await search(SearchMeter()) }
+    return try await spend(of: exchange.user, search)
+  }
+
+  func spend<Found>(of user: UserID, _ search: (SearchMeter) async throws -> Found) async throws -> Found {
+    let meter = SearchMeter()
+    guard let users else { return try await search(meter) }
     _ = try users.take(user, tokens: pageTokens, at: NIODeadline.now().uptimeNanosecondsSinceStart)
-    let (found, cost) = try await search()
-    users.putBack(user, tokens: pageTokens - min(pageTokens, Self.tokens(cost)))
-    return found
+    defer { users.putBack(user, tokens: pageTokens - min(pageTokens, Self.tokens(meter.spent))) }
+    return try await search(meter)
   }
 
   /// At least one.

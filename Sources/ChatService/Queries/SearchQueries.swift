@@ -16,19 +16,11 @@ package struct FoundPage: Sendable {
   package let nicknames: [UserID: String]
   package let next: SearchPlace?
   package let position: LogPosition
-  /// As `SearchQueries.pageCost` counts.
-  package let cost: Int
 }
 
 extension ChatService {
   /// Under which cursors of searches are made.
   package var searchCursorKey: SymmetricKey { keys.key(for: "search-cursor") }
-
-  /// Costs nothing, so a caller can ask before it charges a user for a search.
-  /// - Throws: `ServiceError.projectionBehind` while the index cannot follow the log.
-  package func requireSearch() throws(ServiceError) {
-    guard views.search.standing.fault == nil else { throw .projectionBehind }
-  }
 
   /// Searches the rooms of a user. Does not wait for the index: the response holds for the position that it names.
   ///
@@ -36,17 +28,19 @@ extension ChatService {
   /// everything that was durable when the request arrived, and decides what the user may see: whoever was removed from
   /// a room finds nothing there, even while the index does not know it yet. A message that was edited or deleted since
   /// is left out.
+  /// - Parameter meter: counts what the search costs, also when it fails.
   /// - Returns: nil when no page goes on at the place any more.
   package func search(
-    _ request: SearchRequest, from place: SearchPlace?, limit: Int
+    _ request: SearchRequest, from place: SearchPlace?, limit: Int, _ meter: SearchMeter = SearchMeter()
   ) async throws(ServiceError) -> FoundPage? {
     let head = store.head
-    try requireSearch()
+    guard views.search.standing.fault == nil else { throw .projectionBehind }
     let found = try await failing {
       try await self.views.search.read { search in
         let position = try search.checkpoint().position
         do {
-          return (page: try search.page(request, from: place, limit: limit), isOutgrown: false, position: position)
+          let page = try search.page(request, from: place, limit: limit, meter: meter)
+          return (page: page, isOutgrown: false, position: position)
         } catch is SearchPlaceOutgrown {
           return (page: nil, isOutgrown: true, position: position)
         }
@@ -77,7 +71,7 @@ extension ChatService {
         }
         return FoundPage(
           results: results, nicknames: try timeline.nicknames(on: results.map(\.message)), next: next,
-          position: page.position, cost: page.cost)
+          position: page.position)
       }
     }
   }
