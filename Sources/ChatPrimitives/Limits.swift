@@ -104,6 +104,9 @@ public enum Limits {
 
   // MARK: Responses
 
+  /// A page of up to so many items is encoded on the event loop, which takes less than a millisecond whatever they hold; a
+  /// longer one on a thread of its own.
+  public static let inlineEncodingItems = 4
   /// What the messages of one page hold, in bytes; a page ends before it would hold more, but has one item at least.
   public static let pageContentBytes = 1024 * 1024
 

@@ -34,24 +34,48 @@ package struct PageBudget: Sendable {
   }
 }
 
+extension String {
+  /// How long the text is between the quotes of a JSON string: six bytes for most control characters, two for others and
+  /// for quotes and backslashes (RFC 8259, section 7).
+  package var jsonBytes: Int {
+    var text = self
+    return text.withUTF8 { bytes in
+      bytes.reduce(bytes.count) { sum, byte in
+        switch byte {
+        case 0x08, 0x09, 0x0a, 0x0c, 0x0d, UInt8(ascii: "\""), UInt8(ascii: "\\"): sum + 1
+        case 0..<0x20: sum + 5
+        case _: sum
+        }
+      }
+    }
+  }
+}
+
 extension MessageDetails {
-  /// What a response takes for those that a message names, and for a file: the names come along.
+  /// What a response takes for those that a message names, and for a file beside its name: the names come along.
   private static let bytesOfUser = 256
-  private static let bytesOfFile = 512
+  private static let bytesOfFile = 256
 
   /// What it adds to a response, in bytes, roughly.
   var contentBytes: Int {
-    mentions.users.count * Self.bytesOfUser + attachments.count * Self.bytesOfFile + (custom?.body.utf8.count ?? 0)
+    attachments.reduce(mentions.users.count * Self.bytesOfUser + (custom?.body.utf8.count ?? 0)) {
+      $0 + Self.bytesOfFile + ($1.name?.jsonBytes ?? 0)
+    }
   }
 }
 
 extension MessageRow {
   /// What it adds to a response, in bytes, roughly.
-  package var contentBytes: Int { text.utf8.count + (details?.contentBytes ?? 0) }
+  package var contentBytes: Int { text.jsonBytes + (details?.contentBytes ?? 0) }
+}
+
+extension RoomListRow {
+  /// What it adds to a response, in bytes, roughly.
+  var contentBytes: Int { (room.topic?.jsonBytes ?? 0) + (room.lastMessage?.contentBytes ?? 0) }
 }
 
 extension ScheduledRow {
-  var contentBytes: Int { message.content.text.utf8.count + (message.content.details?.contentBytes ?? 0) }
+  var contentBytes: Int { message.content.text.jsonBytes + (message.content.details?.contentBytes ?? 0) }
 }
 
 extension CachedStatement {

@@ -239,10 +239,19 @@ extension RoomsQueries {
       $0.add(user)
       $0.add(limit + 1)
     }) { try $0.id(RoomID.self) }
-    let rooms = try found.prefix(limit).compactMap { try visibleRoom($0, for: user) }
+    var rooms: [RoomListRow] = []
+    var isCut = found.count > limit
+    var budget = PageBudget()
+    for id in found.prefix(limit) {
+      guard let row = try visibleRoom(id, for: user) else { continue }
+      guard budget.take(row.contentBytes) else {
+        isCut = true
+        break
+      }
+      rooms.append(row)
+    }
     return ChannelPage(
-      rooms: rooms, nicknames: try nicknames(in: rooms),
-      next: found.count > limit ? rooms.last?.room.created.position : nil)
+      rooms: rooms, nicknames: try nicknames(in: rooms), next: isCut ? rooms.last?.room.created.position : nil)
   }
 
   /// The room as the user sees it: as a member; or, of a public channel, without what is said in it, as a member of its

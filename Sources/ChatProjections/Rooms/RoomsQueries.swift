@@ -34,7 +34,7 @@ package struct RoomsQueries: ReadModelQueries {
     var budget = PageBudget()
     for (id, _) in found.prefix(limit) {
       guard let row = try roomListRow(id, for: user) else { continue }
-      guard budget.take(row.room.lastMessage?.contentBytes ?? 0) else {
+      guard budget.take(row.contentBytes) else {
         isCut = true
         break
       }

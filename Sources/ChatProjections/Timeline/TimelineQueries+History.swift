@@ -43,7 +43,7 @@ extension TimelineQueries {
 }
 
 extension MessageVersion {
-  fileprivate var contentBytes: Int { text.utf8.count }
+  fileprivate var contentBytes: Int { text.jsonBytes }
 
   fileprivate init(_ text: String, _ mentions: Mentions, _ time: Timestamp, _ position: LogPosition) {
     self.init(

@@ -43,7 +43,9 @@ enum JSONBody {
     }
   }
 
-  static func encode(_ value: some Encodable) throws -> ByteBuffer {
+  static func encode(_ value: some Encodable) throws -> ByteBuffer { try encode(value, endCursor) }
+
+  private static func encode(_ value: some Encodable, _ endCursor: EndCursor) throws -> ByteBuffer {
     ByteBuffer(
       bytes: try JSONWriter.bytes(of: value, userInfo: endCursor == .null ? [:] : [EndCursor.key: endCursor]))
   }
@@ -52,9 +54,31 @@ enum JSONBody {
     _ status: HTTPResponse.Status, _ value: some Encodable, contentType: String = "application/json",
     headers: HTTPFields = [:]
   ) throws -> Response {
+    response(status, encoded: try encode(value), contentType: contentType, headers: headers)
+  }
+
+  private static func response(
+    _ status: HTTPResponse.Status, encoded: ByteBuffer, contentType: String = "application/json",
+    headers: HTTPFields = [:]
+  ) -> Response {
     var headers = headers
     headers[.contentType] = contentType
-    return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: try encode(value)))
+    return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: encoded))
+  }
+
+  /// A page of a list. A short one is made and encoded at once, a long one on a thread that serves no connections, as in
+  /// `decode`.
+  /// - Parameters:
+  ///   - items: how many the page has.
+  ///   - make: makes what is encoded.
+  static func page(
+    of items: Int, _ make: @escaping @Sendable () throws -> some Encodable
+  ) async throws -> Response {
+    if items <= Limits.inlineEncodingItems { return try answer(make()) }
+    // The other thread does not know the task's values.
+    let endCursor = endCursor
+    let encoded = try await NIOThreadPool.singleton.runIfActive { try encode(make(), endCursor) }
+    return response(.ok, encoded: encoded)
   }
 
   /// The receipt for a write: 201 when something new was recorded, 200 when it stood there already.

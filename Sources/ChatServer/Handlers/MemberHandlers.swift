@@ -13,13 +13,14 @@ struct MemberHandlers: Sendable {
     let cursors = PageCursors(.members, of: room, in: chat.logIdentity)
     let page = try await chat.members(
       of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
-    let members = page.members.map { row in
-      Member(
-        user: User(row.user, among: page.nicknames), role: row.role.name, joinedAt: row.joined.time,
-        silencedUntil: row.silencedUntil)
+    return try await JSONBody.page(of: page.members.count) {
+      let members = page.members.map { row in
+        Member(
+          user: User(row.user, among: page.nicknames), role: row.role.name, joinedAt: row.joined.time,
+          silencedUntil: row.silencedUntil)
+      }
+      return MemberList(members: members, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
-    return try JSONBody.answer(
-      MemberList(members: members, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
   }
 
   func add(_ exchange: Exchange) async throws -> Response {

@@ -69,7 +69,7 @@ struct MessageHandlers: Sendable {
     let cursors = PageCursors(.messages, of: room, in: chat.logIdentity)
     let page = try await chat.messages(
       of: room, for: exchange.user, try MessagePaging.request(exchange, cursors), limit: exchange.limit())
-    return try JSONBody.answer(MessagePage(page, cursors))
+    return try await JSONBody.page(of: page.messages.count) { MessagePage(page, cursors) }
   }
 
   func history(_ exchange: Exchange) async throws -> Response {
@@ -78,13 +78,14 @@ struct MessageHandlers: Sendable {
     let page = try await chat.history(
       of: id, in: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")),
       limit: exchange.limit())
-    let versions = page.versions.map { version in
-      MessageHistory.Version(
-        text: version.text,
-        mentions: MessageMentions(Mentions(users: version.mentionedUsers, everyone: version.mentionsEveryone)),
-        writtenAt: version.writtenAt, position: version.position)
+    return try await JSONBody.page(of: page.versions.count) {
+      let versions = page.versions.map { version in
+        MessageHistory.Version(
+          text: version.text,
+          mentions: MessageMentions(Mentions(users: version.mentionedUsers, everyone: version.mentionsEveryone)),
+          writtenAt: version.writtenAt, position: version.position)
+      }
+      return MessageHistory(versions: versions, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
-    return try JSONBody.answer(
-      MessageHistory(versions: versions, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
   }
 }

@@ -4,7 +4,7 @@ import Crypto
 
 /// The cursors of one list: what a client passes back to go on, opaque to it. Each holds a place, and a check by which a
 /// cursor of another list, another room or user, or another log is told.
-struct PageCursors {
+struct PageCursors: Sendable {
   enum Kind: UInt8 {
     case rooms = 1
     case members = 2

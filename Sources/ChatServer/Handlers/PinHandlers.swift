@@ -28,10 +28,11 @@ struct PinHandlers: Sendable {
     let cursors = PageCursors(.pins, of: room, in: chat.logIdentity)
     let page = try await chat.pins(
       of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")))
-    return try JSONBody.answer(
+    return try await JSONBody.page(of: page.pins.count) {
       PinList(
         pins: page.pins.map {
           PinList.Entry(message: Message($0.message), pinnedAt: $0.pinnedAt, pinnedBy: $0.pinnedBy)
-        }, users: [User](page.nicknames), nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
+        }, users: [User](page.nicknames), nextCursor: page.next.map { cursors.cursor(at: $0.value) })
+    }
   }
 }

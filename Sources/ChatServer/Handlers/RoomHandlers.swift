@@ -30,10 +30,11 @@ struct RoomHandlers: Sendable {
     let cursors = PageCursors(archived ? .archivedRooms : .rooms, of: user, in: chat.logIdentity)
     let page = try await chat.roomList(
       of: user, archived: archived, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
-    return try JSONBody.answer(
+    return try await JSONBody.page(of: page.rooms.count) {
       RoomList(
         rooms: page.rooms.map { Room($0) }, users: [User](page.nicknames),
-        nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
+        nextCursor: page.next.map { cursors.cursor(at: $0.value) })
+    }
   }
 
   func get(_ exchange: Exchange) async throws -> Response {

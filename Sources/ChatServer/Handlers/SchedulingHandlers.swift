@@ -73,12 +73,13 @@ struct SchedulingHandlers: Sendable {
         sendAt: Timestamp(milliseconds: Int64(bitPattern: time)), position: LogPosition(position))
     }
     let page = try await chat.scheduledMessages(of: user, in: room, after: place)
-    return try JSONBody.answer(
+    return try await JSONBody.page(of: page.messages.count) {
       ScheduledMessagePage(
         scheduledMessages: page.messages.map { ChatProtocol.ScheduledMessage($0) },
         nextCursor: page.next.map {
           cursors.cursor(at: UInt64(bitPattern: $0.sendAt.milliseconds), $0.position.value)
-        }))
+        })
+    }
   }
 
   func listAll(_ exchange: Exchange) async throws -> Response {
@@ -86,10 +87,11 @@ struct SchedulingHandlers: Sendable {
     let cursors = PageCursors(.scheduled, of: user, in: chat.logIdentity)
     let page = try await chat.scheduledMessages(
       of: user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
-    return try JSONBody.answer(
+    return try await JSONBody.page(of: page.messages.count) {
       ScheduledMessagePage(
         scheduledMessages: page.messages.map { ChatProtocol.ScheduledMessage($0) },
-        nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
+        nextCursor: page.next.map { cursors.cursor(at: $0.value) })
+    }
   }
 }
 

@@ -6,7 +6,7 @@ import Crypto
 /// The cursors of one search: of one user, for one query with its filters. Like `PageCursors` they give no right: what a
 /// page shows is decided by the memberships of the moment. But a place says how much a page has to look at, so the check
 /// is over the whole cursor, under a key of the server's.
-struct SearchCursors {
+struct SearchCursors: Sendable {
   private static let checkBytes = 16
   /// The check, three positions, and the order of the last hit.
   private static let byteCount = checkBytes + 5 * MemoryLayout<UInt64>.size

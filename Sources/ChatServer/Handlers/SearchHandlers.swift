@@ -18,10 +18,11 @@ struct SearchHandlers: Sendable {
       try await chat.search(request, from: place, limit: limit, meter)
     }
     guard let page else { throw Refusal.invalidCursor }
-    return try JSONBody.answer(
+    return try await JSONBody.page(of: page.results.count) {
       SearchResults(
         results: page.results.map { SearchResult(message: Message($0.message), snippet: $0.snippet) },
-        users: [User](page.nicknames), nextCursor: page.next.map { cursors.cursor(at: $0) }, position: page.position))
+        users: [User](page.nicknames), nextCursor: page.next.map { cursors.cursor(at: $0) }, position: page.position)
+    }
   }
 
   private static func request(_ exchange: Exchange) throws -> SearchRequest {

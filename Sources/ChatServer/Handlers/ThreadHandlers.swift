@@ -13,14 +13,16 @@ struct ThreadHandlers: Sendable {
     let cursors = PageCursors(.thread, of: root, in: room, chat.logIdentity)
     let (page, reading) = try await chat.thread(
       root, of: room, for: exchange.user, try MessagePaging.request(exchange, cursors), limit: exchange.limit())
-    var answer = ThreadPage(MessagePage(page, cursors))
-    if let reading, reading.follows {
-      answer.following = true
-      answer.unreadCount = Int(clamping: reading.unreadCount)
-      answer.mentionCount = Int(clamping: reading.mentionCount)
-      answer.readMarker = reading.read.map { ReadPoint(messageId: $0.message, readAt: $0.time) }
+    return try await JSONBody.page(of: page.messages.count) {
+      var answer = ThreadPage(MessagePage(page, cursors))
+      if let reading, reading.follows {
+        answer.following = true
+        answer.unreadCount = Int(clamping: reading.unreadCount)
+        answer.mentionCount = Int(clamping: reading.mentionCount)
+        answer.readMarker = reading.read.map { ReadPoint(messageId: $0.message, readAt: $0.time) }
+      }
+      return answer
     }
-    return try JSONBody.answer(answer)
   }
 
   func moveMarker(_ exchange: Exchange) async throws -> Response {
@@ -49,13 +51,14 @@ struct ThreadHandlers: Sendable {
     let cursors = PageCursors(.threads, of: user, in: chat.logIdentity)
     let page = try await chat.followedThreads(
       of: user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
-    let threads = page.threads.map { thread, root in
-      ThreadList.Entry(
-        root: Message(root), unreadCount: Int(clamping: thread.unreadCount),
-        mentionCount: Int(clamping: thread.mentionCount))
+    return try await JSONBody.page(of: page.threads.count) {
+      let threads = page.threads.map { thread, root in
+        ThreadList.Entry(
+          root: Message(root), unreadCount: Int(clamping: thread.unreadCount),
+          mentionCount: Int(clamping: thread.mentionCount))
+      }
+      return ThreadList(
+        threads: threads, users: [User](page.nicknames), nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
-    return try JSONBody.answer(
-      ThreadList(
-        threads: threads, users: [User](page.nicknames), nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
   }
 }

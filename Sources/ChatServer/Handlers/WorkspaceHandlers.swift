@@ -28,9 +28,10 @@ struct WorkspaceHandlers: Sendable {
     let cursors = PageCursors(.workspaces, of: user, in: chat.logIdentity)
     let page = try await chat.workspaces(
       of: user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
-    return try JSONBody.answer(
+    return try await JSONBody.page(of: page.workspaces.count) {
       WorkspaceList(
-        workspaces: page.workspaces.map { Workspace($0) }, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
+        workspaces: page.workspaces.map { Workspace($0) }, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
+    }
   }
 
   func get(_ exchange: Exchange) async throws -> Response {
@@ -65,10 +66,11 @@ struct WorkspaceHandlers: Sendable {
     let cursors = PageCursors(.channels, of: id, in: chat.logIdentity)
     let page = try await chat.channels(
       of: id, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
-    return try JSONBody.answer(
+    return try await JSONBody.page(of: page.rooms.count) {
       RoomList(
         rooms: page.rooms.map { Room($0) }, users: [User](page.nicknames),
-        nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
+        nextCursor: page.next.map { cursors.cursor(at: $0.value) })
+    }
   }
 
   // MARK: - Members
@@ -78,12 +80,13 @@ struct WorkspaceHandlers: Sendable {
     let cursors = PageCursors(.workspaceMembers, of: id, in: chat.logIdentity)
     let page = try await chat.members(
       of: id, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
-    let members = page.members.map { row in
-      WorkspaceMember(
-        user: User(row.user, among: page.nicknames), role: row.role.name, joinedAt: row.joined.time)
+    return try await JSONBody.page(of: page.members.count) {
+      let members = page.members.map { row in
+        WorkspaceMember(
+          user: User(row.user, among: page.nicknames), role: row.role.name, joinedAt: row.joined.time)
+      }
+      return WorkspaceMemberList(members: members, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
-    return try JSONBody.answer(
-      WorkspaceMemberList(members: members, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
   }
 
   func remove(_ exchange: Exchange) async throws -> Response {

@@ -61,7 +61,7 @@ extension ChatService {
           if let message = try timeline.shown(at: hit.place, of: hit.room, for: request.user),
             message.row.deletedAt == nil, message.row.text.utf8.elementsEqual(hit.text.utf8)
           {
-            guard budget.take(message.row.contentBytes) else {
+            guard budget.take(message.row.contentBytes + hit.snippet.jsonBytes) else {
               next = shown
               break
             }

@@ -97,6 +97,34 @@ def test_a_page_of_small_objects_costs_little(server, shared_world):
             assert response.status_code == 200 and len(response.content) > PAGE_BYTES * 0.9
 
 
+def test_texts_count_as_they_are_written(shared_world):
+    """A control character takes six bytes of a response."""
+    anna = shared_world.user("Anna")
+    room = anna.room("Tea")
+    sent = [anna.send(room, "\x01" * 16_000)["id"] for _ in range(MESSAGES)]
+    response = anna.request("GET", f"{room.path}/messages?limit=200")
+    assert response.status_code == 200 and len(response.content) <= PAGE_BYTES * 1.2
+    page, found = response.json(), []
+    while True:
+        found = ids(page) + found
+        if page["nextCursor"] is None:
+            break
+        page = anna.get(f"{room.path}/messages", limit=200, before=page["nextCursor"])
+    assert found == sent
+
+
+def test_channels(shared_world):
+    anna = shared_world.user("Anna")
+    workspace = anna.post("/v1/workspaces", {"name": "Works"})["id"]
+    rooms = []
+    for _ in range(MESSAGES):
+        room = anna.post("/v1/rooms", {"kind": "channel", "name": "Tea", "workspaceId": workspace, "isPublic": True})["id"]
+        anna.put(f"/v1/rooms/{room}/messages/{new_id()}", {"type": "x", "data": DATA})
+        rooms.append(room)
+    found = walk(anna, f"/v1/workspaces/{workspace}/channels", "rooms", limit=200)
+    assert [room["id"] for room in found] == rooms
+
+
 def walk(api, path: str, items: str, **params) -> list:
     found = []
     while True:

@@ -1,0 +1,42 @@
+import ChatPrimitives
+import ChatProjections
+import ChatProtocol
+import Foundation
+import NIOPosix
+import Synchronization
+import Testing
+
+@testable import ChatServer
+
+@Suite("how pages are encoded")
+struct PageEncodingSpecs {
+  /// The page of a list that notes the thread on which it is encoded.
+  private final class Page: Encodable, Sendable {
+    let thread = Mutex("")
+
+    func encode(to encoder: any Encoder) throws {
+      let name = try PageEncodingSpecs.threadName()
+      thread.withLock { $0 = name }
+    }
+  }
+
+  /// Of the thread that calls it, without its number.
+  private static func threadName() throws -> String {
+    try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8).filter { !$0.isNumber }
+  }
+
+  @Test("a long page is encoded on a thread that serves no connections, a short one at once", arguments: [0, 1])
+  func threads(more: Int) async throws {
+    let page = Page()
+    _ = try await JSONBody.page(of: Limits.inlineEncodingItems + more) { page }
+    let pool = try await NIOThreadPool.singleton.runIfActive { try Self.threadName() }
+    #expect((page.thread.withLock { $0 } == pool) == (more > 0))
+  }
+
+  @Test(
+    "what a text takes in a response is known before it is written",
+    arguments: ["", "tea", "\u{1}\u{1f}", "\"\\\n\r\t\u{8}\u{c}", "차 ☕️", String(repeating: "\u{0}x", count: 500)])
+  func lengths(text: String) throws {
+    #expect(try JSONWriter.bytes(of: text).count == text.jsonBytes + 2)
+  }
+}
