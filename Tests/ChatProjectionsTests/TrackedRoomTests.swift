@@ -95,6 +95,33 @@ struct TrackedRoomTests {
     #expect(try cost(14) == cost(1000))
   }
 
+  @Test("mutes that ended cost a badge no more when there are many, nor again for each workspace of a page")
+  func costOfEndedMutes() throws {
+    func cost(_ count: Int, workspaces: UInt64) throws -> (badge: Int, page: Int) {
+      var script = EventScript()
+      for number in 0..<UInt64(count) {
+        let room = RoomID.numbered(10_000 + number)
+        fill(room, to: 1, &script)
+        script.room(room, .memberAdded(bob, role: .member), by: owner)
+        script.room(room, .muted(bob, until: script.last.time), by: bob)
+        script.send(1, to: room, by: owner, firstID: 100)
+      }
+      let end = script.last.time.adding(milliseconds: 1)
+      return try build(RoomsProjection.self, script.events).read { (database) throws in
+        let queries = RoomsQueries(database)
+        #expect(try queries.badges(of: bob, at: end).unread == UInt64(min(count, RoomsQueries.endedMutes)))
+        let page = (1...workspaces).map { WorkspaceID.numbered($0) }
+        return (
+          try steps(database) { _ = try queries.badges(of: bob, at: end) },
+          try steps(database) { _ = try queries.workspaceBadges(of: bob, in: page, at: end) }
+        )
+      }
+    }
+    let (limit, more) = (RoomsQueries.endedMutes, RoomsQueries.endedMutes + 500)
+    #expect(try cost(limit + 1, workspaces: 1).badge == cost(more, workspaces: 1).badge)
+    #expect(try cost(100, workspaces: 50).page < 2 * cost(100, workspaces: 1).page)
+  }
+
   @Test("no list of a user is sorted: each is a run of an index")
   func plans() throws {
     let queue = try build(RoomsProjection.self, [])
@@ -102,9 +129,7 @@ struct TrackedRoomTests {
       for sql in [RoomsQueries.roomListParts[0], RoomsQueries.mutesThatEnded] {
         let plan = try Row.fetchAll(
           database, sql: "EXPLAIN QUERY PLAN " + sql,
-          arguments: [
-            Data(), 1, 1, 1,
-          ]
+          arguments: StatementArguments(Array(repeating: 1, count: sql.count { $0 == "?" }))
         ).map { $0["detail"] as String }
         #expect(plan.allSatisfy { !$0.contains("TEMP B-TREE") && !$0.hasPrefix("SCAN") }, "\(plan)")
         #expect(plan[0].contains("INDEX member_by_"), "\(plan)")

@@ -73,7 +73,7 @@ extension RoomsBatch {
       $0.add(gaps)
       $0.add(recorded.position)
     }
-    try leaveBehind(thread.root.ordinal, in: room.id)
+    try leaveBehind(thread.root.ordinal, in: room.id, since: recorded.position)
   }
 
   /// What is said of a reply tells that the thread came as far, also where the reply itself was erased and none came
@@ -91,7 +91,7 @@ extension RoomsBatch {
       $0.add(room.id)
       $0.add(place.thread)
     }
-    try leaveBehind(place.thread, in: room.id)
+    try leaveBehind(place.thread, in: room.id, since: end.activity)
   }
 
   /// A reply whose payload was erased is known by the gap that it leaves, and counts as deleted.
@@ -104,11 +104,15 @@ extension RoomsBatch {
   }
 
   /// Nobody has read what has just come. Whoever had read all before it pays for this, not all who follow.
-  private func leaveBehind(_ root: UInt64, in room: RoomID) throws {
+  private func leaveBehind(_ root: UInt64, in room: RoomID, since activity: LogPosition) throws {
     try CachedStatement(
       database,
-      "UPDATE threadFollower SET seenActivity = NULL WHERE roomId = ? AND root = ? AND seenActivity IS NOT NULL"
+      """
+      UPDATE threadFollower SET seenActivity = NULL, behindSince = ?
+      WHERE roomId = ? AND root = ? AND seenActivity IS NOT NULL
+      """
     ).run {
+      $0.add(activity)
       $0.add(room)
       $0.add(root)
     }
@@ -136,7 +140,8 @@ extension RoomsBatch {
     try CachedStatement(
       database,
       """
-      INSERT INTO threadFollower (roomId, root, userId, follows, marker, seenActivity) VALUES (?, ?, ?, 1, ?, ?)
+      INSERT INTO threadFollower (roomId, root, userId, follows, marker, seenActivity, behindSince)
+      VALUES (?, ?, ?, 1, ?, ?, ?)
       ON CONFLICT (roomId, root, userId) DO NOTHING
       """
     ).run {
@@ -145,6 +150,7 @@ extension RoomsBatch {
       $0.add(user)
       $0.add(marker)
       $0.add(end.seen(from: marker))
+      $0.add(end.activity)
     }
   }
 
@@ -155,7 +161,8 @@ extension RoomsBatch {
     try CachedStatement(
       database,
       """
-      INSERT INTO threadFollower (roomId, root, userId, follows, marker, seenActivity) VALUES (?, ?, ?, ?, ?, ?)
+      INSERT INTO threadFollower (roomId, root, userId, follows, marker, seenActivity, behindSince)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (roomId, root, userId) DO UPDATE SET
         marker = CASE WHEN excluded.follows > follows THEN MAX(marker, excluded.marker) ELSE marker END,
         seenActivity = CASE WHEN excluded.follows = follows THEN seenActivity ELSE excluded.seenActivity END,
@@ -168,6 +175,7 @@ extension RoomsBatch {
       $0.add(follows ? 1 : 0)
       $0.add(end.ordinal)
       $0.add(follows ? end.activity : nil)
+      $0.add(end.activity)
     }
   }
 

@@ -14,6 +14,11 @@ package struct BadgeRow: Sendable, Hashable {
     self.mentions = mentions
     self.threadUnread = threadUnread
   }
+
+  fileprivate mutating func add(_ room: BadgeRow) {
+    unread += room.unread
+    mentions += room.mentions
+  }
 }
 
 /// Room list, badge and push count in the same way, from the same rows: unread is what lies after the marker, or from
@@ -24,7 +29,7 @@ package struct BadgeRow: Sendable, Hashable {
 extension RoomsQueries {
   /// What the badge of the user's devices says at `time`, and what it is made of.
   package func badges(of user: UserID, at time: Timestamp) throws -> BadgeRow {
-    var badge = try trackedBadge(of: user, BadgeTotals.allRooms, at: time)
+    var badge = try trackedBadge(of: user, at: time)
     badge.threadUnread = try threadBadge(of: user, at: time)
     for (parts, _) in try untrackedUnread(of: user, at: time) { try add(parts, of: user, to: &badge) }
     return badge
@@ -35,8 +40,11 @@ extension RoomsQueries {
     of user: UserID, in workspaces: some Sequence<WorkspaceID>, at time: Timestamp
   ) throws -> [WorkspaceID: BadgeRow] {
     var badges: [WorkspaceID: BadgeRow] = [:]
-    for workspace in workspaces { badges[workspace] = try trackedBadge(of: user, workspace.uuid, at: time) }
+    for workspace in workspaces { badges[workspace] = try total(of: user, workspace.uuid) }
     guard !badges.isEmpty else { return badges }
+    for (ended, workspace) in try endedMutes(of: user, at: time) {
+      if let workspace { badges[workspace]?.add(ended) }
+    }
     for (parts, workspace) in try untrackedUnread(of: user, at: time) {
       guard let workspace, var badge = badges[workspace] else { continue }
       try add(parts, of: user, to: &badge)
@@ -52,7 +60,7 @@ extension RoomsQueries {
 
   /// The number alone that an app's icon shows.
   package func badge(of user: UserID, at time: Timestamp) throws -> UInt64 {
-    let tracked = try trackedBadge(of: user, BadgeTotals.allRooms, at: time).unread
+    let tracked = try trackedBadge(of: user, at: time).unread
     return try untrackedUnread(of: user, at: time).reduce(tracked) { try $0 + unreadCount($1.parts) }
   }
 
@@ -64,32 +72,44 @@ extension RoomsQueries {
       of: user, in: parts.room, after: parts.readThrough, joinedAt: parts.joinedOrdinal)
   }
 
-  /// Of the rooms where the user is tracked, or of those that are channels of a workspace.
-  private func trackedBadge(of user: UserID, _ scope: UUIDBytes, at time: Timestamp) throws -> BadgeRow {
-    let read = { (row: inout ColumnReader) in BadgeRow(unread: try row.unsigned(), mentions: try row.unsigned()) }
-    let total = try CachedStatement(database, "SELECT unread, mentions FROM badge WHERE userId = ? AND scope = ?")
-      .first(
-        {
-          $0.add(user)
-          $0.add(scope)
-        }, read)
-    let unmuted = try CachedStatement(database, Self.mutesThatEnded).first(
+  /// Of the rooms where the user is tracked.
+  private func trackedBadge(of user: UserID, at time: Timestamp) throws -> BadgeRow {
+    try endedMutes(of: user, at: time).reduce(into: total(of: user, BadgeTotals.allRooms)) { $0.add($1.badge) }
+  }
+
+  /// What is kept: without the rooms that were ever muted and not unmuted since.
+  private func total(of user: UserID, _ scope: UUIDBytes) throws -> BadgeRow {
+    try CachedStatement(database, "SELECT unread, mentions FROM badge WHERE userId = ? AND scope = ?").first(
+      {
+        $0.add(user)
+        $0.add(scope)
+      }, { BadgeRow(unread: try $0.unsigned(), mentions: try $0.unsigned()) }) ?? BadgeRow()
+  }
+
+  /// The rooms with something unread whose mute has ended that a badge adds; of more, those whose mute ended last.
+  static let endedMutes = 1000
+
+  static let mutesThatEnded = """
+    SELECT unreadCount, mentionCount, (SELECT workspaceId FROM room WHERE room.id = member.roomId)
+    FROM member INDEXED BY member_by_mute
+    WHERE userId = ? AND mutedUntil <= ? AND mutedUntil IS NOT NULL AND unreadCount > 0 AND list = 0
+    ORDER BY mutedUntil DESC LIMIT ?
+    """
+
+  private func endedMutes(
+    of user: UserID, at time: Timestamp
+  ) throws -> [(badge: BadgeRow, workspace: WorkspaceID?)] {
+    try CachedStatement(database, Self.mutesThatEnded).all(
       {
         $0.add(user)
         $0.add(time)
-        $0.add(scope)
-        $0.add(BadgeTotals.allRooms)
-      }, read)
-    return BadgeRow(
-      unread: (total?.unread ?? 0) + (unmuted?.unread ?? 0),
-      mentions: (total?.mentions ?? 0) + (unmuted?.mentions ?? 0))
+        $0.add(Self.endedMutes)
+      },
+      { row in
+        let badge = BadgeRow(unread: try row.unsigned(), mentions: try row.unsigned())
+        return (badge: badge, workspace: try row.optional { try $0.id(WorkspaceID.self) })
+      })
   }
-
-  static let mutesThatEnded = """
-    SELECT COALESCE(SUM(unreadCount), 0), COALESCE(SUM(mentionCount), 0) FROM member
-    WHERE userId = ?1 AND mutedUntil <= ?2 AND list = 0
-      AND (?3 = ?4 OR EXISTS (SELECT 1 FROM room WHERE room.id = member.roomId AND room.workspaceId = ?3))
-    """
 
   /// What `readUnreadParts` reads, and the workspace.
   static let untrackedRooms = """

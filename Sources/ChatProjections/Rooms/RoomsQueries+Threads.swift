@@ -39,7 +39,8 @@ extension RoomsQueries {
   /// The threads that the user follows and that have a reply, in rooms that are not archived, latest reply first.
   ///
   /// Those that are read to the end come out of an index in their order; beside them stand those few in which something
-  /// is unread, whose latest replies no row of the user knows.
+  /// is unread, whose latest replies no row of the user knows. Of more than `unreadThreads` of these the others are left
+  /// out until some have been read.
   /// - Parameter cursor: `next` of the page before; nil for the first.
   package func followedThreads(
     of user: UserID, after cursor: LogPosition? = nil, limit: Int
@@ -85,8 +86,8 @@ extension RoomsQueries {
     return reading
   }
 
-  /// The unread replies of all threads that the user follows, in rooms that are neither archived nor muted at `time`. Costs
-  /// by the threads in which something is unread.
+  /// The unread replies of all threads that the user follows, in rooms that are neither archived nor muted at `time`.
+  /// Costs by the threads in which something is unread, of which it counts `unreadThreads` at most.
   package func threadBadge(of user: UserID, at time: Timestamp) throws -> UInt64 {
     let found = try CachedStatement(database, Self.badgeParts).all(
       {
@@ -127,6 +128,16 @@ extension RoomsQueries {
     CROSS JOIN room ON room.id = threadFollower.roomId AND room.archivedPosition IS NULL
     """
 
+  /// The threads with something unread that a badge counts, and that a page is sorted from.
+  static let unreadThreads = 1000
+
+  /// The rows of a user in threads with something unread; where these are too many, the threads in which that began last.
+  private static let behind = """
+    (SELECT roomId, root, userId, marker FROM threadFollower INDEXED BY follower_behind
+     WHERE userId = ? AND follows = 1 AND seenActivity IS NULL ORDER BY behindSince DESC LIMIT \(unreadThreads))
+    AS threadFollower
+    """
+
   /// Both take the user, where the page ends, and how many at most.
   static let pageParts = [
     """
@@ -135,19 +146,17 @@ extension RoomsQueries {
     ORDER BY threadFollower.seenActivity DESC LIMIT ?
     """,
     """
-    SELECT \(partColumns) FROM threadFollower INDEXED BY follower_behind \(threadAndRoom)
-    WHERE threadFollower.userId = ? AND threadFollower.follows = 1 AND threadFollower.seenActivity IS NULL
-      AND thread.activity < ?
+    SELECT \(partColumns) FROM \(behind) \(threadAndRoom)
+    WHERE thread.activity < ?
     ORDER BY thread.activity DESC LIMIT ?
     """,
   ]
 
   /// Takes the user and the time.
   static let badgeParts = """
-    SELECT \(partColumns) FROM threadFollower INDEXED BY follower_behind \(threadAndRoom)
+    SELECT \(partColumns) FROM \(behind) \(threadAndRoom)
     CROSS JOIN member ON member.roomId = threadFollower.roomId AND member.userId = threadFollower.userId
-      AND (member.mutedUntil IS NULL OR member.mutedUntil <= ?2)
-    WHERE threadFollower.userId = ?1 AND threadFollower.follows = 1 AND threadFollower.seenActivity IS NULL
+      AND (member.mutedUntil IS NULL OR member.mutedUntil <= ?)
     """
 
   private static func readParts(_ row: inout ColumnReader) throws -> Parts {

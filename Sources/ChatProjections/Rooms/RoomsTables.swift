@@ -20,7 +20,7 @@ enum RoomsTables {
     try database.execute(
       sql: """
         CREATE INDEX member_by_user ON member (userId, list, roomActivity);
-        CREATE INDEX member_by_mute ON member (userId, mutedUntil) WHERE mutedUntil IS NOT NULL;
+        CREATE INDEX member_by_mute ON member (userId, mutedUntil) WHERE mutedUntil IS NOT NULL AND unreadCount > 0;
         CREATE INDEX member_by_join ON member (roomId, joinedPosition);
         CREATE INDEX invite_by_token ON invite (tokenHash);
         CREATE INDEX invite_by_creation ON invite (roomId, createdPosition);

@@ -5,7 +5,8 @@ import GRDB
 /// `threadFollower.seenActivity` is the thread's `activity` while the follower has come to the thread's end, and NULL while
 /// the end lies beyond the marker, and for who does not follow. So a badge reads the threads alone in which something may
 /// be unread, and a page of threads is a run of an index with those few beside it; and a reply changes the rows of those
-/// alone who had read all before it.
+/// alone who had read all before it. `behindSince` is where the reply was sent with which that began; both read those
+/// threads alone in which it began last (`RoomsQueries.unreadThreads`).
 enum ThreadTables {
   static func create(_ database: Database) throws {
     try database.execute(
@@ -27,6 +28,7 @@ enum ThreadTables {
           follows INTEGER NOT NULL,
           marker INTEGER NOT NULL,
           seenActivity INTEGER,
+          behindSince INTEGER NOT NULL,
           markerMessageId BLOB,
           markerTime INTEGER,
           PRIMARY KEY (roomId, root, userId)
@@ -49,7 +51,7 @@ enum ThreadTables {
   static func createIndexes(_ database: Database) throws {
     try database.execute(
       sql: """
-        CREATE INDEX follower_behind ON threadFollower (userId) WHERE follows = 1 AND seenActivity IS NULL;
+        CREATE INDEX follower_behind ON threadFollower (userId, behindSince) WHERE follows = 1 AND seenActivity IS NULL;
         CREATE INDEX follower_by_activity ON threadFollower (userId, seenActivity) WHERE seenActivity IS NOT NULL;
         """)
   }
