@@ -45,7 +45,7 @@ package struct Thumbnail: Sendable {
 
 extension MediaStore {
   /// A thumbnail of an image, from the cache or made now. Requests for the same one at the same time wait for the same
-  /// process, which is ended when the last of them is cancelled.
+  /// process, which runs in the first turn that one of their users gets, and is ended when the last of them is cancelled.
   ///
   /// - Parameters:
   ///   - type: the content's.
@@ -72,23 +72,22 @@ extension MediaStore {
         folder.isUndecodable(hash, now: time(nil))
       }
       guard !isUndecodable else { throw MediaError.imageUndecodable }
-      file = try await rendering.value(of: key) { try await self.render(key, size, by: tools, for: user) }
+      // The header first: what it announces tells whether the rest is looked at.
+      if let size { try requireDecodable(size) }
+      file = try await rendering.value(of: key, in: { try await tools.inSlot(of: user, $0) }) {
+        try await self.render(key, by: tools)
+      }
     }
     return Thumbnail(file: file, contentType: key.format.contentType, width: step)
   }
 
-  private func render(
-    _ key: ThumbnailKey, _ known: ImageSize?, by tools: ImageTools, for user: UserID?
-  ) async throws -> StoredFile {
-    // The header first: what it announces tells whether the rest is looked at.
-    if let known { try requireDecodable(known) }
-    let bytes = try await tools.inSlot(of: user) { () -> [UInt8]? in
-      let source = folder.file(key.content)
-      guard let header = try await tools.header(of: source) else { return nil }
-      try requireDecodable(header.size)
-      return try await tools.thumbnail(of: source, width: key.width, profiled: header.hasProfile, as: key.format)
-    }
-    guard let bytes else { try await undecodable(key.content) }
+  /// Call it in a slot.
+  private func render(_ key: ThumbnailKey, by tools: ImageTools) async throws -> StoredFile {
+    let source = folder.file(key.content)
+    guard let header = try await tools.header(of: source) else { try await undecodable(key.content) }
+    try requireDecodable(header.size)
+    let made = try await tools.thumbnail(of: source, width: key.width, profiled: header.hasProfile, as: key.format)
+    guard let bytes = made else { try await undecodable(key.content) }
     let file = try await onDisk { [folder, pool] in
       let temporary = try folder.synced(bytes)
       do {

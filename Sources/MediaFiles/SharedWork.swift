@@ -1,11 +1,22 @@
 import Synchronization
 
-/// Work that several callers may wait for. It is done once for each key at a time, and cancelled when nobody waits any
-/// more.
+/// Work that several callers may wait for. It is done once for each key at a time, in the first turn that any of them
+/// gets, and cancelled when nobody waits any more.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// Waits for a caller's turn and runs the body in it.
+  typealias Turn = @Sendable (_ body: @escaping @Sendable () async -> Void) async throws -> Void
+
+  private struct Waiter {
+    let continuation: CheckedContinuation<Value, any Error>
+    /// Waits for the turn of this caller; nil when it came while the work was under way.
+    let turn: Task<Void, Never>?
+  }
+
   private struct Job {
-    let task: Task<Value, any Error>
-    var waiters: Set<UInt64>
+    var waiters: [UInt64: Waiter] = [:]
+    /// In whose turn the work is done; nil until somebody has a turn.
+    var worker: UInt64?
+    var work: Task<Void, Never>?
   }
 
   private struct State {
@@ -15,36 +26,92 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  func value(of key: Key, _ make: @escaping @Sendable () async throws -> Value) async throws -> Value {
-    let (task, waiter) = join(key, make)
+  /// - Parameter turn: the caller's own. What it throws ends the wait of this caller alone.
+  /// - Throws: what `make` throws; `CancellationError` as soon as the caller is cancelled, whoever else waits.
+  func value(
+    of key: Key, in turn: @escaping Turn, _ make: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let waiter = state.withLock { state in
+      state.lastWaiter += 1
+      return state.lastWaiter
+    }
     return try await withTaskCancellationHandler {
-      defer { leave(key, waiter) }
-      return try await task.value
+      try await withCheckedThrowingContinuation { continuation in
+        join(key, waiter, continuation) { await self.takeTurn(key, waiter, turn, make) }
+      }
     } onCancel: {
-      leave(key, waiter)
+      leave(key, waiter, CancellationError())
     }
   }
 
   func waiterCount(of key: Key) -> Int { state.withLock { $0.jobs[key]?.waiters.count ?? 0 } }
 
   private func join(
-    _ key: Key, _ make: @escaping @Sendable () async throws -> Value
-  ) -> (task: Task<Value, any Error>, waiter: UInt64) {
-    state.withLock { state in
-      state.lastWaiter += 1
-      let waiter = state.lastWaiter
-      let task = state.jobs[key]?.task ?? Task { try await make() }
-      state.jobs[key, default: Job(task: task, waiters: [])].waiters.insert(waiter)
-      return (task, waiter)
+    _ key: Key, _ waiter: UInt64, _ continuation: CheckedContinuation<Value, any Error>,
+    _ takeTurn: @escaping @Sendable () async -> Void
+  ) {
+    let isCancelled = state.withLock { state in
+      // A cancellation from here on waits for the lock, and finds the waiter.
+      if Task.isCancelled { return true }
+      var job = state.jobs[key] ?? Job()
+      let turn = job.worker == nil ? Task { await takeTurn() } : nil
+      job.waiters[waiter] = Waiter(continuation: continuation, turn: turn)
+      state.jobs[key] = job
+      return false
+    }
+    if isCancelled { continuation.resume(throwing: CancellationError()) }
+  }
+
+  private func takeTurn(
+    _ key: Key, _ waiter: UInt64, _ turn: Turn, _ make: @escaping @Sendable () async throws -> Value
+  ) async {
+    do {
+      try await turn {
+        guard self.begin(key, waiter) else { return }
+        let result: Result<Value, any Error>
+        do { result = .success(try await make()) } catch { result = .failure(error) }
+        self.finish(key, waiter, result)
+      }
+    } catch {
+      // Where the work is under way in another turn, this one was given up for that.
+      let isUnderWay = state.withLock { $0.jobs[key]?.worker != nil }
+      if !isUnderWay { leave(key, waiter, error) }
     }
   }
 
+  /// - Returns: false when the work is done in another turn, or when the caller has left.
+  private func begin(_ key: Key, _ waiter: UInt64) -> Bool {
+    let others = state.withLock { state -> [Task<Void, Never>]? in
+      guard let job = state.jobs[key], job.worker == nil, let own = job.waiters[waiter] else { return nil }
+      state.jobs[key]?.worker = waiter
+      state.jobs[key]?.work = own.turn
+      return job.waiters.filter { $0.key != waiter }.compactMap(\.value.turn)
+    }
+    // They need no turn any more, and give back their places in the queue.
+    for other in others ?? [] { other.cancel() }
+    return others != nil
+  }
+
+  private func finish(_ key: Key, _ worker: UInt64, _ result: Result<Value, any Error>) {
+    let waiters = state.withLock { state -> [Waiter] in
+      guard let job = state.jobs[key], job.worker == worker else { return [] }
+      state.jobs[key] = nil
+      return Array(job.waiters.values)
+    }
+    for waiter in waiters { waiter.continuation.resume(with: result) }
+  }
+
   /// Does nothing for who has left already.
-  private func leave(_ key: Key, _ waiter: UInt64) {
-    let abandoned = state.withLock { state -> Task<Value, any Error>? in
-      guard state.jobs[key]?.waiters.remove(waiter) != nil, state.jobs[key]?.waiters.isEmpty == true else { return nil }
-      return state.jobs.removeValue(forKey: key)?.task
+  private func leave(_ key: Key, _ waiter: UInt64, _ error: any Error) {
+    let (left, abandoned) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
+      guard let left = state.jobs[key]?.waiters.removeValue(forKey: waiter), let job = state.jobs[key] else {
+        return (nil, nil)
+      }
+      if job.waiters.isEmpty { state.jobs[key] = nil }
+      if job.worker == nil { return (left, left.turn) }
+      return (left, job.waiters.isEmpty ? job.work : nil)
     }
     abandoned?.cancel()
+    left?.continuation.resume(throwing: error)
   }
 }

@@ -55,21 +55,26 @@ struct SlotsTests {
     let count = Mutex(0)
   }
 
-  @Test("shared work is cancelled when the last who waits for it is, and not before")
+  /// Every caller's turn comes at once.
+  private let atOnce: SharedWork<Int, Int>.Turn = { await $0() }
+
+  /// Work for key 1 that goes on until it is cancelled.
+  private func endless(_ runs: Runs, _ begin: AsyncStream<Void>.Continuation) -> @Sendable () async throws -> Int {
+    {
+      runs.count.withLock { $0 += 1 }
+      begin.finish()
+      try await Task.sleep(for: .seconds(3_600))
+      return 1
+    }
+  }
+
+  @Test("shared work is cancelled when the last who waits for it is, and not before", .timeLimit(.minutes(1)))
   func sharedWork() async throws {
     let work = SharedWork<Int, Int>()
     let (began, begin) = AsyncStream<Void>.makeStream()
     let runs = Runs()
-    let waiters = (0..<2).map { _ in
-      Task {
-        try await work.value(of: 1) {
-          runs.count.withLock { $0 += 1 }
-          begin.finish()
-          try await Task.sleep(for: .seconds(3_600))
-          return 1
-        }
-      }
-    }
+    let make = endless(runs, begin)
+    let waiters = (0..<2).map { _ in Task { try await work.value(of: 1, in: atOnce, make) } }
     for await _ in began {}
     while work.waiterCount(of: 1) < 2 { await Task.yield() }
     waiters[0].cancel()
@@ -77,6 +82,40 @@ struct SlotsTests {
     #expect(runs.count.withLock { $0 } == 1)
     waiters[1].cancel()
     for waiter in waiters { await #expect(throws: CancellationError.self) { _ = try await waiter.value } }
-    #expect(try await work.value(of: 1) { 2 } == 2)
+    #expect(try await work.value(of: 1, in: atOnce) { 2 } == 2)
+  }
+
+  @Test("who is cancelled does not wait for shared work that goes on for others", .timeLimit(.minutes(1)))
+  func leavingSharedWork() async throws {
+    let work = SharedWork<Int, Int>()
+    let (began, begin) = AsyncStream<Void>.makeStream()
+    let make = endless(Runs(), begin)
+    let stays = Task { try await work.value(of: 1, in: atOnce, make) }
+    for await _ in began {}
+    let leaves = Task { try await work.value(of: 1, in: atOnce, make) }
+    while work.waiterCount(of: 1) < 2 { await Task.yield() }
+    leaves.cancel()
+    await #expect(throws: CancellationError.self) { _ = try await leaves.value }
+    #expect(work.waiterCount(of: 1) == 1)
+    stays.cancel()
+    _ = await stays.result
+  }
+
+  @Test("shared work is done in the first turn that any of its callers gets", .timeLimit(.minutes(1)))
+  func turnsOfSharedWork() async throws {
+    let slots = Slots<UserID>(2, ofUser: 1, waitingLimit: 1)
+    let work = SharedWork<Int, Int>()
+    let (held, open) = await holder(of: slots)
+    let annas = Task { try await work.value(of: 1, in: { body in try await slots.run(for: anna, body) }) { 1 } }
+    while slots.waitingCount == 0 { await Task.yield() }
+    // The user's queue is full: only this caller is turned away.
+    let refused = Task { try await work.value(of: 1, in: { body in try await slots.run(for: anna, body) }) { 2 } }
+    await #expect(throws: SlotsAreFull.self) { _ = try await refused.value }
+    let bens = Task { try await work.value(of: 1, in: { body in try await slots.run(for: ben, body) }) { 3 } }
+    #expect(try await bens.value == 3)
+    #expect(try await annas.value == 3)
+    while slots.waitingCount > 0 { await Task.yield() }
+    open()
+    try await held.value
   }
 }
