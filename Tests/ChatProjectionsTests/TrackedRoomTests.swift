@@ -145,6 +145,7 @@ struct TrackedRoomTests {
       try queue.read { (database) throws in
         let queries = RoomsQueries(database)
         var tracked = 0
+        var totals: [[UUIDBytes]: BadgeRow] = [:]
         for room in history.roomIDs {
           for user in history.userIDs {
             guard let member = try queries.member(user, of: room), let row = try queries.room(room),
@@ -155,11 +156,28 @@ struct TrackedRoomTests {
             #expect(kept.unreadCount == counted.unread && kept.mentionCount == counted.mentions, "seed \(seed)")
             #expect(kept.activity == row.activity && (kept.list == .archived) == (row.archived != nil))
             #expect(row.tracked.contains(user))
+            guard row.archived == nil, member.mutedUntil == nil, counted.unread > 0 else { continue }
+            for scope in [BadgeTotals.allRooms, row.workspace?.uuid].compactMap({ $0 }) {
+              totals[[user.uuid, scope], default: BadgeRow()].unread += counted.unread
+              totals[[user.uuid, scope], default: BadgeRow()].mentions += counted.mentions
+            }
           }
         }
-        #expect(tracked > 10)
+        #expect(tracked > 10 && totals.count > 5)
+        #expect(try badges(database) == totals, "seed \(seed)")
       }
     }
+  }
+
+  /// The rows of `badge`, by user and scope, that say that something is unread.
+  private func badges(_ database: Database) throws -> [[UUIDBytes]: BadgeRow] {
+    let rows = try CachedStatement(
+      database, "SELECT userId, scope, unread, mentions FROM badge WHERE unread <> 0 OR mentions <> 0"
+    ).all { row in
+      let key = try [row.id(UserID.self).uuid, row.id(WorkspaceID.self).uuid]
+      return (key, BadgeRow(unread: try row.unsigned(), mentions: try row.unsigned()))
+    }
+    return Dictionary(uniqueKeysWithValues: rows)
   }
 
   @Test("a deleted room leaves the list and the badge at once")

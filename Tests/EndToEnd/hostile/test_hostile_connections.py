@@ -26,6 +26,8 @@ FRAMES = 1_000
 FLOOD = 100_000
 PER_ADDRESS = 40
 STREAMS = 100
+# Limits.readsOfAddress.
+READS = 64
 # Messages of a page, and how often how many connections leave while they are sent such pages.
 PAGE = 100
 LEAVING_ROUNDS = 3
@@ -169,12 +171,13 @@ def test_suites_of_tls_1_2_authenticate_and_keep_past_sessions_secret(secure):
 class Http2:
     """A connection of HTTP/2 whose frames a test may write itself."""
 
-    def __init__(self, server: Server):
+    def __init__(self, server: Server, source: str = "127.0.0.1"):
         context = ssl.create_default_context(cafile=server.authority)
         context.set_alpn_protocols(["h2"])
-        plain = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_SECONDS)
+        plain = socket.create_connection(("127.0.0.1", server.port), PATIENCE_SECONDS, (source, 0))
         self.socket = context.wrap_socket(plain, server_hostname="127.0.0.1")
         self.protocol = h2.connection.H2Connection()
+        self.pending: list[tuple[int, int]] = []
         self.protocol.initiate_connection()
         self.flush()
 
@@ -207,6 +210,34 @@ class Http2:
                     status = int(dict(event.headers)[b":status"])
                 if isinstance(event, h2.events.StreamEnded) and event.stream_id == stream:
                     return status
+            self.flush()
+
+    def statuses(self, count: int) -> dict[int, int]:
+        """Those of so many responses by stream, of which no more is taken than comes by itself."""
+        found: dict[int, int] = {}
+        while len(found) < count:
+            for event in self.protocol.receive_data(self.socket.recv(65_536)):
+                if isinstance(event, h2.events.ResponseReceived):
+                    found[event.stream_id] = int(dict(event.headers)[b":status"])
+                if isinstance(event, h2.events.DataReceived):
+                    self.pending.append((event.flow_controlled_length, event.stream_id))
+            self.flush()
+        return found
+
+    def take_all(self, streams: list[int], statuses: dict[int, int]) -> None:
+        """Takes the responses to their ends, and notes their statuses."""
+        for length, stream in self.pending:
+            self.protocol.acknowledge_received_data(length, stream)
+        self.flush()
+        open = set(streams)
+        while open:
+            for event in self.protocol.receive_data(self.socket.recv(65_536)):
+                if isinstance(event, h2.events.ResponseReceived):
+                    statuses[event.stream_id] = int(dict(event.headers)[b":status"])
+                if isinstance(event, h2.events.DataReceived) and event.flow_controlled_length:
+                    self.protocol.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+                if isinstance(event, h2.events.StreamEnded):
+                    open.discard(event.stream_id)
             self.flush()
 
     def is_cut_off_by(self, frames: bytes) -> bool:
@@ -343,20 +374,30 @@ def test_clients_that_end_abruptly_leave_nothing_behind(secure):
 
 
 def test_reads_of_one_address_wait_in_line_and_are_all_answered(secure):
+    """A read has its place until its client has taken the response."""
     anna = World(secure).user("Anna")
-    token = ("authorization", f"Bearer {anna.token}")
-    with Http2(secure) as one, Http2(secure) as other:
-        asked = [(each, each.request("/v1/me", token)) for _ in range(STREAMS) for each in (one, other)]
-        for connection in (one, other):
-            ended: dict[int, int] = {}
-            while len(ended) < STREAMS:
-                data = connection.socket.recv(65_536)
-                assert data
-                for event in connection.protocol.receive_data(data):
-                    if isinstance(event, h2.events.ResponseReceived):
-                        ended[event.stream_id] = int(dict(event.headers)[b":status"])
-                connection.flush()
-            assert set(ended.values()) == {200} and len(asked) == 2 * STREAMS
+    room = anna.room("Tea")
+    for _ in range(PAGE):
+        anna.send(room, "x" * 4_000)
+    path, token = f"{room.path}/messages?limit={PAGE}", ("authorization", f"Bearer {anna.token}")
+    with Http2(secure) as holder, Http2(secure) as waiter, Http2(secure, "127.0.0.2") as other:
+        held = [holder.request(path, token) for _ in range(STREAMS)]
+        # As many as may are answered, and take no more than the first bytes.
+        statuses = holder.statuses(READS)
+        waiting = waiter.request("/v1/me", token)
+        # Another address waits for none of them.
+        for _ in range(5):
+            assert other.status(other.request("/v1/me", token)) == 200
+        waiter.socket.settimeout(1)
+        with contextlib.suppress(TimeoutError):
+            while data := waiter.socket.recv(65_536):
+                events = waiter.protocol.receive_data(data)
+                assert not any(isinstance(event, h2.events.ResponseReceived) for event in events)
+        waiter.socket.settimeout(PATIENCE_SECONDS)
+        assert len(statuses) == READS, "more than have a place"
+        holder.take_all(held, statuses)
+        assert set(statuses.values()) == {200} and len(statuses) == STREAMS
+        assert waiter.status(waiting) == 200
 
 
 # Connections of one address
