@@ -142,6 +142,8 @@ struct SearchReading {
       SELECT rowid FROM \(shard.table) WHERE \(shard.table) MATCH ? AND rowid BETWEEN ? AND ?
       ORDER BY rowid DESC LIMIT ?
       """)
+    // FTS5 remembers what an empty index looks like, and reads nothing of it.
+    meter.charge(1)
     // What was read before has been charged in another way.
     _ = database.takePageReads()
     defer { chargePageReads() }
