@@ -166,6 +166,8 @@ public enum Limits {
   /// for each frame that it was sent.
   public static let controlFrames = 1_000
   public static let controlFramesPerSecond = 100
+  /// A response of JSON is sent in pieces of so many bytes: a client that does not read is sent few of them.
+  public static let responsePieceBytes = 64 * 1024
   /// Reads of one address, or one /64 of IPv6, that are worked on at once or whose JSON waits to be taken.
   public static let readsOfAddress = 64
   /// Reads of all addresses that wait for that; when more come, the address that waits most loses a place.

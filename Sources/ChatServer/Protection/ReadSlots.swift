@@ -50,9 +50,10 @@ struct ReadSlots: Sendable {
     }
     var response = try await body()
     let whole = response.body
-    // Held until the client has taken the response, which is in memory until then.
+    let channel = exchange.channel
+    // Held until the client has taken all but the last piece of the response, which is in memory until then.
     response.body = ResponseBody(contentLength: whole.contentLength) { writer in
-      try await whole.write(writer)
+      try await whole.write(PieceWriter(writer, channel))
       withExtendedLifetime(slot) {}
     }
     return response
