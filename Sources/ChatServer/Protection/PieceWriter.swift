@@ -17,7 +17,9 @@ struct PieceWriter: ResponseBodyWriter {
 
   mutating func write(_ buffer: ByteBuffer) async throws {
     var rest = buffer
-    while rest.readableBytes > Limits.responsePieceBytes, let piece = rest.readSlice(length: Limits.responsePieceBytes) {
+    while rest.readableBytes > Limits.responsePieceBytes,
+      let piece = rest.readSlice(length: Limits.responsePieceBytes)
+    {
       try await writer.write(piece)
       // Only the channel's event loop knows whether it is full, and tells the writer, which then waits.
       try await channel.eventLoop.submit {}.get()

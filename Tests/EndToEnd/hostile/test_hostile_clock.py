@@ -40,7 +40,9 @@ def clock(tmp_path):
 @pytest.fixture
 def clock_server(tmp_path, clock):
     """With a clock that the test sets; not started yet."""
-    settings = {"HANSARD_QUOTAS_MESSAGES_PER_DAY": str(QUOTA), "HANSARD_PUSH_FILE": str(tmp_path / "notices")}
+    settings = {
+        "HANSARD_QUOTAS_ENABLED": "true", "HANSARD_QUOTAS_MESSAGES_PER_DAY": str(QUOTA),
+        "HANSARD_PUSH_FILE": str(tmp_path / "notices")}
     server = Server(tmp_path / "data", environment=UNLIMITED | settings | clock.environment)
     yield server
     server.end()
