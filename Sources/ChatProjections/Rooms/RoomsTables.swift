@@ -4,6 +4,9 @@ import GRDB
 enum RoomsTables {
   static func create(_ database: Database) throws {
     try database.execute(sql: rooms)
+    // Not with the other indexes, after a rebuild: push reads badges while it is rebuilt.
+    try database.execute(
+      sql: "CREATE INDEX member_by_mute ON member (userId, mutedUntil) WHERE mutedUntil IS NOT NULL AND unreadCount > 0")
     try database.execute(sql: moderation)
     try database.execute(sql: workspaces)
     try Profiles.createTable(database)
@@ -20,7 +23,6 @@ enum RoomsTables {
     try database.execute(
       sql: """
         CREATE INDEX member_by_user ON member (userId, list, roomActivity);
-        CREATE INDEX member_by_mute ON member (userId, mutedUntil) WHERE mutedUntil IS NOT NULL AND unreadCount > 0;
         CREATE INDEX member_by_join ON member (roomId, joinedPosition);
         CREATE INDEX invite_by_token ON invite (tokenHash);
         CREATE INDEX invite_by_creation ON invite (roomId, createdPosition);
