@@ -1,11 +1,12 @@
 import ChatPrimitives
 
-/// How many bytes of the log an event is charged for. A function of the event alone, so that the writer need not encode it
-/// and the read model comes to the same sum; never less than its record has before compression (`ChargedBytesTests`).
+/// How many bytes of the log an event is charged for. This depends on the event alone, so the writer need not encode
+/// it, and the read model computes the same sum. It is never less than the record's size before compression
+/// (`ChargedBytesTests`).
 extension ChatEvent {
-  /// What every record may have beside texts and lists: its envelope, IDs, times, hashes and numbers.
+  /// Covers everything in a record but texts and lists: the envelope, IDs, times, hashes and numbers.
   package static let chargedBytesOfRecord: UInt64 = 256
-  /// Each entry of a list, its texts not counted.
+  /// For each entry of a list, without its texts.
   private static let chargedBytesOfEntry: UInt64 = 96
 
   package var chargedBytes: UInt64 {

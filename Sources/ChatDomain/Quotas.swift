@@ -27,18 +27,18 @@ package struct Quotas: Sendable, Hashable {
     self.bytesPerDay = bytesPerDay
   }
 
-  /// What holds where the operator says nothing else: more than a busy person needs, and little enough that one account
-  /// costs a server little. `docs/decisions/0021-quotas.md` has the reasons.
+  /// The defaults: more than a busy person needs, but so little that one account costs a server little.
+  /// `docs/decisions/0021-quotas.md` has the reasons.
   package static let standard = Quotas(
     mediaBytesPerDay: 1024 * 1024 * 1024, roomsPerDay: 200, workspacesPerDay: 20, invitesPerDay: 1_000,
     scheduledBytesPerDay: 4 * 1024 * 1024, eventsPerDay: 20_000, bytesPerDay: 32 * 1024 * 1024)
 
-  /// How many times the quota of events and of bytes may be used by what ends something or keeps the account usable.
+  /// Upkeep may use the quotas of events and of bytes up to this many times.
   package static let upkeepFactor: UInt64 = 2
 
   package var areOff: Bool { self == Quotas() }
 
-  /// Only what is asked for is held against its limit: who has no bytes left may still send a text.
+  /// Only what a command uses is checked: a user who has no media bytes left may still send a text.
   func allow(_ wanted: Usage, for purpose: QuotaPurpose, after used: Usage) -> Bool {
     let factor: UInt64
     switch purpose {
@@ -66,13 +66,13 @@ package struct Quotas: Sendable, Hashable {
   }
 }
 
-/// What the events of one command do, as far as quotas treat it differently: who has used up a day must still be able to
-/// leave, to delete, to moderate, to log in and to put a thief out.
+/// How quotas treat the events of one command. A user whose quota is used up must still be able to leave, delete,
+/// moderate, log in and end a stolen session.
 package enum QuotaPurpose: Sendable, Hashable {
   case adding
   /// Ends something that was counted when it began, moderates, or keeps the account usable.
   case upkeep
-  /// Each session ends once, so that this is bounded by what began them.
+  /// Never refused: each session ends only once, so the quotas for starting sessions bound this, too.
   case endingSessions
 
   package init(of events: [ChatEvent]) {

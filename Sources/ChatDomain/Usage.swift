@@ -29,13 +29,13 @@ package struct Usage: Sendable, Hashable {
     self.bytes = bytes
   }
 
-  /// What an event uses, and nothing for what a service did: that is the operator's own doing.
+  /// What an event uses. An event that a service caused uses nothing, because services belong to the operator.
   package init(of recorded: RecordedEvent) {
     self.init()
     if recorded.service == nil { self = Usage(of: recorded.event) }
   }
 
-  /// A scheduled message is used when it is scheduled; the server sends it, which is then free.
+  /// A scheduled message counts when it is scheduled. Its sending is free, because the server does it.
   package init(of event: ChatEvent) {
     self.init(events: 1, bytes: event.chargedBytes)
     switch event {
@@ -103,7 +103,7 @@ package struct DailyUsage: Sendable, Hashable {
     day == self.day ? users[user] ?? Usage() : Usage()
   }
 
-  /// - Parameter purpose: what the events do that are to be recorded.
+  /// - Parameter purpose: how quotas treat the events that are to be recorded.
   /// - Throws: `quotaExceeded` when the user may not use so much more on the day of `time`.
   package func check(
     _ wanted: Usage, for purpose: QuotaPurpose = .adding, by user: UserID, at time: Timestamp, under quotas: Quotas

@@ -104,8 +104,8 @@ public enum Limits {
 
   // MARK: Responses
 
-  /// A page of up to so many items is encoded on the event loop, which takes less than a millisecond whatever they hold; a
-  /// longer one on a thread of its own.
+  /// A page of up to this many items is encoded on the event loop, which takes less than a millisecond whatever they
+  /// hold. A longer page is encoded on the thread pool.
   public static let inlineEncodingItems = 4
   /// What the messages of one page hold, in bytes; a page ends before it would hold more, but has one item at least.
   public static let pageContentBytes = 1024 * 1024
@@ -119,19 +119,18 @@ public enum Limits {
   public static let requestBodyBytes = 128 * 1024
   /// The body of `POST /v1/ingest`, in bytes.
   public static let ingestBodyBytes = 16 * 1024 * 1024
-  /// Lines of one `POST /v1/ingest` that are not blank: each has a result, of which some 3 bytes (10 at most) are kept
-  /// until the client reads it. No command is shorter than 64 bytes, so that a body of commands meets the bound in bytes
-  /// first.
+  /// Lines of one `POST /v1/ingest` that are not blank. The result of a line takes about 3 bytes (10 at most) until the
+  /// client reads it. No command is shorter than 64 bytes, so a body of commands reaches the limit in bytes first.
   public static let ingestLines = 256 * 1024
   /// Streams of `POST /v1/ingest` that one user has open at once.
   public static let ingestStreamsOfUser = 4
-  /// The details of refusals that the unread results of one stream keep, in bytes. Refusals beyond that say only their
-  /// code.
+  /// How many bytes of details of refusals the unread results of one stream keep. Further refusals have a general
+  /// detail.
   public static let ingestRefusalBytes = 64 * 1024
   /// One line of `POST /v1/ingest`, in bytes.
   public static let ingestLineBytes = 128 * 1024
 
-  /// What scheduled messages that are sent together say, in bytes: as much of it is in memory at a time.
+  /// The content of scheduled messages that are sent together, in bytes: at most this much is in memory at a time.
   public static let scheduledSendingBytes = 4 * 1024 * 1024
 
   // MARK: Media
@@ -166,7 +165,7 @@ public enum Limits {
   /// for each frame that it was sent.
   public static let controlFrames = 1_000
   public static let controlFramesPerSecond = 100
-  /// A response of JSON is sent in pieces of so many bytes: a client that does not read is sent few of them.
+  /// A JSON response is written in pieces of this many bytes, so that the server notices when the client does not read.
   public static let responsePieceBytes = 64 * 1024
   /// Reads of one address, or one /64 of IPv6, that are worked on at once or whose JSON waits to be taken.
   public static let readsOfAddress = 64
@@ -215,8 +214,9 @@ public enum Limits {
   public static let clockJumpHeldMilliseconds: Int64 = 10 * 60 * 1000
   /// A clock that drifts ahead by no more than one part in this many is followed.
   public static let clockDriftDivisor: Int64 = 20
-  /// How long after the last time that was settled the clock may be at the start before scheduled messages and the
-  /// collection of uploads wait `clockJumpHeldMilliseconds` to see whether it stays there: one day.
+  /// If the clock at the start is later than the last known time by more than this, scheduled messages, giving up push
+  /// notifications and the collection of uploads wait `clockJumpHeldMilliseconds`, to see whether it stays there: one
+  /// day.
   public static let clockGapMilliseconds: Int64 = 24 * 60 * 60 * 1000
   /// How far the settled time moves before it is written to the data directory again: ten minutes.
   public static let clockKeptMilliseconds: Int64 = 10 * 60 * 1000

@@ -5,11 +5,12 @@
 /// - A jump ahead beyond `Limits.clockJumpMilliseconds` is held: time goes on by the monotonic clock from the last time
 ///   that was trusted. The jump is trusted when it has lasted `Limits.clockJumpHeldMilliseconds`, or when an operator
 ///   confirms it.
-/// - A clock that is behind and is corrected within `Limits.clockGapMilliseconds` is followed: a jump ahead to where it
-///   was before it was set back is not held. After a start with a clock that is behind the last known time, neither is a
-///   jump to that time or at most `Limits.clockGapMilliseconds` after it: a start would trust the clock there.
-/// - At the start there is no earlier reading. The system clock is trusted, because a server may have been off for long.
-///   `settled` is for what cannot be undone: it waits to see whether the clock stays. Its owner keeps it over restarts.
+/// - A clock that is behind and is corrected within `Limits.clockGapMilliseconds` is followed. A jump ahead to where it
+///   was before it was set back is not held. After a start with a clock that is behind the last known time, a jump to
+///   at most `Limits.clockGapMilliseconds` after that time is not held either: a start would trust the clock there.
+/// - At the start there is no earlier reading. The system clock is trusted, because a server may have been off for
+///   long. `settled` is for what cannot be undone: it waits to see whether the clock stays. The owner of this value
+///   keeps `settled` over restarts.
 package struct TrustedTime: Sendable, Equatable {
   /// What the two clocks show at one moment.
   package struct Reading: Sendable, Equatable {
@@ -51,7 +52,7 @@ package struct TrustedTime: Sendable, Equatable {
   /// Where the clock was before it was behind.
   private struct Earlier: Sendable, Equatable {
     var offset: Int64
-    /// From which a jump ahead to there is measured.
+    /// The base from which a jump ahead to `offset` is measured.
     var baseMicroseconds: Int64
     var since: Int64
   }
@@ -64,13 +65,14 @@ package struct TrustedTime: Sendable, Equatable {
   private var held: Jump?
   private var settling: Settling?
   private var earlier: Earlier?
-  /// When the clock was trusted for no other reason than that it had lasted.
+  /// When the clock was last trusted only because it had lasted.
   private var lastedAt: Int64?
 
   /// - Parameters:
   ///   - lastRecorded: the log's last time; nil for an empty log.
-  ///   - lastSettled: what was `settled` when it was last kept; nil if it never was. The log's last time may be one that
-  ///     a wrong clock showed. Within `Limits.clockGapMilliseconds` it counts nonetheless, because it is newer.
+  ///   - lastSettled: `settled` as it was last kept; nil if it never was. It takes precedence over the log's last time,
+  ///     which a wrong clock may have written. If the log's last time is at most `Limits.clockGapMilliseconds` later,
+  ///     that counts instead, because it is newer.
   package init(_ reading: Reading, lastRecorded: Timestamp?, lastSettled: Timestamp? = nil) {
     offset = reading.offset
     uptime = reading.uptime
@@ -96,8 +98,8 @@ package struct TrustedTime: Sendable, Equatable {
   /// As of the last reading.
   package var now: Timestamp { Timestamp(milliseconds: uptime &+ offset) }
 
-  /// The same, for what cannot be undone. After a start long after the log's last time it goes on from that time until
-  /// the clock has proved to stay.
+  /// The same, for what cannot be undone. After a start long after the last known time, it goes on from that time until
+  /// the clock has lasted.
   package var settled: Timestamp {
     guard let settling else { return now }
     return min(now, settling.from.adding(milliseconds: uptime - settling.since))
@@ -150,6 +152,7 @@ package struct TrustedTime: Sendable, Equatable {
     }
   }
 
+  /// Follows a jump that corrects a clock that was behind.
   /// - Returns: nil for any other jump.
   private mutating func correct(_ new: Int64) -> Change? {
     guard let earlier, uptime - earlier.since <= Limits.clockGapMilliseconds,

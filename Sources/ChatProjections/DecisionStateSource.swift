@@ -39,7 +39,7 @@ package struct DecisionStateSource {
     try models.rooms.readBlocking { try StreamVersions.all($0.database, of: "room") }
   }
 
-  /// The sessions that ended at this time or later, or that have tokens from then. Blocks on the disk.
+  /// The ended sessions that ended, or whose newest token was issued, at this time or later. Blocks on the disk.
   package func sessionsEnded(since time: Timestamp) throws -> [EndedSession] {
     try models.accounts.readBlocking { try $0.sessionsEnded(since: time) }
   }

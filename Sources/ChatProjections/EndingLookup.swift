@@ -68,7 +68,8 @@ extension AccountsQueries {
   }
 }
 
-/// A session and when it ended, or a later time that a token of it was issued at while the clock was ahead.
+/// A session, and when it ended or its newest token was issued, whichever is later. A token is newer than the end if it
+/// was issued while the clock was ahead.
 package struct EndedSession: Sendable, Hashable {
   package let user: UserID
   package let session: SessionID

@@ -7,7 +7,7 @@ package import Logging
 
 /// Push as the server runs it: the outbox that follows the log, and the dispatcher that empties it.
 package final class PushService: Sendable {
-  /// After how long without a step of the outbox that is reported, each time, in milliseconds.
+  /// How long the outbox makes no progress before that is reported, each time, in milliseconds.
   private static let slownessMilliseconds = 60_000
   /// Between two looks at how far it is, in milliseconds.
   private static let lookMilliseconds = 20

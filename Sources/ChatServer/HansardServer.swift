@@ -50,7 +50,7 @@ package struct HansardServer: Sendable {
       issuer: issuer, administrator: administrator, identities: identities, chat: chat)
   }
 
-  /// Has requests served that come through the gate.
+  /// Opens the gate: it passes requests on to this server from now on.
   package func serve(through gate: StartGate, _ configuration: Configuration) {
     gate.open(router(configuration).buildResponder())
   }
@@ -74,12 +74,11 @@ package struct HansardServer: Sendable {
   /// How long requests under way may take once the server is told to stop; then their connections are closed.
   private static let stopPatience = Duration.seconds(10)
 
-  /// Listens, opens what is to be served, and serves until SIGTERM or SIGINT, or until it fails; then lets requests in
-  /// flight end, but does not wait for ever: a client that sends half a request, or reads no response, holds nothing
-  /// up.
+  /// Listens, opens the service, and serves until SIGTERM, SIGINT or a failure. Then requests in flight are completed,
+  /// for a limited time: a client that sends half a request or reads no response does not delay the end.
   ///
-  /// - Parameter open: called with the port once the server listens; calls `serve(through:)`. Cancelled when the server
-  ///   is told to stop before that. When it throws, the server ends with that error.
+  /// - Parameter open: called with the port once the server listens. It must call `serve(through:)`. It is cancelled
+  ///   when the server is told to stop before it returns. If it throws, the server ends with that error.
   package static func run(
     _ gate: StartGate, _ configuration: Configuration, logger: Logger,
     open: @escaping @Sendable (_ port: Int) async throws -> Void

@@ -5,8 +5,8 @@ import Hummingbird
 import ServiceLifecycle
 import Synchronization
 
-/// Responds to requests while the service behind it is being opened, and passes them on from then on: liveness checks
-/// succeed at once, and readiness checks say how far the opening is.
+/// Responds to requests while the service behind it is being opened, and passes them on afterwards. Liveness checks
+/// succeed at once, and readiness checks report the progress.
 package final class StartGate: Sendable {
   private enum Phase {
     case opening(String)
@@ -62,7 +62,7 @@ struct GateResponder: HTTPResponder {
   }
 }
 
-/// Opens a service once the server listens, and gives that up when the server is told to stop.
+/// Opens a service once the server listens, and cancels the opening when the server is told to stop.
 struct BackgroundOpening: Service {
   /// The port that the server listens on, once it does.
   let ports: AsyncStream<Int>

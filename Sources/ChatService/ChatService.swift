@@ -9,8 +9,8 @@ package import MediaFiles
 package final class ChatService: Sendable {
   /// Events that the slowest read model may lack before commands are refused.
   package static let projectionLagLimit: UInt64 = 200_000
-  /// Events that a read model may lack that cannot be written now, because of its disk for example: about one
-  /// transaction, so that it follows again a moment after the fault is gone.
+  /// Events that a read model may lack while it cannot be written, for example because the disk is full: about one
+  /// transaction, so that it catches up soon after the fault is gone.
   package static let failingLagLimit: UInt64 = 4096
   /// How often what was looked up may be overtaken before a command is given up as overloaded.
   private static let lookupAttempts = 3
@@ -88,7 +88,7 @@ extension ChatService {
     }
   }
 
-  /// Commands wait until the read models have followed.
+  /// Whether writes pause until the read models have caught up.
   var writesArePaused: Bool {
     views.isBehind(limit: Self.projectionLagLimit, failingLimit: Self.failingLagLimit)
   }

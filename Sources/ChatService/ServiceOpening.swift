@@ -30,11 +30,11 @@ package struct ServiceOpening: Sendable {
     self.logger = logger
   }
 
-  /// After how long without a step of the read models that is reported, each time, in milliseconds.
+  /// How long the read models make no progress before that is reported, each time, in milliseconds.
   private static let slownessMilliseconds = 60_000
   /// Between two looks at how far the read models are, in milliseconds.
   private static let lookMilliseconds = 20
-  /// Before the decision state is read again that could not be read, in milliseconds.
+  /// The wait before another attempt to read the decision state, in milliseconds.
   private static let restorePauseMilliseconds = 500
 
   /// What was opened, to be closed in the opposite order.
@@ -130,8 +130,8 @@ package struct ServiceOpening: Sendable {
     return Opened(chat: chat, log: store.log, keys: keys, pool: pool)
   }
 
-  /// The decision state and the sessions that ended while their tokens may still be valid, from the read models at the
-  /// log's head. Where a file turns out to be damaged as it is read, its runner rebuilds it, and all is read again.
+  /// Reads the decision state, and the ended sessions whose tokens may still be valid, from the read models at the
+  /// log's head. If a file turns out to be damaged, its runner rebuilds it, and everything is read again.
   private func restore(
     _ views: ReadModels, _ head: LogPosition, _ lastTime: Timestamp, _ clock: CheckedClock,
     _ progress: @Sendable (OpeningProgress) -> Void

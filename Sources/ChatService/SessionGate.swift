@@ -36,7 +36,7 @@ package final class SessionGate: Sendable {
 
   /// - Parameters:
   ///   - users: those who are disabled are entered.
-  ///   - sessions: those that have ended and whose access tokens may still be good.
+  ///   - sessions: ended sessions whose access tokens may still be valid.
   package convenience init(
     tokenLifetimeMilliseconds: Int64, users: [UserID: Versioned<UserState>], ended sessions: [EndedSession]
   ) {

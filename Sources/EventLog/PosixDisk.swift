@@ -102,8 +102,8 @@ private final class PosixFile: DiskFile {
   }
 
   deinit {
-    // A child process that is being started has a copy of the descriptor until it runs its program, and with it the
-    // lock: closing this one alone would not give it up.
+    // A child process has a copy of the descriptor between fork and exec, and with it the lock: closing this one alone
+    // would not release it.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }

@@ -14,11 +14,11 @@ package protocol EventFeed: AnyObject, Sendable {
   /// - Returns: false when the feed was closed and nothing more will come.
   func waitForHead(beyond position: LogPosition) -> Bool
 
-  /// The same, but returns false as soon as `isInterrupted` does, which is asked again after each `wakeWaiters`.
+  /// The same, but also returns false once `isInterrupted` returns true. It is asked before each wait, so again after
+  /// each `wakeWaiters`.
   func waitForHead(beyond position: LogPosition, unless isInterrupted: () -> Bool) -> Bool
 
-  /// Has everyone who waits for the head look again whether they are interrupted. Cheap, and may be called from any
-  /// thread.
+  /// Makes every thread that waits for the head ask `isInterrupted` again. Cheap, and may be called from any thread.
   func wakeWaiters()
 
   /// Every follower has applied the events up to `position`; they need not be kept in memory.

@@ -73,7 +73,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self.finish(key, waiter, result)
       }
     } catch {
-      // Where the work is under way in another turn, this one was given up for that.
+      // If the work runs in another caller's turn, this turn was cancelled for that, and the caller waits for the work.
       let isUnderWay = state.withLock { $0.jobs[key]?.worker != nil }
       if !isUnderWay { leave(key, waiter, error) }
     }
@@ -101,7 +101,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     for waiter in waiters { waiter.continuation.resume(with: result) }
   }
 
-  /// Does nothing for who has left already.
+  /// Does nothing for a caller that has left already.
   private func leave(_ key: Key, _ waiter: UInt64, _ error: any Error) {
     let (left, abandoned) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
       guard let left = state.jobs[key]?.waiters.removeValue(forKey: waiter), let job = state.jobs[key] else {

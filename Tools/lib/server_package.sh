@@ -1,7 +1,7 @@
 # Makes a package of the whole server with a lock that ThreadSanitizer knows. Source it after setup.sh.
 
-# The dependencies whose locks ThreadSanitizer cannot see. The others use the locks of POSIX threads, as does what the
-# server uses of swift-async-algorithms.
+# The dependencies with locks that ThreadSanitizer cannot see. The others use POSIX locks, and so do the parts of
+# swift-async-algorithms that the server uses.
 readonly LOCKING_DEPENDENCIES=(swift-configuration swift-subprocess)
 
 # Prints the folder of each target below FOLDER whose sources use Synchronization.Mutex.
@@ -24,8 +24,8 @@ make_server_package() {
   for folder in Sources Tests Tools/hansard Tools/logwork; do
     cp -rs "$PWD/$folder" "$directory/$folder"
   done
-  # An unchanged manifest keeps its time, so that nothing is built anew for it. The versions are those that the repository
-  # resolved, where it has.
+  # An unchanged file keeps its modification time, so that it causes no rebuild. Package.resolved, if there is one,
+  # gives the dependencies the repository's versions.
   for file in Package.swift Package.resolved; do
     if [ -f "$file" ] && ! cmp -s "$file" "$directory/$file"; then cp "$file" "$directory/$file"; fi
   done

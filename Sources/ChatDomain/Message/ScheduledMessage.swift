@@ -40,8 +40,8 @@ extension ScheduledMessage {
   }
 }
 
-/// What decisions need to know of a message that waits for its time. What it says is not kept in memory: it may be long,
-/// and wait for a year. Whoever sends it looks it up.
+/// What decisions need to know about a scheduled message that waits. Its content is not kept in memory, because it may
+/// be long and wait for a year. The scheduler looks it up to send it.
 package struct WaitingMessage: Sendable, Hashable {
   package let author: UserID
   package var sendAt: Timestamp

@@ -60,7 +60,7 @@ package enum RoomCommand: RetriableCommand, Equatable {
   case changeScheduledMessage(MessageID, ScheduledMessageEdit, prior: SchedulingFacts?)
   case cancelScheduledMessage(MessageID, prior: SchedulingFacts?)
   /// The server itself sends what is due, in the author's name.
-  /// - message: as it was looked up, of that revision.
+  /// - message: as the scheduler looked it up; `revision` is its revision then.
   case sendScheduledMessage(MessageID, ScheduledMessage, revision: LogPosition, context: SendingContext?)
 
   /// Whether a retry is recognised by the ID of what the command creates. Such a command is not to be looked up by an

@@ -45,10 +45,11 @@ extension RoomDecider {
     return .record([.scheduledMessageCancelled(id)])
   }
 
-  /// Sends what is due, or says why it cannot be sent; either way it waits no more, and so is sent once.
+  /// Sends a message that is due, or records why it cannot be sent. Either way it no longer waits, so it is sent at
+  /// most once.
   /// - Parameters:
-  ///   - message: as it was looked up.
-  ///   - revision: of what was looked up.
+  ///   - message: as the scheduler looked it up.
+  ///   - revision: the message's revision then.
   static func sendScheduled(
     _ id: MessageID, _ message: ScheduledMessage, revision: LogPosition, _ context: SendingContext?, by act: Act,
     in state: RoomState, _ directory: borrowing some Directory
@@ -56,7 +57,7 @@ extension RoomDecider {
     guard let waiting = try room(state).scheduled[id] else { throw .scheduledMessageNotFound }
     guard waiting.author == act.actor else { throw .forbidden }
     guard waiting.sendAt <= act.time else { throw .sendingTimeOutOfRange }
-    // It was changed since: the next look finds it as it is now.
+    // The message was changed since the lookup: the scheduler looks it up again.
     guard waiting.revision == revision, message.thread == context?.thread else { throw .scheduledMessageNotFound }
     let isDisabled = directory.isDisabled(message.author)
     if let failure = failure(of: message, at: act.time, in: state) ?? (isDisabled ? .silenced : nil) {

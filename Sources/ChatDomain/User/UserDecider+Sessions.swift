@@ -99,7 +99,7 @@ extension UserDecider {
     return .record(ended.map { .sessionEnded($0, selection.reason) })
   }
 
-  /// The session that a command with this key ends where there is none to end. It never started.
+  /// The session that a command under this key records as ended when no session is open. It never started.
   package static func absentSession(for key: CommandID) -> SessionID {
     SessionID(Fingerprint(.text("sessions.end.none"), .id(key.uuid)).bytes)
   }

@@ -140,8 +140,8 @@ struct AccountsWriter {
     }
   }
 
-  /// A session whose start was erased still ends: its ID stays taken. One that never started, and ends so that a key is
-  /// known, gets no row: the index of commands knows the key.
+  /// A session whose start was erased still ends: its ID stays taken. A session that never started, whose end was
+  /// recorded only for its key, gets no row: the index of commands has the key.
   private func end(
     _ session: SessionID, of user: UserID, _ reason: SessionEnd, _ stamp: Stamp, under key: CommandID?
   ) throws {

@@ -52,7 +52,8 @@ extension String {
 }
 
 extension MessageDetails {
-  /// What a response takes for those that a message names, and for a file beside its name: the names come along.
+  /// What a response takes for each user whom a message names, whose nickname it includes, and for each file without
+  /// its name.
   private static let bytesOfUser = 256
   private static let bytesOfFile = 256
 

@@ -5,17 +5,17 @@ import GRDBSQLite
 
 /// Puts a checksum at the end of each page of a read model's file, and checks it whenever SQLite reads the page.
 ///
-/// SQLite notices a zeroed page of a table's tree, but not one that holds the rest of a long row, and no flipped bit in
-/// a row. With the checksum a query over such a page fails with `SQLITE_IOERR_DATA` instead of returning wrong rows.
+/// SQLite notices a zeroed page of a table's b-tree, but neither a zeroed overflow page nor a flipped bit in a row.
+/// With the checksum a query over such a page fails with `SQLITE_IOERR_DATA` instead of returning wrong rows.
 ///
 /// This is a VFS (<https://www.sqlite.org/vfs.html>): the system's own, with two methods of database files replaced.
 /// Pages in the write-ahead log have checksums of SQLite's own. A file has page checksums when its header reserves
 /// `reservedBytes` at the end of each page; other files are read and written as they are.
 enum PageChecksums {
-  /// What a page's end holds: the CRC-32C of the rest of the page and of the page's place. cksumvfs uses eight bytes,
-  /// so that neither takes a file of the other for its own.
+  /// The length of the checksum: the CRC-32C of the rest of the page, combined with the page's number. cksumvfs uses
+  /// eight bytes, so neither takes a file of the other for its own.
   static let reservedBytes = 4
-  /// What a read of a page with another checksum fails with.
+  /// The error of a read whose checksum does not match.
   static let mismatch = ResultCode.SQLITE_IOERR_DATA
 
   /// SQLite's file header: <https://www.sqlite.org/fileformat2.html#the_database_header>.
@@ -30,7 +30,7 @@ enum PageChecksums {
     }
   }
 
-  /// Called before anything else is done with a connection: a new file will have page checksums.
+  /// Gives a new file page checksums. Call it before anything else on a connection.
   static func reserve(_ database: Database) throws {
     var bytes = Int32(reservedBytes)
     let code = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes)
@@ -39,7 +39,8 @@ enum PageChecksums {
     }
   }
 
-  /// Lets a connection read pages with another checksum: for a tool that looks at a file which someone has changed.
+  /// Lets a connection read pages whose checksum does not match, for a tool that inspects a file that someone has
+  /// changed.
   static func unsafeSkip(_ database: Database) {
     _ = sqlite3_file_control(database.sqliteConnection, "main", skipControl, nil)
   }
@@ -57,7 +58,7 @@ enum PageChecksums {
   /// An operation of `sqlite3_file_control`; those above 100 belong to the VFS.
   private static let skipControl: Int32 = 0x4853
 
-  /// What is kept of each open file, behind what the system's VFS keeps.
+  /// The state of each open file, stored after that of the system's VFS.
   private struct FileState {
     var hasChecksums = false
     var skipsMismatch = false
@@ -82,7 +83,7 @@ enum PageChecksums {
   private static let system: System? = {
     guard let vfs = sqlite3_vfs_find(nil), let known = methodsOfFiles(vfs) else { return nil }
     var own = known.pointee
-    // Without the third version's memory-mapped reads, which would pass the check by.
+    // Version 3 adds memory-mapped reads, which would bypass the check.
     own.iVersion = min(own.iVersion, 2)
     own.xRead = { PageChecksums.read($0, $1, $2, $3) }
     own.xWrite = { PageChecksums.write($0, $1, $2, $3) }
@@ -105,7 +106,8 @@ enum PageChecksums {
     return sqlite3_vfs_register(vfs, 1)
   }()
 
-  /// The methods that the system's VFS gives to a database file on this system: those of any file that it opens.
+  /// The methods of the system's VFS for database files. It has the same for every file that it opens, so any file
+  /// shows them.
   private static func methodsOfFiles(_ vfs: UnsafeMutablePointer<sqlite3_vfs>) -> UnsafePointer<sqlite3_io_methods>? {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: Int(vfs.pointee.szOsFile), alignment: 16)
     defer { memory.deallocate() }
@@ -148,8 +150,8 @@ enum PageChecksums {
       ? code : mismatch.rawValue
   }
 
-  /// SQLite does not use the reserved bytes of its own buffer, so that the checksum can be put there: cksumvfs does
-  /// too.
+  /// SQLite does not use the reserved bytes of its buffer, so the checksum can be written there. cksumvfs does the
+  /// same.
   private static func write(
     _ file: File?, _ buffer: UnsafeRawPointer?, _ count: Int32, _ offset: sqlite3_int64
   ) -> Int32 {
@@ -172,14 +174,14 @@ enum PageChecksums {
     return system.fileMethods.pointee.xFileControl(file, operation, argument)
   }
 
-  /// SQLite reads and writes a database file by the page, but for a few bytes of its header.
+  /// SQLite reads and writes whole pages, except for a few bytes of the file's header.
   private static func isPage(_ count: Int32, _ offset: sqlite3_int64) -> Bool {
     count >= smallestPage && count.nonzeroBitCount == 1 && offset % sqlite3_int64(count) == 0
   }
 
   private static func checksum(_ page: UnsafeRawBufferPointer, at offset: sqlite3_int64) -> UInt32 {
     let content = CRC32C.of(UnsafeRawBufferPointer(rebasing: page.dropLast(reservedBytes)))
-    // A page in another's place has the wrong checksum, too. No page of zeros has the right one.
+    // With the number, a page in another's place has the wrong checksum, too. No page of zeros has the right one.
     return content ^ UInt32(truncatingIfNeeded: offset / sqlite3_int64(page.count))
   }
 }

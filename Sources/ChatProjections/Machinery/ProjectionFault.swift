@@ -26,7 +26,7 @@ package struct ProjectionFault: Error, Sendable, Hashable {
 }
 
 extension ProjectionFault: CustomStringConvertible {
-  /// For everyone: it names no folder and nothing of an event.
+  /// Shown to anyone, so it contains no folder and nothing from an event.
   package var description: String {
     let reason = kind == .permanent ? "an event cannot be read or applied, the server's log says why" : message
     return "the read model \(projection) (\(file)) cannot go on after position \(position): \(reason). \(advice)"
@@ -47,8 +47,8 @@ extension ProjectionFault.Kind {
     if let fault = error as? ProjectionFault {
       self = fault.kind
     } else if let error = error as? DatabaseError {
-      // "No such table" and its like: in a statement of this program that means that the file lacks what it was made
-      // with.
+      // SQLITE_ERROR is "no such table" and the like. The statements of this program are right, so the file lacks a
+      // part of its schema.
       self = Self(database: error) ?? (error.resultCode == .SQLITE_ERROR ? .damaged : .permanent)
     } else if let error = error as? ProjectionError {
       self = Self(projection: error.code)
@@ -60,7 +60,7 @@ extension ProjectionFault.Kind {
   }
 
   /// - Parameter error: thrown by a query.
-  /// - Returns: nil when it says nothing about the file: a query can be wrong.
+  /// - Returns: nil when the error says nothing about the file, such as that of a wrong query.
   init?(reading error: any Error) {
     guard let error = error as? DatabaseError, let kind = Self(database: error) else { return nil }
     self = kind

@@ -30,7 +30,7 @@ package struct ProjectionFile: Sendable, Hashable {
   /// Without its folder.
   package var name: String { (path as NSString).lastPathComponent }
 
-  /// Whether each page has a checksum; nil of an empty file, which a crash leaves that cut its creation off.
+  /// Whether each page has a checksum; nil for an empty file, which a crash during its creation leaves behind.
   func hasPageChecksums() throws(ProjectionError) -> Bool? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("cannot be opened") }
@@ -134,8 +134,8 @@ package struct ProjectionFile: Sendable, Hashable {
 extension ProjectionFile {
   /// How many requests read one file at once; the others wait.
   private static let readers = 4
-  /// How long SQLite waits for another process, such as a tool, in milliseconds. What comes after is the runner's: it
-  /// reports the file and tries again.
+  /// How long SQLite waits for another process, such as a tool, in milliseconds. After that the runner reports the file
+  /// and tries again.
   static let busyMilliseconds: Int32 = 1000
   /// The page cache of a connection, in KiB. A miss is usually served from the system's own cache of files: it costs a copy
   /// of the page and no access to the disk.
@@ -161,7 +161,7 @@ extension ProjectionFile {
     return pool
   }
 
-  /// A connection that changes nothing, beside a running server too. It shows what is in the file, whoever wrote it.
+  /// A connection that changes nothing and may be used beside a running server. It does not verify page checksums.
   func openReadOnly(_ projection: (any Projection.Type)? = nil) throws -> DatabaseQueue {
     try PageChecksums.register()
     var configuration = Self.configuration(projection)

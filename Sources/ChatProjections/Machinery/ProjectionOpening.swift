@@ -12,14 +12,13 @@ struct ProjectionOpening {
   struct Opened {
     let pool: DatabasePool
     let position: LogPosition
-    /// The file that was there was moved aside: this one has no rows yet.
+    /// The existing file was moved aside; this one is new and has no rows yet.
     let isReplacement: Bool
   }
 
-  /// - Parameter head: of the log, which no file of it can be ahead of.
-  ///
-  /// What it costs does not grow with the file. It finds a damaged header, a file that was cut, and damage to the
-  /// schema and the checkpoint; other damage is found when SQLite reads the page (`PageChecksums`).
+  /// Opens the file, or makes one. The cost does not grow with the file. This finds a damaged header, a truncated file,
+  /// and damage to the schema and the checkpoint; other damage is found when SQLite reads the page (`PageChecksums`).
+  /// - Parameter head: the log's head. A file that is ahead of it does not belong to this log.
   func open(head: LogPosition) throws -> Opened {
     var isReplacement = false
     if file.exists {
@@ -40,7 +39,8 @@ struct ProjectionOpening {
       return Opened(pool: pool, position: checkpoint.position, isReplacement: isReplacement)
     } catch {
       try? pool.close()
-      // Else the next attempt would move an empty file aside, over the one that is there for someone to look at.
+      // Otherwise the next attempt would move this empty file aside, over the damaged one that is kept there for
+      // inspection.
       try? file.remove()
       throw error
     }
@@ -95,7 +95,7 @@ struct ProjectionOpening {
     return rows.filter { projection.isFixed($0.name) }.map(\.sql)
   }
 
-  /// Nobody may have the file open.
+  /// No connection may have the file open.
   func moveAside(because reason: String) throws {
     let aside = try file.moveAside()
     logger.warning(

@@ -9,10 +9,10 @@ import Synchronization
 
 /// The thread of a runner.
 extension ProjectionRunner {
-  /// After how long a step of upkeep is tried again that something was in the way of, in milliseconds.
+  /// The wait before a blocked step of upkeep is tried again, in milliseconds.
   private static var upkeepRetryMilliseconds: Int { 250 }
 
-  /// Starts the thread that applies what the feed has and what comes.
+  /// Starts the thread that applies the feed's events, and those that come later.
   /// - Parameter onApplied: called on that thread after each transaction, with the position that readers now see.
   package func start(onApplied: @escaping @Sendable (LogPosition) -> Void = { _ in }) {
     let isFirst = state.withLock { state in
@@ -29,8 +29,8 @@ extension ProjectionRunner {
     thread.start()
   }
 
-  /// Waits for the thread to end and closes the file. The feed must have been closed before: a thread that waits for
-  /// the feed's head wakes by that alone.
+  /// Stops the thread, waits for its end and closes the file. Close the feed first: only that wakes a thread that waits
+  /// for the feed's head.
   package func stop() throws {
     let isStarted = state.withLock { state in
       state.isStopping = true
@@ -82,7 +82,7 @@ extension ProjectionRunner {
     failWaiters(.failing)
   }
 
-  /// Waits, but for a stop no longer.
+  /// Waits this long, or until the runner is stopped.
   private func pause(_ milliseconds: Int) {
     let end = ContinuousClock.now + .milliseconds(milliseconds)
     while nextStart() != nil {
@@ -106,8 +106,8 @@ extension ProjectionRunner {
     failWaiters(.halted)
   }
 
-  /// Closes a damaged file and moves it aside: the next step makes a new one. A file that cannot be moved now is found
-  /// damaged again.
+  /// Closes a damaged file and moves it aside; the next step makes a new one. If the file cannot be moved, the next
+  /// step finds the damage again.
   private func discard(_ fault: ProjectionFault) {
     let head = feed.head
     let pool = state.withLock { state in
@@ -118,7 +118,7 @@ extension ProjectionRunner {
       }
       return state.pool
     }
-    // Waits for the queries under way.
+    // Waits for the queries in flight.
     try? pool?.close()
     do {
       try opening.moveAside(because: fault.message)
@@ -138,7 +138,8 @@ extension ProjectionRunner {
     }
   }
 
-  /// The file, with the position in it: after a fault it may know of a transaction that failed only when it was done.
+  /// The file, after its position was read again: a transaction that reported a fault may have been committed
+  /// nonetheless.
   private func openedFile() throws -> DatabasePool {
     if let damage = state.withLock({ $0.damage }) { throw damage }
     guard let pool = state.withLock({ $0.pool }) else {
@@ -150,11 +151,11 @@ extension ProjectionRunner {
     return pool
   }
 
-  /// A step has succeeded.
+  /// Clears the fault after a step that succeeded.
   private func recovered(_ plan: inout RecoveryPlan) {
     plan.succeeded()
     let recovered: ProjectionFault? = state.withLock { state in
-      // A damaged file is not replaced before the new one is complete.
+      // After damage, the fault stays until the rebuilt file can be read.
       guard state.damage == nil, state.isReadable || state.fault?.kind == .temporary else { return nil }
       defer { state.fault = nil }
       return state.fault
@@ -187,8 +188,8 @@ extension ProjectionRunner {
       onApplied(turn.position)
       recovered(&plan)
       if !P.clearedPlaces.isEmpty, turn.leavesSomethingToClear { isClearing = true }
-      // One step for each batch: who waits for the next one waits for no more than that, and it ends however busy the
-      // server is.
+      // One step after each batch: a reader waits for at most one step, and the clearing ends however busy the server
+      // is.
       if isClearing { isClearing = try clear(pool) } else if turn.isAll { gather() }
     }
   }
@@ -237,9 +238,9 @@ extension ProjectionRunner {
   /// - Returns: whether there is more to do.
   private func clear(_ pool: DatabasePool) throws -> Bool { try pool.write { try Clearing.step(P.clearedPlaces, $0) } }
 
-  /// Does what is left to do to the file, until an event waits. First what is left to clear: only then can the file be
-  /// rid of the pages of before.
-  /// - Returns: true, when all is done or events wait.
+  /// Clears and then does upkeep, until an event waits. Clearing comes first, because upkeep can only remove what was
+  /// cleared from the file.
+  /// - Returns: true when all is done or events wait; false when the thread is to end.
   private func keepUp(
     _ projection: inout P, _ isClearing: inout Bool, at position: LogPosition, _ pool: DatabasePool
   ) throws -> Bool {
@@ -262,7 +263,7 @@ extension ProjectionRunner {
     }
   }
 
-  /// Lets events come together: one transaction for many costs a fraction of one for each.
+  /// Waits briefly for more events: one transaction for many costs a fraction of one for each.
   private func gather() {
     hurry.wait(milliseconds: P.gatheringMilliseconds)
   }

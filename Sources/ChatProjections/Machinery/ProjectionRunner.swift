@@ -9,8 +9,8 @@ import Synchronization
 
 /// Follows the feed with one projection, on a thread of its own, and lets others read it and wait for it.
 ///
-/// A fault that can pass is tried again, and a damaged file is rebuilt, while the server runs. In the meantime whoever
-/// asks this read model gets `ProjectionBehind` at once, never rows of a file that is not complete.
+/// While the server runs, a step with a temporary fault is tried again, and a damaged file is rebuilt. Until then, a
+/// read of a file that is not complete and a wait for newer events fail at once with `ProjectionBehind`.
 package final class ProjectionRunner<P: Projection>: Sendable {
   /// How many events at most are applied at once, and make one transaction.
   package static var batchEvents: Int { 4096 }
@@ -28,9 +28,9 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     var position = LogPosition.origin
     /// Nothing is read before the read model has reached this position: until then it is being rebuilt.
     var readableFrom = LogPosition.origin
-    /// Why it does not follow, while it does not.
+    /// Why it does not follow the log; nil while it does.
     var fault: ProjectionFault?
-    /// What a query found out about the file; the thread rebuilds it.
+    /// Damage that a query found; the thread rebuilds the file.
     var damage: ProjectionFault?
     var isStarted = false
     var isStopping = false
@@ -62,8 +62,8 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   /// Opens the projection's file in `directory`, or makes it. Blocks on the disk.
   ///
   /// A file of another log, one that is ahead of the feed and a damaged one are moved aside with a warning, and the
-  /// projection is rebuilt from the first event. Where the file cannot be opened now but perhaps later, that is tried
-  /// again once the runner is started. Nothing is applied before `start`.
+  /// projection is rebuilt from the first event. If the file cannot be opened because of a temporary fault, the started
+  /// runner tries again. Nothing is applied before `start`.
   package static func open(
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, logger: Logger
   ) throws -> ProjectionRunner {
@@ -74,7 +74,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     do {
       try runner.openFile()
     } catch let error where ProjectionFault.Kind(following: error) == .temporary {
-      // The first step on the thread meets it again, and logs it.
+      // The first step on the thread tries again, and logs the fault.
       let fault = runner.fault(.temporary, error)
       runner.state.withLock { $0.fault = fault }
     }
@@ -89,7 +89,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   package var lag: UInt64 { feed.head.distance(from: position) }
   /// How many reads wait for it to come to a position.
   package var waiting: Int { state.withLock { $0.waiters.count } }
-  /// Why it stays where it is until the server is restarted, when it does.
+  /// Why it has halted until the server is restarted; nil if it has not.
   package var halted: ProjectionFault? { state.withLock { $0.halt } }
 
   package var standing: ProjectionStanding {
@@ -190,7 +190,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     return try result.get()
   }
 
-  /// What a query is told that failed; where the file is damaged, the thread is told to rebuild it.
+  /// The error to throw from a query that failed. If the file is damaged, the thread is told to rebuild it.
   private func failure(of pool: DatabasePool, _ error: any Error) -> any Error {
     let isCurrent = state.withLock { $0.pool === pool }
     // The file was closed under the query.
@@ -213,14 +213,14 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   }
 }
 
-/// Where a read model stands.
+/// The status of a read model.
 package struct ProjectionStanding: Sendable, Hashable {
   package let name: String
   /// The last event that it has applied.
   package let position: LogPosition
-  /// While it is being rebuilt, the position from which on it can be read.
+  /// While it is being rebuilt, the position from which it can be read.
   package let target: LogPosition?
-  /// Why it does not follow the log, while it does not.
+  /// Why it does not follow the log; nil while it does.
   package let fault: ProjectionFault?
 
   package init(name: String, position: LogPosition, target: LogPosition?, fault: ProjectionFault?) {

@@ -80,13 +80,13 @@ package final class ReadModels: Sendable {
     return awaited.reduce(0) { max($0, head.distance(from: $1.position)) }
   }
 
-  /// Whether one of them lacks so many events that no more should be written, `search` not counted.
+  /// Whether a read model other than `search` lacks so many events that writes should pause.
   ///
-  /// One that is being built is counted from the position that it was begun for: the events before that were written
-  /// long ago, and holding back writes for all that time would help nobody.
+  /// For one that is being rebuilt, only events after the head at which the rebuild began count: pausing writes for the
+  /// whole rebuild would help nobody.
   /// - Parameters:
-  ///   - limit: events that one may lack while it follows or is being built.
-  ///   - failingLimit: events that one may lack that cannot be written now.
+  ///   - limit: how many events one may lack while it follows or is being rebuilt.
+  ///   - failingLimit: how many events one may lack while it cannot be written.
   package func isBehind(limit: UInt64, failingLimit: UInt64) -> Bool {
     let head = feed.head
     return awaited.contains { $0.isBehind(head, limit: limit, failingLimit: failingLimit) }
@@ -95,7 +95,7 @@ package final class ReadModels: Sendable {
   /// The first that has halted, if any, `search` not counted.
   package var halted: ProjectionFault? { awaited.lazy.compactMap(\.halted).first }
 
-  /// Where each stands that a request may wait for.
+  /// The status of each read model that a request may wait for: all but `search`.
   package var standings: [ProjectionStanding] { awaited.map(\.standing) }
 
   /// Returns when all of them have applied `position`.

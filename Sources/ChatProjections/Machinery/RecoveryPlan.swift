@@ -11,9 +11,10 @@ struct RecoveryPlan: Sendable {
 
   /// Before the second attempt, in milliseconds. Each later one waits twice as long.
   static let firstDelayMilliseconds = 250
-  /// The longest wait between two attempts, in milliseconds: so soon after the disk has recovered, the view follows.
+  /// The longest wait between two attempts, in milliseconds: the read model follows again this soon after the disk has
+  /// recovered.
   static let longestDelayMilliseconds = 15_000
-  /// How often a file is rebuilt that never reaches the head of the log in between.
+  /// How many rebuilds in a row may fail to reach the head of the log.
   static let rebuildLimit = 4
 
   /// Attempts that failed since the last one that succeeded.
@@ -29,7 +30,7 @@ struct RecoveryPlan: Sendable {
     case .damaged:
       guard rebuilds < Self.rebuildLimit else { return .halt }
       rebuilds += 1
-      // The first one at once; a disk that damages each new file is not written to without a pause.
+      // The first rebuild starts at once. Later ones wait, so that a disk that damages each new file gets pauses.
       return .rebuild(afterMilliseconds: rebuilds == 1 ? 0 : Self.delay(rebuilds - 1))
     case .permanent:
       return .halt

@@ -39,8 +39,8 @@ package struct MediaQueries: ReadModelQueries {
     return try isShown(id, to: user) ? row : nil
   }
 
-  /// Of these contents the ones that no medium has which anything holds. What a deleted room held counts until its rows
-  /// are taken out.
+  /// Of these contents, the ones that no referenced medium has. What a deleted room referenced counts until its rows
+  /// are cleared.
   package func unused(_ hashes: some Sequence<[UInt8]>) throws -> [[UInt8]] {
     let statement = try CachedStatement(
       database,
@@ -99,7 +99,7 @@ package struct MediaQueries: ReadModelQueries {
     """
 
   /// Costs a step for each room that holds the medium, however many messages hold it and however many rooms the user is
-  /// in. Rows of a deleted room that are still to be taken out show nothing to anyone.
+  /// in. Rows of a deleted room that are not cleared yet give nobody access.
   private func isShown(_ id: MediaID, to user: UserID) throws -> Bool {
     let guest = Int64(WorkspaceRole.guest.rawValue)
     let cleared = "SELECT id FROM clearing WHERE scope = \(Clearing.Scope.room.rawValue)"

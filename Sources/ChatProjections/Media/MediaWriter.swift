@@ -121,7 +121,7 @@ struct MediaWriter {
     }
   }
 
-  /// What remains of a room that is being cleared, `MediaQueries` leaves out.
+  /// `MediaQueries` ignores the rows of a room that is being cleared.
   private func delete(_ room: RoomID) throws {
     try Clearing.note(room, .room, database)
     try CachedStatement(database, "DELETE FROM publicChannel WHERE roomId = ?").run { $0.add(room) }
@@ -229,7 +229,7 @@ struct MediaWriter {
     case .edited(let edit):
       try self.edit(edit.picture, of: .workspace, workspace.uuid)
     case .deleted:
-      // What remains of its members gives a right to nothing: its channels and its picture are gone.
+      // The member rows that remain give access to nothing: the workspace's channels and picture are gone.
       try Clearing.note(workspace, .workspace, database)
       try setPicture(nil, of: .workspace, workspace.uuid)
     case .memberJoined(let user, let role, _):

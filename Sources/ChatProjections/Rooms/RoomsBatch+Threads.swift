@@ -103,7 +103,7 @@ extension RoomsBatch {
     return count
   }
 
-  /// Nobody has read what has just come. Whoever had read all before it pays for this, not all who follow.
+  /// Nobody has read the new reply. Only the rows of followers who had read everything before it are written.
   private func leaveBehind(_ root: UInt64, in room: RoomID, since activity: LogPosition) throws {
     try CachedStatement(
       database,

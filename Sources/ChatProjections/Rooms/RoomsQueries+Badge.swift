@@ -77,7 +77,7 @@ extension RoomsQueries {
     try endedMutes(of: user, at: time).reduce(into: total(of: user, BadgeTotals.allRooms)) { $0.add($1.badge) }
   }
 
-  /// What is kept: without the rooms that were ever muted and not unmuted since.
+  /// The stored total. It leaves out rooms that were muted and not unmuted since, even if the mute has ended.
   private func total(of user: UserID, _ scope: UUIDBytes) throws -> BadgeRow {
     try CachedStatement(database, "SELECT unread, mentions FROM badge WHERE userId = ? AND scope = ?").first(
       {
@@ -86,7 +86,7 @@ extension RoomsQueries {
       }, { BadgeRow(unread: try $0.unsigned(), mentions: try $0.unsigned()) }) ?? BadgeRow()
   }
 
-  /// The rooms with something unread whose mute has ended that a badge adds; of more, those whose mute ended last.
+  /// How many unread rooms whose mute has ended a badge adds. If there are more, it adds those whose mute ended last.
   static let endedMutes = 1000
 
   static let mutesThatEnded = """

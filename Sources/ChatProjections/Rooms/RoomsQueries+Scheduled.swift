@@ -87,7 +87,7 @@ extension RoomsQueries {
   /// What is to be sent at `time` or was to be sent before, and when the next after those is due.
   /// - Parameters:
   ///   - limit: how many at most.
-  ///   - bytes: how much they say together at most; a single one may say more.
+  ///   - bytes: how long their contents together are at most; the first one may be longer.
   package func dueMessages(at time: Timestamp, limit: Int, bytes: Int = .max) throws -> DueMessages {
     var due: [DueMessage] = []
     var left = bytes

@@ -39,8 +39,8 @@ extension RoomsQueries {
   /// The threads that the user follows and that have a reply, in rooms that are not archived, latest reply first.
   ///
   /// Those that are read to the end come out of an index in their order; beside them stand those few in which something
-  /// is unread, whose latest replies no row of the user knows. Of more than `unreadThreads` of these the others are left
-  /// out until some have been read.
+  /// is unread, whose latest replies no row of the user knows. If these are more than `unreadThreads`, the others are
+  /// left out until some have been read.
   /// - Parameter cursor: `next` of the page before; nil for the first.
   package func followedThreads(
     of user: UserID, after cursor: LogPosition? = nil, limit: Int
@@ -87,7 +87,7 @@ extension RoomsQueries {
   }
 
   /// The unread replies of all threads that the user follows, in rooms that are neither archived nor muted at `time`.
-  /// Costs by the threads in which something is unread, of which it counts `unreadThreads` at most.
+  /// The cost grows with the threads that have unread replies, of which it counts at most `unreadThreads`.
   package func threadBadge(of user: UserID, at time: Timestamp) throws -> UInt64 {
     let found = try CachedStatement(database, Self.badgeParts).all(
       {
@@ -128,10 +128,10 @@ extension RoomsQueries {
     CROSS JOIN room ON room.id = threadFollower.roomId AND room.archivedPosition IS NULL
     """
 
-  /// The threads with something unread that a badge counts, and that a page is sorted from.
+  /// How many threads with unread replies a badge counts and a page sorts.
   static let unreadThreads = 1000
 
-  /// The rows of a user in threads with something unread; where these are too many, the threads in which that began last.
+  /// The rows of a user in threads with unread replies; if there are too many, those that became unread last.
   private static let behind = """
     (SELECT roomId, root, userId, marker FROM threadFollower INDEXED BY follower_behind
      WHERE userId = ? AND follows = 1 AND seenActivity IS NULL ORDER BY behindSince DESC LIMIT \(unreadThreads))

@@ -56,7 +56,7 @@ package struct DueMessages: Sendable, Hashable {
   }
 }
 
-/// What it says is looked up when it is sent.
+/// Its content is looked up when it is sent.
 package struct DueMessage: Sendable, Hashable {
   package var room: RoomID
   package var id: MessageID

@@ -2,11 +2,11 @@ import GRDB
 
 /// The tables of threads and mentions in `rooms`.
 ///
-/// `threadFollower.seenActivity` is the thread's `activity` while the follower has come to the thread's end, and NULL while
-/// the end lies beyond the marker, and for who does not follow. So a badge reads the threads alone in which something may
-/// be unread, and a page of threads is a run of an index with those few beside it; and a reply changes the rows of those
-/// alone who had read all before it. `behindSince` is where the reply was sent with which that began; both read those
-/// threads alone in which it began last (`RoomsQueries.unreadThreads`).
+/// `threadFollower.seenActivity` is the thread's `activity` while the follower has come to the thread's end, and NULL
+/// while the end lies beyond the marker, and for who does not follow. So a badge reads the threads alone in which
+/// something may be unread, and a page of threads is a run of an index with those few beside it; and a reply changes
+/// the rows of those alone who had read all before it. `behindSince` is the position at which the thread became unread
+/// for the follower. A badge and a page read only the threads that became unread last (`RoomsQueries.unreadThreads`).
 enum ThreadTables {
   static func create(_ database: Database) throws {
     try database.execute(

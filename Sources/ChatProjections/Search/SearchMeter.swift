@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What a search has cost up to now, as `SearchQueries.pageCost` counts. Whoever asked can read it at any time, also when
-/// the search fails or is cancelled.
+/// The cost of a search so far, in the unit of `SearchQueries.pageCost`. It can be read at any time, even after the
+/// search failed or was cancelled.
 package final class SearchMeter: Sendable {
   private let cost = Atomic(0)
 

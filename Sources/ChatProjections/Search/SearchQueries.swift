@@ -20,7 +20,7 @@ package struct SearchQueries: ReadModelQueries {
   /// How much one page may cost, counted in wordings that are looked at. Each `bytesPerCost` bytes of a text, or of the
   /// index, count as one more. So a page reads 7.5 MB at most, and beyond that what one shard's index takes.
   package static let pageCost = 30_000
-  /// What is read counts as one more for each of so many bytes.
+  /// This many bytes of text or index cost as much as one look.
   package static let bytesPerCost = 256
   /// SQLite reads its file in pages of so many bytes. FTS5 takes 25 to 40 µs to walk through one with a list of positions,
   /// which is as long as the search takes to read a text of that length.

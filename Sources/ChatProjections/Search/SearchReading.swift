@@ -23,7 +23,8 @@ struct SearchReading {
   private static let wordsPerReading = 8
   /// So many times as much as when it was first shown may a window hold: the user may have joined rooms since.
   private static let grownWindow = 2
-  /// A shard with no more wordings than these that hold the words is not asked for the labels: the wordings tell.
+  /// If at most this many wordings of a shard hold the words, the index is not asked for the labels: each wording is
+  /// checked.
   private static let unlabelledRows = 256
 
   private let database: Database
@@ -129,9 +130,9 @@ struct SearchReading {
     return stopped
   }
 
-  /// Hands the positions of the wordings that the index names to `body`, the newest first, until it returns false. The
-  /// pages of the index that this takes are charged: with frequent words the index reads long lists, also when no wording
-  /// is in all of them.
+  /// Calls `body` with the positions of the wordings that the index finds, the newest first, until it returns false.
+  /// The pages of the index that are read are charged: with frequent words the index reads long lists, even if it finds
+  /// nothing.
   private func ask(
     _ shard: SearchShard, for expression: String, _ positions: ClosedRange<UInt64>, most: Int,
     _ body: (LogPosition) throws -> Bool
@@ -142,9 +143,9 @@ struct SearchReading {
       SELECT rowid FROM \(shard.table) WHERE \(shard.table) MATCH ? AND rowid BETWEEN ? AND ?
       ORDER BY rowid DESC LIMIT ?
       """)
-    // FTS5 remembers what an empty index looks like, and reads nothing of it.
+    // A base charge: FTS5 caches the structure of an empty index and reads no page of it.
     meter.charge(1)
-    // What was read before has been charged in another way.
+    // Drops the count of earlier reads, which are charged in another way.
     _ = database.takePageReads()
     defer { chargePageReads() }
     try rows.readWhile(

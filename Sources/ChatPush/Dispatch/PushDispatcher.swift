@@ -22,8 +22,7 @@ package final class PushDispatcher: Sendable {
   let sender: any NoticeSender
   let logIdentity: UUIDBytes
   let logger: Logger
-  /// The time by which a notice is too old to be sent. That cannot be undone, so it must not be a clock's that may be
-  /// wrong.
+  /// Decides whether a notification is too old to be sent. Giving it up cannot be undone, so this is the settled time.
   let now: @Sendable () -> Timestamp
 
   private let mailbox: AsyncStream<DispatchEvent>

@@ -75,7 +75,7 @@ enum JSONBody {
     of items: Int, _ make: @escaping @Sendable () throws -> some Encodable
   ) async throws -> Response {
     if items <= Limits.inlineEncodingItems { return try answer(make()) }
-    // The other thread does not know the task's values.
+    // The other thread does not have the task-local values.
     let endCursor = endCursor
     let encoded = try await NIOThreadPool.singleton.runIfActive { try encode(make(), endCursor) }
     return response(.ok, encoded: encoded)

@@ -10,8 +10,8 @@ import Synchronization
 /// `POST /v1/ingest`: lines in, results out, both streamed.
 ///
 /// One task reads, decodes and queues; one takes results as commands become durable; one writes them. The first never
-/// waits for a client that does not read: of what such a client has sent, the results alone are kept, a few bytes each
-/// (`UnreadResults`), and the bounds of the body and of the user's streams bound them.
+/// waits for a client that does not read. For such a client only the results are kept, a few bytes each
+/// (`UnreadResults`); the limits on the body and on the user's streams bound them.
 struct IngestHandler: Sendable {
   let chat: ChatService
   let limiter: RateLimiter
@@ -47,9 +47,9 @@ struct IngestHandler: Sendable {
 private struct IngestRun: Sendable {
   /// Portions that are queued and not yet result lines before the reader waits.
   private static let portionsUnderWay = 4
-  /// Lines that are decoded before others get a turn: a stream must not hold a thread.
+  /// How many lines are decoded before the task yields, so that a stream does not hold a thread.
   private static let linesInARow = 16
-  /// Text of results that is made at a time, in bytes.
+  /// How much text of results is made at a time, in bytes.
   private static let writtenBytes = 16 * 1024
 
   let chat: ChatService
@@ -76,7 +76,7 @@ private struct IngestRun: Sendable {
     }
     // A stream also ends because its task was cancelled; such an answer is not whole.
     try Task.checkCancellation()
-    // Who has seen the end may come with the next stream.
+    // A client that has seen the end may open its next stream at once.
     slot?.leave()
     try await writer.finish(nil)
     try await reading
@@ -162,10 +162,10 @@ private struct IngestRun: Sendable {
     return IngestPortion(lines: fates, commands: commands)
   }
 
-  /// A line costs what a request of its own does, and is looked at only when it may be: so a refused one is cheap.
+  /// A line counts as a request. It is decoded only if the rate limits admit it, so a refused line is cheap.
   private func admitted(_ line: IngestLines.Line) throws -> ByteBuffer {
     let admission = Result { () throws(Refusal) in try limiter.admitLine(of: caller) }
-    // Of a line that is too long, that is what its sender has to know.
+    // For a line that is too long, the sender needs that error first.
     let bytes = try line.content.get()
     try admission.get()
     return bytes

@@ -19,7 +19,7 @@ struct IngestResults {
   let logger: Logger
   /// Why the machine took nothing more; then every later line has the same result.
   private var ended: LineRefusal?
-  /// Of each limit that has refused a line: a flood of lines costs no text each.
+  /// One refusal for each limit, so that a flood of refused lines does not make a text for each line.
   private var rateRefusals: [String: LineRefusal] = [:]
 
   init(logger: Logger) {

@@ -1,7 +1,7 @@
 import ChatPrimitives
 import Synchronization
 
-/// Lets few streams of one user in at once: each holds results until they are read, and works on its lines.
+/// Limits how many streams a user has open at once: each holds unread results and works on its lines.
 final class IngestSlots: Sendable {
   private let users = Mutex<[UserID: Int]>([:])
 
@@ -23,7 +23,7 @@ final class IngestSlots: Sendable {
   }
 }
 
-/// The place of one stream. It is free again when the stream leaves, or is given up.
+/// The place of one stream. It is free again when the stream leaves or this object is released.
 final class IngestSlot: Sendable {
   private let user: UserID
   private let slots: IngestSlots

@@ -1,13 +1,13 @@
 import ChatPrimitives
 import HTTPTypes
 
-/// What became of one line.
+/// The result of one line.
 enum LineResult: Sendable {
   case done(isNew: Bool, LogPosition)
   case refused(LineRefusal)
 }
 
-/// Why a line was not done.
+/// Why a line was refused.
 struct LineRefusal: Sendable, Hashable {
   let status: Int
   let code: String
@@ -26,7 +26,7 @@ extension LineRefusal {
     self.init(status: mapping.status.code, code: mapping.code, detail: mapping.detail)
   }
 
-  /// Without the words, of which not every line can have its own.
+  /// The same with a general detail, for when the unread details take too much memory.
   var withoutDetail: LineRefusal {
     LineRefusal(status: status, code: code, detail: "See docs/errors.md. Read results sooner to be told more.")
   }

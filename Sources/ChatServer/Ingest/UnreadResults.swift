@@ -4,21 +4,22 @@ import NIOCore
 
 /// The results that an ingest has and its client has not read yet.
 ///
-/// They become text only as the client reads: until then a line takes a few bytes here, so that a client may send a whole
-/// body before it reads, and no client can make the server keep much. A line is three numbers (RFC 9000, section 16):
-/// how many lines it is further, what became of it, and, when it was done, how many positions it is further.
+/// They become text only as the client reads. Until then a result takes a few bytes, so a client may send a whole body
+/// before it reads, and no client can make the server keep much. A result is two or three variable-length integers (RFC
+/// 9000, section 16): the distance from the line before, the outcome, and for a line that was done the distance from
+/// the position before.
 struct UnreadResults {
   private enum Mark {
     static let new: UInt64 = 0
     static let again: UInt64 = 1
-    /// And from here on the refusals, by their place in `refusals`.
+    /// This and all greater numbers are refusals: their index in `refusals`, plus this number.
     static let refused: UInt64 = 2
   }
 
   private var packed = ByteBuffer()
   private var written = Place()
   private var read = Place()
-  /// The end of the line of each refusal that some unread line has.
+  /// The JSON that follows `line`, for each refusal that an unread result has.
   private var refusals: [[UInt8]] = []
   private var marks: [LineRefusal: UInt64] = [:]
   private var refusalBytes = 0
@@ -65,7 +66,7 @@ struct UnreadResults {
         text.writeBytes(refusals[Int(mark - Mark.refused)])
       }
     }
-    // Moving what is left only when it is the smaller part keeps reading linear.
+    // What is left is moved only when it is the smaller part, which keeps the cost of all reads linear.
     if isEmpty {
       packed = ByteBuffer()
     } else if packed.readerIndex > packed.readableBytes {
@@ -111,7 +112,7 @@ struct UnreadResults {
     packed.readEncodedInteger(as: UInt64.self, strategy: .quic)
   }
 
-  /// Small numbers of either sign become small ones without a sign.
+  /// Zigzag encoding: small numbers of either sign become small unsigned ones.
   private static func unsigned(_ number: Int64) -> UInt64 { UInt64(bitPattern: (number << 1) ^ (number >> 63)) }
 
   private static func signed(_ number: UInt64) -> Int64 {

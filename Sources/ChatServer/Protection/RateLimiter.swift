@@ -58,7 +58,7 @@ struct RateLimiter: Sendable {
     return Self.fields([standing, ofUser, ofDevice].compactMap { $0 }.filter(\.isLow))
   }
 
-  /// One more line of a stream counts as a request of its own.
+  /// Counts a line of a stream as a request.
   func admitLine(of principal: Principal) throws(Refusal) { _ = try take(principal) }
 
   private func take(_ principal: Principal?) throws(Refusal) -> (user: RateStanding?, device: RateStanding?) {

@@ -23,7 +23,8 @@ struct SearchBudget: Sendable {
 
   /// Takes what a page may cost at most, and gives back what it did not cost. So searches at the same moment cannot spend
   /// the same tokens.
-  /// - Parameter search: counts what it costs. That alone is charged, also when it fails or is cancelled.
+  /// - Parameter search: counts its cost with the meter. Only that is charged, even if the search fails or is
+  ///   cancelled.
   /// - Throws: `Refusal.rateLimited`; what the search throws.
   func spend<Found>(on exchange: Exchange, _ search: (SearchMeter) async throws -> Found) async throws -> Found {
     guard exchange.principal?.service == nil || countsServices else { return try await search(SearchMeter()) }

@@ -51,9 +51,9 @@ package final class CheckedClock: Sendable {
   /// For what cannot be undone, such as sending what was scheduled: see `TrustedTime.settled`.
   package var settled: Timestamp { read(\.settled) }
 
-  /// Writes down the settled time where it has moved on or back since it was kept. Blocks on the disk.
+  /// Saves the settled time if it has moved since it was saved. Blocks on the disk.
   ///
-  /// To be called before anything is recorded: after a start with a wrong clock, the log's last time is wrong too.
+  /// Call it before anything is recorded: events that are recorded with a wrong clock make the log's last time wrong.
   package func keepSettled() {
     if !isBelieved { keeper.keep(settled) }
   }

@@ -13,7 +13,7 @@ package struct ClockWatch: Sendable {
         await Self.keepSettled(of: clock)
         try? await Task.sleep(for: Self.interval)
       }
-      // What changed since the last look is known at the next start.
+      // Saves what has changed since then, for the next start.
       await Self.keepSettled(of: clock)
     }
   }

@@ -3,14 +3,14 @@ import ChatPrimitives
 
 /// What users may use on one day.
 extension DecisionState {
-  /// Asked when it is known that there is something new to record: a repeat is answered whatever was used since.
+  /// Called only when there is something new to record: a repeat gets its response even if the quota is used up.
   func checkQuotas(_ events: [ChatEvent], _ act: Act) throws(Rejection) {
     guard !quotas.areOff, !act.isByService || quotas.countsServices, let user = act.actor else { return }
     let wanted = events.reduce(Usage()) { $0 + Usage(of: $1) }
     try usage.check(wanted, for: QuotaPurpose(of: events), by: user, at: act.time, under: quotas)
   }
 
-  /// What services did counts only where the operator wants it, and only since the start: the read model leaves it out.
+  /// What services did counts only with `quotas.countServices`, and only since the start: the read model leaves it out.
   mutating func charge(_ recorded: RecordedEvent) {
     guard let user = recorded.actor, recorded.service == nil || quotas.countsServices else { return }
     if recorded.service != nil, case .room(let room, .messageSent(let id, _, _, _)) = recorded.event,

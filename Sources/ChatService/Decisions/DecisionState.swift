@@ -127,7 +127,7 @@ extension DecisionState {
     case .alreadyDone(let stamp): return repeated(stamp, room: room, message: message)
     case .record(let events):
       let facts = events.map { ChatEvent.room(room, $0) }
-      // What was scheduled was counted then.
+      // A scheduled message was counted when it was scheduled.
       if !wish.sendsScheduled { try checkQuotas(facts, command.act) }
       return record(
         facts, command.act, next, room: room, message: message,

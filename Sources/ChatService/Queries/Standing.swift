@@ -13,7 +13,7 @@ package struct ServiceStanding: Sendable {
   /// The log accepts no more events.
   package let isPoisoned: Bool
 
-  /// The first read model that cannot be read as of the head, if any, without the search.
+  /// The first read model other than `search` that cannot be read as of the head; nil if all can.
   package var unready: ProjectionStanding? { readModels.first { $0.fault != nil || $0.target != nil } }
 }
 

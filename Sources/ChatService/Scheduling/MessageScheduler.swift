@@ -143,7 +143,7 @@ package final class MessageScheduler: Sendable {
       plan.sent(refused: refused)
     }
 
-    /// Those that still wait, with what they say.
+    /// Those that still wait, with their content.
     private func waiting(_ due: [DueMessage]) async throws(ServiceError) -> [ScheduledRow] {
       try await chat.rooms { rooms in
         try due.compactMap { try rooms.scheduledMessage($0.id, of: $0.room) }.filter { $0.failure == nil }

@@ -94,7 +94,7 @@ struct ServeRun {
     }
   }
 
-  /// Opens the data and has requests served.
+  /// Opens the data, and then the gate for requests.
   private func start(
     _ log: EmbeddedLog, sendingBy sender: (any NoticeSender)?, _ gate: StartGate,
     _ configuration: HansardServer.Configuration, _ logger: Logger
