@@ -84,7 +84,7 @@ package final class PushService: Sendable {
       } else if .now - idleSince > .milliseconds(slownessMilliseconds) {
         idleSince = .now
         logger.warning(
-          "the outbox has made no progress for a minute; the server waits. Look at the disk",
+          "the outbox has made no progress for a minute; the server keeps waiting. Check the disk",
           metadata: ["progress": "\(now)"])
       }
       try await Task.sleep(for: .milliseconds(lookMilliseconds))

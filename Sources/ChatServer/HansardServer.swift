@@ -93,7 +93,7 @@ package struct HansardServer: Sendable {
       try await ServiceGroup(configuration: group).run()
     } catch is CancellationError {
       logger.warning(
-        "connections were cut: their clients neither sent the rest nor read the answer",
+        "connections were cut: their clients neither sent the rest nor read the response",
         metadata: ["after": "\(stopPatience)"])
     }
   }

@@ -146,7 +146,8 @@ package struct ServiceOpening: Sendable {
         let oldestToken = min(clock.now, lastTime).adding(milliseconds: -tokenLifetimeMilliseconds)
         return (ids, state, try source.sessionsEnded(since: oldestToken))
       } catch let error as ProjectionBehind {
-        logger.warning("the decision state could not be read yet", metadata: ["reason": "\(error)"])
+        logger.warning(
+          "the decision state could not be read yet; the server tries again", metadata: ["reason": "\(error)"])
         try await Task.sleep(for: .milliseconds(Self.restorePauseMilliseconds))
         try await catchUp(views, head, progress)
       }
@@ -171,7 +172,7 @@ package struct ServiceOpening: Sendable {
       } else if ContinuousClock.now - idleSince > .milliseconds(Self.slownessMilliseconds) {
         idleSince = ContinuousClock.now
         logger.warning(
-          "the read models have made no progress for a minute; the server waits. Look at the disk",
+          "the read models have made no progress for a minute; the server keeps waiting. Check the disk",
           metadata: ["progress": "\(now)"])
       }
       try await Task.sleep(for: .milliseconds(Self.lookMilliseconds))

@@ -26,7 +26,7 @@ enum PageChecksums {
   /// Makes this the VFS of every connection that is opened from now on. Only the first call does anything.
   static func register() throws {
     guard registration == SQLITE_OK else {
-      throw DatabaseError(resultCode: ResultCode(rawValue: registration), message: "page checksums are not available")
+      throw DatabaseError(resultCode: ResultCode(rawValue: registration), message: "SQLite cannot use page checksums")
     }
   }
 
@@ -35,7 +35,7 @@ enum PageChecksums {
     var bytes = Int32(reservedBytes)
     let code = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes)
     guard code == SQLITE_OK else {
-      throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "no room for page checksums")
+      throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "no bytes reserved for page checksums")
     }
   }
 

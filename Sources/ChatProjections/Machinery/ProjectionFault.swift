@@ -28,7 +28,7 @@ package struct ProjectionFault: Error, Sendable, Hashable {
 extension ProjectionFault: CustomStringConvertible {
   /// Shown to anyone, so it contains no folder and nothing from an event.
   package var description: String {
-    let reason = kind == .permanent ? "an event cannot be read or applied, the server's log says why" : message
+    let reason = kind == .permanent ? "an event cannot be read or applied; the server's log says why" : message
     return "the read model \(projection) (\(file)) cannot go on after position \(position): \(reason). \(advice)"
   }
 

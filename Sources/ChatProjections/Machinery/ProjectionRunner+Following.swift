@@ -58,10 +58,10 @@ extension ProjectionRunner {
         let fault = fault(kind, error)
         switch plan.action(after: kind) {
         case .retry(let delay):
-          note(fault, "a read model cannot be kept up to date; this is tried again", delay)
+          note(fault, "a read model cannot be updated; the server tries again", delay)
           pause(delay)
         case .rebuild(let delay):
-          note(fault, "the file of a read model is damaged; it is rebuilt", delay)
+          note(fault, "the file of a read model is damaged; the server rebuilds it", delay)
           pause(delay)
           discard(fault)
         case .halt:
@@ -98,7 +98,7 @@ extension ProjectionRunner {
       message: fault.message, advice: ProjectionFault.Kind.permanent.advice(on: fault))
     state.withLock { $0.fault = halt }
     logger.critical(
-      "a projection halted and stays so until the server is started again",
+      "a projection halted; it stays halted until the server is restarted",
       metadata: [
         "projection": "\(P.name)", "file": "\(opening.file.path)", "position": "\(halt.position)",
         "error": "\(halt.message)", "advice": "\(halt.advice)",

@@ -28,6 +28,6 @@ extension LineRefusal {
 
   /// The same with a general detail, for when the unread details take too much memory.
   var withoutDetail: LineRefusal {
-    LineRefusal(status: status, code: code, detail: "See docs/errors.md. Read results sooner to be told more.")
+    LineRefusal(status: status, code: code, detail: "See docs/errors.md. Read results sooner to get more details.")
   }
 }

@@ -91,7 +91,7 @@ extension CheckedClock {
     logger.critical(
       """
       the system clock is behind the last time in the log: either the clock is wrong now, or it was ahead when the log \
-      was written. If it is wrong, correct it: within a day the server follows at once, and after ten minutes otherwise. \
+      was written. If it is wrong, correct it: within a day the server follows at once, otherwise after ten minutes. \
       The server runs by the clock, and times that clients see are right as soon as the clock is
       """,
       metadata: [
@@ -121,7 +121,7 @@ extension CheckedClock {
       logger.critical(
         """
         the system clock was set back, and the server follows. Access tokens from before are refused until their \
-        clients refresh them. If the clock is wrong now, correct it: within a day, the server follows at once
+        clients refresh them. If the clock is wrong now, correct it: within a day the server follows at once
         """,
         metadata: ["bySeconds": "\(by / 1000)"])
     case .corrected(let ahead):

@@ -26,7 +26,7 @@ final class SettledTimeKeeper: Sendable {
     let text = try? String(contentsOfFile: path, encoding: .utf8)
     let kept = text.flatMap { Timestamp(rfc3339: $0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     if text != nil, kept == nil {
-      logger.warning("a file of the data directory holds no time; it is written again", metadata: ["file": "\(path)"])
+      logger.warning("the file of the last known time is damaged; it is written again", metadata: ["file": "\(path)"])
     }
     state = Mutex(State(kept: kept))
   }
@@ -49,8 +49,8 @@ final class SettledTimeKeeper: Sendable {
       guard isFirst else { return }
       logger.error(
         """
-        the time cannot be kept in a file. If the server is restarted with a wrong clock, scheduled messages may be sent \
-        too early. Look at the disk; it is tried again
+        the last known time cannot be saved. If the server is restarted with a wrong clock, it may send scheduled \
+        messages too early. Check the disk; the server tries again
         """,
         metadata: ["file": "\(path)", "reason": "\(error.reason)"])
     }

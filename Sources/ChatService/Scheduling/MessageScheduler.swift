@@ -122,7 +122,8 @@ package final class MessageScheduler: Sendable {
       do throws(ServiceError) {
         found = try await waiting(due)
       } catch {
-        logger.warning("scheduled messages could not be read yet", metadata: ["error": "\(error)"])
+        logger.warning(
+          "scheduled messages could not be read yet; the server tries again", metadata: ["error": "\(error)"])
         return plan.failed(at: now())
       }
       let chunk = await BulkStream(chat: chat).enqueue(found.map { chat.sendScheduled($0) })
