@@ -30,11 +30,16 @@ package struct FairQueue<User: Hashable & Sendable, Ticket: Hashable & Sendable>
     self.waitingLimit = waitingLimit
   }
 
+  /// Takes a slot for the user if one is free, and else changes nothing.
+  /// - Returns: whether one was free.
+  package mutating func enterIfFree(_ user: User) -> Bool {
+    guard free > 0, running[user, default: 0] < slotsOfUser else { return false }
+    start(user)
+    return true
+  }
+
   package mutating func enter(_ ticket: Ticket, of user: User) -> Entry {
-    if free > 0, running[user, default: 0] < slotsOfUser {
-      start(user)
-      return .admitted
-    }
+    if enterIfFree(user) { return .admitted }
     var evicted: Ticket?
     if waitingCount == waitingLimit {
       evicted = makeRoom(for: user)

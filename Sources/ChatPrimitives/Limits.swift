@@ -167,9 +167,12 @@ public enum Limits {
   public static let controlFramesPerSecond = 100
   /// A JSON response is written in pieces of this many bytes, so that the server notices when the client does not read.
   public static let responsePieceBytes = 64 * 1024
-  /// Reads of one address, or one /64 of IPv6, that are worked on at once or whose JSON waits to be taken.
-  public static let readsOfAddress = 64
-  /// Reads of all addresses that wait for that; when more come, the address that waits most loses a place.
+  /// Reads of one user that are worked on at once or whose JSON waits to be taken; of one address, or one /64 of IPv6.
+  public static let readsOfUser = 16
+  public static let readsOfAddress = 256
+  /// Then a read waits for so long at most, before it is refused as `overloaded`.
+  public static let readPatienceMilliseconds: Int64 = 5_000
+  /// Reads of all that wait for that; when more come, who waits most loses a place.
   public static let waitingReads = 4 * 1024
   /// A request's path and query, in bytes.
   public static let requestTargetBytes = 8 * 1024

@@ -42,6 +42,22 @@ package final class Slots<User: Hashable & Sendable>: Sendable {
     return Slot(of: user, in: self)
   }
 
+  /// Waits no longer than `patience` for a slot.
+  /// - Throws: `SlotsAreFull`, also when it has waited so long; `CancellationError`.
+  package func take(for user: User, patience: Duration) async throws -> Slot {
+    if state.withLock({ $0.queue.enterIfFree(user) }) { return Slot(of: user, in: self) }
+    return try await withThrowingTaskGroup(of: Slot?.self) { group in
+      group.addTask { try await self.take(for: user) }
+      group.addTask {
+        try await Task.sleep(for: patience)
+        return nil
+      }
+      defer { group.cancelAll() }
+      guard let first = try await group.next(), let slot = first else { throw SlotsAreFull() }
+      return slot
+    }
+  }
+
   /// - Throws: `SlotsAreFull`; `CancellationError`; what the body throws.
   package func run<T: Sendable>(for user: User, _ body: () async throws -> T) async throws -> T {
     let slot = try await take(for: user)

@@ -1,3 +1,4 @@
+import ChatDomain
 import ChatPrimitives
 import ChatProtocol
 import ChatService
@@ -24,11 +25,19 @@ enum Reading: Sendable, Hashable {
   }
 }
 
-/// Bounds the memory and the work that reads of one address cost. HTTP/2 lets a client ask for ten thousand pages at once
-/// and leave: only a few are worked on at a time, the others wait as the little that a request is, and those whose client
-/// has left are dropped.
+/// Bounds the memory and the work that reads cost. HTTP/2 lets a client ask for ten thousand pages at once and leave: only
+/// a few of each user are worked on at a time, the others wait as the little that a request is, and those whose client has
+/// left are dropped. A user who reads slowly, or nothing, holds up nobody else; an address has a limit beside it, because
+/// it may have many users.
 struct ReadSlots: Sendable {
-  private let slots = Slots<NetworkAddress?>(
+  /// Whoever sends no token is known by the address alone.
+  private enum Reader: Hashable, Sendable {
+    case user(UserID)
+    case address(NetworkAddress?)
+  }
+
+  private let ofReaders = Slots<Reader>(.max, ofUser: Limits.readsOfUser, waitingLimit: Limits.waitingReads)
+  private let ofAddresses = Slots<NetworkAddress?>(
     .max, ofUser: Limits.readsOfAddress, waitingLimit: Limits.waitingReads)
 
   func handle(
@@ -37,14 +46,19 @@ struct ReadSlots: Sendable {
     switch reading {
     case .none: try await body()
     case .unbounded: try await exchange.whileClientWaits(body)
-    case .bounded: try await exchange.whileClientWaits { try await inSlot(of: exchange, body) }
+    case .bounded: try await exchange.whileClientWaits { try await inSlots(of: exchange, body) }
     }
   }
 
-  private func inSlot(of exchange: Exchange, _ body: () async throws -> Response) async throws -> Response {
-    let slot: Slots<NetworkAddress?>.Slot
+  private func inSlots(of exchange: Exchange, _ body: () async throws -> Response) async throws -> Response {
+    let address = exchange.address?.network
+    let reader = exchange.principal?.user.map { Reader.user($0) } ?? .address(address)
+    let patience = Duration.milliseconds(Limits.readPatienceMilliseconds)
+    let ofReader: Slots<Reader>.Slot
+    let ofAddress: Slots<NetworkAddress?>.Slot
     do {
-      slot = try await slots.take(for: exchange.address?.network)
+      ofReader = try await ofReaders.take(for: reader, patience: patience)
+      ofAddress = try await ofAddresses.take(for: address, patience: patience)
     } catch is SlotsAreFull {
       throw ServiceError.overloaded
     }
@@ -54,7 +68,7 @@ struct ReadSlots: Sendable {
     // Held until the client has taken all but the last piece of the response, which is in memory until then.
     response.body = ResponseBody(contentLength: whole.contentLength) { writer in
       try await whole.write(PieceWriter(writer, channel))
-      withExtendedLifetime(slot) {}
+      withExtendedLifetime((ofReader, ofAddress)) {}
     }
     return response
   }

@@ -26,8 +26,9 @@ FRAMES = 1_000
 FLOOD = 100_000
 PER_ADDRESS = 40
 STREAMS = 100
-# Limits.readsOfAddress.
-READS = 64
+# Limits.readsOfUser and readsOfAddress.
+READS = 16
+READS_OF_ADDRESS = 256
 # Messages of a page, and how often how many connections leave while they are sent such pages.
 PAGE = 100
 LEAVING_ROUNDS = 3
@@ -178,6 +179,7 @@ class Http2:
         self.socket = context.wrap_socket(plain, server_hostname="127.0.0.1")
         self.protocol = h2.connection.H2Connection()
         self.pending: list[tuple[int, int]] = []
+        self.ended: set[int] = set()
         self.protocol.initiate_connection()
         self.flush()
 
@@ -221,6 +223,8 @@ class Http2:
                     found[event.stream_id] = int(dict(event.headers)[b":status"])
                 if isinstance(event, h2.events.DataReceived):
                     self.pending.append((event.flow_controlled_length, event.stream_id))
+                if isinstance(event, h2.events.StreamEnded):
+                    self.ended.add(event.stream_id)
             self.flush()
         return found
 
@@ -229,7 +233,7 @@ class Http2:
         for length, stream in self.pending:
             self.protocol.acknowledge_received_data(length, stream)
         self.flush()
-        open = set(streams)
+        open = set(streams) - self.ended
         while open:
             for event in self.protocol.receive_data(self.socket.recv(65_536)):
                 if isinstance(event, h2.events.ResponseReceived):
@@ -373,31 +377,50 @@ def test_clients_that_end_abruptly_leave_nothing_behind(secure):
     assert cost.resident_bytes(secure) - warm < cost.memory_limit(48 * cost.MIB)
 
 
-def test_reads_of_one_address_wait_in_line_and_are_all_answered(secure):
-    """A read has its place until its client has taken the response."""
-    anna = World(secure).user("Anna")
-    room = anna.room("Tea")
+def page_of(room, texts: int = PAGE) -> str:
+    return f"{room.path}/messages?limit={texts}"
+
+
+def bearer(person) -> tuple[str, str]:
+    return ("authorization", f"Bearer {person.token}")
+
+
+def test_reads_of_one_user_wait_in_line_and_hold_up_nobody_else(secure):
+    """A read has its place until its client has taken the response, and no read waits for ever."""
+    anna, ben = World(secure).users("Anna", "Ben")
+    room = anna.room("Tea", ben)
     for _ in range(PAGE):
-        anna.send(room, "x" * 4_000)
-    path, token = f"{room.path}/messages?limit={PAGE}", ("authorization", f"Bearer {anna.token}")
-    with Http2(secure) as holder, Http2(secure) as waiter, Http2(secure, "127.0.0.2") as other:
-        held = [holder.request(path, token) for _ in range(STREAMS)]
+        anna.send(room, "x" * 2_000)
+    with Http2(secure) as holder, Http2(secure) as waiter, Http2(secure) as other:
+        held = [holder.request(page_of(room), bearer(anna)) for _ in range(READS + 4)]
         # As many as may are answered, and take no more than the first bytes.
         statuses = holder.statuses(READS)
-        waiting = waiter.request("/v1/me", token)
-        # Another address waits for none of them.
-        for _ in range(5):
-            assert other.status(other.request("/v1/me", token)) == 200
-        waiter.socket.settimeout(1)
-        with contextlib.suppress(TimeoutError):
-            while data := waiter.socket.recv(65_536):
-                events = waiter.protocol.receive_data(data)
-                assert not any(isinstance(event, h2.events.ResponseReceived) for event in events)
-        waiter.socket.settimeout(PATIENCE_SECONDS)
         assert len(statuses) == READS, "more than have a place"
+        # Another user of the same address waits for none of them.
+        for _ in range(5):
+            assert other.status(other.request(page_of(room), bearer(ben))) == 200
+        assert waiter.status(waiter.request("/v1/me", bearer(anna))) == 503
         holder.take_all(held, statuses)
-        assert set(statuses.values()) == {200} and len(statuses) == STREAMS
-        assert waiter.status(waiting) == 200
+        assert sorted(statuses.values()) == [200] * READS + [503] * 4
+        assert waiter.status(waiter.request("/v1/me", bearer(anna))) == 200
+
+
+def test_reads_of_many_users_of_one_address_hold_up_no_other_address(secure):
+    world = World(secure)
+    users = world.users(*(f"Anna {number}" for number in range(READS_OF_ADDRESS // READS + 1)))
+    room = users[0].room("Tea", *users[1:])
+    for _ in range(PAGE):
+        users[0].send(room, "x" * 1_000)
+    with contextlib.ExitStack() as stack:
+        for user in users[:-1]:
+            holder = stack.enter_context(Http2(secure))
+            for _ in range(READS):
+                holder.request(page_of(room), bearer(user))
+            assert len(holder.statuses(READS)) == READS
+        last = bearer(users[-1])
+        waiter, other = stack.enter_context(Http2(secure)), stack.enter_context(Http2(secure, "127.0.0.2"))
+        assert other.status(other.request(page_of(room), last)) == 200
+        assert waiter.status(waiter.request(page_of(room), last)) == 503
 
 
 # Connections of one address
