@@ -4,6 +4,7 @@ package import ChatProjections
 package import ChatService
 package import EventStore
 package import Logging
+import NIOPosix
 
 /// Push as the server runs it: the outbox that follows the log, and the dispatcher that empties it.
 package final class PushService: Sendable {
@@ -41,8 +42,11 @@ package final class PushService: Sendable {
     sender: any NoticeSender, logger: Logger, now: @escaping @Sendable () -> Timestamp,
     progress: @Sendable (OpeningProgress) -> Void = { _ in }
   ) async throws -> PushService {
-    let outbox = try ProjectionRunner<PushProjection>.open(
-      directory: directory, feed: feed, logIdentity: logIdentity, logger: logger)
+    // On a thread that may block: the server already responds to liveness checks, on the threads that run tasks.
+    let outbox = try await NIOThreadPool.singleton.runIfActive {
+      try ProjectionRunner<PushProjection>.open(
+        directory: directory, feed: feed, logIdentity: logIdentity, logger: logger)
+    }
     let dispatcher = PushDispatcher(
       outbox: outbox, head: { feed.head }, recorder: recorder, sender: sender, logIdentity: logIdentity,
       logger: logger, now: now)

@@ -83,8 +83,10 @@ package struct ServiceOpening: Sendable {
       let media = try MediaStore(directory: directory + "/media", settings: media)
       let views: ReadModels
       do {
-        views = try ReadModels.open(
-          directory: directory + "/views", feed: store, logIdentity: log.identity.bytes, logger: logger)
+        views = try await Self.blocking { [directory, logger] in
+          try ReadModels.open(
+            directory: directory + "/views", feed: store, logIdentity: log.identity.bytes, logger: logger)
+        }
       } catch {
         media.close()
         throw error
@@ -111,8 +113,11 @@ package struct ServiceOpening: Sendable {
     views.start { relay.send($0) }
     let head = store.head
     try await catchUp(views, head, progress)
-    let clock = CheckedClock(clock, lastRecorded: lastTime, directory: directory, logger: logger)
-    clock.keepSettled()
+    let clock = try await Self.blocking { [self] in
+      let checked = CheckedClock(self.clock, lastRecorded: lastTime, directory: directory, logger: logger)
+      checked.keepSettled()
+      return checked
+    }
     let (ids, state, ended) = try await restore(views, head, lastTime, clock, progress)
     let gate = SessionGate(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, users: state.users, ended: ended)
     let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: { clock.now }) { reason in
@@ -138,13 +143,15 @@ package struct ServiceOpening: Sendable {
   ) async throws -> (SeenIDs, DecisionState, [EndedSession]) {
     while true {
       do {
-        let seen = try views.ids.readBlocking { try $0.restoreFilter() }
-        let ids = SeenIDs(seen.filter, newest: seen.position)
-        let source = DecisionStateSource(views)
-        let state = try DecisionState(
-          restoring: source, seen: ids, floor: head, quotas: quotas, rules: rules, at: clock.now)
-        let oldestToken = min(clock.now, lastTime).adding(milliseconds: -tokenLifetimeMilliseconds)
-        return (ids, state, try source.sessionsEnded(since: oldestToken))
+        return try await Self.blocking { [quotas, rules, tokenLifetimeMilliseconds] in
+          let seen = try views.ids.readBlocking { try $0.restoreFilter() }
+          let ids = SeenIDs(seen.filter, newest: seen.position)
+          let source = DecisionStateSource(views)
+          let state = try DecisionState(
+            restoring: source, seen: ids, floor: head, quotas: quotas, rules: rules, at: clock.now)
+          let oldestToken = min(clock.now, lastTime).adding(milliseconds: -tokenLifetimeMilliseconds)
+          return (ids, state, try source.sessionsEnded(since: oldestToken))
+        }
       } catch let error as ProjectionBehind {
         logger.warning(
           "the decision state could not be read yet; the server tries again", metadata: ["reason": "\(error)"])
@@ -152,6 +159,11 @@ package struct ServiceOpening: Sendable {
         try await catchUp(views, head, progress)
       }
     }
+  }
+
+  /// On a thread that may block: the server already responds to liveness checks, on the threads that run tasks.
+  private static func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+    try await NIOThreadPool.singleton.runIfActive(body)
   }
 
   /// Waits as long as it takes: a disk that is slow, full or failing is reported, and the read models try again.
