@@ -105,6 +105,12 @@ package struct TrustedTime: Sendable, Equatable {
     return min(now, settling.from.adding(milliseconds: uptime - settling.since))
   }
 
+  /// What to keep over a restart: `settled`, but nil while the clock is trusted only because it lasted, and not for
+  /// `Limits.clockGapMilliseconds` yet. A restart with such a clock waits to see whether it stays, once more.
+  package var known: Timestamp? { hasOnlyLasted ? nil : settled }
+
+  private var hasOnlyLasted: Bool { lastedAt.map { uptime - $0 < Limits.clockGapMilliseconds } ?? false }
+
   /// How far the system clock is ahead and not trusted, in milliseconds; nil when it is trusted.
   package var heldAhead: Int64? { held.map { $0.offset &- offset } }
 
@@ -145,7 +151,7 @@ package struct TrustedTime: Sendable, Equatable {
   /// Called when the clock was set back. A clock that was trusted only because it lasted, and not for long yet, is not
   /// remembered: the step back probably corrects it.
   private mutating func remember(_ base: Int64) {
-    let hasOnlyLasted = lastedAt.map { uptime - $0 < Limits.clockGapMilliseconds } ?? false
+    let hasOnlyLasted = hasOnlyLasted
     lastedAt = nil
     if settling == nil, !hasOnlyLasted, offset > earlier?.offset ?? .min {
       earlier = Earlier(offset: offset, baseMicroseconds: base, since: uptime)

@@ -30,7 +30,7 @@ struct HealthHandlers: Sendable {
 
   /// An operator says that the system clock is right.
   func confirmClock(_ exchange: Exchange) async throws -> Response {
-    chat.confirmClock()
+    try await chat.confirmClock()
     return try JSONBody.answer(ClockReadiness(chat.clockStatus))
   }
 

@@ -55,7 +55,7 @@ package final class CheckedClock: Sendable {
   ///
   /// Call it before anything is recorded: events that are recorded with a wrong clock make the log's last time wrong.
   package func keepSettled() {
-    if !isBelieved { keeper.keep(settled) }
+    if !isBelieved, let known = read(\.known) { keeper.keep(known) }
   }
 
   /// How far the system clock is ahead and not trusted, and how long that stays so, in milliseconds; nil when it is

@@ -1,6 +1,7 @@
 package import ChatPrimitives
 import EventLog
 import EventStore
+import NIOPosix
 
 /// How the clock is, for operators.
 package struct ClockStatus: Sendable, Hashable {
@@ -24,7 +25,9 @@ extension ChatService {
   }
 
   /// An operator says that the system clock is right. Nothing is recorded: it changes what time it is, and no state.
-  package func confirmClock() {
+  package func confirmClock() async throws {
     clock.confirm()
+    // At once, so that a crash does not forget it.
+    try await NIOThreadPool.singleton.runIfActive { [clock] in clock.keepSettled() }
   }
 }
