@@ -6,7 +6,9 @@ enum RoomsTables {
     try database.execute(sql: rooms)
     // Not with the other indexes, after a rebuild: push reads badges while it is rebuilt.
     try database.execute(
-      sql: "CREATE INDEX member_by_mute ON member (userId, mutedUntil) WHERE mutedUntil IS NOT NULL AND unreadCount > 0")
+      sql: """
+        CREATE INDEX member_by_mute ON member (userId, mutedUntil) WHERE mutedUntil IS NOT NULL AND unreadCount > 0
+        """)
     try database.execute(sql: moderation)
     try database.execute(sql: workspaces)
     try Profiles.createTable(database)
