@@ -12,7 +12,7 @@ public struct Health: Codable, Sendable, Hashable {
 
 /// `GET /readyz`: 200 when requests are served, 503 with a problem otherwise.
 public struct Readiness: Codable, Sendable, Hashable {
-  /// `ready`, or `degraded` while the search cannot follow the log.
+  /// `ready`, or `degraded` while the search is being built or cannot follow the log.
   public var status: String
   /// The last durable position.
   public var head: LogPosition
@@ -33,7 +33,8 @@ public struct ProjectionReadiness: Codable, Sendable, Hashable {
   public var position: LogPosition
   /// Events behind the head.
   public var lag: Int
-  /// Why it does not follow the log, and what an operator can do; nil while it does.
+  /// Why it does not follow the log, and what an operator can do; while it is being built, how far it is. nil while it
+  /// follows.
   public var fault: String?
 
   public init(name: String, position: LogPosition, lag: Int, fault: String?) {

@@ -12,19 +12,20 @@ struct HealthHandlers: Sendable {
     try JSONBody.answer(Health(status: "ok"))
   }
 
-  /// Whether requests are served: the log takes events and the read models follow it. Without the search the server is
-  /// ready, but degraded.
+  /// Whether requests are served: the log takes events and the read models follow it. While the search is being built
+  /// or does not follow the log, the server is ready, but degraded.
   func readiness(_ exchange: Exchange) async throws -> Response {
     let standing = chat.standing
     if standing.isPoisoned { throw ServiceError.logPoisoned }
     if let unready = standing.unready { throw Refusal.unready(Self.detail(unready)) }
     return try JSONBody.answer(
       Readiness(
-        status: standing.search.fault == nil ? "ready" : "degraded", head: standing.head,
+        status: standing.isDegraded ? "degraded" : "ready", head: standing.head,
         projections: (standing.readModels + [standing.search]).map { model in
           ProjectionReadiness(
             name: model.name, position: model.position,
-            lag: Int(clamping: standing.head.distance(from: model.position)), fault: model.fault?.description)
+            lag: Int(clamping: standing.head.distance(from: model.position)),
+            fault: model.fault?.description ?? Self.progress(model))
         }, clock: ClockReadiness(chat.clockStatus)))
   }
 
@@ -36,8 +37,14 @@ struct HealthHandlers: Sendable {
 
   private static func detail(_ model: ProjectionStanding) -> String {
     let fault = model.fault.map { "Not ready: \($0)" }
-    let progress = model.target.map { "The read model \(model.name) has applied \(model.position) of \($0) events." }
-    return [fault, progress].compactMap { $0 }.joined(separator: " ")
+    return [fault, progress(model)].compactMap { $0 }.joined(separator: " ")
+  }
+
+  /// How far a read model that is being built is; nil for one that can be read.
+  private static func progress(_ model: ProjectionStanding) -> String? {
+    model.target.map { target in
+      "The read model \(model.name) is being built: it has applied \(model.position) of \(target) events."
+    }
   }
 }
 

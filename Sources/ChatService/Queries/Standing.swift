@@ -15,6 +15,8 @@ package struct ServiceStanding: Sendable {
 
   /// The first read model other than `search` that cannot be read as of the head; nil if all can.
   package var unready: ProjectionStanding? { readModels.first { $0.fault != nil || $0.target != nil } }
+  /// Whether searches fail, because their read model is being built or does not follow the log.
+  package var isDegraded: Bool { search.fault != nil || search.target != nil }
 }
 
 extension ChatService {
