@@ -154,14 +154,16 @@ extension ProjectionRunner {
   /// Clears the fault after a step that succeeded.
   private func recovered(_ plan: inout RecoveryPlan) {
     plan.succeeded()
-    let recovered: ProjectionFault? = state.withLock { state in
+    let (isComplete, recovered): (Bool, ProjectionFault?) = state.withLock { state in
+      let isComplete = state.damage == nil && state.isReadable
       // After damage, the fault stays until the rebuilt file can be read.
-      guard state.damage == nil, state.isReadable || state.fault?.kind == .temporary else { return nil }
+      guard isComplete || (state.damage == nil && state.fault?.kind == .temporary) else { return (false, nil) }
       defer { state.fault = nil }
-      return state.fault
+      return (isComplete, state.fault)
     }
+    // Whatever the fault was: a temporary one may have replaced that of the damage.
+    if isComplete { plan.caughtUp() }
     guard let recovered else { return }
-    if recovered.kind == .damaged { plan.caughtUp() }
     logger.notice(
       "a read model follows the log again",
       metadata: ["projection": "\(P.name)", "file": "\(opening.file.path)", "after": "\(recovered.message)"])

@@ -40,7 +40,7 @@ struct RecoveryPlan: Sendable {
   /// A step has succeeded.
   mutating func succeeded() { failures = 0 }
 
-  /// The read model has reached the head of the log.
+  /// The file can be read: a rebuilt one has reached the position that was the head when the rebuild began.
   mutating func caughtUp() { rebuilds = 0 }
 
   private static func delay(_ attempts: Int) -> Int {
