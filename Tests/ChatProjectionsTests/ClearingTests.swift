@@ -82,10 +82,14 @@ import Testing
     var script = script()
     let deletion = script.last.position
     script.send(to: other, by: alice, firstID: 60)
-    // The event after the deletion cannot be read, so that the thread ends after one step.
-    let broken = MemoryFeed(script.events, failingFrom: script.last.position)
+    // The event after the deletion cannot be read, so that the thread ends after one step. It comes once the deletion is
+    // applied: the new file can be read from the head on that the log has now.
+    let broken = MemoryFeed(script.events.prefix(Int(deletion.value)), failingFrom: script.last.position)
+    let unreadable = Array(script.events.suffix(1))
     let first = try open(folder, broken)
-    first.start()
+    first.start { position in
+      if position >= deletion { broken.append(unreadable) }
+    }
     try await first.wait(for: deletion, timeoutMilliseconds: 60_000)
     while first.halted == nil { await Task.yield() }
     let rest = messages - Clearing.rowsAtOnce + 1

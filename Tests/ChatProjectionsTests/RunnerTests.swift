@@ -99,6 +99,36 @@ import Testing
     }
   }
 
+  @Test("a new file cannot be read before it has reached the head; over an empty log it can be read at once")
+  func newFile() async throws {
+    let history = RandomHistory(seed: 66, events: 300)
+    let folder = try TemporaryFolder()
+    // The second time, the file exists, and nothing was applied to it.
+    for _ in 0..<2 {
+      let feed = MemoryFeed(history.events)
+      let runner = try open(folder, feed)
+      #expect(runner.standing.target == feed.head && runner.standing.fault == nil)
+      #expect(throws: ProjectionBehind.self) { _ = try rows(runner) }
+      feed.close()
+      try runner.stop()
+    }
+    let feed = MemoryFeed(history.events)
+    let runner = try open(folder, feed)
+    runner.start()
+    try await runner.wait(for: feed.head)
+    #expect(runner.standing.target == nil)
+    #expect(try rows(runner) != nil)
+    feed.close()
+    try runner.stop()
+
+    let (other, empty) = (try TemporaryFolder(), MemoryFeed())
+    let first = try open(other, empty)
+    #expect(first.standing.target == nil)
+    #expect(try rows(first) == 0)
+    empty.close()
+    try first.stop()
+  }
+
   // MARK: - Halting
 
   @Test("an event that cannot be read halts it where it stands, fails who waits, and skips nothing")
@@ -114,7 +144,7 @@ import Testing
     #expect(runner.halted?.position == LogPosition(199))
     #expect(runner.halted?.message.contains("Unreadable") == true)
     #expect(runner.position == LogPosition(199) && runner.lag == 101)
-    // What was applied can still be read, and waiting further fails at once.
+    // Waiting for what was applied succeeds, and waiting further fails at once.
     try await runner.wait(for: LogPosition(199))
     let later = await #expect(throws: ProjectionBehind.self) { try await runner.wait(for: LogPosition(200)) }
     #expect(later?.reason == .halted)

@@ -21,7 +21,12 @@ def follow(api, position: int | None = None) -> None:
     """Waits until the search knows what is durable now; it does not wait by itself."""
     wanted = api.server.head() if position is None else position
     deadline = time.monotonic() + FOLLOWING_SECONDS
-    while api.get("/v1/search", q="anything")["position"] < wanted:
+    while True:
+        response = api.request("GET", "/v1/search", params={"q": "anything"})
+        # A new index cannot be read before it is complete.
+        assert response.status_code in (200, 503), response.text
+        if response.status_code == 200 and response.json()["position"] >= wanted:
+            return
         assert time.monotonic() < deadline, f"the search did not come to {wanted}"
         time.sleep(0.02)
 

@@ -12,21 +12,19 @@ struct ProjectionOpening {
   struct Opened {
     let pool: DatabasePool
     let position: LogPosition
-    /// The existing file was moved aside; this one is new and has no rows yet.
-    let isReplacement: Bool
+    /// The file has no rows yet: it was just created, or nothing was applied to it since.
+    var isNew: Bool { position == .origin }
   }
 
   /// Opens the file, or makes one. The cost does not grow with the file. This finds a damaged header, a truncated file,
   /// and damage to the schema and the checkpoint; other damage is found when SQLite reads the page (`PageChecksums`).
   /// - Parameter head: the log's head. A file that is ahead of it does not belong to this log.
   func open(head: LogPosition) throws -> Opened {
-    var isReplacement = false
     if file.exists {
       do {
         return try openExisting(head)
       } catch let error where ProjectionFault.Kind(following: error) == .damaged {
         try moveAside(because: "\(error)")
-        isReplacement = true
       }
     }
     let pool = try file.openPool(projection)
@@ -36,7 +34,7 @@ struct ProjectionOpening {
         try projection.createIndexes(database)
         return try Checkpoint.read(database)
       }
-      return Opened(pool: pool, position: checkpoint.position, isReplacement: isReplacement)
+      return Opened(pool: pool, position: checkpoint.position)
     } catch {
       try? pool.close()
       // Otherwise the next attempt would move this empty file aside, over the damaged one that is kept there for
@@ -55,7 +53,7 @@ struct ProjectionOpening {
       let checkpoint = try pool.read(Checkpoint.read)
       try check(checkpoint, head)
       try checkSchema(pool)
-      return Opened(pool: pool, position: checkpoint.position, isReplacement: false)
+      return Opened(pool: pool, position: checkpoint.position)
     } catch {
       try? pool.close()
       throw error

@@ -134,7 +134,7 @@ extension ProjectionRunner {
     state.withLock { state in
       state.pool = opened.pool
       state.position = opened.position
-      if opened.isReplacement { state.readableFrom = head }
+      if opened.isNew { state.readableFrom = head }
     }
   }
 
