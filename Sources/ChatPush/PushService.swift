@@ -51,9 +51,15 @@ package final class PushService: Sendable {
       outbox: outbox, head: { feed.head }, recorder: recorder, sender: sender, logIdentity: logIdentity,
       logger: logger, now: now)
     outbox.start { _ in dispatcher.outboxGrew() }
-    try await catchUp(outbox, to: feed.head, logger, progress)
-    if try await outbox.read({ try $0.settledThrough() }) == nil {
-      try await recorder.record(PushOutcomes(settledThrough: outbox.position, outcomes: []))
+    do {
+      try await catchUp(outbox, to: feed.head, logger, progress)
+      if try await outbox.read({ try $0.settledThrough() }) == nil {
+        try await recorder.record(PushOutcomes(settledThrough: outbox.position, outcomes: []))
+      }
+    } catch {
+      // Otherwise its thread would go on with a file that nobody closes.
+      try? outbox.stop()
+      throw error
     }
     return PushService(outbox: outbox, dispatcher: dispatcher, sender: sender)
   }

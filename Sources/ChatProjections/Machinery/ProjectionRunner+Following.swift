@@ -29,14 +29,15 @@ extension ProjectionRunner {
     thread.start()
   }
 
-  /// Stops the thread, waits for its end and closes the file. Close the feed first: only that wakes a thread that waits
-  /// for the feed's head.
+  /// Stops the thread, waits for its end and closes the file. A thread that waits for the feed's head ends when the feed
+  /// wakes it: some feeds do so only when they are closed, so close those first.
   package func stop() throws {
     let isStarted = state.withLock { state in
       state.isStopping = true
       return state.isStarted
     }
     hurry.signal()
+    feed.wakeWaiters()
     if isStarted {
       finished.wait()
       finished.signal()

@@ -110,9 +110,17 @@ package final class ReadModels: Sendable {
     }
   }
 
-  /// Ends the threads and closes the files. The feed must have been closed before.
+  /// Ends the threads and closes the files. Stops every read model even when one fails, and throws the first failure.
   package func close() throws {
-    for follower in all { try follower.stop() }
+    var failure: (any Error)?
+    for follower in all {
+      do {
+        try follower.stop()
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
   }
 }
 
