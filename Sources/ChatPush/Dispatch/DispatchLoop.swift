@@ -29,6 +29,8 @@ struct DispatchLoop {
   /// Outcomes are not recorded before.
   private var recordingDue: Instant?
   private var readingDue = Instant.now
+  /// The last look into the outbox failed, and that was logged.
+  private var isUnreadable = false
   private var wakeUp: Instant?
   private var isStopping = false
   /// Nothing more can be recorded.
@@ -132,13 +134,29 @@ struct DispatchLoop {
       let limit = min(lanes.room, Self.rowsPerRead)
       do {
         let keys = try await dispatcher.outbox.read { try $0.pending(after: cursor, limit: limit) }
+        noteReadable()
         lanes.take(keys)
         mayHaveMore = keys.count == limit
       } catch {
         readingDue = .now + .milliseconds(Self.pauseMilliseconds)
-        dispatcher.logger.error("the outbox cannot be read", metadata: ["error": "\(error)"])
+        noteUnreadable(error)
       }
     }
+  }
+
+  private mutating func noteReadable() {
+    guard isUnreadable else { return }
+    isUnreadable = false
+    dispatcher.logger.notice("the outbox can be read again")
+  }
+
+  /// Logs only the first failure in a row: a rebuild of the outbox may take minutes.
+  private mutating func noteUnreadable(_ error: any Error) {
+    guard !isUnreadable else { return }
+    isUnreadable = true
+    dispatcher.logger.error(
+      "the outbox cannot be read; no new notifications are sent until it can, and the server tries again",
+      metadata: ["error": "\(error)"])
   }
 
   private mutating func startAttempts(_ group: inout DiscardingTaskGroup) {
@@ -159,6 +177,7 @@ struct DispatchLoop {
       let (enumerated, next) = try await dispatcher.outbox.read { outbox in
         (try outbox.checkpoint().position, try outbox.pending(after: cursor, limit: 1).first?.position)
       }
+      noteReadable()
       let oldest = [lanes.oldest, next].compactMap { $0 }.min()
       let event = outcomes.take(oldestPending: oldest, enumerated: enumerated)
       isRecording = true
@@ -167,7 +186,7 @@ struct DispatchLoop {
     } catch {
       recordingDue = .now + .milliseconds(Self.pauseMilliseconds)
       if isLast { isLogClosed = true }
-      dispatcher.logger.error("the outbox cannot be read", metadata: ["error": "\(error)"])
+      noteUnreadable(error)
     }
   }
 
