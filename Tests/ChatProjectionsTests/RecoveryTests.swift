@@ -91,6 +91,28 @@ import Testing
     try runner.stop()
   }
 
+  @Test("a temporary fault of a query is reported until a query succeeds, and does not stop the read model")
+  func readFault() async throws {
+    let (folder, history) = try await built(93)
+    let feed = MemoryFeed(history.events)
+    let runner = try open(folder, feed)
+    runner.start()
+    try await runner.wait(for: feed.head)
+    #expect(throws: ProjectionBehind.self) {
+      try runner.readBlocking { (_) throws -> Void in
+        throw DatabaseError(resultCode: .SQLITE_IOERR, message: "unplugged")
+      }
+    }
+    let fault = try #require(runner.standing.fault)
+    #expect(fault.kind == .temporary && fault.file == folder.file(TimelineProjection.self).name)
+    #expect(fault.message.contains("unplugged"))
+    #expect(runner.followingFault == nil)
+    #expect(try runner.readBlocking { try $0.checkpoint().position } == feed.head)
+    #expect(runner.standing.fault == nil)
+    feed.close()
+    try runner.stop()
+  }
+
   @Test("writes wait beyond the limit, beyond a lower one while it fails, and since the damage while it is rebuilt")
   func behind() async throws {
     let folder = try TemporaryFolder()

@@ -115,6 +115,7 @@ extension ProjectionRunner {
       defer {
         state.pool = nil
         state.damage = nil
+        state.readFault = ReadFault()
         state.readableFrom = head
       }
       return state.pool

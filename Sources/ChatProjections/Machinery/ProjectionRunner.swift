@@ -32,11 +32,13 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     var fault: ProjectionFault?
     /// Damage that a query found; the thread rebuilds the file.
     var damage: ProjectionFault?
+    var readFault = ReadFault()
     var isStarted = false
     var isStopping = false
     var waiters = WaiterList<Waiter>()
 
     var isReadable: Bool { position >= readableFrom }
+    var followingFault: ProjectionFault? { fault ?? damage }
     var halt: ProjectionFault? { fault?.kind == .permanent ? fault : nil }
     var reason: ProjectionBehind.Reason? {
       if let fault { return fault.kind == .permanent ? .halted : .failing }
@@ -91,12 +93,14 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   package var waiting: Int { state.withLock { $0.waiters.count } }
   /// Why it has halted until the server is restarted; nil if it has not.
   package var halted: ProjectionFault? { state.withLock { $0.halt } }
+  /// Why it does not follow the log; nil while it does, even while queries fail.
+  package var followingFault: ProjectionFault? { state.withLock { $0.followingFault } }
 
   package var standing: ProjectionStanding {
     state.withLock { state in
       ProjectionStanding(
         name: P.name, position: state.position, target: state.isReadable ? nil : state.readableFrom,
-        fault: state.fault ?? state.damage)
+        fault: state.followingFault ?? state.readFault.current(at: .now))
     }
   }
 
@@ -162,9 +166,11 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   /// Runs `body` in one snapshot, off the cooperative pool.
   /// - Throws: `ProjectionBehind` while the file is being rebuilt or cannot be read, and what `body` throws.
   package func read<T: Sendable>(_ body: @escaping @Sendable (P.Queries) throws -> T) async throws -> T {
-    let pool = try readablePool()
+    let (pool, hasReadFault) = try readablePool()
     do {
-      return try await pool.read { database in try body(P.Queries(database)) }
+      let result = try await pool.read { database in try body(P.Queries(database)) }
+      if hasReadFault { resolveReadFault() }
+      return result
     } catch {
       throw failure(of: pool, error)
     }
@@ -172,37 +178,58 @@ package final class ProjectionRunner<P: Projection>: Sendable {
 
   /// The same, blocking the calling thread.
   package func readBlocking<T>(_ body: (P.Queries) throws -> T) throws -> T {
-    let pool = try readablePool()
+    let (pool, hasReadFault) = try readablePool()
     do {
-      return try pool.read { database in try body(P.Queries(database)) }
+      let result = try pool.read { database in try body(P.Queries(database)) }
+      if hasReadFault { resolveReadFault() }
+      return result
     } catch {
       throw failure(of: pool, error)
     }
   }
 
-  private func readablePool() throws(ProjectionBehind) -> DatabasePool {
-    let result: Result<DatabasePool, ProjectionBehind> = state.withLock { state in
+  /// The open file, and whether a query that succeeds resolves a fault.
+  private func readablePool() throws(ProjectionBehind) -> (pool: DatabasePool, hasReadFault: Bool) {
+    let result: Result<(pool: DatabasePool, hasReadFault: Bool), ProjectionBehind> = state.withLock { state in
       guard let pool = state.pool, state.damage == nil, state.isReadable else {
         return .failure(behind(state, state.readableFrom, state.reason ?? .failing))
       }
-      return .success(pool)
+      return .success((pool: pool, hasReadFault: state.readFault.isUnresolved))
     }
     return try result.get()
   }
 
-  /// The error to throw from a query that failed. If the file is damaged, the thread is told to rebuild it.
+  /// The error to throw from a query that failed. If the file is damaged, the thread is told to rebuild it; a temporary
+  /// fault is logged, and reported in `standing`.
   private func failure(of pool: DatabasePool, _ error: any Error) -> any Error {
     let isCurrent = state.withLock { $0.pool === pool }
     // The file was closed under the query.
     guard isCurrent else { return state.withLock { behind($0, $0.readableFrom, .failing) } }
     guard let kind = ProjectionFault.Kind(reading: error) else { return error }
+    let fault = fault(kind, error)
     if kind == .damaged {
-      let fault = fault(kind, error)
       state.withLock { if $0.pool === pool, $0.damage == nil { $0.damage = fault } }
       feed.wakeWaiters()
       hurry.signal()
+    } else {
+      noteReadFault(fault)
     }
     return state.withLock { behind($0, $0.position, .failing) }
+  }
+
+  private func noteReadFault(_ fault: ProjectionFault) {
+    let isNew = state.withLock { $0.readFault.met(fault, at: .now) }
+    guard isNew else { return }
+    logger.warning(
+      "a read model cannot be read; requests that need it fail",
+      metadata: [
+        "projection": "\(P.name)", "file": "\(opening.file.path)", "position": "\(fault.position)",
+        "reason": "\(fault.message)", "advice": "\(fault.advice)",
+      ])
+  }
+
+  private func resolveReadFault() {
+    state.withLock { $0.readFault.querySucceeded() }
   }
 
   func fault(_ kind: ProjectionFault.Kind, _ error: any Error) -> ProjectionFault {
@@ -220,7 +247,7 @@ package struct ProjectionStanding: Sendable, Hashable {
   package let position: LogPosition
   /// While it is being rebuilt, the position from which it can be read.
   package let target: LogPosition?
-  /// Why it does not follow the log; nil while it does.
+  /// Why it does not follow the log, or why queries fail; nil while neither is so.
   package let fault: ProjectionFault?
 
   package init(name: String, position: LogPosition, target: LogPosition?, fault: ProjectionFault?) {

@@ -67,10 +67,10 @@ package final class ReadModels: Sendable {
     }
   }
 
-  /// The feed need not keep in memory what every follower has applied. One that has a fault does not count: when it
+  /// The feed need not keep in memory what every follower has applied. One that cannot follow does not count: when it
   /// continues, it reads from the disk.
   private func releaseApplied() {
-    let following = all.lazy.filter { $0.standing.fault == nil }.map(\.position)
+    let following = all.lazy.filter { $0.followingFault == nil }.map(\.position)
     if let position = following.min() { feed.release(through: position) }
   }
 
@@ -130,6 +130,7 @@ protocol LogFollower: AnyObject, Sendable {
   /// The last event that it has applied.
   var position: LogPosition { get }
   var halted: ProjectionFault? { get }
+  var followingFault: ProjectionFault? { get }
   var standing: ProjectionStanding { get }
 
   func isBehind(_ head: LogPosition, limit: UInt64, failingLimit: UInt64) -> Bool

@@ -34,7 +34,7 @@ extension ChatService {
     _ request: SearchRequest, from place: SearchPlace?, limit: Int, _ meter: SearchMeter = SearchMeter()
   ) async throws(ServiceError) -> FoundPage? {
     let head = store.head
-    guard views.search.standing.fault == nil else { throw .projectionBehind }
+    guard views.search.followingFault == nil else { throw .projectionBehind }
     let found = try await failing {
       try await self.views.search.read { search in
         let position = try search.checkpoint().position
