@@ -119,8 +119,8 @@ public enum Limits {
   public static let requestBodyBytes = 128 * 1024
   /// The body of `POST /v1/ingest`, in bytes.
   public static let ingestBodyBytes = 16 * 1024 * 1024
-  /// Lines of one `POST /v1/ingest` that are not blank. The result of a line takes about 3 bytes (10 at most) until the
-  /// client reads it. No command is shorter than 64 bytes, so a body of commands reaches the limit in bytes first.
+  /// Lines of one `POST /v1/ingest`, blank ones included. The result of a line takes about 3 bytes (10 at most) until
+  /// the client reads it. No command is shorter than 64 bytes, so a body of commands reaches the limit in bytes first.
   public static let ingestLines = 256 * 1024
   /// Streams of `POST /v1/ingest` that one user has open at once.
   public static let ingestStreamsOfUser = 4

@@ -10,7 +10,12 @@ import Testing
     var bounds = IngestLines.Bounds()
     change(&bounds)
     var body = IngestLines(bounds: bounds)
-    return pieces.flatMap { body.take(ByteBuffer(string: $0)) } + body.finish()
+    var lines: [Line] = []
+    for piece in pieces {
+      var buffer = ByteBuffer(string: piece)
+      while buffer.readableBytes > 0 { lines += body.take(&buffer) }
+    }
+    return lines + body.finish()
   }
 
   private func line(_ number: Int, _ text: String) -> Line {
@@ -36,16 +41,33 @@ import Testing
     #expect(lines(body.map { String($0) } + ["ccc\n", "ddd"]) { $0.bytes = 7 } == cut)
   }
 
-  @Test("A body may have as many lines as its bound, not counting blank ones")
+  @Test("A body may have as many lines as its bound, counting blank ones")
   func count() {
     let two = [line(1, "a"), line(3, "b")]
-    for bound in [2, 3] {
+    for bound in [4, 5] {
       #expect(lines(["a\n\nb\n\n"]) { $0.lines = bound } == two)
     }
-    let cut = two + [refused(5, .tooManyLines(limit: 2))]
-    #expect(lines(["a\n\nb\n\nc\nd\n"]) { $0.lines = 2 } == cut)
-    #expect(lines(["a\n\nb\n", "\nc", "\nd\n", "e"]) { $0.lines = 2 } == cut)
-    #expect(lines(["a\n\nb\n\nc"]) { $0.lines = 2 } == cut)
+    let cut = two + [refused(5, .tooManyLines(limit: 4))]
+    #expect(lines(["a\n\nb\n\nc\nd\n"]) { $0.lines = 4 } == cut)
+    #expect(lines(["a\n\nb\n", "\nc", "\nd\n", "e"]) { $0.lines = 4 } == cut)
+    #expect(lines(["a\n\nb\n\nc"]) { $0.lines = 4 } == cut)
+    #expect(lines(["a\n\nb\n\n\n\n"]) { $0.lines = 4 } == cut)
+    #expect(lines(["\n\n\n"]) { $0.lines = 2 } == [refused(3, .tooManyLines(limit: 2))])
+  }
+
+  @Test("Only so many lines are cut at once, and blank ones count")
+  func atOnce() {
+    var bounds = IngestLines.Bounds()
+    bounds.linesAtOnce = 2
+    bounds.bytes = 10
+    var body = IngestLines(bounds: bounds)
+    var buffer = ByteBuffer(string: "\n\na\nb\n\nccc\nd\n")
+    var steps: [[Line]] = []
+    while buffer.readableBytes > 0 { steps.append(body.take(&buffer)) }
+    #expect(steps == [[], [line(3, "a"), line(4, "b")], [refused(6, .bodyTooLarge(limit: 10))], []])
+    #expect(body.isOver)
+    let last = body.finish()
+    #expect(last == [])
   }
 
   @Test("Only one bound is told of when two are passed at once")

@@ -7,7 +7,11 @@ import Testing
   /// What a body gives when it comes in these pieces.
   private func lines(_ pieces: [String], limit: Int = 100) -> [NDJSONLines.Line] {
     var cutter = NDJSONLines(limit: limit)
-    var lines = pieces.flatMap { cutter.take(ByteBuffer(string: $0)) }
+    var lines: [NDJSONLines.Line] = []
+    for piece in pieces {
+      var buffer = ByteBuffer(string: piece)
+      lines += cutter.take(&buffer)
+    }
     if let last = cutter.finish() { lines.append(last) }
     return lines
   }
@@ -52,6 +56,20 @@ import Testing
     #expect(lines(["a"]) == [text("a")])
     #expect(lines(["a\n"]) == [text("a")])
     #expect(lines(["a\n\r"]) == [text("a"), .blank])
+  }
+
+  @Test("It stops at the number of lines that are wanted and leaves the other bytes")
+  func most() {
+    var cutter = NDJSONLines(limit: 100)
+    var buffer = ByteBuffer(string: "a\n\nb\nc")
+    let first = cutter.take(&buffer, most: 2)
+    #expect(first == [text("a"), .blank])
+    #expect(buffer == ByteBuffer(string: "b\nc"))
+    let second = cutter.take(&buffer, most: 2)
+    #expect(second == [text("b")])
+    #expect(buffer.readableBytes == 0)
+    let last = cutter.finish()
+    #expect(last == text("c"))
   }
 
   @Test("A carriage return is white space before a line's end only")

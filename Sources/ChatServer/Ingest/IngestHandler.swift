@@ -92,11 +92,16 @@ private struct IngestRun: Sendable {
       let stream = BulkStream(chat: chat)
       var permits = permits.makeAsyncIterator()
       var lines = IngestLines()
-      for try await buffer in body {
-        for portion in Self.portions(lines.take(buffer)) {
-          feed.yield(try await queue(portion, stream, &permits))
+      for try await received in body {
+        var buffer = received
+        while buffer.readableBytes > 0 {
+          for portion in Self.portions(lines.take(&buffer)) {
+            feed.yield(try await queue(portion, stream, &permits))
+          }
+          if lines.isOver { feed.finish() }
+          // Blank lines are not queued, so only this lets others work between them.
+          if buffer.readableBytes > 0 { await Task.yield() }
         }
-        if lines.isOver { feed.finish() }
       }
       try Task.checkCancellation()
       for portion in Self.portions(lines.finish()) { feed.yield(try await queue(portion, stream, &permits)) }

@@ -1,4 +1,5 @@
 import ChatPrimitives
+import ChatService
 import NIOCore
 
 /// The lines of one ingest body, numbered from 1, up to the body's bounds.
@@ -8,6 +9,9 @@ struct IngestLines {
     var bytes = Limits.ingestBodyBytes
     var lines = Limits.ingestLines
     var lineBytes = Limits.ingestLineBytes
+    /// How many lines are cut at once, blank ones included. A read may hold tens of thousands of blank lines, and the
+    /// reader lets others work before it cuts more.
+    var linesAtOnce = 2 * BulkStream.chunkCommands
   }
 
   struct Line: Equatable {
@@ -21,21 +25,25 @@ struct IngestLines {
   private var cutter: NDJSONLines
   private var number = 0
   private var byteCount = 0
-  private var lineCount = 0
 
   init(bounds: Bounds = Bounds()) {
     self.bounds = bounds
     cutter = NDJSONLines(limit: bounds.lineBytes)
   }
 
-  /// The lines that end within these bytes, save blank ones.
-  mutating func take(_ buffer: ByteBuffer) -> [Line] {
-    guard !isOver else { return [] }
-    let room = bounds.bytes - byteCount
-    byteCount += buffer.readableBytes
-    guard buffer.readableBytes > room else { return numbered(cutter.take(buffer)) }
-    var lines = numbered(cutter.take(buffer.getSlice(at: buffer.readerIndex, length: room) ?? ByteBuffer()))
-    if !isOver {
+  /// The next lines that end within these bytes, except blank ones. If bytes are left in the buffer, call it again.
+  mutating func take(_ buffer: inout ByteBuffer) -> [Line] {
+    guard !isOver else {
+      buffer.moveReaderIndex(to: buffer.writerIndex)
+      return []
+    }
+    let allowed = min(buffer.readableBytes, bounds.bytes - byteCount)
+    var part = buffer.getSlice(at: buffer.readerIndex, length: allowed) ?? ByteBuffer()
+    var lines = numbered(cutter.take(&part, most: bounds.linesAtOnce))
+    let taken = allowed - part.readableBytes
+    byteCount += taken
+    buffer.moveReaderIndex(forwardBy: taken)
+    if !isOver, part.readableBytes == 0, buffer.readableBytes > 0 {
       number += 1
       lines.append(end(.bodyTooLarge(limit: bounds.bytes)))
     }
@@ -51,9 +59,7 @@ struct IngestLines {
     var lines: [Line] = []
     for line in found {
       number += 1
-      if line == .blank { continue }
-      guard lineCount < bounds.lines else { return lines + [end(.tooManyLines(limit: bounds.lines))] }
-      lineCount += 1
+      guard number <= bounds.lines else { return lines + [end(.tooManyLines(limit: bounds.lines))] }
       switch line {
       case .blank: continue
       case .tooLong:

@@ -17,11 +17,11 @@ struct NDJSONLines {
     self.limit = limit
   }
 
-  /// The lines that end within these bytes.
-  mutating func take(_ buffer: ByteBuffer) -> [Line] {
+  /// The next lines that end within these bytes. It stops at `most` lines and leaves the other bytes in the buffer.
+  mutating func take(_ buffer: inout ByteBuffer, most: Int = .max) -> [Line] {
     var lines: [Line] = []
-    var buffer = buffer
-    while let length = buffer.readableBytesView.firstIndex(of: UInt8(ascii: "\n")).map({ $0 - buffer.readerIndex }),
+    while lines.count < most,
+      let length = buffer.readableBytesView.firstIndex(of: UInt8(ascii: "\n")).map({ $0 - buffer.readerIndex }),
       var piece = buffer.readSlice(length: length)
     {
       buffer.moveReaderIndex(forwardBy: 1)
@@ -36,9 +36,11 @@ struct NDJSONLines {
       isDropping = false
       rest = ByteBuffer()
     }
+    guard lines.count < most else { return lines }
     if isDropping || rest.readableBytes + buffer.readableBytes > limit + 1 {
       isDropping = true
       rest = ByteBuffer()
+      buffer.moveReaderIndex(to: buffer.writerIndex)
     } else {
       rest.writeBuffer(&buffer)
     }

@@ -1,18 +1,21 @@
 """Streams of `POST /v1/ingest` that flood the server with lines, or read nothing."""
 
 import contextlib
+import json
 import threading
 
 import pytest
 
 from harness import cost
-from harness.client import new_id
+from harness.client import new_id, read_results
 from harness.people import World
 from harness.server import Server
 from harness.stream import IngestStream, StreamEnded
 
 STREAMS = 24
 STREAMS_OF_USER = 4
+# What one body may hold.
+INGEST_BYTES = 16 * cost.MIB
 # Lines that one body may have.
 MOST_LINES = 256 * 1024
 # The full number in a release build.
@@ -164,6 +167,35 @@ def test_a_line_that_is_refused_is_cheap(few_tokens):
     lines = response.content.splitlines()
     assert len(lines) == 100_000 and lines[-1].startswith(b'{"line":100000,"status":429,"code":"rate_limited",')
     assert response.content.count(b'"rate_limited"') == 100_000 - (TOKENS - 1)
+
+
+def test_blank_lines_count_as_lines(usual):
+    """16 MiB of line feeds used to cost one request's token and seconds of processor time."""
+    dora = World(usual).user("Dora")
+    room = dora.room("Tea")
+    line = json.dumps({"op": "message.send", "roomId": room.id, "id": new_id(), "text": "x"}).encode()
+    streams, threads = [], []
+    try:
+        with cost.costs_at_most(usual, 0.5):
+            streams, threads = send_without_reading(usual, dora.token, line + b"\n" * (INGEST_BYTES - 1000) + line, 1)
+            cost.responds(usual)
+            threads[0].join()
+            results = read_results(received(streams[0]))
+        assert [(result["line"], result["status"]) for result in results] == [(1, 201), (MOST_LINES + 1, 413)]
+        assert results[1]["code"] == "body_too_large" and str(MOST_LINES) in results[1]["detail"]
+    finally:
+        for stream in streams:
+            stream.socket.close()
+
+
+def test_as_many_blank_lines_as_lines_may_be(few_tokens):
+    """The last of them is a command, which costs no more than one request."""
+    finn = World(few_tokens).user("Finn")
+    room = finn.room("Tea")
+    line = json.dumps({"op": "message.send", "roomId": room.id, "id": new_id(), "text": "x"}).encode()
+    with cost.costs_at_most(few_tokens, 0.5):
+        results = finn.ingest_bytes(b"\n" * (MOST_LINES - 1) + line)
+    assert [(result["line"], result["status"]) for result in results] == [(MOST_LINES, 201)]
 
 
 def test_one_stream_makes_few_rooms(usual):
