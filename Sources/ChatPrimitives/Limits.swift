@@ -122,6 +122,8 @@ public enum Limits {
   /// Lines of one `POST /v1/ingest`, blank ones included. The result of a line takes about 3 bytes (10 at most) until
   /// the client reads it. No command is shorter than 64 bytes, so a body of commands reaches the limit in bytes first.
   public static let ingestLines = 256 * 1024
+  /// A stream of `POST /v1/ingest` ends when the rate limits refuse so many of its lines in a row.
+  public static let ingestLinesRefusedInARow = 1_000
   /// Streams of `POST /v1/ingest` that one user has open at once.
   public static let ingestStreamsOfUser = 4
   /// How many bytes of details of refusals the unread results of one stream keep. Further refusals have a general

@@ -70,6 +70,21 @@ import Testing
     #expect(last == [])
   }
 
+  @Test("Nothing is taken from a body that was stopped")
+  func stopped() {
+    var body = IngestLines()
+    var buffer = ByteBuffer(string: "a\nb")
+    let first = body.take(&buffer)
+    body.stop()
+    buffer = ByteBuffer(string: "\nc\n")
+    let second = body.take(&buffer)
+    let last = body.finish()
+    #expect(first == [line(1, "a")])
+    #expect(second == [])
+    #expect(last == [])
+    #expect(buffer.readableBytes == 0)
+  }
+
   @Test("Only one bound is told of when two are passed at once")
   func both() {
     #expect(

@@ -121,6 +121,10 @@ struct ProblemMapping {
       headers[.retryAfter] = String(Self.retryAfterSeconds)
     case .bodyTooLarge(let limit): self.init(.bodyTooLarge, "A body may have \(limit) bytes at most.")
     case .tooManyLines(let limit): self.init(.bodyTooLarge, "A body may have \(limit) lines at most.")
+    case .tooManyRefusedLines(let limit):
+      self.init(
+        .rateLimited,
+        "A rate limit refused \(limit) lines in a row, so the stream ends here. Send the rest again later.")
     case .rangeNotSatisfiable(let size):
       self.init(.rangeNotSatisfiable, "The file has \(size) bytes, and the range begins beyond them.")
       headers[.contentRange] = "bytes */\(size)"

@@ -35,6 +35,8 @@ enum Refusal: Error, Hashable {
   case tooManyStreams
   case bodyTooLarge(limit: Int)
   case tooManyLines(limit: Int)
+  /// The rate limits refused so many lines of a stream in a row that it ends.
+  case tooManyRefusedLines(limit: Int)
   /// - size: of what a part was asked of, in bytes.
   case rangeNotSatisfiable(size: Int)
   case lineTooLong(limit: Int)

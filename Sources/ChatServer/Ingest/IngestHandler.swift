@@ -83,7 +83,7 @@ private struct IngestRun: Sendable {
     await settling
   }
 
-  /// Reads to the body's end even when its bounds were passed: a client may send everything before it reads anything.
+  /// Reads to the body's end even when the results have ended: a client may send everything before it reads anything.
   private func read(
     _ body: IncomingBody, _ permits: Permits, _ feed: Portions.Continuation, _ arrival: Arrivals.Continuation
   ) async throws {
@@ -92,11 +92,16 @@ private struct IngestRun: Sendable {
       let stream = BulkStream(chat: chat)
       var permits = permits.makeAsyncIterator()
       var lines = IngestLines()
+      var refusedInARow = 0
       for try await received in body {
         var buffer = received
         while buffer.readableBytes > 0 {
           for portion in Self.portions(lines.take(&buffer)) {
-            feed.yield(try await queue(portion, stream, &permits))
+            feed.yield(try await queue(portion, stream, &permits, &refusedInARow))
+            guard refusedInARow < Limits.ingestLinesRefusedInARow else {
+              lines.stop()
+              break
+            }
           }
           if lines.isOver { feed.finish() }
           // Blank lines are not queued, so only this lets others work between them.
@@ -104,7 +109,9 @@ private struct IngestRun: Sendable {
         }
       }
       try Task.checkCancellation()
-      for portion in Self.portions(lines.finish()) { feed.yield(try await queue(portion, stream, &permits)) }
+      for portion in Self.portions(lines.finish()) {
+        feed.yield(try await queue(portion, stream, &permits, &refusedInARow))
+      }
     } catch {
       arrival.finish(throwing: error)
       throw error
@@ -134,20 +141,21 @@ private struct IngestRun: Sendable {
     }
   }
 
-  /// Decodes the lines and queues their commands.
+  /// Decodes the lines and queues their commands, up to the line with which the rate limits end the stream.
   private func queue(
-    _ lines: ArraySlice<IngestLines.Line>, _ stream: BulkStream, _ permits: inout Permits.Iterator
+    _ lines: ArraySlice<IngestLines.Line>, _ stream: BulkStream, _ permits: inout Permits.Iterator,
+    _ refusedInARow: inout Int
   ) async throws -> IngestPortion {
     guard await permits.next() != nil else { throw CancellationError() }
     var requests: [ChatService.Request] = []
     var fates: [(number: Int, fate: IngestPortion.Fate)] = []
     var ended: (any Error)? = stream.ended
     var decodedBytes = 0
-    for (index, line) in lines.enumerated() {
+    for (index, line) in lines.enumerated() where refusedInARow < Limits.ingestLinesRefusedInARow {
       if index.isMultiple(of: Self.linesInARow) { await Task.yield() }
       do {
         if let ended { throw ended }
-        let bytes = try admitted(line)
+        let bytes = try admitted(line, &refusedInARow)
         // Others get their turn on the event loop before more than one long line was decoded there.
         decodedBytes += bytes.readableBytes
         if decodedBytes > Limits.inlineDecodingBytes {
@@ -168,8 +176,13 @@ private struct IngestRun: Sendable {
   }
 
   /// A line counts as a request. It is decoded only if the rate limits admit it, so a refused line is cheap.
-  private func admitted(_ line: IngestLines.Line) throws -> ByteBuffer {
+  /// - Parameter refusedInARow: how many lines the rate limits have refused since the last one that they admitted.
+  private func admitted(_ line: IngestLines.Line, _ refusedInARow: inout Int) throws -> ByteBuffer {
     let admission = Result { () throws(Refusal) in try limiter.admitLine(of: caller) }
+    if case .failure = admission { refusedInARow += 1 } else { refusedInARow = 0 }
+    guard refusedInARow < Limits.ingestLinesRefusedInARow else {
+      throw Refusal.tooManyRefusedLines(limit: Limits.ingestLinesRefusedInARow)
+    }
     // For a line that is too long, the sender needs that error first.
     let bytes = try line.content.get()
     try admission.get()

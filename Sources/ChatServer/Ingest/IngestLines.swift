@@ -19,7 +19,7 @@ struct IngestLines {
     let content: Result<ByteBuffer, Refusal>
   }
 
-  /// A bound of the body was passed: what comes after it is not looked at.
+  /// A bound of the body was passed, or the stream was ended. Everything after that is ignored.
   private(set) var isOver = false
   private let bounds: Bounds
   private var cutter: NDJSONLines
@@ -54,6 +54,9 @@ struct IngestLines {
   mutating func finish() -> [Line] {
     isOver ? [] : numbered(cutter.finish().map { [$0] } ?? [])
   }
+
+  /// Ignores everything that comes after the lines that were taken.
+  mutating func stop() { isOver = true }
 
   private mutating func numbered(_ found: [NDJSONLines.Line]) -> [Line] {
     var lines: [Line] = []

@@ -14,6 +14,8 @@ from harness.stream import IngestStream, StreamEnded
 
 STREAMS = 24
 STREAMS_OF_USER = 4
+# A stream ends after so many lines that the rate limits refuse.
+REFUSED_IN_A_ROW = 1_000
 # What one body may hold.
 INGEST_BYTES = 16 * cost.MIB
 # Lines that one body may have.
@@ -160,13 +162,23 @@ def test_bad_lines_and_repeats_cost_too(few_tokens):
         [201, 200, 200] + ["invalid_field"] * 3 + ["line_too_long"] + [200] * (TOKENS - 9) + ["rate_limited"])
 
 
-def test_a_line_that_is_refused_is_cheap(few_tokens):
+def test_a_line_that_is_refused_is_cheap_and_many_in_a_row_end_the_stream(few_tokens):
+    """Observed: 262,144 lines on one request's token, all of them refused, cost 0.8 s of processor time."""
     carla = World(few_tokens).user("Carla")
-    with cost.costs_at_most(few_tokens, 2.0):
-        response = carla.request("POST", "/v1/ingest", data=b"{}\n" * 100_000, headers=NDJSON_HEADERS)
-    lines = response.content.splitlines()
-    assert len(lines) == 100_000 and lines[-1].startswith(b'{"line":100000,"status":429,"code":"rate_limited",')
-    assert response.content.count(b'"rate_limited"') == 100_000 - (TOKENS - 1)
+    with cost.costs_at_most(few_tokens, 0.5):
+        results = carla.ingest_bytes(b"{}\n" * MOST_LINES)
+    passed = TOKENS - 1
+    assert [result["code"] for result in results] == (
+        ["invalid_field"] * passed + ["rate_limited"] * REFUSED_IN_A_ROW)
+    assert [result["line"] for result in results] == list(range(1, passed + REFUSED_IN_A_ROW + 1))
+    assert "the stream ends here" not in results[-2]["detail"] and "the stream ends here" in results[-1]["detail"]
+
+
+def test_fewer_refused_lines_do_not_end_the_stream(few_tokens):
+    carla = World(few_tokens).user("Carla")
+    results = carla.ingest([{}] * (TOKENS - 1 + REFUSED_IN_A_ROW - 1))
+    assert len(results) == TOKENS - 1 + REFUSED_IN_A_ROW - 1
+    assert "the stream ends here" not in results[-1]["detail"]
 
 
 def test_blank_lines_count_as_lines(usual):
