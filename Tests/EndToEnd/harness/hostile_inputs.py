@@ -1,10 +1,16 @@
-"""Makes hostile JSON of seven kinds, from a seed: the same seed gives the same bytes."""
+"""Makes hostile JSON of seven kinds and two ways to send it, from a seed: the same seed gives the same bytes."""
 
 import json
 import random
 
 # As large as a body may be that the server reads at all, less the rest of the body.
 BODY_BYTES = 120 * 1024
+
+# The largest number of requests that are sent at once.
+MOST_AT_ONCE = 8
+# A body that is sent slowly comes in at most so many pieces, with at most so many seconds between two of them.
+MOST_PIECES = 8
+LONGEST_PAUSE = 0.01
 
 # Marks of several combining classes: in this order none of them is in canonical order.
 MARKS = ["\u0315", "\u0301", "\u0323", "\u0f72", "\u0334", "\u302a", "\u0345", "\u20d0"]
@@ -14,7 +20,7 @@ INVISIBLE = ["\u200d", "\u200b", "\u202e", "\u2066", "\ufeff", "\u00ad", "\u034f
 
 
 class HostileInputs:
-    """Each method gives the text of one JSON value, `BODY_BYTES` long at most."""
+    """`value` gives the text of one JSON value, `BODY_BYTES` long at most; `many` and `slow` say how to send a body."""
 
     def __init__(self, seed: int):
         self.random = random.Random(seed)
@@ -24,6 +30,16 @@ class HostileInputs:
         """A kind's name, and a value of that kind."""
         kind = self.random.choice(self.kinds)
         return kind.__name__, kind()
+
+    def many(self) -> int:
+        """How many requests to send at once."""
+        return self.random.randint(2, MOST_AT_ONCE)
+
+    def slow(self, data: bytes) -> list[tuple[bytes, float]]:
+        """The body in pieces, each with the seconds to wait after it. A cut may be inside a character."""
+        cuts = sorted(self.random.randint(0, len(data)) for _ in range(self.random.randint(1, MOST_PIECES - 1)))
+        ends = zip([0, *cuts], [*cuts, len(data)], strict=True)
+        return [(data[start:end], self.random.uniform(0, LONGEST_PAUSE)) for start, end in ends if start < end]
 
     def size(self) -> int:
         """Small sizes come as often as large ones."""
