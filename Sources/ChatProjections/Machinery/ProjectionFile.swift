@@ -164,9 +164,8 @@ extension ProjectionFile {
   /// A connection that changes nothing and may be used beside a running server. It does not verify page checksums.
   func openReadOnly(_ projection: (any Projection.Type)? = nil) throws -> DatabaseQueue {
     try PageChecksums.register()
-    var configuration = Self.configuration(projection)
+    var configuration = Self.configuration(projection, verifiesChecksums: false)
     configuration.readonly = true
-    configuration.prepareDatabase { PageChecksums.unsafeSkip($0) }
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
@@ -186,11 +185,15 @@ extension ProjectionFile {
     return queue
   }
 
-  private static func configuration(_ projection: (any Projection.Type)?) -> Configuration {
+  private static func configuration(
+    _ projection: (any Projection.Type)?, verifiesChecksums: Bool = true
+  ) -> Configuration {
     var configuration = Configuration()
     configuration.busyMode = .timeout(TimeInterval(busyMilliseconds) / 1000)
     configuration.foreignKeysEnabled = false
     configuration.prepareDatabase { database in
+      // First, because the next statements read the file's first page.
+      if !verifiesChecksums { PageChecksums.unsafeSkip(database) }
       try PageChecksums.reserve(database)
       try database.execute(sql: "PRAGMA cache_size = -\(readerCacheKiB)")
       try database.execute(sql: "PRAGMA temp_store = MEMORY")
