@@ -475,7 +475,8 @@ def test_a_trusted_proxy_has_as_many_as_it_likes(tmp_path):
             for _ in range(5):
                 assert is_served(stack.enter_context(connect(server, "127.0.0.2")))
             others = [stack.enter_context(connect(server, "127.0.0.9")) for _ in range(3)]
-            assert [is_served(connection) for connection in others] == [True, True, False]
+            # Which one is refused is not certain: event loops accept them side by side.
+            assert sorted(is_served(connection) for connection in others) == [False, True, True]
     finally:
         server.end()
 
