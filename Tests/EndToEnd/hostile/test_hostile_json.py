@@ -333,6 +333,8 @@ def test_the_largest_is_shown_by_every_endpoint(world, name):
     for shown in (planned, anna.get(f"{schedule}/{later}"), anna.get(schedule)["scheduledMessages"][0],
                   anna.get("/v1/scheduled-messages")["scheduledMessages"][0]):
         assert shown["data"] == sent["data"]
+    # The search may not know the room yet.
+    follow(anna)
     found = wait_for(lambda: anna.get("/v1/search", q="findme", roomId=room.id)["results"], 2)
     assert all(result["message"]["data"] == sent["data"] for result in found)
 
