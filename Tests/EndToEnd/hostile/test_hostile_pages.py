@@ -7,6 +7,7 @@ import pytest
 
 from harness.client import new_id
 from harness.cost import costs_at_most, until_idle
+from test_search import follow
 
 MESSAGES = 40
 PAGE_BYTES = 1024 * 1024
@@ -147,6 +148,7 @@ def test_pins(scene):
 
 def test_search(scene):
     anna, room, _, sent, replies = scene
+    follow(anna)
     found = [result["message"]["id"] for result in walk(anna, "/v1/search", "results", q="findme", roomId=room.id, limit=50)]
     assert sorted(found) == sorted(sent[1:] + replies)
 
