@@ -41,11 +41,9 @@ extension String {
     var text = self
     return text.withUTF8 { bytes in
       bytes.reduce(bytes.count) { sum, byte in
-        switch byte {
-        case 0x08, 0x09, 0x0a, 0x0c, 0x0d, UInt8(ascii: "\""), UInt8(ascii: "\\"): sum + 1
-        case 0..<0x20: sum + 5
-        case _: sum
-        }
+        if byte >= 0x20 { return byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? sum + 1 : sum }
+        // \b, \t, \n, \f and \r; U+000B between them has no short escape.
+        return 0x08...0x0d ~= byte && byte != 0x0b ? sum + 1 : sum + 5
       }
     }
   }
