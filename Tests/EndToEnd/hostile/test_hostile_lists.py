@@ -185,53 +185,50 @@ def test_many_different_words_end_a_page_early_and_lose_nothing(shared_world):
     assert len(pages) > 1 and pages[0] == [] and sum(pages, []) == [wanted]
 
 
-def test_words_that_never_meet_and_first_letters_are_paid_for(tmp_path):
+@pytest.fixture
+def few_searches(tmp_path):
+    """A server that lets a user's searches read little more than one page may in a day."""
+    environment = {
+        "HANSARD_RATE_LIMITS_SEARCH_KIBIBYTES": "15100", "HANSARD_RATE_LIMITS_SEARCH_SECONDS": "86400",
+    }
+    server = Server(tmp_path / "data", environment=environment).start()
+    yield server
+    server.end()
+
+
+def test_words_that_never_meet_and_first_letters_are_paid_for(few_searches):
     """Each makes the index read long lists, though nothing is found. The budget is that of few pages."""
-    environment = {
-        "HANSARD_RATE_LIMITS_SEARCH_KIBIBYTES": "15100", "HANSARD_RATE_LIMITS_SEARCH_SECONDS": "86400",
-    }
-    server = Server(tmp_path / "data", environment=environment).start()
-    try:
-        world = World(server)
-        anna = world.user("Anna")
-        room = anna.room("Tea")
-        bulk(
-            world,
-            (
-                {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": f"{word} q{number}"}
-                for number in range(SHORT)
-                for word in ("odd", "even")
-            ),
-        )
-        follow(world.acting_as(anna.id))
-        with cost.costs_at_most(server, 1):
-            statuses = [anna.request("GET", "/v1/search?q=odd+even").status_code for _ in range(40)]
-            statuses += [anna.request("GET", "/v1/search?q=q*+absent").status_code for _ in range(40)]
-        assert statuses[0] == 200 and 429 in statuses
-    finally:
-        server.end()
+    world = World(few_searches)
+    anna = world.user("Anna")
+    room = anna.room("Tea")
+    bulk(
+        world,
+        (
+            {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": f"{word} q{number}"}
+            for number in range(SHORT)
+            for word in ("odd", "even")
+        ),
+    )
+    follow(world.acting_as(anna.id))
+    with cost.costs_at_most(few_searches, 1):
+        statuses = [anna.request("GET", "/v1/search?q=odd+even").status_code for _ in range(40)]
+        statuses += [anna.request("GET", "/v1/search?q=q*+absent").status_code for _ in range(40)]
+    assert statuses[0] == 200 and 429 in statuses
 
 
-def test_searches_of_one_user_share_a_budget(tmp_path):
-    environment = {
-        "HANSARD_RATE_LIMITS_SEARCH_KIBIBYTES": "15100", "HANSARD_RATE_LIMITS_SEARCH_SECONDS": "86400",
-    }
-    server = Server(tmp_path / "data", environment=environment).start()
-    try:
-        world = World(server)
-        anna, ben = world.users("Anna", "Ben")
-        answers = [anna.request("GET", "/v1/search?q=tea") for _ in range(200)]
-        refused = [answer for answer in answers if answer.status_code != 200]
-        assert refused and answers[0].status_code == 200 and len(refused) > 50
-        problem = refused[0].json()
-        assert refused[0].status_code == 429 and problem["code"] == "rate_limited" and "search" in problem["detail"]
-        assert int(refused[0].headers["Retry-After"]) > 0
-        # Nobody else is held up, nor is a service.
-        assert ben.request("GET", "/v1/search?q=tea").status_code == 200
-        service = world.acting_as(anna.id)
-        assert {service.request("GET", "/v1/search?q=tea").status_code for _ in range(3)} == {200}
-    finally:
-        server.end()
+def test_searches_of_one_user_share_a_budget(few_searches):
+    world = World(few_searches)
+    anna, ben = world.users("Anna", "Ben")
+    answers = [anna.request("GET", "/v1/search?q=tea") for _ in range(200)]
+    refused = [answer for answer in answers if answer.status_code != 200]
+    assert refused and answers[0].status_code == 200 and len(refused) > 50
+    problem = refused[0].json()
+    assert refused[0].status_code == 429 and problem["code"] == "rate_limited" and "search" in problem["detail"]
+    assert int(refused[0].headers["Retry-After"]) > 0
+    # Nobody else is held up, nor is a service.
+    assert ben.request("GET", "/v1/search?q=tea").status_code == 200
+    service = world.acting_as(anna.id)
+    assert {service.request("GET", "/v1/search?q=tea").status_code for _ in range(3)} == {200}
 
 
 # --- Point 22: cursors and times
