@@ -27,7 +27,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private let state = Mutex(State())
 
   /// - Parameter turn: the caller's own. What it throws ends the wait of this caller alone.
-  /// - Throws: what `make` throws; `CancellationError` as soon as the caller is cancelled, whoever else waits.
+  /// - Throws: what `make` throws; `CancellationError` as soon as the caller is cancelled, even if others wait.
   func value(
     of key: Key, in turn: @escaping Turn, _ make: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {

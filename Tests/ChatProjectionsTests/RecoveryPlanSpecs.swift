@@ -7,7 +7,7 @@ import Testing
     (0..<count).map { _ in plan.action(after: .temporary) }
   }
 
-  @Test("a fault that can pass is tried again for ever, each time after twice as long, up to a limit")
+  @Test("after a temporary fault the step is retried without end; the delay doubles up to a limit")
   func backsOff() {
     var plan = RecoveryPlan()
     let actions = delays(&plan, 200)

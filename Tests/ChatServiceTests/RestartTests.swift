@@ -153,7 +153,7 @@ struct RestartTests {
     #expect(restored.signingKeys == evolved.signingKeys && restored.signingKeys.current == 2)
     #expect(restored.names.devices(holding: PushToken(provider: .apns, token: "wandering")).map(\.user) == [fixed(2)])
     #expect(restored.usage == evolved.usage)
-    // Whoever did anything.
+    // Every user who caused an event.
     #expect(restored.usage.users.count == 4)
     #expect(restored.workspaces == evolved.workspaces)
     #expect(restored.channels.filter { !$0.value.isEmpty } == evolved.channels.filter { !$0.value.isEmpty })

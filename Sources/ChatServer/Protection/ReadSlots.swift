@@ -30,7 +30,7 @@ enum Reading: Sendable, Hashable {
 /// left are dropped. A user who reads slowly, or nothing, holds up nobody else; an address has a limit beside it, because
 /// it may have many users.
 struct ReadSlots: Sendable {
-  /// Whoever sends no token is known by the address alone.
+  /// Reads without a token count for their address.
   private enum Reader: Hashable, Sendable {
     case user(UserID)
     case address(NetworkAddress?)

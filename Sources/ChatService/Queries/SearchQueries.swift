@@ -25,9 +25,9 @@ extension ChatService {
   /// Searches the rooms of a user. Does not wait for the index: the response holds for the position that it names.
   ///
   /// What was found comes from the index's snapshot, the messages from the timeline's. The timeline has applied
-  /// everything that was durable when the request arrived, and decides what the user may see: whoever was removed from
-  /// a room finds nothing there, even while the index does not know it yet. A message that was edited or deleted since
-  /// is left out.
+  /// everything that was durable when the request arrived, and decides what the user may see. A user who was removed
+  /// from a room finds nothing there, even if the index has not applied the removal yet. A message that was edited or
+  /// deleted since is left out.
   /// - Parameter meter: counts what the search costs, also when it fails.
   /// - Returns: nil when no page goes on at the place any more.
   package func search(

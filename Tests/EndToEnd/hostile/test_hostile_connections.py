@@ -386,7 +386,7 @@ def bearer(person) -> tuple[str, str]:
 
 
 def test_reads_of_one_user_wait_in_line_and_hold_up_nobody_else(secure):
-    """A read has its place until its client has taken the response, and no read waits for ever."""
+    """A read keeps its slot until its client has taken the response. A read that waits for a slot gets 503 after a time."""
     anna, ben = World(secure).users("Anna", "Ben")
     room = anna.room("Tea", ben)
     for _ in range(PAGE):

@@ -175,7 +175,7 @@ def test_events_of_every_kind_count_over_a_restart_too(tight, world):
 
 
 def test_what_keeps_an_account_usable_has_as_much_again_and_logging_out_no_limit(world):
-    """Whoever steals a session and uses up the day cannot keep its owner from ending it."""
+    """The owner of a stolen session can end it, even if the thief has used up the day's quotas."""
     anna = world.account("Anna")
     token, refreshed = anna.tokens["refreshToken"], 0
     while (answer := world.nobody.request("POST", "/v1/sessions/refresh", {"refreshToken": token})).status_code == 201:
