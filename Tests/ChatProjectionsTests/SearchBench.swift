@@ -45,7 +45,7 @@ import Testing
       let request = SearchRequest(words: words, user: .numbered(1))
       var hits = 0
       let one = try await clock.measure {
-        for _ in 0..<20 { hits = try await runner.read { try $0.page(request, limit: 30)?.hits.count ?? 0 } }
+        for _ in 0..<20 { hits = try await runner.read { try $0.page(request, limit: 30).hits.count } }
       }
       print("query \"\(query)\": \(hits) hits on the first page, \(one / 20)")
     }

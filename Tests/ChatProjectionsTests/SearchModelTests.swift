@@ -132,10 +132,9 @@ import Testing
     var pages: [[SearchHit]] = []
     var place: SearchPlace?
     repeat {
-      let page = try #require(
-        try queue.read {
-          try SearchQueries($0).page(request, from: place, limit: limit, windowHits: windowHits, pageCost: pageCost)
-        })
+      let page = try queue.read {
+        try SearchQueries($0).page(request, from: place, limit: limit, windowHits: windowHits, pageCost: pageCost)
+      }
       #expect(page.hits.count <= limit)
       pages.append(page.hits)
       place = page.next
@@ -193,7 +192,7 @@ import Testing
     let request = SearchRequest(words: try #require(SearchWords("tea")), user: user)
     let all = try find("tea", as: user, queue)
     let (hits, head) = (all.count, script.script.last.position)
-    func page(from place: SearchPlace, windowHits: Int, pageCost: Int) throws -> SearchPage? {
+    func page(from place: SearchPlace, windowHits: Int, pageCost: Int) throws -> SearchPage {
       try queue.read {
         try SearchQueries($0).page(request, from: place, limit: 1, windowHits: windowHits, pageCost: pageCost)
       }
@@ -210,7 +209,7 @@ import Testing
     }
     #expect(meter.spent >= 10, "what was read until then is counted")
     // As much as a window may have grown by is shown.
-    #expect(try page(from: widened, windowHits: hits / 2 + 1, pageCost: 30_000)?.hits.count == 1)
+    #expect(try page(from: widened, windowHits: hits / 2 + 1, pageCost: 30_000).hits.count == 1)
   }
 
   @Test("looking for a word in shards that do not hold it counts too")
@@ -232,8 +231,7 @@ import Testing
     let request = SearchRequest(words: try #require(SearchWords("tea")), user: Self.users[0])
     var (place, pages): (SearchPlace?, Int) = (nil, 0)
     repeat {
-      let page = try #require(
-        try queue.read { try SearchQueries($0).page(request, from: place, limit: 5, pageCost: 10) })
+      let page = try queue.read { try SearchQueries($0).page(request, from: place, limit: 5, pageCost: 10) }
       #expect(page.hits.isEmpty)
       (place, pages) = (page.next, pages + 1)
     } while place != nil && pages < 100
@@ -255,8 +253,8 @@ import Testing
           let place = SearchPlace(
             bound: bound, newest: newest, oldest: oldest, after: SearchHit.Order(rank: .max, position: newest))
           let page = try queue.read { try SearchQueries($0).page(request, from: place, limit: 5) }
-          #expect(page.map { all.isSuperset(of: $0.hits.map(\.order.position)) } == true)
-          if let next = page?.next { #expect(next.newest <= script.script.last.position) }
+          #expect(all.isSuperset(of: page.hits.map(\.order.position)))
+          if let next = page.next { #expect(next.newest <= script.script.last.position) }
         }
       }
     }

@@ -117,7 +117,7 @@ func hits(
   guard let words = SearchWords(query) else { return [] }
   var request = SearchRequest(words: words, user: user)
   change(&request)
-  return try queue.read { try SearchQueries($0).page(request, limit: limit)?.hits ?? [] }
+  return try queue.read { try SearchQueries($0).page(request, limit: limit).hits }
 }
 
 /// An attachment of this name.

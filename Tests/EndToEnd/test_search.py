@@ -73,6 +73,14 @@ def test_threads_and_an_app_s_own_parts_are_found(anna, ben, room):
     assert found(anna, "shipped", roomId=room.id) == [] and found(anna, "pantry", roomId=room.id) == []
 
 
+def test_a_room_can_be_searched_as_soon_as_it_was_created(anna, ben):
+    """The search does not know the room for some milliseconds; then nothing is found, and the room is there."""
+    for _ in range(20):
+        room = anna.room("New", ben)
+        page = anna.get("/v1/search", q="anything", roomId=room.id)
+        assert page["results"] == [] and page["next"] is None
+
+
 def test_a_deleted_room_is_not_searched(anna, ben, server):
     room = anna.room("Gone", ben)
     anna.send(room, "a vanishing cabinetmaker")

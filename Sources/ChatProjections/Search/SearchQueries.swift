@@ -30,14 +30,13 @@ package struct SearchQueries: ReadModelQueries {
   ///   - place: where the page before ended.
   ///   - limit: how many hits at most, at least one.
   ///   - meter: counts what the page costs. A new one for each page.
-  /// - Returns: nil when the request names a room that the user is no member of.
+  /// - Returns: no hits when the request names a room of which, as far as this file knows, the user is no member.
   /// - Throws: `SearchPlaceOutgrown`.
   package func page(
     _ request: SearchRequest, from place: SearchPlace? = nil, limit: Int, windowHits: Int = windowHits,
     pageCost: Int = pageCost, meter: SearchMeter = SearchMeter()
-  ) throws -> SearchPage? {
+  ) throws -> SearchPage {
     let rooms = try SearchRooms(database, of: request.user, only: request.room)
-    if rooms.isEmpty, request.room != nil { return nil }
     let head = try checkpoint().position
     var place = place ?? SearchPlace(bound: head, newest: head, oldest: nil, after: nil)
     // A file that was made anew may stand before what an old cursor knew of.

@@ -26,8 +26,8 @@ extension ChatService {
   ///
   /// What was found comes from the index's snapshot, the messages from the timeline's. The timeline has applied
   /// everything that was durable when the request arrived, and decides what the user may see. A user who was removed
-  /// from a room finds nothing there, even if the index has not applied the removal yet. A message that was edited or
-  /// deleted since is left out.
+  /// from a room finds nothing there, even if the index has not applied the removal yet. A room that the index does not
+  /// know yet has no hits. A message that was edited or deleted since is left out.
   /// - Parameter meter: counts what the search costs, also when it fails.
   /// - Returns: nil when no page goes on at the place any more.
   package func search(
@@ -35,21 +35,19 @@ extension ChatService {
   ) async throws(ServiceError) -> FoundPage? {
     let head = store.head
     guard views.search.followingFault == nil else { throw .projectionBehind }
-    let found = try await failing {
+    let found: (page: SearchPage, position: LogPosition)? = try await failing {
       try await self.views.search.read { search in
         let position = try search.checkpoint().position
         do {
-          let page = try search.page(request, from: place, limit: limit, meter: meter)
-          return (page: page, isOutgrown: false, position: position)
+          return (try search.page(request, from: place, limit: limit, meter: meter), position)
         } catch is SearchPlaceOutgrown {
-          return (page: nil, isOutgrown: true, position: position)
+          return nil
         }
       }
     }
-    if found.isOutgrown { return nil }
-    guard let page = found.page else { throw .rejected(.roomNotFound) }
+    guard let (page, position) = found else { return nil }
     return try await failing {
-      try await self.views.timeline.wait(for: max(head, found.position))
+      try await self.views.timeline.wait(for: max(head, position))
       return try await self.views.timeline.read { timeline in
         if let room = request.room, try !timeline.mayRead(room, request.user) {
           throw ServiceError.rejected(.roomNotFound)
