@@ -5,6 +5,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import NIOPosix
 import Synchronization
 
 /// `POST /v1/ingest`: lines in, results out, both streamed.
@@ -12,10 +13,14 @@ import Synchronization
 /// One task reads, decodes and queues; one takes results as commands become durable; one writes them. The first never
 /// waits for a client that does not read. For such a client only the results are kept, a few bytes each
 /// (`UnreadResults`); the limits on the body and on the user's streams bound them.
+///
+/// All three run on threads that serve no connections. On an event loop, a task that yields is resumed before the loop
+/// reads from its connections, so many streams would hold up everybody else.
 struct IngestHandler: Sendable {
   let chat: ChatService
   let limiter: RateLimiter
   private let slots = IngestSlots()
+  private let threads = ThreadPoolExecutor(.singleton)
 
   init(chat: ChatService, limiter: RateLimiter) {
     self.chat = chat
@@ -30,7 +35,7 @@ struct IngestHandler: Sendable {
     let body = exchange.incomingBody()
     let responseBody = ResponseBody { writer in
       do {
-        try await ingest.answer(body, &writer)
+        try await withTaskExecutorPreference(threads) { try await ingest.answer(body, &writer) }
       } catch {
         // A client that goes away is noted where its body is read.
         if !ProblemMapping.isCancellation(error) {
@@ -47,7 +52,7 @@ struct IngestHandler: Sendable {
 private struct IngestRun: Sendable {
   /// Portions that are queued and not yet result lines before the reader waits.
   private static let portionsUnderWay = 4
-  /// How many lines are decoded before the task yields, so that a stream does not hold a thread.
+  /// How many lines are decoded before the task lets other streams work on its thread.
   private static let linesInARow = 16
   /// How much text of results is made at a time, in bytes.
   private static let writtenBytes = 16 * 1024
@@ -150,19 +155,12 @@ private struct IngestRun: Sendable {
     var requests: [ChatService.Request] = []
     var fates: [(number: Int, fate: IngestPortion.Fate)] = []
     var ended: (any Error)? = stream.ended
-    var decodedBytes = 0
     for (index, line) in lines.enumerated() where refusedInARow < Limits.ingestLinesRefusedInARow {
       if index.isMultiple(of: Self.linesInARow) { await Task.yield() }
       do {
         if let ended { throw ended }
         let bytes = try admitted(line, &refusedInARow)
-        // Others get their turn on the event loop before more than one long line was decoded there.
-        decodedBytes += bytes.readableBytes
-        if decodedBytes > Limits.inlineDecodingBytes {
-          decodedBytes = bytes.readableBytes
-          await Task.yield()
-        }
-        let request = try await request(for: bytes)
+        let request = try request(for: bytes)
         requests.append(request.lacksMedia ? try await chat.withMedia(request) : request)
         fates.append((line.number, .queued))
       } catch {
@@ -189,8 +187,8 @@ private struct IngestRun: Sendable {
     return bytes
   }
 
-  private func request(for bytes: ByteBuffer) async throws -> ChatService.Request {
-    try IngestOperation.request(for: try await JSONBody.decode(IngestLine.self, from: bytes), by: caller, chat: chat)
+  private func request(for bytes: ByteBuffer) throws -> ChatService.Request {
+    try IngestOperation.request(for: try JSONBody.decodeNow(IngestLine.self, from: bytes), by: caller, chat: chat)
   }
 }
 
