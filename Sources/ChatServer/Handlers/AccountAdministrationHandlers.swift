@@ -37,7 +37,7 @@ struct AccountAdministrationHandlers: Sendable {
     let user: UserID = try exchange.id("userId")
     _ = try await chat.profile(of: user)
     let rows = try await chat.sessions(of: user)
-    return try JSONBody.answer(SessionList(sessions: rows.map { Session($0, current: nil) }))
+    return try await JSONBody.page(of: rows.count) { SessionList(sessions: rows.map { Session($0, current: nil) }) }
   }
 
   func endSessions(_ exchange: Exchange) async throws -> Response {

@@ -10,7 +10,9 @@ struct DeviceHandlers: Sendable {
 
   func list(_ exchange: Exchange) async throws -> Response {
     let rows = try await chat.devices(of: exchange.user)
-    return try JSONBody.answer(DeviceList(devices: rows.map { Device($0.id, $0.description, $0.revision) }))
+    return try await JSONBody.page(of: rows.count) {
+      DeviceList(devices: rows.map { Device($0.id, $0.description, $0.revision) })
+    }
   }
 
   func get(_ exchange: Exchange) async throws -> Response {

@@ -30,7 +30,9 @@ struct InvitationHandlers: Sendable {
     let page = try await InviteHandlers.page(exchange, cursors) { user, cursor, limit in
       try await chat.invites(of: workspace, for: user, before: cursor, limit: limit)
     }
-    return try JSONBody.answer(WorkspaceInviteList(invites: page.links.map { wire($0) }, nextCursor: page.nextCursor))
+    return try await JSONBody.page(of: page.links.count) {
+      WorkspaceInviteList(invites: page.links.map { wire($0) }, nextCursor: page.nextCursor)
+    }
   }
 
   func revokeLink(_ exchange: Exchange) async throws -> Response {

@@ -41,7 +41,9 @@ struct InviteHandlers: Sendable {
     let page = try await Self.page(exchange, cursors) { user, cursor, limit in
       try await chat.invites(of: room, for: user, before: cursor, limit: limit)
     }
-    return try JSONBody.answer(InviteList(invites: page.links.map { wire($0) }, nextCursor: page.nextCursor))
+    return try await JSONBody.page(of: page.links.count) {
+      InviteList(invites: page.links.map { wire($0) }, nextCursor: page.nextCursor)
+    }
   }
 
   /// A page of links, of a room or a workspace: one more is asked for than is shown, to know whether there are more.

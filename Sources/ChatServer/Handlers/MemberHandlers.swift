@@ -82,12 +82,14 @@ struct MemberHandlers: Sendable {
     let cursors = PageCursors(.bans, of: room, in: chat.logIdentity)
     let page = try await chat.bans(
       of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
-    let bans = page.bans.map { row in
-      Ban(
-        user: User(row.user, among: page.nicknames), bannedAt: row.banned.time,
-        bannedBy: row.banner.map { User($0, among: page.nicknames) })
+    return try await JSONBody.page(of: page.bans.count) {
+      let bans = page.bans.map { row in
+        Ban(
+          user: User(row.user, among: page.nicknames), bannedAt: row.banned.time,
+          bannedBy: row.banner.map { User($0, among: page.nicknames) })
+      }
+      return BanList(bans: bans, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
-    return try JSONBody.answer(BanList(bans: bans, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
   }
 
   func joinHistory(_ exchange: Exchange) async throws -> Response {
@@ -95,12 +97,13 @@ struct MemberHandlers: Sendable {
     let cursors = PageCursors(.joinHistory, of: room, in: chat.logIdentity)
     let page = try await chat.joinHistory(
       of: room, for: exchange.user, before: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
-    let changes = page.entries.map { row in
-      MembershipChange(
-        change: row.change.name, user: User(row.user, among: page.nicknames), role: row.role?.name,
-        by: row.actor.map { User($0, among: page.nicknames) }, at: row.time, position: row.position)
+    return try await JSONBody.page(of: page.entries.count) {
+      let changes = page.entries.map { row in
+        MembershipChange(
+          change: row.change.name, user: User(row.user, among: page.nicknames), role: row.role?.name,
+          by: row.actor.map { User($0, among: page.nicknames) }, at: row.time, position: row.position)
+      }
+      return JoinHistory(changes: changes, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
-    return try JSONBody.answer(
-      JoinHistory(changes: changes, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
   }
 }

@@ -33,11 +33,12 @@ struct ReactionHandlers: Sendable {
     let page = try await chat.reactions(
       to: id, of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")),
       limit: exchange.limit())
-    let entries = page.reactions.map { row in
-      ReactionList.Entry(
-        emoji: row.emoji, user: User(id: row.user, nickname: page.nicknames[row.user] ?? ""), reactedAt: row.reactedAt)
+    return try await JSONBody.page(of: page.reactions.count) {
+      let entries = page.reactions.map { row in
+        ReactionList.Entry(
+          emoji: row.emoji, user: User(row.user, among: page.nicknames), reactedAt: row.reactedAt)
+      }
+      return ReactionList(reactions: entries, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
-    return try JSONBody.answer(
-      ReactionList(reactions: entries, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
   }
 }

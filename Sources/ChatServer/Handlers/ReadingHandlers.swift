@@ -33,13 +33,14 @@ struct ReadingHandlers: Sendable {
     let cursors = PageCursors(.receipts, of: room, in: chat.logIdentity)
     let page = try await chat.receipts(
       of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
-    let receipts = page.receipts.map { row in
-      ReadReceipt(
-        user: User(id: row.user, nickname: page.nicknames[row.user] ?? ""), messageId: row.read.message,
-        readAt: row.read.time)
+    return try await JSONBody.page(of: page.receipts.count) {
+      let receipts = page.receipts.map { row in
+        ReadReceipt(
+          user: User(row.user, among: page.nicknames), messageId: row.read.message,
+          readAt: row.read.time)
+      }
+      return ReadReceiptList(readMarkers: receipts, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
-    return try JSONBody.answer(
-      ReadReceiptList(readMarkers: receipts, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
   }
 
   func preferences(_ exchange: Exchange) async throws -> Response {

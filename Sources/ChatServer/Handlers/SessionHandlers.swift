@@ -93,7 +93,7 @@ struct SessionHandlers: Sendable {
   func list(_ exchange: Exchange) async throws -> Response {
     let current = try exchange.actor.session
     let rows = try await chat.sessions(of: exchange.user)
-    return try JSONBody.answer(SessionList(sessions: rows.map { Session($0, current: current) }))
+    return try await JSONBody.page(of: rows.count) { SessionList(sessions: rows.map { Session($0, current: current) }) }
   }
 
   func end(_ exchange: Exchange) async throws -> Response {
