@@ -55,7 +55,7 @@ extension Comparison {
     try await chat.views.search.read { search in
       var (hits, place): ([SearchHit], SearchPlace?) = ([], nil)
       repeat {
-        guard let page = try search.page(request, from: place, limit: limit) else { return [] }
+        let page = try search.page(request, from: place, limit: limit)
         hits += page.hits
         place = page.next
       } while place != nil && hits.count <= Self.mostResults
