@@ -30,10 +30,6 @@ package struct ServiceOpening: Sendable {
     self.logger = logger
   }
 
-  /// How long the read models make no progress before that is reported, each time, in milliseconds.
-  private static let slownessMilliseconds = 60_000
-  /// Between two looks at how far the read models are, in milliseconds.
-  private static let lookMilliseconds = 20
   /// The wait before another attempt to read the decision state, in milliseconds.
   private static let restorePauseMilliseconds = 500
 
@@ -166,29 +162,13 @@ package struct ServiceOpening: Sendable {
     try await NIOThreadPool.singleton.runIfActive(body)
   }
 
-  /// Waits as long as it takes: a disk that is slow, full or failing is reported, and the read models try again.
   private func catchUp(
     _ views: ReadModels, _ head: LogPosition, _ progress: @Sendable (OpeningProgress) -> Void
   ) async throws {
-    var last = views.maximumLag
-    var idleSince = ContinuousClock.now
-    while true {
-      if let halt = views.halted { throw OpeningError.halted(halt) }
-      let now = OpeningProgress(views.standings, of: head)
-      if now.isComplete { return }
-      progress(now)
-      let lag = views.maximumLag
-      if lag != last {
-        idleSince = ContinuousClock.now
-        last = lag
-      } else if ContinuousClock.now - idleSince > .milliseconds(Self.slownessMilliseconds) {
-        idleSince = ContinuousClock.now
-        logger.warning(
-          "the read models have made no progress for a minute; the server keeps waiting. Check the disk",
-          metadata: ["progress": "\(now)"])
-      }
-      try await Task.sleep(for: .milliseconds(Self.lookMilliseconds))
-    }
+    let catchUp = CatchUp(
+      reporting: "the read models have made no progress for a minute; the server keeps waiting. Check the disk",
+      logger: logger)
+    try await catchUp.wait(for: head, standings: { views.standings }, progress: progress)
   }
 }
 
@@ -206,7 +186,7 @@ package struct OpeningProgress: Sendable, CustomStringConvertible {
     let none = ProjectionStanding(name: "", position: head, target: nil, fault: nil)
     slowest = standings.min { $0.position < $1.position } ?? none
     self.head = head
-    isComplete = standings.allSatisfy { $0.position >= head && $0.target == nil && $0.fault == nil }
+    isComplete = standings.allSatisfy { $0.position >= head && $0.isReadable }
   }
 
   package var description: String {

@@ -256,4 +256,7 @@ package struct ProjectionStanding: Sendable, Hashable {
     self.target = target
     self.fault = fault
   }
+
+  /// Whether queries succeed: it is not being rebuilt, and nothing is wrong with its file.
+  package var isReadable: Bool { target == nil && fault == nil }
 }
