@@ -15,7 +15,7 @@ struct DispatchLoop {
   private static let rowsPerRead = 1024
   /// How long outcomes are gathered before they are recorded together, in milliseconds.
   private static let gatheringMilliseconds = 100
-  /// After what could not be read or recorded, until it is tried again, in milliseconds.
+  /// After the outbox could not be read, or outcomes could not be recorded, until the next attempt, in milliseconds.
   private static let pauseMilliseconds = 500
 
   private typealias Instant = ContinuousClock.Instant
@@ -26,9 +26,13 @@ struct DispatchLoop {
   /// The outbox may have rows that were not taken.
   private var mayHaveMore = true
   private var isRecording = false
-  /// Outcomes are not recorded before.
+  /// Outcomes are gathered until then, unless they fill an event before.
   private var recordingDue: Instant?
+  /// Nothing is recorded before, however much is owed: the last record failed.
+  private var recordingPausedUntil = Instant.now
   private var readingDue = Instant.now
+  /// No attempt begins before: one found the outbox failing or behind, and every attempt needs it.
+  private var attemptingDue = Instant.now
   /// The last look into the outbox failed, and that was logged.
   private var isUnreadable = false
   private var wakeUp: Instant?
@@ -57,9 +61,10 @@ struct DispatchLoop {
     case .drainEnded: group.cancelAll()
     }
     await refill()
-    startAttempts(&group)
+    let isPaused = attemptingDue > .now
+    if !isPaused { startAttempts(&group) }
     await record(&group)
-    setAlarm(&group)
+    setAlarm(&group, isPaused: isPaused)
   }
 
   // MARK: - What came
@@ -76,7 +81,9 @@ struct DispatchLoop {
       }
       retry(key, after: number, because: reason)
     // Nobody refused it: it is not given up for that.
-    case .postponed(let reason): retry(key, after: number, because: reason, counts: false)
+    case .postponed(let reason):
+      attemptingDue = .now + .milliseconds(Self.pauseMilliseconds)
+      retry(key, after: number, because: reason, counts: false)
     }
   }
 
@@ -99,7 +106,7 @@ struct DispatchLoop {
       recordingDue = .now + .milliseconds(Self.gatheringMilliseconds)
     case .failed(let unrecorded, .passing(let reason)):
       outcomes.restore(unrecorded)
-      recordingDue = .now + .milliseconds(Self.pauseMilliseconds)
+      pauseRecording()
       dispatcher.logger.warning("outcomes of notices could not be recorded yet", metadata: ["reason": "\(reason)"])
       // A stop does not wait for better times: what is not recorded is sent again under the same keys.
       if isStopping { isLogClosed = true }
@@ -171,7 +178,8 @@ struct DispatchLoop {
   private mutating func record(_ group: inout DiscardingTaskGroup) async {
     guard outcomes.isOwed, !isRecording, !isLogClosed else { return }
     let isLast = isStopping && lanes.active == 0
-    guard isLast || outcomes.isEventFull || recordingDue.map({ $0 <= .now }) ?? true else { return }
+    let isDue = outcomes.isEventFull || recordingDue.map { $0 <= .now } ?? true
+    guard isLast || (isDue && recordingPausedUntil <= .now) else { return }
     let cursor = lanes.cursor
     do {
       let (enumerated, next) = try await dispatcher.outbox.read { outbox in
@@ -184,17 +192,27 @@ struct DispatchLoop {
       let dispatcher = dispatcher
       group.addTask { dispatcher.send(.recorded(await dispatcher.record(event))) }
     } catch {
-      recordingDue = .now + .milliseconds(Self.pauseMilliseconds)
+      pauseRecording()
       if isLast { isLogClosed = true }
       noteUnreadable(error)
     }
   }
 
+  private mutating func pauseRecording() {
+    recordingPausedUntil = .now + .milliseconds(Self.pauseMilliseconds)
+    recordingDue = recordingPausedUntil
+  }
+
   /// Wakes the loop when the next attempt, record or look into the outbox is due.
-  private mutating func setAlarm(_ group: inout DiscardingTaskGroup) {
+  /// - Parameter isPaused: whether attempts were not started, because they are paused.
+  private mutating func setAlarm(_ group: inout DiscardingTaskGroup, isPaused: Bool) {
     guard !isStopping else { return }
     var times: [Instant] = []
-    if lanes.active < PushDispatcher.concurrency, let due = lanes.nextDue { times.append(due) }
+    if isPaused {
+      times.append(attemptingDue)
+    } else if lanes.active < PushDispatcher.concurrency, let due = lanes.nextDue {
+      times.append(due)
+    }
     if outcomes.isOwed, !isRecording, let recordingDue { times.append(recordingDue) }
     if mayHaveMore, lanes.room > 0 { times.append(readingDue) }
     guard let next = times.min(), wakeUp.map({ next < $0 }) ?? true else { return }

@@ -9,7 +9,7 @@ enum AttemptResult: Sendable, Hashable {
   /// It is settled already, and nothing was sent.
   case vanished
   case failed(reason: String)
-  /// The outbox does not know yet what is durable, and nothing was sent.
+  /// The outbox cannot be read, or does not know yet what is durable; nothing was sent.
   case postponed(reason: String)
 }
 
@@ -28,6 +28,8 @@ extension PushDispatcher {
     }
     do {
       found = try await outbox.read { try $0.notice(key) }
+    } catch let error as ProjectionBehind {
+      return .postponed(reason: "\(error)")
     } catch {
       return .failed(reason: "the outbox cannot be read: \(error)")
     }
