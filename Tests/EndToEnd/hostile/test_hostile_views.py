@@ -3,7 +3,6 @@ without a restart."""
 
 import contextlib
 import os
-import pathlib
 import signal
 import sqlite3
 import subprocess
@@ -18,51 +17,17 @@ from harness.command import check_data, hansard
 from harness.contract import contract
 from harness.people import World
 from harness.server import Server
+from harness.views import PATIENCE_SECONDS, aside, locked, readiness, until, until_ready, view, zero
 
-PAGE_BYTES = 4096
-PATIENCE_SECONDS = 120
 # Long enough that SQLite keeps most of it on pages that hold nothing else.
 LONG_TEXT = "kettle " + "tea and biscuits " * 400
 VIEWS = ["accounts", "rooms", "timeline", "ids", "media", "usage", "search"]
-
-
-def view(server: Server, name: str) -> pathlib.Path:
-    (file,) = (server.data / "views").glob(f"{name}-v*.sqlite")
-    return file
-
-
-def aside(server: Server, name: str) -> pathlib.Path:
-    file = view(server, name)
-    return file.with_name(file.name + ".aside")
-
-
-def zero(file: pathlib.Path, first: int, end: int | None = None) -> None:
-    """Overwrites the pages from number `first` on, counted from 1, with zeros."""
-    size = file.stat().st_size
-    begin, end = (first - 1) * PAGE_BYTES, size if end is None else (end - 1) * PAGE_BYTES
-    with file.open("r+b") as stream:
-        stream.seek(begin)
-        stream.write(bytes(end - begin))
 
 
 def stop_with_whole_files(server: Server) -> None:
     """A server that stops leaves part of each view in a write-ahead log, which has checksums of SQLite's own."""
     server.stop()
     hansard("replay", "--data", server.data)
-
-
-def until(done, failure: str):
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (result := done()):
-        assert time.monotonic() < deadline, failure
-        time.sleep(0.02)
-    return result
-
-
-def readiness(server: Server) -> requests.Response:
-    response = requests.get(f"{server.url}/readyz", timeout=60)
-    contract().check("GET", f"{server.url}/readyz", response)
-    return response
 
 
 def unready(server: Server, *words: str) -> str:
@@ -73,16 +38,6 @@ def unready(server: Server, *words: str) -> str:
     assert response.json()["code"] == "projection_behind"
     detail = response.json()["detail"]
     return detail if all(word in detail for word in words) else ""
-
-
-def until_ready(server: Server) -> dict:
-    """Ready, with every view at the head, the search too."""
-    def settled():
-        response = readiness(server)
-        body = response.json()
-        if response.status_code == 200 and not any(each["lag"] for each in body["projections"]):
-            return body
-    return until(settled, "the server does not become ready again")
 
 
 class Conversation:
@@ -248,18 +203,6 @@ def test_views_on_a_full_disk_pause_writes_and_follow_again_once_there_is_room(t
     finally:
         server.end()
     check_data(data)
-
-
-@contextlib.contextmanager
-def locked(file: pathlib.Path):
-    """Another process holds the file's lock for writing."""
-    database = sqlite3.connect(file, isolation_level=None)
-    database.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    finally:
-        database.execute("ROLLBACK")
-        database.close()
 
 
 def test_a_view_that_another_process_holds_is_reported_and_follows_afterwards(talk):

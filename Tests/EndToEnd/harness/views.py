@@ -1,0 +1,69 @@
+"""The files of read models: how a test damages or holds them, and what the server reports of them."""
+
+import contextlib
+import pathlib
+import sqlite3
+import time
+
+import requests
+
+from .contract import contract
+from .server import Server
+
+PAGE_BYTES = 4096
+PATIENCE_SECONDS = 120
+
+
+def view(server: Server, name: str) -> pathlib.Path:
+    (file,) = (server.data / "views").glob(f"{name}-v*.sqlite")
+    return file
+
+
+def aside(server: Server, name: str) -> pathlib.Path:
+    file = view(server, name)
+    return file.with_name(file.name + ".aside")
+
+
+def zero(file: pathlib.Path, first: int, end: int | None = None) -> None:
+    """Overwrites the pages from number `first` on, counted from 1, with zeros."""
+    size = file.stat().st_size
+    begin, end = (first - 1) * PAGE_BYTES, size if end is None else (end - 1) * PAGE_BYTES
+    with file.open("r+b") as stream:
+        stream.seek(begin)
+        stream.write(bytes(end - begin))
+
+
+def until(done, failure: str):
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (result := done()):
+        assert time.monotonic() < deadline, failure
+        time.sleep(0.02)
+    return result
+
+
+def readiness(server: Server) -> requests.Response:
+    response = requests.get(f"{server.url}/readyz", timeout=60)
+    contract().check("GET", f"{server.url}/readyz", response)
+    return response
+
+
+def until_ready(server: Server) -> dict:
+    """Ready, with every view at the head, the search too."""
+    def settled():
+        response = readiness(server)
+        body = response.json()
+        if response.status_code == 200 and not any(each["lag"] for each in body["projections"]):
+            return body
+    return until(settled, "the server does not become ready again")
+
+
+@contextlib.contextmanager
+def locked(file: pathlib.Path):
+    """Another process holds the file's lock for writing."""
+    database = sqlite3.connect(file, isolation_level=None)
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        database.execute("ROLLBACK")
+        database.close()
