@@ -8,67 +8,79 @@ import NIOPosix
 
 /// Push as the server runs it: the outbox that follows the log, and the dispatcher that empties it.
 package final class PushService: Sendable {
-  /// How long the outbox makes no progress before that is reported, each time, in milliseconds.
-  private static let slownessMilliseconds = 60_000
-  /// Between two looks at how far it is, in milliseconds.
-  private static let lookMilliseconds = 20
-
   private let outbox: ProjectionRunner<PushProjection>
   private let dispatcher: PushDispatcher
   private let sender: any NoticeSender
+  /// Whether the outbox has caught up; false when it halted before, or when sending was stopped.
+  private let catchingUp: Task<Bool, Never>
   private let dispatching: Task<Void, Never>
 
   private init(
-    outbox: ProjectionRunner<PushProjection>, dispatcher: PushDispatcher, sender: any NoticeSender
+    outbox: ProjectionRunner<PushProjection>, dispatcher: PushDispatcher, sender: any NoticeSender,
+    head: LogPosition, logger: Logger
   ) {
     self.outbox = outbox
     self.dispatcher = dispatcher
     self.sender = sender
-    dispatching = Task { await dispatcher.run() }
+    let catchingUp: Task<Bool, Never> = Task {
+      await PushService.catchUp(outbox, to: head, logger)
+    }
+    self.catchingUp = catchingUp
+    dispatching = Task {
+      if await catchingUp.value { await dispatcher.run() }
+    }
   }
 
-  /// Opens the outbox in `directory`, lets it come to the log's head, and starts to send.
+  /// Opens the outbox in `directory` and starts it. Returns without waiting for it: it comes to the log's head in the
+  /// background, and then notices are sent. Until then, `standing` says how far it is and what is wrong.
   ///
-  /// The first time, that is when no outcomes were ever recorded, everything up to the head is recorded as settled
-  /// before anything is enumerated, so that nothing old is ever sent. To be called before requests are accepted: what
-  /// is sent between that head and the record is lost to push.
+  /// To be called before requests are accepted, for it switches push on: what is sent from its return on is pushed. If
+  /// push was switched on before, it goes on where it was.
   ///
-  /// - Parameters:
-  ///   - directory: the folder of read models.
-  ///   - progress: told how far the outbox is, while it catches up.
-  /// - Throws: `PushOpeningError`, or what the file or the log say.
+  /// - Parameter directory: the folder of read models.
+  /// - Throws: `RecordingFailure` when the log does not take the event that switches push on, and what the folder says.
   package static func open(
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, recorder: any OutcomeRecorder,
-    sender: any NoticeSender, logger: Logger, now: @escaping @Sendable () -> Timestamp,
-    progress: @Sendable (OpeningProgress) -> Void = { _ in }
+    sender: any NoticeSender, logger: Logger, now: @escaping @Sendable () -> Timestamp
   ) async throws -> PushService {
     // On a thread that may block: the server already responds to liveness checks, on the threads that run tasks.
     let outbox = try await NIOThreadPool.singleton.runIfActive {
       try ProjectionRunner<PushProjection>.open(
         directory: directory, feed: feed, logIdentity: logIdentity, logger: logger)
     }
+    do {
+      try await switchOn(outbox, recorder)
+    } catch {
+      // Otherwise the file would stay open.
+      try? outbox.stop()
+      throw error
+    }
     let dispatcher = PushDispatcher(
       outbox: outbox, head: { feed.head }, recorder: recorder, sender: sender, logIdentity: logIdentity,
       logger: logger, now: now)
     outbox.start { _ in dispatcher.outboxGrew() }
-    do {
-      try await catchUp(outbox, to: feed.head, logger, progress)
-      if try await outbox.read({ try $0.settledThrough() }) == nil {
-        try await recorder.record(PushOutcomes(settledThrough: outbox.position, outcomes: []))
-      }
-    } catch {
-      // Otherwise its thread would go on with a file that nobody closes.
-      try? outbox.stop()
-      throw error
-    }
-    return PushService(outbox: outbox, dispatcher: dispatcher, sender: sender)
+    return PushService(outbox: outbox, dispatcher: dispatcher, sender: sender, head: feed.head, logger: logger)
   }
 
-  /// Why push stands still, when it does. The rest of the server goes on.
-  package var halted: ProjectionFault? { outbox.halted }
+  /// Records an event with outcomes if the outbox's file does not show that the log has one: only messages after the
+  /// first such event are enumerated.
+  ///
+  /// A file that is damaged, lost or behind does not show it, and reading the log to find out would hold the start. So
+  /// the event settles nothing: a log that already has one loses none of the notices that wait.
+  private static func switchOn(
+    _ outbox: ProjectionRunner<PushProjection>, _ recorder: any OutcomeRecorder
+  ) async throws {
+    let settled = try? await outbox.read { try $0.settledThrough() }
+    guard settled == nil else { return }
+    try await recorder.record(PushOutcomes(settledThrough: .origin, outcomes: []))
+  }
+
+  /// How the outbox stands. The rest of the server goes on without it.
+  package var standing: ProjectionStanding { outbox.standing }
 
   /// Sends nothing more, waits for what is under way, and records its outcomes. Before the log takes no more events.
   package func stopSending() async {
+    catchingUp.cancel()
     dispatcher.stop()
     await dispatching.value
     await sender.close()
@@ -77,38 +89,18 @@ package final class PushService: Sendable {
   /// Closes the outbox. After `stopSending`, and after the feed was closed. Blocks.
   package func close() throws { try outbox.stop() }
 
+  /// - Returns: false when the outbox halted, which its runner logs, and when the task is cancelled.
   private static func catchUp(
-    _ outbox: ProjectionRunner<PushProjection>, to head: LogPosition, _ logger: Logger,
-    _ progress: @Sendable (OpeningProgress) -> Void
-  ) async throws {
-    var last = outbox.position
-    var idleSince = ContinuousClock.now
-    while true {
-      if let halt = outbox.halted { throw PushOpeningError.halted(halt) }
-      let now = OpeningProgress([outbox.standing], of: head)
-      if now.isComplete { return }
-      progress(now)
-      if outbox.position != last {
-        last = outbox.position
-        idleSince = .now
-      } else if .now - idleSince > .milliseconds(slownessMilliseconds) {
-        idleSince = .now
-        logger.warning(
-          "the outbox has made no progress for a minute; the server keeps waiting. Check the disk",
-          metadata: ["progress": "\(now)"])
-      }
-      try await Task.sleep(for: .milliseconds(lookMilliseconds))
-    }
-  }
-}
-
-/// Why push could not be started.
-package enum PushOpeningError: Error, Sendable, CustomStringConvertible {
-  case halted(ProjectionFault)
-
-  package var description: String {
-    switch self {
-    case .halted(let halt): "\(halt)"
+    _ outbox: ProjectionRunner<PushProjection>, to head: LogPosition, _ logger: Logger
+  ) async -> Bool {
+    let catchUp = CatchUp(
+      reporting: "the outbox has made no progress for a minute; notifications wait until it does. Check the disk",
+      logger: logger)
+    do {
+      try await catchUp.wait(for: head, standings: { [outbox.standing] })
+      return true
+    } catch {
+      return false
     }
   }
 }

@@ -1,4 +1,5 @@
 import ChatPrimitives
+package import ChatProjections
 package import ChatProtocol
 package import ChatService
 import HTTPTypes
@@ -38,14 +39,18 @@ package struct HansardServer: Sendable {
   private let issuer: TokenIssuer
   private let identities: IdentityProviders
   private let authenticator: Authenticator
+  private let outbox: (@Sendable () -> ProjectionStanding)?
   private let reads = ReadSlots()
 
+  /// - Parameter outbox: how push's outbox stands, for readiness checks; nil while push is off.
   package init(
-    chat: ChatService, issuer: TokenIssuer, administrator: AdministratorToken, identities: IdentityProviders
+    chat: ChatService, issuer: TokenIssuer, administrator: AdministratorToken, identities: IdentityProviders,
+    outbox: (@Sendable () -> ProjectionStanding)?
   ) {
     self.chat = chat
     self.issuer = issuer
     self.identities = identities
+    self.outbox = outbox
     authenticator = Authenticator(
       issuer: issuer, administrator: administrator, identities: identities, chat: chat)
   }
@@ -110,7 +115,7 @@ package struct HansardServer: Sendable {
     let handlers = Handlers(
       chat: chat, issuer: issuer, identities: identities, logins: protection.logins,
       hashing: HashingLimit(protection.rateLimits), searches: SearchBudget(protection.rateLimits),
-      limiter: limiter, deepLink: configuration.deepLink)
+      limiter: limiter, deepLink: configuration.deepLink, outbox: outbox)
     for route in RouteTable.routes {
       add(route.ending(lists: configuration.endCursor), handlers, limiter, to: router)
     }

@@ -1,4 +1,5 @@
 import ChatPrimitives
+import ChatProjections
 import ChatProtocol
 import ChatService
 import HTTPTypes
@@ -50,7 +51,8 @@ struct Handlers: Sendable {
 
   init(
     chat: ChatService, issuer: TokenIssuer, identities: IdentityProviders, logins: LoginSettings,
-    hashing: HashingLimit, searches: SearchBudget, limiter: RateLimiter, deepLink: DeepLink
+    hashing: HashingLimit, searches: SearchBudget, limiter: RateLimiter, deepLink: DeepLink,
+    outbox: (@Sendable () -> ProjectionStanding)?
   ) {
     let throttle = LoginThrottle(logins)
     accounts = AccountHandlers(chat: chat, identities: identities, throttle: throttle, hashing: hashing)
@@ -73,7 +75,7 @@ struct Handlers: Sendable {
     reactions = ReactionHandlers(chat: chat)
     pins = PinHandlers(chat: chat)
     ingest = IngestHandler(chat: chat, limiter: limiter)
-    health = HealthHandlers(chat: chat)
+    health = HealthHandlers(chat: chat, outbox: outbox)
   }
 }
 

@@ -25,6 +25,7 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
   private var stored: [RecordedEvent]
   private var isClosed = false
   private var isHeld = false
+  private var isUnreadable = false
   private var failures: [RecordingFailure] = []
   private var tokens: [NoticeKey: PushToken] = [:]
 
@@ -61,6 +62,19 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
   /// The next recordings fail so.
   func fail(_ failures: RecordingFailure...) { condition.withLock { self.failures += failures } }
 
+  /// So many of the next recordings fail.
+  func failNext(_ count: Int) {
+    condition.withLock { failures += Array(repeating: .passing("overloaded"), count: count) }
+  }
+
+  func stopFailing() { condition.withLock { failures = [] } }
+
+  /// How many recordings are still to fail.
+  var failuresLeft: Int { condition.withLock { failures.count } }
+
+  /// No event can be read any more.
+  func makeUnreadable() { condition.withLock { isUnreadable = true } }
+
   /// Who follows the log is told of nothing new until `release`, though it is durable.
   func hold() { condition.withLock { isHeld = true } }
 
@@ -81,7 +95,10 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
   // MARK: EventFeed
 
   func events(after position: LogPosition, limit: Int) throws -> [RecordedEvent] {
-    condition.withLock { Array(stored.dropFirst(Int(position.value)).prefix(limit)) }
+    try condition.withLock {
+      if isUnreadable { throw Unreadable() }
+      return Array(stored.dropFirst(Int(position.value)).prefix(limit))
+    }
   }
 
   func waitForHead(beyond position: LogPosition) -> Bool {
@@ -113,6 +130,8 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
     return .invalidated(at: append(.user(user, .pushTokenInvalidated(device, token)), by: user))
   }
 }
+
+struct Unreadable: Error {}
 
 /// A provider whose answers a test decides.
 final class ScriptedSender: NoticeSender {
@@ -160,12 +179,21 @@ func withPush<T: Sendable>(
   now: @escaping @Sendable () -> Timestamp = { Script.time(LogPosition(1000)) },
   _ body: () async throws -> T
 ) async throws -> T {
+  try await withPushService(folder, log, sender, now: now) { _ in try await body() }
+}
+
+/// The same, for a body that looks at the service.
+func withPushService<T: Sendable>(
+  _ folder: TemporaryFolder, _ log: MemoryLog, _ sender: ScriptedSender,
+  now: @escaping @Sendable () -> Timestamp = { Script.time(LogPosition(1000)) },
+  _ body: (PushService) async throws -> T
+) async throws -> T {
   let push = try await PushService.open(
     directory: folder.path, feed: log, logIdentity: testLog, recorder: log, sender: sender, logger: testLogger,
     now: now)
   let result: Result<T, any Error>
   do {
-    result = .success(try await body())
+    result = .success(try await body(push))
   } catch {
     result = .failure(error)
   }

@@ -101,7 +101,8 @@ private struct LineKeeper: LogHandler {
         }
         return [Self.standing(9, count < 3 ? Self.fault(.temporary) : nil)]
       })
-    #expect(looks.withLock { $0 } == 3)
+    let count = looks.withLock { $0 }
+    #expect(count == 3)
     await #expect(throws: OpeningError.self) {
       try await catchUp(after: .seconds(3600)).wait(
         for: head, standings: { [Self.standing(3, Self.fault(.permanent))] })

@@ -6,22 +6,25 @@ import Hummingbird
 
 struct HealthHandlers: Sendable {
   let chat: ChatService
+  /// How push's outbox stands; nil while push is off.
+  let outbox: (@Sendable () -> ProjectionStanding)?
 
   /// Whether the process answers.
   func health(_ exchange: Exchange) async throws -> Response {
     try JSONBody.answer(Health(status: "ok"))
   }
 
-  /// Whether requests are served: the log takes events and the read models follow it. While the search is being built
-  /// or does not follow the log, the server is ready, but degraded.
+  /// Whether requests are served: the log takes events and the read models follow it. While the search or push's outbox
+  /// is being built or does not follow the log, the server is ready, but degraded.
   func readiness(_ exchange: Exchange) async throws -> Response {
-    let standing = chat.standing
+    var standing = chat.standing
+    if let outbox { standing.optional.append(outbox()) }
     if standing.isPoisoned { throw ServiceError.logPoisoned }
     if let unready = standing.unready { throw Refusal.unready(Self.detail(unready)) }
     return try JSONBody.answer(
       Readiness(
         status: standing.isDegraded ? "degraded" : "ready", head: standing.head,
-        projections: (standing.readModels + [standing.search]).map { model in
+        projections: (standing.readModels + standing.optional).map { model in
           ProjectionReadiness(
             name: model.name, position: model.position,
             lag: Int(clamping: standing.head.distance(from: model.position)),

@@ -7,24 +7,28 @@ import EventStore
 package struct ServiceStanding: Sendable {
   /// The last durable position.
   package let head: LogPosition
+  /// The read models that requests wait for.
   package let readModels: [ProjectionStanding]
-  /// The read model of the search, which no other request waits for.
-  package let search: ProjectionStanding
+  /// What the server is ready without: the read model of the search, which no other request waits for, and the outbox
+  /// of push where push is on.
+  package var optional: [ProjectionStanding]
   /// The log accepts no more events.
   package let isPoisoned: Bool
 
-  /// The first read model other than `search` that cannot be read as of the head; nil if all can.
-  package var unready: ProjectionStanding? { readModels.first { $0.fault != nil || $0.target != nil } }
-  /// Whether searches fail, because their read model is being built or does not follow the log.
-  package var isDegraded: Bool { search.fault != nil || search.target != nil }
+  /// The first of `readModels` that is being built or does not follow the log; nil if none.
+  package var unready: ProjectionStanding? { readModels.first { !$0.isReadable } }
+  /// Whether one of `optional` is being built or does not follow the log.
+  package var isDegraded: Bool { !optional.allSatisfy(\.isReadable) }
 }
 
 extension ChatService {
   /// The log's sixteen bytes, which no other log has.
   package var logIdentity: UUIDBytes { store.log.identity.bytes }
 
+  /// Without the outbox of push, which the service does not know.
   package var standing: ServiceStanding {
     ServiceStanding(
-      head: store.head, readModels: views.standings, search: views.search.standing, isPoisoned: pipeline.poison != nil)
+      head: store.head, readModels: views.standings, optional: [views.search.standing],
+      isPoisoned: pipeline.poison != nil)
   }
 }

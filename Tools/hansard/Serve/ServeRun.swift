@@ -102,7 +102,7 @@ struct ServeRun {
     let opened = try await open(log, gate, logger)
     let pushing: PushService?
     do {
-      pushing = try await startPush(by: sender, opened, gate, logger)
+      pushing = try await startPush(by: sender, opened, logger)
     } catch {
       try? opened.close()
       throw error
@@ -117,7 +117,7 @@ struct ServeRun {
       opened: opened, pushing: pushing, collection: collection, scheduler: scheduler,
       watch: ClockWatch(opened.chat.clock), fetcher: fetcher)
     do {
-      try serve(opened, fetcher, gate, configuration, logger)
+      try serve(opened, pushing, fetcher, gate, configuration, logger)
     } catch {
       try? await end(.running(running), log)
       throw error
@@ -126,7 +126,7 @@ struct ServeRun {
   }
 
   private func serve(
-    _ opened: ServiceOpening.Opened, _ fetcher: KeySetFetcher, _ gate: StartGate,
+    _ opened: ServiceOpening.Opened, _ pushing: PushService?, _ fetcher: KeySetFetcher, _ gate: StartGate,
     _ configuration: HansardServer.Configuration, _ logger: Logger
   ) throws {
     let issuer = TokenIssuer(
@@ -134,9 +134,12 @@ struct ServeRun {
       accessTokenLifetimeSeconds: settings.accessTokenLifetimeSeconds)
     let administrator = AdministratorToken(opened.keys)
     try administrator.write(to: settings.data)
+    var outbox: (@Sendable () -> ProjectionStanding)?
+    if let pushing { outbox = { pushing.standing } }
     let server = HansardServer(
       chat: opened.chat, issuer: issuer, administrator: administrator,
-      identities: IdentityProviders(settings.identity.identity, fetcher: fetcher, logger: logger))
+      identities: IdentityProviders(settings.identity.identity, fetcher: fetcher, logger: logger),
+      outbox: outbox)
     server.serve(through: gate, configuration)
   }
 
@@ -174,15 +177,12 @@ struct ServeRun {
   }
 
   private func startPush(
-    by sender: (any NoticeSender)?, _ opened: ServiceOpening.Opened, _ gate: StartGate, _ logger: Logger
+    by sender: (any NoticeSender)?, _ opened: ServiceOpening.Opened, _ logger: Logger
   ) async throws -> PushService? {
     guard let sender else { return nil }
-    let bar = ProgressBar("push", total: opened.log.head.value, unit: .things("events"))
-    defer { bar.finish() }
     return try await PushService.open(
       directory: settings.views, feed: opened.chat.store, logIdentity: opened.log.identity.bytes, recorder: opened.chat,
-      sender: sender, logger: logger, now: { opened.chat.clock.settled }
-    ) { progress in show(progress, bar, gate) }
+      sender: sender, logger: logger, now: { opened.chat.clock.settled })
   }
 
   private func open(_ log: EmbeddedLog, _ gate: StartGate, _ logger: Logger) async throws -> ServiceOpening.Opened {
@@ -194,12 +194,10 @@ struct ServeRun {
     opening.media = settings.media
     opening.rules = settings.identity.rules
     opening.quotas = settings.quotas
-    return try await opening.open(log: log, lastTime: log.lastTime) { progress in show(progress, bar, gate) }
-  }
-
-  private func show(_ progress: OpeningProgress, _ bar: ProgressBar, _ gate: StartGate) {
-    bar.update(progress.slowest.position.value, of: progress.head.value)
-    gate.report(progress)
+    return try await opening.open(log: log, lastTime: log.lastTime) { progress in
+      bar.update(progress.slowest.position.value, of: progress.head.value)
+      gate.report(progress)
+    }
   }
 
   private func report(_ recovery: RecoveryReport, to logger: Logger) {

@@ -1,0 +1,194 @@
+"""A damaged, busy or unusable outbox of push: the server is ready without it, reports it, and tells every device once."""
+
+import contextlib
+import pathlib
+import time
+
+import pytest
+
+from harness.command import check_data
+from harness.people import World
+from harness.server import Server
+from harness.views import aside, locked, readiness, until, until_ready, view, zero
+from test_push import device, lines, settled
+
+# How long a test waits to see that nothing comes twice.
+SILENCE_SECONDS = 1.5
+
+
+class Talk:
+    """Anna speaks to Ben, who has one device; the server appends its notifications to a file."""
+
+    def __init__(self, server: Server, sink: pathlib.Path):
+        self.server = server
+        self.sink = sink
+        self.anna, ben = World(server).users("Anna", "Ben")
+        device(ben, "ben's token")
+        self.room = self.anna.room("Tea", ben)
+
+    def say(self, text: str) -> dict:
+        return self.anna.send(self.room, text)
+
+    def told(self) -> list[str]:
+        """The messages that Ben's device was told of, in order."""
+        return [line["messageId"] for line in lines(self.sink)]
+
+    def must_be_told(self, sent: list[dict]) -> None:
+        """Of each of these messages once, in their order, and of nothing else."""
+        until(lambda: len(self.told()) >= len(sent), "not every message is pushed")
+        time.sleep(SILENCE_SECONDS)
+        assert self.told() == [message["id"] for message in sent]
+
+
+@pytest.fixture
+def sink(tmp_path) -> pathlib.Path:
+    return tmp_path / "notices.jsonl"
+
+
+@pytest.fixture
+def talk(tmp_path, sink):
+    server = Server(tmp_path / "data", "--push-file", sink).start()
+    yield Talk(server, sink)
+    server.end()
+
+
+def push_standings(server: Server) -> list[dict]:
+    """What the server, which is ready, reports of push; it is degraded exactly while it reports a fault."""
+    response = readiness(server)
+    assert response.status_code == 200
+    body = response.json()
+    assert (body["status"] == "degraded") == any("fault" in each for each in body["projections"])
+    return [each for each in body["projections"] if each["name"] == "push"]
+
+
+def fault(server: Server) -> str:
+    """What is wrong with the outbox; empty while nothing is."""
+    (push,) = push_standings(server)
+    return push.get("fault", "")
+
+
+def test_push_is_reported_only_where_it_is_on(tmp_path, talk):
+    assert len(push_standings(talk.server)) == 1
+    silent = Server(tmp_path / "silent").start()
+    try:
+        assert push_standings(silent) == []
+    finally:
+        silent.end()
+
+
+# --- Damage
+
+
+def test_an_outbox_of_zeros_is_rebuilt_at_the_start(talk):
+    sent = [talk.say(f"before {number}") for number in range(5)]
+    talk.must_be_told(sent)
+    outbox, kept = view(talk.server, "push"), aside(talk.server, "push")
+    # A stop records what became of the notifications.
+    talk.server.stop()
+    zero(outbox, first=1)
+    begin = len(talk.server.errors.read_text())
+    talk.server.start()
+    sent.append(talk.say("after"))
+    talk.must_be_told(sent)
+    assert kept.exists()
+    assert outbox.name in talk.server.errors.read_text()[begin:]
+    assert until_ready(talk.server)["status"] == "ready"
+    talk.server.stop()
+    check_data(talk.server.data)
+
+
+def test_an_outbox_that_is_zeroed_while_the_server_runs_is_rebuilt(talk):
+    sent = [talk.say(f"before {number}") for number in range(5)]
+    talk.must_be_told(sent)
+    settled(talk.server, sent[-1]["position"])
+    until_ready(talk.server)
+    # A deletion empties the write-ahead log into the file, so that every page comes from the file.
+    talk.anna.delete(talk.room.message(sent[0]["id"]))
+    outbox, kept = view(talk.server, "push"), aside(talk.server, "push")
+    log = outbox.with_name(outbox.name + "-wal")
+    until(lambda: log.stat().st_size == 0, "the write-ahead log is not emptied")
+    zero(outbox, first=2)
+
+    def found() -> bool:
+        sent.append(talk.say(f"after {len(sent)}"))
+        push_standings(talk.server)
+        return kept.exists()
+
+    until(found, "the damage was not found")
+    sent.append(talk.say("at the end"))
+    talk.must_be_told(sent)
+    assert until_ready(talk.server)["status"] == "ready"
+    talk.server.stop()
+    check_data(talk.server.data)
+
+
+# --- Faults that last
+
+
+def test_without_the_outbox_the_server_is_ready_but_degraded(talk):
+    sent = [talk.say("before")]
+    talk.must_be_told(sent)
+    settled(talk.server, sent[-1]["position"])
+    outbox = view(talk.server, "push")
+    with locked(outbox):
+        sent.append(talk.say("while it is held"))
+        reported = until(lambda: fault(talk.server), "the outbox's fault is not reported")
+        for word in ("push", outbox.name, "Another process", "tries again"):
+            assert word in reported
+        assert str(talk.server.data) not in reported
+        # Everything else goes on.
+        sent.append(talk.say("and once more"))
+        assert talk.anna.texts(talk.room)[-1] == "and once more"
+        assert len(talk.told()) == 1
+    talk.must_be_told(sent)
+    assert until_ready(talk.server)["status"] == "ready"
+
+
+@contextlib.contextmanager
+def unusable(outbox: pathlib.Path):
+    """A folder stands in the place of the outbox's file."""
+    for file in outbox.parent.glob(f"{outbox.name}*"):
+        file.unlink()
+    outbox.mkdir()
+    try:
+        yield
+    finally:
+        outbox.rmdir()
+
+
+def outbox_name(tmp_path: pathlib.Path) -> str:
+    """As a server that has one names it."""
+    server = Server(tmp_path / "other", "--push-file", tmp_path / "other.jsonl").start()
+    try:
+        return view(server, "push").name
+    finally:
+        server.end()
+
+
+@pytest.mark.parametrize("was_on", [True, False], ids=["push was on before", "push is switched on"])
+def test_the_start_does_not_wait_for_an_outbox_that_cannot_be_opened(tmp_path, sink, was_on):
+    """What is sent meanwhile is pushed afterwards; what was sent before push was switched on never is."""
+    flags = ("--push-file", sink)
+    server = Server(tmp_path / "data", *(flags if was_on else ())).start()
+    try:
+        talk = Talk(server, sink)
+        old = talk.say("old")
+        sent = [old] if was_on else []
+        talk.must_be_told(sent)
+        server.stop()
+        server.flags = flags
+        with unusable(server.data / "views" / outbox_name(tmp_path)):
+            server.start()
+            reported = fault(server)
+            assert "push" in reported and "tries again" in reported
+            sent.append(talk.say("while it cannot be opened"))
+            server.restart()
+            sent.append(talk.say("after another start"))
+            time.sleep(SILENCE_SECONDS)
+            assert len(talk.told()) == len(sent) - 2
+            assert fault(server)
+        talk.must_be_told(sent)
+        assert until_ready(server)["status"] == "ready"
+    finally:
+        server.end()
+    check_data(server.data)
