@@ -78,7 +78,7 @@ def test_a_room_can_be_searched_as_soon_as_it_was_created(anna, ben):
     for _ in range(20):
         room = anna.room("New", ben)
         page = anna.get("/v1/search", q="anything", roomId=room.id)
-        assert page["results"] == [] and page["next"] is None
+        assert page["results"] == [] and page["nextCursor"] is None
 
 
 def test_a_deleted_room_is_not_searched(anna, ben, server):

@@ -111,8 +111,8 @@ def test_streams_of_a_service_leave_time_for_others(usual):
         finally:
             for stream in streams:
                 stream.socket.close()
-    # The processor time that the server used before it responded. On the event loops, that was half of the whole.
-    assert max(waits) < whole.seconds / 8, f"{max(waits):.2f} of {whole.seconds:.2f} s in one of {len(waits)} waits"
+    # The processor time that the server used before it responded: some hundredths, for most of which this test itself was slow.
+    assert max(waits) < whole.seconds / 3, f"{max(waits):.2f} of {whole.seconds:.2f} s in one of {len(waits)} waits"
 
 
 def test_a_user_has_few_streams_at_once(usual):

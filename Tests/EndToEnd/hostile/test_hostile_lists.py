@@ -12,7 +12,7 @@ import pytest
 
 from harness import cost
 from harness.client import new_id
-from harness.people import Room, World, walk
+from harness.people import Room, World
 from harness.server import Server
 
 ROOMS = int(os.environ.get("HANSARD_HOSTILE_ROOMS", "15000"))
@@ -244,7 +244,8 @@ def forged(cursor: str, place: int) -> str:
 def lists(shared_world):
     """One cursor of each kind of list that has two items."""
     anna, ben, cleo = shared_world.users("Anna", "Ben", "Cleo")
-    room, other = anna.room("One", ben, cleo), anna.room("Two", ben)
+    room = anna.room("One", ben, cleo)
+    anna.room("Two", ben)
     sent = [anna.send(room, f"{number}") for number in range(3)]
     for text in ("first", "second"):
         anna.patch(room.message(sent[0]["id"]), {"text": text})

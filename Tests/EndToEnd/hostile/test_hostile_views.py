@@ -3,10 +3,8 @@ without a restart."""
 
 import contextlib
 import os
-import signal
 import sqlite3
 import subprocess
-import threading
 import time
 
 import pytest
@@ -17,7 +15,7 @@ from harness.command import check_data, hansard
 from harness.contract import contract
 from harness.people import World
 from harness.server import Server
-from harness.views import PATIENCE_SECONDS, aside, locked, readiness, until, until_ready, view, zero
+from harness.views import PAGE_BYTES, PATIENCE_SECONDS, aside, locked, readiness, until, until_ready, view, zero
 
 # Long enough that SQLite keeps most of it on pages that hold nothing else.
 LONG_TEXT = "kettle " + "tea and biscuits " * 400
