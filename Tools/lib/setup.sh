@@ -10,6 +10,11 @@ readonly RUN_PACKAGES=(libvips-tools)
 # The oldest toolchain that the manifest accepts.
 readonly SWIFT_MINIMUM="6.2"
 
+# How Tools/test builds the executables and the unit tests, in one build: optimised, and with what `@testable import`
+# needs. It has a folder of its own, so that it does not replace the build of Tools/serve.
+readonly TEST_SCRATCH=".build/tests"
+readonly TEST_BUILD=(--scratch-path "$TEST_SCRATCH" --configuration release -Xswiftc -enable-testing)
+
 # Prints a heading, so that the phases of a long run can be told apart.
 phase() {
   printf '\n== %s\n' "$*" >&2
@@ -94,15 +99,23 @@ test_python() {
   printf '%s\n' "$PWD/$environment/bin/python"
 }
 
-# Builds the tool that works on the log itself in release mode and prints its path.
+# Prints the path of the tool that works on the log itself: LOGWORK_BIN, or a release build.
 logwork_binary() {
+  if [ -n "${LOGWORK_BIN:-}" ]; then
+    printf '%s\n' "$LOGWORK_BIN"
+    return 0
+  fi
   phase "building logwork (release)"
   swift build -c release --product logwork >&2 || fail "the release build failed"
   printf '%s\n' "$PWD/.build/release/logwork"
 }
 
-# Builds the executable in release mode and prints its path.
+# Prints the path of the executable: HANSARD_BIN, or a release build.
 hansard_binary() {
+  if [ -n "${HANSARD_BIN:-}" ]; then
+    printf '%s\n' "$HANSARD_BIN"
+    return 0
+  fi
   phase "building hansard (release)"
   swift build -c release --product hansard >&2 || fail "the release build failed"
   printf '%s\n' "$PWD/.build/release/hansard"
