@@ -71,7 +71,9 @@ def runs_whole_suite(config) -> bool:
     here = pathlib.Path(__file__).parent
     option = config.option
     places = {pathlib.Path(config.invocation_params.dir, argument).resolve() for argument in config.args}
-    return places == {here} and not (option.keyword or option.markexpr or option.deselect or option.lf)
+    # Without pytest's cache there is no option to run the last failures.
+    fewer = option.keyword or option.markexpr or option.deselect or getattr(option, "lf", False)
+    return places == {here} and not fewer
 
 
 def pytest_collection_modifyitems(config, items):
