@@ -1,7 +1,6 @@
 import ChatPrimitives
 import ChatProjections
 import ChatProtocol
-import Foundation
 import NIOPosix
 import Synchronization
 import Testing
@@ -15,21 +14,16 @@ struct PageEncodingSpecs {
     let thread = Mutex("")
 
     func encode(to encoder: any Encoder) throws {
-      let name = try PageEncodingSpecs.threadName()
+      let name = try ThreadName.current()
       thread.withLock { $0 = name }
     }
-  }
-
-  /// Of the thread that calls it, without its number.
-  private static func threadName() throws -> String {
-    try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8).filter { !$0.isNumber }
   }
 
   @Test("a long page is encoded on a thread that serves no connections, a short one at once", arguments: [0, 1])
   func threads(more: Int) async throws {
     let page = Page()
     _ = try await JSONBody.page(of: Limits.inlineEncodingItems + more) { page }
-    let pool = try await NIOThreadPool.singleton.runIfActive { try Self.threadName() }
+    let pool = try await NIOThreadPool.singleton.runIfActive { try ThreadName.current() }
     #expect((page.thread.withLock { $0 } == pool) == (more > 0))
   }
 

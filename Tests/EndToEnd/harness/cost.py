@@ -5,6 +5,7 @@ than a release build (debug, sanitizers) sets HANSARD_SLOWNESS to how many times
 memory (sanitizers) sets HANSARD_MEMORY_FACTOR to how many times more.
 """
 
+import collections
 import contextlib
 import os
 import pathlib
@@ -52,6 +53,22 @@ def costs_at_most(server: Server, seconds: float):
         yield cost
     limit = seconds * SLOWNESS + TICKS_SECONDS
     assert cost.seconds <= limit, f"the server used {cost.seconds:.2f} s of processor time, the limit is {limit:.2f} s"
+
+
+# The names of threads that serve connections, and of those for what would hold them up: NIO's event loops and its thread
+# pool. The system shows fifteen characters, and NIO shortens its names to fit.
+EVENT_LOOPS, THREAD_POOL = re.compile(r"NIO-\S+-#\d+"), re.compile(r".*-TP-#\d+")
+
+
+def thread_seconds(server: Server) -> collections.Counter:
+    """Processor seconds that the server's threads have used, by what the threads are for: `loops`, `pool`, `others`."""
+    used = collections.Counter(loops=0.0, pool=0.0, others=0.0)
+    for task in pathlib.Path(f"/proc/{server.process.pid}/task").iterdir():
+        name = (task / "comm").read_text().strip()
+        kind = "pool" if THREAD_POOL.fullmatch(name) else "loops" if EVENT_LOOPS.fullmatch(name) else "others"
+        # In nanoseconds: the ticks of `stat` are longer than most requests.
+        used[kind] += int((task / "schedstat").read_text().split()[0]) / 1e9
+    return used
 
 
 def memory_limit(release_bytes: float) -> float:
