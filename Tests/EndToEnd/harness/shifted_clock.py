@@ -1,28 +1,19 @@
 """A server whose clocks a test sets, by a library that is preloaded into it (`shifted_clock.c`)."""
 
 import pathlib
-import shutil
 import struct
-import subprocess
+
+from .preloaded import compile_library
 
 SOURCE = pathlib.Path(__file__).parent / "shifted_clock.c"
 DAY = 86_400
-
-
-def compile_library(directory: pathlib.Path) -> pathlib.Path:
-    compiler = next((found for name in ("cc", "clang") if (found := shutil.which(name))), None)
-    assert compiler, "no C compiler in PATH: install gcc, or put clang of the Swift toolchain into PATH"
-    library = directory / "shifted_clock.so"
-    subprocess.run(
-        [compiler, "-O2", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, SOURCE, "-ldl"], check=True)
-    return library
 
 
 class ShiftedClock:
     """Right at first."""
 
     def __init__(self, directory: pathlib.Path):
-        self.library = compile_library(directory)
+        self.library = compile_library(SOURCE, directory)
         self.file = directory / "clock"
         self.file.write_bytes(bytes(16))
 
