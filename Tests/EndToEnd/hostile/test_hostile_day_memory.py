@@ -1,0 +1,109 @@
+"""What is left in memory of the most that accounts can create in a day: the figures of docs/operating.md.
+
+The server is started again before each measurement, so that only what it keeps counts, and no cache of a busy server.
+"""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from harness import cost, times
+from harness.client import new_id
+from harness.people import Person, World
+from harness.places import DOCS
+from harness.server import Server
+from test_hostile_memory import Line, send_many
+
+# In MB (of 10^6 bytes), of one account in a day, as docs/operating.md states them.
+EVENTS_MEMORY, ROOMS_MEMORY, INVITES_MEMORY = 8.0, 0.3, 0.5
+# The default quotas.
+EVENTS, ROOMS, INVITES = 20_000, 200, 1_000
+# Each room is two events, and each member one: together all events of a day.
+MEMBERS = EVENTS // ROOMS - 2
+# By how many bytes two measurements of the same server may differ.
+NOISE = 1.5 * cost.MIB
+CONNECTIONS = 8
+
+
+def kept_bytes(server: Server) -> int:
+    """What the server holds after a start that found nothing left to do."""
+    server.restart()
+    cost.until_idle(server)
+    server.restart()
+    cost.until_idle(server)
+    return cost.resident_bytes(server)
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory):
+    """A server with default quotas whose caches are full."""
+    times.within_one_day(300)
+    server = Server(
+        tmp_path_factory.mktemp("day") / "data", environment={"HANSARD_RATE_LIMITS_ENABLED": "false"}).start()
+    world = World(server)
+    anna = world.user("Anna")
+    send_many(world, anna, anna.room(), 20_000)
+    yield world
+    server.end()
+
+
+def memory_of_a_day(world: World, accounts: int, create) -> float:
+    """The bytes that a day of each account leaves, and what is allowed for noise taken off. One comes before them."""
+    create(world, [world.user("Mallory")])
+    mallories = world.users(*["Mallory"] * accounts)
+    before = kept_bytes(world.server)
+    create(world, mallories)
+    grown = kept_bytes(world.server) - before
+    return max(grown - NOISE, 0) / accounts
+
+
+def rooms(world: World, mallories: list[Person], kind: str = "group") -> list[str]:
+    """All the rooms that they can create in a day."""
+    ids = []
+    for mallory in mallories:
+        lines = [{"op": "room.create", "id": new_id(), "name": "Tea", "kind": kind} for _ in range(ROOMS)]
+        ids += [line["id"] for line in lines]
+        assert {result["status"] for result in mallory.ingest(lines)} == {201}
+        mallory.refused("quota_exceeded", "POST", "/v1/rooms", {"id": new_id(), "name": "one more"})
+    return ids
+
+
+def memberships(world: World, mallories: list[Person]) -> None:
+    """As many as an account has events. A service makes them here, which is quicker; they take as much."""
+    members = [new_id() for _ in range(MEMBERS)]
+    world.admin.ingest_all([{"op": "user.register", "id": member, "nickname": "Ben"} for member in members])
+    ids = rooms(world, mallories, kind="channel")
+    world.admin.ingest_all([
+        {"op": "member.join", "as": member, "roomId": room, "key": new_id()} for room in ids for member in members])
+
+
+def invites(world: World, mallories: list[Person]) -> None:
+    """All the invites that they can create in a day, in two rooms, since one room may have no more."""
+    def create(mallory: Person) -> None:
+        line, paths = Line(world.server, mallory.token), [f"{mallory.room().path}/invites" for _ in range(2)]
+        for number in range(INVITES):
+            line.call("POST", paths[number % 2], {"id": new_id()})
+        mallory.refused("quota_exceeded", "POST", paths[0], {"id": new_id()})
+
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        list(pool.map(create, mallories))
+
+
+@pytest.mark.parametrize(
+    ("create", "accounts", "megabytes"),
+    [(memberships, 3, EVENTS_MEMORY), (rooms, 40, ROOMS_MEMORY), (invites, CONNECTIONS, INVITES_MEMORY)],
+    ids=["memberships", "rooms", "invites"])
+def test_what_an_account_creates_in_a_day_takes_no_more_memory_than_documented(busy, create, accounts, megabytes):
+    each, limit = memory_of_a_day(busy, accounts, create), cost.memory_limit(megabytes * 1e6)
+    assert each <= limit, f"{each / 1e6:.2f} MB for each account, the limit is {limit / 1e6:.2f} MB"
+
+
+def test_the_figures_are_those_that_are_documented():
+    text = (DOCS / "operating.md").read_text()
+    documented = dict(re.findall(r"^\| `quotas\.(\w+)` \|.* ([\d.]+) MB of memory", text, re.MULTILINE))
+    assert {name: float(figure) for name, figure in documented.items()} == {
+        "eventsPerDay": EVENTS_MEMORY, "roomsPerDay": ROOMS_MEMORY, "invitesPerDay": INVITES_MEMORY}
+    quotas = dict(re.findall(r"^\| `quotas\.(\w+)` \| ([\d,]+) ", text, re.MULTILINE))
+    for name, number in (("eventsPerDay", EVENTS), ("roomsPerDay", ROOMS), ("invitesPerDay", INVITES)):
+        assert quotas[name] == f"{number:,}"
