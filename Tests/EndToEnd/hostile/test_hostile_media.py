@@ -1,10 +1,17 @@
 """Files stay as long as something shows them, and are on the disk before their response."""
 
 import os
+import pathlib
+import shutil
+import sqlite3
+import struct
 import subprocess
 import time
+import uuid
+from collections.abc import Iterator
 
 from harness.client import new_id
+from harness.cost import until_idle
 from harness.people import World
 from harness.server import Server
 from harness.times import in_time
@@ -63,3 +70,65 @@ def test_a_shelf_is_synced_before_each_response(own_server, tmp_path):
         elif "fsync(" in line and f"<{media}/{shelf}>" in line:
             calls.append("shelf")
     assert calls[:3] == ["folder", "rename", "shelf"] and calls[3:] == calls[:3], calls
+
+
+# Attachments of a room, each of some files in each of some messages, and how many rows one transaction may delete.
+FILES, MESSAGES, ROWS_AT_ONCE = 10, 1_000, 4_096
+
+
+def commits(file: pathlib.Path) -> Iterator[int]:
+    """Where each transaction in the write-ahead log of an SQLite file ends (<https://www.sqlite.org/fileformat2.html>)."""
+    log = file.with_name(file.name + "-wal").read_bytes()
+    page_bytes, salts = struct.unpack(">I", log[8:12])[0], log[16:24]
+    for start in range(32, len(log), 24 + page_bytes):
+        frame = log[start : start + 24]
+        if frame[8:16] != salts:
+            return
+        if struct.unpack(">I", frame[4:8])[0]:
+            yield start + 24 + page_bytes
+
+
+def rows_after_each_commit(file: pathlib.Path, sql: str, *values) -> list[int]:
+    """What a query gave after each transaction that is in the write-ahead log."""
+    found = []
+    copy = file.parent.parent / "copy.sqlite"
+    for end in commits(file):
+        for old in copy.parent.glob("copy.sqlite*"):
+            old.unlink()
+        shutil.copy(file, copy)
+        log = file.with_name(file.name + "-wal").read_bytes()
+        copy.with_name(copy.name + "-wal").write_bytes(log[:end])
+        found.append(count(copy, sql, *values))
+    return found
+
+
+def count(file: pathlib.Path, sql: str, *values) -> int:
+    database = sqlite3.connect(file)
+    try:
+        return database.execute(sql, values).fetchone()[0]
+    finally:
+        database.close()
+
+
+def test_the_rows_of_a_deleted_room_are_deleted_in_steps(own_server, own_world):
+    """Observed: all of them were deleted in one transaction, for which every upload and download waited."""
+    anna = own_world.user("Anna")
+    room = anna.room("Tea")
+    files = [upload(anna, os.urandom(20))["id"] for _ in range(FILES)]
+    own_world.admin.ingest_all([
+        {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(),
+         "attachments": [{"mediaId": media} for media in files]} for _ in range(MESSAGES)])
+    until_idle(own_server)
+    (file,) = (own_server.data / "views").glob("media-v*.sqlite")
+    rows = "SELECT count(*) FROM attachment WHERE roomId = ?", uuid.UUID(room.id).bytes
+    # As long as somebody reads what was there before, SQLite keeps each later transaction in its write-ahead log.
+    reader = sqlite3.connect(file, isolation_level=None)
+    reader.execute("BEGIN")
+    assert reader.execute(rows[0], rows[1:]).fetchone()[0] == FILES * MESSAGES
+    anna.delete(room.path)
+    wait_until(lambda: count(file, *rows) == 0)
+    until_idle(own_server)
+    left = [FILES * MESSAGES, *rows_after_each_commit(file, *rows)]
+    reader.close()
+    steps = [before - after for before, after in zip(left, left[1:], strict=False) if after < before]
+    assert sum(steps) == FILES * MESSAGES and max(steps) <= ROWS_AT_ONCE, steps
