@@ -53,6 +53,11 @@ ssize_t pread64(int descriptor, void *bytes, size_t count, off64_t offset) {
   return real(descriptor, bytes, count, offset);
 }
 
+// The same function: on a 64-bit system callers may use either name.
+ssize_t pread(int descriptor, void *bytes, size_t count, off_t offset) {
+  return pread64(descriptor, bytes, count, offset);
+}
+
 ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset) {
   static ssize_t (*real)(int, const void *, size_t, off64_t);
   if (!real) real = (ssize_t(*)(int, const void *, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");

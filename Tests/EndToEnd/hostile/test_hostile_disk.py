@@ -120,3 +120,26 @@ def test_a_search_on_a_failing_disk_leaves_the_server_ready(failing, fault):
         assert anna.texts(room)[-1] == "samovar"
     assert until_ready(server)["status"] == "ready"
     assert [result["message"]["id"] for result in anna.get("/v1/search", q="samovar")["results"]] == [sent["id"]]
+
+
+def test_what_users_write_is_in_no_log_when_a_response_fails(failing):
+    disk, world, anna, room = failing
+    secret = "samovar" + new_id().replace("-", "")
+    sent = anna.send(room, secret)["id"]
+    anna.patch("/v1/me", {"nickname": secret[:30]})
+    world.server.restart()
+    failed = set()
+    with disk.fails("/data/views/", reads=True):
+        for path in (
+            f"{room.path}/messages", room.message(sent), "/v1/rooms", f"/v1/search?q={secret}", f"/v1/users/{anna.id}",
+            "/v1/me", f"{room.path}/members",
+        ):
+            if anna.request("GET", path).status_code >= 500:
+                failed.add(path)
+        anna.request("PUT", room.message(new_id()), {"text": secret})
+        anna.request("PATCH", "/v1/me", {"nickname": secret[:30]})
+    assert len(failed) >= 3, f"only {failed} failed"
+    until_ready(world.server)
+    logged = world.server.errors.read_text() + world.server.output.read_text()
+    assert "disk I/O error" in logged or "malformed" in logged
+    assert secret[:30] not in logged
