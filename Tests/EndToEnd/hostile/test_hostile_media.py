@@ -98,7 +98,9 @@ def rows_after_each_commit(file: pathlib.Path, sql: str, *values) -> list[int]:
         shutil.copy(file, copy)
         log = file.with_name(file.name + "-wal").read_bytes()
         copy.with_name(copy.name + "-wal").write_bytes(log[:end])
-        found.append(count(copy, sql, *values))
+        # The log may begin before the tables were made.
+        has_tables = count(copy, "SELECT count(*) FROM sqlite_schema WHERE type = 'table'")
+        found.append(count(copy, sql, *values) if has_tables else 0)
     return found
 
 
@@ -128,7 +130,7 @@ def test_the_rows_of_a_deleted_room_are_deleted_in_steps(own_server, own_world):
     anna.delete(room.path)
     wait_until(lambda: count(file, *rows) == 0)
     until_idle(own_server)
-    left = [FILES * MESSAGES, *rows_after_each_commit(file, *rows)]
+    left = rows_after_each_commit(file, *rows)
     reader.close()
     steps = [before - after for before, after in zip(left, left[1:], strict=False) if after < before]
     assert sum(steps) == FILES * MESSAGES and max(steps) <= ROWS_AT_ONCE, steps
