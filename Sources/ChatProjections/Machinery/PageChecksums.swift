@@ -8,7 +8,7 @@ import GRDBSQLite
 /// SQLite notices a zeroed page of a table's b-tree, but neither a zeroed overflow page nor a flipped bit in a row.
 /// With the checksum a query over such a page fails with `SQLITE_IOERR_DATA` instead of returning wrong rows.
 ///
-/// This is a VFS (<https://www.sqlite.org/vfs.html>): the system's own, with two methods of database files replaced.
+/// This is a VFS (<https://www.sqlite.org/vfs.html>): the system's own, with a few methods of its files replaced.
 /// Pages in the write-ahead log have checksums of SQLite's own. A file has page checksums when its header reserves
 /// `reservedBytes` at the end of each page; other files are read and written as they are.
 enum PageChecksums {
@@ -64,13 +64,15 @@ enum PageChecksums {
     var skipsMismatch = false
   }
 
-  /// The system's VFS, and the methods that replace those of its database files.
+  /// The system's VFS, and the methods that replace those of its files.
   ///
   /// Unchecked: it is never changed once it is made, and what its pointers lead to lives as long as the process.
   private struct System: @unchecked Sendable {
     let vfs: UnsafeMutablePointer<sqlite3_vfs>
     let fileMethods: UnsafePointer<sqlite3_io_methods>
-    let ownMethods: UnsafePointer<sqlite3_io_methods>
+    let databaseMethods: UnsafePointer<sqlite3_io_methods>
+    /// For write-ahead logs and other files beside the database.
+    let otherMethods: UnsafePointer<sqlite3_io_methods>
     /// Where `FileState` is in the memory of an open file.
     let stateOffset: Int
 
@@ -82,18 +84,26 @@ enum PageChecksums {
   /// Found before `registration` makes this VFS the default. Nil where SQLite has none.
   private static let system: System? = {
     guard let vfs = sqlite3_vfs_find(nil), let known = methodsOfFiles(vfs) else { return nil }
-    var own = known.pointee
+    var other = known.pointee
+    other.xRead = { PageChecksums.readAsIs($0, $1, $2, $3) }
+    var database = known.pointee
     // Version 3 adds memory-mapped reads, which would bypass the check.
-    own.iVersion = min(own.iVersion, 2)
-    own.xRead = { PageChecksums.read($0, $1, $2, $3) }
-    own.xWrite = { PageChecksums.write($0, $1, $2, $3) }
-    own.xFileControl = { PageChecksums.control($0, $1, $2) }
-    let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
-    methods.initialize(to: own)
+    database.iVersion = min(database.iVersion, 2)
+    database.xRead = { PageChecksums.read($0, $1, $2, $3) }
+    database.xWrite = { PageChecksums.write($0, $1, $2, $3) }
+    database.xFileControl = { PageChecksums.control($0, $1, $2) }
     let alignment = MemoryLayout<UInt64>.alignment
     let offset = (Int(vfs.pointee.szOsFile) + alignment - 1) / alignment * alignment
-    return System(vfs: vfs, fileMethods: known, ownMethods: UnsafePointer(methods), stateOffset: offset)
+    return System(
+      vfs: vfs, fileMethods: known, databaseMethods: kept(database), otherMethods: kept(other), stateOffset: offset)
   }()
+
+  /// In memory for as long as the process lives.
+  private static func kept(_ methods: sqlite3_io_methods) -> UnsafePointer<sqlite3_io_methods> {
+    let memory = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+    memory.initialize(to: methods)
+    return UnsafePointer(memory)
+  }
 
   private static let registration: Int32 = {
     guard let system else { return SQLITE_ERROR }
@@ -127,19 +137,31 @@ enum PageChecksums {
   ) -> Int32 {
     guard let system, let file else { return SQLITE_MISUSE }
     let code = system.vfs.pointee.xOpen(system.vfs, name, file, flags, outFlags)
-    guard code == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0, file.pointee.pMethods == system.fileMethods else {
+    guard code == SQLITE_OK, file.pointee.pMethods == system.fileMethods else { return code }
+    guard flags & SQLITE_OPEN_MAIN_DB != 0 else {
+      file.pointee.pMethods = system.otherMethods
       return code
     }
     system.state(of: file).initialize(to: FileState())
-    file.pointee.pMethods = system.ownMethods
+    file.pointee.pMethods = system.databaseMethods
     return code
+  }
+
+  /// A read of the system's VFS. When the disk fails, that VFS returns `SQLITE_IOERR_CORRUPTFS`, which SQLite reports as
+  /// damage to the database. But the file may be intact, and the next read may succeed, so it stays an error of the disk.
+  private static func readAsIs(
+    _ file: File?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32, _ offset: sqlite3_int64
+  ) -> Int32 {
+    guard let file, let system else { return SQLITE_MISUSE }
+    let code = system.fileMethods.pointee.xRead(file, buffer, count, offset)
+    return code == ResultCode.SQLITE_IOERR_CORRUPTFS.rawValue ? ResultCode.SQLITE_IOERR_READ.rawValue : code
   }
 
   private static func read(
     _ file: File?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32, _ offset: sqlite3_int64
   ) -> Int32 {
     guard let file, let buffer, let system else { return SQLITE_MISUSE }
-    let code = system.fileMethods.pointee.xRead(file, buffer, count, offset)
+    let code = readAsIs(file, buffer, count, offset)
     guard code == SQLITE_OK else { return code }
     let bytes = UnsafeRawBufferPointer(start: buffer, count: Int(count))
     if offset == 0, count >= headerBytes { system.state(of: file).pointee.hasChecksums = areReserved(in: bytes) }

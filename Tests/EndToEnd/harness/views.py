@@ -7,6 +7,7 @@ import time
 
 import requests
 
+from .client import new_id
 from .contract import contract
 from .server import Server
 
@@ -67,3 +68,18 @@ def locked(file: pathlib.Path):
     finally:
         database.execute("ROLLBACK")
         database.close()
+
+
+def unready(server: Server, *words: str) -> str:
+    """Why the server is not ready; empty while it is, and while the reason lacks one of the words."""
+    response = readiness(server)
+    if response.status_code != 503:
+        return ""
+    assert response.json()["code"] == "projection_behind"
+    detail = response.json()["detail"]
+    return detail if all(word in detail for word in words) else ""
+
+
+def lines(anna, room, count: int, text: str = "x") -> list[dict]:
+    return [
+        {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": text} for _ in range(count)]

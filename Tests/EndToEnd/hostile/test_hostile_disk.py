@@ -8,7 +8,7 @@ from harness.command import check_data
 from harness.failing_disk import FailingDisk
 from harness.people import World, timeline
 from harness.server import UNLIMITED, Server
-from test_hostile_views import aside, lines, readiness, unready, until, until_ready
+from harness.views import aside, lines, readiness, unready, until, until_ready
 
 # Messages that are there before a disk fails.
 EARLIER = 2_000
@@ -90,7 +90,6 @@ def test_writes_pause_while_a_disk_fails_for_long(failing):
     check_afterwards(server, process, anna, room, acknowledged)
 
 
-@pytest.mark.xfail(strict=True, reason="SQLite reports EIO of a read as SQLITE_CORRUPT, and the server takes it for damage")
 def test_a_file_that_cannot_be_read_for_a_while_is_not_moved_aside(failing):
     """It is intact, and rebuilding it costs as much as the log is long."""
     disk, world, anna, room = failing

@@ -15,7 +15,8 @@ from harness.command import check_data, hansard
 from harness.contract import contract
 from harness.people import World
 from harness.server import Server
-from harness.views import PAGE_BYTES, PATIENCE_SECONDS, aside, locked, readiness, until, until_ready, view, zero
+from harness.views import (
+    PAGE_BYTES, PATIENCE_SECONDS, aside, lines, locked, readiness, unready, until, until_ready, view, zero)
 
 # Long enough that SQLite keeps most of it on pages that hold nothing else.
 LONG_TEXT = "kettle " + "tea and biscuits " * 400
@@ -26,16 +27,6 @@ def stop_with_whole_files(server: Server) -> None:
     """A server that stops leaves part of each view in a write-ahead log, which has checksums of SQLite's own."""
     server.stop()
     hansard("replay", "--data", server.data)
-
-
-def unready(server: Server, *words: str) -> str:
-    """Why the server is not ready; empty while it is, and while the reason lacks one of the words."""
-    response = readiness(server)
-    if response.status_code != 503:
-        return ""
-    assert response.json()["code"] == "projection_behind"
-    detail = response.json()["detail"]
-    return detail if all(word in detail for word in words) else ""
 
 
 class Conversation:
@@ -156,11 +147,6 @@ def small_disk(tmp_path):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", place], check=True)
     yield place
     subprocess.run(["umount", place], check=True)
-
-
-def lines(anna, room, count: int, text: str = "x") -> list[dict]:
-    return [
-        {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": text} for _ in range(count)]
 
 
 def test_views_on_a_full_disk_pause_writes_and_follow_again_once_there_is_room(tmp_path, small_disk):
