@@ -73,8 +73,9 @@ def test_a_view_on_a_failing_disk_is_reported_and_follows_again(failing, fault):
     server, process = world.server, world.server.process.pid
     with disk.fails("/views/timeline-", **FAULTS[fault]):
         acknowledged = [anna.send(room, f"while the disk fails, {number}")["id"] for number in range(20)]
-        reported(server, "timeline-")
+        # A file that cannot be read is noticed by whoever reads it: the view itself has what it needs in memory.
         anna.refused("projection_behind", "GET", f"{room.path}/messages")
+        reported(server, "timeline-")
         # What does not need that view goes on.
         assert anna.see(room)["lastMessage"]["id"] == acknowledged[-1]
     check_afterwards(server, process, anna, room, acknowledged)
@@ -95,6 +96,7 @@ def test_a_file_that_cannot_be_read_for_a_while_is_not_moved_aside(failing):
     disk, world, anna, room = failing
     with disk.fails("/views/timeline-", reads=True):
         acknowledged = [anna.send(room, "while the disk fails")["id"]]
+        anna.refused("projection_behind", "GET", f"{room.path}/messages")
         reported(world.server, "timeline-")
     check_afterwards(world.server, world.server.process.pid, anna, room, acknowledged)
     assert not aside(world.server, "timeline").exists()
