@@ -16,11 +16,15 @@ from harness.server import Server
 from test_hostile_memory import Line, send_many
 
 # In MB (of 10^6 bytes), of one account in a day, as docs/operating.md states them.
-EVENTS_MEMORY, ROOMS_MEMORY, INVITES_MEMORY = 8.0, 0.3, 0.5
+EVENTS_MEMORY, ROOMS_MEMORY, INVITES_MEMORY, SCHEDULED_MEMORY = 8.0, 0.3, 0.5, 8.0
 # The default quotas.
-EVENTS, ROOMS, INVITES = 20_000, 200, 1_000
+EVENTS, ROOMS, INVITES, SCHEDULED_BYTES = 20_000, 200, 1_000, 4 * cost.MIB
 # Each room is two events, and each member one: together all events of a day.
 MEMBERS = EVENTS // ROOMS - 2
+# What an event is charged beside its texts.
+CHARGED_BYTES = 256
+# One room has no more scheduled messages of a user.
+SCHEDULED_IN_ROOM = 100
 # By how many bytes two measurements of the same server may differ.
 NOISE = 1.5 * cost.MIB
 CONNECTIONS = 8
@@ -49,8 +53,9 @@ def busy(tmp_path_factory):
 
 
 def memory_of_a_day(world: World, accounts: int, create) -> float:
-    """The bytes that a day of each account leaves, and what is allowed for noise taken off. One comes before them."""
-    create(world, [world.user("Mallory")])
+    """The bytes that a day of each account leaves, and what is allowed for noise taken off. One comes before several."""
+    if accounts > 1:
+        create(world, [world.user("Mallory")])
     mallories = world.users(*["Mallory"] * accounts)
     before = kept_bytes(world.server)
     create(world, mallories)
@@ -90,10 +95,29 @@ def invites(world: World, mallories: list[Person]) -> None:
         list(pool.map(create, mallories))
 
 
+def scheduled(world: World, mallories: list[Person]) -> None:
+    """As many scheduled messages as their bytes allow in a day, each of one letter, spread over rooms."""
+    for mallory in mallories:
+        paths = [f"/v1/rooms/{id}/scheduled-messages" for id in rooms(world, [mallory])]
+        messages, send_at = SCHEDULED_BYTES // (CHARGED_BYTES + 1), times.later(hours=1)
+
+        def schedule(first: int) -> None:
+            line = Line(world.server, mallory.token)
+            for number in range(first, messages, CONNECTIONS):
+                line.call("PUT", f"{paths[number // SCHEDULED_IN_ROOM]}/{new_id()}", {"text": "x", "sendAt": send_at})
+
+        with ThreadPoolExecutor(CONNECTIONS) as pool:
+            list(pool.map(schedule, range(CONNECTIONS)))
+        mallory.refused("quota_exceeded", "PUT", f"{paths[-1]}/{new_id()}", {"text": "x", "sendAt": send_at})
+
+
 @pytest.mark.parametrize(
     ("create", "accounts", "megabytes"),
-    [(memberships, 3, EVENTS_MEMORY), (rooms, 40, ROOMS_MEMORY), (invites, CONNECTIONS, INVITES_MEMORY)],
-    ids=["memberships", "rooms", "invites"])
+    [
+        (memberships, 3, EVENTS_MEMORY), (rooms, 40, ROOMS_MEMORY), (invites, CONNECTIONS, INVITES_MEMORY),
+        (scheduled, 1, SCHEDULED_MEMORY),
+    ],
+    ids=["memberships", "rooms", "invites", "scheduled messages"])
 def test_what_an_account_creates_in_a_day_takes_no_more_memory_than_documented(busy, create, accounts, megabytes):
     each, limit = memory_of_a_day(busy, accounts, create), cost.memory_limit(megabytes * 1e6)
     assert each <= limit, f"{each / 1e6:.2f} MB for each account, the limit is {limit / 1e6:.2f} MB"
@@ -103,7 +127,10 @@ def test_the_figures_are_those_that_are_documented():
     text = (DOCS / "operating.md").read_text()
     documented = dict(re.findall(r"^\| `quotas\.(\w+)` \|.* ([\d.]+) MB of memory", text, re.MULTILINE))
     assert {name: float(figure) for name, figure in documented.items()} == {
-        "eventsPerDay": EVENTS_MEMORY, "roomsPerDay": ROOMS_MEMORY, "invitesPerDay": INVITES_MEMORY}
+        "eventsPerDay": EVENTS_MEMORY, "roomsPerDay": ROOMS_MEMORY, "invitesPerDay": INVITES_MEMORY,
+        "scheduledBytesPerDay": SCHEDULED_MEMORY}
     quotas = dict(re.findall(r"^\| `quotas\.(\w+)` \| ([\d,]+) ", text, re.MULTILINE))
-    for name, number in (("eventsPerDay", EVENTS), ("roomsPerDay", ROOMS), ("invitesPerDay", INVITES)):
+    defaults = {
+        "eventsPerDay": EVENTS, "roomsPerDay": ROOMS, "invitesPerDay": INVITES, "scheduledBytesPerDay": SCHEDULED_BYTES}
+    for name, number in defaults.items():
         assert quotas[name] == f"{number:,}"
