@@ -3,18 +3,38 @@ import Foundation
 /// Base64 for URLs (RFC 4648, section 5), without padding.
 package enum Base64URL {
   package static func encode(_ bytes: [UInt8]) -> String {
-    Data(bytes).base64EncodedString()
-      .replacingOccurrences(of: "+", with: "-")
-      .replacingOccurrences(of: "/", with: "_")
-      .replacingOccurrences(of: "=", with: "")
+    String(decoding: characters(of: Data(bytes)), as: UTF8.self)
   }
 
-  /// - Returns: nil unless the text is exactly what `encode` would make.
-  package static func decode(_ text: String) -> [UInt8]? {
-    let standard = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
-    let padded = standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
-    guard let data = Data(base64Encoded: padded) else { return nil }
-    let bytes = Array(data)
-    return encode(bytes) == text ? bytes : nil
+  /// Checks the length first: anybody may send a text here, of any length and with any characters.
+  /// - Parameter limit: of the decoded bytes.
+  /// - Returns: nil when there are more, and unless the text is exactly what `encode` would make.
+  package static func decode(_ text: some StringProtocol, atMost limit: Int) -> [UInt8]? {
+    let text = Array(text.utf8.prefix((limit * 4 + 2) / 3 + 1))
+    guard text.count <= (limit * 4 + 2) / 3 else { return nil }
+    var standard = Data(capacity: text.count + 3)
+    for character in text {
+      switch character {
+      case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
+      case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
+      default: standard.append(character)
+      }
+    }
+    standard.append(contentsOf: repeatElement(padding, count: (4 - text.count % 4) % 4))
+    guard let bytes = Data(base64Encoded: standard), characters(of: bytes) == text else { return nil }
+    return Array(bytes)
+  }
+
+  private static let padding = UInt8(ascii: "=")
+
+  private static func characters(of bytes: Data) -> [UInt8] {
+    bytes.base64EncodedData().compactMap { character -> UInt8? in
+      switch character {
+      case UInt8(ascii: "+"): UInt8(ascii: "-")
+      case UInt8(ascii: "/"): UInt8(ascii: "_")
+      case padding: nil
+      default: character
+      }
+    }
   }
 }

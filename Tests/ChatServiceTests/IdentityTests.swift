@@ -82,7 +82,7 @@ struct IdentityTests {
     #expect(tokens.reset(in: token) == reset)
     #expect(PasswordResetTokens(ServerKeys(secret: Array(repeating: 2, count: 32))).reset(in: token) == nil)
     for length in 0..<token.count { #expect(tokens.reset(in: String(token.prefix(length))) == nil) }
-    let bytes = Base64URL.decode(String(token.dropFirst(PasswordResetTokens.prefix.count))) ?? []
+    let bytes = Base64URL.decode(token.dropFirst(PasswordResetTokens.prefix.count), atMost: 1_000) ?? []
     for index in bytes.indices {
       var forged = bytes
       forged[index] ^= 1

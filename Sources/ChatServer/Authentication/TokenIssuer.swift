@@ -16,6 +16,8 @@ package actor TokenIssuer {
   package static let defaultAccessTokenLifetimeSeconds = 900
   private static let keyIDPrefix = "hansard-"
   private static let refreshCodeBytes = 32
+  /// The longest access token that is looked at, in bytes. Those that this server signs have less than 600.
+  private static let accessTokenBytes = 1024
   private static let latestSeconds = Int(Timestamp.latest.milliseconds / 1000)
 
   private let signingKeys: SigningKeys
@@ -106,7 +108,8 @@ package actor TokenIssuer {
   }
 
   private func generation(of accessToken: String) -> UInt32? {
-    guard let keyID = UnverifiedToken(accessToken)?.keyID, keyID.hasPrefix(Self.keyIDPrefix),
+    guard accessToken.utf8.count <= Self.accessTokenBytes,
+      let keyID = UnverifiedToken(accessToken)?.keyID, keyID.hasPrefix(Self.keyIDPrefix),
       let generation = UInt32(keyID.dropFirst(Self.keyIDPrefix.count)), signingKeys.history.contains(generation),
       keyID == Self.keyID(of: generation)
     else { return nil }
@@ -130,7 +133,8 @@ package actor TokenIssuer {
 
   func verify(refreshToken: String) throws -> (user: UserID, session: SessionID, generation: UInt32) {
     let bodyBytes = 2 * UUIDBytes.byteCount + MemoryLayout<UInt32>.size
-    guard let bytes = Base64URL.decode(refreshToken), bytes.count == bodyBytes + Self.refreshCodeBytes,
+    let byteCount = bodyBytes + Self.refreshCodeBytes
+    guard let bytes = Base64URL.decode(refreshToken, atMost: byteCount), bytes.count == byteCount,
       HMAC<SHA256>.isValidAuthenticationCode(
         bytes.suffix(Self.refreshCodeBytes), authenticating: bytes.prefix(bodyBytes), using: refreshKey),
       let user = UUIDBytes(bytes: bytes[0..<16]), let session = UUIDBytes(bytes: bytes[16..<32])

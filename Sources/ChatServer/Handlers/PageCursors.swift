@@ -64,8 +64,8 @@ struct PageCursors: Sendable {
   }
 
   private func places(_ count: Int, in cursor: String) throws(Refusal) -> [UInt64] {
-    guard let bytes = Base64URL.decode(cursor), bytes.count == Self.checkBytes + count * Self.placeBytes,
-      bytes.starts(with: check)
+    let byteCount = Self.checkBytes + count * Self.placeBytes
+    guard let bytes = Base64URL.decode(cursor, atMost: byteCount), bytes.count == byteCount, bytes.starts(with: check)
     else { throw .invalidCursor }
     let places = stride(from: Self.checkBytes, to: bytes.count, by: Self.placeBytes).map { start in
       bytes[start..<start + Self.placeBytes].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

@@ -42,7 +42,7 @@ struct SearchCursors: Sendable {
 
   /// - Throws: `Refusal.invalidCursor` unless it is a cursor of this search.
   func place(in cursor: String) throws(Refusal) -> SearchPlace {
-    guard let bytes = Base64URL.decode(cursor), bytes.count == Self.byteCount,
+    guard let bytes = Base64URL.decode(cursor, atMost: Self.byteCount), bytes.count == Self.byteCount,
       bytes.starts(with: check(of: Array(bytes.dropFirst(Self.checkBytes))))
     else { throw .invalidCursor }
     let width = MemoryLayout<UInt64>.size

@@ -47,6 +47,8 @@ struct Audience: Codable, Sendable, Hashable {
 struct UnverifiedToken: Sendable {
   /// The longest token that is looked at, in bytes.
   static let byteLimit = 16 * 1024
+  /// The longest header, in bytes: it names the algorithm, the key and little else.
+  private static let headerBytes = 1024
 
   let algorithm: String
   let keyID: String?
@@ -79,8 +81,8 @@ struct UnverifiedToken: Sendable {
   init?(_ token: String) {
     guard token.utf8.count <= Self.byteLimit else { return nil }
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 3, let header = Base64URL.decode(String(parts[0])),
-      let claims = Base64URL.decode(String(parts[1])),
+    guard parts.count == 3, let header = Base64URL.decode(parts[0], atMost: Self.headerBytes),
+      let claims = Base64URL.decode(parts[1], atMost: Self.byteLimit),
       // Nothing has been checked yet: whatever decodes the token after this meets no text that could cost much.
       let header = try? JSONDocument(header).decode(Header.self),
       let claims = try? JSONDocument(claims).decode(Claims.self)

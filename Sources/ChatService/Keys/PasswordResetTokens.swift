@@ -31,8 +31,9 @@ struct PasswordResetTokens {
 
   /// - Returns: nil for what this server did not make.
   func reset(in token: String) -> PasswordReset? {
-    guard token.hasPrefix(Self.prefix), let bytes = Base64URL.decode(String(token.dropFirst(Self.prefix.count))),
-      bytes.count == Self.bodyBytes + SHA256.byteCount
+    let byteCount = Self.bodyBytes + SHA256.byteCount
+    guard token.hasPrefix(Self.prefix),
+      let bytes = Base64URL.decode(token.dropFirst(Self.prefix.count), atMost: byteCount), bytes.count == byteCount
     else { return nil }
     let body = bytes.prefix(Self.bodyBytes)
     guard
