@@ -12,7 +12,7 @@ public struct Health: Codable, Sendable, Hashable {
 
 /// `GET /readyz`: 200 when requests are served, 503 with a problem otherwise.
 public struct Readiness: Codable, Sendable, Hashable {
-  /// `ready`, or `degraded` while the search or push's outbox is being built or cannot follow the log.
+  /// `ready`, or `degraded` while the search index or the push outbox is being built or cannot follow the log.
   public var status: String
   /// The last durable position.
   public var head: LogPosition

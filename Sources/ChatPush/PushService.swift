@@ -11,7 +11,7 @@ package final class PushService: Sendable {
   private let outbox: ProjectionRunner<PushProjection>
   private let dispatcher: PushDispatcher
   private let sender: any NoticeSender
-  /// Whether the outbox has caught up; false when it halted before, or when sending was stopped.
+  /// True once the outbox has caught up; false if it halts first, or if sending is stopped first.
   private let catchingUp: Task<Bool, Never>
   private let dispatching: Task<Void, Never>
 
@@ -31,14 +31,14 @@ package final class PushService: Sendable {
     }
   }
 
-  /// Opens the outbox in `directory` and starts it. Returns without waiting for it: it comes to the log's head in the
-  /// background, and then notices are sent. Until then, `standing` says how far it is and what is wrong.
+  /// Opens the outbox in `directory` and starts it, without waiting for it: it catches up with the log in the background,
+  /// and then notifications are sent. `standing` reports its progress and its fault.
   ///
-  /// To be called before requests are accepted, for it switches push on: what is sent from its return on is pushed. If
-  /// push was switched on before, it goes on where it was.
+  /// Call it before requests are accepted, because it switches push on: messages sent after it has returned are pushed.
+  /// If push was switched on before, it continues where it stopped.
   ///
   /// - Parameter directory: the folder of read models.
-  /// - Throws: `RecordingFailure` when the log does not take the event that switches push on, and what the folder says.
+  /// - Throws: `RecordingFailure` if the event that switches push on cannot be recorded, and errors of the folder.
   package static func open(
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, recorder: any OutcomeRecorder,
     sender: any NoticeSender, logger: Logger, now: @escaping @Sendable () -> Timestamp
@@ -65,8 +65,8 @@ package final class PushService: Sendable {
   /// Records an event with outcomes if the outbox's file does not show that the log has one: only messages after the
   /// first such event are enumerated.
   ///
-  /// A file that is damaged, lost or behind does not show it, and reading the log to find out would hold the start. So
-  /// the event settles nothing: a log that already has one loses none of the notices that wait.
+  /// A file that is damaged, lost or behind does not show it, and reading the log to find out would delay the start.
+  /// So the event settles nothing: in a log that already has one, waiting notifications are not lost.
   private static func switchOn(
     _ outbox: ProjectionRunner<PushProjection>, _ recorder: any OutcomeRecorder
   ) async throws {
@@ -75,7 +75,7 @@ package final class PushService: Sendable {
     try await recorder.record(PushOutcomes(settledThrough: .origin, outcomes: []))
   }
 
-  /// How the outbox stands. The rest of the server goes on without it.
+  /// The status of the outbox. The rest of the server works without it.
   package var standing: ProjectionStanding { outbox.standing }
 
   /// Sends nothing more, waits for what is under way, and records its outcomes. Before the log takes no more events.
@@ -89,7 +89,7 @@ package final class PushService: Sendable {
   /// Closes the outbox. After `stopSending`, and after the feed was closed. Blocks.
   package func close() throws { try outbox.stop() }
 
-  /// - Returns: false when the outbox halted, which its runner logs, and when the task is cancelled.
+  /// - Returns: false if the outbox halted, which its runner logs, or if the task was cancelled.
   private static func catchUp(
     _ outbox: ProjectionRunner<PushProjection>, to head: LogPosition, _ logger: Logger
   ) async -> Bool {

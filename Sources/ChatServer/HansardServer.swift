@@ -42,7 +42,7 @@ package struct HansardServer: Sendable {
   private let outbox: (@Sendable () -> ProjectionStanding)?
   private let reads = ReadSlots()
 
-  /// - Parameter outbox: how push's outbox stands, for readiness checks; nil while push is off.
+  /// - Parameter outbox: the status of the push outbox, for readiness checks; nil if push is off.
   package init(
     chat: ChatService, issuer: TokenIssuer, administrator: AdministratorToken, identities: IdentityProviders,
     outbox: (@Sendable () -> ProjectionStanding)?

@@ -2,12 +2,12 @@ package import ChatPrimitives
 package import ChatProjections
 package import Logging
 
-/// Waits until read models can be read as of a position, however long that takes: a disk that is slow, full or failing
-/// is reported, and their runners try again.
+/// Waits until read models have applied a position and can be read, however long that takes. If a slow, full or failing
+/// disk stops their progress, that is reported, and their runners try again.
 package struct CatchUp: Sendable {
-  /// How long the slowest read model makes no progress before that is reported, each time.
+  /// How long the slowest read model may make no progress before each warning.
   package static let defaultPatience = Duration.seconds(60)
-  /// Between two looks at how far they are.
+  /// The time between two checks of their progress.
   private static let lookInterval = Duration.milliseconds(20)
 
   private let report: String
@@ -15,8 +15,8 @@ package struct CatchUp: Sendable {
   private let logger: Logger
 
   /// - Parameters:
-  ///   - report: the warning that says who makes no progress, and what to do.
-  ///   - patience: how long there is no progress before each warning.
+  ///   - report: the warning: what makes no progress, and what to do.
+  ///   - patience: how long there may be no progress before each warning.
   package init(reporting report: String, after patience: Duration = CatchUp.defaultPatience, logger: Logger) {
     self.report = report
     self.patience = patience
@@ -24,10 +24,10 @@ package struct CatchUp: Sendable {
   }
 
   /// - Parameters:
-  ///   - head: the position.
-  ///   - standings: the current standing of each read model, one at least.
-  ///   - progress: told how far they are, each time that some of them cannot be read as of the position.
-  /// - Throws: `OpeningError.halted` when one of them has halted, and `CancellationError`.
+  ///   - head: the position to wait for.
+  ///   - standings: gives the current status of each read model, at least one.
+  ///   - progress: called at each check until the wait is over.
+  /// - Throws: `OpeningError.halted` if one of them has halted, and `CancellationError`.
   package func wait(
     for head: LogPosition, standings: @Sendable () -> [ProjectionStanding],
     progress: @Sendable (OpeningProgress) -> Void = { _ in }

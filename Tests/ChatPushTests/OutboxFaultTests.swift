@@ -7,7 +7,7 @@ import Testing
 
 @testable import ChatPush
 
-/// Anna speaks; Ben has `devices` devices.
+/// Anna sends messages to Ben, who has `devices` devices.
 private func company(devices: UInt64) -> MemoryLog {
   var script = Script()
   for (user, name) in [(anna, "Anna"), (ben, "Ben")] { script.register(user, name) }
@@ -16,11 +16,11 @@ private func company(devices: UInt64) -> MemoryLog {
   return MemoryLog(script.events)
 }
 
-/// What an outbox or a log costs that fails for a while, and that neither stops the rest.
+/// An outbox or a log that fails for a while costs little and does not stop the rest of the server.
 @Suite(.timeLimit(.minutes(2))) struct OutboxFaultTests {
-  /// What the dispatcher waits after a failure.
+  /// How long the dispatcher pauses after a failure.
   private static let pause = Duration.milliseconds(500)
-  /// How long a test counts.
+  /// How long a test counts attempts.
   private static let counting = Duration.milliseconds(1200)
 
   @Test("an outbox that cannot be opened does not hold up the start; later what came meanwhile is sent, nothing older")
@@ -93,7 +93,7 @@ private func company(devices: UInt64) -> MemoryLog {
   @Test("a full event of outcomes that cannot be recorded is recorded again after a pause")
   func pausesRecording() async throws {
     let (folder, log) = (TemporaryFolder(), company(devices: 3))
-    // What is settled beyond a notice that waits has to be named: the outcomes of the other devices fill an event.
+    // Outcomes after a notification that still waits must be named, so those of the other devices fill an event.
     let unreachable = DeviceID.numbered(1000)
     let sender = ScriptedSender { notice, _ in
       notice.key.device == unreachable ? .failed(reason: "down") : .delivered

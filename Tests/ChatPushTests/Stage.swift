@@ -62,7 +62,7 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
   /// The next recordings fail so.
   func fail(_ failures: RecordingFailure...) { condition.withLock { self.failures += failures } }
 
-  /// So many of the next recordings fail.
+  /// The next `count` recordings fail.
   func failNext(_ count: Int) {
     condition.withLock { failures += Array(repeating: .passing("overloaded"), count: count) }
   }
@@ -182,7 +182,7 @@ func withPush<T: Sendable>(
   try await withPushService(folder, log, sender, now: now) { _ in try await body() }
 }
 
-/// The same, for a body that looks at the service.
+/// Like `withPush`, for a body that needs the service.
 func withPushService<T: Sendable>(
   _ folder: TemporaryFolder, _ log: MemoryLog, _ sender: ScriptedSender,
   now: @escaping @Sendable () -> Timestamp = { Script.time(LogPosition(1000)) },

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ChatProjections
 
-/// Keeps the lines of a log.
+/// The lines that were logged.
 private final class LogLines: Sendable {
   private let lines = Mutex<[String]>([])
 

@@ -71,7 +71,7 @@ def runs_whole_suite(config) -> bool:
     here = pathlib.Path(__file__).parent
     option = config.option
     places = {pathlib.Path(config.invocation_params.dir, argument).resolve() for argument in config.args}
-    # Without pytest's cache there is no option to run the last failures.
+    # The option --last-failed exists only with pytest's cache plugin.
     fewer = option.keyword or option.markexpr or option.deselect or getattr(option, "lf", False)
     return places == {here} and not fewer
 

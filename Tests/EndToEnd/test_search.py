@@ -74,7 +74,7 @@ def test_threads_and_an_app_s_own_parts_are_found(anna, ben, room):
 
 
 def test_a_room_can_be_searched_as_soon_as_it_was_created(anna, ben):
-    """The search does not know the room for some milliseconds; then nothing is found, and the room is there."""
+    """The index does not know the room for some milliseconds. Meanwhile a search finds nothing, but is not refused."""
     for _ in range(20):
         room = anna.room("New", ben)
         page = anna.get("/v1/search", q="anything", roomId=room.id)

@@ -98,7 +98,7 @@ enum PageChecksums {
       vfs: vfs, fileMethods: known, databaseMethods: kept(database), otherMethods: kept(other), stateOffset: offset)
   }()
 
-  /// In memory for as long as the process lives.
+  /// Copies methods to memory that is never freed, because SQLite keeps the pointer.
   private static func kept(_ methods: sqlite3_io_methods) -> UnsafePointer<sqlite3_io_methods> {
     let memory = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     memory.initialize(to: methods)
@@ -147,8 +147,9 @@ enum PageChecksums {
     return code
   }
 
-  /// A read of the system's VFS. When the disk fails, that VFS returns `SQLITE_IOERR_CORRUPTFS`, which SQLite reports as
-  /// damage to the database. But the file may be intact, and the next read may succeed, so it stays an error of the disk.
+  /// Reads without a check of the checksum. When the disk fails, the system's VFS returns `SQLITE_IOERR_CORRUPTFS`, which
+  /// SQLite reports as a damaged database. The file may be intact, so this returns `SQLITE_IOERR_READ` instead, and the
+  /// read is tried again.
   private static func readAsIs(
     _ file: File?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32, _ offset: sqlite3_int64
   ) -> Int32 {

@@ -257,6 +257,6 @@ package struct ProjectionStanding: Sendable, Hashable {
     self.fault = fault
   }
 
-  /// Whether queries succeed: it is not being rebuilt, and nothing is wrong with its file.
+  /// Whether it follows the log and can be read: it is not being rebuilt, and it has no fault.
   package var isReadable: Bool { target == nil && fault == nil }
 }

@@ -30,7 +30,7 @@ package struct SearchQueries: ReadModelQueries {
   ///   - place: where the page before ended.
   ///   - limit: how many hits at most, at least one.
   ///   - meter: counts what the page costs. A new one for each page.
-  /// - Returns: no hits when the request names a room of which, as far as this file knows, the user is no member.
+  /// - Returns: a page without hits if the request names a room and this file does not list the user as a member of it.
   /// - Throws: `SearchPlaceOutgrown`.
   package func page(
     _ request: SearchRequest, from place: SearchPlace? = nil, limit: Int, windowHits: Int = windowHits,

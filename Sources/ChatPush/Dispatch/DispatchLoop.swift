@@ -15,7 +15,7 @@ struct DispatchLoop {
   private static let rowsPerRead = 1024
   /// How long outcomes are gathered before they are recorded together, in milliseconds.
   private static let gatheringMilliseconds = 100
-  /// After the outbox could not be read, or outcomes could not be recorded, until the next attempt, in milliseconds.
+  /// How long to wait after the outbox could not be read or outcomes could not be recorded, in milliseconds.
   private static let pauseMilliseconds = 500
 
   private typealias Instant = ContinuousClock.Instant
@@ -26,12 +26,12 @@ struct DispatchLoop {
   /// The outbox may have rows that were not taken.
   private var mayHaveMore = true
   private var isRecording = false
-  /// Outcomes are gathered until then, unless they fill an event before.
+  /// When gathered outcomes are recorded, unless they fill an event earlier.
   private var recordingDue: Instant?
-  /// Nothing is recorded before, however much is owed: the last record failed.
+  /// Nothing is recorded before this time, because the last attempt to record outcomes failed.
   private var recordingPausedUntil = Instant.now
   private var readingDue = Instant.now
-  /// No attempt begins before: one found the outbox failing or behind, and every attempt needs it.
+  /// No attempt begins before this time, because one found the outbox failing or behind, and every attempt needs it.
   private var attemptingDue = Instant.now
   /// The last look into the outbox failed, and that was logged.
   private var isUnreadable = false
@@ -80,7 +80,7 @@ struct DispatchLoop {
         return settle(key, .abandoned, .attemptsUsedUp)
       }
       retry(key, after: number, because: reason)
-    // Nobody refused it: it is not given up for that.
+    // Nothing was sent, so this does not count towards giving the notification up.
     case .postponed(let reason):
       attemptingDue = .now + .milliseconds(Self.pauseMilliseconds)
       retry(key, after: number, because: reason, counts: false)
@@ -204,7 +204,7 @@ struct DispatchLoop {
   }
 
   /// Wakes the loop when the next attempt, record or look into the outbox is due.
-  /// - Parameter isPaused: whether attempts were not started, because they are paused.
+  /// - Parameter isPaused: whether no attempt begins before `attemptingDue`.
   private mutating func setAlarm(_ group: inout DiscardingTaskGroup, isPaused: Bool) {
     guard !isStopping else { return }
     var times: [Instant] = []

@@ -6,7 +6,7 @@ import Hummingbird
 
 struct HealthHandlers: Sendable {
   let chat: ChatService
-  /// How push's outbox stands; nil while push is off.
+  /// The status of the push outbox; nil if push is off.
   let outbox: (@Sendable () -> ProjectionStanding)?
 
   /// Whether the process answers.
@@ -14,8 +14,8 @@ struct HealthHandlers: Sendable {
     try JSONBody.answer(Health(status: "ok"))
   }
 
-  /// Whether requests are served: the log takes events and the read models follow it. While the search or push's outbox
-  /// is being built or does not follow the log, the server is ready, but degraded.
+  /// Whether requests are served: the log takes events and the read models follow it. While the search index or the push
+  /// outbox is being built or does not follow the log, the server is ready, but degraded.
   func readiness(_ exchange: Exchange) async throws -> Response {
     var standing = chat.standing
     if let outbox { standing.optional.append(outbox()) }

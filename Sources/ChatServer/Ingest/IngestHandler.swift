@@ -15,7 +15,7 @@ import Synchronization
 /// (`UnreadResults`); the limits on the body and on the user's streams bound them.
 ///
 /// All three run on threads that serve no connections. On an event loop, a task that yields is resumed before the loop
-/// reads from its connections, so many streams would hold up everybody else.
+/// reads from its connections, so many streams would delay all other clients.
 struct IngestHandler: Sendable {
   let chat: ChatService
   let limiter: RateLimiter
@@ -52,7 +52,7 @@ struct IngestHandler: Sendable {
 private struct IngestRun: Sendable {
   /// Portions that are queued and not yet result lines before the reader waits.
   private static let portionsUnderWay = 4
-  /// How many lines are decoded before the task lets other streams work on its thread.
+  /// How many lines are decoded before the task yields its thread to other streams.
   private static let linesInARow = 16
   /// How much text of results is made at a time, in bytes.
   private static let writtenBytes = 16 * 1024

@@ -27,7 +27,7 @@ extension ChatService {
   /// What was found comes from the index's snapshot, the messages from the timeline's. The timeline has applied
   /// everything that was durable when the request arrived, and decides what the user may see. A user who was removed
   /// from a room finds nothing there, even if the index has not applied the removal yet. A room that the index does not
-  /// know yet has no hits. A message that was edited or deleted since is left out.
+  /// know yet has no hits. A message that has been edited or deleted since is left out.
   /// - Parameter meter: counts what the search costs, also when it fails.
   /// - Returns: nil when no page goes on at the place any more.
   package func search(

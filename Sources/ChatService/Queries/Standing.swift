@@ -9,8 +9,8 @@ package struct ServiceStanding: Sendable {
   package let head: LogPosition
   /// The read models that requests wait for.
   package let readModels: [ProjectionStanding]
-  /// What the server is ready without: the read model of the search, which no other request waits for, and the outbox
-  /// of push where push is on.
+  /// The read models that the server does not need to be ready: the search index, which only searches need, and the push
+  /// outbox if push is on.
   package var optional: [ProjectionStanding]
   /// The log accepts no more events.
   package let isPoisoned: Bool
@@ -25,7 +25,7 @@ extension ChatService {
   /// The log's sixteen bytes, which no other log has.
   package var logIdentity: UUIDBytes { store.log.identity.bytes }
 
-  /// Without the outbox of push, which the service does not know.
+  /// Without the push outbox, which belongs to `ChatPush`.
   package var standing: ServiceStanding {
     ServiceStanding(
       head: store.head, readModels: views.standings, optional: [views.search.standing],

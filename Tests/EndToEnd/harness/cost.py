@@ -55,8 +55,8 @@ def costs_at_most(server: Server, seconds: float):
     assert cost.seconds <= limit, f"the server used {cost.seconds:.2f} s of processor time, the limit is {limit:.2f} s"
 
 
-# The names of threads that serve connections, and of those for what would hold them up: NIO's event loops and its thread
-# pool. The system shows fifteen characters, and NIO shortens its names to fit.
+# The names of the threads of NIO's event loops, which serve connections, and of NIO's thread pool, which does what would
+# block them. Linux shows fifteen characters, and NIO shortens its names to fit.
 EVENT_LOOPS, THREAD_POOL = re.compile(r"NIO-\S+-#\d+"), re.compile(r".*-TP-#\d+")
 
 

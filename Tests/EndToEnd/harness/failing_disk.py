@@ -1,4 +1,4 @@
-"""A server whose disk fails as a test says, by a library that is preloaded into it (`failing_disk.c`)."""
+"""A disk that fails when a test says so: a library that is preloaded into the server (`failing_disk.c`)."""
 
 import contextlib
 import pathlib
@@ -12,7 +12,7 @@ CONTROL = struct.Struct("<iii244s")
 
 
 class FailingDisk:
-    """Works at first."""
+    """Works until a test makes it fail."""
 
     def __init__(self, directory: pathlib.Path):
         self.library = compile_library(SOURCE, directory)
@@ -21,12 +21,12 @@ class FailingDisk:
 
     @property
     def environment(self) -> dict[str, str]:
-        """For the server."""
+        """The environment variables that the server needs."""
         return {"LD_PRELOAD": str(self.library), "HANSARD_TEST_DISK": str(self.file)}
 
     @contextlib.contextmanager
     def fails(self, path_part: str, *, reads: bool = False, writes: bool = False):
-        """EIO for each read or write of the files whose paths contain `path_part`."""
+        """Within the block, reads or writes of files whose paths contain `path_part` fail with EIO."""
         self._set(path_part, reads, writes, False)
         try:
             yield
@@ -35,7 +35,7 @@ class FailingDisk:
 
     @contextlib.contextmanager
     def syncs_wait(self, path_part: str):
-        """No sync of those files ends before the block does."""
+        """Within the block, no sync of a file whose path contains `path_part` ends."""
         self._set(path_part, False, False, True)
         try:
             yield
@@ -43,7 +43,7 @@ class FailingDisk:
             self._set("", False, False, False)
 
     def _set(self, path_part: str, reads: bool, writes: bool, syncs: bool) -> None:
-        # In place, because the server has mapped the file. First the path, then what happens to it.
+        # In place, because the server has mapped the file. The path comes first, so that no fault hits the files of before.
         with self.file.open("r+b") as file:
             file.write(CONTROL.pack(0, 0, 0, path_part.encode()))
             file.flush()

@@ -6,7 +6,7 @@ import subprocess
 
 
 def compile_library(source: pathlib.Path, directory: pathlib.Path) -> pathlib.Path:
-    """Makes a shared library of a C file."""
+    """Compiles a C file into a shared library in `directory`."""
     compiler = next((found for name in ("cc", "clang") if (found := shutil.which(name))), None)
     assert compiler, "no C compiler in PATH: install gcc, or put clang of the Swift toolchain into PATH"
     library = directory / f"{source.stem}.so"

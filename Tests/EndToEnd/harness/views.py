@@ -1,4 +1,4 @@
-"""The files of read models: how a test damages or holds them, and what the server reports of them."""
+"""The files of read models: damages and locks them, and asks the server about their status."""
 
 import contextlib
 import pathlib
@@ -26,7 +26,7 @@ def aside(server: Server, name: str) -> pathlib.Path:
 
 
 def zero(file: pathlib.Path, first: int, end: int | None = None) -> None:
-    """Overwrites the pages from number `first` on, counted from 1, with zeros."""
+    """Overwrites the pages from `first`, counted from 1, up to but not including `end` with zeros."""
     size = file.stat().st_size
     begin, end = (first - 1) * PAGE_BYTES, size if end is None else (end - 1) * PAGE_BYTES
     with file.open("r+b") as stream:
@@ -49,7 +49,7 @@ def readiness(server: Server) -> requests.Response:
 
 
 def until_ready(server: Server) -> dict:
-    """Ready, with every view at the head, the search too."""
+    """Waits until the server is ready and every view, the search index included, has reached the head."""
     def settled():
         response = readiness(server)
         body = response.json()
@@ -60,7 +60,7 @@ def until_ready(server: Server) -> dict:
 
 @contextlib.contextmanager
 def locked(file: pathlib.Path):
-    """Another process holds the file's lock for writing."""
+    """Within the block, another process holds the file's write lock."""
     database = sqlite3.connect(file, isolation_level=None)
     database.execute("BEGIN IMMEDIATE")
     try:

@@ -12,7 +12,7 @@ from harness.people import World
 
 
 def forms() -> tuple[str, str]:
-    """A text in NFC and in NFD: equal to Swift, two texts to SQLite."""
+    """The same text in NFC and in NFD: equal strings in Swift, different ones in SQLite."""
     text = f"é-{new_id()}"
     return unicodedata.normalize("NFC", text), unicodedata.normalize("NFD", text)
 
@@ -35,7 +35,7 @@ def test_canonically_equal_push_tokens_are_two(own_server, restarts):
     ben.put(second, {"fcmToken": decomposed})
     assert world.head == head + 1, "nothing moves"
     assert providers() == [["fcm"], ["fcm"], []]
-    # The same bytes move, and take nothing else along.
+    # The device that had the same bytes loses its token; the other form stays where it is.
     ben.put(third, {"fcmToken": composed})
     assert providers() == [[], ["fcm"], ["fcm"]]
     own_server.stop()

@@ -1,6 +1,6 @@
-"""What is left in memory of the most that accounts can create in a day: the figures of docs/operating.md.
+"""The memory that remains in use after an account has created the most that a day allows: the figures of docs/operating.md.
 
-The server is started again before each measurement, so that only what it keeps counts, and no cache of a busy server.
+The server is restarted before each measurement, so that caches do not count.
 """
 
 import re
@@ -21,9 +21,9 @@ EVENTS_MEMORY, ROOMS_MEMORY, INVITES_MEMORY, SCHEDULED_MEMORY = 8.0, 0.3, 0.5, 8
 EVENTS, ROOMS, INVITES, SCHEDULED_BYTES = 20_000, 200, 1_000, 4 * cost.MIB
 # Each room is two events, and each member one: together all events of a day.
 MEMBERS = EVENTS // ROOMS - 2
-# What an event is charged beside its texts.
+# The bytes that an event is charged in addition to its texts.
 CHARGED_BYTES = 256
-# One room has no more scheduled messages of a user.
+# The most scheduled messages that a user can have in one room.
 SCHEDULED_IN_ROOM = 100
 # By how many bytes two measurements of the same server may differ.
 NOISE = 1.5 * cost.MIB
@@ -31,7 +31,7 @@ CONNECTIONS = 8
 
 
 def kept_bytes(server: Server) -> int:
-    """What the server holds after a start that found nothing left to do."""
+    """The memory after a start that found no work left. The first of the two restarts leaves none."""
     server.restart()
     cost.until_idle(server)
     server.restart()
@@ -53,7 +53,7 @@ def busy(tmp_path_factory):
 
 
 def memory_of_a_day(world: World, accounts: int, create) -> float:
-    """The bytes that a day of each account leaves, and what is allowed for noise taken off. One comes before several."""
+    """The bytes of memory that one account's day leaves, less `NOISE`. Several accounts are measured after a warm-up by one."""
     if accounts > 1:
         create(world, [world.user("Mallory")])
     mallories = world.users(*["Mallory"] * accounts)
@@ -75,7 +75,7 @@ def rooms(world: World, mallories: list[Person], kind: str = "group") -> list[st
 
 
 def memberships(world: World, mallories: list[Person]) -> None:
-    """As many as an account has events. A service makes them here, which is quicker; they take as much."""
+    """As many memberships as an account's events allow. A service creates them, which is faster and takes the same memory."""
     members = [new_id() for _ in range(MEMBERS)]
     world.admin.ingest_all([{"op": "user.register", "id": member, "nickname": "Ben"} for member in members])
     ids = rooms(world, mallories, kind="channel")
@@ -84,7 +84,7 @@ def memberships(world: World, mallories: list[Person]) -> None:
 
 
 def invites(world: World, mallories: list[Person]) -> None:
-    """All the invites that they can create in a day, in two rooms, since one room may have no more."""
+    """All the invites that they can create in a day, in two rooms, because one room cannot have so many."""
     def create(mallory: Person) -> None:
         line, paths = Line(world.server, mallory.token), [f"{mallory.room().path}/invites" for _ in range(2)]
         for number in range(INVITES):

@@ -1,4 +1,4 @@
-"""A disk that fails for a while, by a preloaded library: the server reports it, pauses writes in time, and follows again
+"""A disk that fails for a while, simulated by a preloaded library: the server reports it, pauses writes in time, and recovers
 without a restart."""
 
 import pytest
@@ -12,15 +12,15 @@ from harness.views import aside, lines, readiness, unready, until, until_ready
 
 # Messages that are there before a disk fails.
 EARLIER = 2_000
-# Lines of one ingest, and after how many of them writes have to be paused at the latest: a view may lack 4,096 events,
-# and the writer sees a moment later that it lacks more.
+# Lines of one ingest, and the number of lines by which writes must be paused: a view may lack 4,096 events, and the writer
+# notices with a delay that it lacks more.
 PORTION, LATEST_PAUSE = 400, 12_000
 FAULTS = {"reads": {"reads": True}, "writes": {"writes": True}}
 
 
 @pytest.fixture
 def failing(tmp_path):
-    """A server with a room, started again so that it has none of its views' pages in memory."""
+    """A server with a room, restarted so that it has no pages of its views in memory."""
     disk = FailingDisk(tmp_path)
     server = Server(tmp_path / "data", environment=UNLIMITED | disk.environment).start()
     world = World(server)
@@ -48,7 +48,7 @@ def send_until_paused(world: World, anna, room) -> list[str]:
 
 
 def reported(server: Server, view: str) -> str:
-    """The reason that /readyz and the server's log give, once they do."""
+    """Waits until /readyz and the server's log report the failing disk. Returns the reason in /readyz."""
     detail = until(lambda: unready(server, view, "disk I/O error"), "the failing disk is not reported")
     assert "Check the disk" in detail and str(server.data) not in detail
     assert "disk I/O error" in server.tail() and "the server tries again" in server.tail()
@@ -73,10 +73,10 @@ def test_a_view_on_a_failing_disk_is_reported_and_follows_again(failing, fault):
     server, process = world.server, world.server.process.pid
     with disk.fails("/views/timeline-", **FAULTS[fault]):
         acknowledged = [anna.send(room, f"while the disk fails, {number}")["id"] for number in range(20)]
-        # A file that cannot be read is noticed by whoever reads it: the view itself has what it needs in memory.
+        # Only a query notices that the file cannot be read: to apply events, the view has the pages it needs in memory.
         anna.refused("projection_behind", "GET", f"{room.path}/messages")
         reported(server, "timeline-")
-        # What does not need that view goes on.
+        # Requests that do not need that view still succeed.
         assert anna.see(room)["lastMessage"]["id"] == acknowledged[-1]
     check_afterwards(server, process, anna, room, acknowledged)
 
@@ -92,7 +92,7 @@ def test_writes_pause_while_a_disk_fails_for_long(failing):
 
 
 def test_a_file_that_cannot_be_read_for_a_while_is_not_moved_aside(failing):
-    """It is intact, and rebuilding it costs as much as the log is long."""
+    """The file is intact, and the cost of a rebuild grows with the log."""
     disk, world, anna, room = failing
     with disk.fails("/views/timeline-", reads=True):
         acknowledged = [anna.send(room, "while the disk fails")["id"]]

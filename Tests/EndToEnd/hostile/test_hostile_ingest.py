@@ -93,7 +93,7 @@ def test_many_streams_of_one_user_that_reads_nothing(usual):
 
 
 def test_streams_of_a_service_leave_time_for_others(usual):
-    """A service's lines are not counted, so each is decoded: never on a thread that serves connections."""
+    """No rate limit counts a service's lines, so each is decoded, but never on a thread that serves connections."""
     lines = LINES // 4
     with cost.measured(usual) as whole, ThreadPoolExecutor(SERVICE_STREAMS) as readers:
         streams, threads = send_without_reading(usual, World(usual).admin.token, b"{}\n" * lines, SERVICE_STREAMS)
@@ -111,7 +111,7 @@ def test_streams_of_a_service_leave_time_for_others(usual):
         finally:
             for stream in streams:
                 stream.socket.close()
-    # The processor time that the server used before it responded: some hundredths, for most of which this test itself was slow.
+    # Processor time of the server before each response: a few hundredths of a second, mostly because this test is slow.
     assert max(waits) < whole.seconds / 3, f"{max(waits):.2f} of {whole.seconds:.2f} s in one of {len(waits)} waits"
 
 

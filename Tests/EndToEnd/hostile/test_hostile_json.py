@@ -352,7 +352,7 @@ def wait_for(ask, count: int) -> list:
     raise AssertionError(f"{len(found)} of {count} were found")
 
 
-# The body whose decoding costs most for its length, some 10 ms in a release build, and how often it is sent.
+# The body whose decoding costs most for its length, about 10 ms in a release build, and how many times it is sent.
 SLOW_BODY, SLOW_BODIES = message(COSTLY["numbers of forty digits"]), 40
 
 
@@ -364,6 +364,6 @@ def test_a_long_body_is_decoded_on_a_thread_that_serves_no_connections(server, w
         # Decoded in full, and then refused.
         anna.refused("room_not_found", "PUT", f"/v1/rooms/{new_id()}/messages/{new_id()}", data=SLOW_BODY)
     used = {kind: seconds - before[kind] for kind, seconds in thread_seconds(server).items()}
-    # In a release build the event loops use a twentieth of it, to take the bytes in.
+    # In a release build the event loops use a twentieth of the pool's time, to receive the bytes.
     assert used["loops"] < used["pool"] / 4, f"processor seconds: {used}"
     responds(server)

@@ -72,7 +72,7 @@ def test_a_shelf_is_synced_before_each_response(own_server, tmp_path):
     assert calls[:3] == ["folder", "rename", "shelf"] and calls[3:] == calls[:3], calls
 
 
-# Attachments of a room, each of some files in each of some messages, and how many rows one transaction may delete.
+# Files that every message has, messages of the room, and the most rows that one transaction may delete.
 FILES, MESSAGES, ROWS_AT_ONCE = 10, 1_000, 4_096
 
 
@@ -89,7 +89,7 @@ def commits(file: pathlib.Path) -> Iterator[int]:
 
 
 def rows_after_each_commit(file: pathlib.Path, sql: str, *values) -> list[int]:
-    """What a query gave after each transaction that is in the write-ahead log."""
+    """The result of a query after each transaction in the write-ahead log."""
     found = []
     copy = file.parent.parent / "copy.sqlite"
     for end in commits(file):
@@ -113,7 +113,7 @@ def count(file: pathlib.Path, sql: str, *values) -> int:
 
 
 def test_the_rows_of_a_deleted_room_are_deleted_in_steps(own_server, own_world):
-    """Observed: all of them were deleted in one transaction, for which every upload and download waited."""
+    """Observed: one transaction deleted all of them, and every upload and download waited for it."""
     anna = own_world.user("Anna")
     room = anna.room("Tea")
     files = [upload(anna, os.urandom(20))["id"] for _ in range(FILES)]
@@ -123,7 +123,7 @@ def test_the_rows_of_a_deleted_room_are_deleted_in_steps(own_server, own_world):
     until_idle(own_server)
     (file,) = (own_server.data / "views").glob("media-v*.sqlite")
     rows = "SELECT count(*) FROM attachment WHERE roomId = ?", uuid.UUID(room.id).bytes
-    # As long as somebody reads what was there before, SQLite keeps each later transaction in its write-ahead log.
+    # While a reader uses an older snapshot, SQLite keeps each later transaction in its write-ahead log.
     reader = sqlite3.connect(file, isolation_level=None)
     reader.execute("BEGIN")
     assert reader.execute(rows[0], rows[1:]).fetchone()[0] == FILES * MESSAGES

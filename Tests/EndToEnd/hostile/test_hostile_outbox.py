@@ -1,4 +1,4 @@
-"""A damaged, busy or unusable outbox of push: the server is ready without it, reports it, and tells every device once."""
+"""A damaged, busy or unusable push outbox: the server is ready without it, reports it, and notifies every device once."""
 
 import contextlib
 import pathlib
@@ -30,11 +30,11 @@ class Talk:
         return self.anna.send(self.room, text)
 
     def told(self) -> list[str]:
-        """The messages that Ben's device was told of, in order."""
+        """The messages that Ben's device was notified of, in order."""
         return [line["messageId"] for line in lines(self.sink)]
 
     def must_be_told(self, sent: list[dict]) -> None:
-        """Of each of these messages once, in their order, and of nothing else."""
+        """Ben's device is notified of each of these messages once, in this order, and of no others."""
         until(lambda: len(self.told()) >= len(sent), "not every message is pushed")
         time.sleep(SILENCE_SECONDS)
         assert self.told() == [message["id"] for message in sent]
@@ -53,7 +53,7 @@ def talk(tmp_path, sink):
 
 
 def push_standings(server: Server) -> list[dict]:
-    """What the server, which is ready, reports of push; it is degraded exactly while it reports a fault."""
+    """The entries for push in /readyz. Checks that the server is ready, and degraded if and only if it reports a fault."""
     response = readiness(server)
     assert response.status_code == 200
     body = response.json()
@@ -62,7 +62,7 @@ def push_standings(server: Server) -> list[dict]:
 
 
 def fault(server: Server) -> str:
-    """What is wrong with the outbox; empty while nothing is."""
+    """The fault of the outbox in /readyz; empty if there is none."""
     (push,) = push_standings(server)
     return push.get("fault", "")
 
@@ -83,7 +83,7 @@ def test_an_outbox_of_zeros_is_rebuilt_at_the_start(talk):
     sent = [talk.say(f"before {number}") for number in range(5)]
     talk.must_be_told(sent)
     outbox, kept = view(talk.server, "push"), aside(talk.server, "push")
-    # A stop records what became of the notifications.
+    # Stopping the server records the outcomes of the notifications.
     talk.server.stop()
     zero(outbox, first=1)
     begin = len(talk.server.errors.read_text())
@@ -136,7 +136,7 @@ def test_without_the_outbox_the_server_is_ready_but_degraded(talk):
         for word in ("push", outbox.name, "Another process", "tries again"):
             assert word in reported
         assert str(talk.server.data) not in reported
-        # Everything else goes on.
+        # Everything else works.
         sent.append(talk.say("and once more"))
         assert talk.anna.texts(talk.room)[-1] == "and once more"
         assert len(talk.told()) == 1
@@ -146,7 +146,7 @@ def test_without_the_outbox_the_server_is_ready_but_degraded(talk):
 
 @contextlib.contextmanager
 def unusable(outbox: pathlib.Path):
-    """A folder stands in the place of the outbox's file."""
+    """Within the block, a folder replaces the outbox's file."""
     for file in outbox.parent.glob(f"{outbox.name}*"):
         file.unlink()
     outbox.mkdir()
@@ -157,7 +157,7 @@ def unusable(outbox: pathlib.Path):
 
 
 def outbox_name(tmp_path: pathlib.Path) -> str:
-    """As a server that has one names it."""
+    """The name of the outbox's file, taken from another server."""
     server = Server(tmp_path / "other", "--push-file", tmp_path / "other.jsonl").start()
     try:
         return view(server, "push").name

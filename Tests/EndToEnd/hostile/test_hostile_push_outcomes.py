@@ -1,4 +1,4 @@
-"""More notifications are given up at once than one event records: the log says of each what became of it."""
+"""More notifications are given up at once than one event can name: the log still records the outcome of each."""
 
 import threading
 
@@ -21,7 +21,7 @@ HOLD_SECONDS = 4
 
 
 class Gate:
-    """Takes each notification, but holds the response to the first until it is opened."""
+    """Accepts each notification, but responds only once it is opened."""
 
     def __init__(self):
         self.reached, self.opened = threading.Event(), threading.Event()
@@ -49,7 +49,7 @@ def held(tmp_path):
 
 
 def recorded(server: Server) -> list[dict]:
-    """Each event with outcomes."""
+    """The events that record outcomes, in the order of the log."""
     return [row["detail"] for row in audit(server.data, "--type", "push.outcomes-recorded")]
 
 
@@ -70,7 +70,7 @@ def test_a_kill_amid_many_notifications_that_are_given_up_loses_no_outcome(held)
     sent = world.admin.ingest_all([
         {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": "x"} for _ in range(MESSAGES)])
     positions = [result["position"] for result in sent]
-    # From here on none of them is to be sent.
+    # From here on, none of them may be sent.
     ben.put(f"{room.path}/mute", {"until": "2090-01-01T00:00:00Z"})
     with disk.syncs_wait("/data/log/"):
         gate.opened.set()
@@ -87,7 +87,7 @@ def test_a_kill_amid_many_notifications_that_are_given_up_loses_no_outcome(held)
         assert all(position > event["settledThrough"] for position in later), "settled before its outcome is recorded"
     assert max(len(event["outcomes"]) for event in events) == OUTCOMES
     assert sorted(set(abandoned(events)) - {first}) == positions
-    # Muted before any but the first was tried, and nothing is sent again after the kill.
+    # The mute came before any but the first was attempted, and nothing is sent again after the kill.
     assert [receipt.body["position"] for receipt in receiver.taken()] == [first] and receiver.faults == []
     server.stop()
     check_data(server.data)
