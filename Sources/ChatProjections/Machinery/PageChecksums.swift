@@ -69,10 +69,12 @@ enum PageChecksums {
   /// Unchecked: it is never changed once it is made, and what its pointers lead to lives as long as the process.
   private struct System: @unchecked Sendable {
     let vfs: UnsafeMutablePointer<sqlite3_vfs>
-    let fileMethods: UnsafePointer<sqlite3_io_methods>
-    let databaseMethods: UnsafePointer<sqlite3_io_methods>
-    /// For write-ahead logs and other files beside the database.
-    let otherMethods: UnsafePointer<sqlite3_io_methods>
+    /// For databases: the system's own, and what replaces them.
+    let systemDatabase: UnsafePointer<sqlite3_io_methods>
+    let ownDatabase: UnsafePointer<sqlite3_io_methods>
+    /// The same for write-ahead logs.
+    let systemLog: UnsafePointer<sqlite3_io_methods>
+    let ownLog: UnsafePointer<sqlite3_io_methods>
     /// Where `FileState` is in the memory of an open file.
     let stateOffset: Int
 
@@ -83,10 +85,12 @@ enum PageChecksums {
 
   /// Found before `registration` makes this VFS the default. Nil where SQLite has none.
   private static let system: System? = {
-    guard let vfs = sqlite3_vfs_find(nil), let known = methodsOfFiles(vfs) else { return nil }
-    var other = known.pointee
-    other.xRead = { PageChecksums.readAsIs($0, $1, $2, $3) }
-    var database = known.pointee
+    guard let vfs = sqlite3_vfs_find(nil), let systemDatabase = methods(of: vfs, forFilesOf: SQLITE_OPEN_MAIN_DB),
+      let systemLog = methods(of: vfs, forFilesOf: SQLITE_OPEN_WAL)
+    else { return nil }
+    var log = systemLog.pointee
+    log.xRead = { PageChecksums.readLog($0, $1, $2, $3) }
+    var database = systemDatabase.pointee
     // Version 3 adds memory-mapped reads, which would bypass the check.
     database.iVersion = min(database.iVersion, 2)
     database.xRead = { PageChecksums.read($0, $1, $2, $3) }
@@ -95,11 +99,12 @@ enum PageChecksums {
     let alignment = MemoryLayout<UInt64>.alignment
     let offset = (Int(vfs.pointee.szOsFile) + alignment - 1) / alignment * alignment
     return System(
-      vfs: vfs, fileMethods: known, databaseMethods: kept(database), otherMethods: kept(other), stateOffset: offset)
+      vfs: vfs, systemDatabase: systemDatabase, ownDatabase: allocated(database), systemLog: systemLog,
+      ownLog: allocated(log), stateOffset: offset)
   }()
 
   /// Copies methods to memory that is never freed, because SQLite keeps the pointer.
-  private static func kept(_ methods: sqlite3_io_methods) -> UnsafePointer<sqlite3_io_methods> {
+  private static func allocated(_ methods: sqlite3_io_methods) -> UnsafePointer<sqlite3_io_methods> {
     let memory = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     memory.initialize(to: methods)
     return UnsafePointer(memory)
@@ -116,14 +121,16 @@ enum PageChecksums {
     return sqlite3_vfs_register(vfs, 1)
   }()
 
-  /// The methods of the system's VFS for database files. It has the same for every file that it opens, so any file
-  /// shows them.
-  private static func methodsOfFiles(_ vfs: UnsafeMutablePointer<sqlite3_vfs>) -> UnsafePointer<sqlite3_io_methods>? {
+  /// The methods of the system's VFS for files of a kind. They are the same for every such file, so any file shows them.
+  /// - Parameter kind: of the `SQLITE_OPEN_` flags that say what a file is for.
+  private static func methods(
+    of vfs: UnsafeMutablePointer<sqlite3_vfs>, forFilesOf kind: Int32
+  ) -> UnsafePointer<sqlite3_io_methods>? {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: Int(vfs.pointee.szOsFile), alignment: 16)
     defer { memory.deallocate() }
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: Int(vfs.pointee.szOsFile))
     let file = memory.assumingMemoryBound(to: sqlite3_file.self)
-    let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB
+    let flags = SQLITE_OPEN_READWRITE | kind
     guard vfs.pointee.xOpen(vfs, "/dev/null\0", file, flags, nil) == SQLITE_OK else { return nil }
     let methods = file.pointee.pMethods
     _ = methods?.pointee.xClose(file)
@@ -137,32 +144,39 @@ enum PageChecksums {
   ) -> Int32 {
     guard let system, let file else { return SQLITE_MISUSE }
     let code = system.vfs.pointee.xOpen(system.vfs, name, file, flags, outFlags)
-    guard code == SQLITE_OK, file.pointee.pMethods == system.fileMethods else { return code }
-    guard flags & SQLITE_OPEN_MAIN_DB != 0 else {
-      file.pointee.pMethods = system.otherMethods
-      return code
+    guard code == SQLITE_OK else { return code }
+    if flags & SQLITE_OPEN_MAIN_DB != 0, file.pointee.pMethods == system.systemDatabase {
+      system.state(of: file).initialize(to: FileState())
+      file.pointee.pMethods = system.ownDatabase
+    } else if flags & SQLITE_OPEN_WAL != 0, file.pointee.pMethods == system.systemLog {
+      file.pointee.pMethods = system.ownLog
     }
-    system.state(of: file).initialize(to: FileState())
-    file.pointee.pMethods = system.databaseMethods
     return code
   }
 
   /// Reads without a check of the checksum. When the disk fails, the system's VFS returns `SQLITE_IOERR_CORRUPTFS`, which
   /// SQLite reports as a damaged database. The file may be intact, so this returns `SQLITE_IOERR_READ` instead, and the
   /// read is tried again.
-  private static func readAsIs(
+  private static func readWithoutChecksum(
+    _ methods: UnsafePointer<sqlite3_io_methods>, _ file: File?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32,
+    _ offset: sqlite3_int64
+  ) -> Int32 {
+    let code = methods.pointee.xRead(file, buffer, count, offset)
+    return code == ResultCode.SQLITE_IOERR_CORRUPTFS.rawValue ? ResultCode.SQLITE_IOERR_READ.rawValue : code
+  }
+
+  private static func readLog(
     _ file: File?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32, _ offset: sqlite3_int64
   ) -> Int32 {
-    guard let file, let system else { return SQLITE_MISUSE }
-    let code = system.fileMethods.pointee.xRead(file, buffer, count, offset)
-    return code == ResultCode.SQLITE_IOERR_CORRUPTFS.rawValue ? ResultCode.SQLITE_IOERR_READ.rawValue : code
+    guard let system else { return SQLITE_MISUSE }
+    return readWithoutChecksum(system.systemLog, file, buffer, count, offset)
   }
 
   private static func read(
     _ file: File?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32, _ offset: sqlite3_int64
   ) -> Int32 {
     guard let file, let buffer, let system else { return SQLITE_MISUSE }
-    let code = readAsIs(file, buffer, count, offset)
+    let code = readWithoutChecksum(system.systemDatabase, file, buffer, count, offset)
     guard code == SQLITE_OK else { return code }
     let bytes = UnsafeRawBufferPointer(start: buffer, count: Int(count))
     if offset == 0, count >= headerBytes { system.state(of: file).pointee.hasChecksums = areReserved(in: bytes) }
@@ -185,7 +199,7 @@ enum PageChecksums {
       UnsafeMutableRawPointer(mutating: buffer).storeBytes(
         of: checksum(bytes, at: offset), toByteOffset: Int(count) - reservedBytes, as: UInt32.self)
     }
-    return system.fileMethods.pointee.xWrite(file, buffer, count, offset)
+    return system.systemDatabase.pointee.xWrite(file, buffer, count, offset)
   }
 
   private static func control(_ file: File?, _ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
@@ -194,7 +208,7 @@ enum PageChecksums {
       system.state(of: file).pointee.skipsMismatch = true
       return SQLITE_OK
     }
-    return system.fileMethods.pointee.xFileControl(file, operation, argument)
+    return system.systemDatabase.pointee.xFileControl(file, operation, argument)
   }
 
   /// SQLite reads and writes whole pages, except for a few bytes of the file's header.

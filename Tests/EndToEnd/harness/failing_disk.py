@@ -31,7 +31,7 @@ class FailingDisk:
         try:
             yield
         finally:
-            self._set("", False, False, False)
+            self._set(path_part, False, False, False)
 
     @contextlib.contextmanager
     def syncs_wait(self, path_part: str):
@@ -40,7 +40,7 @@ class FailingDisk:
         try:
             yield
         finally:
-            self._set("", False, False, False)
+            self._set(path_part, False, False, False)
 
     def _set(self, path_part: str, reads: bool, writes: bool, syncs: bool) -> None:
         # In place, because the server has mapped the file. The path comes first, so that no fault hits the files of before.
