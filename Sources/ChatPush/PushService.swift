@@ -8,6 +8,9 @@ import NIOPosix
 
 /// Push as the server runs it: the outbox that follows the log, and the dispatcher that empties it.
 package final class PushService: Sendable {
+  /// The wait before another attempt to switch push on, in milliseconds.
+  private static let switchOnPauseMilliseconds = 500
+
   private let outbox: ProjectionRunner<PushProjection>
   private let dispatcher: PushDispatcher
   private let sender: any NoticeSender
@@ -27,7 +30,7 @@ package final class PushService: Sendable {
     }
     self.catchingUp = catchingUp
     dispatching = Task {
-      if await catchingUp.value { await dispatcher.run() }
+      if await catchingUp.value, !catchingUp.isCancelled { await dispatcher.run() }
     }
   }
 
@@ -49,7 +52,7 @@ package final class PushService: Sendable {
         directory: directory, feed: feed, logIdentity: logIdentity, logger: logger)
     }
     do {
-      try await switchOn(outbox, recorder)
+      try await switchOn(outbox, recorder, logger)
     } catch {
       // Otherwise the file would stay open.
       try? outbox.stop()
@@ -68,11 +71,19 @@ package final class PushService: Sendable {
   /// A file that is damaged, lost or behind does not show it, and reading the log to find out would delay the start.
   /// So the event settles nothing: in a log that already has one, waiting notifications are not lost.
   private static func switchOn(
-    _ outbox: ProjectionRunner<PushProjection>, _ recorder: any OutcomeRecorder
+    _ outbox: ProjectionRunner<PushProjection>, _ recorder: any OutcomeRecorder, _ logger: Logger
   ) async throws {
     let settled = try? await outbox.read { try $0.settledThrough() }
     guard settled == nil else { return }
-    try await recorder.record(PushOutcomes(settledThrough: .origin, outcomes: []))
+    while true {
+      do throws(RecordingFailure) {
+        return try await recorder.record(PushOutcomes(settledThrough: .origin, outcomes: []))
+      } catch {
+        guard case .passing(let reason) = error else { throw error }
+        logger.warning("push could not be switched on yet; the server tries again", metadata: ["reason": "\(reason)"])
+        try await Task.sleep(for: .milliseconds(switchOnPauseMilliseconds))
+      }
+    }
   }
 
   /// The status of the outbox. The rest of the server works without it.

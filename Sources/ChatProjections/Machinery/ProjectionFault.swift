@@ -62,8 +62,13 @@ extension ProjectionFault.Kind {
   /// - Parameter error: thrown by a query.
   /// - Returns: nil when the error says nothing about the file, such as that of a wrong query.
   init?(reading error: any Error) {
-    guard let error = error as? DatabaseError, let kind = Self(database: error) else { return nil }
-    self = kind
+    if let error = error as? DatabaseError, let kind = Self(database: error) {
+      self = kind
+    } else if let error = error as? ProjectionError, error.code == .damagedRow {
+      self = .damaged
+    } else {
+      return nil
+    }
   }
 
   /// <https://www.sqlite.org/rescode.html>

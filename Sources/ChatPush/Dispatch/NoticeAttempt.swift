@@ -23,15 +23,9 @@ extension PushDispatcher {
     let found: PushQueries.Found
     do {
       try await waitForWhatIsDurable()
-    } catch {
-      return .postponed(reason: "\(error)")
-    }
-    do {
       found = try await outbox.read { try $0.notice(key) }
-    } catch let error as ProjectionBehind {
-      return .postponed(reason: "\(error)")
     } catch {
-      return .failed(reason: "the outbox cannot be read: \(error)")
+      return .postponed(reason: "the outbox cannot be read: \(error)")
     }
     switch found {
     case .settled: return .vanished
