@@ -155,11 +155,18 @@ private struct IngestRun: Sendable {
     var requests: [ChatService.Request] = []
     var fates: [(number: Int, fate: IngestPortion.Fate)] = []
     var ended: (any Error)? = stream.ended
+    var decodedBytes = 0
     for (index, line) in lines.enumerated() where refusedInARow < Limits.ingestLinesRefusedInARow {
       if index.isMultiple(of: Self.linesInARow) { await Task.yield() }
       do {
         if let ended { throw ended }
         let bytes = try admitted(line, &refusedInARow)
+        // The same threads decode everybody's long bodies and encode long pages.
+        decodedBytes += bytes.readableBytes
+        if decodedBytes > Limits.inlineDecodingBytes {
+          decodedBytes = bytes.readableBytes
+          await Task.yield()
+        }
         let request = try request(for: bytes)
         requests.append(request.lacksMedia ? try await chat.withMedia(request) : request)
         fates.append((line.number, .queued))
