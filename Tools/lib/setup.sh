@@ -99,24 +99,21 @@ test_python() {
   printf '%s\n' "$PWD/$environment/bin/python"
 }
 
-# Prints the path of the tool that works on the log itself: LOGWORK_BIN, or a release build.
-logwork_binary() {
-  if [ -n "${LOGWORK_BIN:-}" ]; then
-    printf '%s\n' "$LOGWORK_BIN"
+# Prints the path of the executable $1: the value of the variable named $2 or, without one, that of a release build.
+binary_path() {
+  local given="${!2:-}"
+  if [ -n "$given" ]; then
+    [ -x "$given" ] || fail "$2 names no executable: $given"
+    printf 'using %s, as %s says\n' "$given" "$2" >&2
+    printf '%s\n' "$given"
     return 0
   fi
-  phase "building logwork (release)"
-  swift build -c release --product logwork >&2 || fail "the release build failed"
-  printf '%s\n' "$PWD/.build/release/logwork"
+  phase "building $1 (release)"
+  swift build -c release --product "$1" >&2 || fail "the release build failed"
+  printf '%s\n' "$PWD/.build/release/$1"
 }
 
-# Prints the path of the executable: HANSARD_BIN, or a release build.
-hansard_binary() {
-  if [ -n "${HANSARD_BIN:-}" ]; then
-    printf '%s\n' "$HANSARD_BIN"
-    return 0
-  fi
-  phase "building hansard (release)"
-  swift build -c release --product hansard >&2 || fail "the release build failed"
-  printf '%s\n' "$PWD/.build/release/hansard"
-}
+# The tool that works on the log itself.
+logwork_binary() { binary_path logwork LOGWORK_BIN; }
+
+hansard_binary() { binary_path hansard HANSARD_BIN; }
