@@ -63,12 +63,19 @@ EVENT_LOOPS, THREAD_POOL = re.compile(r"NIO-\S+-#\d+"), re.compile(r".*-TP-#\d+"
 def thread_seconds(server: Server) -> collections.Counter:
     """Processor seconds that the server's threads have used, by what the threads are for: `loops`, `pool`, `others`."""
     used = collections.Counter(loops=0.0, pool=0.0, others=0.0)
-    for task in pathlib.Path(f"/proc/{server.process.pid}/task").iterdir():
-        name = (task / "comm").read_text().strip()
+    for name, times in _schedules(server):
         kind = "pool" if THREAD_POOL.fullmatch(name) else "loops" if EVENT_LOOPS.fullmatch(name) else "others"
-        # In nanoseconds: the ticks of `stat` are longer than most requests.
-        used[kind] += int((task / "schedstat").read_text().split()[0]) / 1e9
+        used[kind] += int(times[0]) / 1e9
     return used
+
+
+def _schedules(server: Server):
+    """The name of each thread, and its time on a processor and its time waiting for one, in nanoseconds: the ticks of
+    `stat` are longer than most requests."""
+    for task in pathlib.Path(f"/proc/{server.process.pid}/task").iterdir():
+        # A thread may end meanwhile.
+        with contextlib.suppress(OSError):
+            yield (task / "comm").read_text().strip(), (task / "schedstat").read_text().split()
 
 
 def memory_limit(release_bytes: float) -> float:
@@ -89,12 +96,18 @@ def responds(server: Server) -> None:
     assert response.status_code == 200
 
 
+def _waited_seconds(server: Server) -> float:
+    """How long the server's threads have waited for a processor."""
+    return sum(int(times[1]) for _, times in _schedules(server)) / 1e9
+
+
 def until_idle(server: Server, patience: float = 60) -> None:
-    """Waits until the server uses no processor time any more: until a quarter of a second costs it at most one tick."""
+    """Waits until the server uses no processor time any more: until a quarter of a second costs it at most one tick. A
+    server that waits for a processor is not idle."""
     deadline = time.monotonic() + patience
     while True:
-        before = server.processor_seconds()
+        before, waited = server.processor_seconds(), _waited_seconds(server)
         time.sleep(0.25)
-        if server.processor_seconds() - before <= 0.01:
+        if server.processor_seconds() - before <= 0.01 and _waited_seconds(server) - waited <= 0.05:
             return
         assert time.monotonic() < deadline, "the server is still busy"

@@ -42,7 +42,6 @@ def kept_bytes(server: Server) -> int:
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory):
     """A server with default quotas whose caches are full."""
-    times.within_one_day(300)
     server = Server(
         tmp_path_factory.mktemp("day") / "data", environment={"HANSARD_RATE_LIMITS_ENABLED": "false"}).start()
     world = World(server)
@@ -54,6 +53,7 @@ def busy(tmp_path_factory):
 
 def memory_of_a_day(world: World, accounts: int, create) -> float:
     """The bytes of memory that one account's day leaves, less `NOISE`. Several accounts are measured after a warm-up by one."""
+    times.within_one_day(300)
     if accounts > 1:
         create(world, [world.user("Mallory")])
     mallories = world.users(*["Mallory"] * accounts)
