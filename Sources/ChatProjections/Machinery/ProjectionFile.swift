@@ -30,9 +30,25 @@ package struct ProjectionFile: Sendable, Hashable {
   /// Without its folder.
   package var name: String { (path as NSString).lastPathComponent }
 
+  /// The file's path first, then those of its companions.
+  private var paths: [String] { [path] + Self.companions.map { path + $0 } }
+
+  /// Refuses a directory, a FIFO, a socket or a device in place of the file or a companion, and a symbolic link to one:
+  /// opening a FIFO would wait for a writer, and SQLite can use none of them.
+  func requireRegular() throws(ProjectionError) {
+    for path in paths {
+      var status = stat()
+      if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+        throw ProjectionError(
+          .damagedRow, "\((path as NSString).lastPathComponent) is not a regular file", file: self.path)
+      }
+    }
+  }
+
   /// Whether each page has a checksum; nil for an empty file, which a crash during its creation leaves behind.
   func hasPageChecksums() throws(ProjectionError) -> Bool? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // O_NONBLOCK changes nothing for a regular file; a FIFO would otherwise block until somebody writes to it (open(2)).
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure("cannot be opened") }
     defer { close(descriptor) }
     var header = [UInt8](repeating: 0, count: PageChecksums.headerBytes)
@@ -77,19 +93,35 @@ package struct ProjectionFile: Sendable, Hashable {
   /// Removes it with what stands beside it, itself first: a write-ahead log that is left over by a crash in between is
   /// deleted by SQLite when it finds it beside an empty file, and would be applied to any other.
   func remove() throws(ProjectionError) {
-    for name in [path] + Self.companions.map({ path + $0 }) where unlink(name) != 0 && errno != ENOENT {
+    for path in paths where unlink(path) != 0 && errno != ENOENT {
       throw failure("cannot be removed")
     }
   }
 
   /// Puts it out of the way under another name, where the next one that is put aside replaces it. In the same order.
   func moveAside() throws(ProjectionError) -> ProjectionFile {
-    let aside = sibling("aside")
+    let aside = freeAside()
     try aside.remove()
     for suffix in [""] + Self.companions where rename(path + suffix, aside.path + suffix) != 0 && errno != ENOENT {
       throw failure("cannot be moved aside")
     }
     return aside
+  }
+
+  /// `….aside`, or with a number behind it where a directory has that name: a directory is never removed, because its
+  /// files may be somebody's.
+  private func freeAside() -> ProjectionFile {
+    var (aside, number) = (sibling("aside"), 1)
+    while aside.paths.contains(where: Self.isDirectory) {
+      number += 1
+      aside = sibling("aside-\(number)")
+    }
+    return aside
+  }
+
+  private static func isDirectory(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
   /// Puts this complete and closed file in the place of `other`, which nobody may have open.
@@ -98,7 +130,12 @@ package struct ProjectionFile: Sendable, Hashable {
   /// connection removes it, and where that fails, the old file goes first, so that at worst there is none.
   func replace(_ other: ProjectionFile) throws(ProjectionError) {
     try syncToDisk(path)
-    other.settle()
+    do {
+      try other.requireRegular()
+      other.settle()
+    } catch {
+      _ = try other.moveAside()
+    }
     if FileManager.default.fileExists(atPath: other.path + "-wal") { try other.remove() }
     guard rename(path, other.path) == 0 else { throw failure("cannot be renamed to \(other.path)") }
     let directory = (other.path as NSString).deletingLastPathComponent

@@ -16,16 +16,16 @@ struct ProjectionOpening {
     var isNew: Bool { position == .origin }
   }
 
-  /// Opens the file, or makes one. The cost does not grow with the file. This finds a damaged header, a truncated file,
-  /// and damage to the schema and the checkpoint; other damage is found when SQLite reads the page (`PageChecksums`).
+  /// Opens the file, or makes one. The cost does not grow with the file. This finds what is no regular file, a
+  /// damaged header, a truncated file, and damage to the schema and the checkpoint; other damage is found when SQLite
+  /// reads the page (`PageChecksums`).
   /// - Parameter head: the log's head. A file that is ahead of it does not belong to this log.
   func open(head: LogPosition) throws -> Opened {
-    if file.exists {
-      do {
-        return try openExisting(head)
-      } catch let error where ProjectionFault.Kind(following: error) == .damaged {
-        try moveAside(because: "\(error)")
-      }
+    do {
+      try file.requireRegular()
+      if file.exists { return try openExisting(head) }
+    } catch let error where ProjectionFault.Kind(following: error) == .damaged {
+      try moveAside(because: "\(error)")
     }
     let pool = try file.openPool(projection)
     do {

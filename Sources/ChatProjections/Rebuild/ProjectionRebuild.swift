@@ -49,6 +49,7 @@ package struct ProjectionRebuild: Sendable {
     guard live.exists else {
       throw ProjectionError(.missingFile, "there is no read model to verify; it is made by a rebuild", file: live.path)
     }
+    try live.requireRegular()
     // Of this process alone, so that two can compare at once; what a killed one left is swept away.
     try live.removeSiblings(ofDeadProcessesFor: "verify")
     let rebuilt = live.sibling("verify-\(ProcessInfo.processInfo.processIdentifier)")
