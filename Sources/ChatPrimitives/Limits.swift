@@ -176,6 +176,9 @@ public enum Limits {
   public static let readPatienceMilliseconds: Int64 = 5_000
   /// Reads of all that wait for that; when more come, who waits most loses a place.
   public static let waitingReads = 4 * 1024
+  /// Bodies of one address, or one /64 of IPv6, that are in memory at once, in bytes. Those of ingest and uploads are
+  /// read piece by piece and do not count.
+  public static let bodyBytesOfAddress = 32 * 1024 * 1024
   /// A request's path and query, in bytes.
   public static let requestTargetBytes = 8 * 1024
   /// Header fields of one request.

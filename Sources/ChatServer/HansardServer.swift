@@ -41,6 +41,7 @@ package struct HansardServer: Sendable {
   private let authenticator: Authenticator
   private let outbox: (@Sendable () -> ProjectionStanding)?
   private let reads = ReadSlots()
+  private let bodies = BodyBudget()
 
   /// - Parameter outbox: the status of the push outbox, for readiness checks; nil if push is off.
   package init(
@@ -133,9 +134,12 @@ package struct HansardServer: Sendable {
       let principal = try await authenticator.principal(of: request, for: endpoint, at: now)
       if endpoint.method == .get, let principal { try authenticator.requireOpenSession(principal) }
       let fields = try limiter.admit(principal, standing: context.standing)
+      let bodyCharge = bodies.charge(for: context.address)
+      defer { bodyCharge.giveBack() }
       let exchange = Exchange(
         request: request, parameters: context.parameters, principal: principal, requestID: context.id,
-        receivedAt: now, address: context.address, logger: context.logger, channel: context.channel)
+        receivedAt: now, address: context.address, logger: context.logger, channel: context.channel,
+        bodyCharge: bodyCharge)
       try exchange.requireQuery(of: endpoint)
       try exchange.requirePrecondition(of: endpoint)
       var response = try await reads.handle(exchange, reading) { try await route.handle(handlers, exchange) }

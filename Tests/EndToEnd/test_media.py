@@ -140,7 +140,7 @@ def test_what_is_refused(anna, world):
     assert upload(anna, noise(100, seed=6), name="x" * 255)["name"] == "x" * 255
     world.admin.refused("acting_user_required", "POST", "/v1/media", data=b"x")
     anna.refused("invalid_id", "GET", "/v1/media/nothing")
-    for width in ("0", "1921", "wide", "-1"):
+    for width in ("0", "1921", "wide", "-1", "+320"):
         anna.refused("invalid_query", "GET", f"/v1/media/{new_id()}/thumbnail", params={"width": width})
 
 

@@ -132,7 +132,7 @@ def test_questions_that_make_no_sense(world, long_room):
     path, id = f"{room.path}/messages", lines[0]["id"]
     for query in (f"before={id}&after={id}", f"before={id}&around={id}", f"after={id}&around={id}"):
         anna.refused("invalid_query", "GET", f"{path}?{query}")
-    for limit in ("0", "201", "-1", "ten", "1.5", ""):
+    for limit in ("0", "201", "-1", "+5", "%2B5", "ten", "1.5", "%D9%A5", ""):
         anna.refused("invalid_query", "GET", f"{path}?limit={limit}")
     for cursor in ("nonsense", "", "2026-02-30T00:00:00Z", "AAAA"):
         for anchor in ("before", "after", "around"):

@@ -22,6 +22,8 @@ struct Exchange: Sendable {
   let logger: Logger
   /// The connection, or the stream of HTTP/2, that it came over.
   let channel: any Channel
+  /// What its body, when it is collected, takes of the budget of the address.
+  let bodyCharge: BodyCharge
 
   // MARK: Path and query
 
@@ -61,13 +63,19 @@ struct Exchange: Sendable {
     }
   }
 
+  /// A number from 1 on; nil when the query has none.
+  func number(_ name: String, atMost most: Int) throws -> Int? {
+    guard let text = try query(name) else { return nil }
+    // `Int` alone would take a sign.
+    guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+      let number = Int(text), (1...most).contains(number)
+    else { throw Refusal.invalidQuery("\(name) must be a number from 1 to \(most).") }
+    return number
+  }
+
   /// How many items a page is to have.
   func limit(atMost most: Int = Limits.pageItems) throws -> Int {
-    guard let text = try query("limit") else { return min(most, Limits.pageDefaultItems) }
-    guard let limit = Int(text), (1...most).contains(limit) else {
-      throw Refusal.invalidQuery("limit must be a number from 1 to \(most).")
-    }
-    return limit
+    try number("limit", atMost: most) ?? min(most, Limits.pageDefaultItems)
   }
 
   // MARK: Headers
@@ -132,12 +140,7 @@ struct Exchange: Sendable {
     guard announcedBytes ?? 0 <= Limits.requestBodyBytes else {
       throw Refusal.bodyTooLarge(limit: Limits.requestBodyBytes)
     }
-    let buffer: ByteBuffer
-    do {
-      buffer = try await incomingBody().collect(upTo: Limits.requestBodyBytes)
-    } catch is NIOTooManyBytesError {
-      throw Refusal.bodyTooLarge(limit: Limits.requestBodyBytes)
-    }
+    let buffer = try await incomingBody().collect(upTo: Limits.requestBodyBytes, charging: bodyCharge)
     // A body also ends because its task was cancelled; such a one is not whole.
     try Task.checkCancellation()
     return try await JSONBody.decode(type, from: buffer)

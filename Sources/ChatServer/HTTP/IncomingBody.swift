@@ -27,6 +27,19 @@ struct IncomingBody: AsyncSequence, Sendable {
   func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(base: body.makeAsyncIterator(), logger: logger)
   }
+
+  /// The whole body, each piece charged before it is kept.
+  /// - Throws: `Refusal.bodyTooLarge`; `ServiceError.overloaded` when the budget of the address is used up.
+  func collect(upTo limit: Int, charging charge: BodyCharge) async throws -> ByteBuffer {
+    var whole = ByteBuffer()
+    for try await piece in self {
+      guard piece.readableBytes <= limit - whole.readableBytes else { throw Refusal.bodyTooLarge(limit: limit) }
+      try charge.take(piece.readableBytes)
+      // Copied, because a short piece may be a part of a long buffer, all of which it would keep.
+      whole.writeImmutableBuffer(piece)
+    }
+    return whole
+  }
 }
 
 extension Refusal {

@@ -65,12 +65,8 @@ struct MediaHandlers: Sendable {
 
 extension Exchange {
   fileprivate func thumbnailWidth() throws -> Int {
-    guard let text = try query("width") else { return Limits.thumbnailDefaultWidth }
     let widest = Limits.thumbnailWidths.last ?? Limits.thumbnailDefaultWidth
-    guard let width = Int(text), (1...widest).contains(width) else {
-      throw Refusal.invalidQuery("width must be a number from 1 to \(widest).")
-    }
-    return width
+    return try number("width", atMost: widest) ?? Limits.thumbnailDefaultWidth
   }
 }
 
