@@ -54,6 +54,7 @@ package enum TextRules {
     for token in description.tokens {
       guard !token.token.isEmpty else { throw .pushTokenEmpty }
       guard token.token.utf8.count <= Limits.pushTokenBytes else { throw .pushTokenTooLong }
+      guard !token.token.unicodeScalars.contains(where: isControl) else { throw .pushTokenMalformed }
     }
   }
 

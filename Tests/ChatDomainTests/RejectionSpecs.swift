@@ -118,6 +118,9 @@ struct RejectionSpecs {
       let token = PushToken(provider: .fcm, token: String(repeating: "t", count: 4097))
       return user(aliceAtHome, .setDevice(phone, .named(tokens: [token])))
     },
+    .pushTokenMalformed: {
+      user(aliceAtHome, .setDevice(phone, .named(tokens: [PushToken(provider: .fcm, token: "t\0")])))
+    },
     .tooManyDevices: {
       let facts = (0..<UInt64(Limits.devicesPerUser)).map { UserEvent.deviceRegistered(id(1000 + $0), .named()) }
       return user([.registered(.named())] + facts, .setDevice(phone, .named()))

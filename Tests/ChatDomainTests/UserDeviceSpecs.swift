@@ -44,6 +44,15 @@ struct UserDeviceSpecs {
     }
   }
 
+  @Test("a device's token has no control characters", arguments: ["\0", "t\n", "t\u{7f}", "\u{85}t"])
+  func controlCharacters(text: String) {
+    for provider in PushProvider.allCases {
+      let malformed = PushToken(provider: provider, token: text)
+      given(UserDecider.self, aliceAtHome)
+        .when(setting(phone, .named(tokens: [malformed])), by: .user(alice)).thenRejected(.pushTokenMalformed)
+    }
+  }
+
   @Test("how many devices a user has", arguments: [(49, true), (50, false), (51, false)])
   func deviceCount(count: Int, isAccepted: Bool) {
     let devices = (0..<count).map { UserEvent.deviceRegistered(id(1000 + UInt64($0)), .named()) }

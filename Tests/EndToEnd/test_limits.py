@@ -138,6 +138,12 @@ def test_an_empty_push_token_is_none(anna, field):
     anna.put(f"/v1/devices/{new_id()}", {field: None})
 
 
+@pytest.mark.parametrize("token", ["\0", "t\n", "t\x7f", "\x85t"])
+@pytest.mark.parametrize("field", ["apnsToken", "fcmToken"])
+def test_a_push_token_has_no_control_characters(anna, field, token):
+    anna.refused("push_token_malformed", "PUT", f"/v1/devices/{new_id()}", {field: token})
+
+
 def test_devices_of_a_user(anna):
     devices = [new_id() for _ in range(DEVICES)]
     for device in devices:

@@ -25,7 +25,7 @@ extension Rejection {
     case .inviteExpired, .inviteUsedUp, .inviteRevoked, .passwordResetUsed: .gone
     case .emptyText, .textTooLong, .roomNameEmpty, .roomNameTooLong, .nicknameEmpty, .nicknameTooLong,
       .emailMalformed, .externalIDMalformed, .credentialIncomplete, .deviceTextTooLong, .pushTokenEmpty,
-      .pushTokenTooLong,
+      .pushTokenTooLong, .pushTokenMalformed,
       .mediaNameMalformed, .nameMalformed, .inviteExpiryOutOfRange, .inviteUsesOutOfRange, .inviteRoleNotAllowed,
       .roleNotAllowed, .topicTooLong,
       .workspaceNameEmpty, .workspaceNameTooLong, .directMembersOutOfRange, .notAThreadRoot, .replyElsewhere,
@@ -112,6 +112,7 @@ extension Rejection {
     case .deviceTextTooLong: "A device's texts may have \(Limits.deviceTextBytes) bytes each at most."
     case .pushTokenEmpty: "A push token must not be empty. Leave it out, or send null, where there is none."
     case .pushTokenTooLong: "A push token may have \(Limits.pushTokenBytes) bytes at most."
+    case .pushTokenMalformed: "A push token must not contain control characters."
     case .inviteExpiryOutOfRange: "An invite must expire in the future, and within a year."
     case .inviteUsesOutOfRange: "maxUses must lie between 1 and \(Limits.inviteUses)."
     case .inviteRoleNotAllowed: "An invite cannot give a role above your own, nor that of the owner."
