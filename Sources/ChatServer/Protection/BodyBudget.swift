@@ -48,6 +48,8 @@ final class BodyCharge: Sendable {
 
   /// - Throws: `ServiceError.overloaded` when the budget is used up.
   func take(_ bytes: Int) throws(ServiceError) {
+    // An entry for an empty piece would never be removed.
+    guard bytes > 0 else { return }
     guard budget.take(bytes, of: network) else { throw .overloaded }
     taken.withLock { $0 += bytes }
   }
