@@ -143,6 +143,8 @@ public enum Limits {
   public static let uploads = 64
   /// Those of one user.
   public static let uploadsOfUser = 4
+  /// Those of one address, or one /64 of IPv6.
+  public static let uploadsOfAddress = 16
   /// The name that an upload comes with, in bytes of UTF-8.
   public static let mediaNameBytes = 255
   /// How long an image that could not be decoded is not tried again, in seconds.

@@ -119,6 +119,12 @@ struct ProblemMapping {
         .tooManyStreams,
         "You have \(Limits.ingestStreamsOfUser) ingest streams open. Send this one when another has ended.")
       headers[.retryAfter] = String(Self.retryAfterSeconds)
+    case .tooManyUploadsOfAddress:
+      let problem = MediaProblem.tooManyUploads
+      self.init(
+        problem.status, problem.rawValue,
+        "Your address has \(Limits.uploadsOfAddress) uploads under way. Send this again when one has ended.")
+      headers[.retryAfter] = String(Self.retryAfterSeconds)
     case .bodyTooLarge(let limit): self.init(.bodyTooLarge, "A body may have \(limit) bytes at most.")
     case .tooManyLines(let limit): self.init(.bodyTooLarge, "A body may have \(limit) lines at most.")
     case .tooManyRefusedLines(let limit):

@@ -33,6 +33,7 @@ enum Refusal: Error, Hashable {
   case rateLimited(RateStanding)
   case tooManyAttempts(retryAfterSeconds: Int)
   case tooManyStreams
+  case tooManyUploadsOfAddress
   case bodyTooLarge(limit: Int)
   case tooManyLines(limit: Int)
   /// The rate limits refused so many lines of a stream in a row that it ends.

@@ -9,6 +9,7 @@ import MediaFiles
 
 struct MediaHandlers: Sendable {
   let chat: ChatService
+  let uploads = AddressUploads()
 
   /// The body is the file. What it says of its type is not asked, but a form is no file: a client that sends one would find
   /// the form stored.
@@ -17,8 +18,17 @@ struct MediaHandlers: Sendable {
     guard exchange.mediaType != "multipart/form-data" else { throw Refusal.formInsteadOfFile }
     let name = try exchange.query("name")
     try await chat.checkUpload(bytes: exchange.announcedBytes, name: name, by: actor)
+    // Taken last: nobody holds a place who is refused anyway.
+    let place = try placeOfUpload(exchange)
+    defer { withExtendedLifetime(place) {} }
     let upload = try await chat.upload(exchange.incomingBody(), name: name, by: actor)
     return try JSONBody.receipt(upload.isNew, UploadedMedia(upload.row))
+  }
+
+  /// - Returns: nil for a service, which uploads for many users.
+  private func placeOfUpload(_ exchange: Exchange) throws -> AddressUploads.Place? {
+    guard try exchange.actor.service == nil, let address = exchange.address else { return nil }
+    return try uploads.enter(address.network)
   }
 
   func get(_ exchange: Exchange) async throws -> Response {
