@@ -156,6 +156,14 @@ public enum Limits {
   public static let thumbnailWidths = [80, 160, 320, 640, 960, 1280, 1920]
   /// The width when the client does not say.
   public static let thumbnailDefaultWidth = 320
+  /// Frames of an animated WebP whose header is read. The time that `vipsheader` takes grows with their square: for so
+  /// many it is less than a millisecond, for 130,000 it is 10 seconds.
+  public static let webPFrames = 1_000
+  /// Chunks of a WebP, of any kind, that are looked at to count its frames.
+  public static let webPChunks = 4 * 1024
+  /// Programs that read headers of uploads at once, and those that work for one user.
+  public static let headerProcesses = 2
+  public static let headerProcessesOfUser = 1
   /// Programs that make thumbnails at once.
   public static let imageProcesses = 2
   /// Those that work for one user.

@@ -1,14 +1,20 @@
 import Subprocess
 import SystemPackage
 
+/// A confined program wrote more than `ConfinedProcess.outputBytes`.
+struct OutputTooLarge: Error {}
+
 /// Runs a program that looks at what a stranger has sent, in a process of its own: it is given one file that is open as
 /// its standard input, writes to a pipe, and is told nothing else. It has no other descriptor of the server's, none of its
 /// environment, can put no byte into a file, and ends when it takes too long or too much. It runs under the server's user,
 /// though: it could read what that user may read, and reach the network.
 struct ConfinedProcess: Sendable {
-  /// Seconds of processor time, and of any time.
+  /// Seconds of processor time, and of any time, for making a thumbnail.
   static let processorSeconds = 10
   static let wallSeconds = 20
+  /// The same for reading a header, which takes some 40 ms. Uploads wait for it, so a slow one must end soon.
+  static let headerProcessorSeconds = 1
+  static let headerWallSeconds = 2
   /// Bytes of address space. An image of `Limits.imagePixels` decodes to 400 MB, and the program with its libraries
   /// takes less than 200 MB.
   static let memoryBytes = 1 << 30
@@ -17,9 +23,11 @@ struct ConfinedProcess: Sendable {
 
   /// util-linux's prlimit(1), which sets the limits and becomes the program.
   let limiter: FilePath
+  var processorTime = processorSeconds
   var wallTime = Duration.seconds(wallSeconds)
 
-  /// What the program wrote; nil when it failed, was ended, or wrote too much.
+  /// What the program wrote; nil when it failed or was ended.
+  /// - Throws: `OutputTooLarge` when it wrote more than `outputBytes`.
   func output(of program: FilePath, _ arguments: [String], reading path: String) async throws -> [UInt8]? {
     try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
       group.addTask { try await self.run(program, arguments, reading: path) }
@@ -37,7 +45,7 @@ struct ConfinedProcess: Sendable {
 
   private var limits: [String] {
     [
-      "--cpu=\(Self.processorSeconds)", "--as=\(Self.memoryBytes)", "--fsize=0", "--nofile=64", "--core=0", "--",
+      "--cpu=\(processorTime)", "--as=\(Self.memoryBytes)", "--fsize=0", "--nofile=64", "--core=0", "--",
     ]
   }
 
@@ -55,7 +63,7 @@ struct ConfinedProcess: Sendable {
         error: .discarded)
       return result.terminationStatus.isSuccess ? result.standardOutput : nil
     } catch let error as SubprocessError where error.code == .outputLimitExceeded {
-      return nil
+      throw OutputTooLarge()
     }
   }
 

@@ -10,10 +10,12 @@ struct ImageTools: Sendable {
   private let header: FilePath
   private let thumbnail: FilePath
   private let process: ConfinedProcess
+  private let headerProcess: ConfinedProcess
   private let slots = Slots<UserID?>(
     Limits.imageProcesses, ofUser: Limits.imageProcessesOfUser, waitingLimit: Limits.waitingImages)
   /// For the headers of uploads, so that images that take long to decode hold up no upload.
-  private let headerSlots = Slots<UserID?>(1, ofUser: 1, waitingLimit: Limits.waitingImages)
+  private let headerSlots = Slots<UserID?>(
+    Limits.headerProcesses, ofUser: Limits.headerProcessesOfUser, waitingLimit: Limits.waitingImages)
 
   /// - Parameter path: directories, separated by colons.
   /// - Returns: nil when one of the programs is missing.
@@ -28,6 +30,9 @@ struct ImageTools: Sendable {
     self.header = header
     self.thumbnail = thumbnail
     process = ConfinedProcess(limiter: limiter)
+    headerProcess = ConfinedProcess(
+      limiter: limiter, processorTime: ConfinedProcess.headerProcessorSeconds,
+      wallTime: .seconds(ConfinedProcess.headerWallSeconds))
   }
 
   /// Waits for a slot, of which each user has few, and runs the body in it.
@@ -36,7 +41,7 @@ struct ImageTools: Sendable {
     try await Self.orBusy { try await slots.run(for: user, body) }
   }
 
-  /// What the header of a user's upload says; nil when it is no image. Has a slot of its own.
+  /// What the header of a user's upload says; nil when it is no image. Has slots of its own.
   func headerOfUpload(at path: String, of user: UserID?) async throws -> ImageHeader? {
     try await Self.orBusy { try await headerSlots.run(for: user) { try await header(of: path) } }
   }
@@ -49,10 +54,14 @@ struct ImageTools: Sendable {
     }
   }
 
-  /// What the image's header says; nil when it is none. Call it in a slot.
+  /// What the image's header says; nil when it is none, or takes too much to read. Call it in a slot.
   func header(of path: String) async throws -> ImageHeader? {
-    let output = try await process.output(of: header, ["-a", "stdin"], reading: path)
-    return output.flatMap { ImageHeader(String(decoding: $0, as: UTF8.self)) }
+    do {
+      let output = try await headerProcess.output(of: header, ["-a", "stdin"], reading: path)
+      return output.flatMap { ImageHeader(String(decoding: $0, as: UTF8.self)) }
+    } catch is OutputTooLarge {
+      return nil
+    }
   }
 
   /// The image made smaller: to fit a box, never made larger, turned as its camera says, in sRGB, without what the camera
@@ -61,6 +70,7 @@ struct ImageTools: Sendable {
   ///   libvips would convert all the same, and less exactly. A profile of another kind of colours than the image's, as of
   ///   three for one that has grey alone, counts as none.
   /// - Returns: nil when it cannot be decoded within the limits.
+  /// - Throws: `OutputTooLarge` when it can, but the thumbnail of this width is too large.
   func thumbnail(
     of path: String, width: Int, profiled: Bool, as format: ThumbnailFormat
   ) async throws -> [UInt8]? {

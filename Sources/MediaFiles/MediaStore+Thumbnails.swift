@@ -26,12 +26,17 @@ extension MediaFolder {
   /// Is there when the content could not be decoded. Empty.
   func undecodable(_ content: ContentHash) -> String { thumbnail(content, "-undecodable") }
 
-  /// Whether it could not be decoded less than `Limits.undecodableSeconds` ago. It may have been the machine, which had
+  /// Is there when this thumbnail is too large, though a narrower one may not be. Empty.
+  func undecodable(_ key: ThumbnailKey) -> String { thumbnail(key) + "-undecodable" }
+
+  /// Whether it could not be made less than `Limits.undecodableSeconds` ago. It may have been the machine, which had
   /// too much to do, or the program, which was stopped with the server: so it is tried again later.
   /// - Parameter now: in seconds since 1970.
-  func isUndecodable(_ content: ContentHash, now: Int) -> Bool {
-    var status = stat()
-    return stat(undecodable(content), &status) == 0 && status.st_mtim.tv_sec > now - Limits.undecodableSeconds
+  func isUndecodable(_ key: ThumbnailKey, now: Int) -> Bool {
+    [undecodable(key.content), undecodable(key)].contains { mark in
+      var status = stat()
+      return stat(mark, &status) == 0 && status.st_mtim.tv_sec > now - Limits.undecodableSeconds
+    }
   }
 }
 
@@ -69,7 +74,7 @@ extension MediaStore {
       file = cached
     } else {
       let isUndecodable = try await onDisk { [folder] in
-        folder.isUndecodable(hash, now: time(nil))
+        folder.isUndecodable(key, now: time(nil))
       }
       guard !isUndecodable else { throw MediaError.imageUndecodable }
       // The header first: what it announces tells whether the rest is looked at.
@@ -83,11 +88,17 @@ extension MediaStore {
 
   /// Call it in a slot.
   private func render(_ key: ThumbnailKey, by tools: ImageTools) async throws -> StoredFile {
-    let source = folder.file(key.content)
-    guard let header = try await tools.header(of: source) else { try await undecodable(key.content) }
+    let (source, mark) = (folder.file(key.content), folder.undecodable(key.content))
+    guard try await onDisk({ try WebPFrames.areFew(in: source) }), let header = try await tools.header(of: source)
+    else { try await undecodable(key.content, mark) }
     try requireDecodable(header.size)
-    let made = try await tools.thumbnail(of: source, width: key.width, profiled: header.hasProfile, as: key.format)
-    guard let bytes = made else { try await undecodable(key.content) }
+    let made: [UInt8]?
+    do {
+      made = try await tools.thumbnail(of: source, width: key.width, profiled: header.hasProfile, as: key.format)
+    } catch is OutputTooLarge {
+      try await undecodable(key.content, folder.undecodable(key))
+    }
+    guard let bytes = made else { try await undecodable(key.content, mark) }
     let file = try await onDisk { [folder, pool] in
       let temporary = try folder.synced(bytes)
       do {
@@ -108,13 +119,14 @@ extension MediaStore {
     guard size.pixels <= UInt64(Limits.imagePixels) else { throw MediaError.imageTooLarge }
   }
 
-  /// Remembers that the content cannot be decoded: who asks again and again must not hold the processes for as long as
-  /// each attempt may take. Forgotten with the content, and after a while.
-  private func undecodable(_ content: ContentHash) async throws -> Never {
+  /// Remembers that a thumbnail cannot be made: who asks again and again must not hold the processes for as long as each
+  /// attempt may take. Forgotten with the content, and after a while.
+  /// - Parameter mark: the file that says so, of the content or of one thumbnail.
+  private func undecodable(_ content: ContentHash, _ mark: String) async throws -> Never {
     try await onDisk { [folder] in
       let temporary = try folder.synced([])
       do {
-        try folder.put(temporary, at: folder.undecodable(content), besides: content)
+        try folder.put(temporary, at: mark, besides: content)
       } catch {
         try? MediaFolder.remove(temporary)
         throw error

@@ -117,10 +117,11 @@ extension MediaStore {
     }
   }
 
-  /// How large an image is, by its header; nil for what is no image, and where the programs are missing.
+  /// How large an image is, by its header; nil for what is no image or cannot be read, and where the programs are missing.
   /// - Parameter user: who has uploaded it.
   package func imageSize(of file: ReceivedFile, from user: UserID?) async throws -> ImageSize? {
     guard let tools, ContentType.isImage(file.contentType) else { return nil }
+    guard try await onDisk({ try WebPFrames.areFew(in: file.path) }) else { return nil }
     return try await tools.headerOfUpload(at: file.path, of: user)?.size
   }
 
@@ -229,7 +230,10 @@ extension MediaStore {
       return true
     }
     guard isAside else { return false }
-    for key in ThumbnailKey.all(of: hash) { try MediaFolder.remove(folder.thumbnail(key)) }
+    for key in ThumbnailKey.all(of: hash) {
+      try MediaFolder.remove(folder.thumbnail(key))
+      try MediaFolder.remove(folder.undecodable(key))
+    }
     try MediaFolder.remove(folder.undecodable(hash))
     try MediaFolder.remove(aside)
     return true

@@ -57,11 +57,23 @@ struct ConfinedProcessTests {
       ])
   }
 
-  @Test("what fails, is killed, or writes too much has no answer")
+  @Test("a process that reads a header has a limit of its own")
+  func headerLimit() async throws {
+    let seconds = ConfinedProcess.headerProcessorSeconds
+    let process = ConfinedProcess(limiter: "/usr/bin/prlimit", processorTime: seconds)
+    let limit = try #require(try await process.output(of: "/bin/sh", ["-c", "ulimit -t"], reading: "/dev/null"))
+    #expect(String(decoding: limit, as: UTF8.self) == "\(seconds)\n")
+  }
+
+  @Test("what fails or is killed has no answer")
   func failures() async throws {
     #expect(try await shell("echo x; exit 3") == nil)
     #expect(try await shell("echo x; kill -9 $$") == nil)
-    #expect(try await shell("exec cat", reading: "/dev/zero") == nil)
+  }
+
+  @Test("what writes too much is told from what fails")
+  func tooLarge() async throws {
+    await #expect(throws: OutputTooLarge.self) { _ = try await shell("exec cat", reading: "/dev/zero") }
   }
 
   @Test("what does nothing for too long is killed, and gone when that is told")

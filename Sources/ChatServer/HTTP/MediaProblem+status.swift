@@ -20,7 +20,10 @@ extension MediaProblem {
     case .storageFull: "The server's disk has no room for the file. Come again later."
     case .imageTooLarge: "Thumbnails are made of images with \(Limits.imagePixels) pixels at most."
     case .imageUndecodable:
-      "This is no image that a thumbnail can be made of: not JPEG, PNG, GIF, WebP, HEIC or AVIF, or damaged."
+      """
+      No thumbnail of this width can be made: the file is not JPEG, PNG, GIF, WebP, HEIC or AVIF, is damaged, or takes \
+      too much to decode. Ask for a smaller width, or show a placeholder.
+      """
     case .thumbnailsUnavailable:
       "This server makes no thumbnails: vipsthumbnail, vipsheader or prlimit is not installed (libvips-tools)."
     }
