@@ -164,6 +164,8 @@ public enum Limits {
   /// Programs that read headers of uploads at once, and those that work for one user.
   public static let headerProcesses = 2
   public static let headerProcessesOfUser = 1
+  /// All thumbnails on the disk, in bytes, where the operator says nothing else.
+  public static let thumbnailCacheBytes = 1024 * 1024 * 1024
   /// Programs that make thumbnails at once.
   public static let imageProcesses = 2
   /// Those that work for one user.

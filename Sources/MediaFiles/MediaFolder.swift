@@ -88,7 +88,7 @@ package struct MediaFolder: Sendable, Hashable {
     guard mkdir(path, directoryMode) == 0 || errno == EEXIST else { throw failure("cannot be made", path) }
   }
 
-  private static func entries(of directory: String) throws(MediaError) -> [String] {
+  static func entries(of directory: String) throws(MediaError) -> [String] {
     do {
       return try FileManager.default.contentsOfDirectory(atPath: directory)
     } catch {

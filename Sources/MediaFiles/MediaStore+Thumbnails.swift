@@ -99,12 +99,13 @@ extension MediaStore {
       try await undecodable(key.content, folder.undecodable(key))
     }
     guard let bytes = made else { try await undecodable(key.content, mark) }
-    let file = try await onDisk { [folder, pool] in
+    let file = try await onDisk { [folder, pool, cache] in
       let temporary = try folder.synced(bytes)
       do {
         // Opened first: the content may be collected, and its thumbnails with it, as soon as this one is in its place.
         let file = try StoredFile(temporary, pool)
         try folder.put(temporary, at: folder.thumbnail(key), besides: key.content)
+        cache.add(bytes.count)
         return file
       } catch {
         try? MediaFolder.remove(temporary)
@@ -123,10 +124,11 @@ extension MediaStore {
   /// attempt may take. Forgotten with the content, and after a while.
   /// - Parameter mark: the file that says so, of the content or of one thumbnail.
   private func undecodable(_ content: ContentHash, _ mark: String) async throws -> Never {
-    try await onDisk { [folder] in
+    try await onDisk { [folder, cache] in
       let temporary = try folder.synced([])
       do {
         try folder.put(temporary, at: mark, besides: content)
+        cache.add(0)
       } catch {
         try? MediaFolder.remove(temporary)
         throw error

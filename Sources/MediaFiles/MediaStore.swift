@@ -14,6 +14,8 @@ package final class MediaStore: Sendable {
     package var maximumBytes: Int
     /// What nothing refers to is removed when it was uploaded longer ago than this.
     package var unreferencedSeconds: Int
+    /// Of all thumbnails on the disk.
+    package var thumbnailCacheBytes: Int
     /// Where the programs are that look at images: directories, separated by colons.
     package var programPath: String
 
@@ -21,10 +23,12 @@ package final class MediaStore: Sendable {
 
     package init(
       maximumBytes: Int = Limits.mediaBytes, unreferencedSeconds: Int = usualUnreferencedSeconds,
+      thumbnailCacheBytes: Int = Limits.thumbnailCacheBytes,
       programPath: String = ProcessInfo.processInfo.environment["PATH"] ?? ""
     ) {
       self.maximumBytes = maximumBytes
       self.unreferencedSeconds = unreferencedSeconds
+      self.thumbnailCacheBytes = thumbnailCacheBytes
       self.programPath = programPath
     }
   }
@@ -38,6 +42,7 @@ package final class MediaStore: Sendable {
   package let settings: Settings
   let pool: NIOThreadPool
   let tools: ImageTools?
+  let cache: ThumbnailCache
   let rendering = SharedWork<ThumbnailKey, StoredFile>()
   private let holds = Mutex(ContentHolds())
   private let uploads = Mutex(UploadSlots())
@@ -49,6 +54,11 @@ package final class MediaStore: Sendable {
     tools = ImageTools(in: settings.programPath)
     pool = NIOThreadPool(numberOfThreads: Self.threads)
     pool.start()
+    cache = ThumbnailCache(in: folder, limit: settings.thumbnailCacheBytes)
+    // In the background: a start does not wait until all thumbnails are listed.
+    pool.submit { [cache] state in
+      if case .active = state { cache.trim() }
+    }
   }
 
   /// Nothing may be under way.

@@ -4,6 +4,9 @@ import MediaFiles
 extension MediaStore.Settings {
   /// The largest limit on an upload that can be set: 16 GiB.
   private static let mostBytes = 16 * 1024 * 1024 * 1024
+  /// The largest limit on the thumbnails on the disk: 64 GiB. Listing more files would take long.
+  private static let mostThumbnailMebibytes = 64 * 1024
+  private static let mebibyte = 1024 * 1024
   /// Ten years.
   private static let longestAgeSeconds = 10 * 365 * 24 * 60 * 60
 
@@ -14,5 +17,10 @@ extension MediaStore.Settings {
     unreferencedSeconds = reader.integer(
       "media.unreferencedAge", usual: Self.usualUnreferencedSeconds, in: 1...Self.longestAgeSeconds,
       "seconds after which an upload that nothing refers to is removed")
+    let mebibytes = reader.integer(
+      "media.thumbnailCacheMebibytes", usual: Limits.thumbnailCacheBytes / Self.mebibyte,
+      in: 1...Self.mostThumbnailMebibytes,
+      "MiB that all thumbnails together may take on the disk; beyond that, the oldest are removed")
+    thumbnailCacheBytes = mebibytes * Self.mebibyte
   }
 }
