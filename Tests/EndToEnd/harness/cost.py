@@ -55,6 +55,12 @@ def costs_at_most(server: Server, seconds: float):
     assert cost.seconds <= limit, f"the server used {cost.seconds:.2f} s of processor time, the limit is {limit:.2f} s"
 
 
+def children_seconds(server: Server) -> float:
+    """Processor seconds that the server's child processes have used, of those that have ended."""
+    fields = pathlib.Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+
+
 # The names of the threads of NIO's event loops, which serve connections, and of NIO's thread pool, which does what would
 # block them. Linux shows fifteen characters, and NIO shortens its names to fit.
 EVENT_LOOPS, THREAD_POOL = re.compile(r"NIO-\S+-#\d+"), re.compile(r".*-TP-#\d+")

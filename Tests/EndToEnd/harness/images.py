@@ -1,6 +1,7 @@
 """Images of every kind that thumbnails are made of, and some that none must be made of."""
 
 import io
+import os
 import struct
 import zlib
 
@@ -58,6 +59,24 @@ def png_bomb(width: int, height: int) -> bytes:
     rows = b"".join(compressor.compress(row) for _ in range(height)) + compressor.flush()
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+def animated_webp(frames: int, note: bytes = b"") -> bytes:
+    """One pixel that is shown again and again; `note`, of even length, tells one file from another."""
+    def riff(name: bytes, body: bytes) -> bytes:
+        return name + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2)
+
+    still = encoded("WEBP", Image.new("RGB", (1, 1), (1, 2, 3)), lossless=True)
+    pixel = still[still.index(b"VP8L"):]
+    # Place and size, each less one, in three bytes; then how long it is shown, in three, and how it is put there.
+    frame = riff(b"ANMF", bytes(12) + b"\1\0\0\2" + pixel)
+    head = riff(b"VP8X", b"\2" + bytes(9)) + riff(b"ANIM", bytes(6))
+    return riff(b"RIFF", b"WEBP" + head + frame * frames + riff(b"NOTE", note))
+
+
+def noise_png(side: int) -> bytes:
+    """A square of which no thumbnail is small; another one each time."""
+    return encoded("PNG", Image.frombytes("RGB", (side, side), os.urandom(3 * side * side)), compress_level=1)
 
 
 def opened(content: bytes) -> Image.Image:
