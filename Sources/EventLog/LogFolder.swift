@@ -5,6 +5,7 @@ struct LogFolder: Sendable {
   /// `log/` in it.
   let path: String
   let disk: any Disk
+  private var waitsForDescriptors = false
 
   init(data: String, disk: any Disk) {
     self.data = data
@@ -16,6 +17,13 @@ struct LogFolder: Sendable {
   static let temporarySuffix = ".tmp"
 
   func path(of name: String) -> String { path + "/" + name }
+
+  /// The same folder, whose calls wait a limited time for a free descriptor.
+  var patient: LogFolder {
+    var copy = self
+    copy.waitsForDescriptors = true
+    return copy
+  }
 
   /// Makes `log/` and what stands above it.
   func create() throws(LogError) {
@@ -66,7 +74,11 @@ struct LogFolder: Sendable {
   }
 
   private func run<Value>(_ call: () throws(DiskError) -> Value) throws(LogError) -> Value {
-    do { return try uninterrupted(call) } catch { throw LogError(error) }
+    do throws(DiskError) {
+      return waitsForDescriptors ? try withDescriptor(call) : try uninterrupted(call)
+    } catch {
+      throw LogError(error)
+    }
   }
 
   /// The newest superblock; nil when there is no such file.

@@ -169,6 +169,9 @@ extension DiskError: CustomStringConvertible {
   /// Whether a signal came before the call did anything.
   package var isInterrupted: Bool { number == EINTR }
 
+  /// Whether the process or the system has as many files open as it may. The call has opened nothing and changed nothing.
+  package var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
+
   /// Whether there is no such file.
   package var isMissingFile: Bool { number == ENOENT }
 

@@ -41,7 +41,7 @@ final class SegmentMaker: Sendable {
     queue.async { [self] in
       let made: Preparation
       do {
-        made = .done(try fill(Self.preparedName, length: segmentBytes))
+        made = .done(try fill(Self.preparedName, length: segmentBytes, in: folder))
       } catch {
         made = .failed
       }
@@ -49,13 +49,15 @@ final class SegmentMaker: Sendable {
     }
   }
 
-  /// Makes the segment that `header` describes. When it returns, the file is durable under its name.
+  /// Makes the segment that `header` describes. When it returns, the file is durable under its name. Its failure poisons
+  /// the log, so it waits while there is no free descriptor.
   func make(_ header: SegmentHeader) throws(LogError) -> LogFile {
+    let folder = folder.patient
     let file: LogFile
     if let prepared = takePrepared(length: header.segmentBytes) {
       file = prepared
     } else {
-      file = try fill(Self.immediateName, length: header.segmentBytes)
+      file = try fill(Self.immediateName, length: header.segmentBytes, in: folder)
     }
     let name = SegmentName.of(header.first)
     try file.write(header.encoded().bytes, at: 0)
@@ -84,7 +86,7 @@ final class SegmentMaker: Sendable {
     }
   }
 
-  private func fill(_ name: String, length: UInt64) throws(LogError) -> LogFile {
+  private func fill(_ name: String, length: UInt64, in folder: LogFolder) throws(LogError) -> LogFile {
     let file = try folder.openTemporary(name, counts: counts)
     do {
       var offset: UInt64 = 0

@@ -79,6 +79,29 @@ struct FailureTests {
     #expect(try log.allRecords().count == 2)
   }
 
+  @Test(
+    "a segment that finds no free descriptor is made when there is one",
+    arguments: [EMFILE, ENFILE], [DiskCalls.list, .open, .syncDirectory])
+  func noDescriptorWhileRolling(number: Int32, call: DiskCalls) throws {
+    let (disk, log) = try opened()
+    for attempt in 1...2 { disk.plan(.fails(number), at: attempt, of: call) }
+    try log.append(Sample.block(after: log.head, records: 30, compressible: false))
+    #expect(log.poison == nil)
+    #expect(segmentPaths(disk).count == 2)
+    #expect(try log.allRecords().count == 32)
+    try log.close()
+    let again = try EmbeddedLog.open(
+      directory: dataDirectory, disk: SimulatedDisk(disk.files), options: Sample.options(segmentBytes: 5120))
+    #expect(again.head == LogPosition(32))
+  }
+
+  @Test("a sync that reports no free descriptor is not repeated: it poisons the log")
+  func noDescriptorInSync() throws {
+    let (disk, log) = try opened()
+    disk.plan(.fails(EMFILE), at: 1, of: .sync)
+    try expectPoisoned(log, disk, code: .io)
+  }
+
   @Test("a failure at any write or sync while segments fill loses nothing acknowledged", arguments: [true, false])
   func everyFailure(failsSync: Bool) throws {
     for step in 1...60 {
