@@ -8,7 +8,7 @@ package enum MediaError: Error, Sendable, Hashable {
   case storageFull
   /// The user has more uploads under way than one may have.
   case tooManyUploads
-  /// More uploads or images are under way than the server takes.
+  /// More uploads, downloads or images are under way than the server takes, or than the limit on open files allows.
   case busy
   /// The image has more pixels than are decoded.
   case imageTooLarge

@@ -100,6 +100,7 @@ package struct MediaFolder: Sendable, Hashable {
   static func failure(_ what: String, _ path: String) -> MediaError {
     let number = errno
     if number == ENOSPC || number == EDQUOT { return .storageFull }
+    if number == EMFILE || number == ENFILE { return .busy }
     return .failed("\(path) \(what): \(String(cString: strerror(number)))")
   }
 }
