@@ -1,12 +1,10 @@
+import ChatPrimitives
 import Glibc
 package import NIOCore
 import NIOPosix
 
 /// A file of the media directory, open for reading. It can be read to its end also when it is removed meanwhile.
 package final class StoredFile: Sendable {
-  /// Bytes that are read, and held, at once.
-  private static let pieceBytes = 128 * 1024
-
   /// In bytes.
   package let size: Int
   private let descriptor: Int32
@@ -40,7 +38,7 @@ package final class StoredFile: Sendable {
   package func read(_ range: Range<Int>, _ take: (ByteBuffer) async throws -> Void) async throws {
     var offset = range.lowerBound
     while offset < range.upperBound {
-      let (from, count) = (offset, min(Self.pieceBytes, range.upperBound - offset))
+      let (from, count) = (offset, min(Limits.responsePieceBytes, range.upperBound - offset))
       let piece = try await pool.runIfActive { try self.piece(at: from, count: count) }
       offset += piece.readableBytes
       try await take(piece)

@@ -8,7 +8,7 @@ import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
 /// Stands behind the decoder of a connection, or of a stream of HTTP/2: closes it when a body drips or does not end
-/// though its request was answered, refuses what is no HTTP, and tells a `ClientWatch` when the client goes away.
+/// though its request was answered, refuses what is no HTTP, tells a `ClientWatch` when the client goes away, and a `TakenWatch` when it has taken a piece.
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -26,6 +26,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private var breach: Breach?
   /// Of the request that is being answered.
   private var watch: ClientWatch?
+  /// Kept until the client has taken most of what was written.
+  private var taken: EventLoopPromise<Void>?
   private var isClientGone = false
 
   /// Where a connection stops to be HTTP.
@@ -64,11 +66,15 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { stop() }
+  func handlerRemoved(context: ChannelHandlerContext) {
+    stop()
+    failTaken()
+  }
 
   func channelInactive(context: ChannelHandlerContext) {
     stop()
     clientWent()
+    failTaken()
     context.fireChannelInactive()
   }
 
@@ -150,12 +156,29 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     context.write(data, promise: promise)
   }
 
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable {
+      taken?.succeed()
+      taken = nil
+    }
+    context.fireChannelWritabilityChanged()
+  }
+
+  private func failTaken() {
+    taken?.fail(ChannelError.ioOnClosedChannel)
+    taken = nil
+  }
+
   /// A client that waits to be asked for its body is asked, unless it sends already. The request is the one that is being
   /// answered only if no other has come behind it.
   func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
     if let watch = event as? ClientWatch {
       promise?.succeed()
       if isClientGone { watch.onGone() } else { self.watch = watch }
+      return
+    }
+    if event is TakenWatch {
+      if context.channel.isWritable { promise?.succeed() } else { taken = promise }
       return
     }
     guard event is BodyWanted else {

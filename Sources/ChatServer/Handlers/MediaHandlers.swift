@@ -42,10 +42,10 @@ struct MediaHandlers: Sendable {
     headers[.contentDisposition] = MediaHeaders.disposition(of: row.content.contentType, name: row.name)
     switch ByteRange(tag.admitsRange(request[.ifRange]) ? request[.range] : nil, size: file.size) {
     case .whole:
-      return Response(status: .ok, headers: headers, body: Self.body(file, 0..<file.size))
+      return Response(status: .ok, headers: headers, body: exchange.body(file, 0..<file.size))
     case .part(let range):
       headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
-      return Response(status: .partialContent, headers: headers, body: Self.body(file, range))
+      return Response(status: .partialContent, headers: headers, body: exchange.body(file, range))
     case .unsatisfiable:
       throw Refusal.rangeNotSatisfiable(size: file.size)
     }
@@ -62,18 +62,23 @@ struct MediaHandlers: Sendable {
       return Response(status: .notModified, headers: headers)
     }
     headers[.contentType] = thumbnail.contentType
-    return Response(status: .ok, headers: headers, body: Self.body(thumbnail.file, 0..<thumbnail.file.size))
-  }
-
-  private static func body(_ file: StoredFile, _ range: Range<Int>) -> ResponseBody {
-    ResponseBody(contentLength: range.count) { writer in
-      try await file.read(range) { piece in try await writer.write(piece) }
-      try await writer.finish(nil)
-    }
+    return Response(status: .ok, headers: headers, body: exchange.body(thumbnail.file, 0..<thumbnail.file.size))
   }
 }
 
 extension Exchange {
+  /// The bytes of a file. Each piece is read when the client has taken the one before, and the file is open until the
+  /// client has taken the last.
+  fileprivate func body(_ file: StoredFile, _ range: Range<Int>) -> ResponseBody {
+    ResponseBody(contentLength: range.count) { [channel] writer in
+      try await file.read(range) { piece in
+        try await writer.write(piece)
+        try await channel.untilTaken()
+      }
+      try await writer.finish(nil)
+    }
+  }
+
   fileprivate func thumbnailWidth() throws -> Int {
     let widest = Limits.thumbnailWidths.last ?? Limits.thumbnailDefaultWidth
     return try number("width", atMost: widest) ?? Limits.thumbnailDefaultWidth
