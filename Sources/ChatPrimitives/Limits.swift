@@ -179,15 +179,21 @@ public enum Limits {
   /// for each frame that it was sent.
   public static let controlFrames = 1_000
   public static let controlFramesPerSecond = 100
-  /// A JSON response is written in pieces of this many bytes, so that the server notices when the client does not read.
+  /// A response is written, and a file is read, in pieces of this many bytes, so that the server notices when the client does not read.
   public static let responsePieceBytes = 64 * 1024
   /// Reads of one user that are worked on at once or whose JSON waits to be taken; of one address, or one /64 of IPv6.
   public static let readsOfUser = 16
   public static let readsOfAddress = 256
-  /// Then a read waits for so long at most, before it is refused as `overloaded`.
+  /// Then a read or a download waits for so long at most, before it is refused as `overloaded`.
   public static let readPatienceMilliseconds: Int64 = 5_000
-  /// Reads of all that wait for that; when more come, who waits most loses a place.
+  /// Reads of all that wait for that, and as many downloads; when more come, who waits most loses a place.
   public static let waitingReads = 4 * 1024
+  /// Downloads of media of one user that are under way at once; of one address, or one /64 of IPv6. They have slots of
+  /// their own, so that slow ones hold up no JSON. Each holds an open file and one piece of it.
+  public static let downloadsOfUser = 16
+  public static let downloadsOfAddress = 64
+  /// Downloads of all users at once. A low limit on open files allows fewer: see `OpenFiles`.
+  public static let downloads = 1_024
   /// Bodies of one address, or one /64 of IPv6, that are in memory at once, in bytes. Those of ingest and uploads are
   /// read piece by piece and do not count.
   public static let bodyBytesOfAddress = 32 * 1024 * 1024

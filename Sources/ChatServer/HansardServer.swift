@@ -23,6 +23,8 @@ package struct HansardServer: Sendable {
     package var legacyStatus = LegacyStatus()
     package var endCursor = EndCursor.null
     package var protection = ProtectionSettings()
+    /// Downloads of media at once: each has a file open.
+    package var downloads = Limits.downloads
     /// What `protection.tls` names, as it was loaded.
     package var tls: TLSConfiguration?
     /// What an invite is shared as.
@@ -40,7 +42,6 @@ package struct HansardServer: Sendable {
   private let identities: IdentityProviders
   private let authenticator: Authenticator
   private let outbox: (@Sendable () -> ProjectionStanding)?
-  private let reads = ReadSlots()
   private let bodies = BodyBudget()
 
   /// - Parameter outbox: the status of the push outbox, for readiness checks; nil if push is off.
@@ -117,15 +118,16 @@ package struct HansardServer: Sendable {
       chat: chat, issuer: issuer, identities: identities, logins: protection.logins,
       hashing: HashingLimit(protection.rateLimits), searches: SearchBudget(protection.rateLimits),
       limiter: limiter, deepLink: configuration.deepLink, outbox: outbox)
+    let reads = ReadSlots(downloads: configuration.downloads)
     for route in RouteTable.routes {
-      add(route.ending(lists: configuration.endCursor), handlers, limiter, to: router)
+      add(route.ending(lists: configuration.endCursor), handlers, limiter, reads, to: router)
     }
-    if configuration.servesBench { add(RouteTable.bench, handlers, limiter, to: router) }
+    if configuration.servesBench { add(RouteTable.bench, handlers, limiter, reads, to: router) }
     return router
   }
 
   private func add(
-    _ route: Route, _ handlers: Handlers, _ limiter: RateLimiter, to router: Router<ServerContext>
+    _ route: Route, _ handlers: Handlers, _ limiter: RateLimiter, _ reads: ReadSlots, to router: Router<ServerContext>
   ) {
     let endpoint = route.endpoint
     let reading = Reading(of: endpoint)

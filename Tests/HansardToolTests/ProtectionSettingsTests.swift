@@ -90,11 +90,21 @@ import Testing
     #expect(problems.first?.contains(place) == true && problems.first?.contains(reason) == true)
   }
 
-  @Test("connections leave room for the files that are open beside them")
-  func openFiles() {
-    #expect(OpenFiles.connections(wanted: 100, limit: 1_024) == 100)
-    #expect(OpenFiles.connections(wanted: 20_000, limit: 1_024) == 1_024 - OpenFiles.reserve)
-    #expect(OpenFiles.connections(wanted: 20_000, limit: 10) == 1)
+  @Test(
+    "connections and downloads leave room for each other and for the files that are open beside them",
+    arguments: [
+      (100, 1_024, 100, 192), (20_000, 1_024, 576, 192), (20_000, 4_351, 3_072, 1_023),
+      (20_000, 4_352, 3_072, 1_024), (20_000, 4_356, 3_076, 1_024), (20_000, 1_048_576, 20_000, 1_024),
+      (20_000, Int.max, 20_000, 1_024), (20_000, 258, 1, 1), (20_000, 10, 1, 1),
+    ])
+  func openFiles(wanted: Int, limit: Int, connections: Int, downloads: Int) {
+    let shares = OpenFiles.shares(connections: wanted, limit: limit)
+    #expect(shares == OpenFiles.Shares(connections: connections, downloads: downloads))
+    #expect(limit <= OpenFiles.reserve + 1 || OpenFiles.reserve + shares.connections + shares.downloads <= limit)
+  }
+
+  @Test("the limit on open files is raised as far as it may be")
+  func raisedLimit() {
     #expect(OpenFiles.raiseLimit() > OpenFiles.reserve)
   }
 }

@@ -8,10 +8,10 @@ import Hummingbird
 enum Reading: Sendable, Hashable {
   /// It changes something, or costs nothing: always and at once.
   case none
-  /// As long as its client is there.
-  case unbounded
-  /// As long as its client is there, and with few others of its address at once.
-  case bounded
+  /// As long as its client is there, and with few others of its user and address at once.
+  case json
+  /// The same, in slots of its own: a slow download holds up no JSON.
+  case media
 
   init(of endpoint: Endpoint) {
     let probes = [Endpoints.health.path, Endpoints.readiness.path]
@@ -19,38 +19,55 @@ enum Reading: Sendable, Hashable {
     if endpoint.method != .get || probes.contains(endpoint.path) {
       self = .none
     } else {
-      // Media have slots of their own, and are sent piece by piece.
-      self = media.contains(endpoint.path) ? .unbounded : .bounded
+      self = media.contains(endpoint.path) ? .media : .json
     }
   }
 }
 
-/// Bounds the memory and the work that reads cost. HTTP/2 lets a client ask for ten thousand pages at once and leave: only
-/// a few of each user are worked on at a time, the others wait as the little that a request is, and those whose client has
-/// left are dropped. A user who reads slowly, or nothing, holds up nobody else; an address has a limit beside it, because
-/// it may have many users.
+/// Bounds the memory, the open files and the work that reads cost. HTTP/2 lets a client ask for ten thousand pages at once
+/// and leave: only a few of each user are worked on at a time, the others wait as the little that a request is, and those
+/// whose client has left are dropped. A user who reads slowly, or nothing, holds up nobody else; an address has a limit
+/// beside it, because it may have many users.
 struct ReadSlots: Sendable {
-  /// Reads without a token count for their address.
-  private enum Reader: Hashable, Sendable {
-    case user(UserID)
-    case address(NetworkAddress?)
-  }
+  private let json = SlotsOfReaders(ofUser: Limits.readsOfUser, ofAddress: Limits.readsOfAddress, ofAll: .max)
+  private let media: SlotsOfReaders
 
-  private let ofReaders = Slots<Reader>(.max, ofUser: Limits.readsOfUser, waitingLimit: Limits.waitingReads)
-  private let ofAddresses = Slots<NetworkAddress?>(
-    .max, ofUser: Limits.readsOfAddress, waitingLimit: Limits.waitingReads)
+  /// - Parameter downloads: of media, of all users at once.
+  init(downloads: Int) {
+    media = SlotsOfReaders(
+      ofUser: Limits.downloadsOfUser, ofAddress: Limits.downloadsOfAddress, ofAll: downloads)
+  }
 
   func handle(
     _ exchange: Exchange, _ reading: Reading, _ body: @escaping @Sendable () async throws -> Response
   ) async throws -> Response {
     switch reading {
     case .none: try await body()
-    case .unbounded: try await exchange.whileClientWaits(body)
-    case .bounded: try await exchange.whileClientWaits { try await inSlots(of: exchange, body) }
+    case .json: try await exchange.whileClientWaits { try await json.respond(to: exchange, body) }
+    case .media: try await exchange.whileClientWaits { try await media.respond(to: exchange, body) }
     }
   }
+}
 
-  private func inSlots(of exchange: Exchange, _ body: () async throws -> Response) async throws -> Response {
+/// Slots for reads of one kind.
+private struct SlotsOfReaders: Sendable {
+  /// Reads without a token count for their address.
+  private enum Reader: Hashable, Sendable {
+    case user(UserID)
+    case address(NetworkAddress?)
+  }
+
+  private let ofReaders: Slots<Reader>
+  /// Taken last: who has one waits for nothing else, and so keeps none of all slots from those who could use it.
+  private let ofAddresses: Slots<NetworkAddress?>
+
+  init(ofUser: Int, ofAddress: Int, ofAll: Int) {
+    ofReaders = Slots(.max, ofUser: ofUser, waitingLimit: Limits.waitingReads)
+    ofAddresses = Slots(ofAll, ofUser: ofAddress, waitingLimit: Limits.waitingReads)
+  }
+
+  /// - Throws: `overloaded` when no slot was free for too long; what the body throws.
+  func respond(to exchange: Exchange, _ body: () async throws -> Response) async throws -> Response {
     let address = exchange.address?.network
     let reader = exchange.principal?.user.map { Reader.user($0) } ?? .address(address)
     let patience = Duration.milliseconds(Limits.readPatienceMilliseconds)
@@ -65,7 +82,7 @@ struct ReadSlots: Sendable {
     var response = try await body()
     let whole = response.body
     let channel = exchange.channel
-    // Held until the client has taken all but the last piece of the response, which is in memory until then.
+    // Held until the client has taken the response; of JSON, all but the last piece, which is in memory until then.
     response.body = ResponseBody(contentLength: whole.contentLength) { writer in
       try await whole.write(PieceWriter(writer, channel))
       withExtendedLifetime((ofReader, ofAddress)) {}

@@ -1,9 +1,18 @@
+import ChatPrimitives
 import Foundation
 
 /// How many files and connections the process may have open.
 enum OpenFiles {
-  /// What is kept for the log, the read models, push and the tools' own files.
+  /// What is kept for the log, the read models, uploads, push and the tools' own files.
   static let reserve = 256
+  /// Downloads get one part in so many of what is left, up to `Limits.downloads`; connections get the rest.
+  private static let downloadsDivisor = 4
+
+  /// How the limit is shared. Both are 1 at least, so that a server with a very low limit still responds.
+  struct Shares: Equatable {
+    var connections: Int
+    var downloads: Int
+  }
 
   /// Asks for as many as the system allows, since a shell's usual limit is low.
   /// - Returns: how many there may be now.
@@ -18,8 +27,13 @@ enum OpenFiles {
     return Int(clamping: limit.rlim_cur)
   }
 
-  /// - Returns: so many of `wanted` connections as there is room for beside the files.
-  static func connections(wanted: Int, limit: Int) -> Int { max(1, min(wanted, limit - reserve)) }
+  /// Shares the limit so that the reserve, downloads and connections fit into it together.
+  /// - Parameter connections: how many are wanted.
+  static func shares(connections: Int, limit: Int) -> Shares {
+    let free = max(0, limit - reserve)
+    let downloads = max(1, min(Limits.downloads, free / downloadsDivisor))
+    return Shares(connections: max(1, min(connections, free - downloads)), downloads: downloads)
+  }
 
   #if canImport(Glibc)
   private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

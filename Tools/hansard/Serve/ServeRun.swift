@@ -147,7 +147,9 @@ struct ServeRun {
     var configuration = HansardServer.Configuration(
       host: settings.listen.host, port: settings.listen.port, servesBench: servesBench)
     configuration.protection = settings.protection
-    configuration.protection.connections.maximum = connections(logger)
+    let shares = openFiles(logger)
+    configuration.protection.connections.maximum = shares.connections
+    configuration.downloads = shares.downloads
     configuration.tls = certificate
     configuration.deepLink = settings.deepLink
     configuration.legacyStatus = settings.identity.legacyStatus
@@ -155,14 +157,14 @@ struct ServeRun {
     return configuration
   }
 
-  private func connections(_ logger: Logger) -> Int {
+  private func openFiles(_ logger: Logger) -> OpenFiles.Shares {
     let wanted = settings.protection.connections.maximum
     let limit = OpenFiles.raiseLimit()
-    let possible = OpenFiles.connections(wanted: wanted, limit: limit)
-    if possible < wanted {
+    let possible = OpenFiles.shares(connections: wanted, limit: limit)
+    if possible.connections < wanted {
       logger.notice(
         "fewer connections are accepted than connections.maximum allows: the system lets the process open no more files",
-        metadata: ["accepted": "\(possible)", "openFiles": "\(limit)"])
+        metadata: ["accepted": "\(possible.connections)", "openFiles": "\(limit)"])
     }
     return possible
   }
