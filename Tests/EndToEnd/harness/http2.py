@@ -1,0 +1,121 @@
+"""HTTP/2 as a test wants it: frames of its own, and responses that it takes or leaves."""
+
+import socket
+import ssl
+import struct
+
+import h2.connection
+import h2.events
+import h2.settings
+
+from .server import Server
+
+PATIENCE_SECONDS = 90
+
+
+class Http2:
+    """A connection of HTTP/2 whose frames a test may write itself."""
+
+    def __init__(self, server: Server, source: str = "127.0.0.1", window: int | None = None):
+        """`window` is how many bytes of each response the server may send before the client takes some."""
+        context = ssl.create_default_context(cafile=server.authority)
+        context.set_alpn_protocols(["h2"])
+        plain = socket.create_connection(("127.0.0.1", server.port), PATIENCE_SECONDS, (source, 0))
+        self.socket = context.wrap_socket(plain, server_hostname="127.0.0.1")
+        self.protocol = h2.connection.H2Connection()
+        self.pending: list[tuple[int, int]] = []
+        self.ended: set[int] = set()
+        self.protocol.initiate_connection()
+        self.flush()
+        if window is not None:
+            self.set_window(window)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def set_window(self, window: int) -> None:
+        """Also of the streams that are open."""
+        self.protocol.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: window})
+        self.flush()
+
+    def flush(self) -> None:
+        self.socket.sendall(self.protocol.data_to_send())
+
+    def request(self, path: str, *fields: tuple[str, str], method: str = "GET", ends: bool = True) -> int:
+        stream = self.protocol.get_next_available_stream_id()
+        head = [(":method", method), (":scheme", "https"), (":authority", "h"), (":path", path), *fields]
+        self.protocol.send_headers(stream, head, end_stream=ends)
+        self.flush()
+        return stream
+
+    def received(self) -> bytes:
+        data = self.socket.recv(65_536)
+        assert data, "the connection was closed"
+        return data
+
+    def status(self, stream: int) -> int:
+        """That of a response, which is read to its end."""
+        status = 0
+        while True:
+            for event in self.protocol.receive_data(self.received()):
+                if isinstance(event, h2.events.DataReceived) and event.flow_controlled_length:
+                    self.protocol.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+                if isinstance(event, h2.events.ResponseReceived) and event.stream_id == stream:
+                    status = int(dict(event.headers)[b":status"])
+                if isinstance(event, h2.events.StreamEnded) and event.stream_id == stream:
+                    return status
+            self.flush()
+
+    def statuses(self, count: int) -> dict[int, int]:
+        """Those of so many responses by stream, of which no more is taken than comes by itself."""
+        found: dict[int, int] = {}
+        while len(found) < count:
+            for event in self.protocol.receive_data(self.received()):
+                if isinstance(event, h2.events.ResponseReceived):
+                    found[event.stream_id] = int(dict(event.headers)[b":status"])
+                if isinstance(event, h2.events.DataReceived):
+                    self.pending.append((event.flow_controlled_length, event.stream_id))
+                if isinstance(event, h2.events.StreamEnded):
+                    self.ended.add(event.stream_id)
+            self.flush()
+        return found
+
+    def take_all(self, streams: list[int], statuses: dict[int, int]) -> None:
+        """Takes the responses to their ends, and notes their statuses."""
+        for length, stream in self.pending:
+            self.protocol.acknowledge_received_data(length, stream)
+        self.flush()
+        open = set(streams) - self.ended
+        while open:
+            for event in self.protocol.receive_data(self.received()):
+                if isinstance(event, h2.events.ResponseReceived):
+                    statuses[event.stream_id] = int(dict(event.headers)[b":status"])
+                if isinstance(event, h2.events.DataReceived) and event.flow_controlled_length:
+                    self.protocol.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+                if isinstance(event, h2.events.StreamEnded):
+                    open.discard(event.stream_id)
+            self.flush()
+
+    def is_cut_off_by(self, frames: bytes) -> bool:
+        """Whether the server closes the connection when it is sent these frames, rather than going on."""
+        try:
+            self.socket.sendall(frames)
+            self.socket.sendall(frame(0x6, b"12345678"))
+            received = b""
+            while True:
+                data = self.socket.recv(65_536)
+                if not data:
+                    return True
+                received += data
+                # The response to PING.
+                if frame(0x6, b"12345678", flags=1) in received:
+                    return False
+        except (ConnectionError, ssl.SSLError):
+            return True
+
+
+def frame(type: int, payload: bytes, stream: int = 0, flags: int = 0) -> bytes:
+    return struct.pack(">I", len(payload))[1:] + bytes([type, flags]) + struct.pack(">I", stream) + payload
