@@ -75,7 +75,8 @@ struct LogFolder: Sendable {
 
   private func run<Value>(_ call: () throws(DiskError) -> Value) throws(LogError) -> Value {
     do throws(DiskError) {
-      return waitsForDescriptors ? try withDescriptor(call) : try uninterrupted(call)
+      if waitsForDescriptors { return try withDescriptor(call) }
+      return try uninterrupted(call)
     } catch {
       throw LogError(error)
     }
