@@ -28,7 +28,8 @@ private func company(devices: UInt64) -> MemoryLog {
     let (folder, log, sender) = (TemporaryFolder(), company(devices: 2), ScriptedSender())
     log.send(1)
     let file = folder.path + "/push-v\(PushProjection.schemaVersion).sqlite"
-    try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: true)
+    // A link into a folder that does not exist.
+    try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: folder.path + "/missing/file")
     try await withPushService(folder, log, sender) { push in
       let fault = try #require(push.standing.fault)
       #expect(fault.projection == "push" && fault.kind == .temporary)

@@ -30,7 +30,7 @@ def talk(tmp_path_factory):
     server = Server(folder / "data", "--push-file", folder / "notices.jsonl").start()
     conversation = Conversation(World(server))
     conversation.server = server
-    conversation.expected = conversation.seen()
+    conversation.expected = seen(conversation)
     yield conversation
     server.end()
 
@@ -48,12 +48,22 @@ def kind(path: pathlib.Path) -> int:
     return stat.S_IFMT(path.lstat().st_mode)
 
 
+def seen(conversation) -> dict:
+    """Without positions: where push is on, a start without the outbox's file records an event."""
+    def without(value):
+        if isinstance(value, dict):
+            return {name: without(each) for name, each in value.items() if name != "position"}
+        return [without(each) for each in value] if isinstance(value, list) else value
+
+    return without(conversation.seen())
+
+
 def start_again(talk) -> str:
     """What the server reports until it is ready with everything that it had."""
     begin = len(talk.server.errors.read_text())
     talk.server.start()
     until_ready(talk.server)
-    assert talk.seen() == talk.expected
+    assert seen(talk) == talk.expected
     return talk.server.errors.read_text()[begin:]
 
 

@@ -146,14 +146,14 @@ def test_without_the_outbox_the_server_is_ready_but_degraded(talk):
 
 @contextlib.contextmanager
 def unusable(outbox: pathlib.Path):
-    """Within the block, a folder replaces the outbox's file."""
+    """Within the block, the outbox's file is a link into a folder that does not exist."""
     for file in outbox.parent.glob(f"{outbox.name}*"):
         file.unlink()
-    outbox.mkdir()
+    outbox.symlink_to(outbox.parent / "missing" / "file")
     try:
         yield
     finally:
-        outbox.rmdir()
+        outbox.unlink()
 
 
 def outbox_name(tmp_path: pathlib.Path) -> str:
