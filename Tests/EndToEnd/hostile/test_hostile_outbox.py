@@ -1,12 +1,12 @@
 """A damaged, busy or unusable push outbox: the server is ready without it, reports it, and notifies every device once."""
 
-import contextlib
 import pathlib
 import time
 
 import pytest
 
 from harness.command import check_data
+from harness.failing_disk import FailingDisk
 from harness.people import World
 from harness.server import Server
 from harness.views import aside, locked, readiness, until, until_ready, view, zero
@@ -144,32 +144,11 @@ def test_without_the_outbox_the_server_is_ready_but_degraded(talk):
     assert until_ready(talk.server)["status"] == "ready"
 
 
-@contextlib.contextmanager
-def unusable(outbox: pathlib.Path):
-    """Within the block, the outbox's file is a link into a folder that does not exist."""
-    for file in outbox.parent.glob(f"{outbox.name}*"):
-        file.unlink()
-    outbox.symlink_to(outbox.parent / "missing" / "file")
-    try:
-        yield
-    finally:
-        outbox.unlink()
-
-
-def outbox_name(tmp_path: pathlib.Path) -> str:
-    """The name of the outbox's file, taken from another server."""
-    server = Server(tmp_path / "other", "--push-file", tmp_path / "other.jsonl").start()
-    try:
-        return view(server, "push").name
-    finally:
-        server.end()
-
-
 @pytest.mark.parametrize("was_on", [True, False], ids=["push was on before", "push is switched on"])
 def test_the_start_does_not_wait_for_an_outbox_that_cannot_be_opened(tmp_path, sink, was_on):
     """What is sent meanwhile is pushed afterwards; what was sent before push was switched on never is."""
-    flags = ("--push-file", sink)
-    server = Server(tmp_path / "data", *(flags if was_on else ())).start()
+    flags, disk = ("--push-file", sink), FailingDisk(tmp_path)
+    server = Server(tmp_path / "data", *(flags if was_on else ()), environment=disk.environment).start()
     try:
         talk = Talk(server, sink)
         old = talk.say("old")
@@ -177,7 +156,9 @@ def test_the_start_does_not_wait_for_an_outbox_that_cannot_be_opened(tmp_path, s
         talk.must_be_told(sent)
         server.stop()
         server.flags = flags
-        with unusable(server.data / "views" / outbox_name(tmp_path)):
+        for file in (server.data / "views").glob("push-*"):
+            file.unlink()
+        with disk.fails("/views/push-", writes=True):
             server.start()
             reported = fault(server)
             assert "push" in reported and "tries again" in reported
