@@ -17,7 +17,7 @@ MESSAGES = 20_000
 OPERATIONS = 1_000
 # Bytes of memory for each. Before there was a bound: 1,400 for a message, 2,200 for a session, 2,000 for a room, 900 for a
 # device. What is left is caches that still fill, and noise of the allocator.
-MESSAGE_BYTES = 900
+MESSAGE_BYTES = 600
 OPERATION_BYTES = {"sessions": 600, "rooms": 600, "devices": 500}
 
 
@@ -86,7 +86,8 @@ def busy(tmp_path_factory):
 
 def test_messages_leave_no_memory_behind(busy):
     world, anna, room = busy
-    each = growth(world.server, lambda: send_many(world, anna, room, MESSAGES), MESSAGES)
+    # What every message leaves behind shows twice; a cache or an allocator's arena that grows once does not.
+    each = min(growth(world.server, lambda: send_many(world, anna, room, MESSAGES), MESSAGES) for _ in range(2))
     limit = memory_limit(MESSAGE_BYTES)
     assert each <= limit, f"{each:.0f} bytes for each message, the limit is {limit:.0f}"
 
