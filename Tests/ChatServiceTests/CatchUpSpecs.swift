@@ -57,7 +57,22 @@ private struct LineKeeper: LogHandler {
     #expect(lines.all == [line, line])
   }
 
-  @Test("whoever makes progress is not reported")
+  /// Waits, and returns how often the standing was asked for.
+  private func looks(_ standing: @escaping @Sendable (Int) -> ProjectionStanding) async throws -> Int {
+    let looks = Mutex(0)
+    try await catchUp(after: .seconds(3600)).wait(
+      for: head,
+      standings: {
+        let count = looks.withLock { looks in
+          looks += 1
+          return looks
+        }
+        return [standing(count)]
+      })
+    return looks.withLock { $0 }
+  }
+
+  @Test("a read model that makes progress is not reported")
   func moving() async throws {
     let position = Mutex<UInt64>(0)
     try await catchUp(after: .milliseconds(1)).wait(
@@ -76,32 +91,13 @@ private struct LineKeeper: LogHandler {
 
   @Test("a short time without progress is not reported")
   func patient() async throws {
-    let looks = Mutex(0)
-    try await catchUp(after: .seconds(3600)).wait(
-      for: head,
-      standings: {
-        let count = looks.withLock { looks in
-          looks += 1
-          return looks
-        }
-        return [Self.standing(count < 5 ? 3 : 9)]
-      })
+    _ = try await looks { count in Self.standing(count < 5 ? 3 : 9) }
     #expect(lines.all.isEmpty)
   }
 
   @Test("a temporary fault at the head is waited for, and a halt is an error")
   func faults() async throws {
-    let looks = Mutex(0)
-    try await catchUp(after: .seconds(3600)).wait(
-      for: head,
-      standings: {
-        let count = looks.withLock { looks in
-          looks += 1
-          return looks
-        }
-        return [Self.standing(9, count < 3 ? Self.fault(.temporary) : nil)]
-      })
-    let count = looks.withLock { $0 }
+    let count = try await looks { count in Self.standing(9, count < 3 ? Self.fault(.temporary) : nil) }
     #expect(count == 3)
     await #expect(throws: OpeningError.self) {
       try await catchUp(after: .seconds(3600)).wait(
