@@ -18,6 +18,11 @@ class Certificate:
     key: pathlib.Path
     authority: pathlib.Path
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """The settings with which a server uses it."""
+        return {"HANSARD_TLS_CERTIFICATE_FILE": str(self.certificate), "HANSARD_TLS_KEY_FILE": str(self.key)}
+
 
 def make(folder: pathlib.Path) -> Certificate:
     folder.mkdir(parents=True, exist_ok=True)

@@ -29,9 +29,7 @@ PATIENCE_SECONDS = 90
 @pytest.fixture(scope="module")
 def secure(tmp_path_factory):
     certificate = certificates.make(tmp_path_factory.mktemp("certificate"))
-    environment = UNLIMITED | {
-        "HANSARD_TLS_CERTIFICATE_FILE": str(certificate.certificate), "HANSARD_TLS_KEY_FILE": str(certificate.key),
-    }
+    environment = UNLIMITED | certificate.environment
     server = Server(
         tmp_path_factory.mktemp("bodies") / "data", environment=environment,
         authority=str(certificate.authority)).start()

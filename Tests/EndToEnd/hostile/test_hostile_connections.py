@@ -41,9 +41,7 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def secure(tmp_path_factory, certificate):
-    environment = UNLIMITED | {
-        "HANSARD_TLS_CERTIFICATE_FILE": str(certificate.certificate), "HANSARD_TLS_KEY_FILE": str(certificate.key),
-    }
+    environment = UNLIMITED | certificate.environment
     server = Server(
         tmp_path_factory.mktemp("tls") / "data", environment=environment, authority=str(certificate.authority)).start()
     yield server

@@ -32,9 +32,7 @@ PARTS = 12
 
 def secure_server(folder, prepare=None) -> Server:
     certificate = certificates.make(folder / "certificate")
-    environment = UNLIMITED | {
-        "HANSARD_TLS_CERTIFICATE_FILE": str(certificate.certificate), "HANSARD_TLS_KEY_FILE": str(certificate.key),
-    }
+    environment = UNLIMITED | certificate.environment
     return Server(folder / "data", environment=environment, authority=str(certificate.authority)).start(prepare)
 
 
