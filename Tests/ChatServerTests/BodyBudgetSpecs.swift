@@ -21,17 +21,20 @@ struct BodyBudgetSpecs {
     } else {
       #expect(throws: ServiceError.self) { try second.take(rest) }
     }
+    withExtendedLifetime(first) {}
   }
 
   @Test("are counted for each address, and for a /64 of version 6 as for one")
   func addresses() throws {
     let budget = BodyBudget(bytesOfAddress: 10)
-    try budget.charge(for: try address("10.0.0.1")).take(10)
-    try budget.charge(for: try address("10.0.0.2")).take(10)
-    try budget.charge(for: try address("2001:db8::1")).take(10)
-    try budget.charge(for: try address("2001:db8:0:1::1")).take(10)
+    let charges = try ["10.0.0.1", "10.0.0.2", "2001:db8::1", "2001:db8:0:1::1"].map {
+      budget.charge(for: try address($0))
+    }
+    for charge in charges { try charge.take(10) }
     let neighbour = budget.charge(for: try address("2001:db8::2"))
     #expect(throws: ServiceError.self) { try neighbour.take(1) }
+    for charge in charges { charge.giveBack() }
+    try neighbour.take(10)
   }
 
   @Test("are given back when a request ends, once, also those of one that was refused")

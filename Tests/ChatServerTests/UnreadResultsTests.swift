@@ -74,21 +74,4 @@ import Testing
     try unread.append(1_000, .refused(LineRefusal(status: 400, code: "invalid_field", detail: detail)))
     #expect(try read(&unread).map(\.detail) == [detail])
   }
-
-  @Test("one user has few streams at once; a place is free when its stream leaves or is let go")
-  func slots() throws {
-    let slots = IngestSlots()
-    let anna = UserID(UUIDBytes(high: 1, low: 1))
-    let ben = UserID(UUIDBytes(high: 1, low: 2))
-    var open = try (0..<Limits.ingestStreamsOfUser).map { _ in try slots.enter(anna) }
-    #expect(throws: Refusal.tooManyStreams) { try slots.enter(anna) }
-    _ = try slots.enter(ben)
-    open[0].leave()
-    open[0].leave()
-    open.append(try slots.enter(anna))
-    #expect(throws: Refusal.tooManyStreams) { try slots.enter(anna) }
-    open = []
-    open = try (0..<Limits.ingestStreamsOfUser).map { _ in try slots.enter(anna) }
-    #expect(throws: Refusal.tooManyStreams) { try slots.enter(anna) }
-  }
 }

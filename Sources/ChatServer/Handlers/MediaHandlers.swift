@@ -9,7 +9,8 @@ import MediaFiles
 
 struct MediaHandlers: Sendable {
   let chat: ChatService
-  let uploads = AddressUploads()
+  /// Many users of one address could otherwise take all places. `MediaStore` limits the uploads of a user and of all.
+  private let uploads = KeyedLimit<NetworkAddress>(Limits.uploadsOfAddress)
 
   /// The body is the file. What it says of its type is not asked, but a form is no file: a client that sends one would find
   /// the form stored.
@@ -26,9 +27,10 @@ struct MediaHandlers: Sendable {
   }
 
   /// - Returns: nil for a service, which uploads for many users.
-  private func placeOfUpload(_ exchange: Exchange) throws -> AddressUploads.Place? {
+  private func placeOfUpload(_ exchange: Exchange) throws -> KeyedLimit<NetworkAddress>.Reservation? {
     guard try exchange.actor.service == nil, let address = exchange.address else { return nil }
-    return try uploads.enter(address.network)
+    guard let place = uploads.reserve(for: address.network) else { throw Refusal.tooManyUploadsOfAddress }
+    return place
   }
 
   func get(_ exchange: Exchange) async throws -> Response {

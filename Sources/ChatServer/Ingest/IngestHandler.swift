@@ -19,7 +19,8 @@ import Synchronization
 struct IngestHandler: Sendable {
   let chat: ChatService
   let limiter: RateLimiter
-  private let slots = IngestSlots()
+  /// The open streams of a user: each holds unread results and works on its lines.
+  private let streams = KeyedLimit<UserID>(Limits.ingestStreamsOfUser)
   private let threads = ThreadPoolExecutor(.singleton)
 
   init(chat: ChatService, limiter: RateLimiter) {
@@ -30,8 +31,8 @@ struct IngestHandler: Sendable {
   func run(_ exchange: Exchange) async throws -> Response {
     try exchange.requireMediaType("application/x-ndjson", "application/ndjson", "application/jsonl")
     let caller = try exchange.actor
-    let slot = try caller.service == nil ? caller.user.map { try slots.enter($0) } : nil
-    let ingest = IngestRun(chat: chat, limiter: limiter, caller: caller, slot: slot, logger: exchange.logger)
+    let place = try placeOfStream(of: caller)
+    let ingest = IngestRun(chat: chat, limiter: limiter, caller: caller, place: place, logger: exchange.logger)
     let body = exchange.incomingBody()
     let responseBody = ResponseBody { writer in
       do {
@@ -45,6 +46,13 @@ struct IngestHandler: Sendable {
       }
     }
     return Response(status: .ok, headers: [.contentType: "application/x-ndjson"], body: responseBody)
+  }
+
+  /// - Returns: nil for a service, which may have any number of streams.
+  private func placeOfStream(of caller: Principal) throws -> KeyedLimit<UserID>.Reservation? {
+    guard caller.service == nil, let user = caller.user else { return nil }
+    guard let place = streams.reserve(for: user) else { throw Refusal.tooManyStreams }
+    return place
   }
 }
 
@@ -60,7 +68,7 @@ private struct IngestRun: Sendable {
   let chat: ChatService
   let limiter: RateLimiter
   let caller: Principal
-  let slot: IngestSlot?
+  let place: KeyedLimit<UserID>.Reservation?
   let logger: Logger
 
   private typealias Portions = AsyncStream<IngestPortion>
@@ -82,7 +90,7 @@ private struct IngestRun: Sendable {
     // A stream also ends because its task was cancelled; such an answer is not whole.
     try Task.checkCancellation()
     // A client that has seen the end may open its next stream at once.
-    slot?.leave()
+    place?.release()
     try await writer.finish(nil)
     try await reading
     await settling
