@@ -1,5 +1,7 @@
 import ChatPrimitives
+import Logging
 import NIOCore
+import NIOEmbedded
 import Testing
 
 @testable import ChatServer
@@ -72,16 +74,32 @@ struct AddressConnectionsSpecs {
     return try #require(AddressConnections(settings, proxies: TrustedProxies([])))
   }
 
-  @Test("are as many as the limit, each address for itself", arguments: [1, 2, 50])
-  func limit(limit: Int) throws {
+  /// - Returns: nil if the connection is refused.
+  private func connect(_ address: String, _ connections: AddressConnections) throws -> EmbeddedChannel? {
+    let channel = EmbeddedChannel()
+    try channel.connect(to: SocketAddress(ipAddress: address, port: 1)).wait()
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    if connections.admit(channel, logger) { return channel }
+    _ = try channel.finish()
+    return nil
+  }
+
+  @Test(
+    "are as many as the limit until they are closed, each address or /64 for itself", arguments: [1, 2, 50],
+    [["10.0.0.1", "10.0.0.1", "10.0.0.2"], ["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"]])
+  func limit(limit: Int, addresses: [String]) throws {
+    let (one, same, other) = (addresses[0], addresses[1], addresses[2])
     let connections = try connections(limit)
-    let (one, other) = (try #require(NetworkAddress("10.0.0.1")), try #require(NetworkAddress("10.0.0.2")))
-    for _ in 0..<limit { #expect(connections.open(one)) }
-    #expect(!connections.open(one))
-    #expect(connections.open(other))
-    connections.close(one)
-    #expect(connections.open(one))
-    #expect(!connections.open(one))
+    var open = try (0..<limit).compactMap { _ in try connect(one, connections) }
+    #expect(open.count == limit)
+    #expect(try connect(same, connections) == nil)
+    open += try [connect(other, connections)].compactMap { $0 }
+    #expect(open.count == limit + 1)
+    _ = try open.removeFirst().finish()
+    open += try [connect(same, connections)].compactMap { $0 }
+    #expect(open.count == limit + 1)
+    #expect(try connect(one, connections) == nil)
+    for channel in open { _ = try channel.finish() }
   }
 
   @Test("have no limit when the setting is 0")
