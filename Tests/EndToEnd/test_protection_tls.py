@@ -20,6 +20,7 @@ from harness.client import Api, new_id
 from harness.command import hansard
 from harness.people import World
 from harness.server import UNLIMITED, Server
+from harness.waiting import until
 
 # So long after the beginning, on a slow machine, a connection that is not waited for any more is surely closed.
 LATE = 15
@@ -184,7 +185,9 @@ def test_who_takes_nothing_of_an_answer_over_http2_is_cut_off(tmp_path, certific
             events = H2Events(connection, server.port, window=8 * 1024 * 1024)
             events.request(
                 "GET", f"/v1/media/{uploaded.json()['id']}", ends=True, authorization=f"Bearer {anna.token}")
-            wait_until(lambda: connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == errno.ECONNRESET)
+            until(
+                lambda: connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == errno.ECONNRESET,
+                "the connection is not reset")
     finally:
         server.end()
 
@@ -209,9 +212,9 @@ def test_uploads_that_break_off_leave_neither_a_file_nor_a_descriptor(secure):
             events.read()
             for _ in range(3):
                 events.send(stream, b"x" * 16_000)
-            wait_until(lambda: any(incoming.iterdir()))
-    wait_until(lambda: not any(incoming.iterdir()))
-    wait_until(lambda: not is_open())
+            until(lambda: any(incoming.iterdir()), "the upload does not begin")
+    until(lambda: not any(incoming.iterdir()), "a file of an unfinished upload is left")
+    until(lambda: not is_open(), "a descriptor of an unfinished upload is left")
     assert "a request failed" not in secure.output.read_text()
 
 
@@ -220,19 +223,12 @@ def test_who_waits_to_be_asked_for_a_body_is_asked_over_http2(secure):
     with speaking_http2(secure) as events:
         fields = {"authorization": f"Bearer {anna.token}", "expect": "100-continue", "content-length": "4"}
         stream = events.request("POST", "/v1/media", ends=False, **fields)
-        wait_until(lambda: events.read() or stream in events.asked)
+        until(lambda: events.read() or stream in events.asked, "the server does not ask for the body")
         assert stream not in events.statuses
         events.send(stream, os.urandom(4))
         events.end(stream)
-        wait_until(lambda: events.read() or stream in events.ended)
+        until(lambda: events.read() or stream in events.ended, "the upload gets no response")
         assert events.statuses[stream] == "201"
-
-
-def wait_until(done) -> None:
-    deadline = time.monotonic() + 90
-    while not done():
-        assert time.monotonic() < deadline, "nothing happened"
-        time.sleep(0.05)
 
 
 class H2Events:

@@ -14,23 +14,15 @@ from harness.command import audit, hansard, settle
 from harness.people import Person, Room, World
 from harness.receiver import Receiver
 from harness.server import Server
+from harness.waiting import until
 
 SECRET = b"a secret of more than sixteen bytes"
-# A notice that was refused for long is tried again after a minute only, a quarter more or less.
-SETTLE_SECONDS = 180
 # The server records outcomes no more often than that.
 GATHERING_SECONDS = 0.1
 # Messages of each round that ends with a kill, at least.
 ROUND_MESSAGES = 15
 # How long a test waits to see that nothing comes.
 SILENCE_SECONDS = 1.5
-
-
-def eventually(what: str, condition) -> None:
-    deadline = time.monotonic() + SETTLE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {SETTLE_SECONDS} s: {what}"
-        time.sleep(0.05)
 
 
 def device(person: Person, token: str | None = None, provider: str = "apnsToken", id: str | None = None) -> str:
@@ -66,7 +58,9 @@ def lines(sink: pathlib.Path) -> list[dict]:
 
 def wait_for(sink: pathlib.Path, text: str, count: int = 1) -> list[dict]:
     """The notices so far, once those with this text have come."""
-    eventually(f"{count} notices '{text}'", lambda: sum(line["text"] == text for line in lines(sink)) >= count)
+    until(
+        lambda: sum(line["text"] == text for line in lines(sink)) >= count,
+        f"fewer than {count} notifications with the text '{text}'")
     return lines(sink)
 
 
@@ -156,7 +150,7 @@ def test_a_long_text_is_cut_at_a_whole_character(pushing, sink):
     anna, ben = world.users("Anna", "Ben")
     device(ben, "b")
     anna.send(anna.room("Tea", ben), "길" * 5000)
-    eventually("a notice", lambda: lines(sink))
+    until(lambda: lines(sink), "nobody is notified")
     assert lines(sink)[0]["text"] == "길" * (1024 // 3)
 
 
@@ -236,7 +230,7 @@ def test_the_environment_gives_what_the_options_do(tmp_path, monkeypatch):
         anna, ben = World(server).users("Anna", "Ben")
         device(ben, "b")
         anna.send(anna.room("Tea", ben), "hello")
-        eventually("the notice", receiver.delivered)
+        until(receiver.delivered, "nobody is notified")
         assert receiver.faults == []
     finally:
         server.end()
@@ -270,8 +264,9 @@ def test_a_token_that_is_gone_becomes_an_event_and_gets_nothing_more(posting, re
     receiver.answer = lambda body: 410 if body["token"] == "dead-token" else 200
     room = anna.room("Tea", ben)
     first, second = anna.send(room, "first"), anna.send(room, "second")
-    eventually("the live device", lambda: {(second["position"], ben.id, tablet)} <= receiver.delivered())
-    eventually("the event", lambda: audit(posting.data, "--type", "push-token.invalidated"))
+    until(
+        lambda: {(second["position"], ben.id, tablet)} <= receiver.delivered(), "the live device is not notified")
+    until(lambda: audit(posting.data, "--type", "push-token.invalidated"), "the dead token is not recorded")
     (row,) = audit(posting.data, "--type", "push-token.invalidated")
     assert (row["stream"], row["subject"], row["detail"]) == (ben.id, phone, {"pushProvider": "apns"})
     assert row["service"] and "dead-token" not in json.dumps(audit(posting.data))
@@ -281,7 +276,8 @@ def test_a_token_that_is_gone_becomes_an_event_and_gets_nothing_more(posting, re
     ]
     device(ben, "new-token", id=phone)
     third = anna.send(room, "third")
-    eventually("the new token", lambda: {(third["position"], ben.id, phone)} <= receiver.delivered())
+    until(
+        lambda: {(third["position"], ben.id, phone)} <= receiver.delivered(), "the new token is not used")
 
 
 def recorded_outcomes(server: Server) -> list[dict]:
@@ -290,10 +286,9 @@ def recorded_outcomes(server: Server) -> list[dict]:
 
 def settled(server: Server, position: int) -> None:
     """Waits until the log says what became of all notices up to there."""
-    eventually(
-        f"the outcomes through {position}",
+    until(
         lambda: any(row["detail"]["settledThrough"] >= position for row in recorded_outcomes(server)),
-    )
+        f"the outcomes up to {position} are not recorded")
 
 
 def test_what_became_of_notices_stands_in_the_log(posting, receiver):
@@ -428,9 +423,9 @@ def required(company: Company, chaos: Chaos, badges: dict[tuple[int, str], int])
     notices = set()
     for (user, id), tokens in company.tokens.items():
         for number, (since, token) in enumerate(tokens):
-            until = tokens[number + 1][0] if number + 1 < len(tokens) else float("inf")
-            until = min(until, chaos.dead.get(token, until))
-            notices |= {(at, user, id) for at, owner in badges if owner == user and since < at < until}
+            end = tokens[number + 1][0] if number + 1 < len(tokens) else float("inf")
+            end = min(end, chaos.dead.get(token, end))
+            notices |= {(at, user, id) for at, owner in badges if owner == user and since < at < end}
     return notices
 
 
@@ -455,7 +450,7 @@ def test_a_failing_receiver_and_ten_kills_lose_and_invent_no_notice(tmp_path, se
                 talker.start()
             # On a slow machine, too, each round has something to lose.
             wanted = company.count() + ROUND_MESSAGES
-            eventually(f"{wanted} messages", lambda: company.count() >= wanted)
+            until(lambda: company.count() >= wanted, f"fewer than {wanted} messages are sent")
             time.sleep(source.uniform(0.0, 0.6))
             server.kill()
             stop.set()
@@ -471,7 +466,7 @@ def test_a_failing_receiver_and_ten_kills_lose_and_invent_no_notice(tmp_path, se
         settle(server)
         badges = recount(server.data)
         due = required(company, chaos, badges)
-        eventually("every notice that is due", lambda: due <= receiver.delivered())
+        until(lambda: due <= receiver.delivered(), "a notification that is due is not delivered")
         check_receipts(receiver, company, badges)
         assert len(due) > 100 and chaos.dead, "the test must have something to show"
         check_audit(server, company, chaos)
@@ -505,7 +500,8 @@ def check_audit(server: Server, company: Company, chaos: Chaos) -> None:
     # A token that was replaced before the server knew of its death is not taken from anybody.
     still_dead = {id for (_, id), tokens in company.tokens.items() if tokens[-1][1] in chaos.dead}
     ever_dead = {id for (_, id), tokens in company.tokens.items() for _, token in tokens if token in chaos.dead}
-    eventually("the dead tokens in the log", lambda: still_dead <= {row["subject"] for row in invalidated()})
+    until(
+        lambda: still_dead <= {row["subject"] for row in invalidated()}, "a dead token is not recorded")
     assert {row["subject"] for row in invalidated()} <= ever_dead
     assert len(invalidated()) <= len(chaos.dead) and all(row["service"] for row in invalidated())
     for format in ("table", "jsonl", "csv"):

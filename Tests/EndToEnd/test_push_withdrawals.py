@@ -10,7 +10,8 @@ from harness.command import hansard, settle
 from harness.people import World
 from harness.receiver import Receiver
 from harness.server import Server
-from test_push import SECRET, device, eventually
+from harness.waiting import until
+from test_push import SECRET, device
 
 # How long the texts of what was deleted may stay in a file.
 ERASED_SECONDS = 120
@@ -49,7 +50,9 @@ def posting(tmp_path, receiver):
 
 def refused(receiver: Receiver, count: int) -> None:
     """Waits until so many notices were tried."""
-    eventually(f"{count} notices tried", lambda: len({receipt.notice for receipt in receiver.taken()}) >= count)
+    until(
+        lambda: len({receipt.notice for receipt in receiver.taken()}) >= count,
+        f"fewer than {count} notifications are tried")
 
 
 def opened(gate: Gate, receiver: Receiver, sender, room) -> list[dict]:
@@ -58,13 +61,12 @@ def opened(gate: Gate, receiver: Receiver, sender, room) -> list[dict]:
     gate.is_open.set()
     last = sender.send(room, "the last one")
     hearing = hears(sender.server, last)
-    eventually(
-        "the last notices",
+    until(
         lambda: hearing <= {
             receipt.body["deviceId"] for receipt in receiver.taken()
             if receipt.is_delivered and receipt.body["text"] == "the last one"
         },
-    )
+        "a device is not notified of the last message")
     assert receiver.faults == []
     return delivered(receiver)
 
@@ -85,7 +87,8 @@ def hears(server, message) -> set[str]:
 
 
 def comes_to(server, message, outcomes: dict[str, tuple]) -> None:
-    eventually(f"the outcomes {outcomes}", lambda: explained(server, message).items() >= outcomes.items())
+    until(
+        lambda: explained(server, message).items() >= outcomes.items(), f"the outcomes do not become {outcomes}")
 
 
 def holding(server, text: str) -> list[str]:
@@ -120,18 +123,16 @@ def test_a_deleted_message_is_not_told_and_leaves_the_file_and_an_edited_one_say
     refused(receiver, 1)
     # Else there would be nothing to leave.
     for secret in secrets.values():
-        eventually(
-            "the text in push", lambda: any(name.startswith("push-v") for name in holding(posting, secret))
-        )
+        until(
+            lambda: any(name.startswith("push-v") for name in holding(posting, secret)), "the text is not in push")
     anna.delete(room.message(deleted["id"]))
     anna.delete(room.message(answer["id"]))
     anna.patch(room.message(edited["id"]), {"text": "kinder words"})
     for name in ("Deleted", "Thread"):
         leaves_every_file(posting, secrets[name])
-    eventually(
-        "the old text gone from push",
+    until(
         lambda: not any(name.startswith("push-v") for name in holding(posting, secrets["Edited"])),
-    )
+        "the old text is still in push")
     told = [notice["text"] for notice in opened(gate, receiver, anna, room)]
     assert told == ["the root stays", "kinder words", "the last one"]
     for message in (deleted, answer):

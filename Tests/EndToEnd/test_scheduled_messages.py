@@ -5,18 +5,15 @@ change it any more, it is tried again with more time until it was done before it
 the machine is.
 """
 
-import time
-
 import pytest
 
 from harness.client import new_id
 from harness.people import World, walk
 from harness.server import Server
 from harness.times import in_time, later, wait_past
+from harness.waiting import until
 
 HOUR = 3600
-# How late a message may be sent on a busy machine, in seconds.
-PATIENCE_SECONDS = 90
 
 
 def at(seconds: float) -> str:
@@ -34,14 +31,6 @@ def schedule(person, room, seconds: float, text: str = "later", id: str | None =
 
 def scheduled(person, room) -> list[dict]:
     return person.get(path(room))["scheduledMessages"]
-
-
-def wait_until(reached, what: str):
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (found := reached()):
-        assert time.monotonic() < deadline, f"{what} did not come in {PATIENCE_SECONDS} s"
-        time.sleep(0.02)
-    return found
 
 
 def soon(person, room, id: str) -> str:
@@ -63,7 +52,7 @@ def sent(person, room, count: int = 1) -> list[dict]:
         found = person.get(f"{room.path}/messages", limit=200)["messages"]
         return found if len(found) >= count else None
 
-    return wait_until(messages, f"message {count}")
+    return until(messages, f"message {count} was not sent")
 
 
 def failure(person, id: str) -> dict:
@@ -73,7 +62,7 @@ def failure(person, id: str) -> dict:
         rows = person.get("/v1/scheduled-messages")["scheduledMessages"]
         return [row for row in rows if row["status"] == "failed" and row["id"] == id]
 
-    return wait_until(failed, "the failure")[0]
+    return until(failed, "the message did not fail")[0]
 
 
 def test_it_is_sent_at_its_time_in_its_authors_name(anna, ben, room):
@@ -364,7 +353,7 @@ def test_it_takes_what_a_message_takes(anna, ben, room):
     assert changed["text"] == "ready" and "mentions" not in changed
     soon(ben, room, id)
     thread = room.message(root["id"]) + "/thread"
-    (message,) = wait_until(lambda: anna.get(thread)["messages"], "the reply")
+    (message,) = until(lambda: anna.get(thread)["messages"], "the reply was not sent")
     assert {key: message[key] for key in expected} == expected
     assert (message["id"], message["text"], message["mentions"]) == (id, "ready", made["mentions"])
     assert len(anna.get(f"{room.path}/messages")["messages"]) == 1

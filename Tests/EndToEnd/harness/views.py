@@ -3,16 +3,15 @@
 import contextlib
 import pathlib
 import sqlite3
-import time
 
 import requests
 
 from .client import new_id
 from .contract import contract
 from .server import Server
+from .waiting import until
 
 PAGE_BYTES = 4096
-PATIENCE_SECONDS = 120
 
 
 def view(server: Server, name: str) -> pathlib.Path:
@@ -32,14 +31,6 @@ def zero(file: pathlib.Path, first: int, end: int | None = None) -> None:
     with file.open("r+b") as stream:
         stream.seek(begin)
         stream.write(bytes(end - begin))
-
-
-def until(done, failure: str):
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (result := done()):
-        assert time.monotonic() < deadline, failure
-        time.sleep(0.02)
-    return result
 
 
 def readiness(server: Server) -> requests.Response:

@@ -11,7 +11,7 @@ from harness import certificates, cost
 from harness.http2 import Http2
 from harness.people import World
 from harness.server import UNLIMITED, Server
-from harness.views import until
+from harness.waiting import until
 
 PATH = "/v1/sessions/refresh"
 # Limits.bodyBytesOfAddress.

@@ -18,6 +18,7 @@ from harness.receiver import Receiver
 from harness.server import UNLIMITED, Server
 from harness.shifted_clock import DAY, ShiftedClock
 from harness.times import later, now, parse, within_one_day
+from harness.waiting import until
 
 AHEAD = 400 * DAY
 # What a user of these tests may send in a day.
@@ -88,13 +89,6 @@ def retry_after(person, room: Room) -> int:
     response = person.request("PUT", room.message(new_id()), {"text": "too many"})
     assert response.json()["code"] == "quota_exceeded"
     return int(response.headers["Retry-After"])
-
-
-def eventually(what: str, condition) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {PATIENCE_SECONDS} s: {what}"
-        time.sleep(0.05)
 
 
 def requires_a_sane_server(world: World, anna, ben, room: Room) -> None:
@@ -213,10 +207,7 @@ def test_a_log_from_the_future_is_opened_and_used(clock, clock_server, tmp_path)
     # An event with a time of its own still notifies.
     ben.put(f"/v1/devices/{new_id()}", {"apnsToken": "a1b2"})
     told = anna.send(room, "told")["id"]
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while told not in (tmp_path / "notices").read_text():
-        assert time.monotonic() < deadline, "the message was not pushed"
-        time.sleep(0.05)
+    until(lambda: told in (tmp_path / "notices").read_text(), "the message was not pushed")
 
     # A day's use is known after a restart, though the log's last day is another one.
     for number in range(QUOTA - 4):
@@ -298,13 +289,14 @@ def test_a_start_with_a_clock_that_is_ahead_gives_up_no_notice(tmp_path, clock):
         phone = new_id()
         ben.put(f"/v1/devices/{phone}", {"apnsToken": "a1b2"})
         sent = anna.send(anna.room("Tea", ben), "told")
-        eventually("an attempt", lambda: receiver.taken())
+        until(receiver.taken, "nothing was sent")
         server.stop()
 
         clock.shift(wall=AHEAD)
         receiver.answer = lambda body: 200
         server.start()
-        eventually("the notice", lambda: (sent["position"], ben.id, phone) in receiver.delivered())
+        until(
+            lambda: (sent["position"], ben.id, phone) in receiver.delivered(), "the notification was not delivered")
     finally:
         server.end()
         receiver.close()

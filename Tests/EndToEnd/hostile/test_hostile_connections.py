@@ -17,6 +17,7 @@ from harness.contract import contract
 from harness.http2 import Http2, frame
 from harness.people import World
 from harness.server import UNLIMITED, Server
+from harness.waiting import until
 
 PATIENCE_SECONDS = 90
 HEADER_FIELDS = 100
@@ -46,13 +47,6 @@ def secure(tmp_path_factory, certificate):
         tmp_path_factory.mktemp("tls") / "data", environment=environment, authority=str(certificate.authority)).start()
     yield server
     server.end()
-
-
-def until(done) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not done():
-        assert time.monotonic() < deadline, "nothing happened"
-        time.sleep(0.05)
 
 
 # What is no HTTP/1
@@ -273,7 +267,7 @@ def test_clients_that_end_abruptly_leave_nothing_behind(secure):
             cost.until_idle(secure)
         everything = pages.seconds / 20 * LEAVING_CONNECTIONS * STREAMS
         assert left.seconds < everything / 2, f"{left.seconds:.2f} s, and all pages would take {everything:.2f} s"
-    until(lambda: sockets() <= before)
+    until(lambda: sockets() <= before, "connections of clients that left are still open")
     assert cost.resident_bytes(secure) - warm < cost.memory_limit(48 * cost.MIB)
 
 
@@ -362,7 +356,7 @@ def test_an_address_has_so_many_connections_and_others_have_theirs(narrow):
         with connect(narrow, "127.0.0.2") as connection:
             return is_served(connection)
 
-    until(is_free)
+    until(is_free, "the address gets no connection after its others were closed")
 
 
 def test_a_trusted_proxy_has_as_many_as_it_likes(tmp_path):
@@ -446,22 +440,22 @@ def test_thumbnails_of_one_user_leave_room_for_others_and_end_when_nobody_waits(
     own = gallery.upload(ben)
     with contextlib.ExitStack() as stack:
         asked = [stack.enter_context(gallery.ask(anna, picture)) for picture in pictures]
-        until(lambda: len(gallery.running()) == 1)
+        until(lambda: len(gallery.running()) == 1, "no thumbnail is made")
         # Of the rest, as many wait as may; the others are told to come again.
         refused = [connection for connection in asked if is_answered(connection, b" 503 ")]
         assert len(refused) >= 1
         mine = stack.enter_context(gallery.ask(ben, own))
-        until(lambda: len(gallery.running()) == 2)
+        until(lambda: len(gallery.running()) == 2, "the other user's thumbnail is not made")
         assert not is_answered(mine, b" 503 ")
         began = len(gallery.runs.read_text().split())
     # Everybody is gone.
-    until(lambda: gallery.running() == [])
+    until(lambda: gallery.running() == [], "a thumbnail is made for nobody")
     assert len(gallery.runs.read_text().split()) == began, "nothing began for who had left"
     cost.until_idle(gallery.server)
     # Given up is not failed: it is tried again.
     with gallery.ask(anna, pictures[0]):
-        until(lambda: len(gallery.running()) == 1)
-    until(lambda: gallery.running() == [])
+        until(lambda: len(gallery.running()) == 1, "no thumbnail is made")
+    until(lambda: gallery.running() == [], "a thumbnail is made for nobody")
 
 
 def is_answered(connection: socket.socket, status: bytes) -> bool:
@@ -480,7 +474,7 @@ def test_a_thumbnail_for_two_is_made_until_the_last_has_left(gallery):
     content = b"\x89PNG\r\n\x1a\n" + os.urandom(32)
     pictures = [person.request("POST", "/v1/media", data=content).json()["id"] for person in (anna, ben)]
     first, second = gallery.ask(anna, pictures[0]), gallery.ask(ben, pictures[1])
-    until(lambda: len(gallery.running()) == 1)
+    until(lambda: len(gallery.running()) == 1, "no thumbnail is made")
     running = gallery.running()
     first.close()
     # The response to another request shows that the server has seen the first one go.
@@ -488,4 +482,4 @@ def test_a_thumbnail_for_two_is_made_until_the_last_has_left(gallery):
     time.sleep(0.3)
     assert gallery.running() == running
     second.close()
-    until(lambda: gallery.running() == [])
+    until(lambda: gallery.running() == [], "a thumbnail is made for nobody")

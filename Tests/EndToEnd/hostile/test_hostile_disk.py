@@ -8,7 +8,8 @@ from harness.command import check_data
 from harness.failing_disk import FailingDisk
 from harness.people import World, timeline
 from harness.server import UNLIMITED, Server
-from harness.views import aside, lines, readiness, unready, until, until_ready, view
+from harness.views import aside, lines, readiness, unready, until_ready, view
+from harness.waiting import until
 
 # Messages that are there before a disk fails.
 EARLIER = 2_000

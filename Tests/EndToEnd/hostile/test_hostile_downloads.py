@@ -5,15 +5,15 @@ import collections
 import contextlib
 import os
 import resource
-import time
 
 import pytest
 
 from harness import certificates, cost
 from harness.client import new_id
-from harness.http2 import PATIENCE_SECONDS, Http2
+from harness.http2 import Http2
 from harness.people import World
 from harness.server import UNLIMITED, Server
+from harness.waiting import until
 from test_media import download, upload
 
 # Limits.downloadsOfUser and downloadsOfAddress.
@@ -41,13 +41,6 @@ def secure(tmp_path_factory):
     server = secure_server(tmp_path_factory.mktemp("tls"))
     yield server
     server.end()
-
-
-def until(done) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not done():
-        assert time.monotonic() < deadline, "nothing happened"
-        time.sleep(0.05)
 
 
 def open_files(server: Server) -> list[str]:
@@ -86,7 +79,7 @@ def test_streams_of_one_user_that_take_nothing_hold_few_files_and_little_memory(
         connections = [stack.enter_context(Http2(secure, window=0)) for _ in range(CONNECTIONS)]
         for connection in connections:
             ask(connection, anna, own, STREAMS)
-        until(lambda: open_media(secure) == OF_USER)
+        until(lambda: open_media(secure) == OF_USER, f"the user's downloads do not hold {OF_USER} files")
         # Neither other downloads nor JSON wait for them.
         assert download(ben, other).content == contents[1]
         assert ben.texts(room) == ["x"]
@@ -97,7 +90,7 @@ def test_streams_of_one_user_that_take_nothing_hold_few_files_and_little_memory(
         assert statuses == {200: OF_USER, 503: CONNECTIONS * STREAMS - OF_USER}
         assert open_media(secure) == OF_USER
         assert cost.resident_bytes(secure) - before < cost.memory_limit(96 * cost.MIB)
-    until(lambda: open_media(secure) == 0)
+    until(lambda: open_media(secure) == 0, "files of downloads that ended are still open")
     assert download(anna, own).content == contents[0]
 
 
@@ -114,7 +107,7 @@ def test_a_download_keeps_its_place_until_its_last_piece_is_taken(secure, size):
         assert open_media(secure) == OF_USER
         holder.set_window(65_535)
         holder.take_all(held, {})
-        until(lambda: open_media(secure) == 0)
+        until(lambda: open_media(secure) == 0, "files of downloads that ended are still open")
         assert waiter.status(waiter.request(f"/v1/media/{media}", bearer(anna))) == 200
 
 
@@ -124,13 +117,13 @@ def test_downloads_of_many_users_of_one_address_hold_up_no_other_address(secure)
     with contextlib.ExitStack() as stack:
         for user, each in zip(users[:-1], media, strict=False):
             ask(stack.enter_context(Http2(secure, window=0)), user, each, OF_USER)
-        until(lambda: open_media(secure) == OF_ADDRESS)
+        until(lambda: open_media(secure) == OF_ADDRESS, f"the downloads of the address do not hold {OF_ADDRESS} files")
         path, last = f"/v1/media/{media[-1]}", bearer(users[-1])
         waiter, other = stack.enter_context(Http2(secure)), stack.enter_context(Http2(secure, "127.0.0.2"))
         assert other.status(other.request(path, last)) == 200
         assert waiter.status(waiter.request(path, last)) == 503
         assert waiter.status(waiter.request("/v1/me", last)) == 200
-    until(lambda: open_media(secure) == 0)
+    until(lambda: open_media(secure) == 0, "files of downloads that ended are still open")
 
 
 def test_with_few_open_files_downloads_leave_enough_for_connections_and_the_log(tmp_path):
@@ -146,7 +139,7 @@ def test_with_few_open_files_downloads_leave_enough_for_connections_and_the_log(
         with contextlib.ExitStack() as stack:
             for user, each in zip(users, media, strict=True):
                 ask(stack.enter_context(Http2(server, window=0)), user, each, STREAMS)
-            until(lambda: open_media(server) == OF_FEW_FILES)
+            until(lambda: open_media(server) == OF_FEW_FILES, f"the downloads do not hold {OF_FEW_FILES} files")
             cost.responds(server)
             for _ in range(PARTS):
                 world.admin.ingest_all([line(users[0], room) for _ in range(LINES)])
@@ -156,7 +149,7 @@ def test_with_few_open_files_downloads_leave_enough_for_connections_and_the_log(
             assert segments_of(server) > segments, "no segment was begun"
             users[0].send(room, "x")
             cost.responds(server)
-        until(lambda: open_media(server) == 0)
+        until(lambda: open_media(server) == 0, "files of downloads that ended are still open")
         assert download(users[0], media[0]).status_code == 200
     finally:
         server.end()

@@ -6,12 +6,12 @@ The limits on processor time are several times what a release build uses.
 import base64
 import datetime
 import json
-import time
 
 import pytest
 
 from harness.client import NDJSON, new_id
 from harness.cost import costs_at_most, responds, thread_seconds
+from harness.waiting import until
 from test_search import follow
 
 # Two marks whose canonical order is the other way round: normalising a run of them has to sort it.
@@ -335,21 +335,18 @@ def test_the_largest_is_shown_by_every_endpoint(world, name):
         assert shown["data"] == sent["data"]
     # The search may not know the room yet.
     follow(anna)
-    found = wait_for(lambda: anna.get("/v1/search", q="findme", roomId=room.id)["results"], 2)
+
+    def both() -> list | None:
+        found = anna.get("/v1/search", q="findme", roomId=room.id)["results"]
+        return found if len(found) >= 2 else None
+
+    found = until(both, "the search does not find both messages")
     assert all(result["message"]["data"] == sent["data"] for result in found)
 
 
 def in_a_month() -> bytes:
     time = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=30)
     return time.strftime("%Y-%m-%dT00:00:00Z").encode()
-
-
-def wait_for(ask, count: int) -> list:
-    for _ in range(200):
-        if len(found := ask()) >= count:
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"{len(found)} of {count} were found")
 
 
 # The body whose decoding costs most for its length, about 10 ms in a release build, and how many times it is sent.

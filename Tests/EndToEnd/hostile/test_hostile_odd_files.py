@@ -12,7 +12,8 @@ import requests
 from harness.command import check_data
 from harness.people import World
 from harness.server import Server
-from harness.views import aside, until, until_ready, view
+from harness.views import aside, until_ready, view
+from harness.waiting import until
 from test_hostile_views import VIEWS, Conversation
 
 

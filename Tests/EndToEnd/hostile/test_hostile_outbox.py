@@ -9,7 +9,8 @@ from harness.command import check_data
 from harness.failing_disk import FailingDisk
 from harness.people import World
 from harness.server import Server
-from harness.views import aside, locked, readiness, until, until_ready, view, zero
+from harness.views import aside, locked, readiness, until_ready, view, zero
+from harness.waiting import until
 from test_push import device, lines, settled
 
 # How long a test waits to see that nothing comes twice.

@@ -10,6 +10,7 @@ import pytest
 from harness.client import new_id
 from harness.people import World
 from harness.server import Server
+from harness.waiting import until
 
 SECRET = b"a secret of more than sixteen bytes"
 # More than the server has slots for attempts.
@@ -17,7 +18,6 @@ SLOW_DEVICES = 40
 # A response that is sent one byte at a time in this rhythm takes hours.
 DRIP_SECONDS = 0.2
 DRIPPED_BYTES = 60_000
-PATIENCE_SECONDS = 120
 
 
 class DrippingReceiver:
@@ -81,13 +81,6 @@ def pushing(tmp_path, receiver):
     server.end()
 
 
-def eventually(what: str, condition) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {PATIENCE_SECONDS} s: {what}"
-        time.sleep(0.05)
-
-
 def test_a_receiver_that_drips_its_responses_does_not_stop_push(pushing, receiver):
     anna, ben, carla = World(pushing).users("Anna", "Ben", "Carla")
     for number in range(SLOW_DEVICES):
@@ -96,11 +89,11 @@ def test_a_receiver_that_drips_its_responses_does_not_stop_push(pushing, receive
     receiver.slow.add(ben.id)
     slow_room, quick_room = anna.room("Slow", ben), anna.room("Quick", carla)
     anna.send(slow_room, "to many")
-    eventually("every slot is held", lambda: len(receiver.texts(ben.id)) >= 16)
+    until(lambda: len(receiver.texts(ben.id)) >= 16, "not every slot is held")
     anna.send(quick_room, "to one")
-    eventually("Carla's notification", lambda: receiver.texts(carla.id) == ["to one"])
-    eventually("Ben's other devices", lambda: len(receiver.texts(ben.id)) == SLOW_DEVICES)
+    until(lambda: receiver.texts(carla.id) == ["to one"], "Carla is not notified")
+    until(lambda: len(receiver.texts(ben.id)) == SLOW_DEVICES, "Ben's other devices are not notified")
     # The status alone says that a notification was delivered: none is sent twice because its body never ended.
     anna.send(quick_room, "another")
-    eventually("the next one", lambda: receiver.texts(carla.id) == ["to one", "another"])
+    until(lambda: receiver.texts(carla.id) == ["to one", "another"], "Carla is not notified again")
     assert receiver.texts(ben.id) == ["to many"] * SLOW_DEVICES

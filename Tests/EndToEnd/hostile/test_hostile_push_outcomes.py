@@ -11,7 +11,7 @@ from harness.failing_disk import FailingDisk
 from harness.people import World
 from harness.receiver import Receiver
 from harness.server import UNLIMITED, Server
-from harness.views import until
+from harness.waiting import until
 
 SECRET = b"a secret of more than sixteen bytes"
 # Outcomes that one event may name, and messages: enough for several such events.

@@ -15,8 +15,8 @@ from harness.command import check_data, hansard
 from harness.contract import contract
 from harness.people import World
 from harness.server import Server
-from harness.views import (
-    PAGE_BYTES, PATIENCE_SECONDS, aside, lines, locked, readiness, unready, until, until_ready, view, zero)
+from harness.views import PAGE_BYTES, aside, lines, locked, readiness, unready, until_ready, view, zero
+from harness.waiting import PATIENCE_SECONDS, until
 
 # Long enough that SQLite keeps most of it on pages that hold nothing else.
 LONG_TEXT = "kettle " + "tea and biscuits " * 400
