@@ -31,6 +31,20 @@ def own_server(tmp_path):
     server.end()
 
 
+@pytest.fixture
+def sink(tmp_path) -> pathlib.Path:
+    """The file to which `pushing` appends its notifications."""
+    return tmp_path / "notices.jsonl"
+
+
+@pytest.fixture
+def pushing(tmp_path, sink):
+    """A server for one test, with push to a file."""
+    server = Server(tmp_path / "data", "--push-file", sink).start()
+    yield server
+    server.end()
+
+
 @pytest.fixture(scope="module")
 def shared_world(server):
     return World(server)

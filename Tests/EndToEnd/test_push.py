@@ -35,19 +35,6 @@ def device(person: Person, token: str | None = None, provider: str = "apnsToken"
 # ---- the file sink ----
 
 
-@pytest.fixture
-def sink(tmp_path) -> pathlib.Path:
-    return tmp_path / "notices.jsonl"
-
-
-@pytest.fixture
-def pushing(tmp_path, sink):
-    """A server that appends its notices to a file."""
-    server = Server(tmp_path / "data", "--push-file", sink).start()
-    yield server
-    server.end()
-
-
 def lines(sink: pathlib.Path) -> list[dict]:
     """Those that are whole: the server may be writing the last one."""
     if not sink.exists():

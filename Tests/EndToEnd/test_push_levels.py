@@ -7,21 +7,8 @@ import pytest
 from harness.client import Api, new_id
 from harness.command import hansard
 from harness.people import Room, World
-from harness.server import Server
 from test_push import device, told, wait_for
 from test_scheduled_messages import schedule, soon
-
-
-@pytest.fixture
-def sink(tmp_path):
-    return tmp_path / "notices.jsonl"
-
-
-@pytest.fixture
-def pushing(tmp_path, sink):
-    server = Server(tmp_path / "data", "--push-file", sink).start()
-    yield server
-    server.end()
 
 
 def leveled(person, token: str, level: str) -> str:

@@ -42,15 +42,8 @@ class Talk:
 
 
 @pytest.fixture
-def sink(tmp_path) -> pathlib.Path:
-    return tmp_path / "notices.jsonl"
-
-
-@pytest.fixture
-def talk(tmp_path, sink):
-    server = Server(tmp_path / "data", "--push-file", sink).start()
-    yield Talk(server, sink)
-    server.end()
+def talk(pushing, sink):
+    return Talk(pushing, sink)
 
 
 def push_standings(server: Server) -> list[dict]:
