@@ -7,34 +7,20 @@ import Testing
 @Suite("Images that take too much")
 struct ThumbnailLimitTests {
   private let folder: TemporaryFolder
+  private let programs: FakePrograms
   private let store: MediaStore
 
-  /// With programs that note each time they are run. The widest thumbnail is larger than a program may write.
+  /// The widest thumbnail is larger than a program may write.
   init() throws {
     folder = try TemporaryFolder()
-    let programs = folder.path + "/programs"
-    try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
-    let note = "echo x >> '\(folder.path)/runs'"
-    let scripts = [
-      "prlimit": #"while [ "$1" != -- ]; do shift; done; shift; exec "$@""#,
-      "vipsheader": "\(note); echo width: 9; echo height: 9",
-      "vipsthumbnail": """
-      \(note)
-      printf '\\377\\330\\377'
-      case "$*" in *1920x*) exec head -c \(ConfinedProcess.outputBytes) /dev/zero;; esac
-      """,
-    ]
-    for (name, script) in scripts {
-      let path = programs + "/" + name
-      try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: path))
-      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-    }
+    programs = try FakePrograms(
+      in: folder, vipsheader: "echo width: 9; echo height: 9",
+      vipsthumbnail: """
+        printf '\\377\\330\\377'
+        case "$*" in *1920x*) exec head -c \(ConfinedProcess.outputBytes) /dev/zero;; esac
+        """)
     store = try MediaStore(
-      directory: folder.media, settings: MediaStore.Settings(maximumBytes: 100_000, programPath: programs))
-  }
-
-  private var runs: Int {
-    (try? String(contentsOfFile: folder.path + "/runs", encoding: .utf8))?.split(separator: "\n").count ?? 0
+      directory: folder.media, settings: MediaStore.Settings(maximumBytes: 100_000, programPath: programs.path))
   }
 
   private func thumbnail(_ hash: ContentHash, _ type: String, width: Int) async throws -> Thumbnail? {
@@ -50,9 +36,9 @@ struct ThumbnailLimitTests {
         _ = try await thumbnail(file.hash, "image/jpeg", width: 1920)
       }
     }
-    #expect(runs == 2)
+    #expect(programs.runs == 2)
     #expect(try await thumbnail(file.hash, "image/jpeg", width: 320)?.file.size == 3)
-    #expect(runs == 4)
+    #expect(programs.runs == 4)
     let later = Int(Date().timeIntervalSince1970) + 172_800
     #expect(try await store.collect(now: later) { $0 } == 1)
     let shelf = "\(store.folder.thumbnails)/\(file.hash.hex.prefix(2))"
@@ -72,6 +58,6 @@ struct ThumbnailLimitTests {
     await #expect(throws: MediaError.imageUndecodable) {
       _ = try await thumbnail(file.hash, file.contentType, width: 80)
     }
-    #expect(runs == 0)
+    #expect(programs.runs == 0)
   }
 }
