@@ -25,7 +25,7 @@ extension Unicode.Scalar {
   var isForbiddenInNames: Bool {
     switch value {
     case 0, 0x061c, 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069: true
-    case _: false
+    default: false
     }
   }
 }

@@ -50,7 +50,7 @@ public struct CombiningMarks: Sendable {
     case 0xff9e, 0xff9f: 1
     // Two marks each.
     case 0x344, 0xf73, 0xf75, 0xf81: 2
-    case _: scalar.properties.canonicalCombiningClass == .notReordered ? 0 : 1
+    default: scalar.properties.canonicalCombiningClass == .notReordered ? 0 : 1
     }
   }
 }

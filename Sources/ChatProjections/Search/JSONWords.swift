@@ -20,7 +20,7 @@ struct JSONWords {
       switch bytes[index] {
       case UInt8(ascii: "\""): takeString()
       case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): takeNumber()
-      case _: index += 1
+      default: index += 1
       }
     }
   }
@@ -68,7 +68,7 @@ struct JSONWords {
     case UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
       found.append(UInt8(ascii: " "))
       index += 1
-    case _: takeByte()
+    default: takeByte()
     }
   }
 

@@ -51,7 +51,7 @@ enum NormalForm {
     case 0xef: second >= 0xb8
     // Emoji, and rare ideographs.
     case 0xf0: second >= 0x9f && second < 0xaf
-    case _: false
+    default: false
     }
   }
 }

@@ -83,7 +83,7 @@ enum SearchClosing {
           iif(isClosed, zeroblob(length(text)), text), iif(isClosed, zeroblob(length(extra)), extra)
         FROM (SELECT *, EXISTS (SELECT 1 FROM closing WHERE closing.room = wording.room) AS isClosed FROM wording)
         """, key: 1)
-    case _: return .rows
+    default: return .rows
     }
   }
 }

@@ -64,7 +64,7 @@ struct SearchSnippet {
         case "«": "‹"
         case "»": "›"
         case _ where character.isWhitespace: " "
-        case _: character
+        default: character
         }
       })
   }

@@ -50,7 +50,7 @@ enum TextScanner {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): byte
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
-    case _: 0
+    default: 0
     }
   }
 

@@ -11,7 +11,7 @@ enum JSONEscapes {
       case UInt8(ascii: "0")...UInt8(ascii: "9"): nibble = digit - UInt8(ascii: "0")
       case UInt8(ascii: "a")...UInt8(ascii: "f"): nibble = digit - UInt8(ascii: "a") + 10
       case UInt8(ascii: "A")...UInt8(ascii: "F"): nibble = digit - UInt8(ascii: "A") + 10
-      case _: return nil
+      default: return nil
       }
       value = value << 4 | UInt16(nibble)
     }
@@ -51,7 +51,7 @@ enum JSONEscapes {
           index += 6
         }
         resolved.append(contentsOf: String(Character(Unicode.Scalar(value) ?? "\u{fffd}")).utf8)
-      case _: resolved.append(kind)
+      default: resolved.append(kind)
       }
     }
     return resolved
@@ -84,7 +84,7 @@ enum JSONEscapes {
         bytes.append(contentsOf: "u00".utf8)
         bytes.append(hexDigit(byte >> 4))
         bytes.append(hexDigit(byte & 0xf))
-      case _: bytes.append(byte)
+      default: bytes.append(byte)
       }
     }
     bytes.append(contentsOf: text[start..<text.count])

@@ -22,7 +22,7 @@ extension JSONScanner {
       case 0x20..<0x80:
         marks.reset()
         index += 1
-      case _:
+      default:
         guard marks.take(try scalar()) else { throw .tooManyMarks }
       }
     }
@@ -42,7 +42,7 @@ extension JSONScanner {
     case 0xf0: (length, second) = (4, 0x90...0xbf)
     case 0xf1...0xf3: length = 4
     case 0xf4: (length, second) = (4, 0x80...0x8f)
-    case _: throw .invalidUTF8
+    default: throw .invalidUTF8
     }
     guard index + length <= text.count, second.contains(text[index + 1]) else { throw .invalidUTF8 }
     var value = UInt32(lead) & (0x7f >> UInt32(length))
@@ -76,7 +76,7 @@ extension JSONScanner {
         throw malformed("half of a surrogate pair is missing")
       }
       return scalar
-    case _: throw malformed("there is no such escape")
+    default: throw malformed("there is no such escape")
     }
   }
 

@@ -53,7 +53,7 @@ struct JSONScanner {
     case UInt8(ascii: "t"): try word("true", .true)
     case UInt8(ascii: "f"): try word("false", .false)
     case UInt8(ascii: "n"): try word("null", .null)
-    case _: throw malformed("no value begins")
+    default: throw malformed("no value begins")
     }
   }
 
@@ -165,7 +165,7 @@ struct JSONScanner {
     while index < text.count {
       switch text[index] {
       case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"): index += 1
-      case _: return
+      default: return
       }
     }
   }

@@ -32,7 +32,7 @@ final class HostGuard: ChannelInboundHandler, RemovableChannelHandler {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"):
       true
-    case _: "-._~%!$&'()*+,;=:[]".utf8.contains(byte)
+    default: "-._~%!$&'()*+,;=:[]".utf8.contains(byte)
     }
   }
 }

@@ -51,7 +51,7 @@ extension Refusal {
     case .invalidChunkSize: self = .malformedRequest("a chunk's size must be a hexadecimal number")
     case .unexpectedContentLength:
       self = .malformedRequest("Content-Length must not come with Transfer-Encoding, nor twice, nor among trailers")
-    case _: self = .malformedRequest("\(error)")
+    default: self = .malformedRequest("\(error)")
     }
   }
 }

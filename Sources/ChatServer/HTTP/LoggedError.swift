@@ -12,7 +12,7 @@ enum LoggedError {
     // Written by the server itself: files, positions, codes of the system.
     case let error as ServiceError: "\(error)"
     case let error as IOError: "\(error)"
-    case _: "\(type(of: error))"
+    default: "\(type(of: error))"
     }
   }
 
