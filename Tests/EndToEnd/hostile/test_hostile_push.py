@@ -1,13 +1,16 @@
 """A receiver of push notifications that does not behave holds up nobody but itself."""
 
+import contextlib
 import http.server
 import json
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 
 from harness.client import new_id
+from harness.cost import costs_at_most
 from harness.people import World
 from harness.server import Server
 from harness.waiting import until
@@ -18,12 +21,35 @@ SLOW_DEVICES = 40
 # A response that is sent one byte at a time in this rhythm takes hours.
 DRIP_SECONDS = 0.2
 DRIPPED_BYTES = 60_000
+# Attempts to deliver a notification that are measured, and the processor time that all of them may take. A receiver that is
+# not cut off costs more than a second for each second that it sends, and has 5 for each attempt.
+ATTEMPTS, ATTEMPTS_SECONDS = 4, 1.0
 
 
-class DrippingReceiver:
-    """Responds 200 at once to each notification, and sends the body to `slow` users one byte at a time."""
+def drip(handler: http.server.BaseHTTPRequestHandler) -> None:
+    """200 at once, then the body one byte at a time."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(DRIPPED_BYTES))
+    handler.end_headers()
+    for _ in range(DRIPPED_BYTES):
+        handler.wfile.write(b"x")
+        handler.wfile.flush()
+        time.sleep(DRIP_SECONDS)
 
-    def __init__(self):
+
+def hint_without_end(handler: http.server.BaseHTTPRequestHandler) -> None:
+    """Informational responses, as fast as the server takes them, and never a final one."""
+    handler.close_connection = True
+    hints = b"HTTP/1.1 103 Early Hints\r\n\r\n" * 2_000
+    with contextlib.suppress(OSError):
+        while True:
+            handler.wfile.write(hints)
+
+
+class HostileReceiver:
+    """Responds 200 at once to each notification, but to those of `slow` users with `respond`."""
+
+    def __init__(self, respond: Callable[[http.server.BaseHTTPRequestHandler], None]):
         self.slow: set[str] = set()
         self.received: list[tuple[str, str]] = []
         self.lock = threading.Lock()
@@ -36,14 +62,12 @@ class DrippingReceiver:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 with outer.lock:
                     outer.received.append((body["userId"], body["text"]))
-                drips = body["userId"] in outer.slow
+                if body["userId"] in outer.slow:
+                    respond(self)
+                    return
                 self.send_response(200)
-                self.send_header("Content-Length", str(DRIPPED_BYTES if drips else 0))
+                self.send_header("Content-Length", "0")
                 self.end_headers()
-                for _ in range(DRIPPED_BYTES if drips else 0):
-                    self.wfile.write(b"x")
-                    self.wfile.flush()
-                    time.sleep(DRIP_SECONDS)
 
             def log_message(self, *arguments):
                 pass
@@ -64,8 +88,8 @@ class DrippingReceiver:
 
 
 @pytest.fixture
-def receiver():
-    receiver = DrippingReceiver()
+def receiver(request):
+    receiver = HostileReceiver(request.param)
     yield receiver
     receiver.close()
 
@@ -81,6 +105,7 @@ def pushing(tmp_path, receiver):
     server.end()
 
 
+@pytest.mark.parametrize("receiver", [drip], indirect=True)
 def test_a_receiver_that_drips_its_responses_does_not_stop_push(pushing, receiver):
     anna, ben, carla = World(pushing).users("Anna", "Ben", "Carla")
     for number in range(SLOW_DEVICES):
@@ -97,3 +122,18 @@ def test_a_receiver_that_drips_its_responses_does_not_stop_push(pushing, receive
     anna.send(quick_room, "another")
     until(lambda: receiver.texts(carla.id) == ["to one", "another"], "Carla is not notified again")
     assert receiver.texts(ben.id) == ["to many"] * SLOW_DEVICES
+
+
+@pytest.mark.parametrize("receiver", [hint_without_end], indirect=True)
+def test_informational_responses_without_end_cost_little(pushing, receiver):
+    """Observed: the server read them for the whole 5 seconds of each attempt, at the cost of more than one processor."""
+    anna, ben, carla = World(pushing).users("Anna", "Ben", "Carla")
+    ben.put(f"/v1/devices/{new_id()}", {"fcmToken": "slow"})
+    carla.put(f"/v1/devices/{new_id()}", {"fcmToken": "quick"})
+    receiver.slow.add(ben.id)
+    slow_room, quick_room = anna.room("Slow", ben), anna.room("Quick", carla)
+    with costs_at_most(pushing, ATTEMPTS_SECONDS):
+        anna.send(slow_room, "to one that floods")
+        until(lambda: len(receiver.texts(ben.id)) >= ATTEMPTS, "there are too few attempts")
+    anna.send(quick_room, "to one that does not")
+    until(lambda: receiver.texts(carla.id) == ["to one that does not"], "Carla is not notified")

@@ -1,0 +1,46 @@
+import NIOCore
+import NIOHTTP1
+
+/// Ends the connection to a receiver that sends informational responses (1xx) without end. `AsyncHTTPClient` ignores each
+/// of them, so a fast receiver would otherwise keep an event loop busy until the exchange times out.
+final class InformationalLimit: ChannelInboundHandler {
+  typealias InboundIn = HTTPClientResponsePart
+  typealias InboundOut = HTTPClientResponsePart
+
+  /// Informational responses before one final response.
+  static let most = 10
+
+  private var count = 0
+  private var isExceeded = false
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    // The decoder may still have responses in its buffer.
+    if isExceeded { return }
+    if case .head(let head) = unwrapInboundIn(data) {
+      count = (100..<200).contains(head.status.code) ? count + 1 : 0
+      if count > Self.most {
+        isExceeded = true
+        context.fireErrorCaught(TooManyInformationalResponses())
+        context.close(promise: nil)
+        return
+      }
+    }
+    context.fireChannelRead(data)
+  }
+
+  /// Adds the handler to a connection of `AsyncHTTPClient`, behind the decoder. Must be called on the connection's event
+  /// loop.
+  static func add(to channel: any Channel) -> EventLoopFuture<Void> {
+    channel.eventLoop.makeCompletedFuture {
+      let pipeline = channel.pipeline.syncOperations
+      let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+      try pipeline.addHandler(InformationalLimit(), position: .after(decoder))
+    }
+  }
+}
+
+struct TooManyInformationalResponses: Error, CustomStringConvertible {
+  var description: String {
+    "the webhook sent more than \(InformationalLimit.most) informational responses (1xx) before its response"
+  }
+}
