@@ -78,6 +78,22 @@ struct LogFile: Sendable {
     }
   }
 
+  /// Fails when the file was deleted or replaced: writes to it succeed, and are lost when the process ends.
+  func requireLink(position: LogPosition? = nil) throws(LogError) {
+    let isLinked: Bool
+    do {
+      isLinked = try uninterrupted { () throws(DiskError) in try file.isLinked() }
+    } catch {
+      throw LogError(error, position: position)
+    }
+    guard isLinked else {
+      throw LogError(
+        .missing,
+        "A file of the log was deleted or replaced while the server was running; restore the log directory, then "
+          + "restart the server.", location: .init(file: path, position: position))
+    }
+  }
+
   func size() throws(LogError) -> UInt64 {
     do {
       return try uninterrupted { () throws(DiskError) in try file.size() }

@@ -139,6 +139,12 @@ private final class PosixFile: DiskFile {
     return UInt64(status.st_size)
   }
 
+  func isLinked() throws(DiskError) -> Bool {
+    var status = stat()
+    _ = try PosixDisk.call("fstat", path) { fstat(descriptor, &status) }
+    return status.st_nlink > 0
+  }
+
   func tryLock() throws(DiskError) -> Bool {
     do {
       _ = try PosixDisk.call("flock", path) { flock(descriptor, LOCK_EX | LOCK_NB) }

@@ -74,6 +74,25 @@ def test_a_log_that_cannot_be_written_is_poisoned(tmp_path):
     check_data(server.data)
 
 
+def test_a_log_that_is_deleted_under_a_running_server_is_poisoned(own_server):
+    """Observed: writes were acknowledged, and lost when the process ended."""
+    anna = World(own_server).user("Anna")
+    room = anna.room("Tea")
+    anna.send(room, "before")
+    assert anna.texts(room) == ["before"]
+    shutil.rmtree(own_server.data / "log")
+    anna.refused("log_poisoned", "PUT", room.message(new_id()), {"text": "after"})
+    anna.refused("log_poisoned", "PUT", room.message(new_id()), {"text": "once more"})
+    red = requests.get(f"{own_server.url}/readyz", timeout=60)
+    contract().check("GET", f"{own_server.url}/readyz", red)
+    assert (red.status_code, red.json()["code"]) == (503, "log_poisoned")
+    assert "log_missing: A file of the log was deleted" in own_server.tail()
+    # Reads go on.
+    assert anna.texts(room) == ["before"]
+    # There is no log left that a stop could close or a restart could open.
+    own_server.kill()
+
+
 def test_a_view_that_someone_broke_is_made_anew(own_server):
     """The failure is told without its inside, under an ID that stands in the server's log; the log has all."""
     world = World(own_server)

@@ -72,6 +72,13 @@ final class SimulatedFile: DiskFile {
     }
   }
 
+  func isLinked() throws(DiskError) -> Bool {
+    try disk.change { (state) throws(DiskError) in
+      if try state.begin(.size, "fstat", path) == .powerCut { throw state.powerLost("fstat", path) }
+      return state.directories.values.contains { $0.live.values.contains(inode) }
+    }
+  }
+
   func tryLock() throws(DiskError) -> Bool {
     let taken: Bool = try disk.change { (state) throws(DiskError) in
       if try state.begin(.lock, "flock", path) == .powerCut { throw state.powerLost("flock", path) }

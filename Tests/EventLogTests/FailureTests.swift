@@ -127,6 +127,35 @@ struct FailureTests {
     }
   }
 
+  @Test(
+    "a segment that is deleted or replaced poisons the log before a block in it is acknowledged",
+    arguments: [false, true])
+  func lostSegment(isReplaced: Bool) throws {
+    let (disk, log) = try opened()
+    let segment = try #require(segmentPaths(disk).first)
+    if isReplaced {
+      _ = try disk.open(logDirectory + "/copy", .createNew)
+      try disk.rename(logDirectory + "/copy", to: segment)
+    } else {
+      try disk.remove(segment)
+    }
+    let error = logError { try log.append(Sample.block(after: log.head, records: 1)) }
+    #expect(error?.code == .missing)
+    #expect(error?.location == LogError.Location(file: segment, position: LogPosition(3)))
+    #expect(log.poison == error)
+    #expect(log.head == LogPosition(2))
+    #expect(logError { try log.append(Sample.block(after: log.head, records: 1)) }?.code == .poisoned)
+    #expect(try log.allRecords().count == 2)
+  }
+
+  @Test("a superblock that is deleted poisons the log")
+  func lostSuperblock() throws {
+    let (disk, log) = try opened()
+    try disk.remove(logDirectory + "/superblock")
+    #expect(logError { try log.noteIdle() }?.code == .missing)
+    #expect(log.poison?.code == .missing)
+  }
+
   @Test("a failed superblock poisons the log")
   func failedSuperblock() throws {
     let (disk, log) = try opened()

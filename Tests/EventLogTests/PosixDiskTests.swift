@@ -63,6 +63,19 @@ struct PosixDiskTests {
     }
   }
 
+  @Test("a log whose directory is deleted accepts no more blocks")
+  func deletedDirectory() throws {
+    try withDirectory { directory in
+      let log = try EmbeddedLog.open(directory: directory, options: Sample.options())
+      try log.append(Sample.block(after: log.head, records: 1))
+      try FileManager.default.removeItem(atPath: directory + "/log")
+      let error = logError { try log.append(Sample.block(after: log.head, records: 1)) }
+      #expect(error?.code == .missing)
+      #expect(log.head == LogPosition(1))
+      #expect(logError { try log.append(Sample.block(after: log.head, records: 1)) }?.code == .poisoned)
+    }
+  }
+
   @Test("a failed call says which, on what, and why")
   func errors() throws {
     let error = logError { _ = try LogReader.open(directory: "/proc/self/status") }
@@ -89,7 +102,9 @@ struct PosixDiskTests {
       #expect(buffer == [3, 4, 5, 9, 9, 9, 9, 9])
       #expect(try disk.list(directory) == ["file"])
       try disk.rename(directory + "/file", to: directory + "/other")
+      #expect(try file.isLinked())
       try disk.remove(directory + "/other")
+      #expect(try !file.isLinked())
       #expect(try disk.list(directory) == [])
     }
   }
