@@ -74,6 +74,15 @@ import Testing
     }
   }
 
+  @Test("what cannot be moved aside either is tried again, and the advice says what to do with it")
+  func immovable() {
+    let error = ProjectionError(.immovable, "rooms.sqlite cannot be moved aside", file: "/data/views/rooms.sqlite")
+    let kind = ProjectionFault.Kind(following: error)
+    #expect(kind == .temporary)
+    #expect(kind.advice(on: error).hasPrefix("Unmount or remove it"))
+    #expect(ProjectionFault.message(of: error) == "rooms.sqlite cannot be moved aside")
+  }
+
   @Test("the tools refuse to compare with what is no regular file, and replace it", arguments: Oddity.allCases)
   func tools(oddity: Oddity) throws {
     let folder = try TemporaryFolder()

@@ -91,7 +91,7 @@ extension ProjectionFault.Kind {
   private init(projection code: ProjectionError.Code) {
     switch code {
     case .damagedRow, .foreignFile: self = .damaged
-    case .fileFailed: self = .temporary
+    case .fileFailed, .immovable: self = .temporary
     case .feedGap, .unknownProjection, .missingFile: self = .permanent
     }
   }
@@ -117,6 +117,9 @@ extension ProjectionFault.Kind {
       if code == .SQLITE_FULL { return "Make room on the disk; the server tries again by itself." }
       if code == .SQLITE_BUSY || code == .SQLITE_LOCKED {
         return "Another process holds the file: end that process; the server tries again by itself."
+      }
+      if (error as? ProjectionError)?.code == .immovable {
+        return "Unmount or remove it, or correct the permissions of the folder; the server tries again by itself."
       }
       return "Check the disk and the permissions of the folder; the server tries again by itself."
     }

@@ -103,7 +103,9 @@ package struct ProjectionFile: Sendable, Hashable {
     let aside = freeAside()
     try aside.remove()
     for suffix in [""] + Self.companions where rename(path + suffix, aside.path + suffix) != 0 && errno != ENOENT {
-      throw failure("cannot be moved aside")
+      let reason = String(cString: strerror(errno))
+      throw ProjectionError(
+        .immovable, "\(name + suffix) cannot be used, and cannot be moved aside: \(reason)", file: path)
     }
     return aside
   }

@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import stat
+import subprocess
 
 import pytest
 import requests
@@ -12,7 +13,7 @@ import requests
 from harness.command import check_data
 from harness.people import World
 from harness.server import Server
-from harness.views import aside, until_ready, view
+from harness.views import aside, unready, until_ready, view
 from harness.waiting import until
 from test_hostile_views import VIEWS, Conversation
 
@@ -107,6 +108,34 @@ def test_a_directory_named_aside_does_not_prevent_a_rebuild(talk):
         assert second.read_bytes() == junk
         assert (aside(talk.server, "rooms") / "note").exists()
         assert not file.with_name(f"{file.name}.aside-3").exists()
+
+
+def test_a_mounted_directory_is_reported_until_it_is_unmounted(talk):
+    """The system renames no directory on which another file system is mounted."""
+    assert os.geteuid() == 0, "mounting a file system needs root: run the tests as root"
+    file = view(talk.server, "rooms")
+    talk.server.stop()
+    remove(file)
+    file.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", file], check=True)
+    try:
+        talk.server.launch()
+
+        def reported() -> str:
+            with contextlib.suppress(requests.ConnectionError):
+                return unready(talk.server, f"{file.name} cannot be used, and cannot be moved aside", "Unmount")
+            return ""
+
+        detail = until(reported, "the start does not say what it waits for")
+        assert str(talk.server.data) not in detail
+        assert requests.get(f"{talk.server.url}/healthz", timeout=60).status_code == 200
+        assert str(file) in talk.server.tail()
+    finally:
+        subprocess.run(["umount", file], check=True)
+    # What was mounted is gone, and the empty directory is moved aside like any other.
+    until_ready(talk.server)
+    assert seen(talk) == talk.expected
+    assert kind(aside(talk.server, "rooms")) == stat.S_IFDIR and kind(file) == stat.S_IFREG
 
 
 def test_a_server_that_meets_them_ends_when_it_is_told_to_and_its_data_is_whole(talk):
