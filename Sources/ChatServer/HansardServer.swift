@@ -43,6 +43,7 @@ package struct HansardServer: Sendable {
   private let authenticator: Authenticator
   private let outbox: (@Sendable () -> ProjectionStanding)?
   private let bodies = BodyBudget()
+  private let bodyWarnings = BodyWarnings()
 
   /// - Parameter outbox: the status of the push outbox, for readiness checks; nil if push is off.
   package init(
@@ -141,7 +142,7 @@ package struct HansardServer: Sendable {
       let exchange = Exchange(
         request: request, parameters: context.parameters, principal: principal, requestID: context.id,
         receivedAt: now, address: context.address, logger: context.logger, channel: context.channel,
-        bodyCharge: bodyCharge)
+        bodyCharge: bodyCharge, bodyWarnings: bodyWarnings)
       try exchange.requireQuery(of: endpoint)
       try exchange.requirePrecondition(of: endpoint)
       var response = try await reads.handle(exchange, reading) { try await route.handle(handlers, exchange) }

@@ -21,6 +21,16 @@ struct NetworkAddressSpecs {
   }
 
   @Test(
+    "an address is written so that it can be read again",
+    arguments: [
+      ("10.1.2.3", "10.1.2.3"), ("255.255.255.255", "255.255.255.255"), ("2001:db8::1:ffff", "2001:db8:0:0:0:0:1:ffff"),
+    ])
+  func text(text: String, written: String) throws {
+    #expect(try address(text).description == written)
+    #expect(try address(written) == address(text))
+  }
+
+  @Test(
     "what is no address is none",
     arguments: ["", "unknown", "_hidden", "10.1.2", "10.1.2.3.4", "1.2.3.256", "::g", "[::1"])
   func none(text: String) {

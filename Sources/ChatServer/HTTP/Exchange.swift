@@ -24,6 +24,7 @@ struct Exchange: Sendable {
   let channel: any Channel
   /// What its body, when it is collected, takes of the budget of the address.
   let bodyCharge: BodyCharge
+  let bodyWarnings: BodyWarnings
 
   // MARK: Path and query
 
@@ -140,7 +141,13 @@ struct Exchange: Sendable {
     guard announcedBytes ?? 0 <= Limits.requestBodyBytes else {
       throw Refusal.bodyTooLarge(limit: Limits.requestBodyBytes)
     }
-    let buffer = try await incomingBody().collect(upTo: Limits.requestBodyBytes, charging: bodyCharge)
+    let buffer: ByteBuffer
+    do {
+      buffer = try await incomingBody().collect(upTo: Limits.requestBodyBytes, charging: bodyCharge)
+    } catch ServiceError.overloaded {
+      bodyWarnings.warn(of: address, logger)
+      throw ServiceError.overloaded
+    }
     // A body also ends because its task was cancelled; such a one is not whole.
     try Task.checkCancellation()
     return try await JSONBody.decode(type, from: buffer)

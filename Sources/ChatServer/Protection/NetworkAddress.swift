@@ -45,6 +45,17 @@ package struct NetworkAddress: Sendable, Hashable {
   }
 }
 
+extension NetworkAddress: CustomStringConvertible {
+  /// Version 4 with dots, version 6 as eight groups (RFC 4291, section 2.2).
+  package var description: String {
+    if isVersion4 {
+      return [24, 16, 8, 0].map { (shift: Int) in "\(bits >> shift & 0xff)" }.joined(separator: ".")
+    }
+    return stride(from: 112, through: 0, by: -16).map { (shift: Int) in String(bits >> shift & 0xffff, radix: 16) }
+      .joined(separator: ":")
+  }
+}
+
 /// A run of addresses, as CIDR has it.
 package struct NetworkRange: Sendable, Hashable {
   private let first: UInt128
