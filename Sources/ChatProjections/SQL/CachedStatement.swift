@@ -80,7 +80,8 @@ package struct CachedStatement {
     var binder = Binder(handle)
     bind(&binder)
     guard binder.code == SQLITE_OK else { throw failure(binder.code) }
-    assert(binder.count == sqlite3_bind_parameter_count(handle), "every parameter is bound on every run")
+    precondition(
+      binder.count == sqlite3_bind_parameter_count(handle), "every parameter of a statement is bound on every run")
   }
 
   private func failure(_ code: Int32) -> DatabaseError {
