@@ -113,7 +113,8 @@ package struct HansardServer: Sendable {
     if let crossOrigin = CrossOrigin(protection.crossOrigin) { router.add(middleware: crossOrigin) }
     router.add(
       middleware: ProblemMiddleware(
-        admission: Admission(proxies: protection.proxies, limiter: limiter, authenticator: authenticator),
+        admission: Admission(
+          proxies: protection.proxies, limiter: limiter, isOfService: { authenticator.isOfService($0) }),
         legacyStatus: configuration.legacyStatus, now: chat.now))
     let handlers = Handlers(
       chat: chat, issuer: issuer, identities: identities, logins: protection.logins,

@@ -21,23 +21,26 @@ struct ProblemMiddleware: RouterMiddleware {
       try admission.admit(request, &context)
       response = try await next(request, context)
     } catch let error as HTTPError where error.status == .notFound {
-      response = try respond(to: Self.refusalOfPath(request), context)
+      response = try respond(to: Self.refusalOfPath(request), request, context)
     } catch {
-      response = try respond(to: error, context)
+      response = try respond(to: error, request, context)
     }
     AnswerHeaders.complete(&response.headers)
     // What the router has no path for is not stripped of its body there.
     return request.method == .head ? response.createHeadResponse() : response
   }
 
-  private func respond(to error: any Error, _ context: ServerContext) throws -> Response {
+  private func respond(to error: any Error, _ request: Request, _ context: ServerContext) throws -> Response {
     var mapping = ProblemMapping(error, at: now())
     if let status = legacyStatus.status(of: mapping.code) { mapping.status = status }
     if mapping.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCancellation(error) {
       // The route as it is declared: a path may hold an invite's token.
       context.logger.error(
         "a request failed",
-        metadata: ["route": "\(context.endpointPath ?? "none")", "error": "\(LoggedError.text(error))"])
+        metadata: [
+          "method": "\(request.method.rawValue)", "route": "\(context.endpointPath ?? "none")",
+          "error": "\(LoggedError.text(error))",
+        ])
     }
     return try JSONBody.response(
       mapping.status, mapping.problem(requestID: context.id), contentType: Problem.contentType, headers: mapping.headers

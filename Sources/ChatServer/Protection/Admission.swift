@@ -9,7 +9,8 @@ import NIOCore
 struct Admission: Sendable {
   let proxies: TrustedProxies
   let limiter: RateLimiter
-  let authenticator: Authenticator
+  /// Whether a request has the token of a service.
+  let isOfService: @Sendable (Request) -> Bool
 
   /// Probes of the machine that runs the server are never refused.
   private func isProbe(_ target: String) -> Bool {
@@ -28,7 +29,7 @@ struct Admission: Sendable {
       proxies.isEmpty ? peer : proxies.client(peer: peer, forwardedFor: request.headers[.xForwardedFor])
     context.address = address
     guard limiter.limitsAddresses, !isProbe(target),
-      limiter.countsServices || !authenticator.isOfService(request)
+      limiter.countsServices || !isOfService(request)
     else { return }
     context.standing = try limiter.admit(address)
   }
