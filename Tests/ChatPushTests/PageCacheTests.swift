@@ -1,0 +1,42 @@
+import GRDB
+import Testing
+
+@testable import ChatProjections
+@testable import ChatPush
+
+/// The pages of SQLite files that the server keeps in memory.
+@Suite struct PageCacheTests {
+  /// As docs/reliability.md states them.
+  private static let filesLimit = 8
+  private static let bytesLimit = 96 * 1024 * 1024
+
+  /// What SQLite may keep for one connection: a negative size is in KiB, another in pages
+  /// (https://www.sqlite.org/pragma.html#pragma_cache_size).
+  private func cacheBytes(_ database: Database) throws -> Int {
+    let size = try #require(try Int.fetchOne(database, sql: "PRAGMA cache_size"))
+    let page = try #require(try Int.fetchOne(database, sql: "PRAGMA page_size"))
+    return size < 0 ? -size * 1024 : size * page
+  }
+
+  @Test("all connections to all read models and the push outbox have 96 MiB at most, also after they were far behind")
+  func bytesOfAllConnections() throws {
+    let folder = TemporaryFolder()
+    try ProjectionFile.makeDirectory(folder.path)
+    let projections: [any Projection.Type] = Projections.all + [PushProjection.self]
+    var bytes = 0
+    for projection in projections {
+      let pool = try ProjectionFile(projection, in: folder.path).openPool(projection)
+      bytes += try pool.writeWithoutTransaction { (database) -> Int in
+        var cache = WriterCache()
+        try cache.fit(isBehind: true, database)
+        #expect(try cacheBytes(database) <= 64 * 1024 * 1024)
+        try cache.fit(isBehind: false, database)
+        return try cacheBytes(database)
+      }
+      bytes += try pool.read { try cacheBytes($0) } * pool.configuration.maximumReaderCount
+      try pool.close()
+    }
+    #expect(projections.count <= Self.filesLimit)
+    #expect(bytes <= Self.bytesLimit)
+  }
+}
