@@ -16,9 +16,9 @@ from harness.server import Server
 from test_hostile_memory import Line, send_many
 
 # In MB (of 10^6 bytes), of one account in a day, as docs/operating.md states them.
-EVENTS_MEMORY, ROOMS_MEMORY, INVITES_MEMORY, SCHEDULED_MEMORY = 8.0, 0.3, 0.5, 8.0
+EVENTS_MEMORY, ROOMS_MEMORY, WORKSPACES_MEMORY, INVITES_MEMORY, SCHEDULED_MEMORY = 8.0, 0.3, 0.1, 0.5, 8.0
 # The default quotas.
-EVENTS, ROOMS, INVITES, SCHEDULED_BYTES = 20_000, 200, 1_000, 4 * cost.MIB
+EVENTS, ROOMS, WORKSPACES, INVITES, SCHEDULED_BYTES = 20_000, 200, 20, 1_000, 4 * cost.MIB
 # Each room is two events, and each member one: together all events of a day.
 MEMBERS = EVENTS // ROOMS - 2
 # The bytes that an event is charged in addition to its texts.
@@ -83,6 +83,18 @@ def memberships(world: World, mallories: list[Person]) -> None:
         {"op": "member.join", "as": member, "roomId": room, "key": new_id()} for room in ids for member in members])
 
 
+def workspaces(world: World, mallories: list[Person]) -> None:
+    """All the workspaces that they can create in a day."""
+    def create(mallory: Person) -> None:
+        line = Line(world.server, mallory.token)
+        for _ in range(WORKSPACES):
+            line.call("POST", "/v1/workspaces", {"id": new_id(), "name": "Office"})
+        mallory.refused("quota_exceeded", "POST", "/v1/workspaces", {"id": new_id(), "name": "one more"})
+
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        list(pool.map(create, mallories))
+
+
 def invites(world: World, mallories: list[Person]) -> None:
     """All the invites that they can create in a day, in two rooms, because one room cannot have so many."""
     def create(mallory: Person) -> None:
@@ -114,10 +126,10 @@ def scheduled(world: World, mallories: list[Person]) -> None:
 @pytest.mark.parametrize(
     ("create", "accounts", "megabytes"),
     [
-        (memberships, 3, EVENTS_MEMORY), (rooms, 40, ROOMS_MEMORY), (invites, CONNECTIONS, INVITES_MEMORY),
-        (scheduled, 1, SCHEDULED_MEMORY),
+        (memberships, 3, EVENTS_MEMORY), (rooms, 40, ROOMS_MEMORY), (workspaces, 100, WORKSPACES_MEMORY),
+        (invites, CONNECTIONS, INVITES_MEMORY), (scheduled, 1, SCHEDULED_MEMORY),
     ],
-    ids=["memberships", "rooms", "invites", "scheduled messages"])
+    ids=["memberships", "rooms", "workspaces", "invites", "scheduled messages"])
 def test_what_an_account_creates_in_a_day_takes_no_more_memory_than_documented(busy, create, accounts, megabytes):
     each, limit = memory_of_a_day(busy, accounts, create), cost.memory_limit(megabytes * 1e6)
     assert each <= limit, f"{each / 1e6:.2f} MB for each account, the limit is {limit / 1e6:.2f} MB"
@@ -127,10 +139,11 @@ def test_the_figures_are_those_that_are_documented():
     text = (DOCS / "operating.md").read_text()
     documented = dict(re.findall(r"^\| `quotas\.(\w+)` \|.* ([\d.]+) MB of memory", text, re.MULTILINE))
     assert {name: float(figure) for name, figure in documented.items()} == {
-        "eventsPerDay": EVENTS_MEMORY, "roomsPerDay": ROOMS_MEMORY, "invitesPerDay": INVITES_MEMORY,
-        "scheduledBytesPerDay": SCHEDULED_MEMORY}
+        "eventsPerDay": EVENTS_MEMORY, "roomsPerDay": ROOMS_MEMORY, "workspacesPerDay": WORKSPACES_MEMORY,
+        "invitesPerDay": INVITES_MEMORY, "scheduledBytesPerDay": SCHEDULED_MEMORY}
     quotas = dict(re.findall(r"^\| `quotas\.(\w+)` \| ([\d,]+) ", text, re.MULTILINE))
     defaults = {
-        "eventsPerDay": EVENTS, "roomsPerDay": ROOMS, "invitesPerDay": INVITES, "scheduledBytesPerDay": SCHEDULED_BYTES}
+        "eventsPerDay": EVENTS, "roomsPerDay": ROOMS, "workspacesPerDay": WORKSPACES, "invitesPerDay": INVITES,
+        "scheduledBytesPerDay": SCHEDULED_BYTES}
     for name, number in defaults.items():
         assert quotas[name] == f"{number:,}"
