@@ -31,8 +31,11 @@ READS = 16
 READS_OF_ADDRESS = 256
 # Messages of a page, and how often how many connections leave while they are sent such pages.
 PAGE = 100
-LEAVING_ROUNDS = 3
+LEAVING_ROUNDS = 6
 LEAVING_CONNECTIONS = 8
+# What all rounds may add to the server's memory, and the second half of them alone: about a tenth of what it has by then.
+# In each round the clients ask for 800 pages of more than 40 KB and take none.
+LEAVING_BYTES, LEAVING_BYTES_OF_SECOND_HALF = 48 * cost.MIB, 8 * cost.MIB
 
 
 @pytest.fixture(scope="module")
@@ -260,15 +263,19 @@ def test_clients_that_end_abruptly_leave_nothing_behind(secure):
                 assert connection.status(connection.request(path, token)) == 200
     cost.until_idle(secure)
     before = sockets()
-    warm = cost.resident_bytes(secure)
+    resident = [cost.resident_bytes(secure)]
     for _ in range(LEAVING_ROUNDS):
         with cost.measured(secure) as left:
             leave_amid(secure, LEAVING_CONNECTIONS, path, token)
             cost.until_idle(secure)
         everything = pages.seconds / 20 * LEAVING_CONNECTIONS * STREAMS
         assert left.seconds < everything / 2, f"{left.seconds:.2f} s, and all pages would take {everything:.2f} s"
+        resident.append(cost.resident_bytes(secure))
     until(lambda: sockets() <= before, "connections of clients that left are still open")
-    assert cost.resident_bytes(secure) - warm < cost.memory_limit(48 * cost.MIB)
+    measured = ", ".join(f"{each / cost.MIB:.1f}" for each in resident)
+    grown, grown_late = resident[-1] - resident[0], resident[-1] - resident[LEAVING_ROUNDS // 2]
+    assert grown < cost.memory_limit(LEAVING_BYTES), f"MiB before the first round and after each: {measured}"
+    assert grown_late < cost.memory_limit(LEAVING_BYTES_OF_SECOND_HALF), f"still growing, MiB: {measured}"
 
 
 def page_of(room, texts: int = PAGE) -> str:
