@@ -36,6 +36,7 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
     .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
+    .systemLibrary(name: "CMalloc"),
 
     .target(
       name: "ChatPrimitives", dependencies: [.product(name: "DequeModule", package: "swift-collections")],
@@ -131,8 +132,8 @@ let package = Package(
     .executableTarget(
       name: "hansard",
       dependencies: [
-        "ChatPrimitives", "ChatDomain", "EventLog", "EventStore", "ChatProjections", "MediaFiles", "ChatService",
-        "ChatProtocol", "ChatPush", "ChatServer",
+        "CMalloc", "ChatPrimitives", "ChatDomain", "EventLog", "EventStore", "ChatProjections", "MediaFiles",
+        "ChatService", "ChatProtocol", "ChatPush", "ChatServer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Configuration", package: "swift-configuration"),
