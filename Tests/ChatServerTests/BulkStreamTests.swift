@@ -4,7 +4,6 @@ import ChatProjections
 import ChatService
 import EventLog
 import EventStore
-import Foundation
 import Logging
 import Testing
 
@@ -42,17 +41,6 @@ import Testing
     #expect(!isDone(3, asOf: 10, order))
     #expect(isDone(3, asOf: 10, nil))
     #expect(isDone(4, asOf: 10, CommandOrder()))
-  }
-
-  private func withService(_ body: (ServiceOpening.Opened) async throws -> Void) async throws {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("hansard-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: directory) }
-    let log = try EmbeddedLog.open(
-      directory: directory, options: LogOptions(segmentBytes: 8 << 20, preparesAhead: false))
-    let opening = ServiceOpening(
-      directory: directory, tokenLifetimeMilliseconds: 900_000,
-      logger: Logger(label: "test") { StreamLogHandler.standardError(label: $0) })
-    try await body(try await opening.open(log: log, lastTime: log.lastTime))
   }
 
   private func requests(_ numbers: ClosedRange<UInt64>) -> [ChatService.Request] {

@@ -57,7 +57,7 @@ struct IngestHandler: Sendable {
 }
 
 /// One ingest from its first byte to its last result.
-private struct IngestRun: Sendable {
+struct IngestRun: Sendable {
   /// Portions that are queued and not yet result lines before the reader waits.
   private static let portionsUnderWay = 4
   /// How many lines are decoded before the task yields its thread to other streams.
