@@ -44,4 +44,15 @@ struct UndecodableTests {
     #expect(!FileManager.default.fileExists(atPath: mark))
     #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder.incoming).isEmpty)
   }
+
+  @Test("count as files of the cache, so that many of them take no more of the disk than thumbnails may")
+  func counted() async throws {
+    let file = try await store.receive(body([[1]]), of: anna)
+    try await store.keep(file)
+    await #expect(throws: MediaError.imageUndecodable) {
+      _ = try await store.thumbnail(of: file.hash, type: "image/png", size: nil, width: 80, for: anna)
+    }
+    // The listing at the start may count the file, too.
+    #expect(store.cache.bytes >= ThumbnailCache.blockBytes)
+  }
 }

@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+@testable import MediaFiles
+
+@Suite("Headers of uploaded images", .timeLimit(.minutes(1)))
+struct HeaderSlotsTests {
+  private let folder: TemporaryFolder
+  private let tools: ImageTools
+  private let image: String
+  /// A line when a program begins, and one when it ends.
+  private let turns: String
+
+  /// A header takes long enough for the other programs to start meanwhile, and much less than it may take.
+  init() throws {
+    folder = try TemporaryFolder()
+    (image, turns) = (folder.path + "/image", folder.path + "/turns")
+    try Data([1]).write(to: URL(filePath: image))
+    let programs = try FakePrograms(
+      in: folder,
+      vipsheader: """
+        echo begin >> '\(turns)'; sleep 0.1; echo end >> '\(turns)'
+        echo width: 9; echo height: 9
+        """,
+      vipsthumbnail: "exit 1")
+    tools = try #require(ImageTools(in: programs.path))
+  }
+
+  /// How many programs ran at once at most.
+  private func most() throws -> Int {
+    var (running, most) = (0, 0)
+    for turn in try String(contentsOfFile: turns, encoding: .utf8).split(separator: "\n") {
+      running += turn == "begin" ? 1 : -1
+      most = max(most, running)
+    }
+    return most
+  }
+
+  @Test("are read by two programs at once, and by one for each user", arguments: [(4, 2), (1, 1)] as [(UInt64, Int)])
+  func atOnce(users: UInt64, most: Int) async throws {
+    let (tools, image) = (self.tools, self.image)
+    try await withThrowingTaskGroup(of: ImageHeader?.self) { group in
+      for number in 0..<4 as Range<UInt64> {
+        group.addTask { try await tools.headerOfUpload(at: image, of: user(number % users)) }
+      }
+      for try await header in group { #expect(header?.size == ImageSize(width: 9, height: 9)) }
+    }
+    #expect(try self.most() <= most)
+  }
+
+  @Test("are read while every slot for thumbnails is taken")
+  func besideThumbnails() async throws {
+    let (tools, image) = (self.tools, self.image)
+    let header = try await tools.inSlot(of: user(1)) {
+      try await tools.inSlot(of: user(2)) { try await tools.headerOfUpload(at: image, of: user(1)) }
+    }
+    #expect(header != nil)
+  }
+}
