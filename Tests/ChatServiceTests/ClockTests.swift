@@ -163,6 +163,24 @@ struct ClockTests {
     try FileManager.default.removeItem(atPath: first.directory)
   }
 
+  @Test("uploads are collected once a clock that is ahead has settled, and not before")
+  func collection() async throws {
+    // Files have the times of the system clock.
+    let right = TwoClocks(ChatService.now())
+    let first = try await bench(right)
+    _ = try await first.upload([1], by: try await first.user(1))
+    try first.close()
+
+    let wrong = TwoClocks(right.reading.wall.adding(milliseconds: Self.ahead))
+    let second = try await bench(wrong, first.directory)
+    #expect(second.chat.clock.now == wrong.reading.wall)
+    #expect(try await second.chat.collectMedia() == 0)
+    wrong.pass(Limits.clockJumpHeldMilliseconds)
+    #expect(try await second.chat.collectMedia() == 1)
+    try second.close()
+    try FileManager.default.removeItem(atPath: first.directory)
+  }
+
   @Test("a damaged file of the settled time is written again")
   func damagedFile() async throws {
     let clocks = TwoClocks()
