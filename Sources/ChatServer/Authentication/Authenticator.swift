@@ -10,11 +10,6 @@ import Synchronization
 
 /// From the headers of a request to who makes it.
 package final class Authenticator: Sendable {
-  /// Checked tokens that are remembered: checking a signature costs more than the rest of a small request. About 700
-  /// bytes each.
-  private static let rememberedTokens = 32_768
-  /// How long a token is remembered without being used; at most twice as long. In nanoseconds.
-  private static let rememberedNanoseconds: UInt64 = 60_000_000_000
   /// Users in whose name a service has acted, and who are known to be registered.
   private static let rememberedUsers = 65_536
   /// How long a token of another issuer counts as checked: a key that its issuer takes back is noticed
@@ -25,7 +20,7 @@ package final class Authenticator: Sendable {
   private let administrator: AdministratorToken
   private let identities: IdentityProviders
   private let chat: ChatService
-  private let remembered = Mutex(BoundedTable<String, VerifiedToken>(limit: rememberedTokens))
+  private let remembered = Mutex(RememberedTokens())
   private let registered = Mutex<Set<UserID>>([])
 
   package init(
@@ -74,17 +69,9 @@ package final class Authenticator: Sendable {
     return administrator.matches(token)
   }
 
-  private func bearerToken(of request: Request) throws -> String? {
+  private func bearerToken(of request: Request) throws(Refusal) -> String? {
     guard let header = request.headers[.authorization] else { return nil }
-    // By bytes: every request comes through here.
-    let bytes = header.utf8
-    let scheme = bytes.prefix { $0 != UInt8(ascii: " ") }
-    let token = bytes.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
-    // RFC 6750, section 2.1, allows ASCII only. Other text would also cost much more to look up.
-    guard !token.isEmpty, token.allSatisfy({ $0 > UInt8(ascii: " ") && $0 < 0x7f }),
-      String(Substring(scheme)).lowercased() == "bearer"
-    else { throw Refusal.accessTokenInvalid }
-    return String(Substring(token))
+    return try BearerToken.token(in: header)
   }
 
   private func servicePrincipal(_ token: String, _ request: Request) async throws -> Principal {
@@ -117,11 +104,7 @@ package final class Authenticator: Sendable {
   }
 
   private func verified(_ token: String, _ now: Timestamp) async throws -> VerifiedToken {
-    let known = remembered.withLock { remembered in
-      remembered.dropUnused(
-        at: NIODeadline.now().uptimeNanosecondsSinceStart, after: Self.rememberedNanoseconds)
-      return remembered.find(token)
-    }
+    let known = remembered.withLock { $0.find(token, at: NIODeadline.now().uptimeNanosecondsSinceStart) }
     if let known, known.isChecked { return known }
     let verified: VerifiedToken
     if let unverified = UnverifiedToken(token), identities.isExternal(unverified) {
@@ -129,7 +112,7 @@ package final class Authenticator: Sendable {
     } else {
       verified = try await issuer.verify(accessToken: token)
     }
-    remembered.withLock { $0.update(token, usual: verified) { $0 = verified } }
+    remembered.withLock { $0.remember(token, verified) }
     return verified
   }
 

@@ -32,6 +32,9 @@ final class RateLimit<Key: Hashable & Sendable>: Sendable {
     self.buckets = Mutex(BoundedTable(limit: buckets))
   }
 
+  /// How many buckets are remembered.
+  var bucketCount: Int { buckets.withLock { $0.count } }
+
   /// Takes a token, or several at once.
   /// - Parameter now: in nanoseconds of a clock that only moves forward.
   func take(_ key: Key, tokens: UInt64 = 1, at now: UInt64) throws(Refusal) -> RateStanding {

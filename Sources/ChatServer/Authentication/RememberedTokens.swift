@@ -1,0 +1,22 @@
+/// Access tokens that were checked: checking a signature costs more than the rest of a small request.
+struct RememberedTokens: Sendable {
+  /// About 700 bytes each.
+  private static let limit = 32_768
+  /// How long a token is remembered without being used; at most twice as long. In nanoseconds.
+  private static let unusedNanoseconds: UInt64 = 60_000_000_000
+
+  private var tokens = BoundedTable<String, VerifiedToken>(limit: limit)
+
+  var count: Int { tokens.count }
+
+  /// What was remembered of a token.
+  /// - Parameter now: in nanoseconds of a clock that only moves forward.
+  mutating func find(_ token: String, at now: UInt64) -> VerifiedToken? {
+    tokens.dropUnused(at: now, after: Self.unusedNanoseconds)
+    return tokens.find(token)
+  }
+
+  mutating func remember(_ token: String, _ verified: VerifiedToken) {
+    tokens.update(token, usual: verified) { $0 = verified }
+  }
+}
