@@ -171,6 +171,16 @@ import Testing
     #expect(wrong < 1000, "\(wrong) of 100,000 absent entries are not recognised as such")
   }
 
+  @Test("a full generation takes two bytes for each entry, and the next one begins when it is full")
+  func bytes() {
+    var filter = SeenFilter()
+    for number in 0..<UInt64(SeenFilter.generationEntries) { filter.insert(number) }
+    #expect(filter.byteCount == 2 * filter.count && filter.byteCount == 1_048_576)
+    filter.insert(0)
+    #expect(filter.byteCount == 2 * 1_048_576)
+    #expect(SeenFilter.Generation().bytes.count == 1_048_576)
+  }
+
   @Test("entries tell rooms, actors, messages and commands apart")
   func entries() {
     let (room, message): (RoomID, MessageID) = (.numbered(1), .numbered(2))

@@ -38,6 +38,9 @@ package struct SeenFilter: Sendable, Equatable {
   /// How many entries were inserted, repeated ones counted again.
   package var count: Int { (generations.count - 1) * Self.generationEntries + tail }
 
+  /// What the bitmaps take in memory.
+  var byteCount: Int { generations.reduce(0) { $0 + $1.words.count * MemoryLayout<UInt64>.size } }
+
   package mutating func insert(_ entry: UInt64) {
     if tail == Self.generationEntries {
       generations.append(Generation())
