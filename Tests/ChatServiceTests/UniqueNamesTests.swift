@@ -21,6 +21,22 @@ struct UniqueNamesTests {
     try bench.close()
   }
 
+  @Test("an identity is compared by bytes: two spellings of one subject or issuer are logins of two users")
+  func identities() {
+    let spellings = ["caf\u{e9}", "cafe\u{301}"]
+    let identities = spellings.flatMap { spelling in
+      [Identity(issuer: "https://\(spelling)", subject: "1"), Identity(issuer: "https://id", subject: spelling)]
+    }
+    var names = UniqueNames()
+    for (number, identity) in zip(UInt64(1)..., identities) {
+      #expect(names.user(with: identity) == nil)
+      names.take(.user(fixed(number), .identityLinked(identity)))
+    }
+    for (number, identity) in zip(UInt64(1)..., identities) { #expect(names.user(with: identity) == fixed(number)) }
+    names.take(.user(fixed(1), .identityUnlinked(identities[0], linked: .first)))
+    #expect(names.user(with: identities[0]) == nil && names.user(with: identities[2]) == fixed(3))
+  }
+
   @Test("an e-mail address is compared in one form, and a log that has it in two keeps both accounts")
   func emailForms() {
     let (composed, decomposed) = ("caf\u{e9}@example.org", "cafe\u{301}@example.org")

@@ -5,7 +5,8 @@ package import ChatPrimitives
 package struct UniqueNames: Sendable, Equatable {
   // Keyed by bytes: Swift calls texts equal that SQLite and other databases tell apart, such as "é" in its two spellings.
   private var usersByExternalID: [[UInt8]: UserID] = [:]
-  private var usersByIdentity: [[[UInt8]]: UserID] = [:]
+  // `Identity` itself compares by bytes.
+  private var usersByIdentity: [Identity: UserID] = [:]
   private var emails = EmailHolders()
   private var invitesByTokenHash: [[UInt8]: InvitePlace] = [:]
   private var pushTokens = PushTokenPlaces()
@@ -23,7 +24,7 @@ package struct UniqueNames: Sendable, Equatable {
   package func user(withExternalID externalID: String) -> UserID? {
     usersByExternalID[Array(externalID.utf8)]
   }
-  package func user(with identity: Identity) -> UserID? { usersByIdentity[Self.key(identity)] }
+  package func user(with identity: Identity) -> UserID? { usersByIdentity[identity] }
   package func isRegistered(_ user: UserID) -> Bool { registered.contains(user) }
   package func devices(holding token: PushToken) -> [DevicePlace] { pushTokens.places(of: token) }
   package func invite(withTokenHash hash: [UInt8]) -> InvitePlace? { invitesByTokenHash[hash] }
@@ -42,12 +43,11 @@ package struct UniqueNames: Sendable, Equatable {
   }
 
   private mutating func enter(_ identity: Identity, of id: UserID) {
-    usersByIdentity[Self.key(identity)] = id
+    usersByIdentity[identity] = id
   }
 
   private mutating func leave(_ identity: Identity, of id: UserID) {
-    let key = Self.key(identity)
-    if usersByIdentity[key] == id { usersByIdentity[key] = nil }
+    if usersByIdentity[identity] == id { usersByIdentity[identity] = nil }
   }
 
   private mutating func enter(_ tokens: [PushToken], of place: DevicePlace) {
@@ -65,10 +65,6 @@ package struct UniqueNames: Sendable, Equatable {
   /// The links lead nowhere any more: what they led to is deleted.
   mutating func leave(_ tokenHashes: [[UInt8]]) {
     for hash in tokenHashes { invitesByTokenHash[hash] = nil }
-  }
-
-  private static func key(_ identity: Identity) -> [[UInt8]] {
-    [Array(identity.issuer.utf8), Array(identity.subject.utf8)]
   }
 
   mutating func take(_ event: ChatEvent) {
