@@ -1,0 +1,46 @@
+import ChatDomain
+import ChatPrimitives
+import Testing
+
+@testable import ChatService
+
+/// What costs much is not done with a password that no account can have.
+@Suite("A password that is too long")
+struct PasswordLengthTests {
+  /// Lengths in bytes, and whether they are too long.
+  static let lengths: [(Int, Bool)] = [
+    (Limits.passwordBytes - 1, false), (Limits.passwordBytes, false), (Limits.passwordBytes + 1, true),
+  ]
+
+  @Test("is not normalised", arguments: lengths)
+  func normalising(bytes: Int, isTooLong: Bool) {
+    // In NFKC, the ligature is two letters.
+    let rest = String(repeating: "x", count: bytes - "\u{fb01}".utf8.count)
+    let (password, normalised) = ("\u{fb01}" + rest, "fi" + rest)
+    #expect(password.utf8.count == bytes)
+    #expect(PasswordRules.prepared(password) == Array((isTooLong ? password : normalised).utf8))
+  }
+
+  @Test("is not hashed, whatever it is sent for", arguments: lengths)
+  func hashing(bytes: Int, isTooLong: Bool) async throws {
+    // scrypt refuses this cost: whoever reaches it gets a failure of the machine.
+    let bench = try await ServiceBench(passwordLogRounds: 0)
+    let chat = bench.chat
+    let password = String(repeating: "x", count: bytes)
+    let refused = await rejection {
+      _ = try await chat.startSession(
+        .given(fixed(2)), as: .email("anna@example.org"), password: password, device: nil)
+    }
+    #expect(refused == (isTooLong ? .credentialsRejected : nil))
+    let credential = Credential(version: 1, hash: [], logRounds: 0, blockSize: 8, parallelism: 1)
+    let isRight = try? await chat.isPassword(password, of: fixed(1), credential)
+    #expect(isRight == (isTooLong ? false : nil))
+    try bench.close()
+  }
+
+  @Test("is not normalised either when it has too many combining marks in a row", arguments: [0, 1])
+  func marks(more: Int) {
+    let password = "e" + String(repeating: "\u{301}", count: Limits.combiningMarks + more)
+    #expect((PasswordRules.prepared(password) == Array(password.utf8)) == (more > 0))
+  }
+}
