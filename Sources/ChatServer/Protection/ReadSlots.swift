@@ -50,11 +50,17 @@ struct ReadSlots: Sendable {
 }
 
 /// Slots for reads of one kind.
-private struct SlotsOfReaders: Sendable {
+struct SlotsOfReaders: Sendable {
   /// Reads without a token count for their address.
-  private enum Reader: Hashable, Sendable {
+  enum Reader: Hashable, Sendable {
     case user(UserID)
     case address(NetworkAddress?)
+  }
+
+  /// What one read holds.
+  struct Reservation: Sendable {
+    fileprivate let ofReader: Slots<Reader>.Slot
+    fileprivate let ofAddress: Slots<NetworkAddress?>.Slot
   }
 
   private let ofReaders: Slots<Reader>
@@ -66,26 +72,35 @@ private struct SlotsOfReaders: Sendable {
     ofAddresses = Slots(ofAll, ofUser: ofAddress, waitingLimit: Limits.waitingReads)
   }
 
-  /// - Throws: `overloaded` when no slot was free for too long; what the body throws.
-  func respond(to exchange: Exchange, _ body: () async throws -> Response) async throws -> Response {
-    let address = exchange.address?.network
-    let reader = exchange.principal?.user.map { Reader.user($0) } ?? .address(address)
-    let patience = Duration.milliseconds(Limits.readPatienceMilliseconds)
-    let ofReader: Slots<Reader>.Slot
-    let ofAddress: Slots<NetworkAddress?>.Slot
+  /// How many reads wait.
+  var waitingCount: Int { ofReaders.waitingCount + ofAddresses.waitingCount }
+
+  /// - Parameter patience: how long to wait for each slot.
+  /// - Throws: `overloaded` when no slot was free for too long, or too many reads wait.
+  func take(
+    for reader: Reader, at address: NetworkAddress?,
+    patience: Duration = .milliseconds(Limits.readPatienceMilliseconds)
+  ) async throws -> Reservation {
     do {
-      ofReader = try await ofReaders.take(for: reader, patience: patience)
-      ofAddress = try await ofAddresses.take(for: address, patience: patience)
+      let ofReader = try await ofReaders.take(for: reader, patience: patience)
+      return Reservation(ofReader: ofReader, ofAddress: try await ofAddresses.take(for: address, patience: patience))
     } catch is SlotsAreFull {
       throw ServiceError.overloaded
     }
+  }
+
+  /// - Throws: as `take`; what the body throws.
+  func respond(to exchange: Exchange, _ body: () async throws -> Response) async throws -> Response {
+    let address = exchange.address?.network
+    let reader = exchange.principal?.user.map { Reader.user($0) } ?? .address(address)
+    let reservation = try await take(for: reader, at: address)
     var response = try await body()
     let whole = response.body
     let channel = exchange.channel
     // Held until the client has taken the response; of JSON, all but the last piece, which is in memory until then.
     response.body = ResponseBody(contentLength: whole.contentLength) { writer in
       try await whole.write(PieceWriter(writer, channel))
-      withExtendedLifetime((ofReader, ofAddress)) {}
+      withExtendedLifetime(reservation) {}
     }
     return response
   }
