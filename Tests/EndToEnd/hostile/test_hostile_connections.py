@@ -366,6 +366,40 @@ def test_an_address_has_so_many_connections_and_others_have_theirs(narrow):
     until(is_free, "the address gets no connection after its others were closed")
 
 
+def client_hello() -> bytes:
+    """The first message of a TLS handshake."""
+    sent = ssl.MemoryBIO()
+    client = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), sent, server_hostname="127.0.0.1")
+    with contextlib.suppress(ssl.SSLWantReadError):
+        client.do_handshake()
+    return sent.read()
+
+
+def first_byte_after(hello: bytes, connection: socket.socket) -> bytes:
+    """The first byte that the server sends; nothing if it closes the connection."""
+    try:
+        connection.settimeout(PATIENCE_SECONDS)
+        connection.sendall(hello)
+        return connection.recv(1)
+    except ConnectionError:
+        return b""
+
+
+def test_a_connection_over_the_limit_costs_no_tls_handshake(tmp_path, certificate):
+    environment = UNLIMITED | certificate.environment | {"HANSARD_CONNECTIONS_PER_ADDRESS": "2"}
+    server = Server(tmp_path / "data", environment=environment, authority=str(certificate.authority)).start()
+    # The type of the record that a ServerHello is in (RFC 8446, section 5.1).
+    handshake, hello = b"\x16", client_hello()
+    try:
+        with contextlib.ExitStack() as stack:
+            for _ in range(2):
+                assert first_byte_after(hello, stack.enter_context(connect(server, "127.0.0.2"))) == handshake
+            assert first_byte_after(hello, stack.enter_context(connect(server, "127.0.0.2"))) == b""
+            assert first_byte_after(hello, stack.enter_context(connect(server, "127.0.0.3"))) == handshake
+    finally:
+        server.end()
+
+
 def test_a_trusted_proxy_has_as_many_as_it_likes(tmp_path):
     environment = UNLIMITED | {
         "HANSARD_CONNECTIONS_PER_ADDRESS": "2", "HANSARD_PROXIES_TRUSTED": "127.0.0.0/30",
