@@ -3,6 +3,7 @@
 import contextlib
 import http.server
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from harness.client import new_id
-from harness.cost import costs_at_most
+from harness.cost import MIB, costs_at_most
 from harness.people import World
 from harness.server import Server
 from harness.waiting import until
@@ -24,6 +25,9 @@ DRIPPED_BYTES = 60_000
 # Attempts to deliver a notification that are measured, and the processor time that all of them may take. A receiver that is
 # not cut off costs more than a second for each second that it sends, and has 5 for each attempt.
 ATTEMPTS, ATTEMPTS_SECONDS = 4, 1.0
+# A body that is sent as fast as the server takes it, and how much of it may be sent: the server reads 64 KiB, and the rest
+# is in the buffers of the connection.
+FLOOD_BYTES, TAKEN_BYTES = 256 * MIB, 32 * MIB
 
 
 def drip(handler: http.server.BaseHTTPRequestHandler) -> None:
@@ -46,10 +50,33 @@ def hint_without_end(handler: http.server.BaseHTTPRequestHandler) -> None:
             handler.wfile.write(hints)
 
 
+class Flood:
+    """200 at once, then a body that is far too long, as fast as the server takes it."""
+
+    def __init__(self):
+        # How much of each body was sent, once the server has closed the connection.
+        self.sent: list[int] = []
+
+    def __call__(self, handler: http.server.BaseHTTPRequestHandler) -> None:
+        handler.close_connection = True
+        handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
+        handler.send_response(200)
+        # A length would already tell the server that the body is too long.
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        piece, sent = b"x" * 65_536, 0
+        with contextlib.suppress(OSError):
+            while sent < FLOOD_BYTES:
+                handler.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+                sent += len(piece)
+        self.sent.append(sent)
+
+
 class HostileReceiver:
     """Responds 200 at once to each notification, but to those of `slow` users with `respond`."""
 
     def __init__(self, respond: Callable[[http.server.BaseHTTPRequestHandler], None]):
+        self.respond = respond
         self.slow: set[str] = set()
         self.received: list[tuple[str, str]] = []
         self.lock = threading.Lock()
@@ -137,3 +164,17 @@ def test_informational_responses_without_end_cost_little(pushing, receiver):
         until(lambda: len(receiver.texts(ben.id)) >= ATTEMPTS, "there are too few attempts")
     anna.send(quick_room, "to one that does not")
     until(lambda: receiver.texts(carla.id) == ["to one that does not"], "Carla is not notified")
+
+
+@pytest.mark.parametrize("receiver", [Flood()], indirect=True)
+def test_a_response_that_is_too_long_is_not_read_to_its_end(pushing, receiver):
+    anna, ben = World(pushing).users("Anna", "Ben")
+    ben.put(f"/v1/devices/{new_id()}", {"fcmToken": "flooding"})
+    receiver.slow.add(ben.id)
+    room, sent = anna.room("Tea", ben), receiver.respond.sent
+    for number in range(1, 3):
+        anna.send(room, f"text {number}")
+        until(lambda number=number: len(sent) == number, "the server has not closed the connection")
+    # The status alone says that a notification was delivered.
+    assert receiver.texts(ben.id) == ["text 1", "text 2"]
+    assert max(sent) < TAKEN_BYTES, f"the server took {sent} bytes"
