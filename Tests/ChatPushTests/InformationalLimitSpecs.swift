@@ -43,11 +43,11 @@ struct InformationalLimitSpecs {
 
   @Test("are passed on up to the limit, which counts for each response anew")
   func upToTheLimit() throws {
-    let hints = String(repeating: Self.hint, count: InformationalLimit.most)
+    let hints = String(repeating: Self.hint, count: InformationalLimit.maximum)
     for _ in 1...3 {
       try request()
       try receive(hints + Self.delivered)
-      #expect(try statuses() == Array(repeating: 103, count: InformationalLimit.most) + [200])
+      #expect(try statuses() == Array(repeating: 103, count: InformationalLimit.maximum) + [200])
       #expect(channel.isActive)
     }
     _ = try channel.finish()
@@ -56,9 +56,9 @@ struct InformationalLimitSpecs {
   @Test("end the connection beyond the limit, and those that were already received are dropped")
   func beyondTheLimit() throws {
     try request()
-    let hints = String(repeating: Self.hint, count: InformationalLimit.most + 1_000)
+    let hints = String(repeating: Self.hint, count: InformationalLimit.maximum + 1_000)
     #expect(throws: TooManyInformationalResponses.self) { try receive(hints) }
-    #expect(try statuses() == Array(repeating: 103, count: InformationalLimit.most))
+    #expect(try statuses() == Array(repeating: 103, count: InformationalLimit.maximum))
     #expect(!channel.isActive)
     _ = try? channel.finish(acceptAlreadyClosed: true)
   }

@@ -6,14 +6,14 @@ import Testing
 
 @testable import ChatPush
 
-/// A log that notes whether a task was the first to ask for its head. Whoever opens the outbox is the first.
-private final class NotingFeed: EventFeed {
+/// A log that records whether its head was first read by a task. The first read is part of opening the outbox.
+private final class RecordingFeed: EventFeed {
   private let log: MemoryLog
   private let first = Mutex<Bool?>(nil)
 
   init(_ log: MemoryLog) { self.log = log }
 
-  var isFirstTask: Bool? { first.withLock { $0 } }
+  var wasFirstReadByTask: Bool? { first.withLock { $0 } }
 
   var head: LogPosition {
     let isTask = withUnsafeCurrentTask { $0 != nil }
@@ -33,11 +33,11 @@ struct OpeningThreadTests {
   @Test("and not on one of those that run tasks")
   func thread() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog([]))
-    let feed = NotingFeed(log)
+    let feed = RecordingFeed(log)
     let push = try await PushService.open(
       directory: folder.path, feed: feed, logIdentity: testLog, recorder: log, sender: ScriptedSender(),
       logger: testLogger, now: { Script.time(.first) })
-    #expect(feed.isFirstTask == false)
+    #expect(feed.wasFirstReadByTask == false)
     await push.stopSending()
     log.close()
     try push.close()

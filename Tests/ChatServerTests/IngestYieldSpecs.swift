@@ -65,8 +65,8 @@ struct IngestYieldSpecs {
   private func jobs(_ body: String, _ chat: ChatService) async throws -> Int {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let ingest = IngestRun(
-      chat: chat, limiter: RateLimiter(RateLimitSettings()), caller: Principal(service: Self.service), place: nil,
-      logger: logger)
+      chat: chat, limiter: RateLimiter(RateLimitSettings()), caller: Principal(service: Self.service),
+      reservation: nil, logger: logger)
     let incoming = IncomingBody(body: RequestBody(buffer: ByteBuffer(string: body)), logger: logger)
     let counter = JobCounter()
     try await withTaskExecutorPreference(counter) {

@@ -27,7 +27,7 @@ struct HeaderSlotsTests {
   }
 
   /// How many programs ran at once at most.
-  private func most() throws -> Int {
+  private func mostAtOnce() throws -> Int {
     var (running, most) = (0, 0)
     for turn in try String(contentsOfFile: turns, encoding: .utf8).split(separator: "\n") {
       running += turn == "begin" ? 1 : -1
@@ -45,7 +45,7 @@ struct HeaderSlotsTests {
       }
       for try await header in group { #expect(header?.size == ImageSize(width: 9, height: 9)) }
     }
-    #expect(try self.most() <= most)
+    #expect(try mostAtOnce() <= most)
   }
 
   @Test("are read while every slot for thumbnails is taken")

@@ -8,7 +8,7 @@ final class InformationalLimit: ChannelInboundHandler {
   typealias InboundOut = HTTPClientResponsePart
 
   /// Informational responses before one final response.
-  static let most = 10
+  static let maximum = 10
 
   private var count = 0
   private var isExceeded = false
@@ -18,7 +18,7 @@ final class InformationalLimit: ChannelInboundHandler {
     if isExceeded { return }
     if case .head(let head) = unwrapInboundIn(data) {
       count = (100..<200).contains(head.status.code) ? count + 1 : 0
-      if count > Self.most {
+      if count > Self.maximum {
         isExceeded = true
         context.fireErrorCaught(TooManyInformationalResponses())
         context.close(promise: nil)
@@ -41,6 +41,6 @@ final class InformationalLimit: ChannelInboundHandler {
 
 struct TooManyInformationalResponses: Error, CustomStringConvertible {
   var description: String {
-    "the webhook sent more than \(InformationalLimit.most) informational responses (1xx) before its response"
+    "the webhook sent more than \(InformationalLimit.maximum) informational responses (1xx) before its response"
   }
 }

@@ -9,7 +9,8 @@ import MediaFiles
 
 struct MediaHandlers: Sendable {
   let chat: ChatService
-  /// Many users of one address could otherwise take all places. `MediaStore` limits the uploads of a user and of all.
+  /// Limits the uploads of each address, whose users could otherwise take all places together. `MediaStore` limits the
+  /// uploads of each user and of the server.
   private let uploads = KeyedLimit<NetworkAddress>(Limits.uploadsOfAddress)
 
   /// The body is the file. What it says of its type is not asked, but a form is no file: a client that sends one would find
@@ -29,8 +30,8 @@ struct MediaHandlers: Sendable {
   /// - Returns: nil for a service, which uploads for many users.
   private func placeOfUpload(_ exchange: Exchange) throws -> KeyedLimit<NetworkAddress>.Reservation? {
     guard try exchange.actor.service == nil, let address = exchange.address else { return nil }
-    guard let place = uploads.reserve(for: address.network) else { throw Refusal.tooManyUploadsOfAddress }
-    return place
+    guard let reservation = uploads.reserve(for: address.network) else { throw Refusal.tooManyUploadsOfAddress }
+    return reservation
   }
 
   func get(_ exchange: Exchange) async throws -> Response {

@@ -19,7 +19,7 @@ import Synchronization
 struct IngestHandler: Sendable {
   let chat: ChatService
   let limiter: RateLimiter
-  /// The open streams of a user: each holds unread results and works on its lines.
+  /// Limits the open streams of each user, because a stream keeps unread results in memory and takes processor time.
   private let streams = KeyedLimit<UserID>(Limits.ingestStreamsOfUser)
   private let threads = ThreadPoolExecutor(.singleton)
 
@@ -31,8 +31,9 @@ struct IngestHandler: Sendable {
   func run(_ exchange: Exchange) async throws -> Response {
     try exchange.requireMediaType("application/x-ndjson", "application/ndjson", "application/jsonl")
     let caller = try exchange.actor
-    let place = try placeOfStream(of: caller)
-    let ingest = IngestRun(chat: chat, limiter: limiter, caller: caller, place: place, logger: exchange.logger)
+    let reservation = try reserveStream(for: caller)
+    let ingest = IngestRun(
+      chat: chat, limiter: limiter, caller: caller, reservation: reservation, logger: exchange.logger)
     let body = exchange.incomingBody()
     let responseBody = ResponseBody { writer in
       do {
@@ -49,10 +50,10 @@ struct IngestHandler: Sendable {
   }
 
   /// - Returns: nil for a service, which may have any number of streams.
-  private func placeOfStream(of caller: Principal) throws -> KeyedLimit<UserID>.Reservation? {
+  private func reserveStream(for caller: Principal) throws -> KeyedLimit<UserID>.Reservation? {
     guard caller.service == nil, let user = caller.user else { return nil }
-    guard let place = streams.reserve(for: user) else { throw Refusal.tooManyStreams }
-    return place
+    guard let reservation = streams.reserve(for: user) else { throw Refusal.tooManyStreams }
+    return reservation
   }
 }
 
@@ -68,7 +69,7 @@ struct IngestRun: Sendable {
   let chat: ChatService
   let limiter: RateLimiter
   let caller: Principal
-  let place: KeyedLimit<UserID>.Reservation?
+  let reservation: KeyedLimit<UserID>.Reservation?
   let logger: Logger
 
   private typealias Portions = AsyncStream<IngestPortion>
@@ -90,7 +91,7 @@ struct IngestRun: Sendable {
     // A stream also ends because its task was cancelled; such an answer is not whole.
     try Task.checkCancellation()
     // A client that has seen the end may open its next stream at once.
-    place?.release()
+    reservation?.release()
     try await writer.finish(nil)
     try await reading
     await settling
