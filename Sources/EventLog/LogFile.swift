@@ -78,7 +78,7 @@ struct LogFile: Sendable {
     }
   }
 
-  /// Fails when the file was deleted or replaced: writes to it succeed, and are lost when the process ends.
+  /// Fails if the file was deleted or replaced: writes to it would still succeed, but be lost when the process ends.
   func requireLink(position: LogPosition? = nil) throws(LogError) {
     let isLinked: Bool
     do {
@@ -89,8 +89,9 @@ struct LogFile: Sendable {
     guard isLinked else {
       throw LogError(
         .missing,
-        "A file of the log was deleted or replaced while the server was running; restore the log directory, then "
-          + "restart the server.", location: .init(file: path, position: position))
+        "A file of the log was deleted or replaced while the server was running. Before you stop the server, copy the "
+          + "deleted files that it has open, in /proc/PID/fd; then restore the log directory and restart the server.",
+        location: .init(file: path, position: position))
     }
   }
 

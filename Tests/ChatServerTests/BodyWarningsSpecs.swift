@@ -4,7 +4,7 @@ import Testing
 
 @testable import ChatServer
 
-@Suite("The warning that an address has too many bodies in memory")
+@Suite("The warning that bodies from an address take too much memory")
 struct BodyWarningsSpecs {
   private let warnings = BodyWarnings()
   private let log = CapturedLog()

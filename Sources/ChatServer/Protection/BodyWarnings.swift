@@ -3,11 +3,11 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Warns once a minute that bodies of an address are refused, each address for itself: an operator whose proxy is not
-/// named as trusted must learn why its clients are turned away.
+/// Warns that bodies from an address are refused, at most once a minute for each address. An operator whose proxy is
+/// not named as trusted must learn why its clients are refused.
 final class BodyWarnings: Sendable {
   private static let interval = TimeAmount.minutes(1)
-  /// Addresses whose last warning is remembered. One that is forgotten is warned of again.
+  /// How many addresses are remembered. An address that was forgotten may be logged again within the minute.
   private static let addresses = 1_024
 
   private let dueAgain = Mutex(BoundedTable<NetworkAddress?, NIODeadline>(limit: BodyWarnings.addresses))
@@ -24,7 +24,7 @@ final class BodyWarnings: Sendable {
     }
     guard isDue else { return }
     logger.warning(
-      "an address has too many bodies in memory; further ones are refused. If it is a proxy, name it in proxies.trusted",
+      "request bodies from an address take too much memory and are refused. If it is a proxy, name it in proxies.trusted",
       metadata: [
         "address": "\(network?.description ?? "unknown")", "limitBytes": "\(Limits.bodyBytesOfAddress)",
       ])
