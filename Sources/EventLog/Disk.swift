@@ -38,8 +38,8 @@ package protocol DiskFile: AnyObject, Sendable {
   func sync() throws(DiskError)
   /// In bytes.
   func size() throws(DiskError) -> UInt64
-  /// Whether a directory still has the file: false after it was deleted or another file took its name (`st_nlink` of
-  /// `fstat`).
+  /// Whether the file still has a name: false after it was deleted, or replaced by renaming another file to its name
+  /// (`st_nlink` of `fstat`).
   func isLinked() throws(DiskError) -> Bool
   /// Takes the exclusive lock of the file without waiting; it goes with the file.
   /// - Returns: false when another open file has it.

@@ -81,8 +81,8 @@ struct TailWriter {
     chain = checksum
   }
 
-  /// Writes the encoded block at the tail and returns when it is durable: one write, one sync, and a look whether the
-  /// file is still in its directory, which costs less than a microsecond.
+  /// Writes the encoded block at the tail and returns when it is durable: one write and one sync. Then it checks that the
+  /// file still has a name, which costs less than a microsecond.
   mutating func write(_ block: BlockHeader, lastTime newTime: Timestamp) throws(LogError) {
     let sealed = frame.seal(block, salt: header.salt, chain: chain)
     let place = offset

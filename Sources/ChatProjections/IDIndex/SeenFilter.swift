@@ -38,7 +38,7 @@ package struct SeenFilter: Sendable, Equatable {
   /// How many entries were inserted, repeated ones counted again.
   package var count: Int { (generations.count - 1) * Self.generationEntries + tail }
 
-  /// What the bitmaps take in memory.
+  /// The memory of the bitmaps.
   var byteCount: Int { generations.reduce(0) { $0 + $1.words.count * MemoryLayout<UInt64>.size } }
 
   package mutating func insert(_ entry: UInt64) {

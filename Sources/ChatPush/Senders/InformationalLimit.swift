@@ -1,13 +1,13 @@
 import NIOCore
 import NIOHTTP1
 
-/// Ends the connection to a receiver that sends informational responses (1xx) without end. `AsyncHTTPClient` ignores each
-/// of them, so a fast receiver would otherwise keep an event loop busy until the exchange times out.
+/// Closes the connection to a receiver that sends too many informational responses (1xx). `AsyncHTTPClient` ignores each
+/// of them, so a fast receiver could otherwise keep an event loop busy until the exchange times out.
 final class InformationalLimit: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias InboundOut = HTTPClientResponsePart
 
-  /// Informational responses before one final response.
+  /// How many informational responses may precede one final response.
   static let maximum = 10
 
   private var count = 0

@@ -33,7 +33,7 @@ package final class WebhookSender: NoticeSender {
       timeout: HTTPClient.Configuration.Timeout(
         connect: .seconds(Self.timeoutSeconds), read: .seconds(Self.timeoutSeconds)))
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = PushDispatcher.concurrency
-    // The limit on informational responses needs HTTP/1.1: a connection of HTTP/2 has no decoder for it to follow.
+    // `InformationalLimit` needs the decoder of HTTP/1.1, which a connection of HTTP/2 does not have.
     configuration.httpVersion = .http1Only
     configuration.http1_1ConnectionDebugInitializer = { InformationalLimit.add(to: $0) }
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)

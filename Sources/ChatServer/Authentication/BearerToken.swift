@@ -1,8 +1,8 @@
 /// The token of an `Authorization` header (RFC 6750, section 2.1).
 enum BearerToken {
-  /// - Throws: `Refusal.accessTokenInvalid` for another scheme, and for a token that is empty or not of visible ASCII
-  ///   characters. Texts that differ in their bytes may be equal, so other characters could make a text that is equal to
-  ///   another user's token.
+  /// Swift compares strings by canonical equivalence, so a token with other characters could equal another user's token.
+  /// - Throws: `Refusal.accessTokenInvalid` for another scheme, and for a token that is empty or has characters other than
+  ///   visible ASCII.
   static func token(in header: String) throws(Refusal) -> String {
     // By bytes: every request comes through here.
     let bytes = header.utf8

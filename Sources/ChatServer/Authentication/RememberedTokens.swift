@@ -1,6 +1,7 @@
-/// Access tokens that were checked: checking a signature costs more than the rest of a small request.
+/// Access tokens that were checked. They are remembered because checking a signature costs more than the rest of a small
+/// request.
 struct RememberedTokens: Sendable {
-  /// About 700 bytes each.
+  /// In tokens, of about 700 bytes each.
   private static let limit = 32_768
   /// How long a token is remembered without being used; at most twice as long. In nanoseconds.
   private static let unusedNanoseconds: UInt64 = 60_000_000_000

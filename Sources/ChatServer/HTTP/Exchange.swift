@@ -24,6 +24,7 @@ struct Exchange: Sendable {
   let channel: any Channel
   /// What its body, when it is collected, takes of the budget of the address.
   let bodyCharge: BodyCharge
+  /// For a body that the budget refuses.
   let bodyWarnings: BodyWarnings
 
   // MARK: Path and query

@@ -36,7 +36,7 @@ final class KeyedLimit<Key: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// The part of a key's limit that one request or connection holds. It is released when the last reference goes.
+  /// The part of a key's limit that one request or connection holds. It is released with its last reference.
   final class Reservation: Sendable {
     private let key: Key
     private let owner: KeyedLimit

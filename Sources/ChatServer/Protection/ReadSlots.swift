@@ -76,7 +76,7 @@ struct SlotsOfReaders: Sendable {
   var waitingCount: Int { ofReaders.waitingCount + ofAddresses.waitingCount }
 
   /// - Parameter patience: how long to wait for each slot.
-  /// - Throws: `overloaded` when no slot was free for too long, or too many reads wait.
+  /// - Throws: `overloaded` if no slot becomes free in time, or if too many reads wait.
   func take(
     for reader: Reader, at address: NetworkAddress?,
     patience: Duration = .milliseconds(Limits.readPatienceMilliseconds)
@@ -89,7 +89,7 @@ struct SlotsOfReaders: Sendable {
     }
   }
 
-  /// - Throws: as `take`; what the body throws.
+  /// - Throws: what `take` and the body throw.
   func respond(to exchange: Exchange, _ body: () async throws -> Response) async throws -> Response {
     let address = exchange.address?.network
     let reader = exchange.principal?.user.map { Reader.user($0) } ?? .address(address)
