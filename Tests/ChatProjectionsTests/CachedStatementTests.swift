@@ -4,7 +4,7 @@ import Testing
 @testable import ChatProjections
 
 @Suite struct CachedStatementTests {
-  /// SQLite would take NULL in its place, and the result would be wrong.
+  /// SQLite takes NULL for an unbound parameter, so the result would be wrong.
   @Test("a statement with an unbound parameter ends the process, in a release build too")
   func unbound() async {
     await #expect(processExitsWith: .failure) {

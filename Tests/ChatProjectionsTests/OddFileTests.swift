@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("what cannot be moved aside either is tried again, and the advice says what to do with it")
+  @Test("a file that cannot be moved aside is tried again, and the advice says what to do")
   func immovable() {
     let error = ProjectionError(.immovable, "rooms.sqlite cannot be moved aside", file: "/data/views/rooms.sqlite")
     let kind = ProjectionFault.Kind(following: error)

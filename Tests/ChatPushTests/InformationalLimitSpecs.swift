@@ -32,7 +32,7 @@ struct InformationalLimitSpecs {
     _ = try channel.writeInbound(ByteBuffer(string: text))
   }
 
-  /// Of the responses that were passed on.
+  /// The status codes of the responses that were passed on.
   private func statuses() throws -> [UInt] {
     var statuses: [UInt] = []
     while let part = try channel.readInbound(as: HTTPClientResponsePart.self) {
@@ -41,7 +41,7 @@ struct InformationalLimitSpecs {
     return statuses
   }
 
-  @Test("are passed on up to the limit, which counts for each response anew")
+  @Test("are passed on up to the limit, which applies to each final response separately")
   func upToTheLimit() throws {
     let hints = String(repeating: Self.hint, count: InformationalLimit.maximum)
     for _ in 1...3 {
@@ -53,7 +53,7 @@ struct InformationalLimitSpecs {
     _ = try channel.finish()
   }
 
-  @Test("end the connection beyond the limit, and those that were already received are dropped")
+  @Test("close the connection beyond the limit, and those that were already received are dropped")
   func beyondTheLimit() throws {
     try request()
     let hints = String(repeating: Self.hint, count: InformationalLimit.maximum + 1_000)

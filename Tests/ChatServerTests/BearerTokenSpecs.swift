@@ -5,14 +5,14 @@ import Testing
 @Suite("A bearer token")
 struct BearerTokenSpecs {
   @Test(
-    "has any visible ASCII characters, after the scheme in any case", arguments: ["Bearer ", "bearer ", "BEARER  "])
+    "may have any visible ASCII character, and its scheme any case", arguments: ["Bearer ", "bearer ", "BEARER  "])
   func accepted(scheme: String) throws {
     let visible = String(decoding: UInt8(ascii: "!")...UInt8(ascii: "~"), as: UTF8.self)
     #expect(try BearerToken.token(in: scheme + visible) == visible)
   }
 
   @Test(
-    "is refused when it is empty, of another scheme or not of visible ASCII characters",
+    "is refused if it is empty, has another scheme or has characters other than visible ASCII",
     arguments: [
       "", "Bearer", "Bearer ", "Basic a", "a", " Bearer a", "Bearer a b", "Bearer a ", "Bearer\ta", "Bearer a\t",
       "Bearer a\u{7f}", "Bearer \u{e9}",
@@ -21,7 +21,7 @@ struct BearerTokenSpecs {
     #expect(throws: Refusal.accessTokenInvalid) { try BearerToken.token(in: header) }
   }
 
-  @Test("is no other's because its text is equal")
+  @Test("is refused if its bytes differ from a valid token that Swift calls equal")
   func equalText() {
     let (own, other) = ("K", "\u{212a}")
     #expect(own == other && !own.utf8.elementsEqual(other.utf8))

@@ -10,8 +10,8 @@ import Testing
 
 @testable import ChatServer
 
-/// Runs tasks on threads that serve no connections, and counts their jobs: one for each time that a task goes on after it
-/// has yielded or waited.
+/// Runs tasks on threads that serve no connections, and counts their jobs. A task is a new job each time it continues
+/// after a yield or a wait.
 private final class JobCounter: TaskExecutor {
   private let jobs = Mutex(0)
 
@@ -37,10 +37,10 @@ struct IngestYieldSpecs {
   /// A body that arrives in one piece, as the worst ones do: waiting for the next piece would yield the thread too.
   struct Body: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    /// Costs what the long body costs beside its yields.
+    /// As many jobs as the long body, apart from its yields.
     let short: String
     let long: String
-    /// How much more often the long body must yield.
+    /// How many more times the long body must yield.
     let yields: Int
   }
 

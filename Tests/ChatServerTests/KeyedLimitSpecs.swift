@@ -14,7 +14,7 @@ struct KeyedLimitSpecs {
     #expect(filled.allSatisfy { $0 != nil })
   }
 
-  @Test("is free again when a reservation is released or its last reference goes, once for each")
+  @Test("takes a reservation back once: when it is released, or with its last reference")
   func release() throws {
     let limited = KeyedLimit<String>(2)
     let first = try #require(limited.reserve(for: "anna"))

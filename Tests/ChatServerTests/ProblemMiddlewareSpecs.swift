@@ -60,7 +60,7 @@ struct ProblemMiddlewareSpecs {
     #expect(!log.lines.contains { $0.text.contains(Self.secret) })
   }
 
-  @Test("names the route and the field that could not be encoded, and has nothing that a user wrote")
+  @Test("names the route and the field that could not be encoded, and contains no text of a user")
   func encoding() async throws {
     let context = EncodingError.Context(
       codingPath: [Field(stringValue: "text")], debugDescription: "\(Self.secret) cannot be encoded")
@@ -75,7 +75,7 @@ struct ProblemMiddlewareSpecs {
     try expectLine(error: "Revealing")
   }
 
-  @Test("is missing where the request was refused")
+  @Test("is absent if the request was refused")
   func refused() async throws {
     #expect(try await status(whenThrown: Refusal.accessTokenMissing) == .unauthorized)
     #expect(log.lines.filter { $0.level >= .warning }.isEmpty)

@@ -8,7 +8,7 @@ import Testing
 struct ReadSlotsSpecs {
   private static let limit: UInt64 = 4096
 
-  /// Both queues have the limit: that for the slots of a user, and that for those of an address.
+  /// Which slots the reads wait for: those of a user or those of an address. Both queues have the same limit.
   enum Readers: CaseIterable {
     case one
     case manyOfOneAddress
@@ -39,7 +39,7 @@ struct ReadSlotsSpecs {
     for number in 0..<readers.running { running.append(try await take(UInt64(number))) }
     let waiting = (1_000..<1_000 + Self.limit).map { number in Task { try await take(number) } }
     while slots.waitingCount < waiting.count { await Task.yield() }
-    // Without the limit, it would wait for an hour.
+    // Without the limit, this read would wait for an hour.
     await #expect(throws: ServiceError.self) { _ = try await take(100_000) }
     #expect(slots.waitingCount == waiting.count)
     for task in waiting { task.cancel() }

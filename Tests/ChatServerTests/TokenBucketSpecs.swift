@@ -170,7 +170,7 @@ struct RateLimitSpecs {
     #expect(try limit.take("c", at: 1).left == 3)
   }
 
-  @Test("remembers 131,072 buckets at most, and of these the ones that were used in the last two windows")
+  @Test("remembers 131,072 buckets at most, and only those that were used in the last two windows")
   func bounded() throws {
     let limit = try #require(RateLimit<Int>("user", RatePolicy(requests: 4, seconds: 60)))
     for key in 0..<140_000 { _ = try limit.take(key, at: second) }

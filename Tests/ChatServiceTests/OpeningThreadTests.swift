@@ -7,28 +7,28 @@ import Logging
 import Synchronization
 import Testing
 
-/// Whether something was done by a task, and so on a thread of those that run tasks.
-private final class Callers: Sendable {
+/// Records whether each caller is a task. Tasks run on the shared threads, which must not block.
+private final class CallerKinds: Sendable {
   private let areTasks = Mutex<Set<Bool>>([])
 
   var all: Set<Bool> { areTasks.withLock { $0 } }
 
-  func noteCurrent() {
+  func recordCurrent() {
     let isTask = withUnsafeCurrentTask { $0 != nil }
     areTasks.withLock { _ = $0.insert(isTask) }
   }
 }
 
-/// Notes who moves a file aside.
+/// Records who logs that a file was moved aside.
 private struct MovedAsideHandler: LogHandler {
-  let callers: Callers
+  let callers: CallerKinds
   var metadata: Logger.Metadata = [:]
   var logLevel = Logger.Level.trace
 
-  init(_ callers: Callers) { self.callers = callers }
+  init(_ callers: CallerKinds) { self.callers = callers }
 
   func log(event: LogEvent) {
-    if event.metadata?["aside"] != nil { callers.noteCurrent() }
+    if event.metadata?["aside"] != nil { callers.recordCurrent() }
   }
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -42,7 +42,7 @@ private struct MovedAsideHandler: LogHandler {
 @Suite("A service is opened on threads that may block")
 struct OpeningThreadTests {
   private let directory = FileManager.default.temporaryDirectory.appendingPathComponent("hansard-\(UUID())").path
-  private let callers = Callers()
+  private let callers = CallerKinds()
 
   private func open(_ logger: Logger, _ clock: CheckedClock.Source) async throws -> ServiceOpening.Opened {
     let log = try EmbeddedLog.open(
@@ -70,7 +70,7 @@ struct OpeningThreadTests {
   func state() async throws {
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let clock = CheckedClock.Source.readings { [callers] in
-      callers.noteCurrent()
+      callers.recordCurrent()
       return TrustedTime.Reading(wall: ChatService.now(), uptime: 0)
     }
     let opened = try await open(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock)

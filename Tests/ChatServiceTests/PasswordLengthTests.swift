@@ -4,7 +4,7 @@ import Testing
 
 @testable import ChatService
 
-/// What costs much is not done with a password that no account can have.
+/// No account can have such a password, so the server must refuse it before any expensive step.
 @Suite("A password that is too long")
 struct PasswordLengthTests {
   /// Lengths in bytes, and whether they are too long.
@@ -23,7 +23,7 @@ struct PasswordLengthTests {
 
   @Test("is not hashed, whatever it is sent for", arguments: lengths)
   func hashing(bytes: Int, isTooLong: Bool) async throws {
-    // scrypt refuses this cost: whoever reaches it gets a failure of the machine.
+    // scrypt refuses this cost, so a password that is hashed leads to an error that is no rejection.
     let bench = try await ServiceBench(passwordLogRounds: 0)
     let chat = bench.chat
     let password = String(repeating: "x", count: bytes)
@@ -38,7 +38,7 @@ struct PasswordLengthTests {
     try bench.close()
   }
 
-  @Test("is not normalised either when it has too many combining marks in a row", arguments: [0, 1])
+  @Test("with too many combining marks in a row is not normalised", arguments: [0, 1])
   func marks(more: Int) {
     let password = "e" + String(repeating: "\u{301}", count: Limits.combiningMarks + more)
     #expect((PasswordRules.prepared(password) == Array(password.utf8)) == (more > 0))

@@ -89,7 +89,7 @@ def test_a_log_that_is_deleted_under_a_running_server_is_poisoned(own_server):
     assert "log_missing: A file of the log was deleted" in own_server.tail()
     # Reads go on.
     assert anna.texts(room) == ["before"]
-    # There is no log left that a stop could close or a restart could open.
+    # No log is left to close or to open again.
     own_server.kill()
 
 

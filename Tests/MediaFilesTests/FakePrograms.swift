@@ -1,12 +1,12 @@
 import Foundation
 
-/// Scripts in place of the programs that look at images. Each run of `vipsheader` and `vipsthumbnail` is counted.
+/// Scripts that replace the programs that read images. Runs of `vipsheader` and `vipsthumbnail` are counted together.
 struct FakePrograms {
   /// The directory of the scripts.
   let path: String
   private let log: String
 
-  /// - Parameters: what the shell runs for each program.
+  /// Each program runs its text as a shell script.
   init(in folder: TemporaryFolder, vipsheader: String, vipsthumbnail: String) throws {
     path = folder.path + "/programs"
     log = folder.path + "/runs"

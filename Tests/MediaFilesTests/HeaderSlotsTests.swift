@@ -11,7 +11,7 @@ struct HeaderSlotsTests {
   /// A line when a program begins, and one when it ends.
   private let turns: String
 
-  /// A header takes long enough for the other programs to start meanwhile, and much less than it may take.
+  /// Reading a header takes 0.1 s: long enough for other programs to start meanwhile, and far below the time limit.
   init() throws {
     folder = try TemporaryFolder()
     (image, turns) = (folder.path + "/image", folder.path + "/turns")

@@ -1,11 +1,11 @@
-"""Waits for what a server does in its own time."""
+"""Waits until the server has done something."""
 
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
 Result = TypeVar("Result")
-# More than the minute, a quarter more or less, after which a notification that was refused for long is tried again.
+# Longer than the longest pause before a notification is tried again: 60 s, give or take a quarter.
 PATIENCE_SECONDS = 180
 POLL_SECONDS = 0.02
 

@@ -33,8 +33,8 @@ READS_OF_ADDRESS = 256
 PAGE = 100
 LEAVING_ROUNDS = 6
 LEAVING_CONNECTIONS = 8
-# What all rounds may add to the server's memory, and the second half of them alone: about a tenth of what it has by then.
-# In each round the clients ask for 800 pages of more than 40 KB and take none.
+# In each round the clients ask for 800 pages of more than 40 KB and take none. How much memory all rounds may add, and the
+# second half of them: about a tenth of the server's memory by then.
 LEAVING_BYTES, LEAVING_BYTES_OF_SECOND_HALF = 48 * cost.MIB, 8 * cost.MIB
 
 
@@ -490,13 +490,13 @@ def test_thumbnails_of_one_user_leave_room_for_others_and_end_when_nobody_waits(
         assert not is_answered(mine, b" 503 ")
         began = len(gallery.runs.read_text().split())
     # Everybody is gone.
-    until(lambda: gallery.running() == [], "a thumbnail is made for nobody")
+    until(lambda: gallery.running() == [], "a thumbnail is still being made, but nobody waits for it")
     assert len(gallery.runs.read_text().split()) == began, "nothing began for who had left"
     cost.until_idle(gallery.server)
     # Given up is not failed: it is tried again.
     with gallery.ask(anna, pictures[0]):
         until(lambda: len(gallery.running()) == 1, "no thumbnail is made")
-    until(lambda: gallery.running() == [], "a thumbnail is made for nobody")
+    until(lambda: gallery.running() == [], "a thumbnail is still being made, but nobody waits for it")
 
 
 def is_answered(connection: socket.socket, status: bytes) -> bool:
@@ -523,4 +523,4 @@ def test_a_thumbnail_for_two_is_made_until_the_last_has_left(gallery):
     time.sleep(0.3)
     assert gallery.running() == running
     second.close()
-    until(lambda: gallery.running() == [], "a thumbnail is made for nobody")
+    until(lambda: gallery.running() == [], "a thumbnail is still being made, but nobody waits for it")

@@ -22,9 +22,9 @@ OPERATIONS = 1_000
 # device. What is left is caches that still fill, and noise of the allocator.
 MESSAGE_BYTES = 600
 OPERATION_BYTES = {"sessions": 600, "rooms": 600, "devices": 500}
-# Arenas of glibc's malloc for each core. Memory that is free in one does not serve the others. glibc makes 8 by default.
+# Arenas of glibc's malloc for each core, 8 by default. They do not share free memory.
 ARENAS_PER_CORE = 2
-# What glibc reserves for each arena but the first, at a multiple of this size.
+# The address space that glibc reserves for each arena but the first, aligned to its size.
 ARENA_BYTES = 64 * MIB
 
 
@@ -80,7 +80,7 @@ def growth(server: Server, work, count: int) -> float:
 
 
 def arenas(server: Server) -> int:
-    """Those beside the first. Each is memory in use, and after it the rest that is reserved and not readable."""
+    """How many arenas there are besides the first. Each is a mapping in use, followed by a reserved one without access."""
     maps = pathlib.Path(f"/proc/{server.process.pid}/maps").read_text()
     mappings = re.findall(r"^(\w+)-(\w+) (\S+) 00000000 00:00 0 *$", maps, re.MULTILINE)
     return sum(
@@ -101,8 +101,8 @@ def busy(tmp_path_factory):
     server.end()
 
 
-def test_free_memory_is_shared_by_many_threads(busy):
-    """Observed: half of the heap was free after ten minutes of mixed traffic, a part of it in each of 16 arenas."""
+def test_malloc_makes_few_arenas(busy):
+    """Observed: after ten minutes of mixed traffic, half of the heap was free, spread over 16 arenas."""
     world, _, _ = busy
     assert arenas(world.server) < ARENAS_PER_CORE * len(os.sched_getaffinity(0))
 

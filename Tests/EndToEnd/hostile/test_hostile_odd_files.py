@@ -111,7 +111,7 @@ def test_a_directory_named_aside_does_not_prevent_a_rebuild(talk):
 
 
 def test_a_mounted_directory_is_reported_until_it_is_unmounted(talk):
-    """The system renames no directory on which another file system is mounted."""
+    """Linux does not rename a directory on which a file system is mounted."""
     assert os.geteuid() == 0, "mounting a file system needs root: run the tests as root"
     file = view(talk.server, "rooms")
     talk.server.stop()
@@ -132,7 +132,7 @@ def test_a_mounted_directory_is_reported_until_it_is_unmounted(talk):
         assert str(file) in talk.server.tail()
     finally:
         subprocess.run(["umount", file], check=True)
-    # What was mounted is gone, and the empty directory is moved aside like any other.
+    # The empty directory that is left is moved aside like any other.
     until_ready(talk.server)
     assert seen(talk) == talk.expected
     assert kind(aside(talk.server, "rooms")) == stat.S_IFDIR and kind(file) == stat.S_IFREG

@@ -22,8 +22,8 @@ SLOW_DEVICES = 40
 # A response that is sent one byte at a time in this rhythm takes hours.
 DRIP_SECONDS = 0.2
 DRIPPED_BYTES = 60_000
-# Attempts to deliver a notification that are measured, and the processor time that all of them may take. A receiver that is
-# not cut off costs more than a second for each second that it sends, and has 5 for each attempt.
+# How many attempts are measured, and the processor time that they may take together. A receiver that is not cut off costs
+# more than a second of it for each second that it sends, and it has 5 s for each attempt.
 ATTEMPTS, ATTEMPTS_SECONDS = 4, 1.0
 # A body that is sent as fast as the server takes it, and how much of it may be sent: the server reads 64 KiB, and the rest
 # is in the buffers of the connection.
@@ -73,7 +73,7 @@ class Flood:
 
 
 class HostileReceiver:
-    """Responds 200 at once to each notification, but to those of `slow` users with `respond`."""
+    """Responds to notifications of `slow` users with `respond`, and to all others with 200 at once."""
 
     def __init__(self, respond: Callable[[http.server.BaseHTTPRequestHandler], None]):
         self.respond = respond
