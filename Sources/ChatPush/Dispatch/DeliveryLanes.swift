@@ -12,8 +12,8 @@ struct DeliveryLanes {
   /// The notices that are in hand at most; the others wait in the outbox.
   static let capacity = 65_536
 
-  /// Attempts at once that are not a notice's first, at most: half of all. Receivers that do not respond hold these, and
-  /// leave the others to those that do.
+  /// How many attempts at once may be retries: half of all. Devices whose receiver never sends a status hold every slot
+  /// only while their first attempts last; their retries leave the other half to other devices.
   static let retries = PushDispatcher.concurrency / 2
 
   /// A notice to be sent now.

@@ -6,15 +6,17 @@ import NIOHTTP1
 
 /// Posts each notice to one URL, signed, so that the receiver knows whom it comes from.
 ///
-/// `2xx` is delivered, `410` says that the token is dead, everything else and no answer in time is worth another
+/// `2xx` is delivered, `410` says that the token is dead, everything else and no status in time is worth another
 /// attempt. Redirects are not followed.
 package final class WebhookSender: NoticeSender {
-  /// How long one attempt may take from its first byte to the end of the response, in seconds.
+  /// How long one attempt waits for the status, in seconds.
   package static let timeoutSeconds: Int64 = 5
   /// The shortest secret, in bytes.
   package static let secretMinimumBytes = 16
-  /// Of a response's body, the bytes that are read so that the connection can be used again.
+  /// How many bytes of a response's body are read so that the connection can be used again.
   private static let responseBodyBytes = 64 * 1024
+  /// How long an attempt waits for the rest of the body so that the connection can be used again, in milliseconds.
+  private static let responseBodyMilliseconds: Int64 = 250
 
   private let url: String
   private let secret: SymmetricKey
@@ -48,21 +50,20 @@ package final class WebhookSender: NoticeSender {
       request.headers.add(name: "Hansard-Delivery-Key", value: notice.deliveryKey)
       request.headers.add(name: "Hansard-Signature", value: Self.signature(of: body, secret: secret))
       request.body = .bytes(ByteBuffer(bytes: body))
-      let deadline = ContinuousClock.now + .seconds(Self.timeoutSeconds)
       let response = try await client.execute(request, timeout: .seconds(Self.timeoutSeconds))
-      await Self.drain(response.body, until: deadline)
+      await Self.drain(response.body)
       return Self.result(of: response.status.code)
     } catch {
       return .failed(reason: "\(error)")
     }
   }
 
-  /// Reads the body to its end, its limit or the deadline. The status alone counts: a receiver that sends its body drop
-  /// by drop loses the connection, and holds its slot no longer.
-  private static func drain(_ body: HTTPClientResponse.Body, until deadline: ContinuousClock.Instant) async {
+  /// Reads the body until it ends or exceeds a limit; then the connection is closed. The status alone decides what
+  /// happened to the notification, so a body that comes slowly must not hold a slot.
+  private static func drain(_ body: HTTPClientResponse.Body) async {
     await withTaskGroup { group in
       group.addTask { _ = try? await body.collect(upTo: responseBodyBytes) }
-      group.addTask { try? await Task.sleep(until: deadline) }
+      group.addTask { try? await Task.sleep(for: .milliseconds(responseBodyMilliseconds)) }
       await group.next()
       group.cancelAll()
     }
