@@ -27,6 +27,9 @@ def reserved_port() -> socket.socket:
 
 # The suite is one address that asks as fast as it can, and its users do much in a day.
 UNLIMITED = {"HANSARD_RATE_LIMITS_ENABLED": "false", "HANSARD_QUOTAS_ENABLED": "false"}
+# For tests whose clients stop in the middle of a request or response: the pace of bodies and responses counts only after
+# this time. A connection on which nothing moves is still closed after 60 s.
+PATIENT = UNLIMITED | {"HANSARD_CONNECTIONS_BODY_SECONDS": "300"}
 
 
 class Server:

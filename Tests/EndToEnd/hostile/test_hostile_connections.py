@@ -16,7 +16,7 @@ from harness import certificates, cost
 from harness.contract import contract
 from harness.http2 import Http2, frame
 from harness.people import World
-from harness.server import UNLIMITED, Server
+from harness.server import PATIENT, UNLIMITED, Server
 from harness.waiting import until
 
 PATIENCE_SECONDS = 90
@@ -45,7 +45,7 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def secure(tmp_path_factory, certificate):
-    environment = UNLIMITED | certificate.environment
+    environment = PATIENT | certificate.environment
     server = Server(
         tmp_path_factory.mktemp("tls") / "data", environment=environment, authority=str(certificate.authority)).start()
     yield server

@@ -12,7 +12,7 @@ from harness import certificates, cost
 from harness.client import new_id
 from harness.http2 import Http2
 from harness.people import World
-from harness.server import UNLIMITED, Server
+from harness.server import PATIENT, Server
 from harness.waiting import until
 from test_media import download, upload
 
@@ -32,7 +32,7 @@ PARTS = 12
 
 def secure_server(folder, prepare=None) -> Server:
     certificate = certificates.make(folder / "certificate")
-    environment = UNLIMITED | certificate.environment
+    environment = PATIENT | certificate.environment
     return Server(folder / "data", environment=environment, authority=str(certificate.authority)).start(prepare)
 
 

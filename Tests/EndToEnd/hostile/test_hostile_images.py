@@ -15,7 +15,7 @@ from harness import cost
 from harness.client import Api
 from harness.images import animated_webp, encoded, noise_png, opened, photograph
 from harness.people import Person, World
-from harness.server import UNLIMITED, Server
+from harness.server import PATIENT, UNLIMITED, Server
 from harness.waiting import until
 from test_media import unfinished, upload
 from test_thumbnails import thumbnail
@@ -195,19 +195,26 @@ class From(requests.adapters.HTTPAdapter):
         super().init_poolmanager(*arguments, source_address=(self.source, 0), **options)
 
 
-def test_users_of_one_address_leave_places_for_uploads_to_others(own_server):
+@pytest.fixture
+def patient_server(tmp_path):
+    server = Server(tmp_path / "patient" / "data", environment=PATIENT).start()
+    yield server
+    server.end()
+
+
+def test_users_of_one_address_leave_places_for_uploads_to_others(patient_server):
     """Observed: 17 users of one address held all 64 places with four slow uploads each."""
-    world = World(own_server)
+    world = World(patient_server)
     people = world.users(*(f"Anna {number}" for number in range(UPLOADS // UPLOADS_OF_USER + 1)))
     here, elsewhere = world.users("Ben", "Cleo")
     elsewhere.http.mount("http://", From("127.0.0.2"))
     with contextlib.ExitStack() as stack:
         for person in people:
             for _ in range(UPLOADS_OF_USER):
-                stack.enter_context(begin_upload(own_server, person, "127.0.0.1"))
-        until(lambda: len(unfinished(own_server)) >= UPLOADS_OF_ADDRESS, "too few uploads begin")
-        cost.until_idle(own_server)
-        assert len(unfinished(own_server)) == UPLOADS_OF_ADDRESS
+                stack.enter_context(begin_upload(patient_server, person, "127.0.0.1"))
+        until(lambda: len(unfinished(patient_server)) >= UPLOADS_OF_ADDRESS, "too few uploads begin")
+        cost.until_idle(patient_server)
+        assert len(unfinished(patient_server)) == UPLOADS_OF_ADDRESS
         problem = here.refused("too_many_uploads", "POST", "/v1/media", data=b"tea")
         assert "address" in problem["detail"]
         upload(elsewhere, b"tea")
