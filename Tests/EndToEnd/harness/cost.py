@@ -15,6 +15,7 @@ import time
 import requests
 
 from .server import Server
+from .waiting import PATIENCE_SECONDS
 
 # How many times slower the build under test is than a release build.
 SLOWNESS = float(os.environ.get("HANSARD_SLOWNESS", "1"))
@@ -107,7 +108,7 @@ def _waited_seconds(server: Server) -> float:
     return sum(int(times[1]) for _, times in _schedules(server)) / 1e9
 
 
-def until_idle(server: Server, patience: float = 60) -> None:
+def until_idle(server: Server, patience: float = PATIENCE_SECONDS) -> None:
     """Waits until the server uses no processor time any more: until a quarter of a second costs it at most one tick. A
     server that waits for a processor is not idle."""
     deadline = time.monotonic() + patience
