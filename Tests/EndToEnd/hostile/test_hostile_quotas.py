@@ -21,7 +21,7 @@ QUOTAS = {
     "ROOMS": ROOMS, "WORKSPACES": WORKSPACES, "INVITES": INVITES, "SCHEDULED_BYTES": SCHEDULED_BYTES, "EVENTS": EVENTS,
     "BYTES": BYTES,
 }
-# A message's data, in bytes, and how many such messages wait. Some of it stays in the read model's page cache of 16 MiB.
+# A message's data, in bytes, and how many such messages wait. Some of it stays in the read model's page cache of 4 MiB.
 WAITING_BYTES, WAITING = 60_000, 500
 WAITING_MEMORY = 22 * cost.MIB
 
