@@ -1,53 +1,65 @@
-import Foundation
-import Glibc
+import NIOCore
+import NIOPosix
 import Testing
 
 @testable import ChatServer
 
+/// On the first bytes of a request, sends the head of a response, and then one byte at a time until the connection closes.
+private final class DripHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private static let bytes = 200_000
+  private static let pause = TimeAmount.milliseconds(20)
+
+  private var drip: RepeatedTask?
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard drip == nil else { return }
+    let channel = context.channel
+    let head = ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Length: \(Self.bytes)\r\n\r\n")
+    channel.writeAndFlush(head, promise: nil)
+    drip = channel.eventLoop.scheduleRepeatedTask(initialDelay: Self.pause, delay: Self.pause) { _ in
+      channel.writeAndFlush(ByteBuffer(string: " "), promise: nil)
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    drip?.cancel()
+    context.fireChannelInactive()
+  }
+}
+
 @Suite("Fetching an issuer's keys")
 struct KeySetFetcherTests {
-  /// Sends the head of an answer, and then a byte now and again until nobody reads any more.
-  private final class DrippingIssuer: Sendable {
-    private static let bytes = 200_000
-    let port: UInt16
+  private struct DrippingIssuer {
+    private let listener: any Channel
+    let port: Int
 
-    init() throws {
-      let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-      let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-          bind(listener, address, length) == 0 && listen(listener, 1) == 0
-            && getsockname(listener, address, &length) == 0
+    init() async throws {
+      let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .childChannelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(DripHandler())
+          }
         }
-      }
-      try #require(isBound)
-      port = UInt16(bigEndian: address.sin_port)
-      Thread.detachNewThread { Self.drip(to: listener) }
+        .bind(host: "127.0.0.1", port: 0)
+        .get()
+      port = try #require(listener.localAddress?.port)
+      self.listener = listener
     }
 
-    private static func drip(to listener: Int32) {
-      let connection = accept(listener, nil, nil)
-      close(listener)
-      defer { close(connection) }
-      // An answer that comes before the request is none.
-      var request = [UInt8](repeating: 0, count: 4096)
-      guard recv(connection, &request, request.count, 0) > 0 else { return }
-      let head = Array("HTTP/1.1 200 OK\r\nContent-Length: \(bytes)\r\n\r\n".utf8)
-      guard send(connection, head, head.count, Int32(MSG_NOSIGNAL)) == head.count else { return }
-      while send(connection, [0x20], 1, Int32(MSG_NOSIGNAL)) == 1 { usleep(20_000) }
-    }
+    func close() async throws { try await listener.close() }
   }
 
   @Test("one that drips its keys is given up when the time is over, though bytes come all the time")
   func dripping() async throws {
-    let issuer = try DrippingIssuer()
+    let issuer = try await DrippingIssuer()
     let fetcher = KeySetFetcher(limit: .milliseconds(300))
     await #expect(throws: KeySetError.tooSlow) {
       _ = try await fetcher.fetch(.url("http://127.0.0.1:\(issuer.port)/keys"))
     }
     await fetcher.close()
+    try await issuer.close()
   }
 }
