@@ -21,7 +21,8 @@ final class KeyedLimit<Key: Hashable & Sendable>: Sendable {
   }
 
   private func take(_ amount: Int, for key: Key) -> Bool {
-    held.withLock { held in
+    precondition(amount >= 0, "a negative amount would raise the limit")
+    return held.withLock { held in
       let before = held[key, default: 0]
       guard amount <= limit - before else { return false }
       held[key] = before + amount

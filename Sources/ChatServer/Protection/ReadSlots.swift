@@ -75,15 +75,17 @@ struct SlotsOfReaders: Sendable {
   /// How many reads wait.
   var waitingCount: Int { ofReaders.waitingCount + ofAddresses.waitingCount }
 
-  /// - Parameter patience: how long to wait for each slot.
+  /// - Parameter patience: how long to wait for both slots together.
   /// - Throws: `overloaded` if no slot becomes free in time, or if too many reads wait.
   func take(
     for reader: Reader, at address: NetworkAddress?,
     patience: Duration = .milliseconds(Limits.readPatienceMilliseconds)
   ) async throws -> Reservation {
+    let end = ContinuousClock.now + patience
     do {
       let ofReader = try await ofReaders.take(for: reader, patience: patience)
-      return Reservation(ofReader: ofReader, ofAddress: try await ofAddresses.take(for: address, patience: patience))
+      let rest = max(.zero, ContinuousClock.now.duration(to: end))
+      return Reservation(ofReader: ofReader, ofAddress: try await ofAddresses.take(for: address, patience: rest))
     } catch is SlotsAreFull {
       throw ServiceError.overloaded
     }
