@@ -74,9 +74,11 @@ package struct ServiceOpening: Sendable {
     log: any BlockStore, lastTime: Timestamp, progress: @Sendable (OpeningProgress) -> Void = { _ in }
   ) async throws -> Opened {
     do {
-      let keys = try ServerKeys.load(directory: directory, log: log.identity.bytes, mayCreate: log.head == .origin)
-      let store = EventStore(log: log)
-      let media = try MediaStore(directory: directory + "/media", settings: media)
+      let (keys, store, media) = try await Self.blocking { [directory, media] in
+        let keys = try ServerKeys.load(directory: directory, log: log.identity.bytes, mayCreate: log.head == .origin)
+        let store = EventStore(log: log)
+        return (keys, store, try MediaStore(directory: directory + "/media", settings: media))
+      }
       let views: ReadModels
       do {
         views = try await Self.blocking { [directory, logger] in

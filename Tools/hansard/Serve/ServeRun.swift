@@ -8,6 +8,7 @@ import Foundation
 import Hummingbird
 import Logging
 import NIOCore
+import NIOPosix
 import NIOSSL
 import Synchronization
 
@@ -117,7 +118,7 @@ struct ServeRun {
       opened: opened, pushing: pushing, collection: collection, scheduler: scheduler,
       watch: ClockWatch(opened.chat.clock), fetcher: fetcher)
     do {
-      try serve(opened, pushing, fetcher, gate, configuration, logger)
+      try await serve(opened, pushing, fetcher, gate, configuration, logger)
     } catch {
       try? await end(.running(running), log)
       throw error
@@ -128,12 +129,12 @@ struct ServeRun {
   private func serve(
     _ opened: ServiceOpening.Opened, _ pushing: PushService?, _ fetcher: KeySetFetcher, _ gate: StartGate,
     _ configuration: HansardServer.Configuration, _ logger: Logger
-  ) throws {
+  ) async throws {
     let issuer = TokenIssuer(
       keys: opened.keys, signingKeys: opened.chat.signingKeys,
       accessTokenLifetimeSeconds: settings.accessTokenLifetimeSeconds)
     let administrator = AdministratorToken(opened.keys)
-    try administrator.write(to: settings.data)
+    try await NIOThreadPool.singleton.runIfActive { [settings] in try administrator.write(to: settings.data) }
     var outbox: (@Sendable () -> ProjectionStanding)?
     if let pushing { outbox = { pushing.standing } }
     let server = HansardServer(
