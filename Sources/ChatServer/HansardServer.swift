@@ -43,7 +43,9 @@ package struct HansardServer: Sendable {
   private let authenticator: Authenticator
   private let outbox: (@Sendable () -> ProjectionStanding)?
   private let bodies = BodyBudget()
-  private let bodyWarnings = BodyWarnings()
+  private let bodyWarnings = AddressWarnings(
+    "request bodies from an address take too much memory and are refused",
+    limit: ("limitBytes", Limits.bodyBytesOfAddress))
 
   /// - Parameter outbox: the status of the push outbox, for readiness checks; nil if push is off.
   package init(

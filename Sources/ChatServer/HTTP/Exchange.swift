@@ -25,7 +25,7 @@ struct Exchange: Sendable {
   /// What its body, when it is collected, takes of the budget of the address.
   let bodyCharge: BodyCharge
   /// For a body that the budget refuses.
-  let bodyWarnings: BodyWarnings
+  let bodyWarnings: AddressWarnings
 
   // MARK: Path and query
 

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ChatServer
 
-@Suite("The warning that bodies from an address take too much memory")
-struct BodyWarningsSpecs {
-  private let warnings = BodyWarnings()
+@Suite("The warning that an address has exceeded a limit")
+struct AddressWarningsSpecs {
+  private let warnings = AddressWarnings("an address has too much", limit: ("limit", 3))
   private let log = CapturedLog()
   private let start = NIODeadline.now()
 

@@ -1,0 +1,40 @@
+import ChatPrimitives
+import Logging
+import NIOCore
+import Synchronization
+
+/// Warns that an address has exceeded a limit, at most once a minute for each address. An operator whose proxy is not
+/// named as trusted must learn why its clients are refused.
+final class AddressWarnings: Sendable {
+  private static let interval = TimeAmount.minutes(1)
+  /// How many addresses are remembered. An address that was forgotten may be logged again within the minute.
+  private static let addresses = 1_024
+
+  private let message: String
+  private let limit: Logger.Metadata
+  private let dueAgain = Mutex(BoundedTable<NetworkAddress?, NIODeadline>(limit: AddressWarnings.addresses))
+
+  /// - Parameters:
+  ///   - message: what happens, as a sentence without its end.
+  ///   - limit: its name and value.
+  init(_ message: String, limit: (name: String, value: Int)) {
+    self.message = message
+    self.limit = [limit.name: "\(limit.value)"]
+  }
+
+  /// Called for each connection or request that is refused.
+  func warn(of address: NetworkAddress?, _ logger: Logger, at now: NIODeadline = .now()) {
+    let network = address?.network
+    let isDue = dueAgain.withLock { table in
+      table.update(network, usual: .uptimeNanoseconds(0)) { due in
+        guard due <= now else { return false }
+        due = now + Self.interval
+        return true
+      }
+    }
+    guard isDue else { return }
+    logger.warning(
+      "\(message). If it is a proxy, name it in proxies.trusted",
+      metadata: limit.merging(["address": "\(network?.description ?? "unknown")"]) { $1 })
+  }
+}
