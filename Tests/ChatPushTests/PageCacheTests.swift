@@ -8,7 +8,7 @@ import Testing
 @Suite struct PageCacheTests {
   /// As docs/reliability.md states them.
   private static let filesLimit = 8
-  private static let bytesLimit = 96 * 1024 * 1024
+  private static let bytesLimit = 64 * 1024 * 1024
 
   /// What SQLite may keep for one connection: a negative size is in KiB, another in pages
   /// (https://www.sqlite.org/pragma.html#pragma_cache_size).
@@ -18,7 +18,7 @@ import Testing
     return size < 0 ? -size * 1024 : size * page
   }
 
-  @Test("all connections to the read models and the push outbox cache 96 MiB at most, also after they were far behind")
+  @Test("all connections to the read models and the push outbox cache 64 MiB at most, also after they were far behind")
   func bytesOfAllConnections() throws {
     let folder = TemporaryFolder()
     try ProjectionFile.makeDirectory(folder.path)

@@ -178,7 +178,7 @@ extension ProjectionFile {
   static let busyMilliseconds: Int32 = 1000
   /// The page cache of a connection, in KiB. A miss is usually served from the system's own cache of files: it costs a copy
   /// of the page and no access to the disk.
-  private static let readerCacheKiB = 2 * 1024
+  private static let readerCacheKiB = 1024
   static let writerCacheKiB = 4 * 1024
   /// The same while the projection is behind, and one transaction changes many pages.
   static let busyWriterCacheKiB = 64 * 1024
