@@ -26,6 +26,9 @@ START_SECONDS = 60
 SAMPLE_SECONDS = 1.0
 # Connections at once; each serves a part of the users.
 WORKERS = 8
+# The server remembers an ended session as long as an access token lives. With its usual 15 minutes, that would still grow
+# when a run of ten minutes ends.
+TOKEN_SECONDS = 120
 WORDS = pathlib.Path(__file__).read_text().split()
 
 
@@ -44,7 +47,7 @@ class Server:
         self.port = free_port()
         self.process = subprocess.Popen(
             [os.environ["HANSARD_BIN"], "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}",
-             "--push-file", f"{self.data}/push.jsonl"],
+             "--push-file", f"{self.data}/push.jsonl", "--access-token-lifetime", str(TOKEN_SECONDS)],
             # One address makes all requests. The limits stay on, so that what they keep in memory is measured too.
             env=os.environ | {
                 f"HANSARD_RATE_LIMITS_{kind}_REQUESTS": "10000000" for kind in ("USER", "DEVICE", "ADDRESS")} | {
@@ -110,10 +113,18 @@ class User:
 
     def __init__(self, client, number):
         self.id = client.call("account", "POST", "/v1/accounts", {"id": str(uuid.uuid4()), "nickname": f"U{number}"})["id"]
-        self.token = client.call("session", "POST", "/v1/sessions", {}, act_as=self.id)["accessToken"]
+        self.keep(client.call("session", "POST", "/v1/sessions", {}, act_as=self.id))
         self.rooms = []
         # The newest messages of the user's own: what is edited and reacted to.
         self.sent = []
+
+    def keep(self, session):
+        self.token, self.refresh_token = session["accessToken"], session["refreshToken"]
+        self.refresh_at = time.monotonic() + TOKEN_SECONDS / 2
+
+    def refresh(self, client):
+        if time.monotonic() > self.refresh_at:
+            self.keep(client.call("refresh", "POST", "/v1/sessions/refresh", {"refreshToken": self.refresh_token}, key=True))
 
 
 def text():
@@ -136,6 +147,7 @@ class Traffic:
 
     def step(self):
         user = random.choice(self.users)
+        user.refresh(self.client)
         kind = random.choices(self.kinds, self.weights)[0]
         getattr(self, kind)(user, lambda *rest, **options: self.client.call(kind, *rest, token=user.token, **options))
 
