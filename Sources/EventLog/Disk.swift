@@ -38,9 +38,9 @@ package protocol DiskFile: AnyObject, Sendable {
   func sync() throws(DiskError)
   /// In bytes.
   func size() throws(DiskError) -> UInt64
-  /// Whether the file still has a name: false after it was deleted, or replaced by renaming another file to its name
-  /// (`st_nlink` of `fstat`).
-  func isLinked() throws(DiskError) -> Bool
+  /// Whether `path` names this file: device and inode are the same (`fstat`, `stat`). False when it names no file. No
+  /// other file gets the inode while this one is open.
+  func isNamed(by path: String) throws(DiskError) -> Bool
   /// Takes the exclusive lock of the file without waiting; it goes with the file.
   /// - Returns: false when another open file has it.
   func tryLock() throws(DiskError) -> Bool

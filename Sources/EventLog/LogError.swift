@@ -20,7 +20,7 @@ package struct LogError: Error, Sendable, Hashable {
     case tooLarge = "log_too_large"
     /// Intact bytes of a format that this program does not know.
     case wrongVersion = "log_wrong_version"
-    /// There is no log in the directory, or one of the log's files was deleted or replaced.
+    /// There is no log in the directory, or one of the log's files was deleted, moved or replaced.
     case missing = "log_missing"
     /// A record that no reader would accept.
     case invalidRecord = "log_invalid_record"

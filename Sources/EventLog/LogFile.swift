@@ -78,19 +78,21 @@ struct LogFile: Sendable {
     }
   }
 
-  /// Fails if the file was deleted or replaced: writes to it would still succeed, but be lost when the process ends.
-  func requireLink(position: LogPosition? = nil) throws(LogError) {
-    let isLinked: Bool
+  /// Fails if the path does not name this file any more: writes to it would still succeed, but the next start would not
+  /// find them.
+  func requireName(position: LogPosition? = nil) throws(LogError) {
+    let isNamed: Bool
     do {
-      isLinked = try uninterrupted { () throws(DiskError) in try file.isLinked() }
+      isNamed = try uninterrupted { () throws(DiskError) in try file.isNamed(by: path) }
     } catch {
       throw LogError(error, position: position)
     }
-    guard isLinked else {
+    guard isNamed else {
       throw LogError(
         .missing,
-        "A file of the log was deleted or replaced while the server was running. Before you stop the server, copy the "
-          + "deleted files that it has open, in /proc/PID/fd; then restore the log directory and restart the server.",
+        "A file of the log was deleted, moved or replaced while the server was running. Before you stop the server, copy "
+          + "the log's files that it has open, in /proc/PID/fd; then restore the log directory with these copies and "
+          + "restart the server.",
         location: .init(file: path, position: position))
     }
   }

@@ -139,10 +139,17 @@ private final class PosixFile: DiskFile {
     return UInt64(status.st_size)
   }
 
-  func isLinked() throws(DiskError) -> Bool {
-    var status = stat()
-    _ = try PosixDisk.call("fstat", path) { fstat(descriptor, &status) }
-    return status.st_nlink > 0
+  func isNamed(by path: String) throws(DiskError) -> Bool {
+    var own = stat()
+    _ = try PosixDisk.call("fstat", path) { fstat(descriptor, &own) }
+    var named = stat()
+    do throws(DiskError) {
+      _ = try PosixDisk.call("stat", path) { stat(path, &named) }
+    } catch {
+      if error.isMissingFile || error.number == ENOTDIR { return false }
+      throw error
+    }
+    return own.st_dev == named.st_dev && own.st_ino == named.st_ino
   }
 
   func tryLock() throws(DiskError) -> Bool {

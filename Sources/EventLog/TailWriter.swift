@@ -82,7 +82,7 @@ struct TailWriter {
   }
 
   /// Writes the encoded block at the tail and returns when it is durable: one write and one sync. Then it checks that the
-  /// file still has a name, which costs less than a microsecond.
+  /// path still names this file, which costs about 2 µs.
   mutating func write(_ block: BlockHeader, lastTime newTime: Timestamp) throws(LogError) {
     let sealed = frame.seal(block, salt: header.salt, chain: chain)
     let place = offset
@@ -91,7 +91,7 @@ struct TailWriter {
       try target.write(bytes, at: place, position: sealed.first)
     }
     try file.sync(position: sealed.first)
-    try file.requireLink(position: sealed.first)
+    try file.requireName(position: sealed.first)
     segment.addToIndex(sealed, checksum: frame.headerChecksum)
     offset += UInt64(sealed.frameBytes)
     chain = frame.headerChecksum
@@ -105,7 +105,7 @@ struct TailWriter {
     let next = Superblock(identity: superblock.identity, sequence: superblock.sequence + 1, durable: head)
     try superblockFile.write(next.encoded(), at: Superblock.offset(sequence: next.sequence))
     try superblockFile.sync()
-    try superblockFile.requireLink()
+    try superblockFile.requireName()
     superblock = next
   }
 }

@@ -72,10 +72,10 @@ final class SimulatedFile: DiskFile {
     }
   }
 
-  func isLinked() throws(DiskError) -> Bool {
+  func isNamed(by path: String) throws(DiskError) -> Bool {
     try disk.change { (state) throws(DiskError) in
-      if try state.begin(.size, "fstat", path) == .powerCut { throw state.powerLost("fstat", path) }
-      return state.directories.values.contains { $0.live.values.contains(inode) }
+      if try state.begin(.size, "stat", path) == .powerCut { throw state.powerLost("stat", path) }
+      return state.inode(path) == inode
     }
   }
 

@@ -127,18 +127,32 @@ struct FailureTests {
     }
   }
 
-  @Test(
-    "a segment that is deleted or replaced poisons the log before a block in it is acknowledged",
-    arguments: [false, true])
-  func lostSegment(isReplaced: Bool) throws {
-    let (disk, log) = try opened()
-    let segment = try #require(segmentPaths(disk).first)
-    if isReplaced {
+  enum Loss: CaseIterable {
+    case deleted, replaced, moved, movedAndCopied
+  }
+
+  private func lose(_ segment: String, _ loss: Loss, on disk: SimulatedDisk) throws {
+    switch loss {
+    case .deleted: try disk.remove(segment)
+    case .replaced:
       _ = try disk.open(logDirectory + "/copy", .createNew)
       try disk.rename(logDirectory + "/copy", to: segment)
-    } else {
-      try disk.remove(segment)
+    case .moved: try disk.rename(segment, to: segment + ".x")
+    case .movedAndCopied:
+      let bytes = try #require(disk.bytes(segment))
+      try disk.rename(segment, to: segment + ".x")
+      let copy = try disk.open(segment, .createNew)
+      #expect(try bytes.withUnsafeBytes { try copy.write($0, at: 0) } == bytes.count)
     }
+  }
+
+  @Test(
+    "a segment that is deleted, moved or replaced poisons the log before a block in it is acknowledged",
+    arguments: Loss.allCases)
+  func lostSegment(loss: Loss) throws {
+    let (disk, log) = try opened()
+    let segment = try #require(segmentPaths(disk).first)
+    try lose(segment, loss, on: disk)
     let error = logError { try log.append(Sample.block(after: log.head, records: 1)) }
     #expect(error?.code == .missing)
     #expect(error?.location == LogError.Location(file: segment, position: LogPosition(3)))

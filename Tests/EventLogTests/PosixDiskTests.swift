@@ -63,16 +63,47 @@ struct PosixDiskTests {
     }
   }
 
-  @Test("a log whose directory is deleted accepts no more blocks")
-  func deletedDirectory() throws {
+  @Test("a log whose directory is deleted or replaced by a copy accepts no more blocks", arguments: [false, true])
+  func lostDirectory(isReplaced: Bool) throws {
     try withDirectory { directory in
+      let manager = FileManager.default
+      let (path, old) = (directory + "/log", directory + "/log.old")
       let log = try EmbeddedLog.open(directory: directory, options: Sample.options())
       try log.append(Sample.block(after: log.head, records: 1))
-      try FileManager.default.removeItem(atPath: directory + "/log")
+      if isReplaced {
+        try manager.moveItem(atPath: path, toPath: old)
+        try manager.copyItem(atPath: old, toPath: path)
+      } else {
+        try manager.removeItem(atPath: path)
+      }
       let error = logError { try log.append(Sample.block(after: log.head, records: 1)) }
       #expect(error?.code == .missing)
       #expect(log.head == LogPosition(1))
       #expect(logError { try log.append(Sample.block(after: log.head, records: 1)) }?.code == .poisoned)
+    }
+  }
+
+  @Test("a path names an open file through links to it, but not when a copy has its place")
+  func names() throws {
+    try withDirectory { directory in
+      let (disk, manager) = (PosixDisk(), FileManager.default)
+      let (path, other) = (directory + "/file", directory + "/other")
+      try disk.createDirectory(directory)
+      let file = try disk.open(path, .createNew)
+      #expect(try file.isNamed(by: path))
+      #expect(try !file.isNamed(by: other))
+      #expect(try !file.isNamed(by: path + "/below"))
+      try manager.createSymbolicLink(atPath: directory + "/link", withDestinationPath: directory)
+      #expect(try file.isNamed(by: directory + "/link/file"))
+      try manager.linkItem(atPath: path, toPath: other)
+      #expect(try file.isNamed(by: path))
+      #expect(try file.isNamed(by: other))
+      try disk.remove(path)
+      #expect(try !file.isNamed(by: path))
+      try manager.copyItem(atPath: other, toPath: path)
+      #expect(try !file.isNamed(by: path))
+      try disk.rename(other, to: path)
+      #expect(try file.isNamed(by: path))
     }
   }
 
@@ -102,9 +133,7 @@ struct PosixDiskTests {
       #expect(buffer == [3, 4, 5, 9, 9, 9, 9, 9])
       #expect(try disk.list(directory) == ["file"])
       try disk.rename(directory + "/file", to: directory + "/other")
-      #expect(try file.isLinked())
       try disk.remove(directory + "/other")
-      #expect(try !file.isLinked())
       #expect(try disk.list(directory) == [])
     }
   }

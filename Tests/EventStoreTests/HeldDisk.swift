@@ -85,6 +85,6 @@ private final class HeldFile: DiskFile {
     try file.sync()
   }
   func size() throws(DiskError) -> UInt64 { try file.size() }
-  func isLinked() throws(DiskError) -> Bool { try file.isLinked() }
+  func isNamed(by path: String) throws(DiskError) -> Bool { try file.isNamed(by: path) }
   func tryLock() throws(DiskError) -> Bool { try file.tryLock() }
 }
