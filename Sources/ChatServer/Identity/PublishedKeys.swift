@@ -1,11 +1,15 @@
+import ChatProtocol
 import Foundation
 import JWTKit
+import NIOPosix
 
 /// An issuer's public keys, each bound to the one algorithm that it is for. What a token says of its algorithm chooses
 /// among keys; it never says how a key is used.
 struct PublishedKeys: Sendable {
   /// Keys of one set that are looked at.
   static let keyLimit = 64
+  /// The longest `kid`, in bytes. A key with a longer one is left out.
+  static let keyIDBytes = 256
   /// The shortest RSA modulus, in bytes (RFC 7518, section 3.3).
   private static let modulusMinimumBytes = 256
 
@@ -19,25 +23,35 @@ struct PublishedKeys: Sendable {
   let keys: [Key]
 
   /// Keys that are for something else, or that this server cannot use, are left out.
-  /// - Throws: when it is no JWK set at all.
+  /// - Throws: `JSONFlaw` or `DecodingError` when it is no JWK set at all, or one beyond the limits of JSON bodies.
   init(json: Data) async throws {
-    let set = try JSONDecoder().decode(KeySet.self, from: json)
+    // A set may be 256 KiB long, so it is decoded on a thread that serves no connections, as long bodies are.
+    let set = try await NIOThreadPool.singleton.runIfActive {
+      // The scan refuses what costs much to compare, for example thousands of combining marks in a row.
+      try JSONDocument([UInt8](json)).decode(KeySet.self)
+    }
     var keys: [Key] = []
-    for published in set.keys.prefix(Self.keyLimit) {
-      if let key = await Self.key(published.value) { keys.append(key) }
+    for published in set.keys {
+      if let key = await Self.key(published) { keys.append(key) }
     }
     self.keys = keys
   }
 
-  /// The key that a token names; one that names none means the only key of its algorithm.
+  /// The key that a token names; one that names none means the only key of its algorithm. Names are compared byte for
+  /// byte, so two that are only canonically equal belong to two keys.
   func key(_ id: String?, for algorithm: SignatureAlgorithm) -> Key? {
     let fitting = keys.filter { $0.algorithm == algorithm }
     guard let id else { return fitting.count == 1 ? fitting.first : nil }
-    return fitting.first { $0.id == id }
+    return fitting.first { key in
+      guard let published = key.id else { return false }
+      return published.utf8.elementsEqual(id.utf8)
+    }
   }
 
   private static func key(_ published: PublishedKey?) async -> Key? {
-    guard let published, published.use ?? "sig" == "sig" else { return nil }
+    guard let published, published.use ?? "sig" == "sig", (published.kid ?? "").utf8.count <= keyIDBytes else {
+      return nil
+    }
     let verifier = JWTKeyCollection()
     do {
       switch published.kty {
@@ -71,16 +85,29 @@ struct PublishedKeys: Sendable {
   }
 }
 
-/// A JWK set; a key that cannot be read does not spoil the others.
+/// The first keys of a JWK set; nil for a key that cannot be read, which does not spoil the others.
 private struct KeySet: Decodable {
-  let keys: [Readable]
+  let keys: [PublishedKey?]
 
-  struct Readable: Decodable {
+  private enum CodingKeys: String, CodingKey {
+    case keys
+  }
+
+  private struct Readable: Decodable {
     let value: PublishedKey?
 
     init(from decoder: any Decoder) {
       value = try? PublishedKey(from: decoder)
     }
+  }
+
+  init(from decoder: any Decoder) throws {
+    var elements = try decoder.container(keyedBy: CodingKeys.self).nestedUnkeyedContainer(forKey: .keys)
+    var keys: [PublishedKey?] = []
+    while !elements.isAtEnd, keys.count < PublishedKeys.keyLimit {
+      keys.append(try elements.decode(Readable.self).value)
+    }
+    self.keys = keys
   }
 }
 
