@@ -8,6 +8,8 @@ package enum ServiceError: Error, Sendable {
   case invalid(InvalidInput)
   /// A file was not taken, or an image not shown.
   case media(MediaRefusal)
+  /// The body of an upload could not be read. The error is the one that reading it threw.
+  case unreadable(any Error)
   /// More is under way than the server takes; come again soon.
   case overloaded
   /// The read models are too far behind the log.

@@ -1,6 +1,8 @@
 import ChatDomain
 import ChatService
+import Glibc
 import HTTPTypes
+import NIOCore
 import Testing
 
 @testable import ChatServer
@@ -30,6 +32,28 @@ import Testing
       #expect(mapping.headers[.retryAfter] == nil)
       #expect(!mapping.detail.contains("table"))
       #expect(mapping.isOfTheMachine)
+    }
+  }
+
+  @Test("A body of an upload that cannot be read is refused as any other body is")
+  func unreadable() {
+    for (refusal, code) in [(Refusal.malformedRequest("rule"), "malformed_request"), (.headersTooLarge, "headers_too_large")] {
+      let mapping = ProblemMapping(ServiceError.unreadable(refusal))
+      #expect(mapping.code == code)
+      #expect(!mapping.isOfTheMachine)
+    }
+  }
+
+  @Test("A client that resets its connection is no failure, and a disk that fails is one")
+  func lostConnection() {
+    for error in [
+      ChannelError.ioOnClosedChannel, IOError(errnoCode: ECONNRESET, reason: "write"), CancellationError(),
+      ServiceError.unreadable(CancellationError()),
+    ] as [any Error] {
+      #expect(ProblemMapping.isCancellation(error), "\(error)")
+    }
+    for error in [ServiceError.failed("disk"), IOError(errnoCode: EIO, reason: "read")] as [any Error] {
+      #expect(!ProblemMapping.isCancellation(error), "\(error)")
     }
   }
 

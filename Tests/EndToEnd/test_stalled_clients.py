@@ -18,6 +18,8 @@ STOP_SLACK_SECONDS = 30
 # So many results fill every buffer between the server and a client that reads none.
 UNREAD_LINES = 60_000
 MOMENT_SECONDS = 2
+# Limits.ingestStreamsOfUser.
+STREAMS = 4
 
 
 def half_a_request(world, anna, room):
@@ -97,6 +99,23 @@ def test_a_client_that_goes_away_is_no_failure(tmp_path, goes):
     log = server.output.read_text() + server.errors.read_text()
     assert log.count("a body broke off: its client went away") == 3
     assert "a request failed" not in log and " error hansard" not in log and " warning hansard" not in log, log
+
+
+def test_a_client_that_resets_an_ingest_without_reading_is_no_failure(tmp_path):
+    server = Server(tmp_path / "data").start()
+    world = World(server)
+    anna = world.user("Anna")
+    room = anna.room("Tea")
+    connections = [unread_ingest(world, anna, room) for _ in range(STREAMS)]
+    # By then the server waits for them to read.
+    time.sleep(MOMENT_SECONDS)
+    for connection in connections:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
+    anna.send(room, "after")
+    server.stop()
+    log = server.output.read_text() + server.errors.read_text()
+    assert " error hansard" not in log and " warning hansard" not in log, log
 
 
 def test_a_client_that_goes_away_leaves_the_next_one_alone(world, anna, room):

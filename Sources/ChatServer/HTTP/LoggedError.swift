@@ -9,6 +9,7 @@ enum LoggedError {
     case DecodingError.dataCorrupted(let context), DecodingError.keyNotFound(_, let context),
       DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
       "DecodingError at \(path(context.codingPath))"
+    case ServiceError.unreadable(let cause): text(cause)
     // Written by the server itself: files, positions, codes of the system.
     case let error as ServiceError: "\(error)"
     case let error as IOError: "\(error)"

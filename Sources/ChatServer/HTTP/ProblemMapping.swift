@@ -2,6 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import ChatProtocol
 import ChatService
+import Glibc
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -154,6 +155,7 @@ struct ProblemMapping {
     case .media(.problem(let problem)):
       self.init(problem.status, problem.rawValue, problem.detail)
       if problem == .tooManyUploads { headers[.retryAfter] = String(Self.retryAfterSeconds) }
+    case .unreadable(let cause): self.init(cause, at: now)
     case .overloaded: self.init(.overloaded, "More is under way than the server takes. Come again soon.")
     case .projectionBehind: self.init(.projectionBehind, "The read models are catching up. Come again soon.")
     case .logPoisoned:
@@ -166,10 +168,16 @@ struct ProblemMapping {
     }
   }
 
+  /// Errors of the system when a client has reset or left its connection.
+  private static let lostConnection: Set<Int32> = [ECONNRESET, EPIPE, ETIMEDOUT]
+
   /// Whether the request was given up because its connection was lost, or brings no HTTP any more: nothing has failed.
   static func isCancellation(_ error: any Error) -> Bool {
-    if case ServiceError.cancelled = error { return true }
-    if case Refusal.malformedRequest = error { return true }
-    return error is CancellationError
+    switch error {
+    case ServiceError.cancelled, Refusal.malformedRequest, Refusal.headersTooLarge: true
+    case ServiceError.unreadable(let cause): isCancellation(cause)
+    case let error as IOError: lostConnection.contains(error.errnoCode)
+    default: error is CancellationError || error is ChannelError || error is NIOAsyncWriterError
+    }
   }
 }

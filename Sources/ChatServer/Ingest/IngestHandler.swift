@@ -39,10 +39,10 @@ struct IngestHandler: Sendable {
       do {
         try await withTaskExecutorPreference(threads) { try await ingest.answer(body, &writer) }
       } catch {
-        // A client that goes away is noted where its body is read.
-        if !ProblemMapping.isCancellation(error) {
-          exchange.logger.warning("an ingest broke off", metadata: ["error": "\(LoggedError.text(error))"])
-        }
+        // A client that goes away is no failure of the server.
+        exchange.logger.log(
+          level: ProblemMapping.isCancellation(error) ? .debug : .warning, "an ingest broke off",
+          metadata: ["error": "\(LoggedError.text(error))"])
         throw error
       }
     }

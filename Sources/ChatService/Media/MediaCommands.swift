@@ -23,8 +23,8 @@ extension ChatService {
   ) async throws(ServiceError) -> Upload where Body.Element == ByteBuffer {
     guard let user = principal.user else { throw .rejected(.userNotFound) }
     if let name { try check(uploadName: name) }
+    let file = try await receive(body, of: user)
     return try await failing {
-      let file = try await self.media.receive(body, of: user)
       do {
         try self.checkUploader(user, principal)
         try await self.checkQuota(of: file, user, principal)
@@ -38,6 +38,20 @@ extension ChatService {
         if case ServiceError.rejected = error { await self.forget(file.hash) }
         throw error
       }
+    }
+  }
+
+  private func receive<Body: AsyncSequence>(
+    _ body: Body, of user: UserID
+  ) async throws(ServiceError) -> ReceivedFile where Body.Element == ByteBuffer {
+    do {
+      return try await media.receive(body, of: user)
+    } catch let error as MediaError {
+      throw ServiceError(error)
+    } catch is CancellationError {
+      throw .cancelled
+    } catch {
+      throw .unreadable(error)
     }
   }
 

@@ -109,6 +109,43 @@ def test_what_is_no_http_gets_a_problem_and_the_connection_ends(server, request_
     contract().check("GET", f"{server.url}/nothing", response)
 
 
+TRAILERS = b"".join(b"x-%d: 1\r\n" % number for number in range(HEADER_FIELDS + 1))
+MALFORMED_BODIES = {
+    "a chunk's size that is no number": (b"zz\r\n{}\r\n0\r\n\r\n", 400, "malformed_request"),
+    "Content-Length among trailers": (b"2\r\n{}\r\n0\r\nContent-Length: 2\r\n\r\n", 400, "malformed_request"),
+    "too many trailers": (b"2\r\n{}\r\n0\r\n" + TRAILERS + b"\r\n", 431, "headers_too_large"),
+}
+
+
+def logged(server: Server) -> str:
+    return server.output.read_text() + server.errors.read_text()
+
+
+def warnings(log: str) -> list[str]:
+    return [line for line in log.splitlines() if " error hansard" in line or " warning hansard" in line]
+
+
+@pytest.mark.parametrize(("body", "status", "code"), MALFORMED_BODIES.values(), ids=MALFORMED_BODIES)
+@pytest.mark.parametrize("path", ["/v1/rooms", "/v1/media"])
+def test_a_malformed_body_is_refused_and_logged_as_no_failure(server, anna, path, body, status, code):
+    before = len(logged(server))
+    fields = f"Authorization: Bearer {anna.token}\r\n".encode() + CHUNKED
+    response = RawResponse(raw(server, post(fields, body, path=path.encode())))
+    assert (response.status_code, response.json()["code"]) == (status, code)
+    assert not warnings(logged(server)[before:])
+
+
+@pytest.mark.parametrize("body", [body for body, _, _ in MALFORMED_BODIES.values()], ids=MALFORMED_BODIES)
+def test_an_ingest_that_is_no_http_breaks_off_and_is_logged_as_no_failure(server, anna, body):
+    before = len(logged(server))
+    fields = f"Authorization: Bearer {anna.token}\r\n".encode() + CHUNKED
+    request = post(fields, body, path=b"/v1/ingest").replace(b"application/json", b"application/x-ndjson")
+    with contextlib.suppress(ConnectionError):
+        assert raw(server, request).count(b"HTTP/1.1 ") <= 1
+    cost.responds(server)
+    assert not warnings(logged(server)[before:])
+
+
 def test_a_body_that_nobody_reads_gets_one_response_too(server):
     received = raw(server, post(CHUNKED, b"zz\r\n", path=b"/v1/rooms"))
     assert received.startswith(b"HTTP/1.1 401 ") and received.count(b"HTTP/1.1 ") == 1
