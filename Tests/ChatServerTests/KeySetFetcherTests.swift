@@ -62,4 +62,11 @@ struct KeySetFetcherTests {
     await fetcher.close()
     try await issuer.close()
   }
+
+  @Test("a directory or a device in place of the file is refused", arguments: ["/", "/dev/zero"])
+  func noFile(path: String) async throws {
+    let fetcher = KeySetFetcher()
+    await #expect(throws: KeySetError.notRegularFile) { _ = try await fetcher.fetch(.file(path)) }
+    await fetcher.close()
+  }
 }

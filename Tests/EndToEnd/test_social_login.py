@@ -4,6 +4,7 @@ import concurrent.futures
 import hashlib
 import hmac
 import json
+import os
 import time
 import urllib.parse
 
@@ -208,6 +209,15 @@ def test_keys_may_stand_in_a_file(tmp_path, issuer):
     settings = {"identity": {"providers": {"local": issuer.settings(jwks=str(path))}}}
     with configured(tmp_path, settings) as world:
         login(world, issuer.token(new_id(), issuer.keys[1]))
+
+
+def test_a_fifo_in_place_of_the_file_blocks_neither_logins_nor_the_stop(tmp_path, issuer):
+    path = tmp_path / "keys.json"
+    os.mkfifo(path)
+    settings = {"identity": {"providers": {"local": issuer.settings(jwks=str(path))}}}
+    with configured(tmp_path, settings) as world:
+        refused(world, issuer.token(new_id()), "issuer_unavailable")
+        world.server.stop()
 
 
 def test_a_login_is_linked_to_an_account_that_stands(world, issuer):

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -66,12 +67,22 @@ package struct KeySetFetcher: Sendable {
 
   private func read(_ path: String) async throws -> Answer {
     let body = try await NIOThreadPool.singleton.runIfActive {
-      let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+      let handle = try Self.open(path)
       defer { try? handle.close() }
       return try handle.read(upToCount: Self.setBytes + 1) ?? Data()
     }
     guard body.count <= Self.setBytes else { throw KeySetError.tooLarge }
     return Answer(body: body, maximumAge: nil)
+  }
+
+  /// Opens regular files only: opening a FIFO would block the thread until somebody writes to it.
+  private static func open(_ path: String) throws(KeySetError) -> FileHandle {
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw .unreadable(String(cString: strerror(errno))) }
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw .notRegularFile }
+    return handle
   }
 
   /// The seconds that `Cache-Control` allows (RFC 9111, section 5.2.2); none when it allows no keeping.
@@ -91,6 +102,9 @@ package struct KeySetFetcher: Sendable {
 /// Why a JWK set could not be had.
 enum KeySetError: Error, Hashable {
   case status(UInt)
+  /// The file cannot be opened; the text is the system's reason.
+  case unreadable(String)
+  case notRegularFile
   case tooLarge
   case tooSlow
 }
