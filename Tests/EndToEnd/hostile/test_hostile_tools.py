@@ -150,3 +150,42 @@ def test_import_does_not_read_a_line_that_never_ends(importing):
     done = importing(respond)
     assert done.returncode == 2 and "not one of ingest" in done.stderr, done.stderr
     assert sent < READ_BYTES, f"{sent} bytes were read"
+
+
+def test_import_stops_at_more_lines_than_it_sent(importing):
+    sent = 0
+
+    def respond(handler, number):
+        nonlocal sent
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(ENDLESS_BYTES))
+        handler.end_headers()
+        while sent < ENDLESS_BYTES:
+            sent += handler.wfile.write(b"\n" * 65536)
+
+    done = importing(respond)
+    assert done.returncode == 2 and "do not match what was sent" in done.stderr, done.stderr
+    assert sent < READ_BYTES, f"{sent} bytes were read"
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_import_sends_the_history_to_no_other_server(importing, status):
+    def take(handler, number):
+        handler.send_response(400)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    other = Responder(take)
+
+    def respond(handler, number):
+        handler.send_response(status)
+        handler.send_header("Location", f"{other.url}/v1/ingest")
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    try:
+        done = importing(respond)
+    finally:
+        other.close()
+    assert done.returncode == 2 and f"status {status}" in done.stderr, done.stderr
+    assert other.count == 0, "the redirect was followed"

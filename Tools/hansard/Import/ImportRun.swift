@@ -82,7 +82,7 @@ struct ImportRun {
   ) async throws -> IngestClient.Answer {
     var received = start
     do {
-      let answer = try await client.send(batch.body(from: start)) { portion in
+      let answer = try await client.send(batch.body(from: start), lines: batch.lines.count - start) { portion in
         var matched: [(line: IngestBatch.Line, result: IngestResult)] = []
         for result in portion {
           guard received < batch.lines.count, result.line == received - start + 1 else {

@@ -29,6 +29,8 @@ struct IngestClient {
     configuration.connectionPool.idleTimeout = .seconds(Self.idleSeconds)
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.httpVersion = .http1Only
+    // A redirect would send the history to another server.
+    configuration.redirectConfiguration = .disallow
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     let base = server.absoluteString
     url = (base.hasSuffix("/") ? String(base.dropLast()) : base) + Endpoints.ingest.path
@@ -47,9 +49,13 @@ struct IngestClient {
     case busy(Problem?, retryAfterSeconds: Int?)
   }
 
-  /// - Parameter take: called with each portion of results as it comes, in order.
+  /// - Parameters:
+  ///   - lines: how many lines the body has. The server may send as many result lines, blank ones included.
+  ///   - take: called with each portion of results as it comes, in order.
   /// - Throws: `ToolError` for an answer that no retry mends; otherwise what the connection failed with.
-  func send(_ body: ArraySlice<UInt8>, _ take: ([IngestResult]) throws -> Void) async throws -> Answer {
+  func send(
+    _ body: ArraySlice<UInt8>, lines limit: Int, _ take: ([IngestResult]) throws -> Void
+  ) async throws -> Answer {
     var request = HTTPClientRequest(url: url)
     request.method = .POST
     request.headers.add(name: "Authorization", value: authorization)
@@ -59,14 +65,17 @@ struct IngestClient {
     guard response.status.code == 200 else { return try await refusal(response) }
     let decoder = JSONDecoder()
     var rest: [UInt8] = []
+    var count = 0
     for try await chunk in response.body {
       rest.append(contentsOf: chunk.readableBytesView)
       guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else {
         guard rest.count <= Self.resultBytes else { throw Self.notIngest(rest[...]) }
         continue
       }
-      let lines = rest[..<end].split(separator: UInt8(ascii: "\n"))
-      try take(try lines.map { try Self.result($0, decoder) })
+      let lines = rest[..<end].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      count += lines.count
+      guard count <= limit else { throw Self.tooManyLines(limit) }
+      try take(try lines.filter { !$0.isEmpty }.map { try Self.result($0, decoder) })
       rest.removeFirst(end + 1)
     }
     return .complete
@@ -87,6 +96,12 @@ struct IngestClient {
       next: "check that --server names a Hansard server")
   }
 
+  private static func tooManyLines(_ limit: Int) -> ToolError {
+    ToolError(
+      "the server's results do not match what was sent", because: "it sent more than \(limit) lines",
+      next: "check that --server names a Hansard server")
+  }
+
   private func refusal(_ response: HTTPClientResponse) async throws -> Answer {
     var body = try await response.body.collect(upTo: Self.problemBytes)
     let bytes = body.readBytes(length: body.readableBytes) ?? []
@@ -96,8 +111,11 @@ struct IngestClient {
     }
     let said = problem.map { "\($0.code): \($0.detail)" } ?? "it is no answer of a hansard server"
     let next =
-      response.status.code == 401
-      ? "give the token of the data directory's file admin-token" : "see docs/errors.md for the code"
+      switch response.status.code {
+      case 300..<400: "give --server the address of the server itself: the import does not follow redirects"
+      case 401: "give the token of the data directory's file admin-token"
+      default: "see docs/errors.md for the code"
+      }
     throw ToolError(
       "the server refused the import with status \(response.status.code)", because: said, next: next)
   }
