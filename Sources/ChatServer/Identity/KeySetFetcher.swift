@@ -76,13 +76,15 @@ package struct KeySetFetcher: Sendable {
   }
 
   /// Opens regular files only: opening a FIFO would block the thread until somebody writes to it.
-  private static func open(_ path: String) throws(KeySetError) -> FileHandle {
-    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw .unreadable(String(cString: strerror(errno))) }
-    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw .notRegularFile }
-    return handle
+  private static func open(_ path: String) throws -> FileHandle {
+    let file = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+    guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else {
+      throw KeySetError.notRegularFile
+    }
+    // Does not block either if a FIFO takes the file's place meanwhile.
+    let descriptor = Glibc.open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw KeySetError.unreadable(String(cString: strerror(errno))) }
+    return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 
   /// The seconds that `Cache-Control` allows (RFC 9111, section 5.2.2); none when it allows no keeping.
