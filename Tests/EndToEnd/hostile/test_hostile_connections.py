@@ -522,6 +522,7 @@ def test_thumbnails_of_one_user_leave_room_for_others_and_end_when_nobody_waits(
         # Of the rest, as many wait as may; the others are told to come again.
         refused = [connection for connection in asked if is_answered(connection, b" 503 ")]
         assert len(refused) >= 1
+        assert len(gallery.running()) == 1, "one user has more than one thumbnail made at once"
         mine = stack.enter_context(gallery.ask(ben, own))
         until(lambda: len(gallery.running()) == 2, "the other user's thumbnail is not made")
         assert not is_answered(mine, b" 503 ")
