@@ -131,7 +131,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: path) }
     let jwk = "{\"kty\": \"OKP\", \"crv\": \"Ed25519\", \"kid\": \"1\", \"x\": \"\(Base64URLText.of(key))\"}"
     try Data("{\"keys\": [\(jwk)]}".utf8).write(to: URL(fileURLWithPath: path))
-    let fetcher = KeySetFetcher()
+    let fetcher = KeySetFetcher(limit: .seconds(60))
     var trusted = issuer
     trusted.keys = .file(path)
     let verifier = TokenVerifier(trusted, fetcher: fetcher, logger: Logger(label: "test"))

@@ -65,7 +65,7 @@ struct KeySetFetcherTests {
 
   @Test("a directory or a device in place of the file is refused", arguments: ["/", "/dev/zero"])
   func noFile(path: String) async throws {
-    let fetcher = KeySetFetcher()
+    let fetcher = KeySetFetcher(limit: .seconds(60))
     await #expect(throws: KeySetError.notRegularFile) { _ = try await fetcher.fetch(.file(path)) }
     await fetcher.close()
   }

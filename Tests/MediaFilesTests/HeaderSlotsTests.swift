@@ -38,14 +38,27 @@ struct HeaderSlotsTests {
 
   @Test("are read by two programs at once, and by one for each user", arguments: [(4, 2), (1, 1)] as [(UInt64, Int)])
   func atOnce(users: UInt64, most: Int) async throws {
+    // On a busy machine a program may reach its time limit, and then its end is not in the file.
+    for _ in 1...Self.attempts {
+      try Data().write(to: URL(filePath: turns))
+      guard try await readFour(of: users) else { continue }
+      #expect(try mostAtOnce() <= most)
+      return
+    }
+    Issue.record("no \(Self.attempts) attempts read all headers")
+  }
+
+  private static let attempts = 10
+
+  /// - Returns: whether all were read in time.
+  private func readFour(of users: UInt64) async throws -> Bool {
     let (tools, image) = (self.tools, self.image)
-    try await withThrowingTaskGroup(of: ImageHeader?.self) { group in
+    return try await withThrowingTaskGroup(of: ImageHeader?.self) { group in
       for number in 0..<4 as Range<UInt64> {
         group.addTask { try await tools.headerOfUpload(at: image, of: user(number % users)) }
       }
-      for try await header in group { #expect(header?.size == ImageSize(width: 9, height: 9)) }
+      return try await group.allSatisfy { $0?.size == ImageSize(width: 9, height: 9) }
     }
-    #expect(try mostAtOnce() <= most)
   }
 
   @Test("are read while every slot for thumbnails is taken")
