@@ -53,7 +53,8 @@ final class KeyedLimit<Key: Hashable & Sendable>: Sendable {
 
     /// - Returns: false, and adds nothing, if the key would exceed its limit.
     func add(_ amount: Int) -> Bool {
-      held.withLock { held in
+      if amount == 0 { return true }
+      return held.withLock { held in
         guard owner.take(amount, for: key) else { return false }
         held += amount
         return true
@@ -63,6 +64,8 @@ final class KeyedLimit<Key: Hashable & Sendable>: Sendable {
     /// Releases everything now. Calling it again has no effect.
     func release() {
       held.withLock { held in
+        // Most requests have no body: they must not take the lock that all requests share.
+        guard held > 0 else { return }
         owner.giveBack(held, for: key)
         held = 0
       }
