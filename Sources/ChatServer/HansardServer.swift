@@ -43,9 +43,6 @@ package struct HansardServer: Sendable {
   private let authenticator: Authenticator
   private let outbox: (@Sendable () -> ProjectionStanding)?
   private let bodies = BodyBudget()
-  private let bodyWarnings = AddressWarnings(
-    "request bodies from an address take too much memory and are refused",
-    limit: ("limitBytes", Limits.bodyBytesOfAddress))
 
   /// - Parameter outbox: the status of the push outbox, for readiness checks; nil if push is off.
   package init(
@@ -140,12 +137,12 @@ package struct HansardServer: Sendable {
       let principal = try await authenticator.principal(of: request, for: endpoint, at: now)
       if endpoint.method == .get, let principal { try authenticator.requireOpenSession(principal) }
       let fields = try limiter.admit(principal, standing: context.standing)
-      let bodyCharge = bodies.charge(for: context.address)
-      defer { bodyCharge.giveBack() }
+      let bodyCharge = bodies.charge(for: context.address, context.logger)
+      defer { bodyCharge.release() }
       let exchange = Exchange(
         request: request, parameters: context.parameters, principal: principal, requestID: context.id,
         receivedAt: now, address: context.address, logger: context.logger, channel: context.channel,
-        bodyCharge: bodyCharge, bodyWarnings: bodyWarnings)
+        bodyCharge: bodyCharge)
       try exchange.requireQuery(of: endpoint)
       try exchange.requirePrecondition(of: endpoint)
       var response = try await reads.handle(exchange, reading) { try await route.handle(handlers, exchange) }

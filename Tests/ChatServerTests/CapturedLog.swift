@@ -8,7 +8,6 @@ final class CapturedLog: Sendable {
     let message: String
     let metadata: [String: String]
 
-    /// All of it.
     var text: String { "\(message) \(metadata)" }
   }
 

@@ -24,8 +24,6 @@ struct Exchange: Sendable {
   let channel: any Channel
   /// What its body, when it is collected, takes of the budget of the address.
   let bodyCharge: BodyCharge
-  /// For a body that the budget refuses.
-  let bodyWarnings: AddressWarnings
 
   // MARK: Path and query
 
@@ -142,13 +140,7 @@ struct Exchange: Sendable {
     guard announcedBytes ?? 0 <= Limits.requestBodyBytes else {
       throw Refusal.bodyTooLarge(limit: Limits.requestBodyBytes)
     }
-    let buffer: ByteBuffer
-    do {
-      buffer = try await incomingBody().collect(upTo: Limits.requestBodyBytes, charging: bodyCharge)
-    } catch ServiceError.overloaded {
-      bodyWarnings.warn(of: address, logger)
-      throw ServiceError.overloaded
-    }
+    let buffer = try await incomingBody().collect(upTo: Limits.requestBodyBytes, charging: bodyCharge)
     // A body also ends because its task was cancelled; such a one is not whole.
     try Task.checkCancellation()
     return try await JSONBody.decode(type, from: buffer)

@@ -34,7 +34,7 @@ struct IncomingBody: AsyncSequence, Sendable {
     var whole = ByteBuffer()
     for try await piece in self {
       guard piece.readableBytes <= limit - whole.readableBytes else { throw Refusal.bodyTooLarge(limit: limit) }
-      try charge.take(piece.readableBytes)
+      try charge.add(piece.readableBytes)
       // Copied, because a short piece may be a part of a long buffer, all of which it would keep.
       whole.writeImmutableBuffer(piece)
     }

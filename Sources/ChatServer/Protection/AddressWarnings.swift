@@ -3,8 +3,8 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Warns that an address has exceeded a limit, at most once a minute for each address. An operator whose proxy is not
-/// named as trusted must learn why its clients are refused.
+/// Warns that an address has exceeded a limit, at most once a minute for each address, or /64 of IPv6. Without it, an
+/// operator who forgot a proxy in `proxies.trusted` would not know why its clients are refused.
 final class AddressWarnings: Sendable {
   private static let interval = TimeAmount.minutes(1)
   /// How many addresses are remembered. An address that was forgotten may be logged again within the minute.
@@ -24,9 +24,8 @@ final class AddressWarnings: Sendable {
 
   /// Called for each connection or request that is refused.
   func warn(of address: NetworkAddress?, _ logger: Logger, at now: NIODeadline = .now()) {
-    let network = address?.network
     let isDue = dueAgain.withLock { table in
-      table.update(network, usual: .uptimeNanoseconds(0)) { due in
+      table.update(address?.network, usual: .uptimeNanoseconds(0)) { due in
         guard due <= now else { return false }
         due = now + Self.interval
         return true
@@ -34,7 +33,7 @@ final class AddressWarnings: Sendable {
     }
     guard isDue else { return }
     logger.warning(
-      "\(message). If it is a proxy, name it in proxies.trusted",
-      metadata: limit.merging(["address": "\(network?.description ?? "unknown")"]) { $1 })
+      "\(message). If this is the address of a proxy, add it to proxies.trusted",
+      metadata: limit.merging(["address": "\(address?.description ?? "unknown")"]) { $1 })
   }
 }

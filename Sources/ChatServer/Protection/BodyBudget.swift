@@ -1,31 +1,43 @@
 import ChatPrimitives
 import ChatService
+import Logging
 
-/// Bounds the memory that request bodies of one address, or of one /64 of version 6, take until their requests end.
-/// HTTP/2 lets a client begin a hundred bodies on each connection and end none. Bodies that are streamed, those of ingest
-/// and of uploads, do not count: they have limits of their own.
+/// Limits the memory that request bodies of one address, or of one /64 of IPv6, take until their requests end.
+/// HTTP/2 lets a client begin a hundred bodies on each connection and end none. Ingest and uploads stream their bodies,
+/// which do not count: they have limits of their own.
 struct BodyBudget: Sendable {
   private let limit: KeyedLimit<NetworkAddress?>
+  private let warnings: AddressWarnings
 
   init(bytesOfAddress bytes: Int = Limits.bodyBytesOfAddress) {
     limit = KeyedLimit(bytes)
+    warnings = AddressWarnings(
+      "request bodies from an address take too much memory and are refused", limit: ("limitBytes", bytes))
   }
 
-  /// For one request, whose end must give it back.
-  func charge(for address: NetworkAddress?) -> BodyCharge {
-    BodyCharge(reservation: KeyedLimit.Reservation(for: address?.network, in: limit))
+  /// For one request, which must release the charge when it ends.
+  func charge(for address: NetworkAddress?, _ logger: Logger) -> BodyCharge {
+    BodyCharge(
+      reservation: KeyedLimit.Reservation(for: address?.network, in: limit), warnings: warnings, address: address,
+      logger: logger)
   }
 }
 
-/// What the body of one request takes of the budget of its address.
+/// The part of the budget of its address that the body of one request takes.
 struct BodyCharge: Sendable {
   fileprivate let reservation: KeyedLimit<NetworkAddress?>.Reservation
+  fileprivate let warnings: AddressWarnings
+  fileprivate let address: NetworkAddress?
+  fileprivate let logger: Logger
 
-  /// - Throws: `ServiceError.overloaded` when the budget is used up.
-  func take(_ bytes: Int) throws(ServiceError) {
-    guard reservation.add(bytes) else { throw .overloaded }
+  /// - Throws: `ServiceError.overloaded` if the address would exceed its budget.
+  func add(_ bytes: Int) throws(ServiceError) {
+    guard reservation.add(bytes) else {
+      warnings.warn(of: address, logger)
+      throw .overloaded
+    }
   }
 
-  /// Gives back all that was taken.
-  func giveBack() { reservation.release() }
+  /// Releases all that was added.
+  func release() { reservation.release() }
 }
