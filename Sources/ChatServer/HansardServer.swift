@@ -70,7 +70,7 @@ package struct HansardServer: Sendable {
       responder: GateResponder(gate: gate),
       server: .guarded(
         protection.connections, proxies: protection.proxies, tls: configuration.tls,
-        offersHTTP2: protection.tls?.offersHTTP2 == true),
+        offersHTTP2: protection.tls?.offersHTTP2 == true, logger: logger),
       configuration: ApplicationConfiguration(
         address: .hostname(configuration.host, port: configuration.port), serverName: nil,
         availableConnectionsDelegate: .maximum(protection.connections.maximum, logger: logger)),

@@ -1,7 +1,7 @@
 import Logging
 import NIOCore
 
-/// Bounds the open connections of one address, or of one /64 of version 6, so that nobody holds all. Trusted proxies, which
+/// Bounds the open connections of one address, or of one /64 of IPv6, so that nobody holds all. Trusted proxies, which
 /// connect for many, are exempt.
 final class AddressConnections: Sendable {
   private let connections: KeyedLimit<NetworkAddress>
@@ -21,13 +21,12 @@ final class AddressConnections: Sendable {
   /// Counts the connection until it is closed.
   /// - Returns: false when its address has as many as one may have, and it must be closed.
   func admit(_ channel: any Channel, _ logger: Logger) -> Bool {
-    guard let peer = channel.remoteAddress.flatMap({ NetworkAddress($0) }), !proxies.isTrusted(peer)
-    else { return true }
-    guard let connection = connections.reserve(for: peer.network) else {
+    guard let peer = proxies.limitedPeer(of: channel) else { return true }
+    guard let reservation = connections.reserve(for: peer.network) else {
       warnings.warn(of: peer, logger)
       return false
     }
-    channel.closeFuture.whenComplete { _ in connection.release() }
+    channel.closeFuture.whenComplete { _ in reservation.release() }
     return true
   }
 }

@@ -4,7 +4,7 @@ package import NIOSSL
 package struct ConnectionSettings: Sendable, Hashable {
   /// Connections that are open at once; further ones wait to be accepted.
   package var maximum = 20_000
-  /// Those of one address, or of one /64 of version 6; further ones are closed at once. 0 stands for no limit.
+  /// Those of one address, or of one /64 of IPv6; further ones are closed at once. 0 stands for no limit.
   package var perAddress = 1_000
   /// Seconds in which a request's head must come in whole, once its first byte has.
   package var headSeconds = 20

@@ -48,10 +48,10 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
 extension HTTPServerBuilder {
   /// HTTP/1.1, or TLS with HTTP/1.1 and, where it is offered, HTTP/2.
   static func guarded(
-    _ settings: ConnectionSettings, proxies: TrustedProxies, tls: TLSConfiguration?, offersHTTP2: Bool
+    _ settings: ConnectionSettings, proxies: TrustedProxies, tls: TLSConfiguration?, offersHTTP2: Bool, logger: Logger
   ) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
-      let requests = requestChannel(settings)
+      let requests = requestChannel(settings, PendingResponses(proxies: proxies, logger: logger))
       let addresses = AddressConnections(settings, proxies: proxies)
       guard let tls else {
         return GuardedChannel(HTTP1Channel(responder: responder, configuration: requests), settings, addresses)
@@ -68,10 +68,13 @@ extension HTTPServerBuilder {
     }
   }
 
-  private static func requestChannel(_ settings: ConnectionSettings) -> HTTP1Channel.Configuration {
+  private static func requestChannel(
+    _ settings: ConnectionSettings, _ pending: PendingResponses
+  ) -> HTTP1Channel.Configuration {
     HTTP1Channel.Configuration(
       additionalChannelHandlers: [
-        IdleStateHandler(allTimeout: StalledConnections.patience), StalledConnections(), RequestGuard(settings),
+        IdleStateHandler(allTimeout: StalledConnections.patience), StalledConnections(),
+        PendingResponsesHandler(pending), RequestGuard(settings),
       ],
       idleTimeout: StalledConnections.patience,
       httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(

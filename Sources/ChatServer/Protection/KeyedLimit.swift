@@ -64,7 +64,7 @@ final class KeyedLimit<Key: Hashable & Sendable>: Sendable {
     /// Releases everything now. Calling it again has no effect.
     func release() {
       held.withLock { held in
-        // Most requests have no body: they must not take the lock that all requests share.
+        // A reservation that holds nothing must not take the lock that all keys share.
         guard held > 0 else { return }
         owner.giveBack(held, for: key)
         held = 0

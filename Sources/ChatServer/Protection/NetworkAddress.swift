@@ -1,13 +1,14 @@
 import Foundation
 import NIOCore
 
-/// An IP address, version 4 as version 6 writes it (RFC 4291, section 2.5.5.2), so that both are compared alike.
+/// An IP address. IPv4 addresses are kept as IPv4-mapped IPv6 addresses (RFC 4291, section 2.5.5.2), so that both are
+/// compared alike.
 package struct NetworkAddress: Sendable, Hashable {
   fileprivate let bits: UInt128
 
-  /// The first 96 bits of version 4 addresses.
+  /// The first 96 bits of IPv4 addresses.
   private static let mappedPrefix: UInt128 = 0xffff << 32
-  /// Bits of a version 6 address that name a network: whoever has one address there has them all.
+  /// Bits of an IPv6 address that are its network. One client usually has all addresses of a /64.
   private static let networkBits = 64
 
   fileprivate init(bits: UInt128) {
@@ -25,7 +26,7 @@ package struct NetworkAddress: Sendable, Hashable {
     }
   }
 
-  /// As text, of either version; also with brackets or, for version 4, with a port behind it, as proxies write it.
+  /// As text, of either version; also with brackets or, for IPv4, with a port behind it, as proxies write it.
   package init?(_ text: some StringProtocol) {
     var text = text[...]
     if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
@@ -39,14 +40,14 @@ package struct NetworkAddress: Sendable, Hashable {
 
   fileprivate var isVersion4: Bool { bits >> 32 == Self.mappedPrefix >> 32 }
 
-  /// What is counted as one: a version 4 address, or the network of a version 6 address.
+  /// What is counted as one: an IPv4 address, or the network of an IPv6 address.
   var network: NetworkAddress {
     isVersion4 ? self : NetworkAddress(bits: (bits >> Self.networkBits) << Self.networkBits)
   }
 }
 
 extension NetworkAddress: CustomStringConvertible {
-  /// Version 4 with dots, version 6 as eight groups (RFC 4291, section 2.2).
+  /// IPv4 with dots, IPv6 as eight groups (RFC 4291, section 2.2).
   package var description: String {
     if isVersion4 {
       return [24, 16, 8, 0].map { (shift: Int) in "\(bits >> shift & 0xff)" }.joined(separator: ".")

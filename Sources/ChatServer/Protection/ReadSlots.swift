@@ -72,7 +72,6 @@ struct SlotsOfReaders: Sendable {
     ofAddresses = Slots(ofAll, ofUser: ofAddress, waitingLimit: Limits.waitingReads)
   }
 
-  /// How many reads wait.
   var waitingCount: Int { ofReaders.waitingCount + ofAddresses.waitingCount }
 
   /// - Parameter patience: how long to wait for both slots together.

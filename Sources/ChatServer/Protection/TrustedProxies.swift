@@ -1,3 +1,5 @@
+import NIOCore
+
 /// The proxies whose word on where a request comes from is taken. Anybody can write an `X-Forwarded-For`, so without any
 /// a request comes from where its connection does.
 package struct TrustedProxies: Sendable, Hashable {
@@ -22,6 +24,12 @@ package struct TrustedProxies: Sendable, Hashable {
       if !isTrusted(address) { return client }
     }
     return client
+  }
+
+  /// The other end of a connection, or of a stream of HTTP/2, whose limits count for its address.
+  /// - Returns: nil for a trusted proxy, which connects for many, and if the address is not known.
+  func limitedPeer(of channel: any Channel) -> NetworkAddress? {
+    channel.remoteAddress.flatMap { NetworkAddress($0) }.flatMap { isTrusted($0) ? nil : $0 }
   }
 
   func isTrusted(_ address: NetworkAddress) -> Bool { ranges.contains { $0.contains(address) } }

@@ -83,6 +83,19 @@ class Http2:
             self.flush()
         return found
 
+    def resets(self, streams: list[int]) -> int:
+        """How many of these streams the server resets; the others get the head of a response."""
+        left, count = set(streams), 0
+        while left:
+            for event in self.protocol.receive_data(self.received()):
+                if isinstance(event, h2.events.StreamReset):
+                    count += event.stream_id in left
+                    left.discard(event.stream_id)
+                if isinstance(event, h2.events.ResponseReceived):
+                    left.discard(event.stream_id)
+            self.flush()
+        return count
+
     def take_all(self, streams: list[int], statuses: dict[int, int]) -> None:
         """Takes the responses to their ends, and notes their statuses."""
         for length, stream in self.pending:

@@ -9,6 +9,7 @@ import ssl
 import struct
 import time
 
+import h2.events
 import h2.settings
 import pytest
 
@@ -33,8 +34,8 @@ READS_OF_ADDRESS = 256
 PAGE = 100
 LEAVING_ROUNDS = 6
 LEAVING_CONNECTIONS = 8
-# In each round the clients ask for 800 pages of more than 40 KB and take none. How much memory all rounds may add, and the
-# second half of them: about a tenth of the server's memory by then.
+# In each round the clients ask for 800 pages of more than 40 KB and take none. Limits on what all rounds add to memory, and on
+# what the second half of them adds. 8 MiB is about a tenth of the server's memory.
 LEAVING_BYTES, LEAVING_BYTES_OF_SECOND_HALF = 48 * cost.MIB, 8 * cost.MIB
 
 
@@ -248,6 +249,32 @@ def test_streams_that_are_reset_at_once_are_cut_off(secure):
             connection.protocol.reset_stream(stream)
             burst += connection.protocol.data_to_send()
         assert connection.is_cut_off_by(burst)
+    cost.responds(secure)
+
+
+def test_a_connection_has_so_many_streams_at_once(secure):
+    """The server ends a connection whose client opens one more than that."""
+    def opened() -> int:
+        return connection.request("/v1/sessions", ("content-type", "application/json"), method="POST", ends=False)
+
+    with Http2(secure) as connection:
+        assert connection.status(connection.request("/healthz")) == 200
+        streams = [opened() for _ in range(STREAMS)]
+        # Where one has ended, another takes its place.
+        connection.protocol.end_stream(streams[0])
+        connection.flush()
+        assert connection.status(streams[0]) == 400
+        assert connection.status(connection.request("/healthz")) == 200
+        opened()
+        # The client does not keep to the limit that the server has named.
+        connection.protocol.remote_settings[h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS] = 2 * STREAMS
+        connection.protocol.remote_settings.acknowledge()
+        connection.request("/healthz")
+        events = []
+        with contextlib.suppress(ConnectionError, ssl.SSLError):
+            while data := connection.socket.recv(65_536):
+                events += connection.protocol.receive_data(data)
+        assert [type(event) for event in events] == [h2.events.ConnectionTerminated]
     cost.responds(secure)
 
 

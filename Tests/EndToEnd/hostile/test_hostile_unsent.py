@@ -1,0 +1,97 @@
+"""Clients of HTTP/2 that take no responses: how many streams and bytes of one address the server keeps."""
+
+import contextlib
+import json
+
+import pytest
+
+from harness import cost
+from harness.client import new_id
+from harness.http2 import Http2
+from harness.people import World
+from harness.waiting import until
+from test_hostile_downloads import bearer, secure_server
+
+# Limits.streamsOfAddress, and what they may take.
+OPEN_STREAMS = 2_048
+STREAMS_BYTES = 128 * cost.MIB
+# Limits.unsentResponseBytesOfAddress.
+KEPT_BYTES = 64 * cost.MIB
+# More streams than an address may have, of which fewer ask for twice as many bytes as may wait.
+CONNECTIONS, STREAMS = 32, 100
+WRITING_CONNECTIONS = 20
+DATA_BYTES = 60_000
+KEY = new_id()
+WARNING = "responses to an address wait in memory because its clients do not read"
+STREAMS_WARNING = "an address has too many open streams of HTTP/2"
+
+
+@pytest.fixture
+def secure(tmp_path):
+    server = secure_server(tmp_path)
+    yield server
+    server.end()
+
+
+def repeat_edit(connection: Http2, person, path: str, count: int) -> list[int]:
+    """The same edit again and again, in few bytes: each time the response is the whole message."""
+    body = json.dumps({"text": "y"}).encode()
+    fields = [bearer(person), ("content-type", "application/json"), ("idempotency-key", KEY)]
+    streams = []
+    for _ in range(count):
+        stream = connection.request(path, *fields, method="PATCH", ends=False)
+        connection.protocol.send_data(stream, body, end_stream=True)
+        streams.append(stream)
+    connection.flush()
+    return streams
+
+
+def test_responses_to_writes_that_nobody_takes_are_cut_off(secure):
+    """Observed: a short request that is repeated gets a long response, and each waited in memory for a minute."""
+    anna, ben = World(secure).users("Anna", "Ben")
+    room = anna.room("Tea", ben)
+    message = room.message(new_id())
+    anna.put(message, {"type": "x", "data": "b" * DATA_BYTES, "text": "x"})
+    with Http2(secure) as connection:
+        assert connection.status(repeat_edit(connection, anna, message, 1)[0]) == 201
+    cost.until_idle(secure)
+    before = cost.resident_bytes(secure)
+    with contextlib.ExitStack() as stack:
+        for _ in range(WRITING_CONNECTIONS):
+            repeat_edit(stack.enter_context(Http2(secure, "127.0.0.2", window=0)), anna, message, STREAMS)
+            cost.until_idle(secure)
+        until(lambda: WARNING in secure.tail(), "the operator is not told")
+        assert cost.resident_bytes(secure) - before < cost.memory_limit(KEPT_BYTES + STREAMS_BYTES)
+        # Others take theirs meanwhile.
+        with Http2(secure) as other:
+            assert other.status(repeat_edit(other, anna, message, 1)[0]) == 200
+        assert ben.texts(room) == ["y"]
+
+    def is_free() -> bool:
+        with Http2(secure, "127.0.0.2") as connection:
+            return connection.status(repeat_edit(connection, anna, message, 1)[0]) == 200
+
+    until(is_free, "what waited for clients that have left still counts")
+
+
+def test_an_address_has_so_many_streams_and_others_have_theirs(secure):
+    """Observed: each stream that waits took 47 KB, and an address could open 100,000 of them."""
+    with Http2(secure) as connection:
+        assert connection.status(connection.request("/healthz")) == 200
+    cost.until_idle(secure)
+    before = cost.resident_bytes(secure)
+    with contextlib.ExitStack() as stack:
+        connections = [stack.enter_context(Http2(secure, "127.0.0.2", window=0)) for _ in range(CONNECTIONS)]
+        opened = [[connection.request("/healthz") for _ in range(STREAMS)] for connection in connections]
+        until(lambda: STREAMS_WARNING in secure.tail(), "the operator is not told")
+        refused = sum(connection.resets(streams) for connection, streams in zip(connections, opened, strict=True))
+        assert refused == CONNECTIONS * STREAMS - OPEN_STREAMS
+        assert cost.resident_bytes(secure) - before < cost.memory_limit(STREAMS_BYTES)
+        with Http2(secure) as other:
+            assert other.status(other.request("/healthz")) == 200
+
+    def is_free() -> bool:
+        with Http2(secure, "127.0.0.2") as connection:
+            return connection.resets([connection.request("/healthz")]) == 0
+
+    until(is_free, "streams of connections that have ended still count")
