@@ -16,14 +16,15 @@ enum CharacterFolding {
     case paired
   }
 
-  /// Scalars below are looked up, others worked out each time: Latin, Greek, Cyrillic, Hebrew, Arabic, the Indic scripts
-  /// and everything up to Greek Extended.
-  private static let tableEnd: UInt32 = 0x2000
+  /// Scalars below are looked up, because working one out takes up to 2 µs and a text may have thousands: planes 0 and 1,
+  /// which have all letters but rare ideographs. The table takes 1 MB, and is made when the first text comes.
+  private static let tableEnd: UInt32 = 0x2_0000
+  /// From here on no letter decomposes to a Latin or Greek one. The last that do are signs such as that of the Kelvin.
+  static let decompositionEnd: UInt32 = 0x2200
   private static let table: [Kind] = (0..<tableEnd).map { workOut(Unicode.Scalar($0) ?? " ") }
 
   static func kind(of scalar: Unicode.Scalar) -> Kind {
-    if isPaired(scalar.value) { return .paired }
-    return scalar.value < tableEnd ? table[Int(scalar.value)] : workOut(scalar)
+    scalar.value < tableEnd ? table[Int(scalar.value)] : workOut(scalar)
   }
 
   /// Hangul syllables first, for they are the most frequent. The others are the blocks of
@@ -66,15 +67,16 @@ enum CharacterFolding {
   private static func folded(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
     // A sigma at the end of a word is a sigma.
     if scalar == "\u{3c2}" { return "\u{3c3}" }
-    let lower = scalar.properties.lowercaseMapping.unicodeScalars.first ?? scalar
-    guard let base = String(lower).decomposedStringWithCanonicalMapping.unicodeScalars.first, losesMarks(base) else {
-      return lower
-    }
+    let properties = scalar.properties
+    let lower = properties.changesWhenLowercased ? properties.lowercaseMapping.unicodeScalars.first ?? scalar : scalar
+    guard scalar.value < decompositionEnd,
+      let base = String(lower).decomposedStringWithCanonicalMapping.unicodeScalars.first, losesMarks(base)
+    else { return lower }
     return base
   }
 
   /// Whether a letter with a diacritic is the letter without it, to whoever searches.
-  private static func losesMarks(_ base: Unicode.Scalar) -> Bool {
+  static func losesMarks(_ base: Unicode.Scalar) -> Bool {
     base.isASCII || (0x80..<0x250).contains(base.value) || (0x370..<0x400).contains(base.value)
   }
 
