@@ -38,8 +38,8 @@ package protocol DiskFile: AnyObject, Sendable {
   func sync() throws(DiskError)
   /// In bytes.
   func size() throws(DiskError) -> UInt64
-  /// Whether `path` names this file: device and inode are the same (`fstat`, `stat`). False when it names no file. No
-  /// other file gets the inode while this one is open.
+  /// Whether `path` still refers to this open file: same device and inode (`fstat`, `stat`). The inode cannot be reused
+  /// while the file is open.
   func isNamed(by path: String) throws(DiskError) -> Bool
   /// Takes the exclusive lock of the file without waiting; it goes with the file.
   /// - Returns: false when another open file has it.

@@ -20,8 +20,10 @@ package struct LogError: Error, Sendable, Hashable {
     case tooLarge = "log_too_large"
     /// Intact bytes of a format that this program does not know.
     case wrongVersion = "log_wrong_version"
-    /// There is no log in the directory, or one of the log's files was deleted, moved or replaced.
+    /// There is no log in the directory, or its key is gone.
     case missing = "log_missing"
+    /// The path of an open file of the log no longer refers to it: the file was deleted, moved or replaced.
+    case detached = "log_detached"
     /// A record that no reader would accept.
     case invalidRecord = "log_invalid_record"
     /// A block that does not follow the head.

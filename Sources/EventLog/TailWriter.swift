@@ -81,8 +81,7 @@ struct TailWriter {
     chain = checksum
   }
 
-  /// Writes the encoded block at the tail and returns when it is durable: one write and one sync. Then it checks that the
-  /// path still names this file, which costs about 2 µs.
+  /// Writes the encoded block at the tail and returns when it is durable: one write and one sync.
   mutating func write(_ block: BlockHeader, lastTime newTime: Timestamp) throws(LogError) {
     let sealed = frame.seal(block, salt: header.salt, chain: chain)
     let place = offset
@@ -90,8 +89,7 @@ struct TailWriter {
     try frame.withBytes { (bytes) throws(LogError) in
       try target.write(bytes, at: place, position: sealed.first)
     }
-    try file.sync(position: sealed.first)
-    try file.requireName(position: sealed.first)
+    try file.syncInPlace(position: sealed.first)
     segment.addToIndex(sealed, checksum: frame.headerChecksum)
     offset += UInt64(sealed.frameBytes)
     chain = frame.headerChecksum
@@ -104,8 +102,7 @@ struct TailWriter {
     guard superblock.durable != head else { return }
     let next = Superblock(identity: superblock.identity, sequence: superblock.sequence + 1, durable: head)
     try superblockFile.write(next.encoded(), at: Superblock.offset(sequence: next.sequence))
-    try superblockFile.sync()
-    try superblockFile.requireName()
+    try superblockFile.syncInPlace()
     superblock = next
   }
 }

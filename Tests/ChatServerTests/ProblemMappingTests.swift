@@ -50,10 +50,10 @@ import Testing
       ChannelError.ioOnClosedChannel, IOError(errnoCode: ECONNRESET, reason: "write"), CancellationError(),
       ServiceError.unreadable(CancellationError()),
     ] as [any Error] {
-      #expect(ProblemMapping.isCancellation(error), "\(error)")
+      #expect(ProblemMapping.isCausedByClient(error), "\(error)")
     }
     for error in [ServiceError.failed("disk"), IOError(errnoCode: EIO, reason: "read")] as [any Error] {
-      #expect(!ProblemMapping.isCancellation(error), "\(error)")
+      #expect(!ProblemMapping.isCausedByClient(error), "\(error)")
     }
   }
 

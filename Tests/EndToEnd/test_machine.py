@@ -113,7 +113,7 @@ def test_a_log_that_is_deleted_under_a_running_server_is_poisoned(own_server, lo
     red = requests.get(f"{own_server.url}/readyz", timeout=60)
     contract().check("GET", f"{own_server.url}/readyz", red)
     assert (red.status_code, red.json()["code"]) == (503, "log_poisoned")
-    assert "log_missing: A file of the log was deleted, moved or replaced" in own_server.tail()
+    assert "log_detached: A file of the log was deleted, moved or replaced" in own_server.tail()
     # Reads go on.
     assert anna.texts(room) == ["before"]
     # Stopping would close the log, whose files are not in their place.

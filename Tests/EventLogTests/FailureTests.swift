@@ -154,7 +154,7 @@ struct FailureTests {
     let segment = try #require(segmentPaths(disk).first)
     try lose(segment, loss, on: disk)
     let error = logError { try log.append(Sample.block(after: log.head, records: 1)) }
-    #expect(error?.code == .missing)
+    #expect(error?.code == .detached)
     #expect(error?.location == LogError.Location(file: segment, position: LogPosition(3)))
     #expect(log.poison == error)
     #expect(log.head == LogPosition(2))
@@ -166,8 +166,8 @@ struct FailureTests {
   func lostSuperblock() throws {
     let (disk, log) = try opened()
     try disk.remove(logDirectory + "/superblock")
-    #expect(logError { try log.noteIdle() }?.code == .missing)
-    #expect(log.poison?.code == .missing)
+    #expect(logError { try log.noteIdle() }?.code == .detached)
+    #expect(log.poison?.code == .detached)
   }
 
   @Test("a failed superblock poisons the log")

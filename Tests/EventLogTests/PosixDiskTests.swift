@@ -77,7 +77,7 @@ struct PosixDiskTests {
         try manager.removeItem(atPath: path)
       }
       let error = logError { try log.append(Sample.block(after: log.head, records: 1)) }
-      #expect(error?.code == .missing)
+      #expect(error?.code == .detached)
       #expect(log.head == LogPosition(1))
       #expect(logError { try log.append(Sample.block(after: log.head, records: 1)) }?.code == .poisoned)
     }

@@ -10,7 +10,7 @@ package struct ProjectionError: Error, Sendable, Hashable {
     case damagedRow = "projection_damaged_row"
     /// A file could not be created, opened, renamed or synced.
     case fileFailed = "projection_file_failed"
-    /// Whatever has the file's name can be neither used nor renamed, for example a mounted directory.
+    /// Whatever has the file's name can be neither used nor renamed, for example a mount point.
     case immovable = "projection_immovable"
     /// The file follows another log, or is ahead of this one.
     case foreignFile = "projection_foreign_file"

@@ -99,8 +99,8 @@ extension ProjectionFault.Kind {
   private init(log code: LogError.Code) {
     switch code {
     case .io, .fullDisk, .busy: self = .temporary
-    case .corrupt, .poisoned, .locked, .outOfRange, .tooLarge, .wrongVersion, .missing, .invalidRecord, .outOfOrder,
-      .closed:
+    case .corrupt, .poisoned, .locked, .outOfRange, .tooLarge, .wrongVersion, .missing, .detached, .invalidRecord,
+      .outOfOrder, .closed:
       self = .permanent
     }
   }

@@ -161,21 +161,21 @@ struct ProblemMapping {
     case .logPoisoned:
       self.init(
         .logPoisoned,
-        "The log could not be written and takes no more events. The operator must look at the disk and restart.")
+        "The log accepts no more events. The operator must read the cause in the server's log before restarting.")
     case .shuttingDown: self.init(.shuttingDown, "The server is being stopped. Come again soon.")
     // Nobody is there to read it.
     case .failed, .cancelled: self.init(.internalError, Self.failure)
     }
   }
 
-  /// Errors of the system when a client has reset or left its connection.
+  /// The `errno` values after a client closed or reset its connection.
   private static let lostConnection: Set<Int32> = [ECONNRESET, EPIPE, ETIMEDOUT]
 
-  /// Whether the request was given up because its connection was lost, or brings no HTTP any more: nothing has failed.
-  static func isCancellation(_ error: any Error) -> Bool {
+  /// Whether the client caused the error: it closed or reset its connection, or sent invalid HTTP. The server did not fail.
+  static func isCausedByClient(_ error: any Error) -> Bool {
     switch error {
     case ServiceError.cancelled, Refusal.malformedRequest, Refusal.headersTooLarge: true
-    case ServiceError.unreadable(let cause): isCancellation(cause)
+    case ServiceError.unreadable(let cause): isCausedByClient(cause)
     case let error as IOError: lostConnection.contains(error.errnoCode)
     default: error is CancellationError || error is ChannelError || error is NIOAsyncWriterError
     }

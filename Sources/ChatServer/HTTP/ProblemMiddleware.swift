@@ -33,7 +33,7 @@ struct ProblemMiddleware: RouterMiddleware {
   private func respond(to error: any Error, _ request: Request, _ context: ServerContext) throws -> Response {
     var mapping = ProblemMapping(error, at: now())
     if let status = legacyStatus.status(of: mapping.code) { mapping.status = status }
-    if mapping.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCancellation(error) {
+    if mapping.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCausedByClient(error) {
       // The route as it is declared: a path may hold an invite's token.
       context.logger.error(
         "a request failed",

@@ -41,7 +41,7 @@ struct IngestHandler: Sendable {
       } catch {
         // A client that goes away is no failure of the server.
         exchange.logger.log(
-          level: ProblemMapping.isCancellation(error) ? .debug : .warning, "an ingest broke off",
+          level: ProblemMapping.isCausedByClient(error) ? .debug : .warning, "an ingest broke off",
           metadata: ["error": "\(LoggedError.text(error))"])
         throw error
       }

@@ -93,8 +93,8 @@ struct LogVerifyCommand: AsyncParsableCommand {
   private static func isDamage(_ code: LogError.Code) -> Bool {
     switch code {
     case .corrupt, .wrongVersion: true
-    case .poisoned, .locked, .fullDisk, .io, .outOfRange, .tooLarge, .missing, .invalidRecord, .outOfOrder, .closed,
-      .busy:
+    case .poisoned, .locked, .fullDisk, .io, .outOfRange, .tooLarge, .missing, .detached, .invalidRecord, .outOfOrder,
+      .closed, .busy:
       false
     }
   }
