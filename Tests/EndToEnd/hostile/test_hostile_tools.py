@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -20,6 +21,9 @@ TOOL_SECONDS = 60
 # What the endless line may bring before the tool gives up; the limit of the tool is far below.
 ENDLESS_BYTES = 64 * 1024 * 1024
 READ_BYTES = 8 * 1024 * 1024
+# ImportRun.shortestWait and longestWait, and by how much a wait may be longer on a busy machine.
+SHORTEST_WAIT, LONGEST_WAIT = 0.25, 5.0
+LATE_SECONDS = 3.0
 
 
 def run(*command) -> subprocess.CompletedProcess:
@@ -132,6 +136,28 @@ def test_import_survives_any_retry_after(importing, value):
     done = importing(respond)
     assert done.returncode == 2, f"{done.returncode}: {done.stderr}"
     assert "400" in done.stderr
+
+
+@pytest.mark.parametrize("value, times, wait", [
+    # The longest wait once; the shortest each time, and not twice as long each time, as without the header.
+    ("1000000000", 1, LONGEST_WAIT), ("9223372036854775807", 1, LONGEST_WAIT),
+    ("0", 4, SHORTEST_WAIT), ("-1000000000", 4, SHORTEST_WAIT),
+])
+def test_import_waits_neither_long_nor_in_a_tight_loop(importing, value, times, wait):
+    came = []
+
+    def respond(handler, number):
+        came.append(time.monotonic())
+        handler.send_response(503 if number <= times else 400)
+        handler.send_header("Retry-After", value)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    done = importing(respond)
+    assert done.returncode == 2 and "400" in done.stderr, f"{done.returncode}: {done.stderr}"
+    waits = [after - before for before, after in zip(came, came[1:])]
+    assert len(waits) == times
+    assert all(wait <= each <= wait + LATE_SECONDS for each in waits), waits
 
 
 @pytest.mark.parametrize(

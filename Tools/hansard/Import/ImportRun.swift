@@ -86,7 +86,7 @@ struct ImportRun {
         var matched: [(line: IngestBatch.Line, result: IngestResult)] = []
         for result in portion {
           guard received < batch.lines.count, result.line == received - start + 1 else {
-            throw ToolError("the server's results do not match what was sent", because: "line \(result.line) came")
+            throw IngestClient.mismatch(because: "it sent a result for line \(result.line), which is not the next one")
           }
           matched.append((batch.lines[received], result))
           if !(outcomes[received].map(Self.isDone) ?? false) { outcomes[received] = result }

@@ -74,7 +74,7 @@ struct IngestClient {
       }
       let lines = rest[..<end].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
       count += lines.count
-      guard count <= limit else { throw Self.tooManyLines(limit) }
+      guard count <= limit else { throw Self.mismatch(because: "it sent more than \(limit) lines") }
       try take(try lines.filter { !$0.isEmpty }.map { try Self.result($0, decoder) })
       rest.removeFirst(end + 1)
     }
@@ -96,9 +96,10 @@ struct IngestClient {
       next: "check that --server names a Hansard server")
   }
 
-  private static func tooManyLines(_ limit: Int) -> ToolError {
+  /// The results are not those of the lines that were sent, each once and in order.
+  static func mismatch(because reason: String) -> ToolError {
     ToolError(
-      "the server's results do not match what was sent", because: "it sent more than \(limit) lines",
+      "the server's results do not match what was sent", because: reason,
       next: "check that --server names a Hansard server")
   }
 
