@@ -12,8 +12,8 @@ struct DeliveryLanes {
   /// The notices that are in hand at most; the others wait in the outbox.
   static let capacity = 65_536
 
-  /// How many attempts at once may be retries: half of all. Devices whose receiver never sends a status hold every slot
-  /// only while their first attempts last; their retries leave the other half to other devices.
+  /// The most retries that run at once: half of the slots. Devices whose receiver never responds can use every slot only
+  /// with their first attempts; then half of the slots stay free.
   static let retries = PushDispatcher.concurrency / 2
 
   /// A notice to be sent now.

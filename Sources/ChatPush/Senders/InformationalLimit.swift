@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 
 /// Closes the connection to a receiver that sends too many informational responses (1xx). `AsyncHTTPClient` ignores each
-/// of them, so a fast receiver could otherwise keep an event loop busy until the exchange times out.
+/// of them, so a fast receiver could otherwise keep an event loop busy until the attempt times out.
 final class InformationalLimit: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias InboundOut = HTTPClientResponsePart

@@ -58,8 +58,8 @@ package final class WebhookSender: NoticeSender {
     }
   }
 
-  /// Reads the body until it ends or exceeds a limit; then the connection is closed. The status alone decides what
-  /// happened to the notification, so a body that comes slowly must not hold a slot.
+  /// Reads the body to its end, so that the connection can be reused. If the body is too long or takes too long, the
+  /// connection is closed. The status alone decides the outcome, so a slow body must not hold a slot.
   private static func drain(_ body: HTTPClientResponse.Body) async {
     await withTaskGroup { group in
       group.addTask { _ = try? await body.collect(upTo: responseBodyBytes) }

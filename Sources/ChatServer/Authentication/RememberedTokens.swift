@@ -1,9 +1,9 @@
 /// Access tokens that were checked. They are remembered because checking a signature costs more than the rest of a small
 /// request.
 struct RememberedTokens: Sendable {
-  /// In tokens, of about 700 bytes each.
+  /// The most tokens that are kept; each takes about 700 bytes.
   private static let limit = 32_768
-  /// How long a token is remembered without being used; at most twice as long. In nanoseconds.
+  /// A token is forgotten after one to two times this period without use. In nanoseconds.
   private static let unusedNanoseconds: UInt64 = 60_000_000_000
 
   private var tokens = BoundedTable<String, VerifiedToken>(limit: limit)

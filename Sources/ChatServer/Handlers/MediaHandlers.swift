@@ -20,15 +20,15 @@ struct MediaHandlers: Sendable {
     guard exchange.mediaType != "multipart/form-data" else { throw Refusal.formInsteadOfFile }
     let name = try exchange.query("name")
     try await chat.checkUpload(bytes: exchange.announcedBytes, name: name, by: actor)
-    // Taken last: nobody holds a place who is refused anyway.
-    let place = try placeOfUpload(exchange)
-    defer { withExtendedLifetime(place) {} }
+    // Reserved last, so that a request that is refused anyway holds nothing.
+    let reservation = try reserveUpload(for: exchange)
+    defer { withExtendedLifetime(reservation) {} }
     let upload = try await chat.upload(exchange.incomingBody(), name: name, by: actor)
     return try JSONBody.receipt(upload.isNew, UploadedMedia(upload.row))
   }
 
   /// - Returns: nil for a service, which uploads for many users.
-  private func placeOfUpload(_ exchange: Exchange) throws -> KeyedLimit<NetworkAddress>.Reservation? {
+  private func reserveUpload(for exchange: Exchange) throws -> KeyedLimit<NetworkAddress>.Reservation? {
     guard try exchange.actor.service == nil, let address = exchange.address else { return nil }
     guard let reservation = uploads.reserve(for: address.network) else { throw Refusal.tooManyUploadsOfAddress }
     return reservation

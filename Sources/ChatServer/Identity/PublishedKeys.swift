@@ -6,7 +6,7 @@ import NIOPosix
 /// An issuer's public keys, each bound to the one algorithm that it is for. What a token says of its algorithm chooses
 /// among keys; it never says how a key is used.
 struct PublishedKeys: Sendable {
-  /// Keys of one set that are looked at.
+  /// The most keys of one set that are read.
   static let keyLimit = 64
   /// The longest `kid`, in bytes. A key with a longer one is left out.
   static let keyIDBytes = 256
@@ -23,7 +23,7 @@ struct PublishedKeys: Sendable {
   let keys: [Key]
 
   /// Keys that are for something else, or that this server cannot use, are left out.
-  /// - Throws: `JSONFlaw` or `DecodingError` when it is no JWK set at all, or one beyond the limits of JSON bodies.
+  /// - Throws: `JSONFlaw` or `DecodingError` if it is not a JWK set, or exceeds the limits of JSON bodies.
   init(json: Data) async throws {
     // A set may be 256 KiB long, so it is decoded on a thread that serves no connections, as long bodies are.
     let set = try await NIOThreadPool.singleton.runIfActive {
@@ -37,8 +37,8 @@ struct PublishedKeys: Sendable {
     self.keys = keys
   }
 
-  /// The key that a token names; one that names none means the only key of its algorithm. Names are compared byte for
-  /// byte, so two that are only canonically equal belong to two keys.
+  /// The key with the token's `kid`; without a `kid`, the only key of the algorithm. `kid`s are compared byte for byte,
+  /// so two that are only canonically equal belong to two keys.
   func key(_ id: String?, for algorithm: SignatureAlgorithm) -> Key? {
     let fitting = keys.filter { $0.algorithm == algorithm }
     guard let id else { return fitting.count == 1 ? fitting.first : nil }
