@@ -11,10 +11,10 @@ struct ImageTools: Sendable {
   private let thumbnail: FilePath
   private let process: ConfinedProcess
   private let headerProcess: ConfinedProcess
-  private let slots = Slots<UserID?>(
+  let slots = Slots<UserID?>(
     Limits.imageProcesses, ofUser: Limits.imageProcessesOfUser, waitingLimit: Limits.waitingImages)
   /// For the headers of uploads, so that images that take long to decode hold up no upload.
-  private let headerSlots = Slots<UserID?>(
+  let headerSlots = Slots<UserID?>(
     Limits.headerProcesses, ofUser: Limits.headerProcessesOfUser, waitingLimit: Limits.waitingImages)
 
   /// - Parameter path: directories, separated by colons.

@@ -71,6 +71,25 @@ struct TrackedRoomTests {
     }
   }
 
+  @Test("a room tracks no more than 16 members, however many busy users join it")
+  func limitWithBusyUsers() throws {
+    let users = (0..<9 as Range<UInt64>).map { UserID.numbered(2000 + $0) }
+    let full = RoomID.numbered(10_000 + UInt64(TrackedRoom.untrackedRooms))
+    var script = EventScript()
+    // In all rooms but the last one, the users are not tracked. That makes them busy.
+    for number in 0...UInt64(TrackedRoom.untrackedRooms) {
+      let room = RoomID.numbered(10_000 + number)
+      fill(room, to: 8, &script)
+      for user in users { script.room(room, .memberAdded(user, role: .member), by: owner) }
+    }
+    try build(RoomsProjection.self, script.events).read { (database) throws in
+      let queries = RoomsQueries(database)
+      #expect(try queries.room(full)?.tracked.count == 16)
+      let tracked = try users.filter { try queries.member($0, of: full)?.tracked != nil }
+      #expect(tracked == Array(users.prefix(8)))
+    }
+  }
+
   @Test("a page and a badge cost the same in ten rooms as in a thousand, archived and unread ones too")
   func costOfReads() throws {
     func cost(_ count: Int) throws -> (list: Int, archived: Int, badge: Int) {

@@ -176,7 +176,7 @@ private func company() -> [RecordedEvent] {
       log.fail(.lasting("poisoned"))
       log.send(1)
       try await eventually { sender.sent.count == 3 && log.failuresLeft == 0 }
-      // The dispatcher hears of the failure a moment after the log has made it.
+      // The log counts the failure shortly before the dispatcher receives it.
       try await Task.sleep(for: .milliseconds(400))
       log.send(2)
       try await Task.sleep(for: .milliseconds(200))

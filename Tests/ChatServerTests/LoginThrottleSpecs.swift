@@ -1,5 +1,6 @@
 import ChatDomain
 import ChatPrimitives
+import ChatProjections
 import ChatService
 import Synchronization
 import Testing
@@ -97,6 +98,18 @@ struct LoginThrottleSpecs {
     for email in ["a@x.org", "A@x.org", "a@X.org"] { #expect(await fail(throttle, email) == "wrong") }
     #expect(await fail(throttle, "a@x.org") == "wait 1")
     #expect(await fail(throttle, "b@x.org") == "wrong")
+  }
+
+  @Test("a name that is longer than any e-mail address is not normalised")
+  func longName() {
+    // Each pair of marks is in the wrong order, so that normalising has to sort them all.
+    let name = "e" + String(repeating: "\u{315}\u{300}", count: 4_000)
+    let normalising = ProcessorTime.spent { _ = EmailForm.compared(name) }
+    var ledgers = LoginLedgers(limit: 1)
+    let counting = ProcessorTime.spent {
+      _ = ledgers.begin(.unknown(name), from: nil, guesses: 1, at: 0, under: LoginSettings().account)
+    }
+    #expect(counting * 10 < normalising)
   }
 
   @Test("the password is not looked at while one has to wait, right or wrong")

@@ -1,6 +1,7 @@
 import ChatPrimitives
 import ChatProtocol
 import Foundation
+import NIOPosix
 import Testing
 
 @testable import ChatServer
@@ -80,5 +81,22 @@ struct PublishedKeysSpecs {
     let keys = (1...PublishedKeys.keyLimit + more).map { Self.key(["kid": "\($0)"]) }
     let published = try await Self.published(keys.joined(separator: ","))
     #expect(published.keys.last?.id == "\(PublishedKeys.keyLimit)")
+  }
+
+  @Test("a set is decoded on another thread than the one that waits for it")
+  func thread() async throws {
+    // So long that decoding it costs far more than handing it over to another thread.
+    let text = String(repeating: "x", count: 16 << 20)
+    let json = Data(#"{"keys":[],"other":"\#(text)"}"#.utf8)
+    let decoding = try ProcessorTime.spent { _ = try JSONDocument([UInt8](json)) }
+    let pool = NIOThreadPool(numberOfThreads: 1)
+    pool.start()
+    defer { pool.shutdownGracefully { _ in } }
+    let waiting = try await withTaskExecutorPreference(ThreadPoolExecutor(pool)) {
+      let start = ProcessorTime.now
+      _ = try await PublishedKeys(json: json)
+      return ProcessorTime.now - start
+    }
+    #expect(waiting * 10 < decoding)
   }
 }

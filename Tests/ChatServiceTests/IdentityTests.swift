@@ -136,6 +136,25 @@ struct IdentityTests {
     #expect(gate.isDisabled(fixed(1)) && !gate.isDisabled(fixed(2)))
   }
 
+  @Test(
+    "an ended session is forgotten when its access tokens have expired, and not before",
+    arguments: [(1, false), (2, true)] as [(Int64, Bool)])
+  func forgottenSessions(milliseconds: Int64, isForgotten: Bool) async throws {
+    let user: UserID = fixed(1)
+    let gate = SessionGate(tokenLifetimeMilliseconds: 1)
+    let time = Timestamp(milliseconds: 1_800_000_000_000)
+    let sessions = (0..<300 as Range<UInt64>).map { fixed(1_000 + $0) as SessionID }
+    for session in sessions { gate.enter(session, of: user, at: time) }
+    // By the monotonic clock the tokens have expired in either case.
+    try await Task.sleep(for: .milliseconds(5))
+    // Expired sessions are dropped when others are entered, after at most 256.
+    let later = (0..<256 as Range<UInt64>).map { fixed(2_000 + $0) as SessionID }
+    for session in later { gate.enter(session, of: user, at: time.adding(milliseconds: milliseconds)) }
+    let known = sessions.filter { gate.isEnded($0, of: user) }
+    #expect(known.count == (isForgotten ? 0 : sessions.count))
+    #expect(later.allSatisfy { gate.isEnded($0, of: user) })
+  }
+
   @Test("a token that several devices hold leaves all of them, and the order of what is known does not matter")
   func tokenPlaces() {
     let token = PushToken(provider: .apns, token: "a1")

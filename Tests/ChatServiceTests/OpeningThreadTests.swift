@@ -1,9 +1,11 @@
 import ChatPrimitives
 import ChatProjections
 import ChatService
+import Dispatch
 import EventLog
 import Foundation
 import Logging
+import MediaFiles
 import Synchronization
 import Testing
 
@@ -37,6 +39,23 @@ private struct MovedAsideHandler: LogHandler {
   }
 }
 
+/// Runs tasks on a queue of its own, and adds up the processor time that they take there.
+private final class MeteredExecutor: TaskExecutor {
+  private let queue = DispatchQueue(label: "metered")
+  private let sum = Mutex(Duration.zero)
+
+  /// Waits for the job that the last task is about to end.
+  var spent: Duration { queue.sync { sum.withLock { $0 } } }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async {
+      let time = ProcessorTime.spent { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+      self.sum.withLock { $0 += time }
+    }
+  }
+}
+
 /// While a service opens, the server responds to liveness checks on the threads that run tasks. So nothing that waits for
 /// the disk may run there.
 @Suite("A service is opened on threads that may block")
@@ -44,11 +63,13 @@ struct OpeningThreadTests {
   private let directory = FileManager.default.temporaryDirectory.appendingPathComponent("hansard-\(UUID())").path
   private let callers = CallerKinds()
 
-  private func open(_ logger: Logger, _ clock: CheckedClock.Source) async throws -> ServiceOpening.Opened {
+  private func open(
+    _ logger: Logger, _ clock: CheckedClock.Source, _ media: MediaStore.Settings = MediaStore.Settings()
+  ) async throws -> ServiceOpening.Opened {
     let log = try EmbeddedLog.open(
       directory: directory, options: LogOptions(segmentBytes: 8 << 20, preparesAhead: false))
     var opening = ServiceOpening(directory: directory, tokenLifetimeMilliseconds: 900_000, logger: logger)
-    opening.clock = clock
+    (opening.clock, opening.media) = (clock, media)
     return try await opening.open(log: log, lastTime: log.lastTime)
   }
 
@@ -75,6 +96,29 @@ struct OpeningThreadTests {
     }
     let opened = try await open(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock)
     #expect(callers.all == [false])
+    try opened.close()
+  }
+
+  @Test("its keys and its media store, each of which is made to cost much here")
+  func keysAndMedia() async throws {
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    try await open(logger, .system).close()
+    let file = URL(filePath: directory + "/" + ServerKeys.fileName)
+    let blankLines = Data(repeating: UInt8(ascii: "\n"), count: 2 << 20)
+    try (Data(contentsOf: file) + blankLines).write(to: file)
+    let media = MediaStore.Settings(programPath: String(repeating: "/missing:", count: 150_000))
+
+    let executor = MeteredExecutor()
+    let opened = try await withTaskExecutorPreference(executor) { try await open(logger, .system, media) }
+    let onTasks = executor.spent
+    let forKeys = try ProcessorTime.spent {
+      _ = try ServerKeys.load(directory: directory, log: opened.log.identity.bytes, mayCreate: false)
+    }
+    let forMedia = try ProcessorTime.spent {
+      try MediaStore(directory: directory + "/other", settings: media).close()
+    }
+    #expect(onTasks * 4 < min(forKeys, forMedia))
     try opened.close()
   }
 }

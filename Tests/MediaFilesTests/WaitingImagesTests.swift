@@ -1,0 +1,66 @@
+import ChatPrimitives
+import Synchronization
+import Testing
+
+@testable import MediaFiles
+
+@Suite("Images that wait for a program", .timeLimit(.minutes(1)))
+struct WaitingImagesTests {
+  private let folder: TemporaryFolder
+  private let tools: ImageTools
+
+  /// No program runs in these tests: every slot is taken.
+  init() throws {
+    folder = try TemporaryFolder()
+    let programs = try FakePrograms(in: folder, vipsheader: "exit 1", vipsthumbnail: "exit 1")
+    tools = try #require(ImageTools(in: programs.path))
+  }
+
+  /// A class, because several tasks share it.
+  private final class Refusals: Sendable {
+    let count = Atomic(0)
+  }
+
+  /// Takes every slot, then lets one user make one request more than may wait, and cancels them all.
+  /// - Returns: how many requests were refused as busy.
+  private func refusals(
+    of slots: Slots<UserID?>, slotCount: Int, _ request: @escaping @Sendable () async throws -> Void
+  ) async throws -> Int {
+    var taken: [Slots<UserID?>.Slot] = []
+    for number in 0..<UInt64(slotCount) { taken.append(try await slots.take(for: user(number))) }
+    defer { withExtendedLifetime(taken) {} }
+    let refusals = Refusals()
+    let requests = (0...Limits.waitingImages).map { _ in
+      Task {
+        do {
+          try await request()
+        } catch MediaError.busy {
+          refusals.count.add(1, ordering: .relaxed)
+        } catch {}
+      }
+    }
+    defer { for request in requests { request.cancel() } }
+    while slots.waitingCount + refusals.count.load(ordering: .relaxed) < requests.count {
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    return refusals.count.load(ordering: .relaxed)
+  }
+
+  @Test("thumbnails: 64 wait, and one more is refused")
+  func thumbnails() async throws {
+    let tools = self.tools
+    let refused = try await refusals(of: tools.slots, slotCount: Limits.imageProcesses) {
+      try await tools.inSlot(of: anna) {}
+    }
+    #expect(refused == 1)
+  }
+
+  @Test("headers of uploads: 64 wait, and one more is refused")
+  func headers() async throws {
+    let tools = self.tools
+    let refused = try await refusals(of: tools.headerSlots, slotCount: Limits.headerProcesses) {
+      _ = try await tools.headerOfUpload(at: "/dev/null", of: anna)
+    }
+    #expect(refused == 1)
+  }
+}
