@@ -1,14 +1,18 @@
-"""Makes hostile JSON of seven kinds and two ways to send it, from a seed: the same seed gives the same bytes."""
+"""Makes hostile JSON and texts of several kinds and two ways to send them, from a seed: the same seed gives the same bytes."""
 
+import base64
 import json
 import random
 
 # As large as a body may be that the server reads at all, less the rest of the body.
 BODY_BYTES = 120 * 1024
 
+# A text that is no JSON is for a query or a header. A few are longer than the server takes there.
+TEXT_BYTES = 20 * 1024
+
 # The largest number of requests that are sent at once.
 MOST_AT_ONCE = 8
-# A body that is sent slowly comes in at most so many pieces, with at most so many seconds between two of them.
+# A request that is sent slowly comes in at most so many pieces, with at most so many seconds between two of them.
 MOST_PIECES = 8
 LONGEST_PAUSE = 0.01
 
@@ -19,24 +23,55 @@ EXPANDING = ["\ufdfa", "\ufb2c", "\u1f82", "\u0390", "\u1e9b\u0323", "\u1100\u11
 INVISIBLE = ["\u200d", "\u200b", "\u202e", "\u2066", "\ufeff", "\u00ad", "\u034f", "\u180e", "\U000e0001", "\u0000"]
 
 
+# A cursor begins with so many bytes that say which list it is of. The rest is numbers of so many bytes.
+CURSOR_CHECK, CURSOR_NUMBER = 4, 8
+
+
+def encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def base64url(bytes: bytes) -> str:
+    return base64.urlsafe_b64encode(bytes).rstrip(b"=").decode()
+
+
 class HostileInputs:
-    """`value` gives the text of one JSON value, `BODY_BYTES` long at most; `many` and `slow` say how to send a body."""
+    """`value` gives the text of one JSON value, `BODY_BYTES` long at most, and `text` one of `TEXT_BYTES` at most that is no
+    JSON; `many` and `slow` say how to send a request."""
 
     def __init__(self, seed: int):
         self.random = random.Random(seed)
-        self.kinds = [self.deep, self.wide, self.long_number, self.long_string, self.marks, self.unicode, self.escapes]
+        self.kinds = [
+            self.deep, self.wide, self.long_number, self.long_string, self.long_names, self.marks, self.unicode, self.escapes]
+        self.text_kinds = [self.words, self.repeated, self.digits, self.marked_text, self.unicode_text, self.deep]
 
     def value(self) -> tuple[str, str]:
         """A kind's name, and a value of that kind."""
         kind = self.random.choice(self.kinds)
         return kind.__name__, kind()
 
+    def text(self) -> tuple[str, str]:
+        """A kind's name, and a text of that kind, as often around a limit as far from one."""
+        kind = self.random.choice(self.text_kinds)
+        text = kind()
+        if self.random.random() < 0.5:
+            text = text[:self.random.choice([1, 255, 256, 257, 1023, 1024, 1025])]
+        return kind.__name__, encoded(text)[:TEXT_BYTES].decode("utf-8", "ignore")
+
+    def moved(self, cursor: str) -> str:
+        """A cursor of the same list that is at another place, or at none."""
+        known = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        numbers = [0, 1, 2, 2**31, 2**32 - 1, 2**62, 2**63 - 1, 2**63, 2**64 - 1, self.random.getrandbits(63)]
+        count = (len(known) - CURSOR_CHECK) // CURSOR_NUMBER
+        places = b"".join(self.random.choice(numbers).to_bytes(CURSOR_NUMBER, "big") for _ in range(count))
+        return base64url(known[:CURSOR_CHECK] + places)
+
     def many(self) -> int:
         """How many requests to send at once."""
         return self.random.randint(2, MOST_AT_ONCE)
 
     def slow(self, data: bytes) -> list[tuple[bytes, float]]:
-        """The body in pieces, each with the seconds to wait after it. A cut may be inside a character."""
+        """The request in pieces, each with the seconds to wait after it. A cut may be inside a character."""
         cuts = sorted(self.random.randint(0, len(data)) for _ in range(self.random.randint(1, MOST_PIECES - 1)))
         ends = zip([0, *cuts], [*cuts, len(data)], strict=True)
         return [(data[start:end], self.random.uniform(0, LONGEST_PAUSE)) for start, end in ends if start < end]
@@ -71,19 +106,52 @@ class HostileInputs:
     def long_string(self) -> str:
         return json.dumps(self.random.choice(["a", "a ", "가", "😀", '"', "\\", "\x01"]) * (self.size() // 8))
 
+    def long_names(self) -> str:
+        """Members whose names are about as long as they may be, or far longer. Some differ in their last characters only."""
+        bytes = self.random.choice([1023, 1024, 1025, self.size()])
+        unit = self.random.choice(["k", "가", "😀", "e\u0301", "\ufdfa", "\\u0041", "\\\\"])
+        name = unit * (bytes // len(unit.encode()))
+        most = max(1, BODY_BYTES // (2 * bytes + 12))
+        count = min(self.random.choice([1, 2, most]), most)
+        names = [f"{name}{number}" if self.random.random() < 0.9 else f"{number}{name}" for number in range(count)]
+        return "{" + ",".join(f'"{each}":1' for each in names) + "}"
+
     def marks(self) -> str:
         """A letter with combining marks in an order that is not canonical: up to the limit of a run, or far beyond."""
+        text = self.marked_text()
+        return self.random.choice([json.dumps(text, ensure_ascii=False), "{" + json.dumps(text, ensure_ascii=False) + ":1}"])
+
+    def marked_text(self) -> str:
         run = self.random.choice([29, 30, 31, 32, self.size() // 3])
         text = ""
         while len(text.encode()) < self.size() and len(text.encode()) + 3 * run < BODY_BYTES:
             text += self.random.choice("aeo가") + "".join(self.random.choices(MARKS, k=run))
-        return self.random.choice([json.dumps(text, ensure_ascii=False), "{" + json.dumps(text, ensure_ascii=False) + ":1}"])
+        return text
 
     def unicode(self) -> str:
-        text = "".join(self.random.choices(EXPANDING + INVISIBLE, k=min(self.size() // 4, BODY_BYTES // 20)))
+        text = self.unicode_text()
         return json.dumps(text, ensure_ascii=self.random.random() < 0.3)
 
     def escapes(self) -> str:
         """Escapes: lone and paired surrogates, controls, unknown ones, cut off ones."""
         parts = ["\\ud800", "\\udc00", "\\ud83d\\ude00", "\\u0000", "\\n", "\\u0301", "\\x41", "\\u12", "\\u0041"]
         return '"' + "".join(self.random.choices(parts, k=min(self.size() // 8, BODY_BYTES // 12))) + '"'
+
+    # Texts that are no JSON.
+
+    def unicode_text(self) -> str:
+        return "".join(self.random.choices(EXPANDING + INVISIBLE, k=min(self.size() // 4, BODY_BYTES // 20)))
+
+    def words(self) -> str:
+        """As many words as fit, equal ones, different ones, or only their first letters."""
+        word = self.random.choice([lambda number: "a", lambda number: f"w{number}", lambda number: chr(0x61 + number % 26)])
+        return " ".join(word(number) for number in range(self.size() // 4))
+
+    def repeated(self) -> str:
+        return self.random.choice(["a", "-", "_", "=", "%", "é", '"', "*", ",", ";q=0,", "가"]) * (self.size() // 4)
+
+    def digits(self) -> str:
+        """Numbers around the limits of integers, and times."""
+        number = self.random.choice([2**31, 2**32, 2**53, 2**63, 2**64, 10**self.random.randint(0, 400)])
+        return self.random.choice(["", "-", "+", "0", "0x", " "]) + self.random.choice([
+            str(number + self.random.randint(-1, 1)), f"{number}e{number}", f"{number}-01-01T00:00:00Z", f"2020-01-01T00:00:00.{number}Z"])

@@ -5,7 +5,6 @@ HANSARD_HOSTILE_SEEDS=1-5000 runs more of them; the seed of a failure is in the 
 
 import contextlib
 import http.client
-import json
 import os
 import socket
 import threading
@@ -15,14 +14,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from harness import cost
-from harness.client import Api, new_id
+from harness.client import Api, new_id, read_results
 from harness.hostile_inputs import HostileInputs
-from harness.people import PASSWORD
+from harness.hostile_requests import HostileRequest, HostileRequests
 
-# Processor seconds of one request. A login hashes a password, which takes a tenth of a second.
-REQUEST_SECONDS = 0.5
-# Requests of one seed that are sent one after the other, each in one piece.
-REQUESTS = 10
+# Processor seconds of one request, and of one that hashes a password, which takes a tenth of a second.
+REQUEST_SECONDS, HASHING_SECONDS = 0.2, 0.5
+# Requests of one seed that are sent one after the other, each in one piece: with the value in a body, in lines of an ingest,
+# in a query and in a header.
+REQUESTS = (10, 8, 16, 16)
 # Bytes by which the requests of one seed may raise the server's memory.
 SEED_BYTES = 16 * cost.MIB
 # Seconds between two requests for /healthz while those of a seed are under way.
@@ -36,35 +36,15 @@ def seeds() -> list[int]:
     return list(range(int(first), int(last or first) + 1))
 
 
-def at(body: dict, field: str, value: str) -> str:
-    """The body as JSON, with the text of a value in one field."""
-    members = [f"{json.dumps(name)}:{json.dumps(known)}" for name, known in body.items() if name != field]
-    return "{" + ",".join([*members, f"{json.dumps(field)}:{value}"]) + "}"
-
-
-def request(inputs: HostileInputs, room, value: str) -> tuple[str, str, str, bool]:
-    """Method, path and body of a request with the value in it, and whether it is sent with a token."""
-    choice = inputs.random.choice
-    email = f"{new_id()}@example.org"
-    method, path, body, field, has_token = choice([
-        ("POST", "/v1/sessions", {"email": email, "password": PASSWORD}, choice(["email", "password", "x"]), False),
-        ("POST", "/v1/accounts", {"email": email, "password": PASSWORD, "nickname": "Eve"},
-         choice(["email", "password", "nickname", "id"]), False),
-        ("PUT", room.message(new_id()), {"text": "hi"}, choice(["text", "replyTo", "mentions"]), True),
-        ("PUT", room.message(new_id()), {"text": "hi", "type": "app.event"}, choice(["data", "data", "type"]), True),
-        ("PATCH", room.path, {}, choice(["name", "topic", "picture"]), True),
-        ("POST", "/v1/rooms", {"name": "Tea"}, choice(["name", "kind", "memberIds"]), True),
-        ("PUT", f"/v1/devices/{new_id()}", {"name": "phone"}, choice(["name", "fcmToken", "notifications"]), True),
-        ("PATCH", "/v1/me", {}, choice(["nickname", "email"]), True),
-        ("POST", "/v1/workspaces", {}, "name", True),
-    ])
-    return method, path, choice([at(body, field, value), at(body, field, value), value]), has_token
-
-
 @pytest.fixture(scope="module")
 def target(server, shared_world):
     eve, ben = shared_world.users("Eve", "Ben")
-    return eve, ben, eve.room("Tea", ben)
+    eve.room("Coffee", ben)
+    room = eve.room("Tea", ben)
+    for text in ("hi", "hi again"):
+        root = eve.send(room, text)["id"]
+        eve.put(room.message(new_id()), {"text": "a reply", "threadId": root})
+    return eve, ben, HostileRequests(eve, room)
 
 
 @contextlib.contextmanager
@@ -91,75 +71,87 @@ def others_are_served(server):
 class Sender:
     """Sends generated requests and checks what each costs and how the server responds."""
 
-    def __init__(self, server, room, eve, nobody, seed: int):
+    def __init__(self, server, requests: HostileRequests, seed: int):
         self.server = server
-        self.room = room
-        self.eve = eve
-        self.nobody = nobody
+        self.api = Api(server)
+        self.requests = requests
         self.inputs = HostileInputs(seed)
-
-    def generated(self) -> tuple[str, str, str, bytes, str | None]:
-        """A description, the method, path and body, and the token."""
-        kind, value = self.inputs.value()
-        method, path, body, has_token = request(self.inputs, self.room, value)
-        caller = self.eve if has_token else self.nobody
-        return f"{kind} in {method} {path}", method, path, body.encode("utf-8", "surrogatepass"), caller.token
 
     def check(self, what: str, status: int) -> None:
         # 503 says that more passwords wait to be hashed than the server takes.
         assert status < 500 or status == 503, f"{what}: {status}"
 
-    def send_one(self) -> None:
-        what, method, path, data, token = self.generated()
-        caller = self.nobody if token is None else self.eve
-        with cost.costs_at_most(self.server, REQUEST_SECONDS):
-            response = caller.request(method, path, data=data)
-        self.check(what, response.status_code)
+    def limit(self, request: HostileRequest) -> float:
+        return HASHING_SECONDS if request.may_hash else REQUEST_SECONDS
+
+    def send(self, request: HostileRequest, api: Api) -> None:
+        response = api.request(request.method, request.target, data=request.data, headers=request.headers)
+        self.check(request.what, response.status_code)
+        if request.is_ingest and response.status_code == 200:
+            for result in read_results(response.content):
+                self.check(request.what, result["status"])
+
+    def send_one(self, request: HostileRequest) -> float:
+        """The processor seconds that it costs."""
+        with cost.measured(self.server) as used:
+            self.send(request, self.api)
+        self.check_cost(request, used)
+        return used.seconds
+
+    def check_cost(self, request: HostileRequest, used: cost.Cost) -> None:
+        limit = self.limit(request) * cost.SLOWNESS + cost.TICKS_SECONDS
+        assert used.seconds <= limit, f"{request.what}: {used.seconds:.2f} s of processor time, the limit is {limit:.2f} s"
 
     def send_many(self) -> None:
-        """Different requests at once, each on its own connection."""
-        requests = [self.generated() for _ in range(self.inputs.many())]
-        limit = REQUEST_SECONDS * len(requests)
-        with cost.costs_at_most(self.server, limit), ThreadPoolExecutor(len(requests)) as pool:
-            responses = [
-                (what, pool.submit(Api(self.server, token).request, method, path, data=data))
-                for what, method, path, data, token in requests]
-        for what, response in responses:
-            self.check(f"many: {what}", response.result().status_code)
+        """Different requests: each by itself, and then, with new IDs, all at once, each on its own connection. At once they
+        cannot be measured one by one, but together they cost about as much as before."""
+        seeds = [self.inputs.random.getrandbits(64) for _ in range(self.inputs.many())]
+
+        def generated() -> list[HostileRequest]:
+            return [self.requests.anywhere(HostileInputs(seed)) for seed in seeds]
+
+        alone = sum(self.send_one(request) for request in generated())
+        with cost.measured(self.server) as together, ThreadPoolExecutor(len(seeds)) as pool:
+            sent = [pool.submit(self.send, request, self.api.again()) for request in generated()]
+        for each in sent:
+            each.result()
+        limit = 2 * alone + REQUEST_SECONDS * cost.SLOWNESS
+        assert together.seconds <= limit, f"{together.seconds:.2f} s at once, {alone:.2f} s one after the other"
 
     def send_slowly(self) -> None:
-        """One request whose body comes in pieces."""
-        what, method, path, data, token = self.generated()
-        headers = {"Content-Type": "application/json", "Content-Length": str(len(data))}
-        if token is not None:
-            headers["Authorization"] = f"Bearer {token}"
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
-        with cost.costs_at_most(self.server, REQUEST_SECONDS), contextlib.closing(connection):
-            connection.request(method, path, headers=headers)
-            # The server may respond before it has read the whole body, and close the connection.
-            with contextlib.suppress(OSError):
-                for piece, pause in self.inputs.slow(data):
-                    connection.send(piece)
-                    time.sleep(pause)
-            status = connection.getresponse().status
-        self.check(f"slow: {what}", status)
+        """One request that comes in pieces, its head too."""
+        request = self.requests.anywhere(self.inputs)
+        with cost.measured(self.server) as used:
+            with socket.create_connection(("127.0.0.1", self.server.port), timeout=60) as connection:
+                # The server may respond before it has read the whole request, and close the connection.
+                with contextlib.suppress(OSError):
+                    for piece, pause in self.inputs.slow(request.in_bytes()):
+                        connection.sendall(piece)
+                        time.sleep(pause)
+                response = http.client.HTTPResponse(connection)
+                response.begin()
+        self.check(f"slow: {request.what}", response.status)
+        self.check_cost(request, used)
 
 
 @pytest.mark.parametrize("seed", seeds())
-def test_no_generated_request_is_expensive(server, target, shared_world, seed):
-    eve, ben, room = target
-    sender = Sender(server, room, eve, shared_world.nobody, seed)
+def test_no_generated_request_is_expensive(server, target, seed):
+    eve, ben, requests = target
+    sender = Sender(server, requests, seed)
     before = cost.resident_bytes(server)
     with others_are_served(server):
-        for _ in range(REQUESTS):
-            sender.send_one()
+        for place, count in zip(requests.places, REQUESTS, strict=True):
+            for _ in range(count):
+                sender.send_one(place(sender.inputs))
         sender.send_many()
         sender.send_slowly()
-        # What was accepted can be returned, to others too, and costs no more than it did to send.
-        for reader in (eve, ben):
-            for path in ("/v1/rooms", f"{room.path}/messages", "/v1/search?q=hi", "/v1/badge"):
-                with cost.costs_at_most(server, REQUEST_SECONDS):
-                    assert reader.request("GET", path).status_code == 200, path
+    # What was accepted can be returned, to others too, and costs no more than it did to send.
+    cost.until_idle(server)
+    for reader in (eve, ben):
+        for path in ("/v1/rooms", f"{requests.room.path}/messages", "/v1/search?q=hi", "/v1/badge"):
+            with cost.measured(server) as used:
+                assert reader.request("GET", path).status_code == 200, path
+            sender.check_cost(HostileRequest(path, "GET", path), used)
     grown = cost.resident_bytes(server) - before
     assert grown < cost.memory_limit(SEED_BYTES), f"the server grew by {grown} bytes"
 

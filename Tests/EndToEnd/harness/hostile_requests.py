@@ -1,0 +1,163 @@
+"""Makes hostile requests from a seed: a hostile value in a JSON body, in a line of an ingest, in a query or in a header."""
+
+import json
+import urllib.parse
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .client import NDJSON, Api, new_id
+from .hostile_inputs import HostileInputs, base64url, encoded
+from .people import PASSWORD, Room
+
+# The most lines of one ingest, and the most header fields of one request beside the usual ones. The server takes 100 fields.
+MOST_LINES, MOST_FIELDS = 4, 120
+QUERIES = [
+    # Path, parameter, and how often it is chosen.
+    ("/v1/search", "q", 4), ("/v1/search?q=hi", "cursor", 1), ("/v1/search?q=hi", "roomId", 1), ("/v1/search?q=hi", "since", 1),
+    ("{room}/messages", "before", 2), ("{room}/messages", "after", 1), ("{room}/messages", "around", 2),
+    ("{room}/messages", "limit", 1), ("{room}/members", "cursor", 1), ("/v1/rooms", "cursor", 2),
+    ("/v1/rooms", "archived", 1), ("/v1/threads", "cursor", 1), ("/v1/me", None, 1),
+]
+HEADERS = [
+    "Idempotency-Key", "If-Match", "Hansard-Act-As", "Content-Type", "Content-Encoding", "Accept", "Cookie", "Range", "X-Padding",
+]
+
+
+@dataclass(frozen=True)
+class HostileRequest:
+    """A request without the headers that say how long its body is and where it goes."""
+
+    what: str
+    method: str
+    target: str
+    headers: dict[str, str | bytes] = field(default_factory=dict)
+    data: bytes | None = None
+
+    @property
+    def is_ingest(self) -> bool:
+        return self.target == "/v1/ingest"
+
+    @property
+    def may_hash(self) -> bool:
+        """Whether the server may hash a password for it."""
+        return self.target in ("/v1/sessions", "/v1/accounts")
+
+    def in_bytes(self) -> bytes:
+        """As HTTP/1.1 has it. The connection is closed after the response."""
+        headers = {"Host": "127.0.0.1", "Connection": "close"} | self.headers
+        if self.data is not None:
+            headers = {"Content-Type": "application/json"} | headers | {"Content-Length": str(len(self.data))}
+        lines = [f"{self.method} {self.target} HTTP/1.1".encode()]
+        lines += [name.encode() + b": " + (value if isinstance(value, bytes) else value.encode()) for name, value in headers.items()]
+        return b"\r\n".join([*lines, b"", self.data or b""])
+
+
+class HostileRequests:
+    """Requests of one user who is in one room. A request is made again, with new IDs, from the same seed."""
+
+    def __init__(self, caller: Api, room: Room):
+        """Each of the caller's lists has to have two items, or its cursors are not among the values."""
+        self.caller = caller
+        self.room = room
+        self.cursors: dict[str, str | None] = {}
+        self.places: list[Callable[[HostileInputs], HostileRequest]] = [
+            self.in_body, self.in_ingest, self.in_query, self.in_header]
+
+    def anywhere(self, inputs: HostileInputs) -> HostileRequest:
+        return inputs.random.choice(self.places)(inputs)
+
+    @property
+    def token(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.caller.token}"}
+
+    def in_body(self, inputs: HostileInputs) -> HostileRequest:
+        choice = inputs.random.choice
+        kind, value = inputs.value()
+        email = f"{new_id()}@example.org"
+        method, path, body, member, has_token = choice([
+            ("POST", "/v1/sessions", {"email": email, "password": PASSWORD}, choice(["email", "password", "x"]), False),
+            ("POST", "/v1/accounts", {"email": email, "password": PASSWORD, "nickname": "Eve"},
+             choice(["email", "password", "nickname", "id"]), False),
+            ("PUT", self.room.message(new_id()), {"text": "hi"}, choice(["text", "replyTo", "mentions"]), True),
+            ("PUT", self.room.message(new_id()), {"text": "hi", "type": "app.event"}, choice(["data", "data", "type"]), True),
+            ("PATCH", self.room.path, {}, choice(["name", "topic", "picture"]), True),
+            ("POST", "/v1/rooms", {"name": "Tea"}, choice(["name", "kind", "memberIds"]), True),
+            ("PUT", f"/v1/devices/{new_id()}", {"name": "phone"}, choice(["name", "fcmToken", "notifications"]), True),
+            ("PATCH", "/v1/me", {}, choice(["nickname", "email"]), True),
+            ("POST", "/v1/workspaces", {}, "name", True),
+        ])
+        text = choice([with_member(body, member, value), with_member(body, member, value), value])
+        return HostileRequest(f"{kind} in {method} {path}", method, path, self.token if has_token else {}, encoded(text))
+
+    def in_ingest(self, inputs: HostileInputs) -> HostileRequest:
+        """Each line has a value of its own, which may be all of the line."""
+        choice, room = inputs.random.choice, self.room.id
+        lines, kinds = [], []
+        for _ in range(inputs.random.randint(1, MOST_LINES)):
+            kind, value = inputs.value()
+            command, member = choice([
+                ({"op": "message.send", "roomId": room, "id": new_id(), "text": "hi"}, choice(["text", "id", "mentions", "op"])),
+                ({"op": "message.send", "roomId": room, "id": new_id(), "type": "app.event"}, "data"),
+                ({"op": "message.send", "roomId": room, "id": new_id(), "type": "app.event"}, "data"),
+                ({"op": "room.create", "id": new_id()}, choice(["name", "topic", "kind"])),
+                ({"op": "room.edit", "roomId": room}, choice(["name", "topic"])),
+            ])
+            lines.append(choice([with_member(command, member, value), with_member(command, member, value), value]))
+            kinds.append(kind)
+        headers = self.token | {"Content-Type": NDJSON}
+        return HostileRequest(
+            f"{', '.join(kinds)} in lines of an ingest", "POST", "/v1/ingest", headers, encoded("\n".join(lines)))
+
+    def in_query(self, inputs: HostileInputs) -> HostileRequest:
+        path, parameter, _ = inputs.random.choices(QUERIES, [weight for *_, weight in QUERIES])[0]
+        path = path.format(room=self.room.path)
+        kind, value = inputs.text()
+        value = inputs.random.choice([value, value, token_of(value)])
+        if parameter in ("cursor", "before", "after") and inputs.random.random() < 0.5 and (known := self.cursor(path)):
+            kind, value = "moved cursor", inputs.moved(known)
+        quoted = urllib.parse.quote(encoded(value), safe="")
+        # Without a parameter, the value is the name of one.
+        pair = f"{quoted}=1" if parameter is None else f"{parameter}={quoted}"
+        target = f"{path}{'&' if '?' in path else '?'}{pair}"
+        return HostileRequest(f"{kind} in {path}, {parameter}", "GET", target, self.token)
+
+    def cursor(self, path: str) -> str | None:
+        """One of the list's own."""
+        if path not in self.cursors:
+            self.cursors[path] = self.caller.get(path, limit=1).get("nextCursor")
+        return self.cursors[path]
+
+    def in_header(self, inputs: HostileInputs) -> HostileRequest:
+        choice = inputs.random.choice
+        kind, value = inputs.text()
+        method, path, body = choice([
+            ("GET", "/v1/me", None), ("GET", self.room.path, None), ("PUT", self.room.message(new_id()), {"text": "hi"}),
+            ("PATCH", self.room.path, {"topic": "tea"}), ("POST", "/v1/sessions/refresh", {"refreshToken": "x"}),
+        ])
+        data = None if body is None else json.dumps(body).encode()
+        # A header cannot have these bytes.
+        content = value.encode("utf-8", "surrogatepass").translate(None, b"\r\n\0").strip()
+        place = choice(["bearer", "bearer", "token of JSON", "many", *HEADERS])
+        if place == "bearer":
+            headers = {"Authorization": b"Bearer " + content}
+        elif place == "token of JSON":
+            kind, value = inputs.value()
+            signed = choice([f"{token_of(value)}.e30.AA", f"eyJhbGciOiJFZERTQSIsImtpZCI6ImhzLTEifQ.{token_of(value)}.AA"])
+            headers = {"Authorization": f"Bearer {signed}"}
+        elif place == "many":
+            count = inputs.random.randint(1, MOST_FIELDS)
+            headers = self.token | {f"X-{number}": content[:inputs.random.randint(0, 100)].strip() for number in range(count)}
+        else:
+            headers = self.token | {place: content}
+        return HostileRequest(f"{kind} in {place} of {method} {path}", method, path, headers, data)
+
+
+def with_member(body: dict, member: str, value: str) -> str:
+    """The body as JSON, with the text of a value in one member."""
+    members = [f"{json.dumps(name)}:{json.dumps(known)}" for name, known in body.items() if name != member]
+    return "{" + ",".join([*members, f"{json.dumps(member)}:{value}"]) + "}"
+
+
+def token_of(text: str) -> str:
+    """As parts of tokens and cursors are written."""
+    return base64url(encoded(text))
