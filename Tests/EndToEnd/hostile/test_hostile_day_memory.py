@@ -17,6 +17,7 @@ from test_hostile_memory import Line, send_many
 
 # In MB (of 10^6 bytes), of one account in a day, as docs/operating.md states them.
 EVENTS_MEMORY, ROOMS_MEMORY, WORKSPACES_MEMORY, INVITES_MEMORY, SCHEDULED_MEMORY = 8.0, 0.3, 0.1, 0.5, 8.0
+DEVICES_MEMORY = 1.0
 # The default quotas.
 EVENTS, ROOMS, WORKSPACES, INVITES, SCHEDULED_BYTES = 20_000, 200, 20, 1_000, 4 * cost.MIB
 # Each room is two events, and each member one: together all events of a day.
@@ -25,6 +26,8 @@ MEMBERS = EVENTS // ROOMS - 2
 CHARGED_BYTES = 256
 # The most scheduled messages that a user can have in one room.
 SCHEDULED_IN_ROOM = 100
+# The most devices of a user, and bytes of each of their two push tokens.
+DEVICES, TOKEN_BYTES = 50, 4096
 # By how many bytes two measurements of the same server may differ.
 NOISE = 1.5 * cost.MIB
 CONNECTIONS = 8
@@ -123,13 +126,27 @@ def scheduled(world: World, mallories: list[Person]) -> None:
         mallory.refused("quota_exceeded", "PUT", f"{paths[-1]}/{new_id()}", {"text": "x", "sendAt": send_at})
 
 
+def devices(world: World, mallories: list[Person]) -> None:
+    """All the devices that they can have, with push tokens as long as may be."""
+    def create(mallory: Person) -> None:
+        line = Line(world.server, mallory.token)
+        for _ in range(DEVICES):
+            tokens = {field: new_id() + "t" * (TOKEN_BYTES - len(new_id())) for field in ("apnsToken", "fcmToken")}
+            line.call("PUT", f"/v1/devices/{new_id()}", tokens)
+        mallory.refused("too_many_devices", "PUT", f"/v1/devices/{new_id()}", {"name": "one more"})
+
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        list(pool.map(create, mallories))
+
+
 @pytest.mark.parametrize(
     ("create", "accounts", "megabytes"),
     [
         (memberships, 3, EVENTS_MEMORY), (rooms, 40, ROOMS_MEMORY), (workspaces, 100, WORKSPACES_MEMORY),
         (invites, CONNECTIONS, INVITES_MEMORY), (scheduled, 1, SCHEDULED_MEMORY),
+        (devices, 10, DEVICES_MEMORY),
     ],
-    ids=["memberships", "rooms", "workspaces", "invites", "scheduled messages"])
+    ids=["memberships", "rooms", "workspaces", "invites", "scheduled messages", "devices"])
 def test_what_an_account_creates_in_a_day_takes_no_more_memory_than_documented(busy, create, accounts, megabytes):
     each, limit = memory_of_a_day(busy, accounts, create), cost.memory_limit(megabytes * 1e6)
     assert each <= limit, f"{each / 1e6:.2f} MB for each account, the limit is {limit / 1e6:.2f} MB"
@@ -141,6 +158,7 @@ def test_the_figures_are_those_that_are_documented():
     assert {name: float(figure) for name, figure in documented.items()} == {
         "eventsPerDay": EVENTS_MEMORY, "roomsPerDay": ROOMS_MEMORY, "workspacesPerDay": WORKSPACES_MEMORY,
         "invitesPerDay": INVITES_MEMORY, "scheduledBytesPerDay": SCHEDULED_MEMORY}
+    assert f"devices with the longest push tokens take {DEVICES_MEMORY:g} MB" in " ".join(text.split())
     quotas = dict(re.findall(r"^\| `quotas\.(\w+)` \| ([\d,]+) ", text, re.MULTILINE))
     defaults = {
         "eventsPerDay": EVENTS, "roomsPerDay": ROOMS, "workspacesPerDay": WORKSPACES, "invitesPerDay": INVITES,

@@ -15,7 +15,7 @@ from harness.people import World
 from harness.server import Server
 from harness.views import aside, unready, until_ready, view
 from harness.waiting import until
-from test_hostile_views import VIEWS, Conversation
+from test_hostile_views import FEW_WORKSPACES, VIEWS, Conversation
 
 
 def directory(path: pathlib.Path) -> None:
@@ -29,7 +29,8 @@ ODDITIES = {"fifo": os.mkfifo, "directory": directory, "device": lambda path: pa
 @pytest.fixture(scope="module")
 def talk(tmp_path_factory):
     folder = tmp_path_factory.mktemp("odd")
-    server = Server(folder / "data", "--push-file", folder / "notices.jsonl").start()
+    flags = ("--push-file", folder / "notices.jsonl")
+    server = Server(folder / "data", *flags, environment=FEW_WORKSPACES).start()
     conversation = Conversation(World(server))
     conversation.server = server
     conversation.expected = seen(conversation)

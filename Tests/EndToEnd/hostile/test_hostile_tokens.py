@@ -61,7 +61,7 @@ def test_a_text_in_place_of_a_token_costs_little(server, text):
 
 def test_a_header_of_a_token_with_many_members_costs_little(server):
     """They are read before the signature is checked."""
-    members = {"alg": "EdDSA", "kid": "hansard-0"} | {f"m{number}": 1 for number in range(700)}
+    members = {"alg": "EdDSA", "kid": "hansard-1"} | {f"m{number}": 1 for number in range(700)}
     header = base64.urlsafe_b64encode(json.dumps(members).encode()).rstrip(b"=").decode()
     with cost.costs_at_most(server, SECONDS * REQUESTS):
         for _ in range(REQUESTS):

@@ -10,17 +10,23 @@ import time
 import pytest
 import requests
 
+from harness import times
 from harness.client import Api, new_id
 from harness.command import check_data, hansard
 from harness.contract import contract
 from harness.people import World
-from harness.server import Server
+from harness.server import UNLIMITED, Server
 from harness.views import PAGE_BYTES, aside, lines, locked, readiness, unready, until_ready, view, zero
 from harness.waiting import PATIENCE_SECONDS, until
+from test_media import noise
 
 # Long enough that SQLite keeps most of it on pages that hold nothing else.
 LONG_TEXT = "kettle " + "tea and biscuits " * 400
 VIEWS = ["accounts", "rooms", "timeline", "ids", "media", "usage", "search"]
+# With few workspaces a day, so that what a user has used of a quota shows.
+WORKSPACES = 2
+FEW_WORKSPACES = UNLIMITED | {
+    "HANSARD_QUOTAS_ENABLED": "true", "HANSARD_QUOTAS_WORKSPACES_PER_DAY": str(WORKSPACES)}
 
 
 def stop_with_whole_files(server: Server) -> None:
@@ -36,19 +42,32 @@ class Conversation:
         self.world = world
         self.anna, self.ben = world.user("Anna"), world.user("Ben")
         self.room = self.anna.room("Tea", self.ben)
-        self.key = new_id()
         self.sent = [self.anna.send(self.room, f"{LONG_TEXT} number {number}") for number in range(60)]
+        self.file = noise(20_000)
+        self.media = self.anna.post("/v1/media", data=self.file)["id"]
+        self.anna.put(self.room.message(new_id()), {"attachments": [{"mediaId": self.media}]})
+        for number in range(WORKSPACES):
+            self.anna.workspace(f"Office {number}")
 
     def seen(self) -> dict:
-        """Every read has to succeed or to say that the views are behind; then it is asked again."""
+        """What clients see. Some of the requests are writes, but none of them changes anything."""
         search = until(self.searched, "the search does not come back")
+        seventh = self.room.message(self.sent[7]["id"])
         return {
-            "rooms": self.patient(self.ben, "/v1/rooms"),
-            "badge": self.patient(self.ben, "/v1/badge"),
-            "messages": self.patient(self.ben, f"{self.room.path}/messages", limit=200),
-            "me": self.patient(self.anna, "/v1/me"),
-            "message": self.patient(self.anna, self.room.message(self.sent[7]["id"])),
+            "rooms": self.patient(self.ben, "GET", "/v1/rooms").json(),
+            "badge": self.patient(self.ben, "GET", "/v1/badge").json(),
+            "messages": self.patient(self.ben, "GET", f"{self.room.path}/messages?limit=200").json(),
+            "me": self.patient(self.anna, "GET", "/v1/me").json(),
+            "message": self.patient(self.anna, "GET", seventh).json(),
             "search": search,
+            # What `ids` knows of a message.
+            "repeat": self.patient(self.anna, "PUT", seventh, {"text": self.sent[7]["text"]}).json(),
+            "conflict": self.patient(self.anna, "PUT", seventh, {"text": "x"}, expect=409).json()["code"],
+            # What `media` knows of an upload, and of who may see it.
+            "upload": self.patient(self.anna, "POST", "/v1/media", data=self.file).json(),
+            "file": self.patient(self.ben, "GET", f"/v1/media/{self.media}").content == self.file,
+            # What `usage` knows.
+            "quota": self.patient(self.anna, "POST", "/v1/workspaces", {"name": "Attic"}, expect=429).json()["code"],
         }
 
     def searched(self) -> list | None:
@@ -58,20 +77,24 @@ class Conversation:
         body = response.json()
         return body["results"] if body["position"] >= self.sent[-1]["position"] else None
 
-    def patient(self, api: Api, path: str, **params) -> dict:
-        def ask():
-            response = api.request("GET", path, params=params)
-            if response.status_code == 200:
-                return response.json()
+    def patient(self, api: Api, method: str, path: str, body=None, expect: int = 200, **options) -> requests.Response:
+        """The response that has this status. Any other may only say that the views are behind; then it is asked again."""
+        def ask() -> list[requests.Response]:
+            response = api.request(method, path, body, **options)
+            if response.status_code == expect:
+                return [response]
             assert response.status_code == 503, f"{path}: {response.status_code}: {response.text[:500]}"
             assert response.json()["code"] == "projection_behind"
             assert int(response.headers["Retry-After"]) >= 1
-        return until(ask, f"{path} does not come back")
+            return []
+        return until(ask, f"{path} does not come back")[0]
 
 
 @pytest.fixture(scope="module")
 def talk(tmp_path_factory):
-    server = Server(tmp_path_factory.mktemp("views") / "data").start()
+    # A quota of a day is not to begin anew meanwhile.
+    times.within_one_day(600)
+    server = Server(tmp_path_factory.mktemp("views") / "data", environment=FEW_WORKSPACES).start()
     conversation = Conversation(World(server))
     conversation.server = server
     conversation.expected = conversation.seen()
@@ -100,7 +123,7 @@ def test_a_view_of_zeros_is_rebuilt_at_the_start(talk, name):
     talk.expected = talk.seen()
 
 
-@pytest.mark.parametrize("name", ["timeline", "rooms", "search", "ids", "accounts"])
+@pytest.mark.parametrize("name", VIEWS)
 def test_a_zeroed_page_never_changes_a_result(talk, name):
     """One page at a time, in a row of pages: whatever was on it, every response is right, or 503 until it is right."""
     for part in (0.1, 0.5, 0.9, 1):
@@ -112,20 +135,22 @@ def test_a_zeroed_page_never_changes_a_result(talk, name):
         assert talk.seen() == talk.expected, f"{name}, page {page} of {pages}"
 
 
-@pytest.mark.parametrize("name", ["timeline", "rooms", "search", "accounts"])
+@pytest.mark.parametrize("name", VIEWS)
 def test_a_view_that_is_zeroed_while_the_server_runs_is_rebuilt(talk, name):
     """A write makes SQLite read the pages again, so that the damage is found by a query or by the next event."""
     aside(talk.server, name).unlink(missing_ok=True)
     stop_with_whole_files(talk.server)
     talk.server.start()
     zero(view(talk.server, name), first=2)
-    sent = talk.anna.send(talk.room, "after the damage")
-    talk.anna.put(f"{talk.room.path}/read-marker", {"messageId": sent["id"]}, expect=200)
-    until(
-        lambda: talk.anna.request("PATCH", "/v1/me", json={"nickname": f"Anna of {name}"}).status_code in (200, 201),
-        "the profile cannot be changed")
+    sent = new_id()
+    for method, path, body, expect in (
+        ("PUT", talk.room.message(sent), {"text": "after the damage", "attachments": [{"mediaId": talk.media}]}, 201),
+        ("PUT", f"{talk.room.path}/read-marker", {"messageId": sent}, 200),
+        ("PATCH", "/v1/me", {"nickname": f"Anna of {name}"}, 201),
+    ):
+        talk.patient(talk.anna, method, path, body, expect)
     until(lambda: talk.seen() and aside(talk.server, name).exists(), "the damage was not found")
-    talk.anna.delete(talk.room.message(sent["id"]))
+    talk.anna.delete(talk.room.message(sent))
     until_ready(talk.server)
     fresh = talk.seen()
     talk.server.stop()
