@@ -197,13 +197,13 @@ public enum Limits {
   /// Bodies of one address, or one /64 of IPv6, that are in memory at once, in bytes. Those of ingest and uploads are
   /// read piece by piece and do not count.
   public static let bodyBytesOfAddress = 32 * 1024 * 1024
-  /// Streams of HTTP/2 of one address, or one /64 of IPv6, that are open. Each takes about 50 KB.
-  public static let streamsOfAddress = 2 * 1024
-  /// Responses to one address, or one /64 of IPv6, that are in memory because its clients have not taken them, in bytes.
-  /// Reads and downloads, which have slots, take 40 MiB of it at most.
-  public static let unsentResponseBytesOfAddress = 64 * 1024 * 1024
-  /// A shorter piece of a response does not count: its stream takes more memory than that by itself.
-  public static let countedResponseBytes = 1024
+  /// Open HTTP/2 streams of one address, or one IPv6 /64. Each takes about 50 KB.
+  public static let http2StreamsOfAddress = 2 * 1024
+  /// Bytes of responses that the clients of one address, or one IPv6 /64, do not read. Reads and downloads use at most 40 MiB
+  /// of it: they have 256 and 64 slots, each with up to two pieces of 64 KiB.
+  public static let unreadResponseBytesOfAddress = 64 * 1024 * 1024
+  /// Shorter pieces of a response are not counted, because a stream uses far more memory by itself.
+  public static let smallestCountedResponseBytes = 1024
   /// A request's path and query, in bytes.
   public static let requestTargetBytes = 8 * 1024
   /// Header fields of one request.

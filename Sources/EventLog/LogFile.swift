@@ -80,12 +80,12 @@ struct LogFile: Sendable {
 
   /// Syncs, then fails if the path no longer refers to this file: writes to it would still succeed, but the next start
   /// would not find them. The check takes about 2 µs.
-  func syncInPlace(position: LogPosition? = nil) throws(LogError) {
+  func syncAndCheckPath(position: LogPosition? = nil) throws(LogError) {
     try sync(position: position)
-    try requireName(position: position)
+    try requirePath(position: position)
   }
 
-  private func requireName(position: LogPosition?) throws(LogError) {
+  private func requirePath(position: LogPosition?) throws(LogError) {
     let isNamed: Bool
     do {
       isNamed = try uninterrupted { () throws(DiskError) in try file.isNamed(by: path) }

@@ -89,7 +89,7 @@ struct TailWriter {
     try frame.withBytes { (bytes) throws(LogError) in
       try target.write(bytes, at: place, position: sealed.first)
     }
-    try file.syncInPlace(position: sealed.first)
+    try file.syncAndCheckPath(position: sealed.first)
     segment.addToIndex(sealed, checksum: frame.headerChecksum)
     offset += UInt64(sealed.frameBytes)
     chain = frame.headerChecksum
@@ -102,7 +102,7 @@ struct TailWriter {
     guard superblock.durable != head else { return }
     let next = Superblock(identity: superblock.identity, sequence: superblock.sequence + 1, durable: head)
     try superblockFile.write(next.encoded(), at: Superblock.offset(sequence: next.sequence))
-    try superblockFile.syncInPlace()
+    try superblockFile.syncAndCheckPath()
     superblock = next
   }
 }

@@ -5,17 +5,17 @@ import Testing
 
 @Suite("The folding of characters")
 struct CharacterFoldingSpecs {
-  /// All that Unicode has assigned, without the Hangul syllables and ideographs, which are searched by pairs.
-  private let letters = (0...0x10ffff as ClosedRange<UInt32>).compactMap { Unicode.Scalar($0) }.filter {
+  /// All assigned characters except those that are searched by pairs.
+  private let characters = (0...0x10ffff as ClosedRange<UInt32>).compactMap { Unicode.Scalar($0) }.filter {
     switch $0.properties.generalCategory {
     case .unassigned, .privateUse, .surrogate: false
     default: CharacterFolding.kind(of: $0) != .paired
     }
   }
 
-  @Test("decomposes every character of which that could leave a Latin or Greek letter")
+  @Test("no character from `decompositionEnd` on decomposes to a Latin or Greek letter")
   func decompositions() {
-    let missed = letters.filter { scalar in
+    let missed = characters.filter { scalar in
       guard scalar.value >= CharacterFolding.decompositionEnd, case .letter = CharacterFolding.kind(of: scalar),
         let base = String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars.first
       else { return false }
@@ -24,9 +24,9 @@ struct CharacterFoldingSpecs {
     #expect(missed.isEmpty)
   }
 
-  @Test("asks for the lower case of every character that has one")
+  @Test("a character that does not change when lowercased is its own lower case")
   func lowerCase() {
-    let missed = letters.filter { scalar in
+    let missed = characters.filter { scalar in
       !scalar.properties.changesWhenLowercased && scalar.properties.lowercaseMapping != String(scalar)
     }
     #expect(missed.isEmpty)

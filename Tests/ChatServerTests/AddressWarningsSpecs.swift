@@ -28,7 +28,7 @@ struct AddressWarningsSpecs {
     #expect(log.lines.allSatisfy { $0.level == .warning })
   }
 
-  @Test("comes once a minute for a /64 of IPv6, and has the address that a proxy is named by")
+  @Test("comes once a minute for an IPv6 /64, and names the full address")
   func version6() throws {
     try refuse("2001:db8::1", afterSeconds: 0)
     try refuse("2001:db8::2", afterSeconds: 0)

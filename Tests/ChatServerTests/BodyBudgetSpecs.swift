@@ -30,7 +30,7 @@ struct BodyBudgetSpecs {
     withExtendedLifetime(first) {}
   }
 
-  @Test("are counted for each address, and for a /64 of IPv6 as for one")
+  @Test("are counted for each address; an IPv6 /64 counts as one")
   func addresses() throws {
     let budget = BodyBudget(bytesOfAddress: 10)
     let charges = try ["10.0.0.1", "10.0.0.2", "2001:db8::1", "2001:db8:0:1::1"].map { try charge(budget, $0) }

@@ -83,7 +83,7 @@ struct PublishedKeysSpecs {
     #expect(published.keys.last?.id == "\(PublishedKeys.keyLimit)")
   }
 
-  @Test("a set is decoded on another thread than the one that waits for it")
+  @Test("a set is not decoded on the calling thread")
   func thread() async throws {
     // So long that decoding it costs far more than handing it over to another thread.
     let text = String(repeating: "x", count: 16 << 20)

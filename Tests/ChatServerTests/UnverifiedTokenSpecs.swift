@@ -9,14 +9,14 @@ struct UnverifiedTokenSpecs {
     Base64URL.encode(Array(text.utf8))
   }
 
-  /// A token whose header has so many bytes before it is encoded.
+  /// A token whose decoded header has `headerBytes` bytes.
   private static func token(headerBytes: Int) -> String {
     let header = #"{"alg":"EdDSA","x":""#
     let padding = String(repeating: "a", count: headerBytes - header.utf8.count - 2)
     return "\(encoded(header + padding + "\"}")).\(encoded("{}")).AA"
   }
 
-  /// A token that has so many bytes.
+  /// A token of `bytes` bytes.
   private static func token(bytes: Int) -> String {
     let start = token(headerBytes: 100)
     return start + String(repeating: "A", count: bytes - start.utf8.count)
@@ -33,7 +33,7 @@ struct UnverifiedTokenSpecs {
   }
 
   @Test(
-    "has no name that is long, and nothing deep",
+    "is refused beyond the limits of JSON: length of names, depth, combining marks, duplicates",
     arguments: [
       (#"{"alg":"EdDSA"}"#, #"{"iss":"a"}"#, true),
       (#"{"alg":"EdDSA"}"#, #"{"\#(String(repeating: "a", count: 1_025))":1}"#, false),

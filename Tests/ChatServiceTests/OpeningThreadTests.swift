@@ -44,7 +44,7 @@ private final class MeteredExecutor: TaskExecutor {
   private let queue = DispatchQueue(label: "metered")
   private let sum = Mutex(Duration.zero)
 
-  /// Waits for the job that the last task is about to end.
+  /// Waits until the queued jobs have ended.
   var spent: Duration { queue.sync { sum.withLock { $0 } } }
 
   func enqueue(_ job: consuming ExecutorJob) {
@@ -99,7 +99,7 @@ struct OpeningThreadTests {
     try opened.close()
   }
 
-  @Test("its keys and its media store, each of which is made to cost much here")
+  @Test("its keys and its media store, both made expensive in this test")
   func keysAndMedia() async throws {
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -16,10 +16,10 @@ enum CharacterFolding {
     case paired
   }
 
-  /// Scalars below are looked up, because working one out takes up to 2 µs and a text may have thousands: planes 0 and 1,
-  /// which have all letters but rare ideographs. The table takes 1 MB, and is made when the first text comes.
+  /// Scalars below this are looked up in a table, because computing one takes up to 2 µs. Planes 0 and 1 contain all letters
+  /// except rare ideographs. The table takes 1 MB and is built for the first text.
   private static let tableEnd: UInt32 = 0x2_0000
-  /// From here on no letter decomposes to a Latin or Greek one. The last that do are signs such as that of the Kelvin.
+  /// No scalar from here on decomposes to a Latin or Greek letter. The last ones that do are signs, such as the Kelvin sign.
   static let decompositionEnd: UInt32 = 0x2200
   private static let table: [Kind] = (0..<tableEnd).map { workOut(Unicode.Scalar($0) ?? " ") }
 
@@ -27,8 +27,7 @@ enum CharacterFolding {
     scalar.value < tableEnd ? table[Int(scalar.value)] : workOut(scalar)
   }
 
-  /// Hangul syllables first, for they are the most frequent. The others are the blocks of
-  /// <https://www.unicode.org/Public/UCD/latest/ucd/Blocks.txt>.
+  /// By the blocks of <https://www.unicode.org/Public/UCD/latest/ucd/Blocks.txt>.
   private static func isPaired(_ value: UInt32) -> Bool {
     switch value {
     case 0xac00...0xd7a3: true

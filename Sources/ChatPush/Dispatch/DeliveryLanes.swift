@@ -12,8 +12,8 @@ struct DeliveryLanes {
   /// The notices that are in hand at most; the others wait in the outbox.
   static let capacity = 65_536
 
-  /// The most retries that run at once: half of the slots. Devices whose receiver never responds can use every slot only
-  /// with their first attempts; then half of the slots stay free.
+  /// The most retries that run at once: half of the slots. A receiver that never responds can use every slot only with
+  /// first attempts; its retries leave half of the slots free.
   static let retries = PushDispatcher.concurrency / 2
 
   /// A notice to be sent now.

@@ -21,7 +21,7 @@ final class AddressConnections: Sendable {
   /// Counts the connection until it is closed.
   /// - Returns: false when its address has as many as one may have, and it must be closed.
   func admit(_ channel: any Channel, _ logger: Logger) -> Bool {
-    guard let peer = proxies.limitedPeer(of: channel) else { return true }
+    guard let peer = proxies.clientAddress(of: channel) else { return true }
     guard let reservation = connections.reserve(for: peer.network) else {
       warnings.warn(of: peer, logger)
       return false

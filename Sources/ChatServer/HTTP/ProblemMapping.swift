@@ -161,7 +161,7 @@ struct ProblemMapping {
     case .logPoisoned:
       self.init(
         .logPoisoned,
-        "The log accepts no more events. The operator must read the cause in the server's log before restarting.")
+        "The event log failed, so writes are not accepted. The operator must find the cause in the server's log.")
     case .shuttingDown: self.init(.shuttingDown, "The server is being stopped. Come again soon.")
     // Nobody is there to read it.
     case .failed, .cancelled: self.init(.internalError, Self.failure)

@@ -26,9 +26,9 @@ package struct TrustedProxies: Sendable, Hashable {
     return client
   }
 
-  /// The other end of a connection, or of a stream of HTTP/2, whose limits count for its address.
-  /// - Returns: nil for a trusted proxy, which connects for many, and if the address is not known.
-  func limitedPeer(of channel: any Channel) -> NetworkAddress? {
+  /// The address whose limits apply to a connection or HTTP/2 stream.
+  /// - Returns: nil for a trusted proxy, which connects for many, and for an unknown address.
+  func clientAddress(of channel: any Channel) -> NetworkAddress? {
     channel.remoteAddress.flatMap { NetworkAddress($0) }.flatMap { isTrusted($0) ? nil : $0 }
   }
 

@@ -4,20 +4,20 @@ import Logging
 import NIOCore
 import NIOHTTPTypes
 
-/// Limits what clients of one address, or of one /64 of IPv6, can make the server keep by taking no responses: streams of
-/// HTTP/2 that are open, and bytes of responses that wait. A client can open a hundred streams on each connection and take
-/// nothing from any of them. `AnswerGuard` does not see that: it counts what waits in the connection, and these bytes wait
-/// in its streams. Trusted proxies, which connect for many, are exempt.
-final class PendingResponses: Sendable {
-  private let streams = KeyedLimit<NetworkAddress>(Limits.streamsOfAddress)
-  private let bytes = KeyedLimit<NetworkAddress>(Limits.unsentResponseBytesOfAddress)
+/// Limits the open HTTP/2 streams of one address, and the bytes of responses that its clients do not read. An IPv6 /64 counts
+/// as one address. A client can open a hundred streams on each connection and read none of them. `AnswerGuard` does not
+/// notice: it counts the unsent bytes of the connection, but these bytes wait in the streams. Trusted proxies, which connect
+/// for many, are exempt.
+final class UnreadResponses: Sendable {
+  private let streams = KeyedLimit<NetworkAddress>(Limits.http2StreamsOfAddress)
+  private let bytes = KeyedLimit<NetworkAddress>(Limits.unreadResponseBytesOfAddress)
   private let proxies: TrustedProxies
   private let streamWarnings = AddressWarnings(
-    "an address has too many open streams of HTTP/2; further ones are refused",
-    limit: ("limitStreams", Limits.streamsOfAddress))
+    "an address has too many open HTTP/2 streams; further ones are refused",
+    limit: ("limitStreams", Limits.http2StreamsOfAddress))
   private let byteWarnings = AddressWarnings(
     "responses to an address wait in memory because its clients do not read; further ones are cut off",
-    limit: ("limitBytes", Limits.unsentResponseBytesOfAddress))
+    limit: ("limitBytes", Limits.unreadResponseBytesOfAddress))
   private let logger: Logger
 
   init(proxies: TrustedProxies, logger: Logger) {
@@ -25,7 +25,7 @@ final class PendingResponses: Sendable {
     self.logger = logger
   }
 
-  func client(of channel: any Channel) -> NetworkAddress? { proxies.limitedPeer(of: channel) }
+  func client(of channel: any Channel) -> NetworkAddress? { proxies.clientAddress(of: channel) }
 
   /// - Returns: nil if the address has as many streams as one may have.
   func reserveStream(of client: NetworkAddress) -> KeyedLimit<NetworkAddress>.Reservation? {
@@ -42,39 +42,40 @@ final class PendingResponses: Sendable {
   }
 }
 
-/// Counts a stream of HTTP/2 until it is closed, and the pieces of responses of a stream or connection until it has sent
-/// them. Closes it when its address has too much of either.
-final class PendingResponsesHandler: ChannelDuplexHandler, RemovableChannelHandler {
+/// Counts an HTTP/2 stream until it is closed, and each piece of a response until it is sent. Closes the stream or connection
+/// if its address exceeds either limit.
+final class UnreadResponsesHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
   typealias OutboundOut = HTTPResponsePart
 
-  private let pending: PendingResponses
+  private let pending: UnreadResponses
   /// Nil for a trusted proxy.
   private var client: NetworkAddress?
   private var stream: KeyedLimit<NetworkAddress>.Reservation?
   private var isRefused = false
 
-  init(_ pending: PendingResponses) {
+  init(_ pending: UnreadResponses) {
     self.pending = pending
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
     client = pending.client(of: context.channel)
-    guard let client, context.channel.isStream else { return }
+    guard let client, context.channel.isHTTP2Stream else { return }
     stream = pending.reserveStream(of: client)
     isRefused = stream == nil
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { stream = nil }
 
-  /// Of a stream that is refused, no request is passed on.
+  /// A refused stream passes no request on.
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if isRefused { context.close(promise: nil) } else { context.fireChannelRead(data) }
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    guard let client, case .body(let piece) = unwrapOutboundIn(data), piece.readableBytes >= Limits.countedResponseBytes
+    guard let client, case .body(let piece) = unwrapOutboundIn(data),
+      piece.readableBytes >= Limits.smallestCountedResponseBytes
     else {
       context.write(data, promise: promise)
       return
@@ -91,9 +92,9 @@ final class PendingResponsesHandler: ChannelDuplexHandler, RemovableChannelHandl
 }
 
 @available(*, unavailable)
-extension PendingResponsesHandler: Sendable {}
+extension UnreadResponsesHandler: Sendable {}
 
 extension Channel {
-  /// Whether it is a stream of HTTP/2. The `AnswerGuard` is in the pipeline of the connection.
-  fileprivate var isStream: Bool { (try? pipeline.syncOperations.handler(type: AnswerGuard.self)) == nil }
+  /// Only the pipeline of a connection has an `AnswerGuard`.
+  fileprivate var isHTTP2Stream: Bool { (try? pipeline.syncOperations.handler(type: AnswerGuard.self)) == nil }
 }
