@@ -152,7 +152,7 @@ def test_a_forwarded_address_counts_from_trusted_proxies_alone(limited):
         assert statuses(believing, 3, headers={"X-Forwarded-For": client}) == [401, 401, 429], client
     # What a client writes itself stands before what the proxy saw.
     assert statuses(believing, 1, headers={"X-Forwarded-For": "9.9.9.9, 198.51.100.1"}) == [429]
-    # One network of IPv6 is one client.
+    # An IPv6 /64 counts as one client.
     assert statuses(believing, 1, headers={"X-Forwarded-For": "2001:db8::ffff"}) == [429]
     doubting = Api(limited(**limit))
     answers = [statuses(doubting, 1, headers={"X-Forwarded-For": f"198.51.100.{n}"})[0] for n in range(4)]

@@ -48,12 +48,14 @@ def measured(server: Server):
 
 
 @contextlib.contextmanager
-def costs_at_most(server: Server, seconds: float):
-    """Fails when the server used more processor time during the block."""
+def costs_at_most(server: Server, seconds: float, what: str = "the block"):
+    """Fails when the server used more processor time during the block.
+
+    what: names the block in the error."""
     with measured(server) as cost:
         yield cost
     limit = seconds * SLOWNESS + TICKS_SECONDS
-    assert cost.seconds <= limit, f"the server used {cost.seconds:.2f} s of processor time, the limit is {limit:.2f} s"
+    assert cost.seconds <= limit, f"{what} cost the server {cost.seconds:.2f} s of processor time, the limit is {limit:.2f} s"
 
 
 def children_seconds(server: Server) -> float:

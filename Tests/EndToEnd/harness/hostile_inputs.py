@@ -7,12 +7,12 @@ import random
 # As large as a body may be that the server reads at all, less the rest of the body.
 BODY_BYTES = 120 * 1024
 
-# A text that is no JSON is for a query or a header. A few are longer than the server takes there.
+# Texts for a query or a header. Some are longer than the server accepts there.
 TEXT_BYTES = 20 * 1024
 
 # The largest number of requests that are sent at once.
 MOST_AT_ONCE = 8
-# A request that is sent slowly comes in at most so many pieces, with at most so many seconds between two of them.
+# A request that is sent slowly comes in at most MOST_PIECES pieces, at most LONGEST_PAUSE seconds apart.
 MOST_PIECES = 8
 LONGEST_PAUSE = 0.01
 
@@ -23,7 +23,7 @@ EXPANDING = ["\ufdfa", "\ufb2c", "\u1f82", "\u0390", "\u1e9b\u0323", "\u1100\u11
 INVISIBLE = ["\u200d", "\u200b", "\u202e", "\u2066", "\ufeff", "\u00ad", "\u034f", "\u180e", "\U000e0001", "\u0000"]
 
 
-# A cursor begins with so many bytes that say which list it is of. The rest is numbers of so many bytes.
+# A cursor starts with CURSOR_CHECK bytes that identify the list. Numbers of CURSOR_NUMBER bytes follow.
 CURSOR_CHECK, CURSOR_NUMBER = 4, 8
 
 
@@ -31,13 +31,17 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def base64url(bytes: bytes) -> str:
-    return base64.urlsafe_b64encode(bytes).rstrip(b"=").decode()
+def base64url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def base64url_bytes(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 class HostileInputs:
-    """`value` gives the text of one JSON value, `BODY_BYTES` long at most, and `text` one of `TEXT_BYTES` at most that is no
-    JSON; `many` and `slow` say how to send a request."""
+    """`value` returns one JSON value of at most `BODY_BYTES`, `text` a text of at most `TEXT_BYTES` for a query or a header;
+    `many` and `slow` say how to send a request."""
 
     def __init__(self, seed: int):
         self.random = random.Random(seed)
@@ -51,16 +55,16 @@ class HostileInputs:
         return kind.__name__, kind()
 
     def text(self) -> tuple[str, str]:
-        """A kind's name, and a text of that kind, as often around a limit as far from one."""
+        """A kind's name, and a text of that kind. Half of them are cut to a length at or next to a limit."""
         kind = self.random.choice(self.text_kinds)
         text = kind()
         if self.random.random() < 0.5:
             text = text[:self.random.choice([1, 255, 256, 257, 1023, 1024, 1025])]
         return kind.__name__, encoded(text)[:TEXT_BYTES].decode("utf-8", "ignore")
 
-    def moved(self, cursor: str) -> str:
-        """A cursor of the same list that is at another place, or at none."""
-        known = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+    def moved_cursor(self, cursor: str) -> str:
+        """The cursor with other numbers, so that it points to another position or to none."""
+        known = base64url_bytes(cursor)
         numbers = [0, 1, 2, 2**31, 2**32 - 1, 2**62, 2**63 - 1, 2**63, 2**64 - 1, self.random.getrandbits(63)]
         count = (len(known) - CURSOR_CHECK) // CURSOR_NUMBER
         places = b"".join(self.random.choice(numbers).to_bytes(CURSOR_NUMBER, "big") for _ in range(count))
@@ -108,10 +112,10 @@ class HostileInputs:
 
     def long_names(self) -> str:
         """Members whose names are about as long as they may be, or far longer. Some differ in their last characters only."""
-        bytes = self.random.choice([1023, 1024, 1025, self.size()])
+        length = self.random.choice([1023, 1024, 1025, self.size()])
         unit = self.random.choice(["k", "가", "😀", "e\u0301", "\ufdfa", "\\u0041", "\\\\"])
-        name = unit * (bytes // len(unit.encode()))
-        most = max(1, BODY_BYTES // (2 * bytes + 12))
+        name = unit * (length // len(unit.encode()))
+        most = max(1, BODY_BYTES // (2 * length + 12))
         count = min(self.random.choice([1, 2, most]), most)
         names = [f"{name}{number}" if self.random.random() < 0.9 else f"{number}{name}" for number in range(count)]
         return "{" + ",".join(f'"{each}":1' for each in names) + "}"
@@ -137,7 +141,7 @@ class HostileInputs:
         parts = ["\\ud800", "\\udc00", "\\ud83d\\ude00", "\\u0000", "\\n", "\\u0301", "\\x41", "\\u12", "\\u0041"]
         return '"' + "".join(self.random.choices(parts, k=min(self.size() // 8, BODY_BYTES // 12))) + '"'
 
-    # Texts that are no JSON.
+    # Texts for queries and headers.
 
     def unicode_text(self) -> str:
         return "".join(self.random.choices(EXPANDING + INVISIBLE, k=min(self.size() // 4, BODY_BYTES // 20)))

@@ -9,7 +9,7 @@ from .client import NDJSON, Api, new_id
 from .hostile_inputs import HostileInputs, base64url, encoded
 from .people import PASSWORD, Room
 
-# The most lines of one ingest, and the most header fields of one request beside the usual ones. The server takes 100 fields.
+# The most lines of one ingest, and the most header fields of one request in addition to the usual ones. The server accepts 100.
 MOST_LINES, MOST_FIELDS = 4, 120
 QUERIES = [
     # Path, parameter, and how often it is chosen.
@@ -25,9 +25,9 @@ HEADERS = [
 
 @dataclass(frozen=True)
 class HostileRequest:
-    """A request without the headers that say how long its body is and where it goes."""
+    """A request without `Host` and `Content-Length`."""
 
-    what: str
+    description: str
     method: str
     target: str
     headers: dict[str, str | bytes] = field(default_factory=dict)
@@ -42,8 +42,8 @@ class HostileRequest:
         """Whether the server may hash a password for it."""
         return self.target in ("/v1/sessions", "/v1/accounts")
 
-    def in_bytes(self) -> bytes:
-        """As HTTP/1.1 has it. The connection is closed after the response."""
+    def http1_bytes(self) -> bytes:
+        """As HTTP/1.1 bytes, with `Connection: close`."""
         headers = {"Host": "127.0.0.1", "Connection": "close"} | self.headers
         if self.data is not None:
             headers = {"Content-Type": "application/json"} | headers | {"Content-Length": str(len(self.data))}
@@ -53,18 +53,18 @@ class HostileRequest:
 
 
 class HostileRequests:
-    """Requests of one user who is in one room. A request is made again, with new IDs, from the same seed."""
+    """Requests of one user who is in one room. The same seed makes the same request, with new IDs."""
 
     def __init__(self, caller: Api, room: Room):
-        """Each of the caller's lists has to have two items, or its cursors are not among the values."""
+        """Each list of the caller needs two items; with fewer it has no cursor."""
         self.caller = caller
         self.room = room
         self.cursors: dict[str, str | None] = {}
-        self.places: list[Callable[[HostileInputs], HostileRequest]] = [
+        self.generators: list[Callable[[HostileInputs], HostileRequest]] = [
             self.in_body, self.in_ingest, self.in_query, self.in_header]
 
     def anywhere(self, inputs: HostileInputs) -> HostileRequest:
-        return inputs.random.choice(self.places)(inputs)
+        return inputs.random.choice(self.generators)(inputs)
 
     @property
     def token(self) -> dict[str, str]:
@@ -112,9 +112,9 @@ class HostileRequests:
         path, parameter, _ = inputs.random.choices(QUERIES, [weight for *_, weight in QUERIES])[0]
         path = path.format(room=self.room.path)
         kind, value = inputs.text()
-        value = inputs.random.choice([value, value, token_of(value)])
+        value = inputs.random.choice([value, value, base64url_text(value)])
         if parameter in ("cursor", "before", "after") and inputs.random.random() < 0.5 and (known := self.cursor(path)):
-            kind, value = "moved cursor", inputs.moved(known)
+            kind, value = "moved cursor", inputs.moved_cursor(known)
         quoted = urllib.parse.quote(encoded(value), safe="")
         # Without a parameter, the value is the name of one.
         pair = f"{quoted}=1" if parameter is None else f"{parameter}={quoted}"
@@ -122,7 +122,7 @@ class HostileRequests:
         return HostileRequest(f"{kind} in {path}, {parameter}", "GET", target, self.token)
 
     def cursor(self, path: str) -> str | None:
-        """One of the list's own."""
+        """The list's cursor for its second page; None if it has one page."""
         if path not in self.cursors:
             self.cursors[path] = self.caller.get(path, limit=1).get("nextCursor")
         return self.cursors[path]
@@ -136,13 +136,14 @@ class HostileRequests:
         ])
         data = None if body is None else json.dumps(body).encode()
         # A header cannot have these bytes.
-        content = value.encode("utf-8", "surrogatepass").translate(None, b"\r\n\0").strip()
+        content = encoded(value).translate(None, b"\r\n\0").strip()
         place = choice(["bearer", "bearer", "token of JSON", "many", *HEADERS])
         if place == "bearer":
             headers = {"Authorization": b"Bearer " + content}
         elif place == "token of JSON":
             kind, value = inputs.value()
-            signed = choice([f"{token_of(value)}.e30.AA", f"eyJhbGciOiJFZERTQSIsImtpZCI6ImhzLTEifQ.{token_of(value)}.AA"])
+            header = base64url_text('{"alg":"EdDSA","kid":"hansard-1"}')
+            signed = choice([f"{base64url_text(value)}.e30.AA", f"{header}.{base64url_text(value)}.AA"])
             headers = {"Authorization": f"Bearer {signed}"}
         elif place == "many":
             count = inputs.random.randint(1, MOST_FIELDS)
@@ -158,6 +159,6 @@ def with_member(body: dict, member: str, value: str) -> str:
     return "{" + ",".join([*members, f"{json.dumps(member)}:{value}"]) + "}"
 
 
-def token_of(text: str) -> str:
-    """As parts of tokens and cursors are written."""
+def base64url_text(text: str) -> str:
+    """Base64url without padding, as in tokens and cursors."""
     return base64url(encoded(text))

@@ -13,6 +13,11 @@ from .server import Server
 PATIENCE_SECONDS = 90
 
 
+def bearer(person) -> tuple[str, str]:
+    """The header field with the person's access token."""
+    return ("authorization", f"Bearer {person.token}")
+
+
 class Http2:
     """A connection of HTTP/2 whose frames a test may write itself."""
 

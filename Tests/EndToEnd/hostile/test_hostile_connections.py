@@ -15,7 +15,7 @@ import pytest
 
 from harness import certificates, cost
 from harness.contract import contract
-from harness.http2 import Http2, frame
+from harness.http2 import Http2, bearer, frame
 from harness.people import World
 from harness.server import PATIENT, UNLIMITED, Server
 from harness.waiting import until
@@ -252,7 +252,7 @@ def test_streams_that_are_reset_at_once_are_cut_off(secure):
     cost.responds(secure)
 
 
-def test_a_connection_has_so_many_streams_at_once(secure):
+def test_a_connection_has_a_limited_number_of_streams(secure):
     """The server ends a connection whose client opens one more than that."""
     def opened() -> int:
         return connection.request("/v1/sessions", ("content-type", "application/json"), method="POST", ends=False)
@@ -260,13 +260,13 @@ def test_a_connection_has_so_many_streams_at_once(secure):
     with Http2(secure) as connection:
         assert connection.status(connection.request("/healthz")) == 200
         streams = [opened() for _ in range(STREAMS)]
-        # Where one has ended, another takes its place.
+        # When a stream ends, a new one may be opened.
         connection.protocol.end_stream(streams[0])
         connection.flush()
         assert connection.status(streams[0]) == 400
         assert connection.status(connection.request("/healthz")) == 200
         opened()
-        # The client does not keep to the limit that the server has named.
+        # Make the client ignore the server's limit.
         connection.protocol.remote_settings[h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS] = 2 * STREAMS
         connection.protocol.remote_settings.acknowledge()
         connection.request("/healthz")
@@ -344,10 +344,6 @@ def test_clients_that_end_abruptly_leave_nothing_behind(secure):
 
 def page_of(room, texts: int = PAGE) -> str:
     return f"{room.path}/messages?limit={texts}"
-
-
-def bearer(person) -> tuple[str, str]:
-    return ("authorization", f"Bearer {person.token}")
 
 
 def test_reads_of_one_user_wait_in_line_and_hold_up_nobody_else(secure):

@@ -131,7 +131,7 @@ def devices(world: World, mallories: list[Person]) -> None:
     def create(mallory: Person) -> None:
         line = Line(world.server, mallory.token)
         for _ in range(DEVICES):
-            tokens = {field: new_id() + "t" * (TOKEN_BYTES - len(new_id())) for field in ("apnsToken", "fcmToken")}
+            tokens = {field: new_id().ljust(TOKEN_BYTES, "t") for field in ("apnsToken", "fcmToken")}
             line.call("PUT", f"/v1/devices/{new_id()}", tokens)
         mallory.refused("too_many_devices", "PUT", f"/v1/devices/{new_id()}", {"name": "one more"})
 

@@ -10,7 +10,7 @@ import pytest
 
 from harness import certificates, cost
 from harness.client import new_id
-from harness.http2 import Http2
+from harness.http2 import Http2, bearer
 from harness.people import World
 from harness.server import PATIENT, Server
 from harness.waiting import until
@@ -55,10 +55,6 @@ def open_files(server: Server) -> list[str]:
 
 def open_media(server: Server) -> int:
     return sum(path.startswith(f"{server.data}/media/") for path in open_files(server))
-
-
-def bearer(person) -> tuple[str, str]:
-    return ("authorization", f"Bearer {person.token}")
 
 
 def ask(connection: Http2, person, media: str, count: int) -> list[int]:

@@ -3,7 +3,6 @@
 `HANSARD_HOSTILE_ROOMS` says in how many rooms the user is; 150,000 takes some minutes.
 """
 
-import base64
 import json
 import os
 import time
@@ -12,6 +11,7 @@ import pytest
 
 from harness import cost
 from harness.client import new_id
+from harness.hostile_inputs import CURSOR_CHECK, CURSOR_NUMBER, base64url, base64url_bytes
 from harness.people import Room, World
 from harness.server import Server
 
@@ -252,8 +252,7 @@ def test_searches_of_one_user_share_a_budget(few_searches):
 
 def forged(cursor: str, place: int) -> str:
     """The same list's cursor at another place."""
-    raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-    return base64.urlsafe_b64encode(raw[:4] + place.to_bytes(8, "big")).rstrip(b"=").decode()
+    return base64url(base64url_bytes(cursor)[:CURSOR_CHECK] + place.to_bytes(CURSOR_NUMBER, "big"))
 
 
 @pytest.fixture(scope="module")

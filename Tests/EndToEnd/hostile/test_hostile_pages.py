@@ -15,8 +15,8 @@ DATA_BYTES = 59_000
 DATA = "b" * (DATA_BYTES - 2)
 # This many fit a page.
 FITTING = PAGE_BYTES // DATA_BYTES
-# How many items a long page has, and how often it is asked for.
-LONG_PAGE, LONG_PAGES = 60, 60
+# The items of a long page, and how often it is requested.
+LONG_PAGE_ITEMS, LONG_PAGE_REQUESTS = 60, 60
 
 
 @pytest.fixture(scope="module")
@@ -136,16 +136,16 @@ ESCAPED = "\x01a" * 2_000
 def test_a_long_page_is_encoded_on_a_thread_that_serves_no_connections(server, shared_world, items):
     """Encoded on an event loop, such pages would hold up every other connection of that loop."""
     anna = shared_world.user("Anna")
-    rooms = [anna.room("Tea") for _ in range(LONG_PAGE if items == "rooms" else 1)]
-    for number in range(LONG_PAGE):
+    rooms = [anna.room("Tea") for _ in range(LONG_PAGE_ITEMS if items == "rooms" else 1)]
+    for number in range(LONG_PAGE_ITEMS):
         anna.send(rooms[number % len(rooms)], ESCAPED)
     path = "/v1/rooms" if items == "rooms" else f"{rooms[0].path}/messages"
     headers = {"Authorization": f"Bearer {anna.token}"}
     until_idle(server)
     before = thread_seconds(server)
-    for _ in range(LONG_PAGES):
-        # Without a look at the contract, which takes longer than the page.
-        page = anna.http.get(f"{server.url}{path}?limit={LONG_PAGE}", headers=headers)
+    for _ in range(LONG_PAGE_REQUESTS):
+        # Skips the contract check, which takes longer than the request.
+        page = anna.http.get(f"{server.url}{path}?limit={LONG_PAGE_ITEMS}", headers=headers)
         assert page.status_code == 200 and len(page.content) > PAGE_BYTES * 0.75
     used = {kind: seconds - before[kind] for kind, seconds in thread_seconds(server).items()}
     # The event loops send the bytes, which takes a quarter of the pool's time, and up to three quarters on a busy machine.

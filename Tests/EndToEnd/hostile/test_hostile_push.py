@@ -36,11 +36,11 @@ FLOOD_BYTES, TAKEN_BYTES = 256 * MIB, 32 * MIB
 
 
 class Drip:
-    """200 at once, then the body one byte at a time. Or everything one byte at a time: then the head never ends."""
+    """Sends 200 at once, then the body byte by byte. With `head`, sends everything byte by byte, and the head never ends."""
 
     def __init__(self, head: bool = False):
         self.head = head
-        # How many bytes of each response were sent one at a time, once the server has closed the connection.
+        # The bytes sent on each connection until the server closed it.
         self.sent: list[int] = []
 
     def __call__(self, handler: http.server.BaseHTTPRequestHandler) -> None:

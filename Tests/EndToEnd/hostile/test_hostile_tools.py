@@ -139,7 +139,8 @@ def test_import_survives_any_retry_after(importing, value):
 
 
 @pytest.mark.parametrize("value, times, wait", [
-    # The longest wait once; the shortest each time, and not twice as long each time, as without the header.
+    # A huge value: the longest wait, once. A small value: the shortest wait each time. It does not double, as it does without
+    # the header.
     ("1000000000", 1, LONGEST_WAIT), ("9223372036854775807", 1, LONGEST_WAIT),
     ("0", 4, SHORTEST_WAIT), ("-1000000000", 4, SHORTEST_WAIT),
 ])

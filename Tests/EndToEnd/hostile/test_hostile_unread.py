@@ -1,4 +1,4 @@
-"""Clients of HTTP/2 that take no responses: how many streams and bytes of one address the server keeps."""
+"""HTTP/2 clients that read no responses: how many streams and bytes of one address the server keeps."""
 
 import contextlib
 import json
@@ -7,23 +7,23 @@ import pytest
 
 from harness import cost
 from harness.client import new_id
-from harness.http2 import Http2
+from harness.http2 import Http2, bearer
 from harness.people import World
 from harness.waiting import until
-from test_hostile_downloads import bearer, secure_server
+from test_hostile_downloads import secure_server
 
-# Limits.streamsOfAddress, and what they may take.
+# Limits.http2StreamsOfAddress, and the memory that these streams may use.
 OPEN_STREAMS = 2_048
 STREAMS_BYTES = 128 * cost.MIB
-# Limits.unsentResponseBytesOfAddress.
+# Limits.unreadResponseBytesOfAddress.
 KEPT_BYTES = 64 * cost.MIB
-# More streams than an address may have, of which fewer ask for twice as many bytes as may wait.
+# CONNECTIONS × STREAMS is more than OPEN_STREAMS. WRITING_CONNECTIONS × STREAMS is less, but asks for about twice KEPT_BYTES.
 CONNECTIONS, STREAMS = 32, 100
 WRITING_CONNECTIONS = 20
 DATA_BYTES = 60_000
 KEY = new_id()
 WARNING = "responses to an address wait in memory because its clients do not read"
-STREAMS_WARNING = "an address has too many open streams of HTTP/2"
+STREAMS_WARNING = "an address has too many open HTTP/2 streams"
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_responses_to_writes_that_nobody_takes_are_cut_off(secure):
     until(is_free, "what waited for clients that have left still counts")
 
 
-def test_an_address_has_so_many_streams_and_others_have_theirs(secure):
+def test_an_address_has_a_limited_number_of_streams(secure):
     """Observed: each stream that waits took 47 KB, and an address could open 100,000 of them."""
     with Http2(secure) as connection:
         assert connection.status(connection.request("/healthz")) == 200

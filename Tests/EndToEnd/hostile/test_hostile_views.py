@@ -23,7 +23,7 @@ from test_media import noise
 # Long enough that SQLite keeps most of it on pages that hold nothing else.
 LONG_TEXT = "kettle " + "tea and biscuits " * 400
 VIEWS = ["accounts", "rooms", "timeline", "ids", "media", "usage", "search"]
-# With few workspaces a day, so that what a user has used of a quota shows.
+# A small quota, so that the tests can use it up.
 WORKSPACES = 2
 FEW_WORKSPACES = UNLIMITED | {
     "HANSARD_QUOTAS_ENABLED": "true", "HANSARD_QUOTAS_WORKSPACES_PER_DAY": str(WORKSPACES)}
@@ -39,6 +39,8 @@ class Conversation:
     """A little of everything, and what the API says of it."""
 
     def __init__(self, world: World):
+        # The UTC day must not change during the tests: that resets the quotas.
+        times.within_one_day(600)
         self.world = world
         self.anna, self.ben = world.user("Anna"), world.user("Ben")
         self.room = self.anna.room("Tea", self.ben)
@@ -54,20 +56,20 @@ class Conversation:
         search = until(self.searched, "the search does not come back")
         seventh = self.room.message(self.sent[7]["id"])
         return {
-            "rooms": self.patient(self.ben, "GET", "/v1/rooms").json(),
-            "badge": self.patient(self.ben, "GET", "/v1/badge").json(),
-            "messages": self.patient(self.ben, "GET", f"{self.room.path}/messages?limit=200").json(),
-            "me": self.patient(self.anna, "GET", "/v1/me").json(),
-            "message": self.patient(self.anna, "GET", seventh).json(),
+            "rooms": self.request_until_current(self.ben, "GET", "/v1/rooms").json(),
+            "badge": self.request_until_current(self.ben, "GET", "/v1/badge").json(),
+            "messages": self.request_until_current(self.ben, "GET", f"{self.room.path}/messages?limit=200").json(),
+            "me": self.request_until_current(self.anna, "GET", "/v1/me").json(),
+            "message": self.request_until_current(self.anna, "GET", seventh).json(),
             "search": search,
             # What `ids` knows of a message.
-            "repeat": self.patient(self.anna, "PUT", seventh, {"text": self.sent[7]["text"]}).json(),
-            "conflict": self.patient(self.anna, "PUT", seventh, {"text": "x"}, expect=409).json()["code"],
+            "repeat": self.request_until_current(self.anna, "PUT", seventh, {"text": self.sent[7]["text"]}).json(),
+            "conflict": self.request_until_current(self.anna, "PUT", seventh, {"text": "x"}, expect=409).json()["code"],
             # What `media` knows of an upload, and of who may see it.
-            "upload": self.patient(self.anna, "POST", "/v1/media", data=self.file).json(),
-            "file": self.patient(self.ben, "GET", f"/v1/media/{self.media}").content == self.file,
+            "upload": self.request_until_current(self.anna, "POST", "/v1/media", data=self.file).json(),
+            "file": self.request_until_current(self.ben, "GET", f"/v1/media/{self.media}").content == self.file,
             # What `usage` knows.
-            "quota": self.patient(self.anna, "POST", "/v1/workspaces", {"name": "Attic"}, expect=429).json()["code"],
+            "quota": self.request_until_current(self.anna, "POST", "/v1/workspaces", {"name": "Attic"}, expect=429).json()["code"],
         }
 
     def searched(self) -> list | None:
@@ -77,8 +79,9 @@ class Conversation:
         body = response.json()
         return body["results"] if body["position"] >= self.sent[-1]["position"] else None
 
-    def patient(self, api: Api, method: str, path: str, body=None, expect: int = 200, **options) -> requests.Response:
-        """The response that has this status. Any other may only say that the views are behind; then it is asked again."""
+    def request_until_current(self, api: Api, method: str, path: str, body=None, expect: int = 200, **options) -> requests.Response:
+        """Repeats the request while it gets 503 `projection_behind`; returns the response with the expected status."""
+        # In a list, because a `Response` with an error status is false.
         def ask() -> list[requests.Response]:
             response = api.request(method, path, body, **options)
             if response.status_code == expect:
@@ -92,8 +95,6 @@ class Conversation:
 
 @pytest.fixture(scope="module")
 def talk(tmp_path_factory):
-    # A quota of a day is not to begin anew meanwhile.
-    times.within_one_day(600)
     server = Server(tmp_path_factory.mktemp("views") / "data", environment=FEW_WORKSPACES).start()
     conversation = Conversation(World(server))
     conversation.server = server
