@@ -7,8 +7,15 @@ import Testing
 @Suite struct LanesTests {
   private let start = ContinuousClock.now
 
-  private func key(_ position: UInt64, _ device: DeviceID = bensPhone) -> NoticeKey {
-    NoticeKey(position: LogPosition(position), user: ben, device: device)
+  private func key(_ position: UInt64, _ device: DeviceID = bensPhone, of user: UserID = ben) -> NoticeKey {
+    NoticeKey(position: LogPosition(position), user: user, device: device)
+  }
+
+  /// One device each of many users, or many of one.
+  private func keys(_ count: Int, of user: UserID? = nil) -> [NoticeKey] {
+    (1...UInt64(count)).map { number in
+      key(1, DeviceID(UUIDBytes(high: 7, low: number)), of: user ?? UserID(UUIDBytes(high: 8, low: number)))
+    }
   }
 
   @Test("a device is told one notice at a time and in order; devices do not wait for each other")
@@ -50,19 +57,40 @@ import Testing
   @Test("retries hold half of the slots at most, and the others are for first attempts")
   func retriesLeaveRoom() {
     var lanes = DeliveryLanes()
-    let devices = (0..<UInt8(2 * DeliveryLanes.retries)).map { DeviceID(UUIDBytes(high: 7, low: UInt64($0) + 1)) }
-    lanes.take(devices.map { key(1, $0) })
-    for device in devices {
-      #expect(lanes.next(at: start)?.key == key(1, device))
-      lanes.retry(key(1, device), at: start + .seconds(1))
+    let keys = keys(2 * DeliveryLanes.retries)
+    lanes.take(keys)
+    for key in keys {
+      #expect(lanes.next(at: start)?.key == key)
+      lanes.retry(key, at: start + .seconds(1))
     }
     let later = start + .seconds(1)
     for _ in 0..<DeliveryLanes.retries { #expect(lanes.next(at: later)?.number == 2) }
     #expect(lanes.next(at: later) == nil && lanes.active == DeliveryLanes.retries)
     lanes.take([key(2, bensPhone)])
     #expect(lanes.next(at: later)?.key == key(2, bensPhone))
-    lanes.settle(key(1, devices[0]))
+    lanes.settle(keys[0])
     #expect(lanes.next(at: later)?.number == 2, "the slot of a settled retry is free for the next")
+  }
+
+  @Test("the devices of one user hold a quarter of the slots at most, with first attempts and with retries")
+  func attemptsOfUser() {
+    var lanes = DeliveryLanes()
+    let limit = DeliveryLanes.attemptsOfUser
+    let bens = keys(limit + 2, of: ben)
+    let others = key(2, of: anna)
+    lanes.take(bens + [others])
+    for key in bens.prefix(limit) { #expect(lanes.next(at: start)?.key == key) }
+    #expect(lanes.next(at: start)?.key == others, "others do not wait for Ben's devices")
+    #expect(lanes.next(at: start) == nil && lanes.active == limit + 1)
+    for key in bens.prefix(limit) { lanes.retry(key, at: start + .seconds(1)) }
+    for key in bens.suffix(2) { #expect(lanes.next(at: start) == .init(key: key, number: 1)) }
+    let later = start + .seconds(1)
+    for key in bens.prefix(limit - 2) { #expect(lanes.next(at: later) == .init(key: key, number: 2)) }
+    #expect(lanes.next(at: later) == nil && lanes.active == limit + 1)
+    lanes.settle(bens[0])
+    lanes.settle(bens[limit])
+    for key in bens[limit - 2..<limit] { #expect(lanes.next(at: later) == .init(key: key, number: 2)) }
+    #expect(lanes.next(at: later) == nil)
   }
 
   @Test("the first retry comes within a quarter of a second, later ones grow to a bound")

@@ -16,6 +16,9 @@ struct DeliveryLanes {
   /// first attempts; its retries leave half of the slots free.
   static let retries = PushDispatcher.concurrency / 2
 
+  /// The most attempts at once to the devices of one user, so that nobody's slow devices hold every slot.
+  static let attemptsOfUser = PushDispatcher.concurrency / 4
+
   /// A notice to be sent now.
   struct Attempt: Hashable {
     let key: NoticeKey
@@ -48,6 +51,10 @@ struct DeliveryLanes {
   private var readyAgain: Deque<Lane> = []
   /// How many of those are being sent.
   private var activeRetries = 0
+  /// How many notices are being sent to each user; only users with some.
+  private var activeOfUser: [UserID: Int] = [:]
+  /// Lanes that were due while their user had as many attempts as one may have.
+  private var heldBack: [UserID: Deque<Lane>] = [:]
   /// Lanes whose first notice has to wait, the soonest first.
   private var resting: [(due: Instant, lane: Lane)] = []
   /// How many notices are being sent.
@@ -81,15 +88,23 @@ struct DeliveryLanes {
     let due = resting.prefix { $0.due <= now }
     readyAgain.append(contentsOf: due.map(\.lane))
     resting.removeFirst(due.count)
-    let isRetry = !readyAgain.isEmpty && activeRetries < Self.retries
-    guard let lane = isRetry ? readyAgain.popFirst() : ready.popFirst(), let key = lanes[lane]?.keys.first else {
-      return nil
-    }
+    let again = activeRetries < Self.retries ? popFirst(of: \.readyAgain) : nil
+    guard let lane = again ?? popFirst(of: \.ready), let key = lanes[lane]?.keys.first else { return nil }
     lanes[lane]?.attempts += 1
-    lanes[lane]?.isRetrying = isRetry
+    lanes[lane]?.isRetrying = again != nil
     active += 1
-    activeRetries += isRetry ? 1 : 0
+    activeRetries += again == nil ? 0 : 1
+    activeOfUser[lane.user, default: 0] += 1
     return Attempt(key: key, number: lanes[lane]?.attempts ?? 1)
+  }
+
+  /// The first lane whose user may have another attempt. Those before it are held back until an attempt of their user ends.
+  private mutating func popFirst(of due: WritableKeyPath<DeliveryLanes, Deque<Lane>>) -> Lane? {
+    while let lane = self[keyPath: due].popFirst() {
+      if activeOfUser[lane.user, default: 0] < Self.attemptsOfUser { return lane }
+      heldBack[lane.user, default: []].append(lane)
+    }
+    return nil
   }
 
   /// When the soonest of those that wait may be sent.
@@ -121,6 +136,11 @@ struct DeliveryLanes {
     active -= 1
     if lanes[lane]?.isRetrying == true { activeRetries -= 1 }
     lanes[lane]?.isRetrying = false
+    let others = activeOfUser[lane.user, default: 1] - 1
+    activeOfUser[lane.user] = others == 0 ? nil : others
+    guard let next = heldBack[lane.user]?.popFirst() else { return }
+    if heldBack[lane.user]?.isEmpty == true { heldBack[lane.user] = nil }
+    if lanes[next]?.attempts == 0 { ready.append(next) } else { readyAgain.append(next) }
   }
 
   /// The position of the oldest notice in hand. Looks at every lane.
