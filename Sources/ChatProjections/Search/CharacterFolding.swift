@@ -17,11 +17,14 @@ enum CharacterFolding {
   }
 
   /// Scalars below this are looked up in a table, because computing one takes up to 2 µs. Planes 0 and 1 contain all letters
-  /// except rare ideographs. The table takes 1 MB and is built for the first text.
+  /// except rare ideographs. The table takes 1 MB.
   private static let tableEnd: UInt32 = 0x2_0000
   /// No scalar from here on decomposes to a Latin or Greek letter. The last ones that do are signs, such as the Kelvin sign.
   static let decompositionEnd: UInt32 = 0x2200
   private static let table: [Kind] = (0..<tableEnd).map { workOut(Unicode.Scalar($0) ?? " ") }
+
+  /// Builds the table, which takes about 15 ms: too long for the event loop on which a query is parsed.
+  static func prepare() { _ = table }
 
   static func kind(of scalar: Unicode.Scalar) -> Kind {
     scalar.value < tableEnd ? table[Int(scalar.value)] : workOut(scalar)

@@ -20,6 +20,7 @@ package struct SearchProjection: Projection {
 
   /// The tokenizer belongs to a connection, and so does the overwriting of what is deleted.
   package static func prepare(_ database: Database) throws {
+    CharacterFolding.prepare()
     database.add(tokenizer: SearchTokenizer.self)
     try database.execute(sql: "PRAGMA secure_delete = ON")
   }
