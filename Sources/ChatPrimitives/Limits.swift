@@ -199,11 +199,10 @@ public enum Limits {
   public static let bodyBytesOfAddress = 32 * 1024 * 1024
   /// Open HTTP/2 streams of one address, or one IPv6 /64. Each takes about 50 KB.
   public static let http2StreamsOfAddress = 2 * 1024
-  /// Bytes of responses that the clients of one address, or one IPv6 /64, do not read. Reads and downloads use at most 40 MiB
-  /// of it: they have 256 and 64 slots, each with up to two pieces of 64 KiB.
+  /// Long responses to one address, or one IPv6 /64, that are in memory because its clients have not read them, in bytes.
   public static let unreadResponseBytesOfAddress = 64 * 1024 * 1024
-  /// Shorter pieces of a response are not counted, because a stream uses far more memory by itself.
-  public static let smallestCountedResponseBytes = 1024
+  /// A response up to this length, in bytes, does not count: it takes less memory than its HTTP/2 stream.
+  public static let uncountedResponseBytes = 16 * 1024
   /// A request's path and query, in bytes.
   public static let requestTargetBytes = 8 * 1024
   /// Header fields of one request.

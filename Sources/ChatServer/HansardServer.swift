@@ -43,6 +43,7 @@ package struct HansardServer: Sendable {
   private let authenticator: Authenticator
   private let outbox: (@Sendable () -> ProjectionStanding)?
   private let bodies = BodyBudget()
+  private let responses = ResponseBudget()
 
   /// - Parameter outbox: the status of the push outbox, for readiness checks; nil if push is off.
   package init(
@@ -146,6 +147,9 @@ package struct HansardServer: Sendable {
       try exchange.requireQuery(of: endpoint)
       try exchange.requirePrecondition(of: endpoint)
       var response = try await reads.handle(exchange, reading) { try await route.handle(handlers, exchange) }
+      if reading != .media {
+        response = try responses.charge(response, to: context.address, over: context.channel, context.logger)
+      }
       if let fields { response.headers.append(contentsOf: fields) }
       return response
     }

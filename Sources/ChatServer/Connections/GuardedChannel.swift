@@ -51,7 +51,7 @@ extension HTTPServerBuilder {
     _ settings: ConnectionSettings, proxies: TrustedProxies, tls: TLSConfiguration?, offersHTTP2: Bool, logger: Logger
   ) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
-      let requests = requestChannel(settings, UnreadResponses(proxies: proxies, logger: logger))
+      let requests = requestChannel(settings, AddressStreams(proxies: proxies, logger: logger))
       let addresses = AddressConnections(settings, proxies: proxies)
       guard let tls else {
         return GuardedChannel(HTTP1Channel(responder: responder, configuration: requests), settings, addresses)
@@ -69,12 +69,12 @@ extension HTTPServerBuilder {
   }
 
   private static func requestChannel(
-    _ settings: ConnectionSettings, _ pending: UnreadResponses
+    _ settings: ConnectionSettings, _ streams: AddressStreams
   ) -> HTTP1Channel.Configuration {
     HTTP1Channel.Configuration(
       additionalChannelHandlers: [
         IdleStateHandler(allTimeout: StalledConnections.patience), StalledConnections(),
-        UnreadResponsesHandler(pending), RequestGuard(settings),
+        StreamLimit(streams), RequestGuard(settings),
       ],
       idleTimeout: StalledConnections.patience,
       httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(

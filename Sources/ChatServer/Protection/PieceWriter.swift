@@ -3,7 +3,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Writes a response's body in pieces, each as soon as the client has taken most of those before it.
+/// Writes a long response's body in pieces, each as soon as the client has taken most of those before it, and ends when the
+/// client has taken the last.
 ///
 /// A single write returns at once, however long the body is and however slowly the client reads.
 struct PieceWriter: ResponseBodyWriter {
@@ -15,19 +16,22 @@ struct PieceWriter: ResponseBodyWriter {
     self.channel = channel
   }
 
+  /// Each piece is a copy: a slice would keep the whole body in memory. The last one is short, because it may stay in memory
+  /// after `finish`.
   mutating func write(_ buffer: ByteBuffer) async throws {
     var rest = buffer
-    while rest.readableBytes > Limits.responsePieceBytes,
-      let piece = rest.readSlice(length: Limits.responsePieceBytes)
-    {
-      try await writer.write(piece)
+    while rest.readableBytes > Limits.uncountedResponseBytes {
+      let length = min(Limits.responsePieceBytes, rest.readableBytes - Limits.uncountedResponseBytes)
+      guard let piece = rest.readSlice(length: length) else { break }
+      try await writer.write(ByteBuffer(buffer: piece))
       // Only the channel's event loop knows whether it is full, and tells the writer, which then waits.
       try await channel.eventLoop.submit {}.get()
     }
-    try await writer.write(rest)
+    try await writer.write(ByteBuffer(buffer: rest))
   }
 
   consuming func finish(_ trailingHeaders: HTTPFields?) async throws {
+    try await channel.untilTaken()
     try await writer.finish(trailingHeaders)
   }
 }

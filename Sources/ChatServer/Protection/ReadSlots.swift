@@ -97,10 +97,9 @@ struct SlotsOfReaders: Sendable {
     let reservation = try await take(for: reader, at: address)
     var response = try await body()
     let whole = response.body
-    let channel = exchange.channel
-    // Held until the client has taken the response; of JSON, all but the last piece, which is in memory until then.
+    // Held until the client has read the response; for a short one, until it is written.
     response.body = ResponseBody(contentLength: whole.contentLength) { writer in
-      try await whole.write(PieceWriter(writer, channel))
+      try await whole.write(writer)
       withExtendedLifetime(reservation) {}
     }
     return response

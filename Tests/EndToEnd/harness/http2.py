@@ -11,6 +11,8 @@ import h2.settings
 from .server import Server
 
 PATIENCE_SECONDS = 90
+# Of a stream or a connection, in bytes (RFC 9113, section 6.9.1).
+LARGEST_WINDOW = 2**31 - 1
 
 
 def bearer(person) -> tuple[str, str]:
@@ -34,6 +36,9 @@ class Http2:
         self.flush()
         if window is not None:
             self.set_window(window)
+            # The connection's own window is as large as may be.
+            self.protocol.increment_flow_control_window(LARGEST_WINDOW - self.protocol.inbound_flow_control_window)
+            self.flush()
 
     def __enter__(self):
         return self

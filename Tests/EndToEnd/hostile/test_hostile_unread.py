@@ -7,7 +7,7 @@ import pytest
 
 from harness import cost
 from harness.client import new_id
-from harness.http2 import Http2, bearer
+from harness.http2 import LARGEST_WINDOW, Http2, bearer
 from harness.people import World
 from harness.waiting import until
 from test_hostile_downloads import secure_server
@@ -22,7 +22,7 @@ CONNECTIONS, STREAMS = 32, 100
 WRITING_CONNECTIONS = 20
 DATA_BYTES = 60_000
 KEY = new_id()
-WARNING = "responses to an address wait in memory because its clients do not read"
+WARNING = "clients at an address do not read their responses"
 STREAMS_WARNING = "an address has too many open HTTP/2 streams"
 
 
@@ -46,8 +46,10 @@ def repeat_edit(connection: Http2, person, path: str, count: int) -> list[int]:
     return streams
 
 
-def test_responses_to_writes_that_nobody_takes_are_cut_off(secure):
-    """Observed: a short request that is repeated gets a long response, and each waited in memory for a minute."""
+@pytest.mark.parametrize("window", [0, LARGEST_WINDOW])
+def test_responses_to_writes_that_nobody_reads_are_refused(secure, window):
+    """Observed: a short request that is repeated gets a long response, and each waited in memory for a minute. They wait in
+    the streams, or for the connection to become writable."""
     anna, ben = World(secure).users("Anna", "Ben")
     room = anna.room("Tea", ben)
     message = room.message(new_id())
@@ -58,7 +60,7 @@ def test_responses_to_writes_that_nobody_takes_are_cut_off(secure):
     before = cost.resident_bytes(secure)
     with contextlib.ExitStack() as stack:
         for _ in range(WRITING_CONNECTIONS):
-            repeat_edit(stack.enter_context(Http2(secure, "127.0.0.2", window=0)), anna, message, STREAMS)
+            repeat_edit(stack.enter_context(Http2(secure, "127.0.0.2", window=window)), anna, message, STREAMS)
             cost.until_idle(secure)
         until(lambda: WARNING in secure.tail(), "the operator is not told")
         assert cost.resident_bytes(secure) - before < cost.memory_limit(KEPT_BYTES + STREAMS_BYTES)
@@ -72,6 +74,24 @@ def test_responses_to_writes_that_nobody_takes_are_cut_off(secure):
             return connection.status(repeat_edit(connection, anna, message, 1)[0]) == 200
 
     until(is_free, "what waited for clients that have left still counts")
+
+
+def test_the_unread_rest_of_a_response_takes_little_memory(secure):
+    """Observed: the last bytes kept the whole response in memory, and did not count."""
+    anna = World(secure).user("Anna")
+    message = anna.room("Tea").message(new_id())
+    anna.put(message, {"type": "x", "data": "b" * DATA_BYTES, "text": "x"})
+    with Http2(secure) as connection:
+        assert connection.status(repeat_edit(connection, anna, message, 1)[0]) == 201
+    cost.until_idle(secure)
+    before = cost.resident_bytes(secure)
+    with contextlib.ExitStack() as stack:
+        for _ in range(WRITING_CONNECTIONS):
+            connection = stack.enter_context(Http2(secure, "127.0.0.2", window=DATA_BYTES))
+            streams = repeat_edit(connection, anna, message, STREAMS)
+            assert set(connection.statuses(STREAMS).values()) == {200} and len(streams) == STREAMS
+        cost.until_idle(secure)
+        assert cost.resident_bytes(secure) - before < cost.memory_limit(STREAMS_BYTES)
 
 
 def test_an_address_has_a_limited_number_of_streams(secure):

@@ -1,0 +1,40 @@
+import ChatPrimitives
+import ChatService
+import Hummingbird
+import Logging
+import NIOCore
+
+/// Limits the memory that responses to one address, or one IPv6 /64, take until its clients read them: HTTP/2 lets a client
+/// ask for thousands and read none. Short responses do not count, nor do downloads, which read their file piece by piece
+/// and have slots.
+struct ResponseBudget: Sendable {
+  private let limit: KeyedLimit<NetworkAddress?>
+  private let warnings: AddressWarnings
+
+  init(bytesOfAddress bytes: Int = Limits.unreadResponseBytesOfAddress) {
+    limit = KeyedLimit(bytes)
+    warnings = AddressWarnings(
+      "clients at an address do not read their responses; its long responses are refused",
+      limit: ("limitBytes", bytes))
+  }
+
+  /// - Returns: the response, which is charged to the address until its client has read it, or has left.
+  /// - Throws: `ServiceError.overloaded` if the address would exceed its budget. What the request has changed stays so; a
+  ///   retry gets the response.
+  func charge(
+    _ response: Response, to address: NetworkAddress?, over channel: any Channel, _ logger: Logger
+  ) throws(ServiceError) -> Response {
+    guard let bytes = response.body.contentLength, bytes > Limits.uncountedResponseBytes else { return response }
+    guard let reservation = limit.reserve(bytes, for: address?.network) else {
+      warnings.warn(of: address, logger)
+      throw .overloaded
+    }
+    let whole = response.body
+    var charged = response
+    charged.body = ResponseBody(contentLength: bytes) { writer in
+      try await whole.write(PieceWriter(writer, channel))
+      withExtendedLifetime(reservation) {}
+    }
+    return charged
+  }
+}
