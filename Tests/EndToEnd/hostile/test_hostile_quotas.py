@@ -1,6 +1,8 @@
 """What one account can make of a day: every quota at its number, and one above."""
 
+import random
 import re
+import string
 
 import pytest
 
@@ -21,6 +23,9 @@ QUOTAS = {
     "ROOMS": ROOMS, "WORKSPACES": WORKSPACES, "INVITES": INVITES, "SCHEDULED_BYTES": SCHEDULED_BYTES, "EVENTS": EVENTS,
     "BYTES": BYTES,
 }
+# A quota of bytes, and how many times as much the read models may grow by. A text that is nearly as long as may be.
+DAY_BYTES, VIEWS_FACTOR = 8 * cost.MIB, 5
+LONG_TEXT_BYTES = 16_000
 # A message's data, in bytes, and how many such messages wait. Some of it stays in the read model's page cache of 4 MiB.
 WAITING_BYTES, WAITING = 60_000, 500
 WAITING_MEMORY = 22 * cost.MIB
@@ -238,6 +243,39 @@ def test_a_day_of_one_hostile_account_costs_no_more_than_documented(tight):
     # Before compression, with what a block needs beside its records.
     grown = raw_bytes(tight) - raw_before
     assert grown <= 2 * BYTES, f"the log grew by {grown} bytes"
+
+
+def test_the_texts_of_a_day_take_no_more_disk_in_the_read_models_than_documented(tmp_path):
+    """Words that are all different take the most room in the search index."""
+    source = random.Random(1)
+    quotas = {"HANSARD_QUOTAS_ENABLED": "true", "HANSARD_QUOTAS_BYTES_PER_DAY": str(DAY_BYTES)}
+    server = Server(tmp_path / "data", environment=UNLIMITED | quotas).start()
+    try:
+        anna = World(server).user("Anna")
+        room = anna.room("Tea")
+        server.restart()
+        before = views_bytes(server)
+        results = anna.ingest([
+            {"op": "message.send", "roomId": room.id, "id": new_id(), "text": words(source, LONG_TEXT_BYTES)}
+            for _ in range(DAY_BYTES // LONG_TEXT_BYTES + 1)])
+        assert {result.get("code") for result in results} == {None, "quota_exceeded"}
+        server.restart()
+        grown = views_bytes(server) - before
+        assert grown <= VIEWS_FACTOR * DAY_BYTES, f"the read models grew by {grown} bytes"
+    finally:
+        server.end()
+
+
+def words(source: random.Random, length: int) -> str:
+    """Different words of five letters."""
+    letters = source.choices(string.ascii_lowercase, k=length)
+    return "".join(" " if number % 6 == 5 else letter for number, letter in enumerate(letters))
+
+
+def views_bytes(server: Server) -> int:
+    """What the read models take on the disk, once they have applied the whole log."""
+    cost.until_idle(server)
+    return sum(path.stat().st_size for path in (server.data / "views").iterdir())
 
 
 def table_rows(text: str) -> dict[str, str]:
