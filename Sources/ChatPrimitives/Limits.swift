@@ -200,7 +200,8 @@ public enum Limits {
   /// Open HTTP/2 streams of one address, or one IPv6 /64. Each takes about 50 KB.
   public static let http2StreamsOfAddress = 2 * 1024
   /// Long responses to one address, or one IPv6 /64, that are in memory because its clients have not read them, in bytes.
-  public static let unreadResponseBytesOfAddress = 64 * 1024 * 1024
+  /// Their buffers take up to twice as much.
+  public static let unreadResponseBytesOfAddress = 32 * 1024 * 1024
   /// A response up to this length, in bytes, does not count: it takes less memory than its HTTP/2 stream.
   public static let uncountedResponseBytes = 16 * 1024
   /// A request's path and query, in bytes.

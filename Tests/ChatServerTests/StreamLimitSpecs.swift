@@ -21,7 +21,7 @@ struct StreamLimitSpecs {
     try channel.connect(to: SocketAddress(ipAddress: address, port: 1)).wait()
     if asConnection { try channel.pipeline.syncOperations.addHandler(AnswerGuard(ConnectionSettings())) }
     try channel.pipeline.syncOperations.addHandler(StreamLimit(streams))
-    channel.pipeline.fireChannelRead(0)
+    channel.pipeline.fireChannelRead(ByteBuffer())
     return (channel, channel.isActive)
   }
 
@@ -31,7 +31,8 @@ struct StreamLimitSpecs {
   func limit(limit: Int, addresses: [String]) throws {
     let streams = try streams(limit)
     let first = try (0..<limit).map { _ in try open(addresses[0], streams) }
-    #expect(first.allSatisfy(\.isOpen))
+    let openCount = first.count { $0.isOpen }
+    #expect(openCount == limit)
     #expect(try !open(addresses[1], streams).isOpen)
     #expect(log.lines.map { $0.metadata["limitStreams"] } == ["\(limit)"])
     #expect(try open(addresses[2], streams).isOpen)
