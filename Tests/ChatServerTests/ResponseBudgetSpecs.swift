@@ -48,6 +48,7 @@ struct ResponseBudgetSpecs {
     for address in all + ["2001:db8::2"] {
       #expect(throws: ServiceError.self) { try charge(Self.counted, budget, to: address) }
     }
+    withExtendedLifetime(open) {}
     open.removeAll()
     for address in all { _ = try charge(Self.counted, budget, to: address) }
   }
