@@ -110,7 +110,8 @@ def test_streams_of_a_service_leave_time_for_others(usual):
             for stream in streams:
                 stream.socket.close()
     used = cost.thread_seconds(usual) - before
-    assert used["loops"] < used["pool"] / 2, f"{dict(used)} seconds"
+    # The event loops read the bodies and write the results; with decoding on them, the pool would have nothing to do.
+    assert used["loops"] < used["pool"], f"{dict(used)} seconds"
 
 
 def test_a_user_has_few_streams_at_once(usual):

@@ -149,7 +149,7 @@ def test_a_view_that_is_zeroed_while_the_server_runs_is_rebuilt(talk, name):
         ("PUT", f"{talk.room.path}/read-marker", {"messageId": sent}, 200),
         ("PATCH", "/v1/me", {"nickname": f"Anna of {name}"}, 201),
     ):
-        talk.patient(talk.anna, method, path, body, expect)
+        talk.request_until_current(talk.anna, method, path, body, expect)
     until(lambda: talk.seen() and aside(talk.server, name).exists(), "the damage was not found")
     talk.anna.delete(talk.room.message(sent))
     until_ready(talk.server)
