@@ -113,6 +113,21 @@ import Testing
     try runner.stop()
   }
 
+  @Test("a query that was interrupted because its client left is no fault of the file")
+  func interruptedRead() async throws {
+    let (folder, history) = try await built(94)
+    let feed = MemoryFeed(history.events)
+    let runner = try open(folder, feed)
+    runner.start()
+    try await runner.wait(for: feed.head)
+    #expect(throws: CancellationError.self) {
+      try runner.readBlocking { (_) throws -> Void in throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
+    }
+    #expect(runner.standing.fault == nil)
+    feed.close()
+    try runner.stop()
+  }
+
   @Test("writes wait beyond the limit, beyond a lower one while it fails, and since the damage while it is rebuilt")
   func behind() async throws {
     let folder = try TemporaryFolder()

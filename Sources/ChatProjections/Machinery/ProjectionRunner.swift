@@ -205,6 +205,8 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     let isCurrent = state.withLock { $0.pool === pool }
     // The file was closed under the query.
     guard isCurrent else { return state.withLock { behind($0, $0.readableFrom, .failing) } }
+    // GRDB interrupts the query of a cancelled task: its client has left, and the file is in order.
+    if (error as? DatabaseError)?.resultCode == .SQLITE_INTERRUPT { return CancellationError() }
     guard let kind = ProjectionFault.Kind(reading: error) else { return error }
     let fault = fault(kind, error)
     if kind == .damaged {

@@ -34,7 +34,7 @@ def zero(file: pathlib.Path, first: int, end: int | None = None) -> None:
 
 
 def readiness(server: Server) -> requests.Response:
-    response = requests.get(f"{server.url}/readyz", timeout=60)
+    response = requests.get(f"{server.url}/readyz", timeout=60, verify=server.authority or True)
     contract().check("GET", f"{server.url}/readyz", response)
     return response
 

@@ -14,10 +14,12 @@ import h2.settings
 import pytest
 
 from harness import certificates, cost
+from harness.client import new_id
 from harness.contract import contract
 from harness.http2 import Http2, bearer, frame
 from harness.people import World
 from harness.server import PATIENT, UNLIMITED, Server
+from harness.views import readiness
 from harness.waiting import until
 
 PATIENCE_SECONDS = 90
@@ -33,6 +35,8 @@ READS_OF_ADDRESS = 256
 # Messages of a page, and how often how many connections leave while they are sent such pages.
 PAGE = 100
 LEAVING_ROUNDS = 6
+# A page that takes milliseconds to read, and how often it is given up, 0 to 6 ms after it was requested.
+GIVEN_UP_PAGE, GIVEN_UP_READS = 17, 300
 LEAVING_CONNECTIONS = 8
 # In each round the clients ask for 800 pages of more than 40 KB and take none. Limits on what all rounds add to memory, and on
 # what the second half of them adds. 8 MiB is about a tenth of the server's memory.
@@ -340,6 +344,24 @@ def test_clients_that_end_abruptly_leave_nothing_behind(secure):
     grown, grown_late = resident[-1] - resident[0], resident[-1] - resident[LEAVING_ROUNDS // 2]
     assert grown < cost.memory_limit(LEAVING_BYTES), f"MiB before the first round and after each: {measured}"
     assert grown_late < cost.memory_limit(LEAVING_BYTES_OF_SECOND_HALF), f"still growing, MiB: {measured}"
+
+
+def test_reads_that_their_clients_give_up_are_no_faults_of_a_read_model(secure):
+    """Observed: SQLite's "interrupted" counted as a fault of the file, and `/readyz` responded 503 for 15 s."""
+    anna = World(secure).user("Anna")
+    room = anna.room("Tea")
+    for _ in range(GIVEN_UP_PAGE):
+        anna.put(room.message(new_id()), {"type": "x", "data": "b" * 60_000})
+    path = f"{room.path}/messages?limit=200"
+    with Http2(secure) as connection:
+        for number in range(GIVEN_UP_READS):
+            stream = connection.request(path, bearer(anna))
+            time.sleep(number % 30 * 0.0002)
+            connection.protocol.reset_stream(stream)
+            connection.flush()
+            if number % 30 == 29:
+                assert readiness(secure).status_code == 200, secure.tail()
+    assert "cannot be read" not in secure.tail()
 
 
 def page_of(room, texts: int = PAGE) -> str:
