@@ -197,7 +197,7 @@ public enum Limits {
   /// Bodies of one address, or one /64 of IPv6, that are in memory at once, in bytes. Those of ingest and uploads are
   /// read piece by piece and do not count.
   public static let bodyBytesOfAddress = 32 * 1024 * 1024
-  /// Open HTTP/2 streams of one address, or one IPv6 /64. Each takes about 50 KB.
+  /// Open HTTP/2 streams of one address, or one IPv6 /64. Each takes 38 to 84 KB.
   public static let http2StreamsOfAddress = 2 * 1024
   /// Long responses to one address, or one IPv6 /64, that are in memory because its clients have not read them, in bytes.
   /// Their buffers take up to twice as much.

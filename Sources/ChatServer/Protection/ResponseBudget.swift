@@ -18,7 +18,7 @@ struct ResponseBudget: Sendable {
       limit: ("limitBytes", bytes))
   }
 
-  /// - Returns: the response, which is charged to the address until its client has read it, or has left.
+  /// - Returns: the response, which is charged to the address until its client has read most of it, or has left.
   /// - Throws: `ServiceError.overloaded` if the address would exceed its budget. What the request has changed stays so; a
   ///   retry gets the response.
   func charge(
