@@ -68,14 +68,14 @@ struct FrameMeterSpecs {
 
 @Suite("Connections of an address")
 struct AddressConnectionsSpecs {
-  private func connections(_ limit: Int) throws -> AddressConnections {
+  private func connections(_ limit: Int) throws -> AddressChannels {
     var settings = ConnectionSettings()
     settings.perAddress = limit
-    return try #require(AddressConnections(settings, proxies: TrustedProxies([])))
+    return try #require(AddressChannels.connections(settings, proxies: TrustedProxies([])))
   }
 
   /// - Returns: nil if the connection is refused.
-  private func connect(_ address: String, _ connections: AddressConnections) throws -> EmbeddedChannel? {
+  private func connect(_ address: String, _ connections: AddressChannels) throws -> EmbeddedChannel? {
     let channel = EmbeddedChannel()
     try channel.connect(to: SocketAddress(ipAddress: address, port: 1)).wait()
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -106,6 +106,6 @@ struct AddressConnectionsSpecs {
   func unlimited() {
     var settings = ConnectionSettings()
     settings.perAddress = 0
-    #expect(AddressConnections(settings, proxies: TrustedProxies([])) == nil)
+    #expect(AddressChannels.connections(settings, proxies: TrustedProxies([])) == nil)
   }
 }

@@ -8,19 +8,19 @@ import Testing
 struct StreamLimitSpecs {
   private let log = CapturedLog()
 
-  private func streams(_ limit: Int, proxies: [String] = []) throws -> AddressStreams {
+  private func streams(_ limit: Int, proxies: [String] = []) throws -> AddressChannels {
     let ranges = try proxies.map { try #require(NetworkRange($0)) }
-    return AddressStreams(proxies: TrustedProxies(ranges), logger: log.logger, streamsOfAddress: limit)
+    return .streams(limit, proxies: TrustedProxies(ranges))
   }
 
   /// - Returns: whether it is open after its first part has come.
   private func open(
-    _ address: String, _ streams: AddressStreams, asConnection: Bool = false
+    _ address: String, _ streams: AddressChannels, asConnection: Bool = false
   ) throws -> (channel: EmbeddedChannel, isOpen: Bool) {
     let channel = EmbeddedChannel()
     try channel.connect(to: SocketAddress(ipAddress: address, port: 1)).wait()
     if asConnection { try channel.pipeline.syncOperations.addHandler(AnswerGuard(ConnectionSettings())) }
-    try channel.pipeline.syncOperations.addHandler(StreamLimit(streams))
+    try channel.pipeline.syncOperations.addHandler(StreamLimit(streams, log.logger))
     channel.pipeline.fireChannelRead(ByteBuffer())
     return (channel, channel.isActive)
   }

@@ -13,9 +13,9 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
 
   private let base: Base
   private let settings: ConnectionSettings
-  private let addresses: AddressConnections?
+  private let addresses: AddressChannels?
 
-  init(_ base: Base, _ settings: ConnectionSettings, _ addresses: AddressConnections?) {
+  init(_ base: Base, _ settings: ConnectionSettings, _ addresses: AddressChannels?) {
     self.base = base
     self.settings = settings
     self.addresses = addresses
@@ -51,8 +51,8 @@ extension HTTPServerBuilder {
     _ settings: ConnectionSettings, proxies: TrustedProxies, tls: TLSConfiguration?, offersHTTP2: Bool, logger: Logger
   ) -> HTTPServerBuilder {
     HTTPServerBuilder { responder in
-      let requests = requestChannel(settings, AddressStreams(proxies: proxies, logger: logger))
-      let addresses = AddressConnections(settings, proxies: proxies)
+      let requests = requestChannel(settings, .streams(proxies: proxies), logger)
+      let addresses = AddressChannels.connections(settings, proxies: proxies)
       guard let tls else {
         return GuardedChannel(HTTP1Channel(responder: responder, configuration: requests), settings, addresses)
       }
@@ -69,12 +69,12 @@ extension HTTPServerBuilder {
   }
 
   private static func requestChannel(
-    _ settings: ConnectionSettings, _ streams: AddressStreams
+    _ settings: ConnectionSettings, _ streams: AddressChannels, _ logger: Logger
   ) -> HTTP1Channel.Configuration {
     HTTP1Channel.Configuration(
       additionalChannelHandlers: [
         IdleStateHandler(allTimeout: StalledConnections.patience), StalledConnections(),
-        StreamLimit(streams), RequestGuard(settings),
+        StreamLimit(streams, logger), RequestGuard(settings),
       ],
       idleTimeout: StalledConnections.patience,
       httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(

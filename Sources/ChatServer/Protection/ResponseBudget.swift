@@ -8,14 +8,12 @@ import NIOCore
 /// ask for thousands and read none. Short responses do not count, nor do downloads, which read their file piece by piece
 /// and have slots.
 struct ResponseBudget: Sendable {
-  private let limit: KeyedLimit<NetworkAddress?>
-  private let warnings: AddressWarnings
+  private let limit: AddressLimit
 
   init(bytesOfAddress bytes: Int = Limits.unreadResponseBytesOfAddress) {
-    limit = KeyedLimit(bytes)
-    warnings = AddressWarnings(
-      "clients at an address do not read their responses; its long responses are refused",
-      limit: ("limitBytes", bytes))
+    limit = AddressLimit(
+      bytes, name: "limitBytes",
+      warning: "clients at an address do not read their responses; its long responses are refused")
   }
 
   /// - Returns: the response, which is charged to the address until its client has read most of it, or has left.
@@ -25,10 +23,7 @@ struct ResponseBudget: Sendable {
     _ response: Response, to address: NetworkAddress?, over channel: any Channel, _ logger: Logger
   ) throws(ServiceError) -> Response {
     guard let bytes = response.body.contentLength, bytes > Limits.uncountedResponseBytes else { return response }
-    guard let reservation = limit.reserve(bytes, for: address?.network) else {
-      warnings.warn(of: address, logger)
-      throw .overloaded
-    }
+    guard let reservation = limit.reserve(bytes, for: address, logger) else { throw .overloaded }
     let whole = response.body
     var charged = response
     charged.body = ResponseBody(contentLength: bytes) { writer in
