@@ -146,6 +146,8 @@ let package = Package(
       ],
       path: "Tools/hansard", swiftSettings: settings),
 
+    // What tests measure work with.
+    .target(name: "ProcessorTime", path: "Tests/ProcessorTime", swiftSettings: settings),
     // What tests the log, and the tool that runs it at length.
     .target(
       name: "EventLogSimulation", dependencies: ["ChatPrimitives", "EventLog"], path: "Tests/EventLogSimulation",
@@ -186,6 +188,7 @@ let package = Package(
       name: "ChatServiceTests",
       dependencies: [
         "ChatService", "ChatProjections", "EventStore", "EventLog", "ChatDomain", "ChatPrimitives", "MediaFiles",
+        "ProcessorTime",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
       ],
@@ -216,7 +219,7 @@ let package = Package(
       name: "ChatServerTests",
       dependencies: [
         "ChatServer", "ChatProtocol", "ChatService", "ChatProjections", "EventStore", "EventLog", "ChatDomain",
-        "ChatPrimitives",
+        "ChatPrimitives", "ProcessorTime",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "JWTKit", package: "jwt-kit"),

@@ -2,6 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import ChatProjections
 import ChatService
+import ProcessorTime
 import Synchronization
 import Testing
 

@@ -2,6 +2,7 @@ import ChatPrimitives
 import ChatProtocol
 import Foundation
 import NIOPosix
+import ProcessorTime
 import Testing
 
 @testable import ChatServer

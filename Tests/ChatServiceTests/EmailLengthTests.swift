@@ -1,4 +1,5 @@
 import ChatProjections
+import ProcessorTime
 import Testing
 
 @testable import ChatService

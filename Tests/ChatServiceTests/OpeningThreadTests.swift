@@ -6,6 +6,7 @@ import EventLog
 import Foundation
 import Logging
 import MediaFiles
+import ProcessorTime
 import Synchronization
 import Testing
 

@@ -1,6 +1,7 @@
 import ChatDomain
 import ChatPrimitives
 import Foundation
+import ProcessorTime
 import Testing
 
 @testable import ChatService

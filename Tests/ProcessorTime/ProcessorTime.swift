@@ -1,14 +1,14 @@
 import Glibc
 
 /// Processor time of the calling thread: what runs on other threads at the same time does not count.
-enum ProcessorTime {
-  static var now: Duration {
+package enum ProcessorTime {
+  package static var now: Duration {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  static func spent(_ body: () throws -> Void) rethrows -> Duration {
+  package static func spent(_ body: () throws -> Void) rethrows -> Duration {
     let start = now
     try body()
     return now - start
