@@ -8,7 +8,8 @@ import pytest
 from harness import cost
 from harness.client import new_id
 from harness.http2 import LARGEST_WINDOW, Http2, bearer
-from harness.people import World
+from harness.people import Person, Room, World
+from harness.server import Server
 from harness.waiting import until
 from test_hostile_downloads import secure_server
 
@@ -48,17 +49,23 @@ def repeat_edit(connection: Http2, person, path: str, count: int) -> list[int]:
     return streams
 
 
+def edited_message(server: Server, person: Person, room: Room) -> str:
+    """The path of a message whose edit `repeat_edit` repeats."""
+    message = room.message(new_id())
+    person.put(message, {"type": "x", "data": "b" * DATA_BYTES, "text": "x"})
+    with Http2(server) as connection:
+        assert connection.status(repeat_edit(connection, person, message, 1)[0]) == 201
+    cost.until_idle(server)
+    return message
+
+
 @pytest.mark.parametrize("window", [0, LARGEST_WINDOW])
 def test_responses_to_writes_that_nobody_reads_are_refused(secure, window):
     """Observed: a short request that is repeated gets a long response, and each waited in memory for a minute. They wait in
     the streams, or for the connection to become writable."""
     anna, ben = World(secure).users("Anna", "Ben")
     room = anna.room("Tea", ben)
-    message = room.message(new_id())
-    anna.put(message, {"type": "x", "data": "b" * DATA_BYTES, "text": "x"})
-    with Http2(secure) as connection:
-        assert connection.status(repeat_edit(connection, anna, message, 1)[0]) == 201
-    cost.until_idle(secure)
+    message = edited_message(secure, anna, room)
     before = cost.resident_bytes(secure)
     with contextlib.ExitStack() as stack:
         for _ in range(WRITING_CONNECTIONS):
@@ -81,11 +88,7 @@ def test_responses_to_writes_that_nobody_reads_are_refused(secure, window):
 def test_the_unread_rest_of_a_response_takes_little_memory(secure):
     """Observed: the last bytes kept the whole response in memory, and did not count."""
     anna = World(secure).user("Anna")
-    message = anna.room("Tea").message(new_id())
-    anna.put(message, {"type": "x", "data": "b" * DATA_BYTES, "text": "x"})
-    with Http2(secure) as connection:
-        assert connection.status(repeat_edit(connection, anna, message, 1)[0]) == 201
-    cost.until_idle(secure)
+    message = edited_message(secure, anna, anna.room("Tea"))
     before = cost.resident_bytes(secure)
     with contextlib.ExitStack() as stack:
         for _ in range(WRITING_CONNECTIONS):
