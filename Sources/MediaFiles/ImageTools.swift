@@ -17,9 +17,11 @@ struct ImageTools: Sendable {
   let headerSlots = Slots<UserID?>(
     Limits.headerProcesses, ofUser: Limits.headerProcessesOfUser, waitingLimit: Limits.waitingImages)
 
-  /// - Parameter path: directories, separated by colons.
+  /// - Parameters:
+  ///   - path: directories, separated by colons.
+  ///   - headerTime: how long reading a header may take.
   /// - Returns: nil when one of the programs is missing.
-  init?(in path: String) {
+  init?(in path: String, headerTime: Duration = .seconds(ConfinedProcess.headerWallSeconds)) {
     func find(_ name: String) -> FilePath? {
       path.split(separator: ":").map { "\($0)/\(name)" }
         .first { FileManager.default.isExecutableFile(atPath: $0) }.map { FilePath($0) }
@@ -32,7 +34,7 @@ struct ImageTools: Sendable {
     process = ConfinedProcess(limiter: limiter)
     headerProcess = ConfinedProcess(
       limiter: limiter, processorTime: ConfinedProcess.headerProcessorSeconds,
-      wallTime: .seconds(ConfinedProcess.headerWallSeconds))
+      wallTime: headerTime)
   }
 
   /// Waits for a slot, of which each user has few, and runs the body in it.
