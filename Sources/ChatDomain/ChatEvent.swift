@@ -1,6 +1,6 @@
 package import ChatPrimitives
 
-/// Every fact that the log can hold, by the kind of stream that it belongs to.
+/// Every event that the log can hold, by the kind of stream that it belongs to.
 package enum ChatEvent: Sendable, Equatable {
   case user(UserID, UserEvent)
   case room(RoomID, RoomEvent)
@@ -8,13 +8,30 @@ package enum ChatEvent: Sendable, Equatable {
   case server(ServerEvent)
 }
 
-/// A fact with what the log knows about it.
+/// A family of events of one aggregate, and what each event says of itself.
+protocol EventFamily {
+  /// What the command said that recorded this event as its first; nil when that was erased.
+  var fingerprint: Fingerprint? { get }
+  /// Bytes of the event's texts and lists: see `ChatEvent.chargedBytes`.
+  var textBytes: Int { get }
+  /// Whether it is recorded although the user's quota is used up: see `QuotaPurpose`.
+  var isUpkeep: Bool { get }
+}
+
+extension EventFamily {
+  /// Of a family without texts.
+  var textBytes: Int { 0 }
+  /// Of a family that only adds.
+  var isUpkeep: Bool { false }
+}
+
+/// An event with what the log knows about it.
 package struct RecordedEvent: Sendable, Equatable {
   package let stamp: Stamp
   package let version: StreamVersion
-  /// In whose name.
+  /// The user in whose name it was recorded.
   package let actor: UserID?
-  /// The true actor, where it was not the user.
+  /// The service that acted, if it was not the user.
   package let service: ServiceID?
   package let device: DeviceID?
   package let command: CommandID?

@@ -86,12 +86,12 @@ package enum QuotaPurpose: Sendable, Hashable {
 
 extension ChatEvent {
   fileprivate var endsSession: Bool {
-    if case .user(_, .sessionEnded) = self { true } else { false }
+    if case .user(_, .sessions(.ended)) = self { true } else { false }
   }
 
   /// A device loses its push tokens with its last session.
   fileprivate var takesPushTokens: Bool {
-    if case .user(_, .deviceUpdated(_, let description)) = self { description.tokens.isEmpty } else { false }
+    if case .user(_, .devices(.updated(_, let description))) = self { description.tokens.isEmpty } else { false }
   }
 
   fileprivate var isUpkeep: Bool {
@@ -100,45 +100,6 @@ extension ChatEvent {
     case .room(_, let event): event.isUpkeep
     case .workspace(_, let event): event.isUpkeep
     case .server: false
-    }
-  }
-}
-
-extension UserEvent {
-  fileprivate var isUpkeep: Bool {
-    switch self {
-    case .credentialSet, .identityUnlinked, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRemoved,
-      .pushTokenInvalidated, .pushTokenMoved:
-      true
-    case .deviceUpdated(_, let description): description.tokens.isEmpty
-    case .registered, .profileChanged, .identityLinked, .emailSet, .disabled, .enabled, .preferencesSet,
-      .deviceRegistered, .mediaUploaded, .erased:
-      false
-    }
-  }
-}
-
-extension RoomEvent {
-  fileprivate var isUpkeep: Bool {
-    switch self {
-    case .deleted, .inviteRevoked, .memberLeft, .memberRemoved, .memberBanned, .memberSilenced, .messageDeleted,
-      .reactionRemoved, .messageUnpinned, .scheduledMessageCancelled:
-      true
-    case .created, .edited, .archived, .restored, .inviteCreated, .memberJoined, .memberAdded, .admissionRepeated,
-      .roleChanged, .memberUnbanned, .muted, .messageSent, .messageEdited, .reactionAdded, .messagePinned,
-      .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled,
-      .scheduledMessageChanged, .scheduledMessageFailed, .erased:
-      false
-    }
-  }
-}
-
-extension WorkspaceEvent {
-  fileprivate var isUpkeep: Bool {
-    switch self {
-    case .deleted, .inviteRevoked, .memberLeft, .memberRemoved, .invitationWithdrawn: true
-    case .created, .edited, .inviteCreated, .memberJoined, .admissionRepeated, .memberInvited, .roleChanged, .erased:
-      false
     }
   }
 }

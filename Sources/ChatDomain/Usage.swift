@@ -39,15 +39,17 @@ package struct Usage: Sendable, Hashable {
   package init(of event: ChatEvent) {
     self.init(events: 1, bytes: event.chargedBytes)
     switch event {
-    case .room(_, .messageSent): messages = 1
-    case .room(_, .messageScheduled):
+    case .room(_, .messages(.sent)): messages = 1
+    case .room(_, .scheduling(.scheduled)):
       messages = 1
       scheduledBytes = bytes
-    case .room(_, .scheduledMessageChanged): scheduledBytes = bytes
-    case .room(_, .created): rooms = 1
-    case .workspace(_, .created): workspaces = 1
-    case .room(_, .inviteCreated), .workspace(_, .inviteCreated), .workspace(_, .memberInvited): invites = 1
-    case .user(_, .mediaUploaded(_, let media, _)): mediaBytes = media.size
+    case .room(_, .scheduling(.changed)): scheduledBytes = bytes
+    case .room(_, .lifecycle(.created)): rooms = 1
+    case .workspace(_, .lifecycle(.created)): workspaces = 1
+    case .room(_, .sharing(.inviteCreated)), .workspace(_, .sharing(.inviteCreated)),
+      .workspace(_, .invitations(.invited)):
+      invites = 1
+    case .user(_, .media(.uploaded(_, let media, _))): mediaBytes = media.size
     case .room, .user, .workspace, .server: break
     }
   }

@@ -79,13 +79,11 @@ package final class SessionGate: Sendable {
     for recorded in events {
       guard case .user(let user, let event) = recorded.event else { continue }
       switch event {
-      case .sessionEnded(let session, _): enter(session, of: user, at: recorded.stamp.time)
-      case .disabled: setStanding(of: user, isDisabled: true, at: recorded.position)
-      case .enabled: setStanding(of: user, isDisabled: false, at: recorded.position)
-      case .registered, .profileChanged, .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .preferencesSet,
-        .sessionStarted,
-        .sessionRefreshed, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated, .deviceRemoved, .pushTokenMoved,
-        .mediaUploaded, .erased:
+      case .sessions(.ended(let session, _)): enter(session, of: user, at: recorded.stamp.time)
+      case .account(.disabled): setStanding(of: user, isDisabled: true, at: recorded.position)
+      case .account(.enabled): setStanding(of: user, isDisabled: false, at: recorded.position)
+      case .account(.registered), .account(.profileChanged), .account(.emailSet), .account(.preferencesSet), .logins,
+        .sessions(.started), .sessions(.refreshed), .devices, .media, .erased:
         break
       }
     }

@@ -200,20 +200,23 @@ extension RoomCommand {
 
 /// A group of alice (owner), bob (administrator), carol and dave (members), at positions 1 to 5.
 let teaRoom: [RoomEvent] = [
-  .created(.named()), .memberJoined(alice, role: .owner, invite: nil), .memberAdded(bob, role: .administrator),
-  .memberAdded(carol, role: .member), .memberAdded(dave, role: .member),
+  .lifecycle(.created(.named())), .members(.joined(alice, role: .owner, invite: nil)),
+  .members(.added(bob, role: .administrator)),
+  .members(.added(carol, role: .member)), .members(.added(dave, role: .member)),
 ]
 
 /// Alice with her phone, logged in on it, at positions 1 to 3.
 let aliceAtHome: [UserEvent] = [
-  .registered(.named()), .deviceRegistered(phone, .named()), .sessionStarted(login, device: phone),
+  .account(.registered(.named())), .devices(.registered(phone, .named())), .sessions(.started(login, device: phone)),
 ]
 
 /// A workspace of alice (owner), bob (administrator), carol (member) and dave (guest), at positions 1 to 5.
 let officeFacts: [WorkspaceEvent] = [
-  .created(WorkspaceCreation(name: "office", creator: alice)), .memberJoined(alice, role: .owner, by: .service),
-  .memberJoined(bob, role: .administrator, by: .invitation), .memberJoined(carol, role: .member, by: .invitation),
-  .memberJoined(dave, role: .guest, by: .invitation),
+  .lifecycle(.created(WorkspaceCreation(name: "office", creator: alice))),
+  .members(.joined(alice, role: .owner, by: .service)),
+  .members(.joined(bob, role: .administrator, by: .invitation)),
+  .members(.joined(carol, role: .member, by: .invitation)),
+  .members(.joined(dave, role: .guest, by: .invitation)),
 ]
 
 extension TestDirectory {

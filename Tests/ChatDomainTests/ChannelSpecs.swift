@@ -11,8 +11,9 @@ struct ChannelSpecs {
     given(
       RoomDecider.self,
       [
-        .created(.channel(isPublic: isPublic, by: carol)), .memberJoined(carol, role: .owner, invite: nil),
-        .memberAdded(alice, role: .member), .inviteCreated(.giving()),
+        .lifecycle(.created(.channel(isPublic: isPublic, by: carol))),
+        .members(.joined(carol, role: .owner, invite: nil)),
+        .members(.added(alice, role: .member)), .sharing(.inviteCreated(.giving())),
       ] + later
     ).with(.ofOffice(and: newcomer))
   }
@@ -39,26 +40,26 @@ struct ChannelSpecs {
 
   @Test("a public channel is open to members of its workspace, guests excepted; a private one to nobody")
   func joins() {
-    channel().when(.join, by: .user(bob)).thenRecorded(.memberJoined(bob, role: .member, invite: nil))
+    channel().when(.join, by: .user(bob)).thenRecorded(.members(.joined(bob, role: .member, invite: nil)))
     channel().when(.join, by: .user(alice)).thenAlreadyDone(at: 3)
     for user in [dave, newcomer] { channel().when(.join, by: .user(user)).thenRejected(.roomNotFound) }
     for user in [bob, dave, newcomer] {
       channel(isPublic: false).when(.join, by: .user(user)).thenRejected(.roomNotFound)
     }
-    channel(then: [.memberBanned(bob)]).when(.join, by: .user(bob)).thenRejected(.banned)
-    channel(then: [.archived]).when(.join, by: .user(bob)).thenRejected(.roomArchived)
+    channel(then: [.members(.banned(bob))]).when(.join, by: .user(bob)).thenRejected(.banned)
+    channel(then: [.lifecycle(.archived)]).when(.join, by: .user(bob)).thenRejected(.roomArchived)
   }
 
   @Test("who joins a public channel that all have left owns it")
   func inheritsEmptyChannel() {
-    channel(then: [.memberLeft(alice), .memberLeft(carol)]).when(.join, by: .user(bob))
-      .thenRecorded(.memberJoined(bob, role: .owner, invite: nil))
+    channel(then: [.members(.left(alice)), .members(.left(carol))]).when(.join, by: .user(bob))
+      .thenRecorded(.members(.joined(bob, role: .owner, invite: nil)))
   }
 
   @Test("whatever the way, a channel takes in members of its workspace alone, guests too", arguments: [true, false])
   func takesInMembers(isPublic: Bool) {
     let channel = channel(isPublic: isPublic)
-    channel.when(.addMember(dave), by: .user(carol)).thenRecorded(.memberAdded(dave, role: .member))
+    channel.when(.addMember(dave), by: .user(carol)).thenRecorded(.members(.added(dave, role: .member)))
     channel.when(.acceptInvite(link), by: .user(dave)).thenAccepted()
     channel.when(.join, by: .service(for: dave)).thenAccepted()
     channel.when(.addMember(newcomer), by: .user(carol)).thenRejected(.workspaceMembersOnly)
@@ -101,10 +102,10 @@ struct ChannelSpecs {
 
   @Test("what they may do by the workspace's role they take on for no longer than they have it")
   func raisesNobody() {
-    let joined = channel(then: [.memberJoined(bob, role: .member, invite: nil)])
+    let joined = channel(then: [.members(.joined(bob, role: .member, invite: nil))])
     joined.when(.changeRole(bob, .administrator), by: .user(bob)).thenRejected(.roleNotAllowed)
     joined.when(.changeRole(bob, .member), by: .user(bob)).thenAccepted()
-    channel(then: [.memberJoined(bob, role: .administrator, invite: nil)])
+    channel(then: [.members(.joined(bob, role: .administrator, invite: nil))])
       .when(.changeRole(bob, .administrator), by: .user(bob)).thenAccepted()
     channel().when(.changeRole(bob, .member), by: .user(bob)).thenRejected(.memberNotFound)
   }
@@ -113,10 +114,10 @@ struct ChannelSpecs {
   func capsRole() {
     for (role, given): (WorkspaceRole, Role) in [(.administrator, .administrator), (.member, .member)] {
       var room = channel()
-      RoomDecider.evolve(&room.state, .inviteCreated(.giving(.administrator, id: id(31))), .at(9), by: bob)
+      RoomDecider.evolve(&room.state, .sharing(.inviteCreated(.giving(.administrator, id: id(31)))), .at(9), by: bob)
       room.directory.workspaces[office]?[bob] = role
       room.when(.acceptInvite(id(31)), by: .user(dave))
-        .thenRecorded(.memberJoined(dave, role: given, invite: id(31)))
+        .thenRecorded(.members(.joined(dave, role: given, invite: id(31))))
     }
   }
 
@@ -127,8 +128,10 @@ struct ChannelSpecs {
   private let foreign: RoomID = id(92)
 
   private var directory: TestDirectory {
-    let other = given(RoomDecider.self, [.created(.channel(of: id(81))), .memberAdded(alice, role: .member)])
-    let without = given(RoomDecider.self, [.created(.channel(by: bob)), .memberAdded(bob, role: .owner)])
+    let other = given(
+      RoomDecider.self, [.lifecycle(.created(.channel(of: id(81)))), .members(.added(alice, role: .member))])
+    let without = given(
+      RoomDecider.self, [.lifecycle(.created(.channel(by: bob))), .members(.added(bob, role: .owner))])
     var rooms: [RoomID: Room] = [:]
     rooms[general] = channel().state.room
     rooms[secret] = without.state.room
@@ -142,15 +145,15 @@ struct ChannelSpecs {
 
   @Test("who leaves the workspace, or is put out, leaves its channels, and none of these stays without an owner")
   func leavesWithWorkspace() {
-    #expect(consequences(of: .memberLeft(alice)) == [.room(general, .memberLeft(alice))])
-    #expect(consequences(of: .memberRemoved(alice)) == [.room(general, .memberRemoved(alice))])
+    #expect(consequences(of: .members(.left(alice))) == [.room(general, .members(.left(alice)))])
+    #expect(consequences(of: .members(.removed(alice))) == [.room(general, .members(.removed(alice)))])
     #expect(
-      consequences(of: .memberRemoved(carol)) == [
-        .room(general, .memberRemoved(carol)), .room(general, .roleChanged(alice, .owner)),
+      consequences(of: .members(.removed(carol))) == [
+        .room(general, .members(.removed(carol))), .room(general, .members(.roleChanged(alice, .owner))),
       ])
-    #expect(consequences(of: .memberLeft(bob)) == [.room(secret, .memberLeft(bob))])
-    #expect(consequences(of: .memberLeft(dave)).isEmpty)
-    #expect(consequences(of: .roleChanged(alice, .guest)).isEmpty)
+    #expect(consequences(of: .members(.left(bob))) == [.room(secret, .members(.left(bob)))])
+    #expect(consequences(of: .members(.left(dave))).isEmpty)
+    #expect(consequences(of: .members(.roleChanged(alice, .guest))).isEmpty)
   }
 
   /// A look at all members for each channel would be 100 million steps.
@@ -166,15 +169,22 @@ struct ChannelSpecs {
     room.workspace = office
     let channels = (0..<UInt64(Limits.channelsPerWorkspace)).map { (RoomID(UUIDBytes(high: 7, low: $0)), room) }
     let facts = WorkspaceDecider.consequences(
-      of: [.memberLeft(carol)], in: office, TestDirectory.ofOffice(rooms: Dictionary(uniqueKeysWithValues: channels)))
+      of: [.members(.left(carol))], in: office,
+      TestDirectory.ofOffice(rooms: Dictionary(uniqueKeysWithValues: channels)))
     // With the departure from the workspace itself this is the largest command that there is.
     #expect(facts.count == 2 * Limits.channelsPerWorkspace)
     #expect(
-      facts == channels.flatMap { [.room($0.0, .memberLeft(carol)), .room($0.0, .roleChanged(id(1001), .owner))] })
+      facts
+        == channels.flatMap {
+          [.room($0.0, .members(.left(carol))), .room($0.0, .members(.roleChanged(id(1001), .owner)))]
+        })
   }
 
   @Test("the channels go with the workspace")
   func goesWithWorkspace() {
-    #expect(consequences(of: .deleted) == [.room(general, .deleted), .room(secret, .deleted)])
+    #expect(
+      consequences(of: .lifecycle(.deleted)) == [
+        .room(general, .lifecycle(.deleted)), .room(secret, .lifecycle(.deleted)),
+      ])
   }
 }

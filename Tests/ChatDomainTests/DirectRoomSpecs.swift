@@ -8,8 +8,8 @@ struct DirectRoomSpecs {
     given(
       RoomDecider.self,
       [
-        .created(.direct(alice, bob)), .memberJoined(alice, role: .member, invite: nil),
-        .memberAdded(bob, role: .member),
+        .lifecycle(.created(.direct(alice, bob))), .members(.joined(alice, role: .member, invite: nil)),
+        .members(.added(bob, role: .member)),
       ])
   }
 
@@ -17,8 +17,9 @@ struct DirectRoomSpecs {
   func creates() {
     let creation = RoomCreation.direct(alice, bob, carol)
     given(RoomDecider.self, []).when(.create(creation), by: .user(alice)).thenRecorded(
-      .created(creation), .memberJoined(alice, role: .member, invite: nil), .memberAdded(bob, role: .member),
-      .memberAdded(carol, role: .member))
+      .lifecycle(.created(creation)), .members(.joined(alice, role: .member, invite: nil)),
+      .members(.added(bob, role: .member)),
+      .members(.added(carol, role: .member)))
     given(RoomDecider.self, []).when(.create(creation), by: .service(for: alice)).thenAccepted()
     given(RoomDecider.self, []).when(.create(.direct(alice, stranger)), by: .user(alice)).thenRejected(.userNotFound)
     given(RoomDecider.self, []).when(.create(creation), by: .user(bob)).thenRejected(.forbidden)

@@ -6,22 +6,28 @@ import Testing
 struct ErasureSpecs {
   private static let everyRoomFact: [RoomEvent] =
     teaRoom + [
-      .edited(RoomEdit(name: "coffee")), .inviteCreated(.giving()), .inviteRevoked(link), .memberLeft(dave),
-      .memberRemoved(carol), .muted(bob, until: noon), .messageSent(hello, author: bob, thread: nil, .plain("hello")),
-      .messageEdited(hello, at: .room(1), .plain("hi")), .messageDeleted(hello, at: .room(1)),
-      .readMarkerMoved(alice, to: hello, ordinal: 1), .archived, .memberJoined(carol, role: .member, invite: link),
-      .muted(stranger, until: nil), .readMarkerMoved(stranger, to: hello, ordinal: 9),
-      .messageSent(id(41), author: stranger, thread: nil, nil), .inviteRevoked(id(31)), .archived,
-      .created(.named("again")),
+      .lifecycle(.edited(RoomEdit(name: "coffee"))), .sharing(.inviteCreated(.giving())),
+      .sharing(.inviteRevoked(link)), .members(.left(dave)),
+      .members(.removed(carol)), .members(.muted(bob, until: noon)),
+      .messages(.sent(hello, author: bob, thread: nil, .plain("hello"))),
+      .messages(.edited(hello, at: .room(1), .plain("hi"))), .messages(.deleted(hello, at: .room(1))),
+      .reading(.markerMoved(alice, to: hello, ordinal: 1)), .lifecycle(.archived),
+      .members(.joined(carol, role: .member, invite: link)),
+      .members(.muted(stranger, until: nil)), .reading(.markerMoved(stranger, to: hello, ordinal: 9)),
+      .messages(.sent(id(41), author: stranger, thread: nil, nil)), .sharing(.inviteRevoked(id(31))),
+      .lifecycle(.archived),
+      .lifecycle(.created(.named("again"))),
     ]
 
   private static let everyUserFact: [UserEvent] =
     aliceAtHome + [
-      .profileChanged(ProfileEdit(nickname: "Al")), .sessionRefreshed(login, generation: 2),
-      .sessionRefreshed(otherLogin, generation: 2), .deviceUpdated(phone, .named("mine")),
-      .deviceUpdated(tablet, .named("tablet")), .pushTokenInvalidated(id(12), PushToken(provider: .fcm, token: "t")),
-      .deviceRemoved(tablet), .deviceRemoved(id(12)), .sessionEnded(login, .loggedOut),
-      .sessionEnded(otherLogin, .loggedOut), .sessionStarted(login, device: nil), .registered(.named("again")),
+      .account(.profileChanged(ProfileEdit(nickname: "Al"))), .sessions(.refreshed(login, generation: 2)),
+      .sessions(.refreshed(otherLogin, generation: 2)), .devices(.updated(phone, .named("mine"))),
+      .devices(.updated(tablet, .named("tablet"))),
+      .devices(.tokenInvalidated(id(12), PushToken(provider: .fcm, token: "t"))),
+      .devices(.removed(tablet)), .devices(.removed(id(12))), .sessions(.ended(login, .loggedOut)),
+      .sessions(.ended(otherLogin, .loggedOut)), .sessions(.started(login, device: nil)),
+      .account(.registered(.named("again"))),
     ]
 
   @Test("in place of any fact of a room, and whatever follows", arguments: 0..<everyRoomFact.count)
@@ -51,7 +57,7 @@ struct ErasureSpecs {
     room.when(.create(.named()), by: .user(alice)).thenRejected(.idInUse)
     room.when(.edit(RoomEdit(name: "coffee")), by: .user(alice)).thenAccepted()
     room.when(.send(by: dave), by: .user(dave)).thenAccepted()
-    let direct = given(RoomDecider.self, [.erased(kind: 1), .memberAdded(bob, role: .member)])
+    let direct = given(RoomDecider.self, [.erased(kind: 1), .members(.added(bob, role: .member))])
     direct.when(.create(.direct(bob, alice)), by: .user(bob)).thenAlreadyDone(at: 1)
     let user = given(UserDecider.self, [.erased(kind: 1)])
     user.when(UserCommand(alice, .register(.named())), by: .nobody()).thenRejected(.idInUse)
@@ -61,13 +67,13 @@ struct ErasureSpecs {
 
   @Test("a stream that lacks its beginning stays absent, and an erased text keeps its ordinal")
   func strayFacts() {
-    for fact in Self.everyRoomFact.dropFirst() where fact != .created(.named("again")) {
+    for fact in Self.everyRoomFact.dropFirst() where fact != .lifecycle(.created(.named("again"))) {
       #expect(given(RoomDecider.self, [fact]).state == .absent)
     }
-    for fact in Self.everyUserFact.dropFirst() where fact != .registered(.named("again")) {
+    for fact in Self.everyUserFact.dropFirst() where fact != .account(.registered(.named("again"))) {
       #expect(given(UserDecider.self, [fact]).state == .absent)
     }
-    let room = given(RoomDecider.self, teaRoom + [.messageSent(hello, author: bob, thread: nil, nil)]).state.room
+    let room = given(RoomDecider.self, teaRoom + [.messages(.sent(hello, author: bob, thread: nil, nil))]).state.room
     #expect(room?.lastOrdinal == 1)
   }
 }

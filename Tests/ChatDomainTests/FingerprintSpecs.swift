@@ -116,13 +116,13 @@ struct FingerprintSpecs {
   func scoped() {
     let (tea, coffee): (RoomID, RoomID) = (id(80), id(81))
     let command = RoomCommand.edit(RoomEdit(name: "tea"))
-    let inTea = ChatEvent.room(tea, .edited(RoomEdit(name: "tea"))).commandFingerprint
+    let inTea = ChatEvent.room(tea, .lifecycle(.edited(RoomEdit(name: "tea")))).commandFingerprint
     #expect(inTea == command.fingerprint.scoped(to: tea.uuid))
     #expect(inTea != command.fingerprint.scoped(to: coffee.uuid))
     #expect(inTea != command.fingerprint)
     let wish = UserCommand(alice, .removeDevice(phone))
     #expect(
-      ChatEvent.user(alice, .deviceRemoved(phone)).commandFingerprint == wish.fingerprint.scoped(to: alice.uuid))
+      ChatEvent.user(alice, .devices(.removed(phone))).commandFingerprint == wish.fingerprint.scoped(to: alice.uuid))
     #expect(ChatEvent.room(tea, .erased(kind: 1)).commandFingerprint == nil)
     #expect(ChatEvent.server(.erased(kind: 1)).commandFingerprint == nil)
   }
@@ -131,8 +131,8 @@ struct FingerprintSpecs {
   func erased() {
     #expect(UserEvent.erased(kind: 1).fingerprint == nil)
     #expect(RoomEvent.erased(kind: 1).fingerprint == nil)
-    #expect(RoomEvent.messageSent(hello, author: alice, thread: nil, nil).fingerprint == nil)
-    #expect(RoomEvent.messageEdited(hello, at: .room(1), nil).fingerprint == nil)
-    #expect(UserEvent.sessionRefreshed(login, generation: 0).fingerprint != nil)
+    #expect(RoomEvent.messages(.sent(hello, author: alice, thread: nil, nil)).fingerprint == nil)
+    #expect(RoomEvent.messages(.edited(hello, at: .room(1), nil)).fingerprint == nil)
+    #expect(UserEvent.sessions(.refreshed(login, generation: 0)).fingerprint != nil)
   }
 }

@@ -31,7 +31,7 @@ struct MessagePartSpecs {
     var photo = MessageFacts.of(carol, at: 6)
     photo.hasParts = true
     room.when(.editMessage(hello, .plain(""), target: photo), by: .user(carol))
-      .thenRecorded(.messageEdited(hello, at: .room(1), .plain("")))
+      .thenRecorded(.messages(.edited(hello, at: .room(1), .plain(""))))
     room.when(.editMessage(hello, .plain(""), target: .of(carol, at: 6)), by: .user(carol)).thenRejected(.emptyText)
     let long = MessageEdit.plain(String(repeating: "x", count: 16_385))
     room.when(.editMessage(hello, long, target: photo), by: .user(carol)).thenRejected(.textTooLong)
@@ -39,9 +39,9 @@ struct MessagePartSpecs {
     let captioned = ScheduledMessage(
       author: carol, content: MessageContent(text: "look", details: custom("order.shipped")),
       sendAt: noon.adding(milliseconds: 60_000))
-    given(RoomDecider.self, teaRoom + [.messageScheduled(hello, captioned)])
+    given(RoomDecider.self, teaRoom + [.scheduling(.scheduled(hello, captioned))])
       .when(.reschedule(text: ""), by: .user(carol)).thenAccepted()
-    given(RoomDecider.self, teaRoom + [.messageScheduled(hello, .saying())])
+    given(RoomDecider.self, teaRoom + [.scheduling(.scheduled(hello, .saying()))])
       .when(.reschedule(text: ""), by: .user(carol)).thenRejected(.emptyText)
   }
 
@@ -97,7 +97,7 @@ struct MessagePartSpecs {
     sending("look", details, SendingContext(lacksMedia: true)).thenRejected(.mediaNotFound)
     let prior = MessageFacts.of(carol, content, at: 6)
     let again = RoomCommand.send(content, by: carol, prior: prior, SendingContext(lacksMedia: true))
-    given(RoomDecider.self, teaRoom + [.messageSent(hello, author: carol, thread: nil, content)])
+    given(RoomDecider.self, teaRoom + [.messages(.sent(hello, author: carol, thread: nil, content))])
       .when(again, by: .user(carol)).thenAlreadyDone(at: 6)
   }
 
@@ -156,13 +156,13 @@ struct MessagePartSpecs {
       room.when(command, by: .nobody()).thenRejected(.forbidden)
     }
     room.when(.react(hello, "👍", target: sent), by: .user(dave))
-      .thenRecorded(.reactionAdded(hello, at: .room(1), by: dave, emoji: "👍"))
+      .thenRecorded(.annotations(.reactionAdded(hello, at: .room(1), by: dave, emoji: "👍")))
     room.when(.unreact(hello, "👍", target: sent), by: .service(for: dave))
-      .thenRecorded(.reactionRemoved(hello, at: .room(1), by: dave, emoji: "👍"))
+      .thenRecorded(.annotations(.reactionRemoved(hello, at: .room(1), by: dave, emoji: "👍")))
     room.when(.react(hello, "👍", target: gone), by: .user(dave)).thenRejected(.messageDeleted)
     room.when(.unreact(hello, "👍", target: gone), by: .user(dave)).thenRejected(.messageDeleted)
     room.when(.react(hello, "👍", target: nil), by: .user(dave)).thenRejected(.messageNotFound)
-    let archived = given(RoomDecider.self, teaRoom + [.archived])
+    let archived = given(RoomDecider.self, teaRoom + [.lifecycle(.archived)])
     archived.when(.react(hello, "👍", target: sent), by: .user(dave)).thenRejected(.roomArchived)
     archived.when(.unreact(hello, "👍", target: sent), by: .user(dave)).thenAccepted()
   }
@@ -202,7 +202,7 @@ struct MessagePartSpecs {
   @Test("every member pins in a group; in a channel administrators do")
   func pins() {
     let sent = MessageFacts.of(carol, at: 6)
-    let channel = given(RoomDecider.self, [.created(.named("tea", .channel))] + teaRoom.dropFirst())
+    let channel = given(RoomDecider.self, [.lifecycle(.created(.named("tea", .channel)))] + teaRoom.dropFirst())
     for command in [RoomCommand.pin(hello, target: sent), .unpin(hello, target: sent)] {
       for user in [alice, bob, carol, dave] { room.when(command, by: .user(user)).thenAccepted() }
       for user in [alice, bob] { channel.when(command, by: .user(user)).thenAccepted() }
@@ -212,7 +212,7 @@ struct MessagePartSpecs {
     room.when(.pin(hello, target: .of(carol, at: 6, deletedAt: 7)), by: .user(dave)).thenRejected(.messageDeleted)
     room.when(.pin(hello, target: nil), by: .user(dave)).thenRejected(.messageNotFound)
     room.when(.unpin(hello, target: nil), by: .user(dave)).thenRejected(.messageNotFound)
-    let archived = given(RoomDecider.self, teaRoom + [.archived])
+    let archived = given(RoomDecider.self, teaRoom + [.lifecycle(.archived)])
     archived.when(.pin(hello, target: sent), by: .user(dave)).thenRejected(.roomArchived)
     archived.when(.unpin(hello, target: sent), by: .user(dave)).thenAccepted()
   }
@@ -222,20 +222,24 @@ struct MessagePartSpecs {
     let sent = MessageFacts.of(carol, at: 6)
     let pinned = given(
       RoomDecider.self,
-      teaRoom + [.messageSent(hello, author: carol, thread: nil, .plain("hello")), .messagePinned(hello, at: .room(1))])
+      teaRoom + [
+        .messages(.sent(hello, author: carol, thread: nil, .plain("hello"))),
+        .annotations(.pinned(hello, at: .room(1))),
+      ])
     pinned.when(.pin(hello, target: sent), by: .user(dave)).thenAlreadyDone(at: 7)
     pinned.when(.pin(hello, target: sent), by: .user(dave, key: .retried))
-      .thenRecorded(.messagePinned(hello, at: .room(1)))
+      .thenRecorded(.annotations(.pinned(hello, at: .room(1))))
     #expect(pinned.state.room?.pinned == [hello: PinnedMessage(place: .room(1), pinned: .at(7))])
-    for later: RoomEvent in [.messageUnpinned(hello, at: .room(1)), .messageDeleted(hello, at: .room(1))] {
+    for later: RoomEvent in [.annotations(.unpinned(hello, at: .room(1))), .messages(.deleted(hello, at: .room(1)))] {
       #expect(
-        given(RoomDecider.self, teaRoom + [.messagePinned(hello, at: .room(1)), later]).state.room?.pinned == [:])
+        given(RoomDecider.self, teaRoom + [.annotations(.pinned(hello, at: .room(1))), later]).state.room?.pinned == [:]
+      )
     }
   }
 
   @Test("how many messages are pinned", arguments: [(98, nil), (99, nil), (100, .tooManyPins)] as [(Int, Rejection?)])
   func pinCount(count: Int, rejection: Rejection?) {
-    let pins = (0..<UInt64(count)).map { RoomEvent.messagePinned(id(1000 + $0), at: .room($0 + 2)) }
+    let pins = (0..<UInt64(count)).map { RoomEvent.annotations(.pinned(id(1000 + $0), at: .room($0 + 2))) }
     given(RoomDecider.self, teaRoom + pins).when(.pin(hello, target: .of(carol, at: 6)), by: .user(dave)).then(
       rejection)
   }

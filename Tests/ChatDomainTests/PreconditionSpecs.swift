@@ -29,22 +29,22 @@ struct PreconditionSpecs {
   @Test("a room is at its last change of looks, archiving or opening, and at nothing that its members do")
   func rooms() {
     let (made, talked): ([RoomEvent], [RoomEvent]) = (
-      teaRoom, [.memberLeft(dave), .messageSent(hello, author: alice, thread: nil, .plain("tea?"))]
+      teaRoom, [.members(.left(dave)), .messages(.sent(hello, author: alice, thread: nil, .plain("tea?")))]
     )
     let count = UInt64(made.count)
     let edit = RoomCommand.edit(RoomEdit(topic: "tea"))
     check(Change<RoomDecider>(facts: made + talked, command: edit, revision: 1))
-    let edited = made + [.edited(RoomEdit(name: "green tea"))] + talked
+    let edited = made + [.lifecycle(.edited(RoomEdit(name: "green tea")))] + talked
     for command: RoomCommand in [edit, .archive, .delete] {
       check(Change<RoomDecider>(facts: edited, command: command, revision: count + 1))
     }
-    let archived = edited + [.archived]
+    let archived = edited + [.lifecycle(.archived)]
     let revision = UInt64(archived.count)
     for command: RoomCommand in [.restore, .delete] {
       check(Change<RoomDecider>(facts: archived, command: command, revision: revision))
     }
-    check(Change<RoomDecider>(facts: archived + [.archived], command: .restore, revision: revision))
-    check(Change<RoomDecider>(facts: archived + [.restored], command: edit, revision: revision + 1))
+    check(Change<RoomDecider>(facts: archived + [.lifecycle(.archived)], command: .restore, revision: revision))
+    check(Change<RoomDecider>(facts: archived + [.lifecycle(.restored)], command: edit, revision: revision + 1))
   }
 
   @Test("a message is at its sending or its last edit, as it was looked up")
@@ -62,8 +62,8 @@ struct PreconditionSpecs {
 
   @Test("a message that waits for its time is at its last writing")
   func scheduledMessages() {
-    let scheduled = teaRoom + [.messageScheduled(hello, .saying())]
-    let changed = scheduled + [.scheduledMessageChanged(hello, ScheduledMessageEdit(text: "hi"))]
+    let scheduled = teaRoom + [.scheduling(.scheduled(hello, .saying()))]
+    let changed = scheduled + [.scheduling(.changed(hello, ScheduledMessageEdit(text: "hi")))]
     for facts in [scheduled, changed] {
       for command: RoomCommand in [.reschedule(hello, text: "ho"), .cancelScheduledMessage(hello, prior: nil)] {
         check(
@@ -75,12 +75,13 @@ struct PreconditionSpecs {
   @Test("a workspace is at its last change of looks")
   func workspaces() {
     let made: [WorkspaceEvent] = [
-      .created(WorkspaceCreation(name: "office", creator: alice)), .memberJoined(alice, role: .owner, by: .service),
-      .memberJoined(bob, role: .member, by: .service),
+      .lifecycle(.created(WorkspaceCreation(name: "office", creator: alice))),
+      .members(.joined(alice, role: .owner, by: .service)),
+      .members(.joined(bob, role: .member, by: .service)),
     ]
     for command: WorkspaceCommand in [.edit(WorkspaceEdit(name: "home")), .delete] {
       check(Change<WorkspaceDecider>(facts: made, command: command, revision: 1))
-      let edited = made + [.edited(WorkspaceEdit(topic: "tea")), .memberLeft(bob)]
+      let edited = made + [.lifecycle(.edited(WorkspaceEdit(topic: "tea"))), .members(.left(bob))]
       check(Change<WorkspaceDecider>(facts: edited, command: command, revision: 4))
     }
   }
@@ -90,16 +91,16 @@ struct PreconditionSpecs {
     let token = PushToken(provider: .apns, token: "aa")
     let rename = UserCommand(alice, .changeProfile(ProfileEdit(nickname: "Al")))
     let at = { (facts: [UserEvent]) in UInt64(facts.count) }
-    let renamed = aliceAtHome + [.profileChanged(ProfileEdit(nickname: "A"))]
-    check(Change<UserDecider>(facts: renamed + [.deviceRemoved(phone)], command: rename, revision: at(renamed)))
-    let moved = renamed + [.emailSet("al@example.org")]
+    let renamed = aliceAtHome + [.account(.profileChanged(ProfileEdit(nickname: "A")))]
+    check(Change<UserDecider>(facts: renamed + [.devices(.removed(phone))], command: rename, revision: at(renamed)))
+    let moved = renamed + [.account(.emailSet("al@example.org"))]
     check(Change<UserDecider>(facts: moved, command: rename, revision: at(moved)))
-    let described = aliceAtHome + [.deviceUpdated(phone, .named(tokens: [token]))]
-    let other: UserEvent = .pushTokenInvalidated(phone, PushToken(provider: .fcm, token: "aa"))
+    let described = aliceAtHome + [.devices(.updated(phone, .named(tokens: [token])))]
+    let other: UserEvent = .devices(.tokenInvalidated(phone, PushToken(provider: .fcm, token: "aa")))
     for action: UserAction in [.setDevice(phone, .named("new")), .removeDevice(phone)] {
       let command = UserCommand(alice, action)
       check(Change<UserDecider>(facts: described + [other], command: command, revision: at(described)))
-      let robbed = described + [.pushTokenMoved(phone, token)]
+      let robbed = described + [.devices(.tokenMoved(phone, token))]
       check(Change<UserDecider>(facts: robbed, command: command, revision: at(robbed)))
     }
   }
@@ -119,12 +120,12 @@ struct PreconditionSpecs {
     var desk = Desk<RoomDecider>(teaRoom)
     let act = Act.user(alice, key: .retried, if: old)
     let first = try desk.submit(.edit(RoomEdit(name: "green tea")), by: act)
-    desk.record(.edited(RoomEdit(name: "coffee")))
+    desk.record(.lifecycle(.edited(RoomEdit(name: "coffee"))))
     #expect(try desk.submit(.edit(RoomEdit(name: "green tea")), by: act) == first)
     let deleted = MessageFacts.of(alice, at: 6, deletedAt: 7)
     given(RoomDecider.self, teaRoom).when(.deleteMessage(hello, target: deleted), by: .user(alice, if: old))
       .thenAlreadyDone(at: 7)
-    let edited = given(RoomDecider.self, teaRoom + [.edited(RoomEdit(name: "coffee"))])
+    let edited = given(RoomDecider.self, teaRoom + [.lifecycle(.edited(RoomEdit(name: "coffee")))])
     edited.when(.edit(RoomEdit(name: "")), by: .user(alice, if: old)).thenRejected(.roomNameEmpty)
     edited.when(.edit(RoomEdit(name: "tea")), by: .user(stranger, if: old)).thenRejected(.roomNotFound)
   }

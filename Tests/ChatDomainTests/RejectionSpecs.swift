@@ -46,7 +46,7 @@ struct RejectionSpecs {
     .sendingTimeOutOfRange: { room([], .schedule(by: alice, at: dawn)) },
     .tooManyScheduledMessages: {
       let waiting = (0..<Limits.scheduledMessagesPerUserAndRoom).map {
-        RoomEvent.messageScheduled(id(1_000 + UInt64($0)), .saying(by: alice))
+        RoomEvent.scheduling(.scheduled(id(1_000 + UInt64($0)), .saying(by: alice)))
       }
       return room(waiting, .schedule(by: alice))
     },
@@ -88,7 +88,7 @@ struct RejectionSpecs {
       }
     },
     .accountDisabled: {
-      user(aliceAtHome + [.disabled], .startSession(otherLogin, device: nil, proof: .password(version: 1)))
+      user(aliceAtHome + [.account(.disabled)], .startSession(otherLogin, device: nil, proof: .password(version: 1)))
     },
   ]
 
@@ -100,11 +100,13 @@ struct RejectionSpecs {
     .credentialsRejected: { user(aliceAtHome, .startSession(otherLogin, device: nil, proof: .password(version: 2))) },
     .refreshTokenExpired: { user(aliceAtHome, .refreshSession(otherLogin, presented: 1, oldest: nil)) },
     .refreshTokenReused: {
-      user(aliceAtHome + [.sessionEnded(login, .refreshTokenReused)], .refreshSession(login, presented: 1, oldest: nil))
+      user(
+        aliceAtHome + [.sessions(.ended(login, .refreshTokenReused))], .refreshSession(login, presented: 1, oldest: nil)
+      )
     },
     .sessionRefreshed: {
       user(
-        aliceAtHome + [.sessionRefreshed(login, generation: 2)],
+        aliceAtHome + [.sessions(.refreshed(login, generation: 2))],
         .startSession(login, device: phone, proof: .password(version: 1)))
     },
     .deviceNotFound: { user(aliceAtHome, .removeDevice(tablet)) },
@@ -122,8 +124,8 @@ struct RejectionSpecs {
       user(aliceAtHome, .setDevice(phone, .named(tokens: [PushToken(provider: .fcm, token: "t\0")])))
     },
     .tooManyDevices: {
-      let facts = (0..<UInt64(Limits.devicesPerUser)).map { UserEvent.deviceRegistered(id(1000 + $0), .named()) }
-      return user([.registered(.named())] + facts, .setDevice(phone, .named()))
+      let facts = (0..<UInt64(Limits.devicesPerUser)).map { UserEvent.devices(.registered(id(1000 + $0), .named())) }
+      return user([.account(.registered(.named()))] + facts, .setDevice(phone, .named()))
     },
   ]
 
@@ -131,24 +133,24 @@ struct RejectionSpecs {
     .identityInUse: { user(aliceAtHome, .linkIdentity(.taken, proof: .password(version: 1))) },
     .identityNotFound: { user(aliceAtHome, .unlinkIdentity(.of("a"))) },
     .lastLogin: {
-      let imported = UserEvent.registered(.named(email: nil, credential: nil))
-      return user([imported, .identityLinked(.of("a"))], .unlinkIdentity(.of("a")))
+      let imported = UserEvent.account(.registered(.named(email: nil, credential: nil)))
+      return user([imported, .logins(.identityLinked(.of("a")))], .unlinkIdentity(.of("a")))
     },
     .linkedLoginRequired: {
-      let imported = UserEvent.registered(.named(email: nil, credential: nil))
-      return user([imported, .identityLinked(.of("a"))], .linkIdentity(.of("b"), proof: .identity(.of("c"))))
+      let imported = UserEvent.account(.registered(.named(email: nil, credential: nil)))
+      return user([imported, .logins(.identityLinked(.of("a")))], .linkIdentity(.of("b"), proof: .identity(.of("c"))))
     },
     .tooManyIdentities: {
-      let linked = (0..<Limits.identitiesPerUser).map { UserEvent.identityLinked(.of("subject \($0)")) }
+      let linked = (0..<Limits.identitiesPerUser).map { UserEvent.logins(.identityLinked(.of("subject \($0)"))) }
       return user(aliceAtHome + linked, .linkIdentity(.of("one more"), proof: .password(version: 1)))
     },
     .passwordWrong: { user(aliceAtHome, .changePassword(.version(3), checked: 2)) },
     .passwordMissing: {
-      let imported = UserEvent.registered(.named(email: nil, externalID: "a-1", credential: nil))
+      let imported = UserEvent.account(.registered(.named(email: nil, externalID: "a-1", credential: nil)))
       return user([imported], .setEmail("a@example.org", checked: nil), .service(for: alice))
     },
     .passwordResetUsed: {
-      user(aliceAtHome + [.credentialSet(.version(2))], .resetPassword(.other(2), issuedFor: 1))
+      user(aliceAtHome + [.logins(.credentialSet(.version(2)))], .resetPassword(.other(2), issuedFor: 1))
     },
     .guestNotAllowed: {
       do throws(Rejection) {
@@ -165,15 +167,15 @@ struct RejectionSpecs {
   ]
 
   private static let ofRooms: Ways = [
-    .roomNotFound: { room([.memberLeft(dave)], .leave, .user(dave)) },
-    .roomArchived: { room([.archived], .edit(RoomEdit(name: "coffee"))) },
+    .roomNotFound: { room([.members(.left(dave))], .leave, .user(dave)) },
+    .roomArchived: { room([.lifecycle(.archived)], .edit(RoomEdit(name: "coffee"))) },
     .roomNameEmpty: { room([], .edit(RoomEdit(name: ""))) },
     .roomNameTooLong: { room([], .edit(RoomEdit(name: String(repeating: "r", count: 257)))) },
     .memberNotFound: { room([], .removeMember(stranger)) },
     .revisionMismatch: { room([], .edit(RoomEdit(name: "coffee")), .user(alice, if: .at(2))) },
     .tooManyMembers: {
-      let others = (0..<UInt64(Limits.membersPerRoom)).map { RoomEvent.memberAdded(id(1000 + $0), role: .member) }
-      return room([.memberLeft(dave)] + others, .addMember(dave))
+      let others = (0..<UInt64(Limits.membersPerRoom)).map { RoomEvent.members(.added(id(1000 + $0), role: .member)) }
+      return room([.members(.left(dave))] + others, .addMember(dave))
     },
     .messageNotFound: { room([], .deleteMessage(hello, target: nil)) },
     .messageDeleted: {
@@ -213,7 +215,9 @@ struct RejectionSpecs {
         return room([], .react(hello, "👍", target: .of(alice, at: 6), counts: full))
       },
       .tooManyPins: {
-        let pins = (0..<UInt64(Limits.pinsPerRoom)).map { RoomEvent.messagePinned(id(1000 + $0), at: .room($0 + 2)) }
+        let pins = (0..<UInt64(Limits.pinsPerRoom)).map {
+          RoomEvent.annotations(.pinned(id(1000 + $0), at: .room($0 + 2)))
+        }
         return room(pins, .pin(hello, target: .of(alice, at: 6)))
       },
     ]
@@ -221,42 +225,49 @@ struct RejectionSpecs {
 
   private static let ofInvites: Ways = [
     .inviteNotFound: { room([], .revokeInvite(link)) },
-    .inviteExpired: { accepting([.inviteCreated(.giving(until: noon))]) },
+    .inviteExpired: { accepting([.sharing(.inviteCreated(.giving(until: noon)))]) },
     .inviteUsedUp: {
-      accepting([.inviteCreated(.giving(uses: 1)), .memberJoined(stranger, role: .member, invite: link)])
+      accepting([.sharing(.inviteCreated(.giving(uses: 1))), .members(.joined(stranger, role: .member, invite: link))])
     },
-    .inviteRevoked: { accepting([.inviteCreated(.giving()), .inviteRevoked(link)]) },
+    .inviteRevoked: { accepting([.sharing(.inviteCreated(.giving())), .sharing(.inviteRevoked(link))]) },
     .inviteExpiryOutOfRange: { room([], .createInvite(.giving(until: noon))) },
     .inviteUsesOutOfRange: { room([], .createInvite(.giving(uses: 0))) },
     .inviteRoleNotAllowed: { room([], .createInvite(.giving(.owner))) },
     .invitesExhausted: {
-      let facts = (0..<UInt64(Limits.invitesEverPerRoom)).map { RoomEvent.inviteCreated(.giving(id: id(1000 + $0))) }
+      let facts = (0..<UInt64(Limits.invitesEverPerRoom)).map {
+        RoomEvent.sharing(.inviteCreated(.giving(id: id(1000 + $0))))
+      }
       return room(facts, .createInvite(.giving()))
     },
     .tooManyInvites: {
-      let facts = (0..<UInt64(Limits.invitesPerRoom)).map { RoomEvent.inviteCreated(.giving(id: id(1000 + $0))) }
+      let facts = (0..<UInt64(Limits.invitesPerRoom)).map {
+        RoomEvent.sharing(.inviteCreated(.giving(id: id(1000 + $0))))
+      }
       return room(facts, .createInvite(.giving()))
     },
   ]
 
   private static let ofModeration: Ways = [
-    .banned: { room([.memberBanned(dave)], .addMember(dave)) },
+    .banned: { room([.members(.banned(dave))], .addMember(dave)) },
     .banNotFound: { room([], .unban(dave)) },
     .memberSilenced: {
-      room([.memberSilenced(dave, until: noon.adding(milliseconds: 1))], .send(by: dave), .user(dave))
+      room([.members(.silenced(dave, until: noon.adding(milliseconds: 1)))], .send(by: dave), .user(dave))
     },
     .ownerMustTransfer: { room([], .leave) },
     .roleNotAllowed: { room([], .changeRole(bob, .owner)) },
     .topicTooLong: { room([], .edit(RoomEdit(topic: String(repeating: "t", count: 1025)))) },
     .directRoomFixed: {
-      given(RoomDecider.self, [.created(.direct(alice, bob)), .memberJoined(alice, role: .member, invite: nil)])
-        .when(.leave, by: .user(alice)).rejection
+      given(
+        RoomDecider.self,
+        [.lifecycle(.created(.direct(alice, bob))), .members(.joined(alice, role: .member, invite: nil))]
+      )
+      .when(.leave, by: .user(alice)).rejection
     },
     .directMembersOutOfRange: {
       given(RoomDecider.self, []).when(.create(.direct(alice)), by: .user(alice)).rejection
     },
     .tooManyBans: {
-      let facts = (0..<UInt64(Limits.bansPerRoom)).map { RoomEvent.memberBanned(id(1000 + $0)) }
+      let facts = (0..<UInt64(Limits.bansPerRoom)).map { RoomEvent.members(.banned(id(1000 + $0))) }
       return room(facts, .ban(dave))
     },
   ]
@@ -273,7 +284,7 @@ struct RejectionSpecs {
     .workspaceNameEmpty: { workspace([], .edit(WorkspaceEdit(name: ""))) },
     .workspaceNameTooLong: { workspace([], .edit(WorkspaceEdit(name: String(repeating: "w", count: 257)))) },
     .workspaceMembersOnly: {
-      given(RoomDecider.self, [.created(.channel())]).with(.ofOffice(and: stranger))
+      given(RoomDecider.self, [.lifecycle(.created(.channel()))]).with(.ofOffice(and: stranger))
         .when(.join, by: .service(for: stranger)).rejection
     },
     .tooManyChannels: {
@@ -284,13 +295,13 @@ struct RejectionSpecs {
     },
     .tooManyWorkspaceMembers: {
       let others = (0..<UInt64(Limits.membersPerWorkspace)).map {
-        WorkspaceEvent.memberJoined(id(1000 + $0), role: .member, by: .service)
+        WorkspaceEvent.members(.joined(id(1000 + $0), role: .member, by: .service))
       }
       return workspace(others, .join, .service(for: stranger))
     },
     .tooManyInvitations: {
       let others = (0..<UInt64(Limits.invitationsPerWorkspace)).map {
-        WorkspaceEvent.memberInvited(id(1000 + $0), role: .member)
+        WorkspaceEvent.invitations(.invited(id(1000 + $0), role: .member))
       }
       return workspace(others, .invite(stranger, .member))
     },
@@ -298,7 +309,7 @@ struct RejectionSpecs {
 
   /// Dave, who has left, comes back by the invite.
   private static func accepting(_ later: [RoomEvent]) -> Rejection? {
-    room([.memberLeft(dave)] + later, .acceptInvite(link), .user(dave))
+    room([.members(.left(dave))] + later, .acceptInvite(link), .user(dave))
   }
 }
 

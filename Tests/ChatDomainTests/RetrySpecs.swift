@@ -18,8 +18,8 @@ struct RetrySpecs {
   /// Position 6 is an invite, 7 a message of bob's, 8 one of dave's; the command's fact is the ninth.
   private static let room: [RoomEvent] =
     teaRoom + [
-      .inviteCreated(.giving(uses: 1)), .messageSent(hello, author: bob, thread: nil, .plain("hello")),
-      .messageSent(id(41), author: dave, thread: nil, .plain("hello")),
+      .sharing(.inviteCreated(.giving(uses: 1))), .messages(.sent(hello, author: bob, thread: nil, .plain("hello"))),
+      .messages(.sent(id(41), author: dave, thread: nil, .plain("hello"))),
     ]
 
   private static func byBob(
@@ -28,80 +28,90 @@ struct RetrySpecs {
     -> Retry<RoomDecider>
   {
     Retry(
-      first: command, again: again ?? command, act: bobAct, later: later, loss: [.memberRemoved(bob)],
+      first: command, again: again ?? command, act: bobAct, later: later, loss: [.members(.removed(bob))],
       refusal: .roomNotFound)
   }
 
   static let ofRoom: [Retry<RoomDecider>] = [
-    byBob(.edit(RoomEdit(name: "coffee")), then: [.edited(RoomEdit(name: "water")), .archived]),
+    byBob(
+      .edit(RoomEdit(name: "coffee")), then: [.lifecycle(.edited(RoomEdit(name: "water"))), .lifecycle(.archived)]),
     byBob(.archive, then: []),
-    byBob(.archive, then: [.restored]),
-    byBob(.changeRole(dave, .administrator), then: [.roleChanged(dave, .member), .memberLeft(dave)]),
+    byBob(.archive, then: [.lifecycle(.restored)]),
+    byBob(.changeRole(dave, .administrator), then: [.members(.roleChanged(dave, .member)), .members(.left(dave))]),
     // Who lowered oneself has no right to it any more.
     byBob(.changeRole(bob, .member), then: []),
-    byBob(.changeRole(bob, .member), then: [.roleChanged(bob, .administrator)]),
-    byBob(.ban(dave), then: [.memberUnbanned(dave), .memberAdded(dave, role: .administrator)]),
-    byBob(.ban(newcomer), then: [.memberUnbanned(newcomer)]),
-    byBob(.silence(dave, until: later), then: [.memberSilenced(dave, until: nil), .memberLeft(dave)]),
+    byBob(.changeRole(bob, .member), then: [.members(.roleChanged(bob, .administrator))]),
+    byBob(.ban(dave), then: [.members(.unbanned(dave)), .members(.added(dave, role: .administrator))]),
+    byBob(.ban(newcomer), then: [.members(.unbanned(newcomer))]),
+    byBob(.silence(dave, until: later), then: [.members(.silenced(dave, until: nil)), .members(.left(dave))]),
     Retry(
       first: .transfer(to: bob), again: .transfer(to: bob), act: .user(alice, key: .retried),
-      later: [.roleChanged(alice, .owner), .roleChanged(bob, .member)], loss: [.memberRemoved(alice)],
+      later: [.members(.roleChanged(alice, .owner)), .members(.roleChanged(bob, .member))],
+      loss: [.members(.removed(alice))],
       refusal: .roomNotFound),
-    byBob(.createInvite(.giving(id: id(31))), then: [.inviteRevoked(id(31)), .archived]),
-    byBob(.revokeInvite(link), then: [.archived]),
-    byBob(.addMember(newcomer), then: [.memberRemoved(newcomer)]),
-    byBob(.removeMember(dave), then: [.memberJoined(dave, role: .administrator, invite: nil)]),
-    byBob(.mute(until: noon), then: [.muted(bob, until: nil)]),
+    byBob(.createInvite(.giving(id: id(31))), then: [.sharing(.inviteRevoked(id(31))), .lifecycle(.archived)]),
+    byBob(.revokeInvite(link), then: [.lifecycle(.archived)]),
+    byBob(.addMember(newcomer), then: [.members(.removed(newcomer))]),
+    byBob(.removeMember(dave), then: [.members(.joined(dave, role: .administrator, invite: nil))]),
+    byBob(.mute(until: noon), then: [.members(.muted(bob, until: nil))]),
     byBob(
       .send(id: id(42), by: bob), again: .send(id: id(42), by: bob, prior: .of(bob, ordinal: 3, at: 9)),
-      then: [.messageEdited(id(42), at: .room(3), .plain("hi")), .messageDeleted(id(42), at: .room(3)), .archived]),
+      then: [
+        .messages(.edited(id(42), at: .room(3), .plain("hi"))), .messages(.deleted(id(42), at: .room(3))),
+        .lifecycle(.archived),
+      ]),
     byBob(
       .editMessage(hello, .plain("hi"), target: .of(bob, at: 7)),
       again: .editMessage(hello, .plain("hi"), target: .of(bob, at: 7, deletedAt: 11)),
-      then: [.messageEdited(hello, at: .room(1), .plain("ho")), .messageDeleted(hello, at: .room(1)), .archived]),
+      then: [
+        .messages(.edited(hello, at: .room(1), .plain("ho"))), .messages(.deleted(hello, at: .room(1))),
+        .lifecycle(.archived),
+      ]),
     byBob(
       .deleteMessage(id(41), target: .of(dave, ordinal: 2, at: 8)),
-      again: .deleteMessage(id(41), target: .of(dave, ordinal: 2, at: 8, deletedAt: 9)), then: [.archived]),
+      again: .deleteMessage(id(41), target: .of(dave, ordinal: 2, at: 8, deletedAt: 9)), then: [.lifecycle(.archived)]),
     byBob(
       .moveReadMarker(id(41), target: .of(dave, ordinal: 2, at: 8)),
       then: [
-        .messageSent(id(43), author: dave, thread: nil, .plain("and")), .readMarkerMoved(bob, to: id(43), ordinal: 3),
-        .messageDeleted(id(41), at: .room(2)),
+        .messages(.sent(id(43), author: dave, thread: nil, .plain("and"))),
+        .reading(.markerMoved(bob, to: id(43), ordinal: 3)),
+        .messages(.deleted(id(41), at: .room(2))),
       ]),
     byBob(
       .react(id(41), "👍", target: .of(dave, ordinal: 2, at: 8)),
-      then: [.reactionRemoved(id(41), at: .room(2), by: bob, emoji: "👍"), .archived]),
+      then: [.annotations(.reactionRemoved(id(41), at: .room(2), by: bob, emoji: "👍")), .lifecycle(.archived)]),
     byBob(
       .unreact(id(41), "👍", target: .of(dave, ordinal: 2, at: 8)),
-      then: [.reactionAdded(id(41), at: .room(2), by: bob, emoji: "👍"), .archived]),
+      then: [.annotations(.reactionAdded(id(41), at: .room(2), by: bob, emoji: "👍")), .lifecycle(.archived)]),
     byBob(
       .pin(id(41), target: .of(dave, ordinal: 2, at: 8)), again: .pin(id(41), target: .of(dave, ordinal: 2, at: 8)),
-      then: [.messageUnpinned(id(41), at: .room(2)), .archived]),
-    byBob(.unpin(id(41), target: .of(dave, ordinal: 2, at: 8)), then: [.messagePinned(id(41), at: .room(2))]),
+      then: [.annotations(.unpinned(id(41), at: .room(2))), .lifecycle(.archived)]),
+    byBob(.unpin(id(41), target: .of(dave, ordinal: 2, at: 8)), then: [.annotations(.pinned(id(41), at: .room(2)))]),
     byBob(
       .setThreadFollowing(hello, true, target: .of(bob, at: 7)),
-      then: [.threadFollowingSet(bob, ThreadRoot(message: hello, ordinal: 1), follows: false)]),
+      then: [.threads(.followingSet(bob, ThreadRoot(message: hello, ordinal: 1), follows: false))]),
     byBob(
       .moveThreadMarker(
         id(44), root: hello, target: .of(dave, in: MessagePlace(thread: 1, ordinal: 1)), rootFacts: .of(bob, at: 7)),
-      then: [.threadMarkerMoved(bob, to: id(45), at: MessagePlace(thread: 1, ordinal: 2))]),
+      then: [.threads(.markerMoved(bob, to: id(45), at: MessagePlace(thread: 1, ordinal: 2)))]),
     Retry(
-      first: .leave, again: .leave, act: bobAct, later: [.memberAdded(bob, role: .member)]),
+      first: .leave, again: .leave, act: bobAct, later: [.members(.added(bob, role: .member))]),
     Retry(
       first: .acceptInvite(link), again: .acceptInvite(link), act: .user(newcomer, key: .retried),
-      later: [.memberLeft(newcomer), .inviteRevoked(link), .archived], loss: [.memberBanned(newcomer)],
+      later: [.members(.left(newcomer)), .sharing(.inviteRevoked(link)), .lifecycle(.archived)],
+      loss: [.members(.banned(newcomer))],
       refusal: .banned),
     Retry(
       first: .join, again: .join, act: .service(for: newcomer, key: .retried),
-      later: [.memberLeft(newcomer), .archived], loss: [.memberBanned(newcomer)], refusal: .banned),
+      later: [.members(.left(newcomer)), .lifecycle(.archived)], loss: [.members(.banned(newcomer))], refusal: .banned),
     // A member who comes in again and then leaves is not brought back by the retry.
-    byBob(.addMember(carol), then: [.memberLeft(carol)]),
+    byBob(.addMember(carol), then: [.members(.left(carol))]),
     Retry(
       first: .acceptInvite(link), again: .acceptInvite(link), act: .user(carol, key: .retried),
-      later: [.memberLeft(carol)], loss: [.memberBanned(carol)], refusal: .banned),
+      later: [.members(.left(carol))], loss: [.members(.banned(carol))], refusal: .banned),
     Retry(
-      first: .join, again: .join, act: .service(for: carol, key: .retried), later: [.memberLeft(carol)],
-      loss: [.memberBanned(carol)], refusal: .banned),
+      first: .join, again: .join, act: .service(for: carol, key: .retried), later: [.members(.left(carol))],
+      loss: [.members(.banned(carol))], refusal: .banned),
   ]
 
   @Test("in a room", arguments: ofRoom)
@@ -111,11 +121,13 @@ struct RetrySpecs {
   func repeatedActs() throws {
     // Who stands as asked for already has it recorded under the key all the same, so that the late retry is known.
     try checkRetry(
-      Self.byBob(.archive, then: [.restored]), after: Self.room + [.archived])
-    try checkRetry(Self.byBob(.restore, then: [.archived]), after: Self.room)
-    try checkRetry(Self.byBob(.restore, then: [.archived]), after: Self.room + [.archived])
-    try checkRetry(Self.byBob(.ban(dave), then: [.memberUnbanned(dave)]), after: Self.room + [.memberBanned(dave)])
-    try checkRetry(Self.byBob(.unban(dave), then: [.memberBanned(dave)]), after: Self.room + [.memberBanned(dave)])
+      Self.byBob(.archive, then: [.lifecycle(.restored)]), after: Self.room + [.lifecycle(.archived)])
+    try checkRetry(Self.byBob(.restore, then: [.lifecycle(.archived)]), after: Self.room)
+    try checkRetry(Self.byBob(.restore, then: [.lifecycle(.archived)]), after: Self.room + [.lifecycle(.archived)])
+    try checkRetry(
+      Self.byBob(.ban(dave), then: [.members(.unbanned(dave))]), after: Self.room + [.members(.banned(dave))])
+    try checkRetry(
+      Self.byBob(.unban(dave), then: [.members(.banned(dave))]), after: Self.room + [.members(.banned(dave))])
     try checkRetry(
       Retry<RoomDecider>(first: .delete, again: .delete, act: .user(alice, key: .retried), later: []),
       after: Self.room)
@@ -127,7 +139,8 @@ struct RetrySpecs {
     try checkRetry(
       Retry<RoomDecider>(
         first: command, again: command, act: .user(alice),
-        later: [.edited(RoomEdit(name: "coffee")), .memberLeft(alice), .archived]), after: [])
+        later: [.lifecycle(.edited(RoomEdit(name: "coffee"))), .members(.left(alice)), .lifecycle(.archived)]),
+      after: [])
     let direct = RoomCommand.create(.direct(alice, bob))
     try checkRetry(
       Retry<RoomDecider>(first: direct, again: .create(.direct(alice, bob)), act: .user(alice), later: []), after: [])
@@ -138,64 +151,67 @@ struct RetrySpecs {
   private static func byAlice(_ action: UserAction, then later: [UserEvent]) -> Retry<UserDecider> {
     let command = UserCommand(alice, action)
     return Retry(
-      first: command, again: command, act: aliceAct, later: later, loss: [.sessionEnded(login, .loggedOut)],
+      first: command, again: command, act: aliceAct, later: later, loss: [.sessions(.ended(login, .loggedOut))],
       refusal: .sessionEnded)
   }
 
   private static let token = PushToken(provider: .apns, token: "a1b2")
 
   static let ofUser: [Retry<UserDecider>] = [
-    byAlice(.changeProfile(ProfileEdit(nickname: "Al")), then: [.profileChanged(ProfileEdit(nickname: "Ali"))]),
-    byAlice(.setDevice(tablet, .named("tablet")), then: [.deviceUpdated(tablet, .named("mine"))]),
-    byAlice(.setDevice(tablet, .named("tablet")), then: [.deviceRemoved(tablet)]),
-    byAlice(.setDevice(phone, .named("phone")), then: [.deviceUpdated(phone, .named("mine"))]),
+    byAlice(
+      .changeProfile(ProfileEdit(nickname: "Al")), then: [.account(.profileChanged(ProfileEdit(nickname: "Ali")))]),
+    byAlice(.setDevice(tablet, .named("tablet")), then: [.devices(.updated(tablet, .named("mine")))]),
+    byAlice(.setDevice(tablet, .named("tablet")), then: [.devices(.removed(tablet))]),
+    byAlice(.setDevice(phone, .named("phone")), then: [.devices(.updated(phone, .named("mine")))]),
     byAlice(.endSession(otherLogin, .loggedOut), then: []),
-    byAlice(.endSessions(.others), then: [.sessionStarted(id(23), device: nil)]),
-    byAlice(.changeProfile(ProfileEdit(picture: .remove)), then: [.profileChanged(ProfileEdit(picture: .set(id(80))))]),
-    byAlice(.setEmail("al@example.org", checked: 1), then: [.emailSet("ali@example.org")]),
+    byAlice(.endSessions(.others), then: [.sessions(.started(id(23), device: nil))]),
+    byAlice(
+      .changeProfile(ProfileEdit(picture: .remove)),
+      then: [.account(.profileChanged(ProfileEdit(picture: .set(id(80)))))]),
+    byAlice(.setEmail("al@example.org", checked: 1), then: [.account(.emailSet("ali@example.org"))]),
     Retry(
       first: UserCommand(alice, .changePassword(.version(2), checked: 1)),
       again: UserCommand(alice, .changePassword(.version(2), checked: 2)), act: aliceAct,
-      later: [.profileChanged(ProfileEdit(nickname: "Al"))], loss: [.credentialSet(.version(3))],
+      later: [.account(.profileChanged(ProfileEdit(nickname: "Al")))], loss: [.logins(.credentialSet(.version(3)))],
       refusal: .passwordWrong),
     Retry(
       first: UserCommand(alice, .resetPassword(.version(2), issuedFor: 1)),
       again: UserCommand(alice, .resetPassword(.version(2), issuedFor: 1)), act: .user(alice),
-      later: [.sessionStarted(id(23), device: nil)]),
+      later: [.sessions(.started(id(23), device: nil))]),
     Retry(
       first: UserCommand(alice, .linkIdentity(.of("a"), proof: .password(version: 1))),
       again: UserCommand(alice, .linkIdentity(.of("a"), proof: .password(version: 1))),
-      act: aliceAct, later: [.identityUnlinked(.of("a"), linked: .first), .identityLinked(.of("b"))],
-      loss: [.sessionEnded(login, .loggedOut)],
+      act: aliceAct, later: [.logins(.identityUnlinked(.of("a"), linked: .first)), .logins(.identityLinked(.of("b")))],
+      loss: [.sessions(.ended(login, .loggedOut))],
       refusal: .sessionEnded),
     Retry(
       first: UserCommand(alice, .disable), again: UserCommand(alice, .disable), act: .service(key: .retried),
-      later: [.enabled]),
+      later: [.account(.enabled)]),
     Retry(
       first: UserCommand(alice, .enable), again: UserCommand(alice, .enable), act: .service(key: .retried),
-      later: [.disabled]),
+      later: [.account(.disabled)]),
     Retry(
       first: UserCommand(alice, .endSession(login, .loggedOut)),
       again: UserCommand(alice, .endSession(login, .loggedOut)), act: aliceAct, later: []),
     Retry(
       first: UserCommand(alice, .removeDevice(phone)), again: UserCommand(alice, .removeDevice(phone)),
-      act: .user(alice, session: otherLogin, key: .retried), later: [.deviceRegistered(phone, .named())],
-      loss: [.sessionEnded(otherLogin, .loggedOut)], refusal: .sessionEnded),
+      act: .user(alice, session: otherLogin, key: .retried), later: [.devices(.registered(phone, .named()))],
+      loss: [.sessions(.ended(otherLogin, .loggedOut))], refusal: .sessionEnded),
     Retry(
       first: UserCommand(alice, .invalidatePushToken(phone, token)),
       again: UserCommand(alice, .invalidatePushToken(phone, token)), act: .service(key: .retried),
-      later: [.deviceUpdated(phone, .named(tokens: [token]))]),
+      later: [.devices(.updated(phone, .named(tokens: [token])))]),
     Retry(
       first: UserCommand(alice, .register(.named())), again: UserCommand(alice, .register(.named(key: 2))),
-      act: .nobody(), later: [.profileChanged(ProfileEdit(nickname: "Al"))]),
+      act: .nobody(), later: [.account(.profileChanged(ProfileEdit(nickname: "Al")))]),
     Retry(
       first: UserCommand(alice, .startSession(id(22), device: phone, proof: .password(version: 1))),
       again: UserCommand(alice, .startSession(id(22), device: phone, proof: .password(version: 1))), act: .user(alice),
-      later: [.deviceRemoved(tablet)]),
+      later: [.devices(.removed(tablet))]),
     Retry(
       first: UserCommand(alice, .refreshSession(login, presented: 1, oldest: nil)),
       again: UserCommand(alice, .refreshSession(login, presented: 1, oldest: nil)), act: aliceAct,
-      later: [.profileChanged(ProfileEdit(nickname: "Al"))], loss: [.sessionEnded(login, .loggedOut)],
+      later: [.account(.profileChanged(ProfileEdit(nickname: "Al")))], loss: [.sessions(.ended(login, .loggedOut))],
       refusal: .sessionEnded),
   ]
 
@@ -204,7 +220,7 @@ struct RetrySpecs {
     try checkRetry(
       retry,
       after: aliceAtHome + [
-        .sessionStarted(otherLogin, device: nil), .deviceUpdated(phone, .named(tokens: [Self.token])),
+        .sessions(.started(otherLogin, device: nil)), .devices(.updated(phone, .named(tokens: [Self.token]))),
       ])
   }
 

@@ -10,10 +10,10 @@ struct RoomLifeSpecs {
 
   @Test("whoever makes a room owns it; a room made by a service is nobody's")
   func creates() {
-    creating(.named()).thenRecorded(.created(.named()), .memberJoined(alice, role: .owner, invite: nil))
+    creating(.named()).thenRecorded(.lifecycle(.created(.named())), .members(.joined(alice, role: .owner, invite: nil)))
     creating(.named(), by: .service(for: alice))
-      .thenRecorded(.created(.named()), .memberJoined(alice, role: .owner, invite: nil))
-    creating(.named(by: nil), by: .service()).thenRecorded(.created(.named(by: nil)))
+      .thenRecorded(.lifecycle(.created(.named())), .members(.joined(alice, role: .owner, invite: nil)))
+    creating(.named(by: nil), by: .service()).thenRecorded(.lifecycle(.created(.named(by: nil))))
     creating(.named(by: nil)).thenRejected(.serviceOnly)
     creating(.named(by: bob)).thenRejected(.forbidden)
     creating(.named(), by: .service()).thenRejected(.forbidden)
@@ -23,7 +23,9 @@ struct RoomLifeSpecs {
 
   @Test("the same creation again is the first one, whatever became of the room")
   func createsOnce() {
-    for later: [RoomEvent] in [[], [.edited(RoomEdit(name: "coffee"))], [.archived], [.memberLeft(alice)]] {
+    for later: [RoomEvent] in [
+      [], [.lifecycle(.edited(RoomEdit(name: "coffee")))], [.lifecycle(.archived)], [.members(.left(alice))],
+    ] {
       let state = given(RoomDecider.self, teaRoom + later)
       state.when(.create(.named()), by: .user(alice)).thenAlreadyDone(at: 1)
       state.when(.create(.named("coffee")), by: .user(alice)).thenRejected(.idInUse)
@@ -38,7 +40,7 @@ struct RoomLifeSpecs {
     let renamed = given(RoomDecider.self, teaRoom).when(.edit(RoomEdit(name: name)), by: .user(alice))
     if isAccepted {
       creating(.named(name)).thenAccepted()
-      renamed.thenRecorded(.edited(RoomEdit(name: name)))
+      renamed.thenRecorded(.lifecycle(.edited(RoomEdit(name: name))))
     } else {
       creating(.named(name)).thenRejected(.roomNameTooLong)
       renamed.thenRejected(.roomNameTooLong)
@@ -67,26 +69,27 @@ struct RoomLifeSpecs {
 
   @Test("an archived room is opened again; an open one is open")
   func restores() {
-    let archived = given(RoomDecider.self, teaRoom + [.archived])
-    archived.when(.restore, by: .user(bob)).thenRecorded(.restored)
+    let archived = given(RoomDecider.self, teaRoom + [.lifecycle(.archived)])
+    archived.when(.restore, by: .user(bob)).thenRecorded(.lifecycle(.restored))
     archived.when(.restore, by: .user(carol)).thenRejected(.forbidden)
     archived.when(.restore, by: .user(stranger)).thenRejected(.roomNotFound)
     given(RoomDecider.self, teaRoom).when(.restore, by: .user(bob)).thenAlreadyDone(at: 1)
-    let open = given(RoomDecider.self, teaRoom + [.archived, .restored])
+    let open = given(RoomDecider.self, teaRoom + [.lifecycle(.archived), .lifecycle(.restored)])
     open.when(.send(by: carol), by: .user(carol)).thenAccepted()
-    open.when(.archive, by: .user(bob)).thenRecorded(.archived)
+    open.when(.archive, by: .user(bob)).thenRecorded(.lifecycle(.archived))
   }
 
   @Test("the owner or a service deletes a room, and then there is none for anybody")
   func deletes() {
     let room = given(RoomDecider.self, teaRoom)
     for act: Act in [.user(alice), .service(), .service(for: alice)] {
-      room.when(.delete, by: act).thenRecorded(.deleted)
+      room.when(.delete, by: act).thenRecorded(.lifecycle(.deleted))
     }
-    given(RoomDecider.self, teaRoom + [.archived]).when(.delete, by: .user(alice)).thenRecorded(.deleted)
+    given(RoomDecider.self, teaRoom + [.lifecycle(.archived)]).when(.delete, by: .user(alice)).thenRecorded(
+      .lifecycle(.deleted))
     for user in [bob, carol] { room.when(.delete, by: .user(user)).thenRejected(.forbidden) }
     room.when(.delete, by: .user(stranger)).thenRejected(.roomNotFound)
-    let deleted = given(RoomDecider.self, teaRoom + [.inviteCreated(.giving()), .deleted])
+    let deleted = given(RoomDecider.self, teaRoom + [.sharing(.inviteCreated(.giving())), .lifecycle(.deleted)])
     #expect(deleted.state == .deleted(.at(7), creationFingerprint: RoomCreation.named().fingerprint))
     for command: RoomCommand in [
       .edit(RoomEdit(name: "coffee")), .archive, .restore, .delete, .leave, .mute(until: nil), .send(by: alice),
@@ -98,7 +101,7 @@ struct RoomLifeSpecs {
     // Its creation again is known, as that of a workspace; under its ID there is never another room.
     deleted.when(.create(.named()), by: .user(alice)).thenRejected(.roomNotFound)
     deleted.when(.create(.named("coffee")), by: .user(alice)).thenRejected(.idInUse)
-    given(RoomDecider.self, [.erased(kind: 1), .deleted]).when(.create(.named()), by: .user(alice))
+    given(RoomDecider.self, [.erased(kind: 1), .lifecycle(.deleted)]).when(.create(.named()), by: .user(alice))
       .thenRejected(.idInUse)
     deleted.when(.create(.named(by: bob)), by: .user(bob)).thenRejected(.idInUse)
   }
@@ -123,7 +126,8 @@ struct RoomLifeSpecs {
   func archived() {
     let facts: [RoomEvent] =
       teaRoom + [
-        .inviteCreated(.giving()), .messageSent(hello, author: carol, thread: nil, .plain("hello")), .archived,
+        .sharing(.inviteCreated(.giving())), .messages(.sent(hello, author: carol, thread: nil, .plain("hello"))),
+        .lifecycle(.archived),
       ]
     let state = given(RoomDecider.self, facts)
     let target = MessageFacts.of(carol, at: 7)
@@ -146,7 +150,8 @@ struct RoomLifeSpecs {
       state.when(command, by: .user(alice)).thenAccepted()
     }
     state.when(.leave, by: .user(carol)).thenAccepted()
-    let read = given(RoomDecider.self, facts + [.readMarkerMoved(alice, to: hello, ordinal: 1), .memberLeft(carol)])
+    let read = given(
+      RoomDecider.self, facts + [.reading(.markerMoved(alice, to: hello, ordinal: 1)), .members(.left(carol))])
     guard case .archived(let room, let since) = read.state else {
       Issue.record("not archived")
       return

@@ -12,9 +12,9 @@ struct RoomMemberSpecs {
   @Test("a service brings in the user for whom it acts")
   func joins() {
     room().when(.join, by: .service(for: newcomer))
-      .thenRecorded(.memberJoined(newcomer, role: .member, invite: nil))
+      .thenRecorded(.members(.joined(newcomer, role: .member, invite: nil)))
     room().when(.join, by: .service(for: carol)).thenAlreadyDone(at: 4)
-    room([.archived]).when(.join, by: .service(for: carol)).thenAlreadyDone(at: 4)
+    room([.lifecycle(.archived)]).when(.join, by: .service(for: carol)).thenAlreadyDone(at: 4)
     room().when(.join, by: .user(newcomer)).thenRejected(.roomNotFound)
     room().when(.join, by: .service()).thenRejected(.forbidden)
     room().when(.join, by: .service(for: stranger)).thenRejected(.userNotFound)
@@ -24,7 +24,7 @@ struct RoomMemberSpecs {
   @Test("owners, administrators and services add registered users")
   func adds() {
     for act: Act in [.user(alice), .user(bob), .service()] {
-      room().when(.addMember(newcomer), by: act).thenRecorded(.memberAdded(newcomer, role: .member))
+      room().when(.addMember(newcomer), by: act).thenRecorded(.members(.added(newcomer, role: .member)))
       room().when(.addMember(carol), by: act).thenAlreadyDone(at: 4)
       room().when(.addMember(stranger), by: act).thenRejected(.userNotFound)
     }
@@ -42,9 +42,9 @@ struct RoomMemberSpecs {
       for target in [alice, bob, carol, dave] {
         let outcome = room().when(.removeMember(target), by: act)
         if target == alice, removable.contains(target) {
-          outcome.thenRecorded(.memberRemoved(alice), .roleChanged(bob, .owner))
+          outcome.thenRecorded(.members(.removed(alice)), .members(.roleChanged(bob, .owner)))
         } else if removable.contains(target) {
-          outcome.thenRecorded(.memberRemoved(target))
+          outcome.thenRecorded(.members(.removed(target)))
         } else {
           outcome.thenRejected(.forbidden)
         }
@@ -52,18 +52,18 @@ struct RoomMemberSpecs {
       room().when(.removeMember(newcomer), by: act).thenRejected(.memberNotFound)
     }
     room().when(.removeMember(dave), by: .user(carol)).thenRejected(.forbidden)
-    room([.memberAdded(newcomer, role: .administrator)]).when(.removeMember(newcomer), by: .user(bob))
+    room([.members(.added(newcomer, role: .administrator))]).when(.removeMember(newcomer), by: .user(bob))
       .thenRejected(.forbidden)
   }
 
   @Test("a member leaves; for anyone else there is no room")
   func leaves() {
-    room().when(.leave, by: .user(carol)).thenRecorded(.memberLeft(carol))
+    room().when(.leave, by: .user(carol)).thenRecorded(.members(.left(carol)))
     room().when(.leave, by: .user(alice)).thenRejected(.ownerMustTransfer)
-    room([.memberLeft(bob), .memberLeft(carol), .memberLeft(dave)]).when(.leave, by: .user(alice))
-      .thenRecorded(.memberLeft(alice))
+    room([.members(.left(bob)), .members(.left(carol)), .members(.left(dave))]).when(.leave, by: .user(alice))
+      .thenRecorded(.members(.left(alice)))
     room().when(.leave, by: .user(newcomer)).thenRejected(.roomNotFound)
-    room([.memberLeft(carol)]).when(.leave, by: .user(carol)).thenRejected(.roomNotFound)
+    room([.members(.left(carol))]).when(.leave, by: .user(carol)).thenRejected(.roomNotFound)
     given(RoomDecider.self, []).when(.leave, by: .user(carol)).thenRejected(.roomNotFound)
     room().when(.leave, by: .user(stranger)).thenRejected(.userNotFound)
     room().when(.leave, by: .service()).thenRejected(.forbidden)
@@ -71,36 +71,41 @@ struct RoomMemberSpecs {
 
   @Test("who comes into an empty room that had an owner owns it, by whatever way; a room that had none stays without")
   func inheritsEmptyRoom() {
-    let gone: [RoomEvent] = [.memberLeft(bob), .memberLeft(carol), .memberLeft(dave)]
+    let gone: [RoomEvent] = [.members(.left(bob)), .members(.left(carol)), .members(.left(dave))]
     let ways: [(RoomCommand, Act, (Role) -> RoomEvent)] = [
-      (.acceptInvite(link), .user(newcomer), { .memberJoined(newcomer, role: $0, invite: link) }),
-      (.join, .service(for: newcomer), { .memberJoined(newcomer, role: $0, invite: nil) }),
-      (.addMember(newcomer), .service(), { .memberAdded(newcomer, role: $0) }),
+      (.acceptInvite(link), .user(newcomer), { .members(.joined(newcomer, role: $0, invite: link)) }),
+      (.join, .service(for: newcomer), { .members(.joined(newcomer, role: $0, invite: nil)) }),
+      (.addMember(newcomer), .service(), { .members(.added(newcomer, role: $0)) }),
     ]
     for (command, act, fact) in ways {
-      for end: RoomEvent in [.memberLeft(alice), .memberRemoved(alice), .memberBanned(alice)] {
-        let empty = room([.inviteCreated(.giving())] + gone + [end])
+      for end: RoomEvent in [.members(.left(alice)), .members(.removed(alice)), .members(.banned(alice))] {
+        let empty = room([.sharing(.inviteCreated(.giving()))] + gone + [end])
         empty.when(command, by: act).thenRecorded(fact(.owner))
         // Ownership goes once: who comes next is what the way in makes of one.
-        room([.inviteCreated(.giving())] + gone + [end, .memberAdded(bob, role: .owner)]).when(command, by: act)
-          .thenRecorded(fact(.member))
+        room([.sharing(.inviteCreated(.giving()))] + gone + [end, .members(.added(bob, role: .owner))]).when(
+          command, by: act
+        )
+        .thenRecorded(fact(.member))
       }
-      room([.inviteCreated(.giving())] + gone).when(command, by: act).thenRecorded(fact(.member))
-      let services = given(RoomDecider.self, [.created(.named(by: nil)), .inviteCreated(.giving())])
-        .with(TestDirectory(registered: [newcomer]))
+      room([.sharing(.inviteCreated(.giving()))] + gone).when(command, by: act).thenRecorded(fact(.member))
+      let services = given(
+        RoomDecider.self, [.lifecycle(.created(.named(by: nil))), .sharing(.inviteCreated(.giving()))]
+      )
+      .with(TestDirectory(registered: [newcomer]))
       services.when(command, by: act).thenRecorded(fact(.member))
       let transferred = given(
         RoomDecider.self,
         [
-          .created(.named(by: nil)), .inviteCreated(.giving()), .memberAdded(bob, role: .member),
-          .roleChanged(bob, .owner), .memberLeft(bob),
+          .lifecycle(.created(.named(by: nil))), .sharing(.inviteCreated(.giving())),
+          .members(.added(bob, role: .member)),
+          .members(.roleChanged(bob, .owner)), .members(.left(bob)),
         ]
       ).with(TestDirectory(registered: [newcomer]))
       transferred.when(command, by: act).thenRecorded(fact(.owner))
     }
   }
 
-  @Test("who left or was removed has no rights", arguments: [RoomEvent.memberLeft(bob), .memberRemoved(bob)])
+  @Test("who left or was removed has no rights", arguments: [RoomEvent.members(.left(bob)), .members(.removed(bob))])
   func losesRights(end: RoomEvent) {
     let target = MessageFacts.of(bob, at: 6)
     let commands: [RoomCommand] = [
@@ -110,22 +115,23 @@ struct RoomMemberSpecs {
       .deleteMessage(hello, target: target), .moveReadMarker(hello, target: target),
     ]
     for command in commands {
-      room([.messageSent(hello, author: bob, thread: nil, .plain("hello")), end]).when(command, by: .user(bob))
+      room([.messages(.sent(hello, author: bob, thread: nil, .plain("hello"))), end]).when(command, by: .user(bob))
         .thenRejected(.roomNotFound)
     }
   }
 
   @Test("muting is recorded each time, for members only")
   func mutes() {
-    room().when(.mute(until: noon), by: .user(carol)).thenRecorded(.muted(carol, until: noon))
-    room([.muted(carol, until: noon)]).when(.mute(until: noon), by: .user(carol))
-      .thenRecorded(.muted(carol, until: noon))
-    room().when(.mute(until: nil), by: .user(carol)).thenRecorded(.muted(carol, until: nil))
+    room().when(.mute(until: noon), by: .user(carol)).thenRecorded(.members(.muted(carol, until: noon)))
+    room([.members(.muted(carol, until: noon))]).when(.mute(until: noon), by: .user(carol))
+      .thenRecorded(.members(.muted(carol, until: noon)))
+    room().when(.mute(until: nil), by: .user(carol)).thenRecorded(.members(.muted(carol, until: nil)))
     room().when(.mute(until: nil), by: .user(newcomer)).thenRejected(.roomNotFound)
     room().when(.mute(until: nil), by: .service()).thenRejected(.forbidden)
-    #expect(room([.muted(carol, until: noon)]).state.room?.members[carol]?.mutedUntil == noon)
+    #expect(room([.members(.muted(carol, until: noon))]).state.room?.members[carol]?.mutedUntil == noon)
     #expect(
-      room([.muted(carol, until: noon), .muted(carol, until: nil)]).state.room?.members[carol]?.mutedUntil == nil)
+      room([.members(.muted(carol, until: noon)), .members(.muted(carol, until: nil))]).state.room?.members[carol]?
+        .mutedUntil == nil)
   }
 
   @Test("how many members a room takes", arguments: [(99_999, true), (100_000, false), (100_001, false)])
@@ -153,15 +159,15 @@ struct RoomMemberSpecs {
   /// With a copy of the members for each join this would move 800 GB.
   @Test("a hundred thousand joins and their messages change the room in place", .timeLimit(.minutes(1)))
   func changesInPlace() {
-    var state = given(RoomDecider.self, [.created(.named())]).state
+    var state = given(RoomDecider.self, [.lifecycle(.created(.named()))]).state
     for number in 0..<UInt64(Limits.membersPerRoom) {
       let user: UserID = id(1000 + number)
-      RoomDecider.evolve(&state, .memberJoined(user, role: .member, invite: nil), .at(2 * number))
-      RoomDecider.evolve(&state, .messageSent(id(number + 1), author: user, thread: nil, nil), .at(2 * number + 1))
+      RoomDecider.evolve(&state, .members(.joined(user, role: .member, invite: nil)), .at(2 * number))
+      RoomDecider.evolve(&state, .messages(.sent(id(number + 1), author: user, thread: nil, nil)), .at(2 * number + 1))
     }
-    RoomDecider.evolve(&state, .archived, .at(400_000))
+    RoomDecider.evolve(&state, .lifecycle(.archived), .at(400_000))
     for number in 0..<UInt64(Limits.membersPerRoom) {
-      RoomDecider.evolve(&state, .memberLeft(id(1000 + number)), .at(400_001 + number))
+      RoomDecider.evolve(&state, .members(.left(id(1000 + number))), .at(400_001 + number))
     }
     #expect(state.room?.lastOrdinal == UInt64(Limits.membersPerRoom))
     #expect(state.room?.members.isEmpty == true)

@@ -12,7 +12,9 @@ struct RoomMembersSpecs {
       random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       return (random >> 33) % bound
     }
-    var state = given(RoomDecider.self, [.created(.named()), .memberJoined(alice, role: .owner, invite: nil)]).state
+    var state = given(
+      RoomDecider.self, [.lifecycle(.created(.named())), .members(.joined(alice, role: .owner, invite: nil))]
+    ).state
     var model: [(user: UserID, role: Role)] = []
     // Grows beyond what is looked through, shrinks, and grows again.
     for step in 0..<UInt64(3_000) {
@@ -22,19 +24,19 @@ struct RoomMembersSpecs {
       let event: RoomEvent
       if below(4) == 0, let index {
         model[index].role = below(8) == 0 ? .administrator : .member
-        event = .roleChanged(user, model[index].role)
+        event = .members(.roleChanged(user, model[index].role))
       } else if below(10) < (grows ? 8 : 2) {
         if index == nil { model.append((user, .member)) }
-        event = .memberAdded(user, role: .member)
+        event = .members(.added(user, role: .member))
       } else {
         model.removeAll { $0.user == user }
-        event = .memberLeft(user)
+        event = .members(.left(user))
       }
       RoomDecider.evolve(&state, event, .at(step + 10))
       let heir = model.first { $0.role == .administrator } ?? model.first
       let facts = given(RoomDecider.self, []).with(state).when(.removeMember(alice), by: .service()).result
       let expected: [RoomEvent] =
-        [.memberRemoved(alice)] + (heir.map { [.roleChanged($0.user, .owner)] } ?? [])
+        [.members(.removed(alice))] + (heir.map { [.members(.roleChanged($0.user, .owner))] } ?? [])
       guard facts == .success(.record(expected)) else {
         Issue.record("step \(step): \(facts), not \(expected)")
         return

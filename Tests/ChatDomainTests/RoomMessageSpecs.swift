@@ -6,7 +6,7 @@ import Testing
 struct RoomMessageSpecs {
   /// The message stands at position 6.
   private func room(_ later: [RoomEvent] = []) -> Given<RoomDecider> {
-    given(RoomDecider.self, teaRoom + [.messageSent(hello, author: carol, thread: nil, .plain("hello"))] + later)
+    given(RoomDecider.self, teaRoom + [.messages(.sent(hello, author: carol, thread: nil, .plain("hello")))] + later)
   }
   private let sent = MessageFacts.of(carol, at: 6)
   private let deleted = MessageFacts.of(carol, at: 6, deletedAt: 7)
@@ -17,9 +17,9 @@ struct RoomMessageSpecs {
   func sends() {
     let empty = given(RoomDecider.self, teaRoom)
     empty.when(.send(by: carol), by: .user(carol)).thenRecorded(
-      .messageSent(hello, author: carol, thread: nil, .plain("hello")))
+      .messages(.sent(hello, author: carol, thread: nil, .plain("hello"))))
     empty.when(.send(by: carol), by: .service(for: carol))
-      .thenRecorded(.messageSent(hello, author: carol, thread: nil, .plain("hello")))
+      .thenRecorded(.messages(.sent(hello, author: carol, thread: nil, .plain("hello"))))
     empty.when(.send(by: stranger), by: .user(stranger)).thenRejected(.roomNotFound)
     empty.when(.send(by: stranger), by: .service(for: stranger)).thenRejected(.roomNotFound)
     empty.when(.send(by: carol), by: .service()).thenRejected(.forbidden)
@@ -29,7 +29,7 @@ struct RoomMessageSpecs {
   @Test("the same message again is the first one, whatever became of it")
   func sendsOnce() {
     for prior in [sent, deleted] {
-      for state in [room(), room([.archived])] {
+      for state in [room(), room([.lifecycle(.archived)])] {
         state.when(.send(by: carol, prior: prior), by: .user(carol)).thenAlreadyDone(at: 6)
         state.when(.send("hi", by: carol, prior: prior), by: .user(carol)).thenRejected(.idInUse)
         state.when(.send(by: dave, prior: prior), by: .user(dave)).thenRejected(.idInUse)
@@ -42,12 +42,12 @@ struct RoomMessageSpecs {
 
   @Test("a service may repeat what stands in a room though the author has left; the author may not")
   func repeatsAfterLeaving() {
-    let left = room([.memberLeft(carol)])
+    let left = room([.members(.left(carol))])
     left.when(.send(by: carol, prior: sent), by: .service(for: carol)).thenAlreadyDone(at: 6)
     left.when(.send("hi", by: carol, prior: sent), by: .service(for: carol)).thenRejected(.roomNotFound)
     left.when(.send(by: carol), by: .service(for: carol)).thenRejected(.roomNotFound)
     left.when(.send(by: carol, prior: sent), by: .user(carol)).thenRejected(.roomNotFound)
-    let gone = room([.deleted])
+    let gone = room([.lifecycle(.deleted)])
     gone.when(.send(by: carol, prior: sent), by: .service(for: carol)).thenRejected(.roomNotFound)
   }
 
@@ -71,7 +71,7 @@ struct RoomMessageSpecs {
   @Test("a message is edited by its author alone, also to what it was")
   func edits() {
     let edit = RoomCommand.editMessage(hello, .plain("hello"), target: sent)
-    room().when(edit, by: .user(carol)).thenRecorded(.messageEdited(hello, at: .room(1), .plain("hello")))
+    room().when(edit, by: .user(carol)).thenRecorded(.messages(.edited(hello, at: .room(1), .plain("hello"))))
     for act: Act in [.user(alice), .user(bob), .user(dave), .service(), .service(for: alice)] {
       room().when(edit, by: act).thenRejected(.forbidden)
     }
@@ -85,7 +85,7 @@ struct RoomMessageSpecs {
   @Test("a message is deleted by its author, an administrator or a service, once")
   func deletes() {
     for act: Act in [.user(carol), .user(bob), .user(alice), .service(), .service(for: carol)] {
-      room().when(.deleteMessage(hello, target: sent), by: act).thenRecorded(.messageDeleted(hello, at: .room(1)))
+      room().when(.deleteMessage(hello, target: sent), by: act).thenRecorded(.messages(.deleted(hello, at: .room(1))))
       room().when(.deleteMessage(hello, target: deleted), by: act).thenAlreadyDone(at: 7)
       room().when(.deleteMessage(id(41), target: nil), by: act).thenRejected(.messageNotFound)
     }
@@ -108,16 +108,17 @@ struct RoomMessageSpecs {
   @Test("a read marker moves forward only, and its move is answered for ever")
   func movesMarker() {
     let second = MessageFacts.of(dave, ordinal: 2, at: 7)
-    let state = room([.messageSent(id(41), author: dave, thread: nil, .plain("hello"))])
+    let state = room([.messages(.sent(id(41), author: dave, thread: nil, .plain("hello")))])
     state.when(.moveReadMarker(hello, target: sent), by: .user(alice))
-      .thenRecorded(.readMarkerMoved(alice, to: hello, ordinal: 1))
+      .thenRecorded(.reading(.markerMoved(alice, to: hello, ordinal: 1)))
     let moved = room([
-      .messageSent(id(41), author: dave, thread: nil, .plain("hello")), .readMarkerMoved(alice, to: id(41), ordinal: 2),
+      .messages(.sent(id(41), author: dave, thread: nil, .plain("hello"))),
+      .reading(.markerMoved(alice, to: id(41), ordinal: 2)),
     ])
     moved.when(.moveReadMarker(id(41), target: second), by: .user(alice)).thenAlreadyDone(at: 7)
     moved.when(.moveReadMarker(hello, target: sent), by: .user(alice)).thenAlreadyDone(at: 6)
     moved.when(.moveReadMarker(hello, target: deleted), by: .user(bob))
-      .thenRecorded(.readMarkerMoved(bob, to: hello, ordinal: 1))
+      .thenRecorded(.reading(.markerMoved(bob, to: hello, ordinal: 1)))
     moved.when(.moveReadMarker(id(42), target: nil), by: .user(alice)).thenRejected(.messageNotFound)
     moved.when(.moveReadMarker(hello, target: sent), by: .user(stranger)).thenRejected(.roomNotFound)
     moved.when(.moveReadMarker(hello, target: sent), by: .service()).thenRejected(.forbidden)
@@ -127,8 +128,8 @@ struct RoomMessageSpecs {
   func evolvesMarkers() {
     let newcomer: UserID = id(60)
     let state = room([
-      .messageSent(id(41), author: dave, thread: nil, .plain("a")), .memberAdded(newcomer, role: .member),
-      .messageSent(id(42), author: carol, thread: nil, nil), .readMarkerMoved(dave, to: hello, ordinal: 1),
+      .messages(.sent(id(41), author: dave, thread: nil, .plain("a"))), .members(.added(newcomer, role: .member)),
+      .messages(.sent(id(42), author: carol, thread: nil, nil)), .reading(.markerMoved(dave, to: hello, ordinal: 1)),
     ]).state
     let members = state.room?.members
     #expect(state.room?.lastOrdinal == 3)
@@ -140,7 +141,7 @@ struct RoomMessageSpecs {
 
   @Test("who comes back starts anew at the return")
   func rejoins() {
-    let state = room([.memberLeft(alice), .memberJoined(alice, role: .member, invite: nil)]).state
+    let state = room([.members(.left(alice)), .members(.joined(alice, role: .member, invite: nil))]).state
     #expect(state.room?.members[alice] == Member(role: .member, joined: .at(8), joinedOrdinal: 1, marker: 1))
   }
 }

@@ -15,11 +15,11 @@ struct RoomModerationSpecs {
   @Test("one gives those below oneself a role up to the own")
   func changesRoles() {
     room().when(.changeRole(carol, .administrator), by: .user(alice))
-      .thenRecorded(.roleChanged(carol, .administrator))
-    room().when(.changeRole(bob, .member), by: .user(alice)).thenRecorded(.roleChanged(bob, .member))
+      .thenRecorded(.members(.roleChanged(carol, .administrator)))
+    room().when(.changeRole(bob, .member), by: .user(alice)).thenRecorded(.members(.roleChanged(bob, .member)))
     room().when(.changeRole(carol, .administrator), by: .user(bob)).thenAccepted()
     room().when(.changeRole(carol, .member), by: .service()).thenAccepted()
-    let twoAdministrators = room([.roleChanged(carol, .administrator)])
+    let twoAdministrators = room([.members(.roleChanged(carol, .administrator))])
     twoAdministrators.when(.changeRole(carol, .member), by: .user(bob)).thenRejected(.forbidden)
     room().when(.changeRole(dave, .administrator), by: .user(carol)).thenRejected(.forbidden)
     room().when(.changeRole(newcomer, .member), by: .user(alice)).thenRejected(.memberNotFound)
@@ -47,84 +47,89 @@ struct RoomModerationSpecs {
   @Test("the owner hands the room over and is an administrator then")
   func transfers() {
     room().when(.transfer(to: carol), by: .user(alice))
-      .thenRecorded(.roleChanged(carol, .owner), .roleChanged(alice, .administrator))
+      .thenRecorded(.members(.roleChanged(carol, .owner)), .members(.roleChanged(alice, .administrator)))
     room().when(.transfer(to: carol), by: .service())
-      .thenRecorded(.roleChanged(carol, .owner), .roleChanged(alice, .administrator))
+      .thenRecorded(.members(.roleChanged(carol, .owner)), .members(.roleChanged(alice, .administrator)))
     room().when(.transfer(to: carol), by: .user(bob)).thenRejected(.forbidden)
     room().when(.transfer(to: alice), by: .user(alice)).thenRejected(.roleNotAllowed)
     room().when(.transfer(to: newcomer), by: .user(alice)).thenRejected(.memberNotFound)
     room().when(.transfer(to: carol), by: .user(newcomer)).thenRejected(.roomNotFound)
     let ownerless = given(
-      RoomDecider.self, [.created(.named(by: nil)), .memberJoined(carol, role: .member, invite: nil)])
-    ownerless.when(.transfer(to: carol), by: .service()).thenRecorded(.roleChanged(carol, .owner))
+      RoomDecider.self, [.lifecycle(.created(.named(by: nil))), .members(.joined(carol, role: .member, invite: nil))])
+    ownerless.when(.transfer(to: carol), by: .service()).thenRecorded(.members(.roleChanged(carol, .owner)))
   }
 
   @Test("an owner who is put out leaves the room to the highest, and among these to who was there first")
   func succession() {
     room().when(.removeMember(alice), by: .service())
-      .thenRecorded(.memberRemoved(alice), .roleChanged(bob, .owner))
-    room([.roleChanged(bob, .member)]).when(.ban(alice), by: .service())
-      .thenRecorded(.memberBanned(alice), .roleChanged(bob, .owner))
-    room([.roleChanged(dave, .administrator), .memberLeft(bob)]).when(.removeMember(alice), by: .service())
-      .thenRecorded(.memberRemoved(alice), .roleChanged(dave, .owner))
-    room([.memberLeft(bob), .memberLeft(carol), .memberLeft(dave)]).when(.removeMember(alice), by: .service())
-      .thenRecorded(.memberRemoved(alice))
+      .thenRecorded(.members(.removed(alice)), .members(.roleChanged(bob, .owner)))
+    room([.members(.roleChanged(bob, .member))]).when(.ban(alice), by: .service())
+      .thenRecorded(.members(.banned(alice)), .members(.roleChanged(bob, .owner)))
+    room([.members(.roleChanged(dave, .administrator)), .members(.left(bob))]).when(
+      .removeMember(alice), by: .service()
+    )
+    .thenRecorded(.members(.removed(alice)), .members(.roleChanged(dave, .owner)))
+    room([.members(.left(bob)), .members(.left(carol)), .members(.left(dave))]).when(
+      .removeMember(alice), by: .service()
+    )
+    .thenRecorded(.members(.removed(alice)))
   }
 
   // MARK: Bans
 
   @Test("administrators ban those below them, and strangers too")
   func bans() {
-    room().when(.ban(carol), by: .user(bob)).thenRecorded(.memberBanned(carol))
-    room().when(.ban(newcomer), by: .user(bob)).thenRecorded(.memberBanned(newcomer))
+    room().when(.ban(carol), by: .user(bob)).thenRecorded(.members(.banned(carol)))
+    room().when(.ban(newcomer), by: .user(bob)).thenRecorded(.members(.banned(newcomer)))
     room().when(.ban(alice), by: .user(bob)).thenRejected(.forbidden)
     room().when(.ban(bob), by: .user(bob)).thenRejected(.forbidden)
     room().when(.ban(stranger), by: .user(bob)).thenRejected(.userNotFound)
     room().when(.ban(dave), by: .user(carol)).thenRejected(.forbidden)
     room().when(.ban(dave), by: .user(newcomer)).thenRejected(.roomNotFound)
-    room([.memberBanned(dave)]).when(.ban(dave), by: .user(bob)).thenAlreadyDone(at: 6)
-    #expect(room([.memberBanned(dave)]).state.room?.members[dave] == nil)
+    room([.members(.banned(dave))]).when(.ban(dave), by: .user(bob)).thenAlreadyDone(at: 6)
+    #expect(room([.members(.banned(dave))]).state.room?.members[dave] == nil)
   }
 
   @Test("who is banned comes in by no way, and by every way when the ban is lifted")
   func keepsOut() {
-    let shared: [RoomEvent] = [.inviteCreated(.giving()), .memberBanned(dave)]
+    let shared: [RoomEvent] = [.sharing(.inviteCreated(.giving())), .members(.banned(dave))]
     let ways: [(RoomCommand, Act)] = [
       (.join, .service(for: dave)), (.addMember(dave), .user(alice)), (.acceptInvite(link), .user(dave)),
     ]
     for (command, act) in ways {
       room(shared).when(command, by: act).thenRejected(.banned)
-      room(shared + [.memberUnbanned(dave)]).when(command, by: act).thenAccepted()
+      room(shared + [.members(.unbanned(dave))]).when(command, by: act).thenAccepted()
     }
     room(shared).when(.send(by: dave), by: .user(dave)).thenRejected(.roomNotFound)
-    room(shared).when(.unban(dave), by: .user(bob)).thenRecorded(.memberUnbanned(dave))
+    room(shared).when(.unban(dave), by: .user(bob)).thenRecorded(.members(.unbanned(dave)))
     room(shared).when(.unban(dave), by: .user(carol)).thenRejected(.forbidden)
     room(shared).when(.unban(carol), by: .user(bob)).thenRejected(.banNotFound)
   }
 
   @Test("a ban comes before all that stands in the way of others, and shows nothing that was not there to be found")
   func banComesFirst() {
-    let shared: [RoomEvent] = [.inviteCreated(.giving(uses: 1))]
+    let shared: [RoomEvent] = [.sharing(.inviteCreated(.giving(uses: 1)))]
     let accept = RoomCommand.acceptInvite(link)
     for (later, refusal): ([RoomEvent], Rejection) in [
-      ([.archived], .roomArchived), ([.inviteRevoked(link)], .inviteRevoked),
-      ([.memberJoined(id(61), role: .member, invite: link)], .inviteUsedUp), ([.deleted], .inviteNotFound),
+      ([.lifecycle(.archived)], .roomArchived), ([.sharing(.inviteRevoked(link))], .inviteRevoked),
+      ([.members(.joined(id(61), role: .member, invite: link))], .inviteUsedUp),
+      ([.lifecycle(.deleted)], .inviteNotFound),
     ] {
       room(shared + later).when(accept, by: .user(newcomer)).thenRejected(refusal)
-      room(shared + [.memberBanned(newcomer)] + later).when(accept, by: .user(newcomer))
+      room(shared + [.members(.banned(newcomer))] + later).when(accept, by: .user(newcomer))
         .thenRejected(refusal == .inviteNotFound ? refusal : .banned)
     }
-    let banned = room(shared + [.memberBanned(newcomer)])
+    let banned = room(shared + [.members(.banned(newcomer))])
     banned.when(.acceptInvite(id(31)), by: .user(newcomer)).thenRejected(.inviteNotFound)
     banned.when(.join, by: .user(newcomer)).thenRejected(.roomNotFound)
-    room(shared + [.archived]).when(.join, by: .service(for: newcomer)).thenRejected(.roomArchived)
-    room(shared + [.memberBanned(newcomer), .deleted]).when(.join, by: .service(for: newcomer))
+    room(shared + [.lifecycle(.archived)]).when(.join, by: .service(for: newcomer)).thenRejected(.roomArchived)
+    room(shared + [.members(.banned(newcomer)), .lifecycle(.deleted)]).when(.join, by: .service(for: newcomer))
       .thenRejected(.roomNotFound)
   }
 
   @Test("how many bans a room has", arguments: [(9_999, true), (10_000, false), (10_001, false)])
   func banCount(count: UInt64, isAccepted: Bool) {
-    let outcome = room((0..<count).map { .memberBanned(id(1000 + $0)) }).when(.ban(dave), by: .user(alice))
+    let outcome = room((0..<count).map { .members(.banned(id(1000 + $0))) }).when(.ban(dave), by: .user(alice))
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyBans) }
   }
 
@@ -134,19 +139,19 @@ struct RoomModerationSpecs {
   func forgetsSilences() {
     let (soon, end) = (Stamp.at(8).time, Stamp.at(9).time)
     let gone: [RoomEvent] = [
-      .memberSilenced(carol, until: soon), .memberSilenced(dave, until: later), .memberLeft(carol),
+      .members(.silenced(carol, until: soon)), .members(.silenced(dave, until: later)), .members(.left(carol)),
     ]
     #expect(room(gone).state.room?.silencedAway == [:])
-    let kept: [RoomEvent] = [.memberSilenced(carol, until: end), .memberLeft(carol)]
+    let kept: [RoomEvent] = [.members(.silenced(carol, until: end)), .members(.left(carol))]
     #expect(room(kept).state.room?.silencedAway == [carol: end])
-    let both = kept + [.memberSilenced(dave, until: later), .memberLeft(dave)]
+    let both = kept + [.members(.silenced(dave, until: later)), .members(.left(dave))]
     #expect(room(both).state.room?.silencedAway == [dave: later])
   }
 
   @Test("administrators silence those below them")
   func silences() {
-    room().when(.silence(carol, until: later), by: .user(bob)).thenRecorded(.memberSilenced(carol, until: later))
-    room().when(.silence(carol, until: nil), by: .user(bob)).thenRecorded(.memberSilenced(carol, until: nil))
+    room().when(.silence(carol, until: later), by: .user(bob)).thenRecorded(.members(.silenced(carol, until: later)))
+    room().when(.silence(carol, until: nil), by: .user(bob)).thenRecorded(.members(.silenced(carol, until: nil)))
     room().when(.silence(alice, until: later), by: .user(bob)).thenRejected(.forbidden)
     room().when(.silence(bob, until: later), by: .user(bob)).thenRejected(.forbidden)
     room().when(.silence(dave, until: later), by: .user(carol)).thenRejected(.forbidden)
@@ -156,15 +161,15 @@ struct RoomModerationSpecs {
 
   @Test("who is silenced speaks again when the time has come, and may all the while read, delete and leave")
   func voice() {
-    let said: [RoomEvent] = [.messageSent(hello, author: carol, thread: nil, .plain("hello"))]
+    let said: [RoomEvent] = [.messages(.sent(hello, author: carol, thread: nil, .plain("hello")))]
     let target = MessageFacts.of(carol, at: 6)
-    func silenced(_ until: Timestamp) -> Given<RoomDecider> { room(said + [.memberSilenced(carol, until: until)]) }
+    func silenced(_ until: Timestamp) -> Given<RoomDecider> { room(said + [.members(.silenced(carol, until: until))]) }
     let loud: [RoomCommand] = [.send(id: id(41), by: carol), .editMessage(hello, .plain("hi"), target: target)]
     for command in loud {
       silenced(noon.adding(milliseconds: 1)).when(command, by: .user(carol)).thenRejected(.memberSilenced)
       silenced(noon.adding(milliseconds: 1)).when(command, by: .service(for: carol)).thenRejected(.memberSilenced)
       silenced(noon).when(command, by: .user(carol)).thenAccepted()
-      room(said + [.memberSilenced(carol, until: later), .memberSilenced(carol, until: nil)])
+      room(said + [.members(.silenced(carol, until: later)), .members(.silenced(carol, until: nil))])
         .when(command, by: .user(carol)).thenAccepted()
     }
     for quiet: RoomCommand in [
@@ -177,11 +182,11 @@ struct RoomModerationSpecs {
 
   @Test("leaving and coming back does not give the voice back, until the silence is over")
   func silenceStays() {
-    for end: RoomEvent in [.memberLeft(carol), .memberRemoved(carol), .memberBanned(carol)] {
-      let back: [RoomEvent] = [.memberSilenced(carol, until: later), end, .memberAdded(carol, role: .member)]
+    for end: RoomEvent in [.members(.left(carol)), .members(.removed(carol)), .members(.banned(carol))] {
+      let back: [RoomEvent] = [.members(.silenced(carol, until: later)), end, .members(.added(carol, role: .member))]
       room(back).when(.send(by: carol), by: .user(carol)).thenRejected(.memberSilenced)
       #expect(room(back).state.room?.silencedAway.isEmpty == true)
-      let over: [RoomEvent] = [.memberSilenced(carol, until: Stamp.at(6).time), end]
+      let over: [RoomEvent] = [.members(.silenced(carol, until: Stamp.at(6).time)), end]
       #expect(room(over).state.room?.silencedAway.isEmpty == true)
     }
   }

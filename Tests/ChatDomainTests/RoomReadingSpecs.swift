@@ -12,7 +12,7 @@ struct RoomReadingSpecs {
   private func room(_ later: RoomEvent...) -> Given<RoomDecider> {
     given(
       RoomDecider.self,
-      teaRoom + [first, second, third].map { .messageSent($0, author: alice, thread: nil, .plain("x")) } + later)
+      teaRoom + [first, second, third].map { .messages(.sent($0, author: alice, thread: nil, .plain("x"))) } + later)
   }
 
   private func facts(_ ordinal: UInt64) -> MessageFacts { .of(alice, ordinal: ordinal, at: 5 + ordinal) }
@@ -20,8 +20,8 @@ struct RoomReadingSpecs {
   @Test("a marker moves forward, and stands still for an earlier message")
   func moves() {
     room().when(.moveReadMarker(second, target: facts(2)), by: .user(carol))
-      .thenRecorded(.readMarkerMoved(carol, to: second, ordinal: 2))
-    let read = room(.readMarkerMoved(carol, to: second, ordinal: 2))
+      .thenRecorded(.reading(.markerMoved(carol, to: second, ordinal: 2)))
+    let read = room(.reading(.markerMoved(carol, to: second, ordinal: 2)))
     read.when(.moveReadMarker(first, target: facts(1)), by: .user(carol)).thenAlreadyDone(at: 6)
     read.when(.moveReadMarker(second, target: facts(2)), by: .user(carol)).thenAlreadyDone(at: 7)
     read.when(.moveReadMarker(third, target: facts(3)), by: .user(carol)).thenAccepted()
@@ -29,11 +29,11 @@ struct RoomReadingSpecs {
 
   @Test("members mark as unread what is there, also what is marked already")
   func marks() {
-    let fact = RoomEvent.markedUnread(carol, from: second, ordinal: 2)
+    let fact = RoomEvent.reading(.markedUnread(carol, from: second, ordinal: 2))
     let command = RoomCommand.markUnread(second, target: facts(2))
     room().when(command, by: .user(carol)).thenRecorded(fact)
     room(fact).when(command, by: .user(carol)).thenRecorded(fact)
-    room(.archived).when(command, by: .user(carol)).thenRecorded(fact)
+    room(.lifecycle(.archived)).when(command, by: .user(carol)).thenRecorded(fact)
     room().when(.markUnread(id(49), target: nil), by: .user(carol)).thenRejected(.messageNotFound)
     room().when(command, by: .user(stranger)).thenRejected(.roomNotFound)
     room().when(command, by: .service()).thenRejected(.forbidden)
@@ -42,23 +42,24 @@ struct RoomReadingSpecs {
   @Test("a move that reaches the mark is a fact though the marker stays; one before it is not")
   func lifts() {
     let marked = room(
-      .readMarkerMoved(carol, to: third, ordinal: 3), .markedUnread(carol, from: second, ordinal: 2))
+      .reading(.markerMoved(carol, to: third, ordinal: 3)), .reading(.markedUnread(carol, from: second, ordinal: 2)))
     marked.when(.moveReadMarker(first, target: facts(1)), by: .user(carol)).thenAlreadyDone(at: 6)
     for (message, ordinal) in [(second, 2), (third, 3)] as [(MessageID, UInt64)] {
       marked.when(.moveReadMarker(message, target: facts(ordinal)), by: .user(carol))
-        .thenRecorded(.readMarkerMoved(carol, to: message, ordinal: ordinal))
+        .thenRecorded(.reading(.markerMoved(carol, to: message, ordinal: ordinal)))
     }
     let lifted = room(
-      .readMarkerMoved(carol, to: third, ordinal: 3), .markedUnread(carol, from: second, ordinal: 2),
-      .readMarkerMoved(carol, to: second, ordinal: 2))
+      .reading(.markerMoved(carol, to: third, ordinal: 3)), .reading(.markedUnread(carol, from: second, ordinal: 2)),
+      .reading(.markerMoved(carol, to: second, ordinal: 2)))
     lifted.when(.moveReadMarker(third, target: facts(3)), by: .user(carol)).thenAlreadyDone(at: 8)
   }
 
   @Test("one's own message lifts the mark, another's does not")
   func sending() {
-    let mark = RoomEvent.markedUnread(carol, from: second, ordinal: 2)
+    let mark = RoomEvent.reading(.markedUnread(carol, from: second, ordinal: 2))
     func unreadFrom(_ author: UserID) -> UInt64? {
-      room(mark, .messageSent(hello, author: author, thread: nil, .plain("x"))).state.room?.members[carol]?.unreadFrom
+      room(mark, .messages(.sent(hello, author: author, thread: nil, .plain("x")))).state.room?.members[carol]?
+        .unreadFrom
     }
     #expect(unreadFrom(carol) == nil)
     #expect(unreadFrom(bob) == 2)
@@ -77,7 +78,8 @@ struct RoomReadingSpecs {
   func preferences() {
     let wish = UserCommand(alice, .setPreferences(UserPreferences(sharesReadMarkers: false)))
     let known = given(UserDecider.self, aliceAtHome)
-    known.when(wish, by: .user(alice)).thenRecorded(.preferencesSet(UserPreferences(sharesReadMarkers: false)))
+    known.when(wish, by: .user(alice)).thenRecorded(
+      .account(.preferencesSet(UserPreferences(sharesReadMarkers: false))))
     known.when(wish, by: .user(bob)).thenRejected(.forbidden)
     known.when(wish, by: .user(alice, session: otherLogin)).thenRejected(.sessionEnded)
   }

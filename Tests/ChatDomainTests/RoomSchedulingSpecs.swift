@@ -9,7 +9,7 @@ struct RoomSchedulingSpecs {
 
   /// Carol's scheduled message stands at position 6.
   private func room(_ later: RoomEvent...) -> Given<RoomDecider> {
-    given(RoomDecider.self, teaRoom + [.messageScheduled(hello, .saying())] + later)
+    given(RoomDecider.self, teaRoom + [.scheduling(.scheduled(hello, .saying()))] + later)
   }
 
   // MARK: Schedule
@@ -17,18 +17,20 @@ struct RoomSchedulingSpecs {
   @Test("members schedule, in their own name, in a room that is open")
   func schedules() {
     let empty = given(RoomDecider.self, teaRoom)
-    empty.when(.schedule(), by: .user(carol)).thenRecorded(.messageScheduled(hello, .saying()))
+    empty.when(.schedule(), by: .user(carol)).thenRecorded(.scheduling(.scheduled(hello, .saying())))
     empty.when(.schedule(by: dave), by: .user(carol)).thenRejected(.forbidden)
     empty.when(.schedule(by: stranger), by: .user(stranger)).thenRejected(.roomNotFound)
     empty.when(.schedule(""), by: .user(carol)).thenRejected(.emptyText)
-    given(RoomDecider.self, teaRoom + [.archived]).when(.schedule(), by: .user(carol)).thenRejected(.roomArchived)
+    given(RoomDecider.self, teaRoom + [.lifecycle(.archived)]).when(.schedule(), by: .user(carol)).thenRejected(
+      .roomArchived)
   }
 
   @Test("the same again is the first one, whatever became of it; anything else clashes")
   func schedulesOnce() {
     for state in [
-      room(), room(.scheduledMessageCancelled(hello)), room(.scheduledMessageFailed(hello, .silenced)), room(.archived),
-      room(.messageSent(hello, author: carol, thread: nil, .plain("later"))),
+      room(), room(.scheduling(.cancelled(hello))), room(.scheduling(.failed(hello, .silenced))),
+      room(.lifecycle(.archived)),
+      room(.messages(.sent(hello, author: carol, thread: nil, .plain("later")))),
     ] {
       state.when(.schedule(prior: prior), by: .user(carol, at: due)).thenAlreadyDone(at: 6)
       state.when(.schedule("hi", prior: prior), by: .user(carol)).thenRejected(.idInUse)
@@ -57,12 +59,12 @@ struct RoomSchedulingSpecs {
   @Test("how many of one author wait in one room", arguments: [-1, 0, 1])
   func count(offset: Int) {
     let waiting = Limits.scheduledMessagesPerUserAndRoom - 1 + offset
-    let facts = (0..<waiting).map { RoomEvent.messageScheduled(id(1_000 + UInt64($0)), .saying()) }
+    let facts = (0..<waiting).map { RoomEvent.scheduling(.scheduled(id(1_000 + UInt64($0)), .saying())) }
     let full = given(RoomDecider.self, teaRoom + facts)
     let outcome = full.when(.schedule(), by: .user(carol))
     if offset < 1 { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyScheduledMessages) }
     full.when(.schedule(by: dave), by: .user(dave)).thenAccepted()
-    given(RoomDecider.self, teaRoom + facts + [.scheduledMessageCancelled(id(1_000))])
+    given(RoomDecider.self, teaRoom + facts + [.scheduling(.cancelled(id(1_000)))])
       .when(.schedule(), by: .user(carol)).thenAccepted()
   }
 
@@ -72,18 +74,19 @@ struct RoomSchedulingSpecs {
   func changes() {
     let edit = ScheduledMessageEdit(text: "hi")
     room().when(.reschedule(text: "hi", prior: prior), by: .user(carol))
-      .thenRecorded(.scheduledMessageChanged(hello, edit))
+      .thenRecorded(.scheduling(.changed(hello, edit)))
     room().when(.cancelScheduledMessage(hello, prior: prior), by: .user(carol))
-      .thenRecorded(.scheduledMessageCancelled(hello))
-    room(.archived).when(.reschedule(text: "hi", prior: prior), by: .user(carol)).thenRejected(.roomArchived)
-    room(.archived).when(.cancelScheduledMessage(hello, prior: prior), by: .user(carol)).thenAccepted()
+      .thenRecorded(.scheduling(.cancelled(hello)))
+    room(.lifecycle(.archived)).when(.reschedule(text: "hi", prior: prior), by: .user(carol)).thenRejected(
+      .roomArchived)
+    room(.lifecycle(.archived)).when(.cancelScheduledMessage(hello, prior: prior), by: .user(carol)).thenAccepted()
     room().when(.reschedule(text: "", prior: prior), by: .user(carol)).thenRejected(.emptyText)
     for command in [RoomCommand.reschedule(text: "hi", prior: prior), .cancelScheduledMessage(hello, prior: prior)] {
       room().when(command, by: .user(alice)).thenRejected(.scheduledMessageNotFound)
       room().when(command, by: .user(stranger)).thenRejected(.roomNotFound)
       for settled in [
-        room(.scheduledMessageCancelled(hello)), room(.scheduledMessageFailed(hello, .notAMember)),
-        room(.messageSent(hello, author: carol, thread: nil, .plain("later"))),
+        room(.scheduling(.cancelled(hello))), room(.scheduling(.failed(hello, .notAMember))),
+        room(.messages(.sent(hello, author: carol, thread: nil, .plain("later")))),
       ] {
         settled.when(command, by: .user(carol)).thenRejected(.scheduledMessageSettled)
         settled.when(command, by: .user(alice)).thenRejected(.scheduledMessageNotFound)
@@ -95,37 +98,37 @@ struct RoomSchedulingSpecs {
   @Test("its author cancels it out of the room too, and changes it in the room alone")
   func cancelsFromOutside() throws {
     let cancel = RoomCommand.cancelScheduledMessage(hello, prior: prior)
-    for gone: [RoomEvent] in [[.memberLeft(carol)], [.memberRemoved(carol)], [.memberBanned(carol)]] {
-      let waiting = given(RoomDecider.self, teaRoom + [.messageScheduled(hello, .saying())] + gone)
-      waiting.when(cancel, by: .user(carol)).thenRecorded(.scheduledMessageCancelled(hello))
+    for gone: [RoomEvent] in [[.members(.left(carol))], [.members(.removed(carol))], [.members(.banned(carol))]] {
+      let waiting = given(RoomDecider.self, teaRoom + [.scheduling(.scheduled(hello, .saying()))] + gone)
+      waiting.when(cancel, by: .user(carol)).thenRecorded(.scheduling(.cancelled(hello)))
       waiting.when(.reschedule(text: "hi", prior: prior), by: .user(carol)).thenRejected(.roomNotFound)
       waiting.when(.cancelScheduledMessage(id(41), prior: nil), by: .user(carol)).thenRejected(.roomNotFound)
       waiting.when(cancel, by: .user(stranger)).thenRejected(.roomNotFound)
       waiting.when(cancel, by: .service()).thenRejected(.forbidden)
     }
-    room(.memberLeft(carol), .archived).when(cancel, by: .user(carol)).thenAccepted()
-    room(.memberLeft(carol), .deleted).when(cancel, by: .user(carol)).thenRejected(.roomNotFound)
-    room(.memberLeft(dave)).when(cancel, by: .user(dave)).thenRejected(.roomNotFound)
-    room(.memberLeft(carol), .scheduledMessageCancelled(hello)).when(cancel, by: .user(carol))
+    room(.members(.left(carol)), .lifecycle(.archived)).when(cancel, by: .user(carol)).thenAccepted()
+    room(.members(.left(carol)), .lifecycle(.deleted)).when(cancel, by: .user(carol)).thenRejected(.roomNotFound)
+    room(.members(.left(dave))).when(cancel, by: .user(dave)).thenRejected(.roomNotFound)
+    room(.members(.left(carol)), .scheduling(.cancelled(hello))).when(cancel, by: .user(carol))
       .thenRejected(.scheduledMessageSettled)
     // What was looked up may be older than the message, which then stands in the state alone.
-    room(.memberLeft(carol)).when(.cancelScheduledMessage(hello, prior: nil), by: .user(carol)).thenAccepted()
+    room(.members(.left(carol))).when(.cancelScheduledMessage(hello, prior: nil), by: .user(carol)).thenAccepted()
     try checkRetry(
       Retry<RoomDecider>(
-        first: cancel, again: cancel, act: .user(carol, key: .retried), later: [.archived]),
-      after: teaRoom + [.messageScheduled(hello, .saying()), .memberLeft(carol)])
+        first: cancel, again: cancel, act: .user(carol, key: .retried), later: [.lifecycle(.archived)]),
+      after: teaRoom + [.scheduling(.scheduled(hello, .saying())), .members(.left(carol))])
     try checkRetry(
       Retry<RoomDecider>(
-        first: cancel, again: cancel, act: .user(carol, key: .retried), later: [.memberBanned(carol)]),
-      after: teaRoom + [.messageScheduled(hello, .saying())])
+        first: cancel, again: cancel, act: .user(carol, key: .retried), later: [.members(.banned(carol))]),
+      after: teaRoom + [.scheduling(.scheduled(hello, .saying()))])
   }
 
   @Test("what is absent in a change stays")
   func partialChange() {
     let time = noon.adding(milliseconds: 90_000)
     let state = room(
-      .scheduledMessageChanged(hello, ScheduledMessageEdit(text: "hi")),
-      .scheduledMessageChanged(hello, ScheduledMessageEdit(sendAt: time))
+      .scheduling(.changed(hello, ScheduledMessageEdit(text: "hi"))),
+      .scheduling(.changed(hello, ScheduledMessageEdit(sendAt: time)))
     ).state
     #expect(state.room?.scheduled[hello] == WaitingMessage(.saying("hi", at: time), revision: LogPosition(8)))
     let details = MessageDetails(
@@ -146,45 +149,46 @@ struct RoomSchedulingSpecs {
   func sends() {
     let command = RoomCommand.sendDue()
     let now = Act.service(for: carol, at: due)
-    let sent = RoomEvent.messageSent(hello, author: carol, thread: nil, .plain("later"))
+    let sent = RoomEvent.messages(.sent(hello, author: carol, thread: nil, .plain("later")))
     room().when(command, by: now).thenRecorded(sent)
     room().when(command, by: .service(for: carol, at: due.adding(milliseconds: -1))).thenRejected(
       .sendingTimeOutOfRange)
     room().when(command, by: .user(carol, at: due)).thenRejected(.serviceOnly)
     room().when(command, by: .service(for: dave, at: due)).thenRejected(.forbidden)
     room(sent).when(command, by: now).thenRejected(.scheduledMessageNotFound)
-    room(.scheduledMessageCancelled(hello)).when(command, by: now).thenRejected(.scheduledMessageNotFound)
-    room(.scheduledMessageChanged(hello, ScheduledMessageEdit(sendAt: due.adding(milliseconds: 1))))
+    room(.scheduling(.cancelled(hello))).when(command, by: now).thenRejected(.scheduledMessageNotFound)
+    room(.scheduling(.changed(hello, ScheduledMessageEdit(sendAt: due.adding(milliseconds: 1)))))
       .when(command, by: now).thenRejected(.sendingTimeOutOfRange)
-    room(.deleted).when(command, by: now).thenRejected(.roomNotFound)
+    room(.lifecycle(.deleted)).when(command, by: now).thenRejected(.roomNotFound)
     #expect(room(sent).state.room?.scheduled.isEmpty == true)
   }
 
   @Test("what was changed since it was looked up is not sent as it was")
   func changedMeanwhile() {
     let now = Act.service(for: carol, at: due)
-    let changed = room(.scheduledMessageChanged(hello, ScheduledMessageEdit(text: "hi")))
+    let changed = room(.scheduling(.changed(hello, ScheduledMessageEdit(text: "hi"))))
     changed.when(.sendDue(), by: now).thenRejected(.scheduledMessageNotFound)
     changed.when(.sendDue(.saying("hi"), revision: 7), by: now)
-      .thenRecorded(.messageSent(hello, author: carol, thread: nil, .plain("hi")))
+      .thenRecorded(.messages(.sent(hello, author: carol, thread: nil, .plain("hi"))))
   }
 
   @Test("what cannot be sent says why, and waits no more")
   func fails() {
     for (fact, reason) in [
-      (.memberLeft(carol), .notAMember), (.memberBanned(carol), .notAMember), (.archived, .roomClosed),
-      (.memberSilenced(carol, until: due.adding(milliseconds: 1)), .silenced),
+      (.members(.left(carol)), .notAMember), (.members(.banned(carol)), .notAMember),
+      (.lifecycle(.archived), .roomClosed),
+      (.members(.silenced(carol, until: due.adding(milliseconds: 1))), .silenced),
     ] as [(RoomEvent, SchedulingFailure)] {
       let command = RoomCommand.sendDue()
-      room(fact).when(command, by: .service(for: carol, at: due)).thenRecorded(.scheduledMessageFailed(hello, reason))
-      room(fact, .scheduledMessageFailed(hello, reason)).when(command, by: .service(for: carol, at: due))
+      room(fact).when(command, by: .service(for: carol, at: due)).thenRecorded(.scheduling(.failed(hello, reason)))
+      room(fact, .scheduling(.failed(hello, reason))).when(command, by: .service(for: carol, at: due))
         .thenRejected(.scheduledMessageNotFound)
     }
-    room(.memberSilenced(carol, until: due))
+    room(.members(.silenced(carol, until: due)))
       .when(.sendDue(), by: .service(for: carol, at: due)).thenAccepted()
     room().with(TestDirectory(disabled: [carol]))
       .when(.sendDue(), by: .service(for: carol, at: due))
-      .thenRecorded(.scheduledMessageFailed(hello, .silenced))
+      .thenRecorded(.scheduling(.failed(hello, .silenced)))
   }
 
   // MARK: Threads and answers
@@ -201,17 +205,19 @@ struct RoomSchedulingSpecs {
     func context(_ root: MessageFacts?) -> SendingContext { SendingContext(thread: id(45), root: root) }
     let state = given(
       RoomDecider.self,
-      teaRoom + [.messageSent(root, author: alice, thread: nil, .plain("root")), .messageScheduled(hello, scheduled)])
+      teaRoom + [
+        .messages(.sent(root, author: alice, thread: nil, .plain("root"))), .scheduling(.scheduled(hello, scheduled)),
+      ])
     let now = Act.service(for: carol, at: due)
     let place = ThreadPlace(root: ThreadRoot(message: root, ordinal: 1), rootAuthor: alice, ordinal: 3)
     func send(_ context: SendingContext?) -> RoomCommand {
       .sendScheduledMessage(hello, scheduled, revision: LogPosition(7), context: context)
     }
     state.when(send(context(facts(replies: 2))), by: now)
-      .thenRecorded(.messageSent(hello, author: carol, thread: place, .plain("later")))
+      .thenRecorded(.messages(.sent(hello, author: carol, thread: place, .plain("later"))))
     for gone in [nil, facts(deletedAt: 8)] {
       state.when(send(context(gone)), by: now)
-        .thenRecorded(.scheduledMessageFailed(hello, .targetGone))
+        .thenRecorded(.scheduling(.failed(hello, .targetGone)))
     }
     state.when(send(nil), by: now).thenRejected(.scheduledMessageNotFound)
     for (root, rejection) in [(nil, .messageNotFound), (facts(deletedAt: 8), .messageDeleted)]
@@ -228,7 +234,7 @@ struct RoomSchedulingSpecs {
 
   @Test("who may not speak schedules nothing, and may take back what waits")
   func silenced() {
-    let silent = room(.memberSilenced(carol, until: due))
+    let silent = room(.members(.silenced(carol, until: due)))
     silent.when(.schedule(id: id(46)), by: .user(carol)).thenRejected(.memberSilenced)
     silent.when(.cancelScheduledMessage(hello, prior: prior), by: .user(carol)).thenAccepted()
   }

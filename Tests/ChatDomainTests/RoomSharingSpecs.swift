@@ -8,7 +8,7 @@ struct RoomSharingSpecs {
   private var directory: TestDirectory { TestDirectory(registered: [alice, bob, carol, dave, newcomer]) }
   /// The invite stands at position 6.
   private func shared(_ invite: Invite = .giving(), then later: [RoomEvent] = []) -> Given<RoomDecider> {
-    given(RoomDecider.self, teaRoom + [.inviteCreated(invite)] + later).with(directory)
+    given(RoomDecider.self, teaRoom + [.sharing(.inviteCreated(invite))] + later).with(directory)
   }
 
   // MARK: Create
@@ -17,7 +17,7 @@ struct RoomSharingSpecs {
   func rights() {
     let state = given(RoomDecider.self, teaRoom)
     for act: Act in [.user(alice), .user(bob), .service()] {
-      state.when(.createInvite(.giving()), by: act).thenRecorded(.inviteCreated(.giving()))
+      state.when(.createInvite(.giving()), by: act).thenRecorded(.sharing(.inviteCreated(.giving())))
     }
     state.when(.createInvite(.giving()), by: .user(carol)).thenRejected(.forbidden)
     state.when(.createInvite(.giving()), by: .user(stranger)).thenRejected(.roomNotFound)
@@ -60,10 +60,10 @@ struct RoomSharingSpecs {
   func inviteCount() {
     for (live, isAccepted) in [(999, true), (1000, false), (1001, false)] {
       var facts = teaRoom
-      for number in 0..<UInt64(live) { facts.append(.inviteCreated(.giving(id: id(1000 + number)))) }
-      facts.append(.inviteCreated(.giving(id: id(5000))))
-      facts.append(.inviteRevoked(id(5000)))
-      facts.append(.inviteCreated(.giving(id: id(5001), until: noon)))
+      for number in 0..<UInt64(live) { facts.append(.sharing(.inviteCreated(.giving(id: id(1000 + number))))) }
+      facts.append(.sharing(.inviteCreated(.giving(id: id(5000)))))
+      facts.append(.sharing(.inviteRevoked(id(5000))))
+      facts.append(.sharing(.inviteCreated(.giving(id: id(5001), until: noon))))
       let state = given(RoomDecider.self, facts)
       let outcome = state.when(.createInvite(.giving()), by: .user(alice))
       if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyInvites) }
@@ -76,7 +76,7 @@ struct RoomSharingSpecs {
   func inviteCountForEver(made: UInt64, isAccepted: Bool) {
     var facts = teaRoom
     for number in 0..<made {
-      facts += [.inviteCreated(.giving(id: id(1000 + number))), .inviteRevoked(id(1000 + number))]
+      facts += [.sharing(.inviteCreated(.giving(id: id(1000 + number)))), .sharing(.inviteRevoked(id(1000 + number)))]
     }
     let state = given(RoomDecider.self, facts)
     let outcome = state.when(.createInvite(.giving()), by: .user(alice))
@@ -87,7 +87,7 @@ struct RoomSharingSpecs {
   @Test("the same invite again is the first one, also when it is expired, revoked or the room archived")
   func createsOnce() {
     let retry = RoomCommand.createInvite(.giving())
-    for later: [RoomEvent] in [[], [.inviteRevoked(link)], [.archived]] {
+    for later: [RoomEvent] in [[], [.sharing(.inviteRevoked(link))], [.lifecycle(.archived)]] {
       shared(then: later).when(retry, by: .user(alice)).thenAlreadyDone(at: 6)
       shared(then: later).when(retry, by: .user(alice, at: noon.adding(milliseconds: 90_000))).thenAlreadyDone(at: 6)
       shared(then: later).when(.createInvite(.giving(uses: 2)), by: .user(alice)).thenRejected(.idInUse)
@@ -100,8 +100,8 @@ struct RoomSharingSpecs {
 
   @Test("an invite is revoked once")
   func revokes() {
-    shared().when(.revokeInvite(link), by: .user(bob)).thenRecorded(.inviteRevoked(link))
-    shared(then: [.inviteRevoked(link)]).when(.revokeInvite(link), by: .user(bob)).thenAlreadyDone(at: 7)
+    shared().when(.revokeInvite(link), by: .user(bob)).thenRecorded(.sharing(.inviteRevoked(link)))
+    shared(then: [.sharing(.inviteRevoked(link))]).when(.revokeInvite(link), by: .user(bob)).thenAlreadyDone(at: 7)
     shared().when(.revokeInvite(id(31)), by: .user(bob)).thenRejected(.inviteNotFound)
   }
 
@@ -110,7 +110,7 @@ struct RoomSharingSpecs {
   @Test("an invite lets a registered user in, in the role that it gives")
   func accepts() {
     shared(.giving(.administrator)).when(.acceptInvite(link), by: .user(newcomer))
-      .thenRecorded(.memberJoined(newcomer, role: .administrator, invite: link))
+      .thenRecorded(.members(.joined(newcomer, role: .administrator, invite: link)))
     shared().when(.acceptInvite(link), by: .user(stranger)).thenRejected(.userNotFound)
     shared().when(.acceptInvite(link), by: .service()).thenRejected(.forbidden)
     shared().when(.acceptInvite(id(31)), by: .user(newcomer)).thenRejected(.inviteNotFound)
@@ -123,31 +123,31 @@ struct RoomSharingSpecs {
     /// Made by bob, an administrator by then.
     func shared(_ role: Role, then later: [RoomEvent]) -> Given<RoomDecider> {
       var room = given(RoomDecider.self, teaRoom)
-      RoomDecider.evolve(&room.state, .inviteCreated(.giving(role)), .at(6), by: bob)
+      RoomDecider.evolve(&room.state, .sharing(.inviteCreated(.giving(role))), .at(6), by: bob)
       for (index, fact) in later.enumerated() { RoomDecider.evolve(&room.state, fact, .at(UInt64(index) + 7)) }
       return room.with(directory)
     }
     let accept = RoomCommand.acceptInvite(link)
     for (later, given): ([RoomEvent], Role) in [
-      ([], .administrator), ([.roleChanged(bob, .member)], .member), ([.memberRemoved(bob)], .member),
-      ([.memberLeft(bob)], .member), ([.memberBanned(bob)], .member),
-      ([.roleChanged(bob, .owner), .roleChanged(alice, .administrator)], .administrator),
-      ([.roleChanged(bob, .member), .roleChanged(bob, .administrator)], .administrator),
+      ([], .administrator), ([.members(.roleChanged(bob, .member))], .member), ([.members(.removed(bob))], .member),
+      ([.members(.left(bob))], .member), ([.members(.banned(bob))], .member),
+      ([.members(.roleChanged(bob, .owner)), .members(.roleChanged(alice, .administrator))], .administrator),
+      ([.members(.roleChanged(bob, .member)), .members(.roleChanged(bob, .administrator))], .administrator),
     ] {
       shared(.administrator, then: later).when(accept, by: .user(newcomer))
-        .thenRecorded(.memberJoined(newcomer, role: given, invite: link))
+        .thenRecorded(.members(.joined(newcomer, role: given, invite: link)))
       shared(.member, then: later).when(accept, by: .user(newcomer))
-        .thenRecorded(.memberJoined(newcomer, role: .member, invite: link))
+        .thenRecorded(.members(.joined(newcomer, role: .member, invite: link)))
     }
-    shared(.administrator, then: [.memberRemoved(bob)]).when(accept, by: .user(bob))
-      .thenRecorded(.memberJoined(bob, role: .member, invite: link))
+    shared(.administrator, then: [.members(.removed(bob))]).when(accept, by: .user(bob))
+      .thenRecorded(.members(.joined(bob, role: .member, invite: link)))
   }
 
   @Test("who is in already stays in as before, even by a dead invite")
   func acceptsOnce() {
     shared().when(.acceptInvite(link), by: .user(carol)).thenAlreadyDone(at: 4)
-    let joined = RoomEvent.memberJoined(newcomer, role: .member, invite: link)
-    for later: [RoomEvent] in [[joined], [joined, .inviteRevoked(link)], [joined, .archived]] {
+    let joined = RoomEvent.members(.joined(newcomer, role: .member, invite: link))
+    for later: [RoomEvent] in [[joined], [joined, .sharing(.inviteRevoked(link))], [joined, .lifecycle(.archived)]] {
       shared(.giving(uses: 1), then: later).when(.acceptInvite(link), by: .user(newcomer)).thenAlreadyDone(at: 7)
     }
   }
@@ -155,7 +155,7 @@ struct RoomSharingSpecs {
   @Test("a dead invite lets nobody in, and says why")
   func refuses() {
     let accept = RoomCommand.acceptInvite(link)
-    shared(then: [.inviteRevoked(link)]).when(accept, by: .user(newcomer)).thenRejected(.inviteRevoked)
+    shared(then: [.sharing(.inviteRevoked(link))]).when(accept, by: .user(newcomer)).thenRejected(.inviteRevoked)
     for (offset, rejection) in [(59_999, nil), (60_000, .inviteExpired), (60_001, .inviteExpired)]
       as [(Int64, Rejection?)]
     {
@@ -163,13 +163,14 @@ struct RoomSharingSpecs {
       if let rejection { outcome.thenRejected(rejection) } else { outcome.thenAccepted() }
     }
     // What is wrong with the invite comes before what is wrong with the room.
-    shared(then: [.archived, .inviteRevoked(link)]).when(accept, by: .user(newcomer)).thenRejected(.inviteRevoked)
+    shared(then: [.lifecycle(.archived), .sharing(.inviteRevoked(link))]).when(accept, by: .user(newcomer))
+      .thenRejected(.inviteRevoked)
   }
 
   @Test("an invite is used up by joins, whether who came in is still there or not", arguments: [1, 2, 3] as [UInt32])
   func usedUp(maximum: UInt32) {
     let joins = [61, 62].flatMap { number -> [RoomEvent] in
-      [.memberJoined(id(number), role: .member, invite: link), .memberLeft(id(number))]
+      [.members(.joined(id(number), role: .member, invite: link)), .members(.left(id(number)))]
     }
     let outcome = shared(.giving(uses: maximum), then: joins).when(.acceptInvite(link), by: .user(newcomer))
     if maximum > 2 { outcome.thenAccepted() } else { outcome.thenRejected(.inviteUsedUp) }

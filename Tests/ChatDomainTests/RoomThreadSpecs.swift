@@ -7,7 +7,7 @@ struct RoomThreadSpecs {
   private let reply: MessageID = id(41)
   private let root = ThreadRoot(message: hello, ordinal: 1)
   private let room = given(
-    RoomDecider.self, teaRoom + [.messageSent(hello, author: carol, thread: nil, .plain("hello"))])
+    RoomDecider.self, teaRoom + [.messages(.sent(hello, author: carol, thread: nil, .plain("hello")))])
   private let sent = MessageFacts.of(carol, at: 6)
 
   private func facts(_ place: MessagePlace, replies: UInt64 = 0, deleted: Bool = false) -> MessageFacts {
@@ -31,9 +31,9 @@ struct RoomThreadSpecs {
   @Test("a thread hangs from a message of the room's own timeline, and counts by itself")
   func beginsThread() {
     sending(SendingContext(thread: hello, root: sent))
-      .thenRecorded(.messageSent(reply, author: dave, thread: place(1), .plain("yes")))
+      .thenRecorded(.messages(.sent(reply, author: dave, thread: place(1), .plain("yes"))))
     sending(SendingContext(thread: hello, root: facts(.room(1), replies: 8)))
-      .thenRecorded(.messageSent(reply, author: dave, thread: place(9), .plain("yes")))
+      .thenRecorded(.messages(.sent(reply, author: dave, thread: place(9), .plain("yes"))))
     sending(SendingContext(thread: hello)).thenRejected(.messageNotFound)
     sending(SendingContext(thread: hello, root: facts(MessagePlace(thread: 1, ordinal: 1))))
       .thenRejected(.notAThreadRoot)
@@ -43,7 +43,7 @@ struct RoomThreadSpecs {
   @Test("a thread that has begun goes on though its root is deleted")
   func outlivesRoot() {
     sending(SendingContext(thread: hello, root: facts(.room(1), replies: 1, deleted: true)))
-      .thenRecorded(.messageSent(reply, author: dave, thread: place(2), .plain("yes")))
+      .thenRecorded(.messages(.sent(reply, author: dave, thread: place(2), .plain("yes"))))
   }
 
   @Test("the thread is part of what a retry must say again")
@@ -55,8 +55,8 @@ struct RoomThreadSpecs {
     let state = given(
       RoomDecider.self,
       teaRoom + [
-        .messageSent(hello, author: carol, thread: nil, .plain("hello")),
-        .messageSent(reply, author: dave, thread: place(1), .plain("yes")),
+        .messages(.sent(hello, author: carol, thread: nil, .plain("hello"))),
+        .messages(.sent(reply, author: dave, thread: place(1), .plain("yes"))),
       ])
     // The root is gone by then, which a retry need not know.
     let again = RoomCommand.send(.plain("yes"), id: reply, by: dave, prior: prior, SendingContext(thread: hello))
@@ -72,9 +72,9 @@ struct RoomThreadSpecs {
     let state = given(
       RoomDecider.self,
       teaRoom + [
-        .messageSent(hello, author: carol, thread: nil, .plain("hello")),
-        .messageSent(reply, author: dave, thread: place(1), .plain("yes")),
-        .threadMarkerMoved(alice, to: reply, at: MessagePlace(thread: 1, ordinal: 1)),
+        .messages(.sent(hello, author: carol, thread: nil, .plain("hello"))),
+        .messages(.sent(reply, author: dave, thread: place(1), .plain("yes"))),
+        .threads(.markerMoved(alice, to: reply, at: MessagePlace(thread: 1, ordinal: 1))),
       ]
     ).state
     #expect(state.room?.lastOrdinal == 1)
@@ -86,9 +86,9 @@ struct RoomThreadSpecs {
     var inThread = facts(MessagePlace(thread: 1, ordinal: 3))
     inThread.author = dave
     room.when(.editMessage(reply, .plain("no"), target: inThread), by: .user(dave))
-      .thenRecorded(.messageEdited(reply, at: MessagePlace(thread: 1, ordinal: 3), .plain("no")))
+      .thenRecorded(.messages(.edited(reply, at: MessagePlace(thread: 1, ordinal: 3), .plain("no"))))
     room.when(.deleteMessage(reply, target: inThread), by: .user(dave))
-      .thenRecorded(.messageDeleted(reply, at: MessagePlace(thread: 1, ordinal: 3)))
+      .thenRecorded(.messages(.deleted(reply, at: MessagePlace(thread: 1, ordinal: 3))))
     room.when(.moveReadMarker(reply, target: inThread), by: .user(dave)).thenRejected(.messageNotFound)
   }
 
@@ -121,7 +121,7 @@ struct RoomThreadSpecs {
       room.when(.moveThreadMarker(reply, root: hello, target: target, rootFacts: root), by: act)
     }
     moving(target, sent)
-      .thenRecorded(.threadMarkerMoved(alice, to: reply, at: MessagePlace(thread: 1, ordinal: 2)))
+      .thenRecorded(.threads(.markerMoved(alice, to: reply, at: MessagePlace(thread: 1, ordinal: 2))))
     moving(nil, sent).thenRejected(.messageNotFound)
     moving(target, nil).thenRejected(.messageNotFound)
     moving(facts(MessagePlace(thread: 2, ordinal: 2)), sent).thenRejected(.messageNotFound)
@@ -135,7 +135,7 @@ struct RoomThreadSpecs {
   func follows() {
     for follows in [true, false] {
       room.when(.setThreadFollowing(hello, follows, target: sent), by: .user(alice))
-        .thenRecorded(.threadFollowingSet(alice, root, follows: follows))
+        .thenRecorded(.threads(.followingSet(alice, root, follows: follows)))
     }
     room.when(.setThreadFollowing(hello, true, target: nil), by: .user(alice)).thenRejected(.messageNotFound)
     room.when(.setThreadFollowing(reply, true, target: facts(MessagePlace(thread: 1, ordinal: 1))), by: .user(alice))

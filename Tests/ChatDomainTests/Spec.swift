@@ -79,7 +79,7 @@ struct Outcome<D: Decider> {
 extension UserEvent {
   /// The one fact that does not say all that its command said: which token was reused.
   fileprivate var endsReusedSession: Bool {
-    if case .sessionEnded(_, .refreshTokenReused) = self { true } else { false }
+    if case .sessions(.ended(_, .refreshTokenReused)) = self { true } else { false }
   }
 }
 

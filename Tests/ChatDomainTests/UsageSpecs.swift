@@ -74,13 +74,13 @@ struct UsageSpecs {
     let message = MessageID(UUIDBytes(high: 3, low: 3))
     let later = ScheduledMessage(author: anna, content: .plain("x"), sendAt: Timestamp(milliseconds: 1))
     for event: RoomEvent in [
-      .messageSent(message, author: anna, thread: nil, .plain("x")), .messageScheduled(message, later),
+      .messages(.sent(message, author: anna, thread: nil, .plain("x"))), .scheduling(.scheduled(message, later)),
     ] {
       expectCounted(.room(RoomID(UUIDBytes(high: 2, low: 2)), event))
     }
     for event: RoomEvent in [
-      .scheduledMessageChanged(message, ScheduledMessageEdit(text: "y")), .scheduledMessageCancelled(message),
-      .scheduledMessageFailed(message, .silenced),
+      .scheduling(.changed(message, ScheduledMessageEdit(text: "y"))), .scheduling(.cancelled(message)),
+      .scheduling(.failed(message, .silenced)),
     ] {
       #expect(Usage(of: .room(RoomID(UUIDBytes(high: 2, low: 2)), event)).messages == 0)
     }
@@ -95,23 +95,23 @@ struct UsageSpecs {
     let record = ChatEvent.chargedBytesOfRecord
     let message = MessageID(UUIDBytes(high: 3, low: 3))
     let later = ScheduledMessage(author: anna, content: .plain("four"), sendAt: Timestamp(milliseconds: 1))
-    #expect(usage(.archived) == Usage(events: 1, bytes: record))
+    #expect(usage(.lifecycle(.archived)) == Usage(events: 1, bytes: record))
     #expect(
-      usage(.messageSent(message, author: anna, thread: nil, .plain("four")))
+      usage(.messages(.sent(message, author: anna, thread: nil, .plain("four"))))
         == Usage(messages: 1, events: 1, bytes: record + 4))
     #expect(
-      usage(.messageScheduled(message, later))
+      usage(.scheduling(.scheduled(message, later)))
         == Usage(messages: 1, scheduledBytes: record + 4, events: 1, bytes: record + 4))
     #expect(
-      usage(.scheduledMessageChanged(message, ScheduledMessageEdit(text: "four")))
+      usage(.scheduling(.changed(message, ScheduledMessageEdit(text: "four"))))
         == Usage(scheduledBytes: record + 4, events: 1, bytes: record + 4))
     #expect(
-      usage(RoomEvent.created(RoomCreation(kind: .group, name: "four", creator: anna)))
+      usage(RoomEvent.lifecycle(.created(RoomCreation(kind: .group, name: "four", creator: anna))))
         == Usage(rooms: 1, events: 1, bytes: record + 4))
     #expect(
-      usage(WorkspaceEvent.created(WorkspaceCreation(name: "four", creator: anna)))
+      usage(WorkspaceEvent.lifecycle(.created(WorkspaceCreation(name: "four", creator: anna))))
         == Usage(workspaces: 1, events: 1, bytes: record + 4))
-    #expect(usage(.memberInvited(ben, role: .member)) == Usage(invites: 1, events: 1, bytes: record))
+    #expect(usage(.invitations(.invited(ben, role: .member))) == Usage(invites: 1, events: 1, bytes: record))
   }
 
   @Test("who has used up the events of a day may still end things, as many again, and end every session")
@@ -130,9 +130,9 @@ struct UsageSpecs {
         return false
       }
     }
-    let rename = ChatEvent.room(room, .edited(RoomEdit(name: "x")))
-    let leave = ChatEvent.room(room, .memberLeft(anna))
-    let logout = ChatEvent.user(anna, .sessionEnded(SessionID(UUIDBytes(high: 4, low: 4)), .loggedOut))
+    let rename = ChatEvent.room(room, .lifecycle(.edited(RoomEdit(name: "x"))))
+    let leave = ChatEvent.room(room, .members(.left(anna)))
+    let logout = ChatEvent.user(anna, .sessions(.ended(SessionID(UUIDBytes(high: 4, low: 4)), .loggedOut)))
     #expect(!isAllowed(rename, rename, rename))
     #expect(isAllowed(rename) && isAllowed(rename) && !isAllowed(rename))
     #expect(!isAllowed(leave, rename))
@@ -141,7 +141,7 @@ struct UsageSpecs {
     // The device loses its push tokens; with the first fact it would be a change like any other.
     func update(_ tokens: [PushToken]) -> ChatEvent {
       let description = DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: tokens)
-      return .user(anna, .deviceUpdated(DeviceID(UUIDBytes(high: 5, low: 5)), description))
+      return .user(anna, .devices(.updated(DeviceID(UUIDBytes(high: 5, low: 5)), description)))
     }
     #expect(isAllowed(logout, update([])) && !isAllowed(update([])))
     #expect(!isAllowed(logout, update([PushToken(provider: .apns, token: "x")])))

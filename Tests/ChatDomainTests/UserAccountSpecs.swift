@@ -10,14 +10,15 @@ struct UserAccountSpecs {
 
   @Test("anyone registers with e-mail and password")
   func registers() {
-    registering(.named()).thenRecorded(.registered(.named()))
-    registering(.named(), by: .user(alice)).thenRecorded(.registered(.named()))
+    registering(.named()).thenRecorded(.account(.registered(.named())))
+    registering(.named(), by: .user(alice)).thenRecorded(.account(.registered(.named())))
     registering(.named(), by: .user(bob)).thenRejected(.forbidden)
   }
 
   @Test("the same registration again is the first one, whatever its commitment key and whatever happened since")
   func registersOnce() {
-    let state = given(UserDecider.self, [.registered(.named()), .profileChanged(ProfileEdit(nickname: "Al"))])
+    let state = given(
+      UserDecider.self, [.account(.registered(.named())), .account(.profileChanged(ProfileEdit(nickname: "Al")))])
     state.when(UserCommand(alice, .register(.named(key: 2))), by: .nobody()).thenAlreadyDone(at: 1)
     state.when(UserCommand(alice, .register(.named("Al"))), by: .nobody()).thenRejected(.idInUse)
     // Its own address is taken by then, and the retry is one all the same.
@@ -27,7 +28,7 @@ struct UserAccountSpecs {
 
   @Test("who repeats a registration with the right password learns that the account is disabled, and nobody else")
   func repeatsOfDisabled() {
-    let state = given(UserDecider.self, aliceAtHome + [.disabled])
+    let state = given(UserDecider.self, aliceAtHome + [.account(.disabled)])
     state.when(UserCommand(alice, .register(.named())), by: .nobody()).thenRejected(.accountDisabled)
     state.when(UserCommand(alice, .register(.named("Al"))), by: .nobody()).thenRejected(.idInUse)
     state.when(UserCommand(alice, .register(.named(credential: .other(1)))), by: .nobody()).thenRejected(.idInUse)
@@ -37,7 +38,7 @@ struct UserAccountSpecs {
   @Test("without a password nobody but a service repeats a registration")
   func repeatsWithoutPassword() {
     let imported = Registration.named(email: nil, credential: nil)
-    let state = given(UserDecider.self, [.registered(imported)])
+    let state = given(UserDecider.self, [.account(.registered(imported))])
     state.when(UserCommand(alice, .register(imported)), by: .nobody()).thenRejected(.credentialIncomplete)
     state.when(UserCommand(alice, .register(imported)), by: .service()).thenAlreadyDone(at: 1)
   }
@@ -54,13 +55,13 @@ struct UserAccountSpecs {
   @Test("only a service vouches for who has no password, or gives an external ID")
   func vouches() {
     let imported = Registration.named(email: nil, externalID: "a-1", credential: nil)
-    registering(imported, by: .service()).thenRecorded(.registered(imported))
+    registering(imported, by: .service()).thenRecorded(.account(.registered(imported)))
     registering(imported).thenRejected(.serviceOnly)
     registering(.named(externalID: "a-1")).thenRejected(.serviceOnly)
     registering(.named(email: nil, credential: nil)).thenRejected(.credentialIncomplete)
     registering(.named(credential: nil), by: .service()).thenRejected(.credentialIncomplete)
     // A password alone makes a guest.
-    registering(.named(email: nil)).thenRecorded(.registered(.named(email: nil)))
+    registering(.named(email: nil)).thenRecorded(.account(.registered(.named(email: nil))))
   }
 
   @Test(
@@ -75,7 +76,7 @@ struct UserAccountSpecs {
       changed.thenRejected(rejection)
     } else {
       registering(.named(nickname)).thenAccepted()
-      changed.thenRecorded(.profileChanged(ProfileEdit(nickname: nickname)))
+      changed.thenRecorded(.account(.profileChanged(ProfileEdit(nickname: nickname))))
     }
   }
 
@@ -103,7 +104,7 @@ struct UserAccountSpecs {
       registering(.named(nickname)).thenAccepted()
     }
     // What is recorded already is repeated all the same.
-    given(UserDecider.self, [.registered(.named(nickname))])
+    given(UserDecider.self, [.account(.registered(.named(nickname)))])
       .when(UserCommand(alice, .register(.named(nickname))), by: .nobody()).thenAlreadyDone(at: 1)
   }
 
@@ -138,8 +139,9 @@ struct UserAccountSpecs {
   func changesProfile() {
     let state = given(UserDecider.self, aliceAtHome)
     let command = UserCommand(alice, .changeProfile(ProfileEdit(nickname: "Alice")))
-    state.when(command, by: .user(alice, session: login)).thenRecorded(.profileChanged(ProfileEdit(nickname: "Alice")))
-    state.when(command, by: .service()).thenRecorded(.profileChanged(ProfileEdit(nickname: "Alice")))
+    state.when(command, by: .user(alice, session: login)).thenRecorded(
+      .account(.profileChanged(ProfileEdit(nickname: "Alice"))))
+    state.when(command, by: .service()).thenRecorded(.account(.profileChanged(ProfileEdit(nickname: "Alice"))))
     state.when(command, by: .user(bob)).thenRejected(.forbidden)
     state.when(command, by: .nobody()).thenRejected(.forbidden)
     given(UserDecider.self, []).when(command, by: .user(alice)).thenRejected(.userNotFound)
@@ -148,7 +150,9 @@ struct UserAccountSpecs {
 
   @Test("a profile's change is seen")
   func evolvesProfile() throws {
-    let state = given(UserDecider.self, [.registered(.named()), .profileChanged(ProfileEdit(nickname: "Al"))]).state
+    let state = given(
+      UserDecider.self, [.account(.registered(.named())), .account(.profileChanged(ProfileEdit(nickname: "Al")))]
+    ).state
     guard case .registered(let user) = state else {
       Issue.record("not registered")
       return

@@ -13,12 +13,12 @@ struct UserDeviceSpecs {
 
   @Test("a device is registered, then updated, even to what it was")
   func sets() {
-    given(UserDecider.self, [.registered(.named())]).when(setting(), by: .user(alice))
-      .thenRecorded(.deviceRegistered(phone, .named()))
+    given(UserDecider.self, [.account(.registered(.named()))]).when(setting(), by: .user(alice))
+      .thenRecorded(.devices(.registered(phone, .named())))
     given(UserDecider.self, aliceAtHome).when(setting(), by: .user(alice, session: login))
-      .thenRecorded(.deviceUpdated(phone, .named()))
-    given(UserDecider.self, aliceAtHome + [.deviceRemoved(phone)]).when(setting(), by: .user(alice))
-      .thenRecorded(.deviceRegistered(phone, .named()))
+      .thenRecorded(.devices(.updated(phone, .named())))
+    given(UserDecider.self, aliceAtHome + [.devices(.removed(phone))]).when(setting(), by: .user(alice))
+      .thenRecorded(.devices(.registered(phone, .named())))
     given(UserDecider.self, aliceAtHome).when(setting(), by: .user(bob)).thenRejected(.forbidden)
   }
 
@@ -55,8 +55,8 @@ struct UserDeviceSpecs {
 
   @Test("how many devices a user has", arguments: [(49, true), (50, false), (51, false)])
   func deviceCount(count: Int, isAccepted: Bool) {
-    let devices = (0..<count).map { UserEvent.deviceRegistered(id(1000 + UInt64($0)), .named()) }
-    let state = given(UserDecider.self, [.registered(.named())] + devices)
+    let devices = (0..<count).map { UserEvent.devices(.registered(id(1000 + UInt64($0)), .named())) }
+    let state = given(UserDecider.self, [.account(.registered(.named()))] + devices)
     let outcome = state.when(setting(), by: .user(alice))
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyDevices) }
     state.when(setting(id(1000)), by: .user(alice)).thenAccepted()
@@ -65,17 +65,20 @@ struct UserDeviceSpecs {
   @Test("a dead token is taken from its device, by a service alone, and not once it was replaced")
   func invalidates() {
     let command = UserCommand(alice, .invalidatePushToken(phone, token))
-    let facts = aliceAtHome + [.deviceUpdated(phone, .named(tokens: [token]))]
-    given(UserDecider.self, facts).when(command, by: .service()).thenRecorded(.pushTokenInvalidated(phone, token))
+    let facts = aliceAtHome + [.devices(.updated(phone, .named(tokens: [token])))]
+    given(UserDecider.self, facts).when(command, by: .service()).thenRecorded(.devices(.tokenInvalidated(phone, token)))
     given(UserDecider.self, facts).when(command, by: .user(alice)).thenRejected(.serviceOnly)
     for later: UserEvent in [
-      .deviceUpdated(phone, .named(tokens: [newToken])), .pushTokenInvalidated(phone, token), .deviceRemoved(phone),
+      .devices(.updated(phone, .named(tokens: [newToken]))), .devices(.tokenInvalidated(phone, token)),
+      .devices(.removed(phone)),
     ] {
       given(UserDecider.self, facts + [later]).when(command, by: .service()).thenRejected(.deviceNotFound)
     }
     let mixed = given(
       UserDecider.self,
-      facts + [.deviceUpdated(phone, .named(tokens: [token, newToken])), .pushTokenInvalidated(phone, token)])
+      facts + [
+        .devices(.updated(phone, .named(tokens: [token, newToken]))), .devices(.tokenInvalidated(phone, token)),
+      ])
     guard case .registered(let user) = mixed.state else {
       Issue.record("not registered")
       return
@@ -92,7 +95,7 @@ struct UserDeviceSpecs {
     let decomposed = PushToken(provider: .fcm, token: "e\u{301}")
     #expect(composed.token == decomposed.token && composed != decomposed)
     #expect(Set([composed, decomposed]).count == 2)
-    let state = given(UserDecider.self, aliceAtHome + [.deviceUpdated(phone, .named(tokens: [composed]))])
+    let state = given(UserDecider.self, aliceAtHome + [.devices(.updated(phone, .named(tokens: [composed])))])
     state.when(UserCommand(alice, .invalidatePushToken(phone, decomposed)), by: .service())
       .thenRejected(.deviceNotFound)
     state.when(UserCommand(alice, .invalidatePushToken(phone, composed)), by: .service()).thenAccepted()
@@ -101,84 +104,86 @@ struct UserDeviceSpecs {
   @Test("a device of which no session is open any more loses its tokens, however the last one ended")
   func silenced() {
     let described = DeviceDescription.named(tokens: [token, newToken])
-    let facts = aliceAtHome + [.deviceUpdated(phone, described)]
-    let silenced = UserEvent.deviceUpdated(phone, .named())
+    let facts = aliceAtHome + [.devices(.updated(phone, described))]
+    let silenced = UserEvent.devices(.updated(phone, .named()))
     let logout = UserCommand(alice, .endSession(login, .loggedOut))
     given(UserDecider.self, facts).when(logout, by: .user(alice, session: login))
-      .thenRecorded(.sessionEnded(login, .loggedOut), silenced)
+      .thenRecorded(.sessions(.ended(login, .loggedOut)), silenced)
     given(UserDecider.self, facts).when(UserCommand(alice, .endSessions(.all)), by: .service(for: alice))
-      .thenRecorded(.sessionEnded(login, .allLoggedOut), silenced)
+      .thenRecorded(.sessions(.ended(login, .allLoggedOut)), silenced)
     given(UserDecider.self, facts).when(UserCommand(alice, .disable), by: .service(for: alice))
-      .thenRecorded(.disabled, .sessionEnded(login, .accountDisabled), silenced)
+      .thenRecorded(.account(.disabled), .sessions(.ended(login, .accountDisabled)), silenced)
     let reset = UserCommand(alice, .resetPassword(.version(2), issuedFor: 1))
     given(UserDecider.self, facts).when(reset, by: .user(alice))
-      .thenRecorded(.credentialSet(.version(2)), .sessionEnded(login, .passwordChanged), silenced)
-    let refreshed = facts + [.sessionRefreshed(login, generation: 2), .sessionRefreshed(login, generation: 3)]
+      .thenRecorded(.logins(.credentialSet(.version(2))), .sessions(.ended(login, .passwordChanged)), silenced)
+    let refreshed = facts + [.sessions(.refreshed(login, generation: 2)), .sessions(.refreshed(login, generation: 3))]
     let reuse = UserCommand(alice, .refreshSession(login, presented: 1, oldest: nil))
     given(UserDecider.self, refreshed).when(reuse, by: .user(alice))
-      .thenRecorded(.sessionEnded(login, .refreshTokenReused), silenced)
+      .thenRecorded(.sessions(.ended(login, .refreshTokenReused)), silenced)
   }
 
   @Test("a session that logs itself out takes the tokens, though an older one of the device was never ended")
   func silencedByItself() {
     let facts =
       aliceAtHome + [
-        .deviceUpdated(phone, .named(tokens: [token])), .sessionStarted(otherLogin, device: phone),
+        .devices(.updated(phone, .named(tokens: [token]))), .sessions(.started(otherLogin, device: phone)),
       ]
     let logout = UserCommand(alice, .endSession(otherLogin, .loggedOut))
     given(UserDecider.self, facts).when(logout, by: .user(alice, session: otherLogin))
-      .thenRecorded(.sessionEnded(otherLogin, .loggedOut), .deviceUpdated(phone, .named()))
+      .thenRecorded(.sessions(.ended(otherLogin, .loggedOut)), .devices(.updated(phone, .named())))
   }
 
   @Test(
     "another open session of the device keeps its tokens, and a device without sessions has nothing to lose them by")
   func notSilenced() {
     let described = DeviceDescription.named(tokens: [token])
-    let facts = aliceAtHome + [.deviceUpdated(phone, described), .deviceRegistered(tablet, described)]
+    let facts = aliceAtHome + [.devices(.updated(phone, described)), .devices(.registered(tablet, described))]
     let logout = UserCommand(alice, .endSession(login, .loggedOut))
-    let again = facts + [.sessionStarted(otherLogin, device: phone)]
-    given(UserDecider.self, again).when(logout, by: .user(alice)).thenRecorded(.sessionEnded(login, .loggedOut))
+    let again = facts + [.sessions(.started(otherLogin, device: phone))]
+    given(UserDecider.self, again).when(logout, by: .user(alice)).thenRecorded(.sessions(.ended(login, .loggedOut)))
     given(UserDecider.self, again).when(logout, by: .user(alice, session: otherLogin))
-      .thenRecorded(.sessionEnded(login, .loggedOut))
-    let elsewhere = facts + [.sessionStarted(otherLogin, device: nil)]
+      .thenRecorded(.sessions(.ended(login, .loggedOut)))
+    let elsewhere = facts + [.sessions(.started(otherLogin, device: nil))]
     given(UserDecider.self, elsewhere).when(UserCommand(alice, .endSessions(.all)), by: .service(for: alice))
       .thenRecorded(
-        .sessionEnded(login, .allLoggedOut), .sessionEnded(otherLogin, .allLoggedOut),
-        .deviceUpdated(phone, .named()))
+        .sessions(.ended(login, .allLoggedOut)), .sessions(.ended(otherLogin, .allLoggedOut)),
+        .devices(.updated(phone, .named())))
     given(UserDecider.self, facts).when(UserCommand(alice, .removeDevice(phone)), by: .user(alice))
-      .thenRecorded(.deviceRemoved(phone), .sessionEnded(login, .deviceRemoved))
-    given(UserDecider.self, aliceAtHome).when(logout, by: .user(alice)).thenRecorded(.sessionEnded(login, .loggedOut))
+      .thenRecorded(.devices(.removed(phone)), .sessions(.ended(login, .deviceRemoved)))
+    given(UserDecider.self, aliceAtHome).when(logout, by: .user(alice)).thenRecorded(
+      .sessions(.ended(login, .loggedOut)))
   }
 
   @Test("a session that makes room for one of the same device leaves it its tokens")
   func supersededByItself() {
     let facts =
-      aliceAtHome + [.deviceUpdated(phone, .named(tokens: [token]))]
-      + (1..<UInt64(Limits.sessionsPerUser)).map { .sessionStarted(id(1000 + $0), device: nil) }
+      aliceAtHome + [.devices(.updated(phone, .named(tokens: [token])))]
+      + (1..<UInt64(Limits.sessionsPerUser)).map { .sessions(.started(id(1000 + $0), device: nil)) }
     let start = { (device: DeviceID?) in
       UserCommand(alice, .startSession(otherLogin, device: device, proof: .password(version: 1)))
     }
     given(UserDecider.self, facts).when(start(phone), by: .user(alice))
-      .thenRecorded(.sessionStarted(otherLogin, device: phone), .sessionEnded(login, .superseded))
+      .thenRecorded(.sessions(.started(otherLogin, device: phone)), .sessions(.ended(login, .superseded)))
     given(UserDecider.self, facts).when(start(tablet), by: .user(alice))
       .thenRecorded(
-        .sessionStarted(otherLogin, device: tablet), .sessionEnded(login, .superseded),
-        .deviceUpdated(phone, .named()))
+        .sessions(.started(otherLogin, device: tablet)), .sessions(.ended(login, .superseded)),
+        .devices(.updated(phone, .named())))
   }
 
   @Test("a removed device takes its open sessions with it, in the order of their IDs")
   func removes() {
     let facts: [UserEvent] =
       aliceAtHome + [
-        .deviceRegistered(tablet, .named("tablet")), .sessionStarted(id(29), device: phone),
-        .sessionStarted(id(22), device: phone), .sessionStarted(id(23), device: tablet),
-        .sessionStarted(id(24), device: nil), .sessionStarted(id(25), device: phone),
-        .sessionEnded(id(25), .loggedOut),
+        .devices(.registered(tablet, .named("tablet"))), .sessions(.started(id(29), device: phone)),
+        .sessions(.started(id(22), device: phone)), .sessions(.started(id(23), device: tablet)),
+        .sessions(.started(id(24), device: nil)), .sessions(.started(id(25), device: phone)),
+        .sessions(.ended(id(25), .loggedOut)),
       ]
     let command = UserCommand(alice, .removeDevice(phone))
     given(UserDecider.self, facts).when(command, by: .user(alice, session: id(23))).thenRecorded(
-      .deviceRemoved(phone), .sessionEnded(login, .deviceRemoved), .sessionEnded(id(22), .deviceRemoved),
-      .sessionEnded(id(29), .deviceRemoved))
-    given(UserDecider.self, [.registered(.named())]).when(command, by: .user(alice)).thenRejected(.deviceNotFound)
+      .devices(.removed(phone)), .sessions(.ended(login, .deviceRemoved)), .sessions(.ended(id(22), .deviceRemoved)),
+      .sessions(.ended(id(29), .deviceRemoved)))
+    given(UserDecider.self, [.account(.registered(.named()))]).when(command, by: .user(alice)).thenRejected(
+      .deviceNotFound)
   }
 }

@@ -14,7 +14,8 @@ struct UserIdentitySpecs {
   func registersIdentified() {
     let command = UserCommand(alice, .registerIdentified(imported, .of("a")))
     let nobody = given(UserDecider.self, [])
-    nobody.when(command, by: .user(alice)).thenRecorded(.registered(imported), .identityLinked(.of("a")))
+    nobody.when(command, by: .user(alice)).thenRecorded(
+      .account(.registered(imported)), .logins(.identityLinked(.of("a"))))
     nobody.with(TestDirectory(identities: [.of("a"): bob])).when(command, by: .user(alice))
       .thenRejected(.identityInUse)
     nobody.when(command, by: .user(bob)).thenRejected(.forbidden)
@@ -23,26 +24,26 @@ struct UserIdentitySpecs {
 
   @Test("the login must be linked still when it is decided")
   func logsIn() {
-    let linked = given(UserDecider.self, [.registered(imported), .identityLinked(.of("a"))])
-    linked.when(signing(as: .of("a")), by: .user(alice)).thenRecorded(.sessionStarted(otherLogin, device: nil))
+    let linked = given(UserDecider.self, [.account(.registered(imported)), .logins(.identityLinked(.of("a")))])
+    linked.when(signing(as: .of("a")), by: .user(alice)).thenRecorded(.sessions(.started(otherLogin, device: nil)))
     linked.when(signing(as: .of("b")), by: .user(alice)).thenRejected(.credentialsRejected)
     linked.when(signing(as: .of("a", issuer: "https://x")), by: .user(alice)).thenRejected(.credentialsRejected)
   }
 
   @Test("a login is linked once, and stands for one user", arguments: [19, 20])
   func links(count: Int) {
-    let facts = (0..<count).map { UserEvent.identityLinked(.of("subject \($0)")) }
+    let facts = (0..<count).map { UserEvent.logins(.identityLinked(.of("subject \($0)"))) }
     let state = given(UserDecider.self, aliceAtHome + facts).with(TestDirectory(identities: [.taken: bob]))
     func linking(_ identity: Identity, _ act: Act = .user(alice)) -> Outcome<UserDecider> {
       state.when(UserCommand(alice, .linkIdentity(identity, proof: .password(version: 1))), by: act)
     }
     linking(.of("subject 0")).thenAlreadyDone(at: 4)
     // The fact carries the key.
-    linking(.of("subject 0"), .user(alice, key: .retried)).thenRecorded(.identityLinked(.of("subject 0")))
+    linking(.of("subject 0"), .user(alice, key: .retried)).thenRecorded(.logins(.identityLinked(.of("subject 0"))))
     linking(.taken).thenRejected(.identityInUse)
     let one = linking(.of("more"))
     if count < Limits.identitiesPerUser {
-      one.thenRecorded(.identityLinked(.of("more")))
+      one.thenRecorded(.logins(.identityLinked(.of("more"))))
     } else {
       one.thenRejected(.tooManyIdentities)
     }
@@ -53,17 +54,18 @@ struct UserIdentitySpecs {
     func linking(_ facts: [UserEvent], _ proof: LoginProof, _ act: Act = .user(alice)) -> Outcome<UserDecider> {
       given(UserDecider.self, facts).when(UserCommand(alice, .linkIdentity(.of("b"), proof: proof)), by: act)
     }
-    let social = [UserEvent.registered(imported), .identityLinked(.of("a"))]
-    linking(aliceAtHome, .password(version: 1)).thenRecorded(.identityLinked(.of("b")))
+    let social = [UserEvent.account(.registered(imported)), .logins(.identityLinked(.of("a")))]
+    linking(aliceAtHome, .password(version: 1)).thenRecorded(.logins(.identityLinked(.of("b"))))
     linking(aliceAtHome, .password(version: 2)).thenRejected(.passwordWrong)
     linking(aliceAtHome, .service).thenRejected(.passwordWrong)
-    linking(aliceAtHome + [.identityLinked(.of("a"))], .identity(.of("a"))).thenRejected(.passwordWrong)
-    linking(aliceAtHome, .service, .service(for: alice)).thenRecorded(.identityLinked(.of("b")))
-    linking(social, .identity(.of("a"))).thenRecorded(.identityLinked(.of("b")))
+    linking(aliceAtHome + [.logins(.identityLinked(.of("a")))], .identity(.of("a"))).thenRejected(.passwordWrong)
+    linking(aliceAtHome, .service, .service(for: alice)).thenRecorded(.logins(.identityLinked(.of("b"))))
+    linking(social, .identity(.of("a"))).thenRecorded(.logins(.identityLinked(.of("b"))))
     linking(social, .identity(.of("b"))).thenRejected(.linkedLoginRequired)
     linking(social, .service).thenRejected(.linkedLoginRequired)
     linking(social, .password(version: 1)).thenRejected(.passwordWrong)
-    linking([.registered(imported)], .service, .service(for: alice)).thenRecorded(.identityLinked(.of("b")))
+    linking([.account(.registered(imported))], .service, .service(for: alice)).thenRecorded(
+      .logins(.identityLinked(.of("b"))))
   }
 
   @Test("a login is unlinked by its position, and a user keeps the last way in")
@@ -71,27 +73,29 @@ struct UserIdentitySpecs {
     func unlinking(_ facts: [UserEvent], _ act: Act = .user(alice)) -> Outcome<UserDecider> {
       given(UserDecider.self, facts).when(UserCommand(alice, .unlinkIdentity(.of("a"))), by: act)
     }
-    let social = [UserEvent.registered(imported), .identityLinked(.of("a"))]
-    let gone = UserEvent.identityUnlinked(.of("a"), linked: LogPosition(2))
+    let social = [UserEvent.account(.registered(imported)), .logins(.identityLinked(.of("a")))]
+    let gone = UserEvent.logins(.identityUnlinked(.of("a"), linked: LogPosition(2)))
     unlinking(social).thenRejected(.lastLogin)
     unlinking(social, .service(for: alice)).thenRecorded(gone)
-    unlinking(social + [.identityLinked(.of("b"))]).thenRecorded(gone)
-    unlinking(social + [.credentialSet(.version(1))]).thenRecorded(gone)
-    unlinking([.registered(.named(email: nil, externalID: "a-1", credential: nil)), .identityLinked(.of("a"))])
-      .thenRecorded(gone)
-    unlinking(social + [.identityLinked(.of("b")), gone]).thenRejected(.identityNotFound)
+    unlinking(social + [.logins(.identityLinked(.of("b")))]).thenRecorded(gone)
+    unlinking(social + [.logins(.credentialSet(.version(1)))]).thenRecorded(gone)
+    unlinking([
+      .account(.registered(.named(email: nil, externalID: "a-1", credential: nil))), .logins(.identityLinked(.of("a"))),
+    ])
+    .thenRecorded(gone)
+    unlinking(social + [.logins(.identityLinked(.of("b"))), gone]).thenRejected(.identityNotFound)
     // Erasing it does not bring the login back; linking does.
-    unlinking(social + [.identityLinked(.of("b")), .identityUnlinked(nil, linked: LogPosition(2))])
+    unlinking(social + [.logins(.identityLinked(.of("b"))), .logins(.identityUnlinked(nil, linked: LogPosition(2)))])
       .thenRejected(.identityNotFound)
-    unlinking(social + [.identityLinked(.of("b")), gone, .identityLinked(.of("a"))])
-      .thenRecorded(.identityUnlinked(.of("a"), linked: LogPosition(5)))
+    unlinking(social + [.logins(.identityLinked(.of("b"))), gone, .logins(.identityLinked(.of("a")))])
+      .thenRecorded(.logins(.identityUnlinked(.of("a"), linked: LogPosition(5))))
   }
 
   @Test("logins are told apart by their bytes")
   func bytes() {
     let (composed, decomposed) = (Identity.of("caf\u{e9}"), Identity.of("cafe\u{301}"))
     #expect(composed != decomposed && Set([composed, decomposed]).count == 2)
-    let linked = given(UserDecider.self, aliceAtHome + [.identityLinked(composed)])
+    let linked = given(UserDecider.self, aliceAtHome + [.logins(.identityLinked(composed))])
     linked.when(UserCommand(alice, .unlinkIdentity(decomposed)), by: .user(alice)).thenRejected(.identityNotFound)
     linked.when(UserCommand(alice, .unlinkIdentity(composed)), by: .user(alice)).thenAccepted()
   }
@@ -102,14 +106,14 @@ struct UserIdentitySpecs {
       guard case .registered(let user) = given(UserDecider.self, facts).state else { return nil }
       return user.isGuest
     }
-    let guest = UserEvent.registered(.named(email: nil))
+    let guest = UserEvent.account(.registered(.named(email: nil)))
     #expect(isGuest(guest) == true)
-    #expect(isGuest(guest, .emailSet("a@example.org")) == false)
-    #expect(isGuest(guest, .identityLinked(.of("a"))) == false)
-    #expect(isGuest(.registered(.named(email: nil, externalID: "a-1"))) == false)
-    #expect(isGuest(.registered(imported)) == false)
-    #expect(isGuest(.registered(imported), .credentialSet(.version(1))) == true)
-    #expect(isGuest(.registered(.named())) == false)
+    #expect(isGuest(guest, .account(.emailSet("a@example.org"))) == false)
+    #expect(isGuest(guest, .logins(.identityLinked(.of("a")))) == false)
+    #expect(isGuest(.account(.registered(.named(email: nil, externalID: "a-1")))) == false)
+    #expect(isGuest(.account(.registered(imported))) == false)
+    #expect(isGuest(.account(.registered(imported)), .logins(.credentialSet(.version(1)))) == true)
+    #expect(isGuest(.account(.registered(.named()))) == false)
   }
 
   @Test("an address needs the password, and is nobody else's")
@@ -118,23 +122,23 @@ struct UserIdentitySpecs {
     func setting(_ email: String, _ checked: UInt32?, _ act: Act = .user(alice)) -> Outcome<UserDecider> {
       state.when(UserCommand(alice, .setEmail(email, checked: checked)), by: act)
     }
-    setting("new@x", 1).thenRecorded(.emailSet("new@x"))
-    setting("a@x", 1).thenRecorded(.emailSet("a@x"))
+    setting("new@x", 1).thenRecorded(.account(.emailSet("new@x")))
+    setting("a@x", 1).thenRecorded(.account(.emailSet("a@x")))
     setting("b@x", 1).thenRejected(.emailInUse)
     setting("new@x", 2).thenRejected(.passwordWrong)
     setting("new@x", nil).thenRejected(.serviceOnly)
-    setting("new@x", nil, .service()).thenRecorded(.emailSet("new@x"))
+    setting("new@x", nil, .service()).thenRecorded(.account(.emailSet("new@x")))
     setting("new", 1).thenRejected(.emailMalformed)
-    given(UserDecider.self, [.registered(imported)])
+    given(UserDecider.self, [.account(.registered(imported))])
       .when(UserCommand(alice, .setEmail("a@x", checked: nil)), by: .service()).thenRejected(.passwordMissing)
   }
 
   @Test("disabling ends every session and is a service's to do")
   func disables() {
-    let home = aliceAtHome + [.sessionStarted(otherLogin, device: nil)]
+    let home = aliceAtHome + [.sessions(.started(otherLogin, device: nil))]
     let disable = UserCommand(alice, .disable)
     given(UserDecider.self, home).when(disable, by: .service()).thenRecorded(
-      .disabled, .sessionEnded(login, .accountDisabled), .sessionEnded(otherLogin, .accountDisabled))
+      .account(.disabled), .sessions(.ended(login, .accountDisabled)), .sessions(.ended(otherLogin, .accountDisabled)))
     given(UserDecider.self, home).when(disable, by: .user(alice)).thenRejected(.serviceOnly)
     given(UserDecider.self, home).when(UserCommand(alice, .enable), by: .user(alice)).thenRejected(.serviceOnly)
     given(UserDecider.self, []).when(disable, by: .service()).thenRejected(.userNotFound)
@@ -142,7 +146,7 @@ struct UserIdentitySpecs {
 
   @Test("a disabled account starts and refreshes no session, however it is asked")
   func staysOut() {
-    let state = given(UserDecider.self, aliceAtHome + [.identityLinked(.of("a")), .disabled])
+    let state = given(UserDecider.self, aliceAtHome + [.logins(.identityLinked(.of("a"))), .account(.disabled)])
     for proof: LoginProof in [.password(version: 1), .identity(.of("a"))] {
       state.when(UserCommand(alice, .startSession(otherLogin, device: nil, proof: proof)), by: .user(alice))
         .thenRejected(.accountDisabled)
@@ -155,7 +159,7 @@ struct UserIdentitySpecs {
     state.when(
       UserCommand(alice, .startSession(otherLogin, device: nil, proof: .password(version: 2))), by: .user(alice)
     ).thenRejected(.credentialsRejected)
-    let enabled = given(UserDecider.self, aliceAtHome + [.disabled, .enabled])
+    let enabled = given(UserDecider.self, aliceAtHome + [.account(.disabled), .account(.enabled)])
     enabled.when(
       UserCommand(alice, .startSession(otherLogin, device: nil, proof: .password(version: 1))), by: .user(alice)
     ).thenAccepted()
@@ -163,7 +167,10 @@ struct UserIdentitySpecs {
 
   @Test("the first of several disablings counts")
   func disabledSince() {
-    guard case .registered(let user) = given(UserDecider.self, aliceAtHome + [.disabled, .disabled]).state else {
+    guard
+      case .registered(let user) = given(UserDecider.self, aliceAtHome + [.account(.disabled), .account(.disabled)])
+        .state
+    else {
       Issue.record("not registered")
       return
     }
@@ -172,14 +179,15 @@ struct UserIdentitySpecs {
 
   @Test("a picture is set and taken away, and the nickname stays")
   func pictures() {
-    let picture = UserEvent.profileChanged(ProfileEdit(picture: .set(id(80))))
+    let picture = UserEvent.account(.profileChanged(ProfileEdit(picture: .set(id(80)))))
     func profile(_ facts: UserEvent...) -> Profile? {
       guard case .registered(let user) = given(UserDecider.self, aliceAtHome + facts).state else { return nil }
       return user.profile
     }
     #expect(profile(picture) == Profile(nickname: "Alice", picture: id(80)))
     #expect(
-      profile(picture, .profileChanged(ProfileEdit(nickname: "Al"))) == Profile(nickname: "Al", picture: id(80)))
-    #expect(profile(picture, .profileChanged(ProfileEdit(picture: .remove))) == Profile(nickname: "Alice"))
+      profile(picture, .account(.profileChanged(ProfileEdit(nickname: "Al"))))
+        == Profile(nickname: "Al", picture: id(80)))
+    #expect(profile(picture, .account(.profileChanged(ProfileEdit(picture: .remove)))) == Profile(nickname: "Alice"))
   }
 }

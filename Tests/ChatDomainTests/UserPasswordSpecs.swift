@@ -5,7 +5,7 @@ import Testing
 @Suite("Passwords and many sessions")
 struct UserPasswordSpecs {
   private let home: [UserEvent] =
-    aliceAtHome + [.sessionStarted(otherLogin, device: nil), .sessionStarted(id(22), device: nil)]
+    aliceAtHome + [.sessions(.started(otherLogin, device: nil)), .sessions(.started(id(22), device: nil))]
 
   private func changing(to credential: Credential, checked: UInt32) -> UserCommand {
     UserCommand(alice, .changePassword(credential, checked: checked))
@@ -19,16 +19,16 @@ struct UserPasswordSpecs {
   func changes() {
     given(UserDecider.self, home).when(changing(to: .version(2), checked: 1), by: .user(alice, session: login))
       .thenRecorded(
-        .credentialSet(.version(2)), .sessionEnded(otherLogin, .passwordChanged),
-        .sessionEnded(id(22), .passwordChanged))
+        .logins(.credentialSet(.version(2))), .sessions(.ended(otherLogin, .passwordChanged)),
+        .sessions(.ended(id(22), .passwordChanged)))
     given(UserDecider.self, home).when(changing(to: .version(2), checked: 1), by: .service(for: alice)).thenRecorded(
-      .credentialSet(.version(2)), .sessionEnded(login, .passwordChanged),
-      .sessionEnded(otherLogin, .passwordChanged), .sessionEnded(id(22), .passwordChanged))
+      .logins(.credentialSet(.version(2))), .sessions(.ended(login, .passwordChanged)),
+      .sessions(.ended(otherLogin, .passwordChanged)), .sessions(.ended(id(22), .passwordChanged)))
   }
 
   @Test("what was checked against an old credential changes nothing")
   func staleCheck() {
-    let state = given(UserDecider.self, home + [.credentialSet(.version(2))])
+    let state = given(UserDecider.self, home + [.logins(.credentialSet(.version(2)))])
     state.when(changing(to: .other(2), checked: 1), by: .user(alice)).thenRejected(.passwordWrong)
     state.when(changing(to: .other(4), checked: 2), by: .user(alice)).thenRejected(.passwordWrong)
     state.when(changing(to: .other(3), checked: 2), by: .user(alice)).thenAccepted()
@@ -36,13 +36,13 @@ struct UserPasswordSpecs {
     state.when(
       UserCommand(alice, .startSession(id(23), device: nil, proof: .password(version: 1))), by: .user(alice)
     ).thenRejected(.credentialsRejected)
-    given(UserDecider.self, [.registered(.named(email: nil, credential: nil))])
+    given(UserDecider.self, [.account(.registered(.named(email: nil, credential: nil)))])
       .when(changing(to: .version(1), checked: 0), by: .user(alice)).thenRejected(.passwordWrong)
   }
 
   @Test("the password that is the current one is a repeat")
   func repeats() {
-    let state = given(UserDecider.self, home + [.credentialSet(.version(2))])
+    let state = given(UserDecider.self, home + [.logins(.credentialSet(.version(2)))])
     state.when(changing(to: .version(2), checked: 2), by: .user(alice, session: login)).thenAlreadyDone(at: 6)
     state.when(resetting(to: .version(2), issuedFor: 1), by: .user(alice)).thenAlreadyDone(at: 6)
     given(UserDecider.self, home).when(changing(to: .version(1), checked: 1), by: .user(alice)).thenAlreadyDone(at: 1)
@@ -51,14 +51,15 @@ struct UserPasswordSpecs {
   @Test("a reset ends every session, and its token is good for one version")
   func resets() {
     given(UserDecider.self, home).when(resetting(to: .version(2), issuedFor: 1), by: .user(alice)).thenRecorded(
-      .credentialSet(.version(2)), .sessionEnded(login, .passwordChanged),
-      .sessionEnded(otherLogin, .passwordChanged), .sessionEnded(id(22), .passwordChanged))
-    given(UserDecider.self, home + [.credentialSet(.version(2))])
+      .logins(.credentialSet(.version(2))), .sessions(.ended(login, .passwordChanged)),
+      .sessions(.ended(otherLogin, .passwordChanged)), .sessions(.ended(id(22), .passwordChanged)))
+    given(UserDecider.self, home + [.logins(.credentialSet(.version(2)))])
       .when(resetting(to: .other(2), issuedFor: 1), by: .user(alice)).thenRejected(.passwordResetUsed)
     given(UserDecider.self, home).when(resetting(to: .version(3), issuedFor: 1), by: .user(alice))
       .thenRejected(.passwordResetUsed)
-    given(UserDecider.self, [.registered(.named(email: nil, credential: nil))])
-      .when(resetting(to: .version(1), issuedFor: 0), by: .user(alice)).thenRecorded(.credentialSet(.version(1)))
+    given(UserDecider.self, [.account(.registered(.named(email: nil, credential: nil)))])
+      .when(resetting(to: .version(1), issuedFor: 0), by: .user(alice)).thenRecorded(
+        .logins(.credentialSet(.version(1))))
     given(UserDecider.self, home).when(resetting(to: .version(2), issuedFor: 1), by: .user(bob))
       .thenRejected(.forbidden)
   }
@@ -67,10 +68,10 @@ struct UserPasswordSpecs {
   func endsMany() {
     let state = given(UserDecider.self, home)
     state.when(UserCommand(alice, .endSessions(.others)), by: .user(alice, session: otherLogin)).thenRecorded(
-      .sessionEnded(login, .othersLoggedOut), .sessionEnded(id(22), .othersLoggedOut))
+      .sessions(.ended(login, .othersLoggedOut)), .sessions(.ended(id(22), .othersLoggedOut)))
     state.when(UserCommand(alice, .endSessions(.all)), by: .user(alice, session: otherLogin)).thenRecorded(
-      .sessionEnded(login, .allLoggedOut), .sessionEnded(otherLogin, .allLoggedOut),
-      .sessionEnded(id(22), .allLoggedOut))
+      .sessions(.ended(login, .allLoggedOut)), .sessions(.ended(otherLogin, .allLoggedOut)),
+      .sessions(.ended(id(22), .allLoggedOut)))
     state.when(UserCommand(alice, .endSessions(.all)), by: .user(bob)).thenRejected(.forbidden)
   }
 
@@ -82,7 +83,7 @@ struct UserPasswordSpecs {
     var desk = Desk<UserDecider>(aliceAtHome)
     let act = Act.user(alice, session: login, key: .retried)
     let first = try desk.submit(command, by: act)
-    desk.record(.sessionStarted(otherLogin, device: nil))
+    desk.record(.sessions(.started(otherLogin, device: nil)))
     #expect(try desk.submit(command, by: act) == first)
     guard case .registered(let user) = desk.state else {
       Issue.record("not registered")
@@ -132,8 +133,8 @@ struct PushTokenMoveSpecs {
     #expect(moved([other], held: [token: [bobs]]).isEmpty)
     #expect(
       moved([token, other], held: [token: [own, tabletPlace, bobs], other: [bobs]]) == [
-        .user(alice, .pushTokenMoved(tablet, token)), .user(bob, .pushTokenMoved(phone, token)),
-        .user(bob, .pushTokenMoved(phone, other)),
+        .user(alice, .devices(.tokenMoved(tablet, token))), .user(bob, .devices(.tokenMoved(phone, token))),
+        .user(bob, .devices(.tokenMoved(phone, other))),
       ])
   }
 }

@@ -22,18 +22,18 @@ struct UserSessionSpecs {
 
   @Test("a login starts a session, on a device that need not be registered yet")
   func starts() {
-    given(UserDecider.self, [.registered(.named())]).when(starting(), by: .user(alice))
-      .thenRecorded(.sessionStarted(login, device: phone))
+    given(UserDecider.self, [.account(.registered(.named()))]).when(starting(), by: .user(alice))
+      .thenRecorded(.sessions(.started(login, device: phone)))
   }
 
   @Test("the password must have been checked against the current credential")
   func checksCredential() {
-    let state = given(UserDecider.self, [.registered(.named(credential: .version(2)))])
+    let state = given(UserDecider.self, [.account(.registered(.named(credential: .version(2))))])
     state.when(starting(), by: .user(alice)).thenRejected(.credentialsRejected)
     state.when(starting(proof: .password(version: 2)), by: .user(alice)).thenAccepted()
     state.when(starting(proof: .service), by: .user(alice)).thenRejected(.serviceOnly)
     state.when(starting(proof: .service), by: .service(for: alice)).thenAccepted()
-    given(UserDecider.self, [.registered(.named(email: nil, credential: nil))])
+    given(UserDecider.self, [.account(.registered(.named(email: nil, credential: nil)))])
       .when(starting(), by: .user(alice)).thenRejected(.credentialsRejected)
     given(UserDecider.self, []).when(starting(), by: .user(alice)).thenRejected(.userNotFound)
   }
@@ -44,10 +44,10 @@ struct UserSessionSpecs {
     state.when(starting(), by: .user(alice)).thenAlreadyDone(at: 3)
     state.when(starting(device: tablet), by: .user(alice)).thenRejected(.idInUse)
     state.when(starting(device: nil), by: .user(alice)).thenRejected(.idInUse)
-    let refreshed = given(UserDecider.self, aliceAtHome + [.sessionRefreshed(login, generation: 2)])
+    let refreshed = given(UserDecider.self, aliceAtHome + [.sessions(.refreshed(login, generation: 2))])
     refreshed.when(starting(), by: .user(alice)).thenRejected(.sessionRefreshed)
     refreshed.when(starting(device: tablet), by: .user(alice)).thenRejected(.idInUse)
-    given(UserDecider.self, aliceAtHome + [.sessionEnded(login, .loggedOut)])
+    given(UserDecider.self, aliceAtHome + [.sessions(.ended(login, .loggedOut))])
       .when(starting(), by: .user(alice)).thenRejected(.sessionEnded)
   }
 
@@ -57,15 +57,19 @@ struct UserSessionSpecs {
     arguments: [(99, []), (100, [1001]), (101, [1001, 1002])] as [(Int, [UInt64])])
   func openSessions(count: Int, superseded: [UInt64]) throws {
     let open =
-      (0..<count).map { UserEvent.sessionStarted(id(1000 + UInt64($0)), device: nil) }
-      + [.sessionRefreshed(id(1000), generation: 2)]
+      (0..<count).map { UserEvent.sessions(.started(id(1000 + UInt64($0)), device: nil)) }
+      + [.sessions(.refreshed(id(1000), generation: 2))]
     let ended = (0..<3).flatMap { number -> [UserEvent] in
-      [.sessionStarted(id(5000 + UInt64(number)), device: nil), .sessionEnded(id(5000 + UInt64(number)), .loggedOut)]
+      [
+        .sessions(.started(id(5000 + UInt64(number)), device: nil)),
+        .sessions(.ended(id(5000 + UInt64(number)), .loggedOut)),
+      ]
     }
-    let state = given(UserDecider.self, [.registered(.named())] + ended + open)
-    let facts = [.sessionStarted(login, device: phone)] + superseded.map { UserEvent.sessionEnded(id($0), .superseded) }
+    let state = given(UserDecider.self, [.account(.registered(.named()))] + ended + open)
+    let facts =
+      [.sessions(.started(login, device: phone))] + superseded.map { UserEvent.sessions(.ended(id($0), .superseded)) }
     #expect(state.when(starting(), by: .user(alice)).result == .success(.record(facts)))
-    var desk = Desk<UserDecider>([.registered(.named())] + ended + open)
+    var desk = Desk<UserDecider>([.account(.registered(.named()))] + ended + open)
     _ = try desk.submit(starting(), by: .user(alice))
     guard case .registered(let user) = desk.state else { return }
     #expect(user.openSessions.count == 100)
@@ -79,20 +83,20 @@ struct UserSessionSpecs {
   @Test("the newest generation makes the next; the one before gets the newest again as long as that is unused")
   func refreshes() {
     let first = given(UserDecider.self, aliceAtHome)
-    first.when(refreshing(1), by: .user(alice)).thenRecorded(.sessionRefreshed(login, generation: 2))
-    let second = given(UserDecider.self, aliceAtHome + [.sessionRefreshed(login, generation: 2)])
+    first.when(refreshing(1), by: .user(alice)).thenRecorded(.sessions(.refreshed(login, generation: 2)))
+    let second = given(UserDecider.self, aliceAtHome + [.sessions(.refreshed(login, generation: 2))])
     second.when(refreshing(1), by: .user(alice)).thenAlreadyDone(at: 4)
-    second.when(refreshing(2), by: .user(alice)).thenRecorded(.sessionRefreshed(login, generation: 3))
+    second.when(refreshing(2), by: .user(alice)).thenRecorded(.sessions(.refreshed(login, generation: 3)))
   }
 
   @Test("a token whose successor was used ends the session, and says so ever after")
   func endsOnReuse() {
     let facts: [UserEvent] =
-      aliceAtHome + [.sessionRefreshed(login, generation: 2), .sessionRefreshed(login, generation: 3)]
+      aliceAtHome + [.sessions(.refreshed(login, generation: 2)), .sessions(.refreshed(login, generation: 3))]
     let state = given(UserDecider.self, facts)
-    state.when(refreshing(1), by: .user(alice)).thenRecorded(.sessionEnded(login, .refreshTokenReused))
+    state.when(refreshing(1), by: .user(alice)).thenRecorded(.sessions(.ended(login, .refreshTokenReused)))
     state.when(refreshing(2), by: .user(alice)).thenAlreadyDone(at: 5)
-    let ended = given(UserDecider.self, facts + [.sessionEnded(login, .refreshTokenReused)])
+    let ended = given(UserDecider.self, facts + [.sessions(.ended(login, .refreshTokenReused))])
     for generation: UInt32 in 1...4 {
       ended.when(refreshing(generation), by: .user(alice, session: login)).thenRejected(.refreshTokenReused)
     }
@@ -105,13 +109,13 @@ struct UserSessionSpecs {
     state.when(refreshing(2), by: .user(alice)).thenRejected(.refreshTokenExpired)
     state.when(refreshing(.max), by: .user(alice)).thenRejected(.refreshTokenExpired)
     state.when(refreshing(1, otherLogin), by: .user(alice)).thenRejected(.refreshTokenExpired)
-    given(UserDecider.self, aliceAtHome + [.sessionRefreshed(login, generation: .max)])
+    given(UserDecider.self, aliceAtHome + [.sessions(.refreshed(login, generation: .max))])
       .when(refreshing(.max), by: .user(alice)).thenRejected(.refreshTokenExpired)
   }
 
   @Test("an ended session is not refreshed", arguments: [SessionEnd.loggedOut, .deviceRemoved, .superseded])
   func refusesEnded(reason: SessionEnd) {
-    given(UserDecider.self, aliceAtHome + [.sessionEnded(login, reason)])
+    given(UserDecider.self, aliceAtHome + [.sessions(.ended(login, reason))])
       .when(refreshing(1), by: .user(alice, session: login)).thenRejected(.sessionEnded)
   }
 
@@ -120,8 +124,8 @@ struct UserSessionSpecs {
   @Test("a logout ends the session once, and its retry is answered in the session's own name")
   func ends() {
     given(UserDecider.self, aliceAtHome).when(ending(), by: .user(alice, session: login))
-      .thenRecorded(.sessionEnded(login, .loggedOut))
-    let ended = given(UserDecider.self, aliceAtHome + [.sessionEnded(login, .loggedOut)])
+      .thenRecorded(.sessions(.ended(login, .loggedOut)))
+    let ended = given(UserDecider.self, aliceAtHome + [.sessions(.ended(login, .loggedOut))])
     ended.when(ending(), by: .user(alice, session: login)).thenAlreadyDone(at: 4)
     ended.when(ending(otherLogin), by: .user(alice)).thenRejected(.sessionNotFound)
     ended.when(ending(), by: .user(bob)).thenRejected(.forbidden)
@@ -129,13 +133,15 @@ struct UserSessionSpecs {
 
   @Test("the first end counts")
   func firstEndCounts() {
-    given(UserDecider.self, aliceAtHome + [.sessionEnded(login, .loggedOut), .sessionEnded(login, .deviceRemoved)])
-      .when(ending(), by: .user(alice)).thenAlreadyDone(at: 4)
+    given(
+      UserDecider.self, aliceAtHome + [.sessions(.ended(login, .loggedOut)), .sessions(.ended(login, .deviceRemoved))]
+    )
+    .when(ending(), by: .user(alice)).thenAlreadyDone(at: 4)
   }
 
   @Test("an ended session does nothing else, and an unknown one nothing at all")
   func endedSessionIsDead() {
-    let facts = aliceAtHome + [.sessionStarted(otherLogin, device: nil), .sessionEnded(login, .loggedOut)]
+    let facts = aliceAtHome + [.sessions(.started(otherLogin, device: nil)), .sessions(.ended(login, .loggedOut))]
     let state = given(UserDecider.self, facts)
     let actions: [UserAction] = [
       .changeProfile(ProfileEdit(nickname: "Al")), .setDevice(phone, .named()), .removeDevice(phone),
@@ -151,11 +157,11 @@ struct UserSessionSpecs {
 
   @Test("nothing but sessions grows, and open ones are counted right")
   func countsOpenSessions() {
-    var facts: [UserEvent] = [.registered(.named())]
+    var facts: [UserEvent] = [.account(.registered(.named()))]
     for number: UInt64 in 0..<300 {
-      facts.append(.sessionStarted(id(1000 + number), device: phone))
-      facts += (2...5).map { .sessionRefreshed(id(1000 + number), generation: $0) }
-      if number.isMultiple(of: 3) { facts.append(.sessionEnded(id(1000 + number), .loggedOut)) }
+      facts.append(.sessions(.started(id(1000 + number), device: phone)))
+      facts += (2...5).map { .sessions(.refreshed(id(1000 + number), generation: $0)) }
+      if number.isMultiple(of: 3) { facts.append(.sessions(.ended(id(1000 + number), .loggedOut))) }
     }
     guard case .registered(let user) = given(UserDecider.self, facts).state else {
       Issue.record("not registered")

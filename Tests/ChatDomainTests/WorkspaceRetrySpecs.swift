@@ -8,11 +8,11 @@ struct WorkspaceRetrySpecs {
   private static let bobAct = Act.user(bob, key: .retried)
 
   /// Position 6 is a link.
-  private static let facts: [WorkspaceEvent] = officeFacts + [.inviteCreated(.into(uses: 1))]
+  private static let facts: [WorkspaceEvent] = officeFacts + [.sharing(.inviteCreated(.into(uses: 1)))]
 
   private static func byBob(_ command: WorkspaceCommand, then later: [WorkspaceEvent]) -> Retry<WorkspaceDecider> {
     Retry(
-      first: command, again: command, act: bobAct, later: later, loss: [.memberRemoved(bob)],
+      first: command, again: command, act: bobAct, later: later, loss: [.members(.removed(bob))],
       refusal: .workspaceNotFound)
   }
 
@@ -23,28 +23,28 @@ struct WorkspaceRetrySpecs {
   }
 
   static let retries: [Retry<WorkspaceDecider>] = [
-    byBob(.edit(WorkspaceEdit(name: "home")), then: [.edited(WorkspaceEdit(name: "hall"))]),
-    byBob(.createInvite(.into(id: id(31))), then: [.inviteRevoked(id(31))]),
+    byBob(.edit(WorkspaceEdit(name: "home")), then: [.lifecycle(.edited(WorkspaceEdit(name: "hall")))]),
+    byBob(.createInvite(.into(id: id(31))), then: [.sharing(.inviteRevoked(id(31)))]),
     byBob(.revokeInvite(link), then: []),
-    byBob(.invite(newcomer, .member), then: [.invitationWithdrawn(newcomer)]),
+    byBob(.invite(newcomer, .member), then: [.invitations(.withdrawn(newcomer))]),
     byBob(
       .invite(newcomer, .member),
-      then: [.memberJoined(newcomer, role: .member, by: .invitation), .memberLeft(newcomer)]),
-    byBob(.invite(carol, .member), then: [.memberLeft(carol)]),
-    byBob(.removeMember(carol), then: [.memberJoined(carol, role: .administrator, by: .service)]),
-    byBob(.changeRole(carol, .guest), then: [.roleChanged(carol, .member), .memberLeft(carol)]),
+      then: [.members(.joined(newcomer, role: .member, by: .invitation)), .members(.left(newcomer))]),
+    byBob(.invite(carol, .member), then: [.members(.left(carol))]),
+    byBob(.removeMember(carol), then: [.members(.joined(carol, role: .administrator, by: .service))]),
+    byBob(.changeRole(carol, .guest), then: [.members(.roleChanged(carol, .member)), .members(.left(carol))]),
     // Who lowered oneself has no right to it any more.
     byBob(.changeRole(bob, .member), then: []),
-    byBob(.changeRole(bob, .guest), then: [.roleChanged(bob, .administrator)]),
+    byBob(.changeRole(bob, .guest), then: [.members(.roleChanged(bob, .administrator))]),
     by(alice, .delete, then: []),
-    by(alice, .transfer(to: bob), then: [.roleChanged(alice, .owner), .roleChanged(bob, .member)]),
-    by(carol, .leave, then: [.memberJoined(carol, role: .member, by: .service)]),
-    by(newcomer, .acceptInvite(link), then: [.memberLeft(newcomer), .inviteRevoked(link)]),
-    by(carol, .acceptInvite(link), then: [.memberLeft(carol)]),
-    by(carol, .acceptInvitation, then: [.memberLeft(carol), .memberInvited(carol, role: .member)]),
+    by(alice, .transfer(to: bob), then: [.members(.roleChanged(alice, .owner)), .members(.roleChanged(bob, .member))]),
+    by(carol, .leave, then: [.members(.joined(carol, role: .member, by: .service))]),
+    by(newcomer, .acceptInvite(link), then: [.members(.left(newcomer)), .sharing(.inviteRevoked(link))]),
+    by(carol, .acceptInvite(link), then: [.members(.left(carol))]),
+    by(carol, .acceptInvitation, then: [.members(.left(carol)), .invitations(.invited(carol, role: .member))]),
     Retry(
-      first: .join, again: .join, act: .service(for: newcomer, key: .retried), later: [.memberLeft(newcomer)]),
-    Retry(first: .join, again: .join, act: .service(for: carol, key: .retried), later: [.memberLeft(carol)]),
+      first: .join, again: .join, act: .service(for: newcomer, key: .retried), later: [.members(.left(newcomer))]),
+    Retry(first: .join, again: .join, act: .service(for: carol, key: .retried), later: [.members(.left(carol))]),
   ]
 
   @Test("by whoever does it", arguments: retries)
@@ -52,20 +52,21 @@ struct WorkspaceRetrySpecs {
 
   @Test("of an answer to an invitation")
   func answers() throws {
-    let invited = Self.facts + [.memberInvited(Self.newcomer, role: .member)]
+    let invited = Self.facts + [.invitations(.invited(Self.newcomer, role: .member))]
     try checkRetry(
-      Self.by(Self.newcomer, .withdrawInvitation(Self.newcomer), then: [.memberInvited(Self.newcomer, role: .guest)]),
+      Self.by(
+        Self.newcomer, .withdrawInvitation(Self.newcomer), then: [.invitations(.invited(Self.newcomer, role: .guest))]),
       after: invited)
     try checkRetry(
-      Self.byBob(.withdrawInvitation(Self.newcomer), then: [.memberInvited(Self.newcomer, role: .guest)]),
+      Self.byBob(.withdrawInvitation(Self.newcomer), then: [.invitations(.invited(Self.newcomer, role: .guest))]),
       after: invited)
     try checkRetry(
       Self.by(
         Self.newcomer, .acceptInvitation,
-        then: [.memberLeft(Self.newcomer), .memberInvited(Self.newcomer, role: .guest)]),
+        then: [.members(.left(Self.newcomer)), .invitations(.invited(Self.newcomer, role: .guest))]),
       after: invited)
     try checkRetry(
-      Self.byBob(.invite(Self.newcomer, .member), then: [.invitationWithdrawn(Self.newcomer)]), after: invited)
+      Self.byBob(.invite(Self.newcomer, .member), then: [.invitations(.withdrawn(Self.newcomer))]), after: invited)
   }
 
   @Test("a workspace is created once, whoever is in it by then")
@@ -74,7 +75,8 @@ struct WorkspaceRetrySpecs {
     try checkRetry(
       Retry<WorkspaceDecider>(
         first: command, again: command, act: .user(alice),
-        later: [.edited(WorkspaceEdit(name: "home")), .memberJoined(bob, role: .owner, by: .service)]), after: [])
+        later: [.lifecycle(.edited(WorkspaceEdit(name: "home"))), .members(.joined(bob, role: .owner, by: .service))]),
+      after: [])
   }
 
   @Test("every two commands are told apart")

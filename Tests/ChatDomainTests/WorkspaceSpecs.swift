@@ -17,17 +17,17 @@ struct WorkspaceSpecs {
   func creates() {
     let nothing = given(WorkspaceDecider.self, [])
     nothing.when(.create(Self.creation), by: .user(alice))
-      .thenRecorded(.created(Self.creation), .memberJoined(alice, role: .owner, by: .service))
+      .thenRecorded(.lifecycle(.created(Self.creation)), .members(.joined(alice, role: .owner, by: .service)))
     nothing.when(.create(Self.creation), by: .user(bob)).thenRejected(.forbidden)
     nothing.when(.create(Self.creation), by: .service()).thenRejected(.forbidden)
     nothing.when(.create(WorkspaceCreation(name: "office", creator: stranger)), by: .user(stranger))
       .thenRejected(.userNotFound)
-    workspace([.edited(WorkspaceEdit(name: "home"))]).when(.create(Self.creation), by: .user(alice))
+    workspace([.lifecycle(.edited(WorkspaceEdit(name: "home")))]).when(.create(Self.creation), by: .user(alice))
       .thenAlreadyDone(at: 1)
     workspace().when(.create(WorkspaceCreation(name: "home", creator: alice)), by: .user(alice))
       .thenRejected(.idInUse)
-    workspace([.deleted]).when(.create(Self.creation), by: .user(alice)).thenRejected(.workspaceNotFound)
-    workspace([.deleted]).when(.create(WorkspaceCreation(name: "home", creator: alice)), by: .user(alice))
+    workspace([.lifecycle(.deleted)]).when(.create(Self.creation), by: .user(alice)).thenRejected(.workspaceNotFound)
+    workspace([.lifecycle(.deleted)]).when(.create(WorkspaceCreation(name: "home", creator: alice)), by: .user(alice))
       .thenRejected(.idInUse)
   }
 
@@ -57,7 +57,7 @@ struct WorkspaceSpecs {
   func rights() {
     let edit = WorkspaceCommand.edit(WorkspaceEdit(name: "home"))
     for act: Act in [.user(alice), .user(bob), .service()] { workspace().when(edit, by: act).thenAccepted() }
-    for act: Act in [.user(alice), .service()] { workspace().when(.delete, by: act).thenRecorded(.deleted) }
+    for act: Act in [.user(alice), .service()] { workspace().when(.delete, by: act).thenRecorded(.lifecycle(.deleted)) }
     workspace().when(.delete, by: .user(bob)).thenRejected(.forbidden)
     for user in [carol, dave] {
       for command in [edit, .delete, .invite(newcomer, .guest), .createInvite(.into(.guest)), .removeMember(dave)] {
@@ -71,7 +71,7 @@ struct WorkspaceSpecs {
     for command in commands {
       workspace().when(command, by: .user(newcomer)).thenRejected(.workspaceNotFound)
       given(WorkspaceDecider.self, []).when(command, by: .user(alice)).thenRejected(.workspaceNotFound)
-      workspace([.deleted]).when(command, by: .user(alice)).thenRejected(.workspaceNotFound)
+      workspace([.lifecycle(.deleted)]).when(command, by: .user(alice)).thenRejected(.workspaceNotFound)
       workspace().when(command, by: .nobody()).thenRejected(.forbidden)
     }
     workspace().when(.acceptInvitation, by: .user(newcomer)).thenRejected(.invitationNotFound)
@@ -87,30 +87,30 @@ struct WorkspaceSpecs {
     for act: Act in [.user(alice), .user(bob), .service()] {
       workspace().when(.createInvite(.into(.owner)), by: act).thenRejected(.inviteRoleNotAllowed)
     }
-    let lesser = workspace([.roleChanged(bob, .member), .roleChanged(bob, .administrator)])
+    let lesser = workspace([.members(.roleChanged(bob, .member)), .members(.roleChanged(bob, .administrator))])
     lesser.when(.createInvite(.into(.administrator)), by: .user(bob)).thenAccepted()
   }
 
   @Test("whoever holds a live link comes in with its role")
   func comesInByLink() {
-    let shared = workspace([.inviteCreated(.into(.guest, uses: 1))])
+    let shared = workspace([.sharing(.inviteCreated(.into(.guest, uses: 1)))])
     shared.when(.acceptInvite(link), by: .user(newcomer))
-      .thenRecorded(.memberJoined(newcomer, role: .guest, by: .link(link)))
+      .thenRecorded(.members(.joined(newcomer, role: .guest, by: .link(link))))
     shared.when(.acceptInvite(link), by: .user(carol)).thenAlreadyDone(at: 4)
     workspace([
-      .inviteCreated(.into(uses: 1)), .memberJoined(id(61), role: .member, by: .link(link)),
+      .sharing(.inviteCreated(.into(uses: 1))), .members(.joined(id(61), role: .member, by: .link(link))),
     ]).when(.acceptInvite(link), by: .user(newcomer)).thenRejected(.inviteUsedUp)
-    workspace([.inviteCreated(.into()), .inviteRevoked(link)])
+    workspace([.sharing(.inviteCreated(.into())), .sharing(.inviteRevoked(link))])
       .when(.acceptInvite(link), by: .user(newcomer)).thenRejected(.inviteRevoked)
-    workspace([.inviteCreated(.into(until: noon))]).when(.acceptInvite(link), by: .user(newcomer))
+    workspace([.sharing(.inviteCreated(.into(until: noon)))]).when(.acceptInvite(link), by: .user(newcomer))
       .thenRejected(.inviteExpired)
-    workspace([.inviteCreated(.into()), .deleted]).when(.acceptInvite(link), by: .user(newcomer))
+    workspace([.sharing(.inviteCreated(.into())), .lifecycle(.deleted)]).when(.acceptInvite(link), by: .user(newcomer))
       .thenRejected(.inviteNotFound)
   }
 
   @Test("how many live links there are", arguments: [(999, true), (1_000, false), (1_001, false)])
   func linkCount(count: UInt64, isAccepted: Bool) {
-    let links = (0..<count).map { WorkspaceEvent.inviteCreated(.into(id: id(1000 + $0))) }
+    let links = (0..<count).map { WorkspaceEvent.sharing(.inviteCreated(.into(id: id(1000 + $0)))) }
     let outcome = workspace(links).when(.createInvite(.into()), by: .user(alice))
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyInvites) }
   }
@@ -120,7 +120,7 @@ struct WorkspaceSpecs {
     arguments: [(9_999, true), (10_000, false), (10_001, false)])
   func linkCountForEver(made: UInt64, isAccepted: Bool) {
     let links = (0..<made).flatMap { number -> [WorkspaceEvent] in
-      [.inviteCreated(.into(id: id(1000 + number))), .inviteRevoked(id(1000 + number))]
+      [.sharing(.inviteCreated(.into(id: id(1000 + number)))), .sharing(.inviteRevoked(id(1000 + number)))]
     }
     let outcome = workspace(links).when(.createInvite(.into()), by: .user(alice))
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.invitesExhausted) }
@@ -131,15 +131,16 @@ struct WorkspaceSpecs {
   func capsRole() {
     let accept = WorkspaceCommand.acceptInvite(link)
     for (later, given): ([WorkspaceEvent], WorkspaceRole) in [
-      ([], .administrator), ([.roleChanged(bob, .member)], .member), ([.roleChanged(bob, .guest)], .guest),
-      ([.memberRemoved(bob)], .member), ([.memberLeft(bob)], .member),
+      ([], .administrator), ([.members(.roleChanged(bob, .member))], .member),
+      ([.members(.roleChanged(bob, .guest))], .guest),
+      ([.members(.removed(bob))], .member), ([.members(.left(bob))], .member),
     ] {
       var shared = workspace()
-      WorkspaceDecider.evolve(&shared.state, .inviteCreated(.into(.administrator)), .at(6), by: bob)
+      WorkspaceDecider.evolve(&shared.state, .sharing(.inviteCreated(.into(.administrator))), .at(6), by: bob)
       for (index, fact) in later.enumerated() {
         WorkspaceDecider.evolve(&shared.state, fact, .at(UInt64(index) + 7))
       }
-      shared.when(accept, by: .user(newcomer)).thenRecorded(.memberJoined(newcomer, role: given, by: .link(link)))
+      shared.when(accept, by: .user(newcomer)).thenRecorded(.members(.joined(newcomer, role: given, by: .link(link))))
     }
   }
 
@@ -147,16 +148,17 @@ struct WorkspaceSpecs {
 
   @Test("who is invited comes in with the role of the invitation, or declines")
   func invitations() {
-    workspace().when(.invite(newcomer, .guest), by: .user(bob)).thenRecorded(.memberInvited(newcomer, role: .guest))
-    let invited = workspace([.memberInvited(newcomer, role: .administrator)])
+    workspace().when(.invite(newcomer, .guest), by: .user(bob)).thenRecorded(
+      .invitations(.invited(newcomer, role: .guest)))
+    let invited = workspace([.invitations(.invited(newcomer, role: .administrator))])
     invited.when(.acceptInvitation, by: .user(newcomer))
-      .thenRecorded(.memberJoined(newcomer, role: .administrator, by: .invitation))
-    invited.when(.withdrawInvitation(newcomer), by: .user(newcomer)).thenRecorded(.invitationWithdrawn(newcomer))
-    invited.when(.withdrawInvitation(newcomer), by: .user(bob)).thenRecorded(.invitationWithdrawn(newcomer))
+      .thenRecorded(.members(.joined(newcomer, role: .administrator, by: .invitation)))
+    invited.when(.withdrawInvitation(newcomer), by: .user(newcomer)).thenRecorded(.invitations(.withdrawn(newcomer)))
+    invited.when(.withdrawInvitation(newcomer), by: .user(bob)).thenRecorded(.invitations(.withdrawn(newcomer)))
     invited.when(.withdrawInvitation(newcomer), by: .user(carol)).thenRejected(.forbidden)
     invited.when(.invite(newcomer, .administrator), by: .service()).thenAlreadyDone(at: 6)
     invited.when(.invite(newcomer, .member), by: .user(bob)).thenAccepted()
-    workspace([.memberInvited(newcomer, role: .guest), .invitationWithdrawn(newcomer)])
+    workspace([.invitations(.invited(newcomer, role: .guest)), .invitations(.withdrawn(newcomer))])
       .when(.acceptInvitation, by: .user(newcomer)).thenRejected(.invitationNotFound)
     workspace().when(.acceptInvitation, by: .user(carol)).thenAlreadyDone(at: 4)
     workspace().when(.invite(carol, .guest), by: .user(bob)).thenAlreadyDone(at: 4)
@@ -169,7 +171,7 @@ struct WorkspaceSpecs {
     /// Invited as an administrator by each of these in turn.
     func invited(by makers: UserID?..., then later: [WorkspaceEvent]) -> Given<WorkspaceDecider> {
       var state = workspace()
-      let invitation = WorkspaceEvent.memberInvited(newcomer, role: .administrator)
+      let invitation = WorkspaceEvent.invitations(.invited(newcomer, role: .administrator))
       for (index, maker) in makers.enumerated() {
         WorkspaceDecider.evolve(&state.state, invitation, .at(UInt64(index) + 6), by: maker)
       }
@@ -178,13 +180,14 @@ struct WorkspaceSpecs {
     }
     func comesIn(_ state: Given<WorkspaceDecider>, as role: WorkspaceRole) {
       state.when(.acceptInvitation, by: .user(newcomer))
-        .thenRecorded(.memberJoined(newcomer, role: role, by: .invitation))
-      state.when(.join, by: .service(for: newcomer)).thenRecorded(.memberJoined(newcomer, role: role, by: .service))
+        .thenRecorded(.members(.joined(newcomer, role: role, by: .invitation)))
+      state.when(.join, by: .service(for: newcomer)).thenRecorded(.members(.joined(newcomer, role: role, by: .service)))
     }
     for (later, given): ([WorkspaceEvent], WorkspaceRole) in [
-      ([], .administrator), ([.roleChanged(bob, .member)], .member), ([.roleChanged(bob, .guest)], .guest),
-      ([.memberRemoved(bob)], .member), ([.memberLeft(bob)], .member),
-      ([.roleChanged(bob, .member), .roleChanged(bob, .administrator)], .administrator),
+      ([], .administrator), ([.members(.roleChanged(bob, .member))], .member),
+      ([.members(.roleChanged(bob, .guest))], .guest),
+      ([.members(.removed(bob))], .member), ([.members(.left(bob))], .member),
+      ([.members(.roleChanged(bob, .member)), .members(.roleChanged(bob, .administrator))], .administrator),
     ] {
       comesIn(invited(by: bob, then: later), as: given)
       comesIn(invited(by: alice, bob, then: later), as: given)
@@ -196,13 +199,13 @@ struct WorkspaceSpecs {
     invited(by: bob, then: []).when(again, by: .user(bob)).thenAlreadyDone(at: 6)
     for act: Act in [.user(alice), .service()] {
       invited(by: bob, then: []).when(again, by: act)
-        .thenRecorded(.memberInvited(newcomer, role: .administrator))
+        .thenRecorded(.invitations(.invited(newcomer, role: .administrator)))
     }
   }
 
   @Test("how many invitations are open", arguments: [(9_999, true), (10_000, false), (10_001, false)])
   func invitationCount(count: UInt64, isAccepted: Bool) {
-    let others = (0..<count).map { WorkspaceEvent.memberInvited(id(1000 + $0), role: .member) }
+    let others = (0..<count).map { WorkspaceEvent.invitations(.invited(id(1000 + $0), role: .member)) }
     let outcome = workspace(others).when(.invite(newcomer, .member), by: .user(alice))
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyInvitations) }
     workspace(others).with(.ofOffice(and: id(1000))).when(.invite(id(1000), .guest), by: .user(alice)).thenAccepted()
@@ -211,9 +214,9 @@ struct WorkspaceSpecs {
   @Test("a service brings in the user for whom it acts")
   func joins() {
     workspace().when(.join, by: .service(for: newcomer))
-      .thenRecorded(.memberJoined(newcomer, role: .member, by: .service))
-    workspace([.memberInvited(newcomer, role: .guest)]).when(.join, by: .service(for: newcomer))
-      .thenRecorded(.memberJoined(newcomer, role: .guest, by: .service))
+      .thenRecorded(.members(.joined(newcomer, role: .member, by: .service)))
+    workspace([.invitations(.invited(newcomer, role: .guest))]).when(.join, by: .service(for: newcomer))
+      .thenRecorded(.members(.joined(newcomer, role: .guest, by: .service)))
     workspace().when(.join, by: .service(for: carol)).thenAlreadyDone(at: 4)
     workspace().when(.join, by: .user(newcomer)).thenRejected(.serviceOnly)
   }
@@ -242,18 +245,20 @@ struct WorkspaceSpecs {
 
   @Test("members leave; the owner hands over first, even when nobody else is there")
   func leaves() {
-    for user in [bob, carol, dave] { workspace().when(.leave, by: .user(user)).thenRecorded(.memberLeft(user)) }
+    for user in [bob, carol, dave] { workspace().when(.leave, by: .user(user)).thenRecorded(.members(.left(user))) }
     workspace().when(.leave, by: .user(alice)).thenRejected(.ownerMustTransfer)
-    workspace([.memberLeft(bob), .memberLeft(carol), .memberLeft(dave)]).when(.leave, by: .user(alice))
+    workspace([.members(.left(bob)), .members(.left(carol)), .members(.left(dave))]).when(.leave, by: .user(alice))
       .thenRejected(.ownerMustTransfer)
-    workspace([.roleChanged(bob, .owner), .roleChanged(alice, .administrator)]).when(.leave, by: .user(alice))
-      .thenAccepted()
+    workspace([.members(.roleChanged(bob, .owner)), .members(.roleChanged(alice, .administrator))]).when(
+      .leave, by: .user(alice)
+    )
+    .thenAccepted()
   }
 
   @Test("everyone removes those below them, and nobody the owner")
   func removes() {
-    workspace().when(.removeMember(bob), by: .user(alice)).thenRecorded(.memberRemoved(bob))
-    workspace().when(.removeMember(carol), by: .user(bob)).thenRecorded(.memberRemoved(carol))
+    workspace().when(.removeMember(bob), by: .user(alice)).thenRecorded(.members(.removed(bob)))
+    workspace().when(.removeMember(carol), by: .user(bob)).thenRecorded(.members(.removed(carol)))
     workspace().when(.removeMember(alice), by: .user(bob)).thenRejected(.forbidden)
     workspace().when(.removeMember(bob), by: .user(bob)).thenRejected(.forbidden)
     workspace().when(.removeMember(bob), by: .service()).thenAccepted()
@@ -264,9 +269,9 @@ struct WorkspaceSpecs {
   @Test("one gives those below oneself a role up to the own, and ownership by a transfer alone")
   func roles() {
     workspace().when(.changeRole(dave, .administrator), by: .user(bob))
-      .thenRecorded(.roleChanged(dave, .administrator))
+      .thenRecorded(.members(.roleChanged(dave, .administrator)))
     workspace().when(.changeRole(bob, .guest), by: .user(alice)).thenAccepted()
-    workspace([.roleChanged(carol, .administrator)]).when(.changeRole(carol, .guest), by: .user(bob))
+    workspace([.members(.roleChanged(carol, .administrator))]).when(.changeRole(carol, .guest), by: .user(bob))
       .thenRejected(.forbidden)
     workspace().when(.changeRole(bob, .member), by: .user(bob)).thenAccepted()
     workspace().when(.changeRole(carol, .administrator), by: .user(carol)).thenRejected(.roleNotAllowed)
@@ -277,9 +282,9 @@ struct WorkspaceSpecs {
     workspace().when(.changeRole(alice, .member), by: .service()).thenRejected(.ownerMustTransfer)
     workspace().when(.changeRole(newcomer, .member), by: .user(alice)).thenRejected(.memberNotFound)
     workspace().when(.transfer(to: carol), by: .user(alice))
-      .thenRecorded(.roleChanged(carol, .owner), .roleChanged(alice, .administrator))
+      .thenRecorded(.members(.roleChanged(carol, .owner)), .members(.roleChanged(alice, .administrator)))
     workspace().when(.transfer(to: carol), by: .service())
-      .thenRecorded(.roleChanged(carol, .owner), .roleChanged(alice, .administrator))
+      .thenRecorded(.members(.roleChanged(carol, .owner)), .members(.roleChanged(alice, .administrator)))
     workspace().when(.transfer(to: carol), by: .user(bob)).thenRejected(.forbidden)
     workspace().when(.transfer(to: alice), by: .user(alice)).thenRejected(.roleNotAllowed)
     workspace().when(.transfer(to: newcomer), by: .user(alice)).thenRejected(.memberNotFound)

@@ -23,7 +23,7 @@ import Testing
     for id in [other, room] { script.create(id, by: alice) }
     script.send(5, to: other, by: alice, firstID: 50)
     script.send(messages, to: room, by: alice, firstID: 1000)
-    script.room(room, .deleted, by: alice)
+    script.room(room, .lifecycle(.deleted), by: alice)
     return script
   }
 
@@ -123,7 +123,7 @@ import Testing
     var script = EventScript()
     for id in [other, room] { script.create(id, by: alice) }
     script.send(5, to: other, by: alice, firstID: 50)
-    script.room(room, .deleted, by: alice)
+    script.room(room, .lifecycle(.deleted), by: alice)
     try await withModels(folder, MemoryFeed(script.events)) { _ in }
     let queue = try DatabaseQueue(path: folder.file(TimelineProjection.self).path)
     try await queue.write { [room] (database) throws in

@@ -17,24 +17,27 @@ import Testing
     var script = EventScript()
     for id in [RoomID.numbered(8), room] {
       script.create(id, by: alice)
-      script.room(id, .memberAdded(bob, role: .member), by: alice)
-      script.room(id, .edited(RoomEdit(name: "secret", topic: "secret")), by: alice)
+      script.room(id, .members(.added(bob, role: .member)), by: alice)
+      script.room(id, .lifecycle(.edited(RoomEdit(name: "secret", topic: "secret"))), by: alice)
       script.room(
         id,
-        .inviteCreated(
-          Invite(
-            id: .numbered(30), tokenHash: id.uuid.bytes, role: .member, expiresAt: script.last.time, maximumUses: nil)),
+        .sharing(
+          .inviteCreated(
+            Invite(
+              id: .numbered(30), tokenHash: id.uuid.bytes, role: .member, expiresAt: script.last.time, maximumUses: nil)
+          )),
         by: alice)
       for number in 0..<UInt64(messages) {
         script.room(
-          id, .messageSent(.numbered(100 + number), author: alice, thread: nil, .plain("secret \(number)")), by: alice)
+          id, .messages(.sent(.numbered(100 + number), author: alice, thread: nil, .plain("secret \(number)"))),
+          by: alice)
       }
-      script.room(id, .messageDeleted(.numbered(100), at: .room(1)), by: alice)
-      script.room(id, .messagePinned(.numbered(101), at: .room(2)), by: alice)
-      script.room(id, .memberSilenced(bob, until: script.last.time.adding(milliseconds: 1_000_000)), by: alice)
-      script.room(id, .memberBanned(bob), by: alice)
+      script.room(id, .messages(.deleted(.numbered(100), at: .room(1))), by: alice)
+      script.room(id, .annotations(.pinned(.numbered(101), at: .room(2))), by: alice)
+      script.room(id, .members(.silenced(bob, until: script.last.time.adding(milliseconds: 1_000_000))), by: alice)
+      script.room(id, .members(.banned(bob)), by: alice)
     }
-    script.room(room, .deleted, by: alice)
+    script.room(room, .lifecycle(.deleted), by: alice)
     return script
   }
 

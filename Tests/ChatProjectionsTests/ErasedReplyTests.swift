@@ -16,26 +16,27 @@ import Testing
 
   /// What may have been said of the newest reply before it was erased.
   static let facts: [RoomEvent] = [
-    .messageEdited(erased, at: place, MessageEdit(text: "edited", mentions: Mentions())),
-    .messageDeleted(erased, at: place),
-    .reactionAdded(erased, at: place, by: alice, emoji: "👍"),
-    .reactionRemoved(erased, at: place, by: alice, emoji: "👍"),
-    .messagePinned(erased, at: place),
-    .messageUnpinned(erased, at: place),
-    .threadMarkerMoved(alice, to: erased, at: place),
+    .messages(.edited(erased, at: place, MessageEdit(text: "edited", mentions: Mentions()))),
+    .messages(.deleted(erased, at: place)),
+    .annotations(.reactionAdded(erased, at: place, by: alice, emoji: "👍")),
+    .annotations(.reactionRemoved(erased, at: place, by: alice, emoji: "👍")),
+    .annotations(.pinned(erased, at: place)),
+    .annotations(.unpinned(erased, at: place)),
+    .threads(.markerMoved(alice, to: erased, at: place)),
   ]
 
   /// Bob answers alice three times; the third answer is erased.
   private func script(_ fact: RoomEvent?, then more: UInt64? = nil) -> EventScript {
     var script = EventScript()
     script.create(Self.room, by: Self.alice)
-    script.room(Self.room, .memberAdded(Self.bob, role: .member), by: Self.alice)
-    script.room(Self.room, .messageSent(Self.root, author: Self.alice, thread: nil, .plain("root")), by: Self.alice)
+    script.room(Self.room, .members(.added(Self.bob, role: .member)), by: Self.alice)
+    script.room(Self.room, .messages(.sent(Self.root, author: Self.alice, thread: nil, .plain("root"))), by: Self.alice)
     func reply(_ ordinal: UInt64) {
       let thread = ThreadPlace(
         root: ThreadRoot(message: Self.root, ordinal: 1), rootAuthor: Self.alice, ordinal: ordinal)
       script.room(
-        Self.room, .messageSent(.numbered(200 + ordinal), author: Self.bob, thread: thread, .plain("x")), by: Self.bob)
+        Self.room, .messages(.sent(.numbered(200 + ordinal), author: Self.bob, thread: thread, .plain("x"))),
+        by: Self.bob)
     }
     for ordinal in 1...2 as ClosedRange<UInt64> { reply(ordinal) }
     script.room(Self.room, .erased(kind: 137), by: Self.bob)
@@ -60,7 +61,7 @@ import Testing
       let thread = try #require(try queries.followedThreads(of: Self.alice, limit: 5).threads.first)
       #expect(thread.lastOrdinal == 3)
       // Two replies are there; the erased one counts as deleted, and a marker at it has read them.
-      let isRead = if case .threadMarkerMoved = fact { true } else { false }
+      let isRead = if case .threads(.markerMoved) = fact { true } else { false }
       #expect(thread.unreadCount == (isRead ? 0 : 2))
     }
     for projection in [RoomsProjection.self, TimelineProjection.self, IDIndexProjection.self] as [any Projection.Type] {
@@ -74,7 +75,7 @@ import Testing
     #expect(try replies(events) == 4)
     try build(RoomsProjection.self, events).read { (database) throws in
       let reading = try RoomsQueries(database).threadReading(1, in: Self.room, of: Self.alice)
-      let isRead = if case .threadMarkerMoved = fact { true } else { false }
+      let isRead = if case .threads(.markerMoved) = fact { true } else { false }
       #expect(reading?.unreadCount == (isRead ? 1 : 3))
     }
   }

@@ -50,20 +50,22 @@ struct EventScript {
   mutating func register(_ id: UserID, _ nickname: String) {
     user(
       id,
-      .registered(
-        Registration(nickname: nickname, email: nil, externalID: nickname, credential: nil, commitmentKey: [1])))
+      .account(
+        .registered(
+          Registration(nickname: nickname, email: nil, externalID: nickname, credential: nil, commitmentKey: [1]))))
   }
 
   /// A room with its creator as the first member.
   mutating func create(_ id: RoomID, by creator: UserID) {
-    room(id, .created(RoomCreation(kind: .group, name: "tea", creator: creator)), by: creator)
-    room(id, .memberJoined(creator, role: .owner, invite: nil), by: creator)
+    room(id, .lifecycle(.created(RoomCreation(kind: .group, name: "tea", creator: creator))), by: creator)
+    room(id, .members(.joined(creator, role: .owner, invite: nil)), by: creator)
   }
 
   mutating func send(_ count: Int = 1, to id: RoomID, by author: UserID, firstID: UInt64) {
     for number in 0..<UInt64(count) {
       room(
-        id, .messageSent(.numbered(firstID + number), author: author, thread: nil, .plain("text \(firstID + number)")),
+        id,
+        .messages(.sent(.numbered(firstID + number), author: author, thread: nil, .plain("text \(firstID + number)"))),
         by: author)
     }
   }

@@ -24,7 +24,7 @@ import Testing
       #expect(facts.author == message.author && facts.place == .room(UInt64(index + 1)))
       #expect(facts.isDeleted == message.isDeleted)
       guard
-        case .room(_, .messageSent(_, let author, _, let content)) =
+        case .room(_, .messages(.sent(_, let author, _, let content))) =
           history.events[Int(facts.sent.position.value) - 1].event
       else { return #expect(Bool(false), "not where it was sent") }
       #expect(facts.fingerprint == content.map { .message($0, author: author) })
@@ -38,11 +38,11 @@ import Testing
     let key: CommandID = .numbered(70)
     var script = EventScript()
     script.create(room, by: alice)
-    let first = script.room(room, .edited(RoomEdit(name: "one")), by: alice, command: key)
-    script.room(room, .edited(RoomEdit(name: "two")), by: alice, command: key)
-    let other = script.room(room, .edited(RoomEdit(name: "two")), by: bob, command: key)
-    let own = script.add(.room(room, .archived), service: service, command: key)
-    script.add(.room(room, .edited(RoomEdit(name: "nobody"))), command: key)
+    let first = script.room(room, .lifecycle(.edited(RoomEdit(name: "one"))), by: alice, command: key)
+    script.room(room, .lifecycle(.edited(RoomEdit(name: "two"))), by: alice, command: key)
+    let other = script.room(room, .lifecycle(.edited(RoomEdit(name: "two"))), by: bob, command: key)
+    let own = script.add(.room(room, .lifecycle(.archived)), service: service, command: key)
+    script.add(.room(room, .lifecycle(.edited(RoomEdit(name: "nobody")))), command: key)
     let queue = try build(IDIndexProjection.self, script.events)
     let actors = [alice.uuid, bob.uuid, service.uuid, UUIDBytes.zero]
     let answer = try queue.read { (database) throws in
@@ -51,7 +51,9 @@ import Testing
     #expect(answer.facts.map { $0?.stamp } == [first, other, own, nil])
     // Each command is one entry of the filter, however many events it has.
     #expect(try queue.read { try IDIndexQueries($0).restoreFilter().filter.count } == 3)
-    #expect(answer.facts[0]?.fingerprint == ChatEvent.room(room, .edited(RoomEdit(name: "one"))).commandFingerprint)
+    #expect(
+      answer.facts[0]?.fingerprint
+        == ChatEvent.room(room, .lifecycle(.edited(RoomEdit(name: "one")))).commandFingerprint)
   }
 
   @Test("the restored filter knows every message and command, before and after further events")
@@ -68,11 +70,11 @@ import Testing
       if let key = CommandKey(recorded), commands.insert(key).inserted {
         direct.insert(SeenFilter.entry(key.command, by: key.actor))
       }
-      if case .room(let room, .messageSent(let message, _, _, _)) = recorded.event {
+      if case .room(let room, .messages(.sent(let message, _, _, _))) = recorded.event {
         direct.insert(SeenFilter.entry(message, in: room))
         #expect(filter.mayContain(SeenFilter.entry(message, in: room)))
       }
-      if case .room(let room, .messageScheduled(let message, _)) = recorded.event {
+      if case .room(let room, .scheduling(.scheduled(let message, _))) = recorded.event {
         direct.insert(SeenFilter.entry(message, in: room))
       }
     }
@@ -86,22 +88,22 @@ import Testing
     script.create(room, by: alice)
     let (first, second): (MessageID, MessageID) = (.numbered(20), .numbered(21))
     for id in [first, second] {
-      script.room(room, .messageSent(id, author: alice, thread: nil, .plain("x")), by: alice)
+      script.room(room, .messages(.sent(id, author: alice, thread: nil, .plain("x"))), by: alice)
     }
     func react(_ user: UserID, _ emoji: String, to id: MessageID = first, isAdded: Bool = true) {
       let place = MessagePlace.room(id == first ? 1 : 2)
       script.room(
         room,
         isAdded
-          ? .reactionAdded(id, at: place, by: user, emoji: emoji)
-          : .reactionRemoved(id, at: place, by: user, emoji: emoji), by: user)
+          ? .annotations(.reactionAdded(id, at: place, by: user, emoji: emoji))
+          : .annotations(.reactionRemoved(id, at: place, by: user, emoji: emoji)), by: user)
     }
     for user in [alice, alice, bob] { react(user, "a") }
     for emoji in ["b", "c"] { react(bob, emoji) }
     react(bob, "c", isAdded: false)
     react(alice, "c", isAdded: false)
     react(bob, "a", to: second)
-    script.room(room, .messageDeleted(second, at: .room(2)), by: alice)
+    script.room(room, .messages(.deleted(second, at: .room(2))), by: alice)
     let queue = try build(IDIndexProjection.self, script.events)
     let counts = try queue.read { (database) throws in
       try IDIndexQueries(database).reactionCounts(
@@ -124,11 +126,11 @@ import Testing
     let (alice, room): (UserID, RoomID) = (.numbered(1), .numbered(9))
     script.create(room, by: alice)
     let message = ScheduledMessage(author: alice, content: .plain("x"), sendAt: Timestamp(milliseconds: 7))
-    let stamps = (1...3).map { script.room(room, .messageScheduled(.numbered($0), message), by: alice) }
-    script.room(room, .scheduledMessageCancelled(.numbered(1)), by: alice)
-    script.room(room, .scheduledMessageChanged(.numbered(2), ScheduledMessageEdit(text: "y")), by: alice)
-    script.room(room, .messageSent(.numbered(2), author: alice, thread: nil, .plain("y")), by: alice)
-    script.room(room, .scheduledMessageFailed(.numbered(3), .silenced), by: alice)
+    let stamps = (1...3).map { script.room(room, .scheduling(.scheduled(.numbered($0), message)), by: alice) }
+    script.room(room, .scheduling(.cancelled(.numbered(1))), by: alice)
+    script.room(room, .scheduling(.changed(.numbered(2), ScheduledMessageEdit(text: "y"))), by: alice)
+    script.room(room, .messages(.sent(.numbered(2), author: alice, thread: nil, .plain("y"))), by: alice)
+    script.room(room, .scheduling(.failed(.numbered(3), .silenced)), by: alice)
     let queue = try build(IDIndexProjection.self, script.events)
     try queue.read { (database) throws in
       let queries = IDIndexQueries(database)

@@ -23,8 +23,8 @@ struct MediaTests {
     var script = EventScript()
     for (user, name) in [(alice, "alice"), (bob, "bob"), (carol, "carol")] { script.register(user, name) }
     script.create(room, by: alice)
-    script.room(room, .memberAdded(bob, role: .member), by: alice)
-    script.user(alice, .mediaUploaded(cat, content, name: "cat.png"))
+    script.room(room, .members(.added(bob, role: .member)), by: alice)
+    script.user(alice, .media(.uploaded(cat, content, name: "cat.png")))
     return script
   }
 
@@ -35,7 +35,7 @@ struct MediaTests {
   }
 
   private func send(_ message: MessageID, _ script: inout EventScript, thread: ThreadPlace? = nil) {
-    script.room(room, .messageSent(message, author: alice, thread: thread, holding(cat, cat)), by: alice)
+    script.room(room, .messages(.sent(message, author: alice, thread: thread, holding(cat, cat))), by: alice)
   }
 
   /// Who of the three sees the cat, and whether anything holds it.
@@ -71,7 +71,7 @@ struct MediaTests {
   @Test("the first upload counts")
   func repeated() throws {
     var script = script
-    script.user(alice, .mediaUploaded(cat, content, name: "other.png"))
+    script.user(alice, .media(.uploaded(cat, content, name: "other.png")))
     let queue = try build(MediaProjection.self, script.events)
     #expect(try queue.read { try MediaQueries($0).media(cat, for: alice) }?.name == "cat.png")
   }
@@ -81,12 +81,12 @@ struct MediaTests {
     var sent = script
     send(message, &sent)
     try expect(sent, seenBy: [alice, bob], isHeld: true)
-    for departure in [RoomEvent.memberLeft(bob), .memberRemoved(bob), .memberBanned(bob)] {
+    for departure in [RoomEvent.members(.left(bob)), .members(.removed(bob)), .members(.banned(bob))] {
       var left = sent
       left.room(room, departure, by: alice)
       try expect(left, seenBy: [alice], isHeld: true)
-      left.room(room, .memberJoined(bob, role: .member, invite: nil), by: bob)
-      left.room(room, .memberAdded(carol, role: .member), by: alice)
+      left.room(room, .members(.joined(bob, role: .member, invite: nil)), by: bob)
+      left.room(room, .members(.added(carol, role: .member)), by: alice)
       try expect(left, seenBy: [alice, bob, carol], isHeld: true)
     }
   }
@@ -99,7 +99,7 @@ struct MediaTests {
       message, &script,
       thread: ThreadPlace(root: ThreadRoot(message: .numbered(40), ordinal: 1), rootAuthor: alice, ordinal: 1))
     try expect(script, seenBy: [alice, bob], isHeld: true)
-    script.room(room, .messageDeleted(message, at: MessagePlace(thread: 1, ordinal: 1)), by: alice)
+    script.room(room, .messages(.deleted(message, at: MessagePlace(thread: 1, ordinal: 1))), by: alice)
     try expect(script, seenBy: [alice], isHeld: false)
   }
 
@@ -108,18 +108,18 @@ struct MediaTests {
     var script = script
     send(message, &script)
     send(.numbered(31), &script)
-    script.room(room, .messageDeleted(message, at: .room(1)), by: alice)
+    script.room(room, .messages(.deleted(message, at: .room(1))), by: alice)
     try expect(script, seenBy: [alice, bob], isHeld: true)
-    script.room(room, .messageEdited(.numbered(31), at: .room(2), .plain("edited")), by: alice)
+    script.room(room, .messages(.edited(.numbered(31), at: .room(2), .plain("edited"))), by: alice)
     try expect(script, seenBy: [alice, bob], isHeld: true)
-    script.room(room, .messageDeleted(.numbered(31), at: .room(2)), by: alice)
+    script.room(room, .messages(.deleted(.numbered(31), at: .room(2))), by: alice)
     try expect(script, seenBy: [alice], isHeld: false)
   }
 
   @Test("a message whose content was erased holds nothing, and an erased upload is not there")
   func erasure() throws {
     var script = script
-    script.room(room, .messageSent(message, author: alice, thread: nil, nil), by: alice)
+    script.room(room, .messages(.sent(message, author: alice, thread: nil, nil)), by: alice)
     try expect(script, seenBy: [alice], isHeld: false)
     var other = EventScript()
     other.register(alice, "alice")
@@ -133,10 +133,10 @@ struct MediaTests {
   func rooms() throws {
     var script = script
     send(message, &script)
-    script.room(room, .edited(RoomEdit(picture: .set(cat))), by: alice)
-    script.room(room, .archived, by: alice)
+    script.room(room, .lifecycle(.edited(RoomEdit(picture: .set(cat)))), by: alice)
+    script.room(room, .lifecycle(.archived), by: alice)
     try expect(script, seenBy: [alice, bob], isHeld: true)
-    script.room(room, .deleted, by: alice)
+    script.room(room, .lifecycle(.deleted), by: alice)
     try expect(script, seenBy: [alice], isHeld: false)
   }
 
@@ -144,7 +144,7 @@ struct MediaTests {
   func clearing() throws {
     var script = script
     for number in 0..<20 { send(.numbered(UInt64(100 + number)), &script) }
-    script.room(room, .deleted, by: alice)
+    script.room(room, .lifecycle(.deleted), by: alice)
     let queue = try build(MediaProjection.self, Array(script.events.dropLast()))
     try queue.write { (database) throws in
       var projection = MediaProjection()
@@ -172,9 +172,9 @@ struct MediaTests {
     ]
     for (next, isHeld) in edits {
       var script = script
-      script.user(alice, .profileChanged(ProfileEdit(picture: .set(cat))))
+      script.user(alice, .account(.profileChanged(ProfileEdit(picture: .set(cat)))))
       try expect(script, seenBy: [alice, bob, carol], isHeld: true)
-      script.user(alice, .profileChanged(ProfileEdit(nickname: "a", picture: next)))
+      script.user(alice, .account(.profileChanged(ProfileEdit(nickname: "a", picture: next))))
       try expect(script, seenBy: isHeld ? [alice, bob, carol] : [alice], isHeld: isHeld)
     }
   }
@@ -183,9 +183,9 @@ struct MediaTests {
   func roomPicture() throws {
     for (edit, isHeld) in [(PictureEdit?.none, true), (.remove, false), (.set(.numbered(21)), false)] {
       var script = script
-      script.room(room, .edited(RoomEdit(picture: .set(cat))), by: alice)
+      script.room(room, .lifecycle(.edited(RoomEdit(picture: .set(cat)))), by: alice)
       try expect(script, seenBy: [alice, bob], isHeld: true)
-      script.room(room, .edited(RoomEdit(name: "tea", picture: edit)), by: alice)
+      script.room(room, .lifecycle(.edited(RoomEdit(name: "tea", picture: edit))), by: alice)
       try expect(script, seenBy: isHeld ? [alice, bob] : [alice], isHeld: isHeld)
     }
   }
@@ -196,15 +196,16 @@ struct MediaTests {
       var script = script
       let channel: RoomID = .numbered(10)
       for (user, role) in [(bob, WorkspaceRole.guest), (carol, .member)] {
-        script.add(.workspace(guild, .memberJoined(user, role: role, by: .service)))
+        script.add(.workspace(guild, .members(.joined(user, role: role, by: .service))))
       }
       script.room(
         channel,
-        .created(RoomCreation(kind: .channel, name: "c", creator: alice, workspace: guild, isPublic: isPublic)))
-      script.room(channel, .edited(RoomEdit(picture: .set(cat))), by: alice)
+        .lifecycle(
+          .created(RoomCreation(kind: .channel, name: "c", creator: alice, workspace: guild, isPublic: isPublic))))
+      script.room(channel, .lifecycle(.edited(RoomEdit(picture: .set(cat)))), by: alice)
       try expect(script, seenBy: isPublic ? [alice, carol] : [alice], isHeld: true)
-      script.add(.workspace(guild, .roleChanged(bob, .member)))
-      script.add(.workspace(guild, .memberLeft(carol)))
+      script.add(.workspace(guild, .members(.roleChanged(bob, .member))))
+      script.add(.workspace(guild, .members(.left(carol))))
       try expect(script, seenBy: isPublic ? [alice, bob] : [alice], isHeld: true)
     }
   }
@@ -212,12 +213,12 @@ struct MediaTests {
   @Test("a workspace's picture is its members', and goes with it")
   func workspacePicture() throws {
     var script = script
-    script.add(.workspace(guild, .memberJoined(bob, role: .guest, by: .service)))
-    script.add(.workspace(guild, .edited(WorkspaceEdit(picture: .set(cat)))))
+    script.add(.workspace(guild, .members(.joined(bob, role: .guest, by: .service))))
+    script.add(.workspace(guild, .lifecycle(.edited(WorkspaceEdit(picture: .set(cat))))))
     try expect(script, seenBy: [alice, bob], isHeld: true)
-    script.add(.workspace(guild, .roleChanged(carol, .member)))
+    script.add(.workspace(guild, .members(.roleChanged(carol, .member))))
     try expect(script, seenBy: [alice, bob], isHeld: true)
-    script.add(.workspace(guild, .deleted))
+    script.add(.workspace(guild, .lifecycle(.deleted)))
     try expect(script, seenBy: [alice], isHeld: false)
   }
 
@@ -226,37 +227,40 @@ struct MediaTests {
     var waiting = script
     waiting.room(
       room,
-      .messageScheduled(
-        message, ScheduledMessage(author: bob, content: holding(cat), sendAt: Timestamp(milliseconds: 1))), by: bob)
+      .scheduling(
+        .scheduled(
+          message, ScheduledMessage(author: bob, content: holding(cat), sendAt: Timestamp(milliseconds: 1)))), by: bob)
     try expect(waiting, seenBy: [alice, bob], isHeld: true)
-    waiting.room(room, .scheduledMessageChanged(message, ScheduledMessageEdit(text: "never mind")), by: bob)
+    waiting.room(room, .scheduling(.changed(message, ScheduledMessageEdit(text: "never mind"))), by: bob)
     try expect(waiting, seenBy: [alice, bob], isHeld: true)
     for end in [
-      RoomEvent.scheduledMessageCancelled(message), .messageSent(message, author: bob, thread: nil, .plain("erased since")),
+      RoomEvent.scheduling(.cancelled(message)),
+      .messages(.sent(message, author: bob, thread: nil, .plain("erased since"))),
     ] {
       var ended = waiting
       ended.room(room, end, by: bob)
       try expect(ended, seenBy: [alice], isHeld: false)
     }
     var failed = waiting
-    failed.room(room, .scheduledMessageFailed(message, .silenced), by: bob)
+    failed.room(room, .scheduling(.failed(message, .silenced)), by: bob)
     try expect(failed, seenBy: [alice, bob], isHeld: true)
     for number in 1...UInt64(Limits.scheduledMessagesPerUserAndRoom) {
       let other: MessageID = .numbered(1_000 + number)
       failed.room(
         room,
-        .messageScheduled(
-          other, ScheduledMessage(author: bob, content: holding(.numbered(21)), sendAt: Timestamp(milliseconds: 1))),
+        .scheduling(
+          .scheduled(
+            other, ScheduledMessage(author: bob, content: holding(.numbered(21)), sendAt: Timestamp(milliseconds: 1)))),
         by: bob)
       if number == UInt64(Limits.scheduledMessagesPerUserAndRoom) {
         try expect(failed, seenBy: [alice, bob], isHeld: true)
       }
-      failed.room(room, .scheduledMessageFailed(other, .silenced), by: bob)
+      failed.room(room, .scheduling(.failed(other, .silenced)), by: bob)
     }
     try expect(failed, seenBy: [alice], isHeld: false)
-    waiting.room(room, .memberLeft(bob), by: bob)
+    waiting.room(room, .members(.left(bob)), by: bob)
     try expect(waiting, seenBy: [alice, bob], isHeld: true)
-    waiting.room(room, .memberAdded(carol, role: .member), by: alice)
+    waiting.room(room, .members(.added(carol, role: .member)), by: alice)
     send(message, &waiting)
     try expect(waiting, seenBy: [alice, carol], isHeld: true)
   }

@@ -15,17 +15,17 @@ import Testing
     var script = EventScript()
     for (user, name) in [(alice, "alice"), (bob, "bob"), (carol, "carol")] { script.register(user, name) }
     script.create(room, by: alice)
-    script.room(room, .memberAdded(bob, role: .member), by: alice)
-    script.room(room, .memberJoined(carol, role: .member, invite: nil), by: carol)
-    script.room(room, .roleChanged(bob, .administrator), by: alice)
-    script.room(room, .memberBanned(carol), by: bob)
-    script.room(room, .memberBanned(carol), by: alice)
-    script.room(room, .memberUnbanned(carol), by: bob)
-    script.room(room, .memberUnbanned(carol), by: bob)
-    script.room(room, .memberAdded(carol, role: .member), by: bob)
-    script.room(room, .memberLeft(carol), by: carol)
-    script.room(room, .memberLeft(carol), by: carol)
-    script.room(room, .memberRemoved(bob), by: nil)
+    script.room(room, .members(.added(bob, role: .member)), by: alice)
+    script.room(room, .members(.joined(carol, role: .member, invite: nil)), by: carol)
+    script.room(room, .members(.roleChanged(bob, .administrator)), by: alice)
+    script.room(room, .members(.banned(carol)), by: bob)
+    script.room(room, .members(.banned(carol)), by: alice)
+    script.room(room, .members(.unbanned(carol)), by: bob)
+    script.room(room, .members(.unbanned(carol)), by: bob)
+    script.room(room, .members(.added(carol, role: .member)), by: bob)
+    script.room(room, .members(.left(carol)), by: carol)
+    script.room(room, .members(.left(carol)), by: carol)
+    script.room(room, .members(.removed(bob)), by: nil)
     return script
   }
 
@@ -55,7 +55,7 @@ import Testing
   @Test("bans are listed until they are lifted, with the first who spoke them")
   func bans() throws {
     let events = script().events
-    let end = try #require(events.firstIndex { $0.event == .room(room, .memberUnbanned(carol)) })
+    let end = try #require(events.firstIndex { $0.event == .room(room, .members(.unbanned(carol))) })
     try build(RoomsProjection.self, Array(events[..<end])).read { (database) throws in
       let page = try RoomsQueries(database).bans(of: room, limit: 1)
       #expect(page.bans.map(\.user) == [carol] && page.bans.map(\.banner) == [bob] && page.next == nil)
@@ -72,16 +72,16 @@ import Testing
   func silence() throws {
     var script = script()
     let until = script.last.time.adding(milliseconds: 60_000)
-    script.room(room, .memberAdded(bob, role: .member), by: alice)
-    script.room(room, .memberSilenced(bob, until: until), by: alice)
-    script.room(room, .memberLeft(bob), by: bob)
+    script.room(room, .members(.added(bob, role: .member)), by: alice)
+    script.room(room, .members(.silenced(bob, until: until)), by: alice)
+    script.room(room, .members(.left(bob)), by: bob)
     let queue = try build(RoomsProjection.self, script.events)
     func silence() throws -> Timestamp? {
       try queue.read { try RoomsQueries($0).member(bob, of: room)?.silencedUntil }
     }
     #expect(try silence() == nil)
     let before = script.events.count
-    script.room(room, .memberAdded(bob, role: .member), by: alice)
+    script.room(room, .members(.added(bob, role: .member)), by: alice)
     try apply(RoomsProjection.self, script.events, from: before, to: queue)
     #expect(try silence() == until)
     #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM silencedAway") } == 0)

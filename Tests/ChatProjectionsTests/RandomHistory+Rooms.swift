@@ -6,59 +6,61 @@ extension RandomHistory {
   mutating func stepMembership(_ user: UserID, in room: RoomID, _ state: Room) {
     if let member = state.members[user] {
       guard member.role != .owner else { return }
-      record(chance(2) ? .memberLeft(user) : .memberRemoved(user), in: room, by: user)
+      record(chance(2) ? .members(.left(user)) : .members(.removed(user)), in: room, by: user)
     } else if state.banned[user] != nil {
-      record(.memberUnbanned(user), in: room, by: state.members.users.sorted().first)
+      record(.members(.unbanned(user)), in: room, by: state.members.users.sorted().first)
     } else {
       let invite = state.invites.keys.sorted().randomElement(using: &random)
       record(
-        chance(2) ? .memberJoined(user, role: .member, invite: invite) : .memberAdded(user, role: .administrator),
+        chance(2)
+          ? .members(.joined(user, role: .member, invite: invite)) : .members(.added(user, role: .administrator)),
         in: room, by: user)
     }
   }
 
   mutating func stepInvite(_ user: UserID, in room: RoomID, _ state: Room) {
     if chance(3), let invite = state.invites.keys.sorted().randomElement(using: &random) {
-      record(.inviteRevoked(invite), in: room, by: user)
+      record(.sharing(.inviteRevoked(invite)), in: room, by: user)
     } else {
       let id: InviteID = newID()
       let invite = Invite(
         id: id, tokenHash: id.uuid.bytes + id.uuid.bytes, role: .member,
         expiresAt: script.last.time.adding(milliseconds: 100_000), maximumUses: chance(2) ? 3 : nil)
-      record(.inviteCreated(invite), in: room, by: chance(3) ? nil : user)
+      record(.sharing(.inviteCreated(invite)), in: room, by: chance(3) ? nil : user)
     }
   }
 
   mutating func stepRoom(_ user: UserID, in room: RoomID) {
     if chance(40), room == roomIDs.last {
-      record(.archived, in: room, by: user)
+      record(.lifecycle(.archived), in: room, by: user)
     } else if chance(20), room == roomIDs[1] {
-      record(chance(2) ? .archived : .restored, in: room, by: user)
+      record(chance(2) ? .lifecycle(.archived) : .lifecycle(.restored), in: room, by: user)
     } else if chance(3) {
       record(.erased(kind: 101), in: room, by: user)
     } else {
       let picture: PictureEdit? = chance(3) ? .set(newID()) : chance(3) ? .remove : nil
       let topic = chance(3) ? "topic \(random.next() % 10)" : chance(3) ? "" : nil
       record(
-        .edited(RoomEdit(name: "name \(random.next() % 100)", topic: topic, picture: picture)), in: room, by: user)
+        .lifecycle(.edited(RoomEdit(name: "name \(random.next() % 100)", topic: topic, picture: picture))), in: room,
+        by: user)
     }
   }
 
   mutating func stepModeration(_ user: UserID, in room: RoomID, _ state: Room) {
     let actor = state.members.users.sorted().first
     guard let member = state.members[user] else {
-      if chance(3) { record(.memberBanned(user), in: room, by: actor) }
+      if chance(3) { record(.members(.banned(user)), in: room, by: actor) }
       return
     }
     switch random.next() % 3 {
-    case 0: record(.roleChanged(user, chance(2) ? .administrator : .member), in: room, by: actor)
+    case 0: record(.members(.roleChanged(user, chance(2) ? .administrator : .member)), in: room, by: actor)
     case 1:
       let shift = Int64(random.next() % 400_000) - 100_000
       record(
-        .memberSilenced(user, until: chance(4) ? nil : script.last.time.adding(milliseconds: shift)), in: room,
+        .members(.silenced(user, until: chance(4) ? nil : script.last.time.adding(milliseconds: shift))), in: room,
         by: actor)
     default:
-      if member.role != .owner { record(.memberBanned(user), in: room, by: actor) }
+      if member.role != .owner { record(.members(.banned(user)), in: room, by: actor) }
     }
   }
 
@@ -66,24 +68,27 @@ extension RandomHistory {
 
   mutating func prepareWorkspaces() {
     let (owner, other) = (userIDs[0], userIDs[1])
-    record(.created(WorkspaceCreation(name: "office", creator: owner)), of: workspaceID, by: owner)
-    record(.memberJoined(owner, role: .owner, by: .service), of: workspaceID, by: owner)
+    record(.lifecycle(.created(WorkspaceCreation(name: "office", creator: owner))), of: workspaceID, by: owner)
+    record(.members(.joined(owner, role: .owner, by: .service)), of: workspaceID, by: owner)
     let link: InviteID = newID()
     doomedWorkspaceEvents = [
-      .created(WorkspaceCreation(name: "doomed words", creator: owner)),
-      .memberJoined(owner, role: .owner, by: .service), .edited(WorkspaceEdit(topic: "doomed words")),
-      .memberInvited(other, role: .guest), .inviteCreated(invite(link, .member)),
-      .memberJoined(userIDs[2], role: .member, by: .link(link)), .deleted,
+      .lifecycle(.created(WorkspaceCreation(name: "doomed words", creator: owner))),
+      .members(.joined(owner, role: .owner, by: .service)), .lifecycle(.edited(WorkspaceEdit(topic: "doomed words"))),
+      .invitations(.invited(other, role: .guest)), .sharing(.inviteCreated(invite(link, .member))),
+      .members(.joined(userIDs[2], role: .member, by: .link(link))), .lifecycle(.deleted),
     ]
     let message: MessageID = newID()
     doomedRoomEvents = [
-      .created(RoomCreation(kind: .channel, name: "doomed words", creator: owner, workspace: doomedWorkspace)),
-      .memberJoined(owner, role: .owner, invite: nil), .memberAdded(other, role: .member),
-      .edited(RoomEdit(topic: "doomed words")),
-      .messageSent(message, author: owner, thread: nil, .plain("doomed words")),
-      .messageSent(newID(), author: owner, thread: nil, .plain("doomed words")),
-      .messageEdited(message, at: .room(1), .plain("other doomed words")), .messageDeleted(message, at: .room(1)),
-      .memberSilenced(other, until: script.last.time.adding(milliseconds: 100_000_000)), .memberBanned(other), .deleted,
+      .lifecycle(
+        .created(RoomCreation(kind: .channel, name: "doomed words", creator: owner, workspace: doomedWorkspace))),
+      .members(.joined(owner, role: .owner, invite: nil)), .members(.added(other, role: .member)),
+      .lifecycle(.edited(RoomEdit(topic: "doomed words"))),
+      .messages(.sent(message, author: owner, thread: nil, .plain("doomed words"))),
+      .messages(.sent(newID(), author: owner, thread: nil, .plain("doomed words"))),
+      .messages(.edited(message, at: .room(1), .plain("other doomed words"))),
+      .messages(.deleted(message, at: .room(1))),
+      .members(.silenced(other, until: script.last.time.adding(milliseconds: 100_000_000))), .members(.banned(other)),
+      .lifecycle(.deleted),
     ]
   }
 
@@ -99,21 +104,22 @@ extension RandomHistory {
     guard let state = workspaces[workspaceID]?.workspace else { return }
     let link = state.invites.keys.sorted().randomElement(using: &random)
     switch random.next() % 6 {
-    case 0: record(.edited(WorkspaceEdit(name: "office \(random.next() % 9)")), of: workspaceID, by: user)
-    case 1: record(.inviteCreated(invite(newID(), .guest)), of: workspaceID, by: user)
-    case 2: if let link { record(.inviteRevoked(link), of: workspaceID, by: user) }
-    case 3: record(.memberInvited(user, role: .member), of: workspaceID, by: userIDs[0])
+    case 0: record(.lifecycle(.edited(WorkspaceEdit(name: "office \(random.next() % 9)"))), of: workspaceID, by: user)
+    case 1: record(.sharing(.inviteCreated(invite(newID(), .guest))), of: workspaceID, by: user)
+    case 2: if let link { record(.sharing(.inviteRevoked(link)), of: workspaceID, by: user) }
+    case 3: record(.invitations(.invited(user, role: .member)), of: workspaceID, by: userIDs[0])
     case 4:
       guard state.members[user] == nil else {
-        return record(.roleChanged(user, chance(2) ? .guest : .administrator), of: workspaceID, by: userIDs[0])
+        return record(
+          .members(.roleChanged(user, chance(2) ? .guest : .administrator)), of: workspaceID, by: userIDs[0])
       }
       let way: WorkspaceAdmission = chance(2) ? .invitation : link.map { .link($0) } ?? .service
-      record(.memberJoined(user, role: .member, by: way), of: workspaceID, by: user)
+      record(.members(.joined(user, role: .member, by: way)), of: workspaceID, by: user)
     default:
       if state.members[user] != nil {
-        record(chance(2) ? .memberLeft(user) : .memberRemoved(user), of: workspaceID, by: user)
+        record(chance(2) ? .members(.left(user)) : .members(.removed(user)), of: workspaceID, by: user)
       } else if state.invited[user] != nil {
-        record(.invitationWithdrawn(user), of: workspaceID, by: user)
+        record(.invitations(.withdrawn(user)), of: workspaceID, by: user)
       }
     }
   }

@@ -43,8 +43,8 @@ struct RandomHistory {
         creation.isPublic = true
         creation.topic = "topic"
       }
-      record(index == 3 ? .erased(kind: 100) : .created(creation), in: room, by: creator)
-      record(.memberJoined(creator, role: .owner, invite: nil), in: room, by: creator)
+      record(index == 3 ? .erased(kind: 100) : .lifecycle(.created(creation)), in: room, by: creator)
+      record(.members(.joined(creator, role: .owner, invite: nil)), in: room, by: creator)
     }
     for settled in [3, 5] as [UInt64] {
       let outcomes = PushOutcomes(settledThrough: LogPosition(settled), outcomes: [])
@@ -61,7 +61,7 @@ struct RandomHistory {
       nickname: "user \(index)", email: index % 2 == 0 ? "u\(index)@example.org" : nil,
       externalID: index % 2 == 0 ? nil : "external-\(index)", credential: index % 2 == 0 ? credential : nil,
       commitmentKey: [UInt8](repeating: 7, count: 32))
-    record(index == 5 ? .erased(kind: 1) : .registered(registration), of: user)
+    record(index == 5 ? .erased(kind: 1) : .account(.registered(registration)), of: user)
   }
 
   // MARK: - Recording
@@ -104,7 +104,9 @@ struct RandomHistory {
     case 3: stepInvite(user, in: room, state)
     case 4:
       if state.members[user] != nil {
-        record(.muted(user, until: chance(2) ? script.last.time.adding(milliseconds: 5000) : nil), in: room, by: user)
+        record(
+          .members(.muted(user, until: chance(2) ? script.last.time.adding(milliseconds: 5000) : nil)), in: room,
+          by: user)
       }
     case 5: stepRoom(user, in: room)
     case 6, 7: stepMarker(user, in: room, state)
@@ -121,20 +123,20 @@ struct RandomHistory {
     let message = Message(id: newID(), author: user)
     messages[room, default: []].append(message)
     let content: MessageContent? = chance(50) ? nil : .plain("text \(random.next()) \u{1F375} \u{CC28}")
-    record(.messageSent(message.id, author: user, thread: nil, content), in: room, by: user)
+    record(.messages(.sent(message.id, author: user, thread: nil, content)), in: room, by: user)
   }
 
   private mutating func stepMarker(_ user: UserID, in room: RoomID, _ state: Room) {
     guard let member = state.members[user], member.marker < state.lastOrdinal else { return }
     let ordinal = UInt64.random(in: member.marker + 1...state.lastOrdinal, using: &random)
     guard let message = messages[room]?[Int(ordinal) - 1] else { return }
-    record(.readMarkerMoved(user, to: message.id, ordinal: ordinal), in: room, by: user)
+    record(.reading(.markerMoved(user, to: message.id, ordinal: ordinal)), in: room, by: user)
   }
 
   private mutating func stepMark(_ user: UserID, in room: RoomID, _ state: Room) {
     guard state.members[user] != nil, let all = messages[room], !all.isEmpty else { return }
     let index = Int.random(in: 0..<all.count, using: &random)
-    record(.markedUnread(user, from: all[index].id, ordinal: UInt64(index + 1)), in: room, by: user)
+    record(.reading(.markedUnread(user, from: all[index].id, ordinal: UInt64(index + 1))), in: room, by: user)
   }
 
   private mutating func stepScheduled(_ user: UserID, in room: RoomID, _ state: Room) {
@@ -146,20 +148,20 @@ struct RandomHistory {
         text: "at \(time.milliseconds)",
         details: chance(2) ? nil : MessageDetails(mentions: Mentions(users: [user], everyone: chance(2))))
       let message = ScheduledMessage(author: user, content: content, sendAt: time)
-      return record(.messageScheduled(newID(), message), in: room, by: user)
+      return record(.scheduling(.scheduled(newID(), message)), in: room, by: user)
     }
     switch random.next() % 5 {
-    case 0: record(.scheduledMessageCancelled(id), in: room, by: user)
-    case 1: record(.scheduledMessageFailed(id, .silenced), in: room, by: user)
-    case 2: record(.scheduledMessageChanged(id, ScheduledMessageEdit(sendAt: time)), in: room, by: user)
+    case 0: record(.scheduling(.cancelled(id)), in: room, by: user)
+    case 1: record(.scheduling(.failed(id, .silenced)), in: room, by: user)
+    case 2: record(.scheduling(.changed(id, ScheduledMessageEdit(sendAt: time))), in: room, by: user)
     case 3:
       record(
-        .scheduledMessageChanged(id, ScheduledMessageEdit(text: "new", mentions: chance(2) ? nil : Mentions())),
+        .scheduling(.changed(id, ScheduledMessageEdit(text: "new", mentions: chance(2) ? nil : Mentions()))),
         in: room, by: user)
     default:
       messages[room, default: []].append(Message(id: id, author: waiting.author))
       record(
-        .messageSent(id, author: waiting.author, thread: nil, .plain("due")), in: room, by: waiting.author)
+        .messages(.sent(id, author: waiting.author, thread: nil, .plain("due"))), in: room, by: waiting.author)
     }
   }
 
@@ -168,7 +170,7 @@ struct RandomHistory {
       return
     }
     messages[room]?[index].isDeleted = true
-    record(.messageDeleted(all[index].id, at: .room(UInt64(index + 1))), in: room, by: all[index].author)
+    record(.messages(.deleted(all[index].id, at: .room(UInt64(index + 1)))), in: room, by: all[index].author)
   }
 
   private mutating func stepEdit(in room: RoomID) {
@@ -177,7 +179,7 @@ struct RandomHistory {
     }
     let edit: MessageEdit? = chance(10) ? nil : .plain("edited \(random.next())")
     record(
-      .messageEdited(all[index].id, at: .room(UInt64(index + 1)), edit), in: room, by: all[index].author)
+      .messages(.edited(all[index].id, at: .room(UInt64(index + 1)), edit)), in: room, by: all[index].author)
   }
 
   private mutating func stepUser(_ user: UserID) {
@@ -186,27 +188,31 @@ struct RandomHistory {
     let device = state.devices.keys.sorted().randomElement(using: &random)
     switch random.next() % 13 {
     case 9: stepIdentity(user, state)
-    case 10: record(chance(2) ? .disabled : .enabled, of: user)
-    case 11: record(.preferencesSet(UserPreferences(sharesReadMarkers: chance(2))), of: user)
+    case 10: record(chance(2) ? .account(.disabled) : .account(.enabled), of: user)
+    case 11: record(.account(.preferencesSet(UserPreferences(sharesReadMarkers: chance(2)))), of: user)
     case 12:
       if let device, let token = state.devices[device]?.description.tokens.last {
-        record(.pushTokenMoved(device, token), of: user)
+        record(.devices(.tokenMoved(device, token)), of: user)
       }
-    case 0: record(.profileChanged(ProfileEdit(nickname: "nick \(random.next() % 1000)")), of: user)
-    case 1, 2: record(.sessionStarted(newID(), device: device), of: user)
-    case 3: if let session { record(.sessionEnded(session, .loggedOut), of: user) }
+    case 0: record(.account(.profileChanged(ProfileEdit(nickname: "nick \(random.next() % 1000)"))), of: user)
+    case 1, 2: record(.sessions(.started(newID(), device: device)), of: user)
+    case 3: if let session { record(.sessions(.ended(session, .loggedOut)), of: user) }
     case 4:
       if let session, case .open(let open) = state.sessions[session] {
-        record(.sessionRefreshed(session, generation: open.generation + 1), of: user)
+        record(.sessions(.refreshed(session, generation: open.generation + 1)), of: user)
       }
-    case 5: record(.deviceRegistered(newID(), description()), of: user)
-    case 6: if let device { record(.deviceUpdated(device, description()), of: user) }
+    case 5: record(.devices(.registered(newID(), description())), of: user)
+    case 6: if let device { record(.devices(.updated(device, description())), of: user) }
     case 7:
       if let device, let token = state.devices[device]?.description.tokens.first {
-        record(.pushTokenInvalidated(device, token), of: user)
+        record(.devices(.tokenInvalidated(device, token)), of: user)
       }
     default:
-      if let device, chance(2) { record(.deviceRemoved(device), of: user) } else { record(.erased(kind: 20), of: user) }
+      if let device, chance(2) {
+        record(.devices(.removed(device)), of: user)
+      } else {
+        record(.erased(kind: 20), of: user)
+      }
     }
   }
 
@@ -216,17 +222,19 @@ struct RandomHistory {
     case 0:
       let first = state.identities.min { $0.value.position < $1.value.position }
       if let first, chance(2) {
-        record(.identityUnlinked(chance(2) ? first.key : nil, linked: first.value.position), of: user)
+        record(.logins(.identityUnlinked(chance(2) ? first.key : nil, linked: first.value.position)), of: user)
       } else {
-        record(.identityLinked(Identity(issuer: "https://id\(nextNumber % 3)", subject: "s\(nextNumber)")), of: user)
+        record(
+          .logins(.identityLinked(Identity(issuer: "https://id\(nextNumber % 3)", subject: "s\(nextNumber)"))), of: user
+        )
       }
-    case 1: record(.emailSet("changed\(nextNumber)@example.org"), of: user)
-    case 2: record(.profileChanged(ProfileEdit(picture: chance(2) ? .set(newID()) : .remove)), of: user)
+    case 1: record(.account(.emailSet("changed\(nextNumber)@example.org")), of: user)
+    case 2: record(.account(.profileChanged(ProfileEdit(picture: chance(2) ? .set(newID()) : .remove))), of: user)
     case 3:
       let credential = Credential(
         version: UInt32(nextNumber), hash: [UInt8(truncatingIfNeeded: nextNumber)], logRounds: 15, blockSize: 8,
         parallelism: 1)
-      record(.credentialSet(credential), of: user)
+      record(.logins(.credentialSet(credential)), of: user)
     default:
       script.add(.server(.signingKeyRotated(generation: UInt32(nextNumber))))
     }

@@ -16,7 +16,7 @@ import Testing
     script.register(alice, "alice")
     script.register(bob, "bob")
     script.create(room, by: alice)
-    script.room(room, .memberAdded(bob, role: .member), by: alice)
+    script.room(room, .members(.added(bob, role: .member)), by: alice)
     script.send(3, to: room, by: alice, firstID: 100)
     return script
   }
@@ -30,9 +30,9 @@ import Testing
   @Test("the marker keeps its message and time, where it moved and not where it stayed")
   func keeps() throws {
     var script = script()
-    let stamp = script.room(room, .readMarkerMoved(bob, to: .numbered(101), ordinal: 2), by: bob)
-    script.room(room, .markedUnread(bob, from: .numbered(100), ordinal: 1), by: bob)
-    script.room(room, .readMarkerMoved(bob, to: .numbered(100), ordinal: 1), by: bob)
+    let stamp = script.room(room, .reading(.markerMoved(bob, to: .numbered(101), ordinal: 2)), by: bob)
+    script.room(room, .reading(.markedUnread(bob, from: .numbered(100), ordinal: 1)), by: bob)
+    script.room(room, .reading(.markerMoved(bob, to: .numbered(100), ordinal: 1)), by: bob)
     let page = try receipts(script, for: alice)
     #expect(page.receipts.map(\.user) == [alice, bob])
     #expect(page.receipts[0].read.message == .numbered(102))
@@ -45,13 +45,13 @@ import Testing
   @Test("who hides the marker is left out for others, until it is shown again")
   func hides() throws {
     var script = script()
-    script.room(room, .readMarkerMoved(bob, to: .numbered(101), ordinal: 2), by: bob)
-    script.user(bob, .preferencesSet(UserPreferences(sharesReadMarkers: false)))
+    script.room(room, .reading(.markerMoved(bob, to: .numbered(101), ordinal: 2)), by: bob)
+    script.user(bob, .account(.preferencesSet(UserPreferences(sharesReadMarkers: false))))
     #expect(try receipts(script, for: alice).receipts.map(\.user) == [alice])
     #expect(try receipts(script, for: bob).receipts.map(\.user) == [alice, bob])
     script.user(bob, .erased(kind: 9))
     #expect(try receipts(script, for: alice).receipts.map(\.user) == [alice])
-    script.user(bob, .preferencesSet(UserPreferences(sharesReadMarkers: true)))
+    script.user(bob, .account(.preferencesSet(UserPreferences(sharesReadMarkers: true))))
     #expect(try receipts(script, for: alice).receipts.map(\.user) == [alice, bob])
   }
 }
@@ -70,12 +70,12 @@ import Testing
     var script = EventScript()
     script.create(room, by: alice)
     for (number, time) in [(1, 50), (2, 30), (3, 30), (4, 90), (5, 80), (6, 10)] as [(UInt64, Int64)] {
-      script.room(room, .messageScheduled(.numbered(number), message(at: time)), by: alice)
+      script.room(room, .scheduling(.scheduled(.numbered(number), message(at: time))), by: alice)
     }
-    script.room(room, .scheduledMessageCancelled(.numbered(6)), by: alice)
-    script.room(room, .scheduledMessageFailed(.numbered(1), .silenced), by: alice)
+    script.room(room, .scheduling(.cancelled(.numbered(6))), by: alice)
+    script.room(room, .scheduling(.failed(.numbered(1), .silenced)), by: alice)
     script.room(
-      room, .scheduledMessageChanged(.numbered(4), ScheduledMessageEdit(sendAt: start.adding(milliseconds: 20))),
+      room, .scheduling(.changed(.numbered(4), ScheduledMessageEdit(sendAt: start.adding(milliseconds: 20)))),
       by: alice)
     let queue = try build(RoomsProjection.self, script.events)
     func due(_ time: Int64, _ limit: Int = 10) throws -> DueMessages {
@@ -88,13 +88,14 @@ import Testing
     #expect(try due(80).next == nil)
   }
 
-  @Test("no more is due at once than so many bytes, but always one", arguments: [(1, 1), (300, 1), (2_500, 2), (9_000, 3)])
+  @Test(
+    "no more is due at once than so many bytes, but always one", arguments: [(1, 1), (300, 1), (2_500, 2), (9_000, 3)])
   func dueBytes(bytes: Int, count: Int) throws {
     var script = EventScript()
     script.create(room, by: alice)
     for number: UInt64 in 1...3 {
       let text = String(repeating: "x", count: 1_000)
-      script.room(room, .messageScheduled(.numbered(number), message(text, at: 1)), by: alice)
+      script.room(room, .scheduling(.scheduled(.numbered(number), message(text, at: 1))), by: alice)
     }
     let queue = try build(RoomsProjection.self, script.events)
     let later = start.adding(milliseconds: 5)
@@ -107,11 +108,11 @@ import Testing
     script.create(room, by: alice)
     let most = UInt64(Limits.scheduledMessagesPerUserAndRoom)
     let other = ScheduledMessage(author: .numbered(2), content: .plain("x"), sendAt: start)
-    script.room(room, .messageScheduled(.numbered(5_000), other), by: .numbered(2))
-    script.room(room, .scheduledMessageFailed(.numbered(5_000), .notAMember), by: .numbered(2))
+    script.room(room, .scheduling(.scheduled(.numbered(5_000), other)), by: .numbered(2))
+    script.room(room, .scheduling(.failed(.numbered(5_000), .notAMember)), by: .numbered(2))
     for number in 1...(most + 2) {
-      script.room(room, .messageScheduled(.numbered(number), message(at: 1)), by: alice)
-      script.room(room, .scheduledMessageFailed(.numbered(number), .notAMember), by: alice)
+      script.room(room, .scheduling(.scheduled(.numbered(number), message(at: 1))), by: alice)
+      script.room(room, .scheduling(.failed(.numbered(number), .notAMember)), by: alice)
     }
     let queue = try build(RoomsProjection.self, script.events)
     let rows = try queue.read { try RoomsQueries($0).scheduledMessages(of: alice, in: room).messages }
@@ -124,9 +125,9 @@ import Testing
   func leaves() throws {
     var script = EventScript()
     script.create(room, by: alice)
-    script.room(room, .messageScheduled(.numbered(1), message("one", at: 1)), by: alice)
-    script.room(room, .messageScheduled(.numbered(2), message("two", at: 2)), by: alice)
-    script.room(room, .messageSent(.numbered(1), author: alice, thread: nil, .plain("one")), by: alice)
+    script.room(room, .scheduling(.scheduled(.numbered(1), message("one", at: 1))), by: alice)
+    script.room(room, .scheduling(.scheduled(.numbered(2), message("two", at: 2))), by: alice)
+    script.room(room, .messages(.sent(.numbered(1), author: alice, thread: nil, .plain("one"))), by: alice)
     let later = start.adding(milliseconds: 5)
     func rows(_ queue: DatabaseQueue) throws -> Int? {
       try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM scheduled") }
@@ -134,7 +135,7 @@ import Testing
     let before = try build(RoomsProjection.self, script.events)
     #expect(try rows(before) == 1)
     #expect(try before.read { try RoomsQueries($0).dueMessages(at: later, limit: 9).due.map(\.id) } == [.numbered(2)])
-    script.room(room, .deleted, by: alice)
+    script.room(room, .lifecycle(.deleted), by: alice)
     let after = try build(RoomsProjection.self, script.events)
     #expect(try after.read { try RoomsQueries($0).dueMessages(at: later, limit: 9) } == DueMessages(due: [], next: nil))
     #expect(try after.read { try RoomsQueries($0).scheduledMessages(of: alice, limit: 9).messages.isEmpty })
@@ -148,7 +149,7 @@ import Testing
     script.create(room, by: alice)
     let content = MessageContent(text: "x", details: MessageDetails(replyTo: .numbered(8)))
     let message = ScheduledMessage(author: alice, content: content, thread: .numbered(7), sendAt: start)
-    script.room(room, .messageScheduled(.numbered(1), message), by: alice)
+    script.room(room, .scheduling(.scheduled(.numbered(1), message)), by: alice)
     let queue = try build(RoomsProjection.self, script.events)
     let due = try queue.read { try RoomsQueries($0).dueMessages(at: start, limit: 9).due }
     #expect(due == [DueMessage(room: room, id: .numbered(1))])
@@ -167,16 +168,17 @@ import Testing
     {
       let room: RoomID = .numbered(number)
       script.room(
-        room, .created(RoomCreation(kind: .channel, name: "c", creator: alice, workspace: workspace)), by: alice)
-      script.room(room, .memberJoined(alice, role: .owner, invite: nil), by: alice)
-      script.room(room, .memberAdded(bob, role: .member), by: alice)
+        room, .lifecycle(.created(RoomCreation(kind: .channel, name: "c", creator: alice, workspace: workspace))),
+        by: alice)
+      script.room(room, .members(.joined(alice, role: .owner, invite: nil)), by: alice)
+      script.room(room, .members(.added(bob, role: .member)), by: alice)
       script.send(messages, to: room, by: alice, firstID: number * 100)
       let called = MessageContent(text: "hey", details: MessageDetails(mentions: Mentions(users: [bob])))
       script.room(
-        room, .messageSent(.numbered(number * 100 + 50), author: alice, thread: nil, called), by: alice)
+        room, .messages(.sent(.numbered(number * 100 + 50), author: alice, thread: nil, called)), by: alice)
     }
-    script.room(.numbered(11), .markedUnread(bob, from: .numbered(1150), ordinal: 3), by: bob)
-    script.room(.numbered(10), .readMarkerMoved(bob, to: .numbered(1001), ordinal: 2), by: bob)
+    script.room(.numbered(11), .reading(.markedUnread(bob, from: .numbered(1150), ordinal: 3)), by: bob)
+    script.room(.numbered(10), .reading(.markerMoved(bob, to: .numbered(1001), ordinal: 2)), by: bob)
     let queue = try build(RoomsProjection.self, script.events)
     let now = script.last.time
     try queue.read { (database) throws in
@@ -203,9 +205,9 @@ import Testing
       for number in 0..<UInt64(elsewhere + 1) {
         let creation = RoomCreation(
           kind: .channel, name: "c", creator: .numbered(2), workspace: number == 0 ? guild : .numbered(60 + number))
-        script.room(.numbered(100 + number), .created(creation), by: .numbered(2))
-        script.room(.numbered(100 + number), .memberAdded(alice, role: .member), by: .numbered(2))
-        script.room(.numbered(100 + number), .memberAdded(.numbered(2), role: .member), by: .numbered(2))
+        script.room(.numbered(100 + number), .lifecycle(.created(creation)), by: .numbered(2))
+        script.room(.numbered(100 + number), .members(.added(alice, role: .member)), by: .numbered(2))
+        script.room(.numbered(100 + number), .members(.added(.numbered(2), role: .member)), by: .numbered(2))
         script.send(1, to: .numbered(100 + number), by: .numbered(2), firstID: 1000 * (number + 1))
       }
       return try build(RoomsProjection.self, script.events).read { (database) throws in

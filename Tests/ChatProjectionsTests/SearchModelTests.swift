@@ -34,7 +34,8 @@ import Testing
     case 1:
       if isMember {
         script.leave(
-          user, room, [.memberLeft(user), .memberRemoved(user), .memberBanned(user)].randomElement(using: &random))
+          user, room,
+          [.members(.left(user)), .members(.removed(user)), .members(.banned(user))].randomElement(using: &random))
       }
     case 2, 3:
       if let index = script.said.indices.randomElement(using: &random), script.said[index].text != nil {

@@ -38,12 +38,12 @@ struct SearchScript {
   }
 
   mutating func join(_ user: UserID, _ room: RoomID) {
-    script.room(room, .memberJoined(user, role: .member, invite: nil), by: user)
+    script.room(room, .members(.joined(user, role: .member, invite: nil)), by: user)
     members[room, default: []].insert(user)
   }
 
   mutating func leave(_ user: UserID, _ room: RoomID, _ event: RoomEvent? = nil) {
-    script.room(room, event ?? .memberLeft(user), by: user)
+    script.room(room, event ?? .members(.left(user)), by: user)
     members[room]?.remove(user)
   }
 
@@ -65,7 +65,7 @@ struct SearchScript {
       ordinals[room, default: 0] += 1
     }
     let stamp = script.room(
-      room, .messageSent(id, author: user, thread: thread, MessageContent(text: text, details: details)), by: user,
+      room, .messages(.sent(id, author: user, thread: thread, MessageContent(text: text, details: details))), by: user,
       at: time)
     said.append(
       Said(
@@ -78,24 +78,24 @@ struct SearchScript {
   mutating func edit(_ index: Int, _ text: String) {
     let message = said[index]
     let stamp = script.room(
-      message.room, .messageEdited(message.id, at: message.place, .plain(text)), by: message.sender)
+      message.room, .messages(.edited(message.id, at: message.place, .plain(text))), by: message.sender)
     said[index].text = text
     said[index].position = stamp.position
   }
 
   mutating func delete(_ index: Int) {
     let message = said[index]
-    script.room(message.room, .messageDeleted(message.id, at: message.place), by: message.sender)
+    script.room(message.room, .messages(.deleted(message.id, at: message.place)), by: message.sender)
     said[index].text = nil
   }
 
   /// Lets the log grow to a position by events that say nothing.
   mutating func pass(to position: LogPosition, in room: RoomID) {
-    while script.last.position < position { script.room(room, .archived) }
+    while script.last.position < position { script.room(room, .lifecycle(.archived)) }
   }
 
   mutating func close(_ room: RoomID) {
-    script.room(room, .deleted, by: nil)
+    script.room(room, .lifecycle(.deleted), by: nil)
     closed.insert(room)
     members[room] = []
     for index in said.indices where said[index].room == room { said[index].text = nil }

@@ -42,8 +42,8 @@ import Testing
       for recorded in history.events {
         switch recorded.event {
         case .user(let id, _): counted[id.uuid] = recorded.version
-        case .room(let id, .deleted): counted[id.uuid] = nil
-        case .workspace(let id, .deleted): counted[id.uuid] = nil
+        case .room(let id, .lifecycle(.deleted)): counted[id.uuid] = nil
+        case .workspace(let id, .lifecycle(.deleted)): counted[id.uuid] = nil
         case .room(let id, _): counted[id.uuid] = recorded.version
         case .workspace(let id, _): counted[id.uuid] = recorded.version
         case .server(let event):
@@ -108,15 +108,16 @@ import Testing
     for (user, email) in zip(users, [decomposed, composed]) {
       script.user(
         user,
-        .registered(
-          Registration(nickname: "Anna", email: email, externalID: nil, credential: nil, commitmentKey: [1])))
+        .account(
+          .registered(
+            Registration(nickname: "Anna", email: email, externalID: nil, credential: nil, commitmentKey: [1]))))
     }
     try build(AccountsProjection.self, script.events).read { (database) throws in
       let queries = AccountsQueries(database)
       #expect(try queries.user(email: "CAFE\u{301}@example.org")?.id == users[0])
       #expect(try queries.user(email: "caf\u{c9}@Example.org")?.id == users[1])
     }
-    script.user(users[1], .emailSet("other@example.org"))
+    script.user(users[1], .account(.emailSet("other@example.org")))
     try build(AccountsProjection.self, script.events).read { (database) throws in
       #expect(try AccountsQueries(database).user(email: composed)?.id == users[0])
       #expect(try AccountsQueries(database).user(email: "other@example.org")?.id == users[1])
@@ -128,8 +129,8 @@ import Testing
     let (user, other): (UserID, UserID) = (.numbered(1), .numbered(2))
     var script = EventScript()
     for each in [user, other] { script.register(each, "\(each)") }
-    script.user(user, .sessionStarted(.numbered(3), device: .numbered(4)))
-    script.user(user, .sessionEnded(.numbered(3), .loggedOut))
+    script.user(user, .sessions(.started(.numbered(3), device: .numbered(4))))
+    script.user(user, .sessions(.ended(.numbered(3), .loggedOut)))
     try build(AccountsProjection.self, script.events).read { (database) throws in
       let queries = AccountsQueries(database)
       #expect(try queries.hasSession(of: user, on: .numbered(4)))

@@ -72,12 +72,12 @@ struct TalkHistory {
   }
 
   private mutating func join(_ user: UserID) {
-    script.room(room, .memberJoined(user, role: .member, invite: nil), by: user)
+    script.room(room, .members(.joined(user, role: .member, invite: nil)), by: user)
     markers[user] = UInt64(timeline.count)
   }
 
   private mutating func leave(_ user: UserID) {
-    script.room(room, .memberLeft(user), by: user)
+    script.room(room, .members(.left(user)), by: user)
     markers[user] = nil
     for root in followers.keys { followers[root]?[user] = nil }
   }
@@ -103,7 +103,7 @@ struct TalkHistory {
 
   private mutating func send(_ user: UserID) {
     let (message, content) = write(user, mentions(), at: .room(UInt64(timeline.count + 1)))
-    script.room(room, .messageSent(message.id, author: user, thread: nil, content), by: user)
+    script.room(room, .messages(.sent(message.id, author: user, thread: nil, content)), by: user)
     timeline.append(message)
     markers[user] = UInt64(timeline.count)
   }
@@ -123,7 +123,7 @@ struct TalkHistory {
     let (message, content) = write(user, mentions, at: MessagePlace(thread: key, ordinal: ordinal))
     let place = ThreadPlace(
       root: ThreadRoot(message: root.id, ordinal: key), rootAuthor: root.author, ordinal: ordinal)
-    script.room(room, .messageSent(message.id, author: user, thread: place, content), by: user)
+    script.room(room, .messages(.sent(message.id, author: user, thread: place, content)), by: user)
     threads[key, default: []].append(message)
     for follower in [root.author] + message.called where follower != user { begin(follower, key, from: ordinal - 1) }
     begin(user, key, from: ordinal)
@@ -164,7 +164,7 @@ struct TalkHistory {
   private mutating func edit(_ message: Message) {
     let (mentions, text) = (mentions(), "edited \(random.next())")
     script.room(
-      room, .messageEdited(message.id, at: message.place, MessageEdit(text: text, mentions: mentions)),
+      room, .messages(.edited(message.id, at: message.place, MessageEdit(text: text, mentions: mentions))),
       by: message.author)
     let called = called(mentions)
     update(message) {
@@ -177,7 +177,7 @@ struct TalkHistory {
   }
 
   private mutating func delete(_ message: Message) {
-    script.room(room, .messageDeleted(message.id, at: message.place), by: message.author)
+    script.room(room, .messages(.deleted(message.id, at: message.place)), by: message.author)
     update(message) {
       $0.isDeleted = true
       $0.reactions = []
@@ -190,10 +190,10 @@ struct TalkHistory {
     let emoji = ["👍", "👎", ":tea:"][Int(random.next() % 3)]
     let isThere = message.reactions.contains { $0 == (emoji, user) }
     if chance(isThere ? 2 : 6) {
-      script.room(room, .reactionRemoved(message.id, at: message.place, by: user, emoji: emoji), by: user)
+      script.room(room, .annotations(.reactionRemoved(message.id, at: message.place, by: user, emoji: emoji)), by: user)
       update(message) { $0.reactions.removeAll { $0 == (emoji, user) } }
     } else {
-      script.room(room, .reactionAdded(message.id, at: message.place, by: user, emoji: emoji), by: user)
+      script.room(room, .annotations(.reactionAdded(message.id, at: message.place, by: user, emoji: emoji)), by: user)
       if !isThere { update(message) { $0.reactions.append((emoji, user)) } }
     }
   }
@@ -202,7 +202,8 @@ struct TalkHistory {
     let pins = !message.isPinned || chance(3)
     script.room(
       room,
-      pins ? .messagePinned(message.id, at: message.place) : .messageUnpinned(message.id, at: message.place),
+      pins
+        ? .annotations(.pinned(message.id, at: message.place)) : .annotations(.unpinned(message.id, at: message.place)),
       by: users[0])
     update(message) { $0.isPinned = pins }
   }
@@ -211,7 +212,7 @@ struct TalkHistory {
 
   private mutating func moveMarker(_ user: UserID) {
     guard let message = pick(timeline), let marker = markers[user], message.place.ordinal > marker else { return }
-    script.room(room, .readMarkerMoved(user, to: message.id, ordinal: message.place.ordinal), by: user)
+    script.room(room, .reading(.markerMoved(user, to: message.id, ordinal: message.place.ordinal)), by: user)
     markers[user] = message.place.ordinal
   }
 
@@ -219,7 +220,7 @@ struct TalkHistory {
     guard let root = pick(threads.keys.sorted()), let message = pick((threads[root] ?? []).compactMap { $0 }) else {
       return
     }
-    script.room(room, .threadMarkerMoved(user, to: message.id, at: message.place), by: user)
+    script.room(room, .threads(.markerMoved(user, to: message.id, at: message.place)), by: user)
     advance(user, root, to: message.place.ordinal)
   }
 
@@ -227,7 +228,7 @@ struct TalkHistory {
     guard let root = pick(timeline.prefix(6)) else { return }
     let (key, follows) = (root.place.ordinal, chance(2))
     script.room(
-      room, .threadFollowingSet(user, ThreadRoot(message: root.id, ordinal: key), follows: follows), by: user)
+      room, .threads(.followingSet(user, ThreadRoot(message: root.id, ordinal: key), follows: follows)), by: user)
     let end = knownLength(key)
     var follower = followers[key]?[user] ?? Follower(follows: follows, marker: end)
     if follows, !follower.follows { follower.marker = max(follower.marker, end) }

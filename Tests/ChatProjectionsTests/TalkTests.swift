@@ -187,12 +187,13 @@ import Testing
     var script = EventScript()
     script.create(room, by: .numbered(1))
     for member in 2...500 as ClosedRange<UInt64> {
-      script.room(room, .memberAdded(.numbered(member), role: .member), by: .numbered(1))
+      script.room(room, .members(.added(.numbered(member), role: .member)), by: .numbered(1))
     }
     let details = MessageDetails(mentions: Mentions(users: [.numbered(2), .numbered(3)], everyone: true))
     script.room(
       room,
-      .messageSent(.numbered(1000), author: .numbered(1), thread: nil, MessageContent(text: "all", details: details)),
+      .messages(
+        .sent(.numbered(1000), author: .numbered(1), thread: nil, MessageContent(text: "all", details: details))),
       by: .numbered(1))
     let queue = try build(RoomsProjection.self, script.events)
     try queue.read { (database) throws in

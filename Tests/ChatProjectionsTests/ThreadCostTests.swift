@@ -23,7 +23,7 @@ import Testing
     var place = root(number)
     place.ordinal = ordinal
     script.room(
-      room, .messageSent(.numbered(2_000_000 + number * 10 + ordinal), author: author, thread: place, .plain("x")),
+      room, .messages(.sent(.numbered(2_000_000 + number * 10 + ordinal), author: author, thread: place, .plain("x"))),
       by: author)
   }
 
@@ -31,7 +31,7 @@ import Testing
   private func queue(following count: UInt64) throws -> DatabaseQueue {
     var script = EventScript()
     script.create(room, by: alice)
-    script.room(room, .memberAdded(bob, role: .member), by: alice)
+    script.room(room, .members(.added(bob, role: .member)), by: alice)
     script.send(Int(count), to: room, by: alice, firstID: 1_000_001)
     for number in 1...count { reply(1, to: number, by: bob, &script) }
     for number in 1...5 as ClosedRange<UInt64> { reply(2, to: number, by: alice, &script) }
@@ -65,7 +65,7 @@ import Testing
     func costs(_ count: UInt64) throws -> [Int] {
       var script = EventScript()
       script.create(room, by: alice)
-      script.room(room, .memberAdded(bob, role: .member), by: alice)
+      script.room(room, .members(.added(bob, role: .member)), by: alice)
       script.send(Int(count), to: room, by: alice, firstID: 1_000_001)
       for number in 1...count {
         reply(1, to: number, by: bob, &script)
@@ -112,14 +112,14 @@ import Testing
     script.send(to: room, by: alice, firstID: 1_000_001)
     let followers = (100..<400 as Range<UInt64>).map { UserID.numbered($0) }
     for user in followers {
-      script.room(room, .memberAdded(user, role: .member), by: alice)
-      script.room(room, .threadFollowingSet(user, root(1).root, follows: true), by: user)
+      script.room(room, .members(.added(user, role: .member)), by: alice)
+      script.room(room, .threads(.followingSet(user, root(1).root, follows: true)), by: user)
     }
     let known = script.events.count
     reply(1, to: 1, by: alice, &script)
     reply(2, to: 1, by: alice, &script)
     script.room(
-      room, .threadMarkerMoved(followers[0], to: .numbered(2_000_012), at: MessagePlace(thread: 1, ordinal: 2)),
+      room, .threads(.markerMoved(followers[0], to: .numbered(2_000_012), at: MessagePlace(thread: 1, ordinal: 2))),
       by: followers[0])
     reply(3, to: 1, by: alice, &script)
 

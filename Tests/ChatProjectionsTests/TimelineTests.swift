@@ -84,8 +84,8 @@ import Testing
     var applied = script.events.count
     func write(_ number: UInt64) throws {
       script.send(3, to: room, by: alice, firstID: 1000 + number * 10)
-      script.room(room, .messageDeleted(.numbered(100 + number), at: .room(number + 1)), by: alice)
-      script.room(room, .messageEdited(.numbered(250 - number), at: .room(151 - number), .plain("new")), by: alice)
+      script.room(room, .messages(.deleted(.numbered(100 + number), at: .room(number + 1))), by: alice)
+      script.room(room, .messages(.edited(.numbered(250 - number), at: .room(151 - number), .plain("new"))), by: alice)
       try apply(TimelineProjection.self, script.events, from: applied, to: queue)
       applied = script.events.count
     }
@@ -113,9 +113,9 @@ import Testing
   @Test("a deleted message keeps its place and loses its text; an edit after that changes nothing")
   func deletion() throws {
     var script = script(messages: 3)
-    let edited = script.room(room, .messageEdited(.numbered(100), at: .room(1), .plain("edited")), by: alice)
-    let deleted = script.room(room, .messageDeleted(.numbered(101), at: .room(2)), by: alice)
-    script.room(room, .messageEdited(.numbered(101), at: .room(2), .plain("back")), by: alice)
+    let edited = script.room(room, .messages(.edited(.numbered(100), at: .room(1), .plain("edited"))), by: alice)
+    let deleted = script.room(room, .messages(.deleted(.numbered(101), at: .room(2))), by: alice)
+    script.room(room, .messages(.edited(.numbered(101), at: .room(2), .plain("back"))), by: alice)
     let queue = try build(TimelineProjection.self, script.events)
     let page = try queue.read { try TimelineQueries($0).page(of: room, for: alice, limit: 30) }
     #expect(page?.messages.map(\.text) == ["edited", "", "text 102"])
@@ -128,7 +128,7 @@ import Testing
     var script = script(messages: 0)
     for (number, time) in [300, 100, 200].enumerated() as EnumeratedSequence<[Int64]> {
       script.room(
-        room, .messageSent(.numbered(UInt64(500 + number)), author: alice, thread: nil, .plain("x")), by: alice,
+        room, .messages(.sent(.numbered(UInt64(500 + number)), author: alice, thread: nil, .plain("x"))), by: alice,
         at: Timestamp(milliseconds: time))
     }
     let queue = try build(TimelineProjection.self, script.events)

@@ -14,7 +14,7 @@ struct TrackedRoomTests {
   private func fill(_ room: RoomID, to members: Int, _ script: inout EventScript) {
     script.create(room, by: owner)
     for number in 1..<UInt64(max(1, members)) {
-      script.room(room, .memberAdded(.numbered(1000 + number), role: .member), by: owner)
+      script.room(room, .members(.added(.numbered(1000 + number), role: .member)), by: owner)
     }
   }
 
@@ -22,7 +22,7 @@ struct TrackedRoomTests {
   func firstMembers(before: Int, isTracked: Bool) throws {
     var script = EventScript()
     fill(.numbered(9), to: before, &script)
-    script.room(.numbered(9), .memberAdded(bob, role: .member), by: owner)
+    script.room(.numbered(9), .members(.added(bob, role: .member)), by: owner)
     script.send(3, to: .numbered(9), by: owner, firstID: 100)
     try build(RoomsProjection.self, script.events).read { (database) throws in
       let queries = RoomsQueries(database)
@@ -38,8 +38,8 @@ struct TrackedRoomTests {
     let room = RoomID.numbered(9)
     var script = EventScript()
     fill(room, to: 12, &script)
-    script.room(room, .memberLeft(.numbered(1001)), by: owner)
-    script.room(room, .memberAdded(bob, role: .member), by: owner)
+    script.room(room, .members(.left(.numbered(1001))), by: owner)
+    script.room(room, .members(.added(bob, role: .member)), by: owner)
     script.send(2, to: room, by: owner, firstID: 100)
     try build(RoomsProjection.self, script.events).read { (database) throws in
       let queries = RoomsQueries(database)
@@ -55,7 +55,7 @@ struct TrackedRoomTests {
     for number in 0..<limit + 2 {
       let room = RoomID.numbered(10_000 + number)
       fill(room, to: 8, &script)
-      script.room(room, .memberAdded(bob, role: .member), by: owner)
+      script.room(room, .members(.added(bob, role: .member)), by: owner)
     }
     try build(RoomsProjection.self, script.events).read { (database) throws in
       let queries = RoomsQueries(database)
@@ -80,7 +80,7 @@ struct TrackedRoomTests {
     for number in 0...UInt64(TrackedRoom.untrackedRooms) {
       let room = RoomID.numbered(10_000 + number)
       fill(room, to: 8, &script)
-      for user in users { script.room(room, .memberAdded(user, role: .member), by: owner) }
+      for user in users { script.room(room, .members(.added(user, role: .member)), by: owner) }
     }
     try build(RoomsProjection.self, script.events).read { (database) throws in
       let queries = RoomsQueries(database)
@@ -97,9 +97,9 @@ struct TrackedRoomTests {
       for number in 0..<UInt64(count) {
         let room = RoomID.numbered(10_000 + number)
         fill(room, to: 2, &script)
-        script.room(room, .memberAdded(bob, role: .member), by: owner)
+        script.room(room, .members(.added(bob, role: .member)), by: owner)
         script.send(1, to: room, by: owner, firstID: 100)
-        if number % 2 == 1 { script.room(room, .archived, by: owner) }
+        if number % 2 == 1 { script.room(room, .lifecycle(.archived), by: owner) }
       }
       return try build(RoomsProjection.self, script.events).read { (database) throws in
         let queries = RoomsQueries(database)
@@ -121,8 +121,8 @@ struct TrackedRoomTests {
       for number in 0..<UInt64(count) {
         let room = RoomID.numbered(10_000 + number)
         fill(room, to: 1, &script)
-        script.room(room, .memberAdded(bob, role: .member), by: owner)
-        script.room(room, .muted(bob, until: script.last.time), by: bob)
+        script.room(room, .members(.added(bob, role: .member)), by: owner)
+        script.room(room, .members(.muted(bob, until: script.last.time)), by: bob)
         script.send(1, to: room, by: owner, firstID: 100)
       }
       let end = script.last.time.adding(milliseconds: 1)
@@ -204,11 +204,11 @@ struct TrackedRoomTests {
     let room = RoomID.numbered(9)
     var script = EventScript()
     fill(room, to: 3, &script)
-    script.room(room, .memberAdded(bob, role: .member), by: owner)
+    script.room(room, .members(.added(bob, role: .member)), by: owner)
     script.send(3, to: room, by: owner, firstID: 100)
     let before = script.events.count
     script.send(1, to: room, by: owner, firstID: 200)
-    script.room(room, .deleted, by: owner)
+    script.room(room, .lifecycle(.deleted), by: owner)
     let queue = try build(RoomsProjection.self, Array(script.events[..<before]))
     try apply(RoomsProjection.self, script.events, from: before, to: queue)
     try queue.read { (database) throws in

@@ -50,10 +50,10 @@ import Testing
     script.register(bob, "bob")
     script.create(room, by: alice)
     script.send(10, to: room, by: alice, firstID: 100)
-    script.room(room, .memberJoined(bob, role: .member, invite: nil), by: bob)
+    script.room(room, .members(.joined(bob, role: .member, invite: nil)), by: bob)
     script.send(5, to: room, by: alice, firstID: 200)
-    script.room(room, .messageDeleted(.numbered(100), at: .room(1)), by: alice)
-    script.room(room, .messageDeleted(.numbered(200), at: .room(11)), by: alice)
+    script.room(room, .messages(.deleted(.numbered(100), at: .room(1))), by: alice)
+    script.room(room, .messages(.deleted(.numbered(200), at: .room(11))), by: alice)
     let queue = try build(RoomsProjection.self, script.events)
     func unread(_ user: UserID) throws -> UInt64? {
       try queue.read { try RoomsQueries($0).unreadCount(in: room, for: user) }
@@ -63,8 +63,8 @@ import Testing
     #expect(try unread(.numbered(3)) == nil)
 
     let before = script.events.count
-    script.room(room, .messageSent(.numbered(300), author: bob, thread: nil, .plain("here")), by: bob)
-    script.room(room, .readMarkerMoved(bob, to: .numbered(201), ordinal: 12), by: bob)
+    script.room(room, .messages(.sent(.numbered(300), author: bob, thread: nil, .plain("here"))), by: bob)
+    script.room(room, .reading(.markerMoved(bob, to: .numbered(201), ordinal: 12)), by: bob)
     try apply(RoomsProjection.self, script.events, from: before, to: queue)
     #expect(try unread(bob) == 0)
     #expect(try unread(alice) == 1)
@@ -75,10 +75,10 @@ import Testing
     let (alice, bob, room): (UserID, UserID, RoomID) = (.numbered(1), .numbered(2), .numbered(9))
     var script = EventScript()
     script.create(room, by: alice)
-    script.room(room, .memberAdded(bob, role: .member), by: alice)
+    script.room(room, .members(.added(bob, role: .member)), by: alice)
     script.send(3, to: room, by: alice, firstID: 100)
     let until = Timestamp(milliseconds: EventScript.start + 60_000)
-    script.room(room, .muted(bob, until: until), by: bob)
+    script.room(room, .members(.muted(bob, until: until)), by: bob)
     let queue = try build(RoomsProjection.self, script.events)
     func badge(at time: Timestamp) throws -> UInt64 {
       try queue.read { try RoomsQueries($0).badge(of: bob, at: time) }
@@ -88,11 +88,11 @@ import Testing
     #expect(try queue.read { try RoomsQueries($0).unreadCount(in: room, for: bob) } == 3)
 
     var applied = script.events.count
-    script.room(room, .muted(bob, until: nil), by: bob)
+    script.room(room, .members(.muted(bob, until: nil)), by: bob)
     try apply(RoomsProjection.self, script.events, from: applied, to: queue)
     #expect(try badge(at: until.adding(milliseconds: -1)) == 3)
     applied = script.events.count
-    script.room(room, .archived, by: alice)
+    script.room(room, .lifecycle(.archived), by: alice)
     try apply(RoomsProjection.self, script.events, from: applied, to: queue)
     #expect(try badge(at: until) == 0)
     #expect(try queue.read { try RoomsQueries($0).roomList(of: bob, limit: 30).rooms } == [])
@@ -105,8 +105,8 @@ import Testing
     var script = EventScript()
     script.create(room, by: alice)
     script.send(2, to: room, by: alice, firstID: 100)
-    script.room(room, .messageEdited(.numbered(100), at: .room(1), .plain("not the last")), by: alice)
-    let stamp = script.room(room, .messageDeleted(.numbered(101), at: .room(2)), by: alice)
+    script.room(room, .messages(.edited(.numbered(100), at: .room(1), .plain("not the last"))), by: alice)
+    let stamp = script.room(room, .messages(.deleted(.numbered(101), at: .room(2))), by: alice)
     let queue = try build(RoomsProjection.self, script.events)
     let row = try queue.read { try RoomsQueries($0).room(room) }
     let last = try #require(row?.lastMessage)

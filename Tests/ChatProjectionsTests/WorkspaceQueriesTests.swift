@@ -14,22 +14,24 @@ import Testing
 
   private func script() -> EventScript {
     var script = EventScript()
-    script.add(.workspace(office, .created(WorkspaceCreation(name: "office", creator: owner))), actor: owner)
+    script.add(
+      .workspace(office, .lifecycle(.created(WorkspaceCreation(name: "office", creator: owner)))), actor: owner)
     for (user, role) in [(owner, WorkspaceRole.owner), (member, .member), (guest, .guest)] {
-      script.add(.workspace(office, .memberJoined(user, role: role, by: .service)), actor: user)
+      script.add(.workspace(office, .members(.joined(user, role: role, by: .service))), actor: user)
     }
     for (number, isPublic) in [(90, true), (91, false), (92, true), (93, false)] as [(UInt64, Bool)] {
       let channel: RoomID = .numbered(number)
       script.room(
         channel,
-        .created(
-          RoomCreation(
-            kind: .channel, name: "\(number)", creator: owner, workspace: office, isPublic: isPublic, topic: "news")),
+        .lifecycle(
+          .created(
+            RoomCreation(
+              kind: .channel, name: "\(number)", creator: owner, workspace: office, isPublic: isPublic, topic: "news"))),
         by: owner)
-      script.room(channel, .memberJoined(owner, role: .owner, invite: nil), by: owner)
+      script.room(channel, .members(.joined(owner, role: .owner, invite: nil)), by: owner)
       script.send(2, to: channel, by: owner, firstID: 100)
     }
-    script.room(.numbered(93), .memberAdded(guest, role: .member), by: owner)
+    script.room(.numbered(93), .members(.added(guest, role: .member)), by: owner)
     return script
   }
 
@@ -81,16 +83,17 @@ import Testing
     #expect(try mine(guest) == ["office guest 3"])
     #expect(try mine(stranger) == [])
     let before = script.events.count
-    script.add(.workspace(office, .edited(WorkspaceEdit(name: "home", topic: "us", picture: .set(.numbered(7))))))
-    script.add(.workspace(office, .memberLeft(guest)), actor: guest)
-    script.add(.workspace(office, .memberLeft(guest)), actor: guest)
+    script.add(
+      .workspace(office, .lifecycle(.edited(WorkspaceEdit(name: "home", topic: "us", picture: .set(.numbered(7)))))))
+    script.add(.workspace(office, .members(.left(guest))), actor: guest)
+    script.add(.workspace(office, .members(.left(guest))), actor: guest)
     try apply(RoomsProjection.self, script.events, from: before, to: queue)
     #expect(try mine(member) == ["home member 2"])
     #expect(try mine(guest) == [])
     let row = try queue.read { try RoomsQueries($0).workspace(office) }
     #expect(row?.topic == "us" && row?.picture == .numbered(7))
     let last = script.events.count
-    script.add(.workspace(office, .deleted), actor: owner)
+    script.add(.workspace(office, .lifecycle(.deleted)), actor: owner)
     try apply(RoomsProjection.self, script.events, from: last, to: queue)
     #expect(try mine(owner) == [])
     #expect(try queue.read { try RoomsQueries($0).member(owner, of: office) == nil })
@@ -100,8 +103,8 @@ import Testing
   @Test("an invitation stands until it is answered, and for a member not at all")
   func invitations() throws {
     var script = script()
-    script.add(.workspace(office, .memberInvited(stranger, role: .guest)), actor: owner)
-    script.add(.workspace(office, .memberInvited(member, role: .guest)), actor: owner)
+    script.add(.workspace(office, .invitations(.invited(stranger, role: .guest))), actor: owner)
+    script.add(.workspace(office, .invitations(.invited(member, role: .guest))), actor: owner)
     let queue = try build(RoomsProjection.self, script.events)
     func mine(_ user: UserID) throws -> [InvitationRow] {
       try queue.read { try RoomsQueries($0).invitations(of: user, limit: 30).invitations }
@@ -110,7 +113,7 @@ import Testing
     #expect(try mine(member) == [])
     #expect(try queue.read { try RoomsQueries($0).invitations(into: office, limit: 30).invitations } == mine(stranger))
     let before = script.events.count
-    script.add(.workspace(office, .memberJoined(stranger, role: .guest, by: .invitation)), actor: stranger)
+    script.add(.workspace(office, .members(.joined(stranger, role: .guest, by: .invitation))), actor: stranger)
     try apply(RoomsProjection.self, script.events, from: before, to: queue)
     #expect(try mine(stranger) == [])
   }

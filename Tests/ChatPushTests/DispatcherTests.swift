@@ -91,7 +91,7 @@ private func company() -> [RecordedEvent] {
       try await eventually { log.outcomes.last.map { $0.settledThrough >= first } ?? false }
       #expect(
         log.events.contains {
-          $0.event == .user(ben, .pushTokenInvalidated(bensPhone, PushToken(provider: .apns, token: "b")))
+          $0.event == .user(ben, .devices(.tokenInvalidated(bensPhone, PushToken(provider: .apns, token: "b"))))
         })
       #expect(
         log.outcomes.flatMap(\.outcomes).contains(
@@ -100,7 +100,7 @@ private func company() -> [RecordedEvent] {
       let second = log.send(2)
       try await eventually { log.outcomes.last.map { $0.settledThrough >= second } ?? false }
       #expect(positions(sender.sent, bensPhone) == [first.value])
-      log.append(.user(ben, .deviceUpdated(bensPhone, .with("new"))), by: ben)
+      log.append(.user(ben, .devices(.updated(bensPhone, .with("new")))), by: ben)
       let third = log.send(3)
       try await eventually { positions(sender.sent, bensPhone).last == third.value }
     }
@@ -111,7 +111,7 @@ private func company() -> [RecordedEvent] {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let sender = ScriptedSender { notice, _ in
       guard notice.token.token == "b" else { return .delivered }
-      log.append(.user(ben, .deviceUpdated(bensPhone, .with("new"))), by: ben)
+      log.append(.user(ben, .devices(.updated(bensPhone, .with("new")))), by: ben)
       return .tokenInvalid
     }
     try await withPush(folder, log, sender) {

@@ -59,7 +59,7 @@ private func company(devices: UInt64) -> MemoryLog {
     outbox.start()
     try await outbox.wait(for: position)
     log.hold()
-    log.append(.user(ben, .deviceUpdated(.numbered(1000), .with("token 0"))), by: ben)
+    log.append(.user(ben, .devices(.updated(.numbered(1000), .with("token 0")))), by: ben)
     // Each attempt asks for the head once.
     let attempts = Mutex(0)
     let dispatcher = PushDispatcher(

@@ -87,7 +87,7 @@ private func company() -> Script {
     let first = script.send(to: tea, by: anna)
     let second = script.send(to: tea, by: anna)
     // In the same batch: what comes later must not show in the badges before.
-    script.room(tea, .readMarkerMoved(ben, to: .numbered(2), ordinal: 2), by: ben)
+    script.room(tea, .reading(.markerMoved(ben, to: .numbered(2), ordinal: 2)), by: ben)
     let third = script.send(to: tea, by: carla)
     #expect(
       Set(try pending(build(script.events))) == [
@@ -105,8 +105,8 @@ private func company() -> Script {
     var script = company()
     script.baseline()
     let position = script.send("The kettle is on.", to: tea, by: anna)
-    script.user(anna, .profileChanged(ProfileEdit(nickname: "Anne")))
-    script.room(tea, .edited(RoomEdit(name: "coffee")))
+    script.user(anna, .account(.profileChanged(ProfileEdit(nickname: "Anne"))))
+    script.room(tea, .lifecycle(.edited(RoomEdit(name: "coffee"))))
     let found = try build(script.events).read { database in
       try PushQueries(database).notice(NoticeKey(position: position, user: ben, device: bensPhone))
     }
@@ -131,14 +131,14 @@ private func company() -> Script {
     var script = company()
     script.baseline()
     script.send(to: tea, by: anna, originalTime: Timestamp(milliseconds: 5))
-    script.room(tea, .muted(ben, until: Script.time(LogPosition(10_000))), by: ben)
-    script.room(tea, .memberLeft(carla), by: carla)
-    script.user(anna, .deviceUpdated(annasPhone, .with(nil)))
+    script.room(tea, .members(.muted(ben, until: Script.time(LogPosition(10_000)))), by: ben)
+    script.room(tea, .members(.left(carla)), by: carla)
+    script.user(anna, .devices(.updated(annasPhone, .with(nil))))
     script.register(.numbered(4), "Dora")
     script.device(.numbered(41), of: .numbered(4), token: "d")
     script.send(to: tea, by: anna)
     script.send(to: tea, by: ben)
-    script.room(tea, .memberAdded(.numbered(4), role: .member), by: anna)
+    script.room(tea, .members(.added(.numbered(4), role: .member)), by: anna)
     let heard = script.send(to: tea, by: anna)
     // Four messages since Dora's friends met, one since Dora joined.
     #expect(try pending(build(script.events)) == [Pending(position: heard, device: .numbered(41), badge: 1)])
@@ -151,7 +151,7 @@ private func company() -> Script {
     script.baseline()
     script.send(to: cake, by: anna)
     let time = Script.time(LogPosition(UInt64(script.events.count + 2)))
-    script.room(tea, .muted(ben, until: time), by: ben)
+    script.room(tea, .members(.muted(ben, until: time)), by: ben)
     let position = script.send(to: tea, by: carla)
     let rows = try pending(build(script.events)).filter { $0.device == bensPhone }
     #expect(rows.map(\.badge) == [1, 2] && rows.last?.position == position)
@@ -167,9 +167,9 @@ private func company() -> Script {
     script.device(bensPhone, of: ben, token: "b")
     let heard = script.send(to: tea, by: anna)
     script.device(bensTablet, of: ben, token: "b2")
-    script.user(ben, .deviceRemoved(bensPhone))
+    script.user(ben, .devices(.removed(bensPhone)))
     let both = script.send(to: tea, by: anna)
-    script.user(ben, .deviceRemoved(bensTablet))
+    script.user(ben, .devices(.removed(bensTablet)))
     script.send(to: tea, by: anna)
     let queue = try build(script.events)
     let keys = try queue.read { try PushQueries($0).pending(after: .origin, limit: 10) }
@@ -236,11 +236,11 @@ private func company() -> Script {
       return token.token
     }
     #expect(try token() == "b")
-    script.user(ben, .deviceUpdated(bensPhone, .with("newer")))
+    script.user(ben, .devices(.updated(bensPhone, .with("newer"))))
     #expect(try token() == "newer")
-    script.user(ben, .pushTokenInvalidated(bensPhone, PushToken(provider: .apns, token: "b")))
+    script.user(ben, .devices(.tokenInvalidated(bensPhone, PushToken(provider: .apns, token: "b"))))
     #expect(try token() == "newer", "an old token's death is not the new one's")
-    script.user(ben, .pushTokenInvalidated(bensPhone, PushToken(provider: .apns, token: "newer")))
+    script.user(ben, .devices(.tokenInvalidated(bensPhone, PushToken(provider: .apns, token: "newer"))))
     #expect(try token() == nil)
   }
 
@@ -258,7 +258,7 @@ private func company() -> Script {
     script.baseline()
     // Three devices are told of each.
     let sent = (1...4).map { _ in script.send(to: tea, by: anna) }
-    let last = script.room(tea, .edited(RoomEdit(name: "coffee")))
+    let last = script.room(tea, .lifecycle(.edited(RoomEdit(name: "coffee"))))
     func ends(_ rows: Int) throws -> [LogPosition] {
       var ends: [LogPosition] = []
       _ = try build(script.events, rows: rows) { ends.append($0) }
@@ -283,18 +283,18 @@ private func company() -> Script {
       let room = Bool.random(using: &random) ? tea : cake
       let last = UInt64(script.events.count)
       switch Int.random(in: 0..<20, using: &random) {
-      case 0: script.room(room, .memberLeft(user), by: user)
-      case 1, 2: script.room(room, .memberJoined(user, role: .member, invite: nil), by: user)
-      case 3: script.user(user, .deviceRemoved(device))
+      case 0: script.room(room, .members(.left(user)), by: user)
+      case 1, 2: script.room(room, .members(.joined(user, role: .member, invite: nil)), by: user)
+      case 3: script.user(user, .devices(.removed(device)))
       case 4, 5: script.device(device, of: user, token: Bool.random(using: &random) ? "t\(last)" : nil)
-      case 6: script.room(room, .muted(user, until: Script.time(LogPosition(last + 20))), by: user)
+      case 6: script.room(room, .members(.muted(user, until: Script.time(LogPosition(last + 20)))), by: user)
       case 7: script.send(to: room, by: user, originalTime: Timestamp(milliseconds: 1))
       case 8: script.settle(through: LogPosition(last - min(last, UInt64.random(in: 5...60, using: &random))))
-      case 9: script.room(room, .readMarkerMoved(user, to: .numbered(1), ordinal: last / 4), by: user)
-      case 10: script.room(room, .messageDeleted(script.recent(random.next()), at: .room(last / 5)), by: user)
+      case 9: script.room(room, .reading(.markerMoved(user, to: .numbered(1), ordinal: last / 4)), by: user)
+      case 10: script.room(room, .messages(.deleted(script.recent(random.next()), at: .room(last / 5))), by: user)
       case 11:
-        script.room(room, .messageEdited(script.recent(random.next()), at: .room(1), .plain("e\(last)")), by: user)
-      case 12: script.user(user, Bool.random(using: &random) ? .disabled : .enabled)
+        script.room(room, .messages(.edited(script.recent(random.next()), at: .room(1), .plain("e\(last)"))), by: user)
+      case 12: script.user(user, Bool.random(using: &random) ? .account(.disabled) : .account(.enabled))
       default: script.send(to: room, by: user)
       }
     }
@@ -306,36 +306,40 @@ private func company() -> Script {
     let root = ThreadRoot(message: .numbered(1), ordinal: 1)
     var script = Script()
     for (user, name) in [(anna, "Anna"), (ben, "Ben"), (carla, "Carla")] { script.register(user, name) }
-    script.user(ben, .deviceRegistered(bensPhone, .with("b")))
+    script.user(ben, .devices(.registered(bensPhone, .with("b"))))
     script.user(
       carla,
-      .deviceRegistered(
-        carlasPhone,
-        DeviceDescription(
-          name: nil, type: nil, osVersion: nil, tokens: [PushToken(provider: .apns, token: "c")],
-          notifications: .mentions)))
+      .devices(
+        .registered(
+          carlasPhone,
+          DeviceDescription(
+            name: nil, type: nil, osVersion: nil, tokens: [PushToken(provider: .apns, token: "c")],
+            notifications: .mentions))))
     script.create(tea, by: anna, ben, carla)
     script.baseline()
     let plain = script.send(to: tea, by: anna)
     let called = script.room(
       tea,
-      .messageSent(
-        .numbered(90), author: anna, thread: nil,
-        MessageContent(text: "x", details: MessageDetails(mentions: Mentions(users: [carla])))), by: anna)
+      .messages(
+        .sent(
+          .numbered(90), author: anna, thread: nil,
+          MessageContent(text: "x", details: MessageDetails(mentions: Mentions(users: [carla]))))), by: anna)
     let threaded = script.room(
       tea,
-      .messageSent(
-        .numbered(91), author: anna, thread: ThreadPlace(root: root, rootAuthor: anna, ordinal: 1), .plain("y")),
+      .messages(
+        .sent(
+          .numbered(91), author: anna, thread: ThreadPlace(root: root, rootAuthor: anna, ordinal: 1), .plain("y"))),
       by: anna)
-    script.room(tea, .threadFollowingSet(ben, root, follows: true), by: ben)
+    script.room(tea, .threads(.followingSet(ben, root, follows: true)), by: ben)
     let followed = script.room(
       tea,
-      .messageSent(
-        .numbered(92), author: anna, thread: ThreadPlace(root: root, rootAuthor: anna, ordinal: 2), .plain("z")),
+      .messages(
+        .sent(
+          .numbered(92), author: anna, thread: ThreadPlace(root: root, rootAuthor: anna, ordinal: 2), .plain("z"))),
       by: anna)
-    script.user(ben, .disabled)
+    script.user(ben, .account(.disabled))
     let disabled = script.send(to: tea, by: anna)
-    script.user(ben, .enabled)
+    script.user(ben, .account(.enabled))
     let enabled = script.send(to: tea, by: anna)
     let rows = try pending(build(script.events)).map { [$0.position.value, $0.device == bensPhone ? 1 : 2] }
     #expect(

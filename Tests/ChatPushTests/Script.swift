@@ -39,20 +39,21 @@ struct Script {
   mutating func register(_ id: UserID, _ nickname: String) {
     user(
       id,
-      .registered(
-        Registration(nickname: nickname, email: nil, externalID: nickname, credential: nil, commitmentKey: [1])))
+      .account(
+        .registered(
+          Registration(nickname: nickname, email: nil, externalID: nickname, credential: nil, commitmentKey: [1]))))
   }
 
   /// A device with an APNs token of its own, or with none.
   @discardableResult
   mutating func device(_ id: DeviceID, of user: UserID, token: String?) -> LogPosition {
-    self.user(user, .deviceRegistered(id, .with(token)))
+    self.user(user, .devices(.registered(id, .with(token))))
   }
 
   mutating func create(_ id: RoomID, by creator: UserID, _ members: UserID...) {
-    room(id, .created(RoomCreation(kind: .group, name: "tea", creator: creator)), by: creator)
-    room(id, .memberJoined(creator, role: .owner, invite: nil), by: creator)
-    for member in members { room(id, .memberAdded(member, role: .member), by: creator) }
+    room(id, .lifecycle(.created(RoomCreation(kind: .group, name: "tea", creator: creator))), by: creator)
+    room(id, .members(.joined(creator, role: .owner, invite: nil)), by: creator)
+    for member in members { room(id, .members(.added(member, role: .member)), by: creator) }
   }
 
   @discardableResult
@@ -61,7 +62,7 @@ struct Script {
   ) -> LogPosition {
     messages += 1
     return add(
-      .room(room, .messageSent(.numbered(messages), author: author, thread: nil, .plain(text))), by: author,
+      .room(room, .messages(.sent(.numbered(messages), author: author, thread: nil, .plain(text)))), by: author,
       originalTime: originalTime
     )
   }

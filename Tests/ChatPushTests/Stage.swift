@@ -56,7 +56,8 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
   @discardableResult
   func send(_ number: UInt64, to room: RoomID = tea, by author: UserID = anna) -> LogPosition {
     append(
-      .room(room, .messageSent(.numbered(number), author: author, thread: nil, .plain("text \(number)"))), by: author)
+      .room(room, .messages(.sent(.numbered(number), author: author, thread: nil, .plain("text \(number)")))),
+      by: author)
   }
 
   /// The next recordings fail so.
@@ -122,12 +123,13 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
     let current = events.compactMap { recorded -> DeviceDescription? in
       guard case .user(user, let event) = recorded.event else { return nil }
       switch event {
-      case .deviceRegistered(device, let description), .deviceUpdated(device, let description): return description
+      case .devices(.registered(device, let description)), .devices(.updated(device, let description)):
+        return description
       default: return nil
       }
     }.last
     guard current?.tokens.contains(token) == true else { return .replaced }
-    return .invalidated(at: append(.user(user, .pushTokenInvalidated(device, token)), by: user))
+    return .invalidated(at: append(.user(user, .devices(.tokenInvalidated(device, token))), by: user))
   }
 }
 

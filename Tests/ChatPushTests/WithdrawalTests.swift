@@ -42,19 +42,20 @@ import Testing
   func deletedMessages() throws {
     let root = ThreadRoot(message: .numbered(1), ordinal: 1)
     var script = company()
-    script.room(tea, .threadFollowingSet(ben, root, follows: true), by: ben)
+    script.room(tea, .threads(.followingSet(ben, root, follows: true)), by: ben)
     let first = script.send("first secret", to: tea, by: anna)
     let second = script.send("second stays", to: tea, by: anna)
-    script.room(tea, .threadFollowingSet(ben, root, follows: true), by: ben)
+    script.room(tea, .threads(.followingSet(ben, root, follows: true)), by: ben)
     let reply = script.room(
       tea,
-      .messageSent(
-        .numbered(90), author: anna, thread: ThreadPlace(root: root, rootAuthor: anna, ordinal: 1),
-        .plain("reply secret")), by: anna)
+      .messages(
+        .sent(
+          .numbered(90), author: anna, thread: ThreadPlace(root: root, rootAuthor: anna, ordinal: 1),
+          .plain("reply secret"))), by: anna)
     #expect(try text(found(script, first)) == "first secret" && text(found(script, reply)) == "reply secret")
-    script.room(tea, .messageDeleted(.numbered(1), at: .room(1)), by: anna)
+    script.room(tea, .messages(.deleted(.numbered(1), at: .room(1))), by: anna)
     script.room(
-      tea, .messageDeleted(.numbered(90), at: MessagePlace(thread: 1, ordinal: 1)), by: anna)
+      tea, .messages(.deleted(.numbered(90), at: MessagePlace(thread: 1, ordinal: 1))), by: anna)
     #expect(try found(script, first) == .withdrawn(.deleted) && found(script, reply) == .withdrawn(.deleted))
     #expect(try text(found(script, second)) == "second stays")
     let cells = try dump(build(script.events)).values.joined().joined().compactMap { String.fromDatabaseValue($0) }
@@ -66,10 +67,10 @@ import Testing
     var script = company()
     script.create(cake, by: anna, ben)
     let here = script.room(
-      tea, .messageSent(.numbered(50), author: anna, thread: nil, .plain("here")), by: anna)
+      tea, .messages(.sent(.numbered(50), author: anna, thread: nil, .plain("here"))), by: anna)
     let there = script.room(
-      cake, .messageSent(.numbered(50), author: anna, thread: nil, .plain("there")), by: anna)
-    script.room(tea, .messageDeleted(.numbered(50), at: .room(1)), by: anna)
+      cake, .messages(.sent(.numbered(50), author: anna, thread: nil, .plain("there"))), by: anna)
+    script.room(tea, .messages(.deleted(.numbered(50), at: .room(1))), by: anna)
     #expect(try found(script, here) == .withdrawn(.deleted) && text(found(script, there)) == "there")
   }
 
@@ -77,14 +78,14 @@ import Testing
   func editedMessages() throws {
     var script = company()
     let position = script.send("of before", to: tea, by: anna)
-    script.room(tea, .messageEdited(.numbered(1), at: .room(1), .plain("of after")), by: anna)
+    script.room(tea, .messages(.edited(.numbered(1), at: .room(1), .plain("of after"))), by: anna)
     #expect(try text(found(script, position)) == "of after")
     for (length, kept) in [(1023, 1023), (1024, 1024), (1025, 1024)] {
       script.room(
-        tea, .messageEdited(.numbered(1), at: .room(1), .plain(String(repeating: "x", count: length))), by: anna)
+        tea, .messages(.edited(.numbered(1), at: .room(1), .plain(String(repeating: "x", count: length)))), by: anna)
       #expect(try text(found(script, position))?.utf8.count == kept)
     }
-    script.room(tea, .messageEdited(.numbered(1), at: .room(1), nil), by: anna)
+    script.room(tea, .messages(.edited(.numbered(1), at: .room(1), nil)), by: anna)
     #expect(try text(found(script, position)) == "")
   }
 
@@ -94,7 +95,7 @@ import Testing
     script.create(cake, by: anna, ben)
     let gone = script.send("secret of the room", to: tea, by: anna)
     let kept = script.send("of another room", to: cake, by: anna)
-    script.room(tea, .deleted, by: anna)
+    script.room(tea, .lifecycle(.deleted), by: anna)
     #expect(try found(script, gone) == .withdrawn(.deleted) && text(found(script, kept)) == "of another room")
     let queue = try build(script.events)
     let texts = try queue.read { try String.fetchAll($0, sql: "SELECT text FROM noticeMessage") }
@@ -131,14 +132,14 @@ import Testing
 
   @Test(
     "who has left is not told, however that came about, and does not hear of it by coming back",
-    arguments: [RoomEvent.memberLeft(ben), .memberRemoved(ben), .memberBanned(ben)])
+    arguments: [RoomEvent.members(.left(ben)), .members(.removed(ben)), .members(.banned(ben))])
   func leavers(event: RoomEvent) throws {
     var script = company()
     let position = script.send(to: tea, by: anna)
     script.room(tea, event, by: anna)
     #expect(try found(script, position) == .withdrawn(.left))
-    script.room(tea, .memberUnbanned(ben), by: anna)
-    script.room(tea, .memberAdded(ben, role: .member), by: anna)
+    script.room(tea, .members(.unbanned(ben)), by: anna)
+    script.room(tea, .members(.added(ben, role: .member)), by: anna)
     #expect(try found(script, position) == .withdrawn(.left))
     let later = script.send("later", to: tea, by: anna)
     #expect(try text(found(script, later)) == "later")
@@ -148,41 +149,42 @@ import Testing
   func passingReasons() throws {
     var script = company()
     let position = script.send(to: tea, by: anna)
-    script.user(ben, .disabled)
+    script.user(ben, .account(.disabled))
     #expect(try found(script, position) == .withdrawn(.accountDisabled))
-    script.user(ben, .enabled)
+    script.user(ben, .account(.enabled))
     #expect(try text(found(script, position)) == "hello")
-    script.room(tea, .muted(ben, until: Script.time(position)), by: ben)
+    script.room(tea, .members(.muted(ben, until: Script.time(position))), by: ben)
     #expect(try text(found(script, position)) == "hello", "a mute until the message's own time has ended")
-    script.room(tea, .muted(ben, until: Script.time(position.next)), by: ben)
+    script.room(tea, .members(.muted(ben, until: Script.time(position.next))), by: ben)
     #expect(try found(script, position) == .withdrawn(.mutedRoom))
-    script.room(tea, .muted(ben, until: nil), by: ben)
-    script.user(ben, .deviceUpdated(bensPhone, level(.none)))
+    script.room(tea, .members(.muted(ben, until: nil)), by: ben)
+    script.user(ben, .devices(.updated(bensPhone, level(.none))))
     #expect(try found(script, position) == .withdrawn(.notificationsOff))
-    script.user(ben, .deviceUpdated(bensPhone, level(.mentions)))
+    script.user(ben, .devices(.updated(bensPhone, level(.mentions))))
     #expect(try found(script, position) == .withdrawn(.mentionsOnly))
-    script.user(ben, .deviceUpdated(bensPhone, level(.all)))
+    script.user(ben, .devices(.updated(bensPhone, level(.all))))
     #expect(try text(found(script, position)) == "hello")
   }
 
   @Test("a device that wants mentions only by now is still told of what calls its user: by name, with all, directly")
   func calls() throws {
     var script = company()
-    script.room(cake, .created(RoomCreation(kind: .direct, name: "", creator: anna)), by: anna)
-    for user in [anna, ben] { script.room(cake, .memberAdded(user, role: .member), by: anna) }
+    script.room(cake, .lifecycle(.created(RoomCreation(kind: .direct, name: "", creator: anna))), by: anna)
+    for user in [anna, ben] { script.room(cake, .members(.added(user, role: .member)), by: anna) }
     func said(_ number: UInt64, _ mentions: Mentions, in room: RoomID) -> LogPosition {
       script.room(
         room,
-        .messageSent(
-          .numbered(number), author: anna, thread: nil,
-          MessageContent(text: "\(number)", details: MessageDetails(mentions: mentions))), by: anna)
+        .messages(
+          .sent(
+            .numbered(number), author: anna, thread: nil,
+            MessageContent(text: "\(number)", details: MessageDetails(mentions: mentions)))), by: anna)
     }
     let called = [
       said(50, Mentions(users: [ben]), in: tea), said(51, Mentions(everyone: true), in: tea),
       said(52, Mentions(), in: cake),
     ]
     let other = said(53, Mentions(users: [carla]), in: tea)
-    script.user(ben, .deviceUpdated(bensPhone, level(.mentions)))
+    script.user(ben, .devices(.updated(bensPhone, level(.mentions))))
     let texts = try called.map { try text(found(script, $0)) }
     #expect(texts == ["50", "51", "52"])
     #expect(try found(script, other) == .withdrawn(.mentionsOnly))
@@ -205,7 +207,7 @@ import Testing
     let (folder, log) = (TemporaryFolder(), MemoryLog(company().events))
     let sender = ScriptedSender { notice, attempt in
       guard notice.key.user == ben, notice.message.message == .numbered(1) else { return .delivered }
-      if attempt == 1 { log.append(.room(tea, .messageDeleted(.numbered(1), at: .room(1))), by: anna) }
+      if attempt == 1 { log.append(.room(tea, .messages(.deleted(.numbered(1), at: .room(1)))), by: anna) }
       return .failed(reason: "busy")
     }
     let before = log.send(100)
@@ -263,8 +265,8 @@ import Testing
     try await withAttempts(patienceMilliseconds: PushDispatcher.patienceMilliseconds) { log, dispatcher, sender, key in
       log.hold()
       let token = PushToken(provider: .apns, token: "b")
-      log.append(.user(ben, .pushTokenMoved(bensPhone, token)), by: carla)
-      log.append(.user(carla, .deviceUpdated(carlasPhone, .with("b"))), by: carla)
+      log.append(.user(ben, .devices(.tokenMoved(bensPhone, token))), by: carla)
+      log.append(.user(carla, .devices(.updated(carlasPhone, .with("b")))), by: carla)
       let attempt = Task { await dispatcher.attempt(key) }
       try await eventually { dispatcher.outbox.waiting == 1 }
       #expect(sender.sent.isEmpty)

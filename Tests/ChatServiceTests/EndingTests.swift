@@ -26,15 +26,16 @@ struct EndingTests {
     let events: [ChatEvent] = [
       .user(
         alice,
-        .registered(
-          Registration(nickname: "Alice", email: nil, externalID: "crm-1", credential: nil, commitmentKey: []))),
-      .user(alice, .sessionStarted(session, device: nil)),
-      .user(alice, .sessionEnded(session, .loggedOut)),
-      .room(room, .created(creation)),
-      .room(room, .memberJoined(alice, role: .owner, invite: nil)),
-      .room(room, .deleted),
-      .workspace(workspace, .created(WorkspaceCreation(name: "Office", creator: alice))),
-      .workspace(workspace, .deleted),
+        .account(
+          .registered(
+            Registration(nickname: "Alice", email: nil, externalID: "crm-1", credential: nil, commitmentKey: [])))),
+      .user(alice, .sessions(.started(session, device: nil))),
+      .user(alice, .sessions(.ended(session, .loggedOut))),
+      .room(room, .lifecycle(.created(creation))),
+      .room(room, .members(.joined(alice, role: .owner, invite: nil))),
+      .room(room, .lifecycle(.deleted)),
+      .workspace(workspace, .lifecycle(.created(WorkspaceCreation(name: "Office", creator: alice)))),
+      .workspace(workspace, .lifecycle(.deleted)),
     ]
     for (index, event) in events.enumerated() {
       state.take(

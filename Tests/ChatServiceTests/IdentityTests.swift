@@ -125,7 +125,7 @@ struct IdentityTests {
         stamp: Stamp(position: LogPosition(position), time: Timestamp(milliseconds: 0)), version: .none, actor: nil,
         service: nil, device: nil, command: nil, originalTime: nil, event: .user(fixed(1), event))
     }
-    let (disabled, enabled) = (recorded(.disabled, at: 5), recorded(.enabled, at: 6))
+    let (disabled, enabled) = (recorded(.account(.disabled), at: 5), recorded(.account(.enabled), at: 6))
     for order in [[disabled, enabled], [enabled, disabled]] {
       let gate = SessionGate(tokenLifetimeMilliseconds: 1000)
       for event in order { gate.take([event]) }

@@ -99,7 +99,7 @@ struct RecentFactsTests {
         fingerprint: .message(.plain("reply"), author: alice, thread: fixed(100)), prior: nil,
         context: SendingContext(thread: fixed(100), root: index))
       guard case .done(let outcome) = reply(&state, wish, asOf: LogPosition(head), next: &next),
-        case .room(_, .messageSent(_, _, let thread?, _)) = outcome.events.first?.event
+        case .room(_, .messages(.sent(_, _, let thread?, _))) = outcome.events.first?.event
       else {
         Issue.record("reply \(number) was not taken")
         return
@@ -148,11 +148,12 @@ struct RecentFactsTests {
     let events: [ChatEvent] = [
       .user(
         alice,
-        .registered(
-          Registration(nickname: "Alice", email: nil, externalID: "crm-1", credential: nil, commitmentKey: []))),
-      .room(room, .created(RoomCreation(kind: .group, name: "tea", creator: alice))),
-      .room(room, .memberJoined(alice, role: .owner, invite: nil)),
-      .room(room, .messageSent(fixed(100), author: alice, thread: nil, .plain(text))),
+        .account(
+          .registered(
+            Registration(nickname: "Alice", email: nil, externalID: "crm-1", credential: nil, commitmentKey: [])))),
+      .room(room, .lifecycle(.created(RoomCreation(kind: .group, name: "tea", creator: alice)))),
+      .room(room, .members(.joined(alice, role: .owner, invite: nil))),
+      .room(room, .messages(.sent(fixed(100), author: alice, thread: nil, .plain(text)))),
     ]
     for (index, event) in events.enumerated() {
       state.take(

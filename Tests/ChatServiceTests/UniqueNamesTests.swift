@@ -30,10 +30,10 @@ struct UniqueNamesTests {
     var names = UniqueNames()
     for (number, identity) in zip(UInt64(1)..., identities) {
       #expect(names.user(with: identity) == nil)
-      names.take(.user(fixed(number), .identityLinked(identity)))
+      names.take(.user(fixed(number), .logins(.identityLinked(identity))))
     }
     for (number, identity) in zip(UInt64(1)..., identities) { #expect(names.user(with: identity) == fixed(number)) }
-    names.take(.user(fixed(1), .identityUnlinked(identities[0], linked: .first)))
+    names.take(.user(fixed(1), .logins(.identityUnlinked(identities[0], linked: .first))))
     #expect(names.user(with: identities[0]) == nil && names.user(with: identities[2]) == fixed(3))
   }
 

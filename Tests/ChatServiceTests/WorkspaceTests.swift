@@ -26,9 +26,9 @@ struct WorkspaceTests {
     let left = try await chat.performWorkspace(office, .leave, by: asBob, command: fixed(70))
     #expect(
       left.events.map(\.event) == [
-        .workspace(office, .memberLeft(bob)), .room(channels[0], .memberLeft(bob)),
-        .room(channels[0], .roleChanged(alice, .owner)), .room(channels[1], .memberLeft(bob)),
-        .room(channels[1], .roleChanged(alice, .owner)),
+        .workspace(office, .members(.left(bob))), .room(channels[0], .members(.left(bob))),
+        .room(channels[0], .members(.roleChanged(alice, .owner))), .room(channels[1], .members(.left(bob))),
+        .room(channels[1], .members(.roleChanged(alice, .owner))),
       ])
     #expect(left.events.allSatisfy { $0.command == fixed(70) })
     _ = try await chat.performWorkspace(office, .join, by: Principal(user: bob, service: ServiceBench.service))

@@ -33,8 +33,8 @@ struct ChargedBytesTests {
     let creation = RoomCreation(
       kind: .direct, name: "", creator: id(1), workspace: id(2), topic: "t", participants: (0..<count).map { id($0) })
     let events: [RoomEvent] = [
-      .messageScheduled(id(3), message), .messageSent(id(3), author: id(1), thread: place, message.content),
-      .created(creation),
+      .scheduling(.scheduled(id(3), message)), .messages(.sent(id(3), author: id(1), thread: place, message.content)),
+      .lifecycle(.created(creation)),
     ]
     for event in events {
       let recorded = RecordedEvent(

@@ -25,7 +25,7 @@ private struct NamingMachine: DecisionMachine {
     version = version.next
     let event = RecordedEvent(
       stamp: Stamp(position: next, time: now), version: version, actor: nil, service: nil, device: nil, command: nil,
-      originalTime: nil, event: .room(room, .edited(RoomEdit(name: command))))
+      originalTime: nil, event: .room(room, .lifecycle(.edited(RoomEdit(name: command)))))
     return Decision(events: [event], reply: .recorded(next))
   }
 }
@@ -191,7 +191,7 @@ struct CommitPipelineTests {
     while position < bench.store.head {
       #expect(bench.store.waitForHead(beyond: position))
       for recorded in try bench.store.events(after: position, limit: 7) {
-        guard case .room(_, .edited(let edit)) = recorded.event else { continue }
+        guard case .room(_, .lifecycle(.edited(let edit))) = recorded.event else { continue }
         names.append(try #require(edit.name))
         position = recorded.position
       }

@@ -17,50 +17,55 @@ private let everyEvent: [ChatEvent] =
   [
     .user(
       user,
-      .registered(
-        Registration(
-          nickname: "Alice", email: "alice@example.org", externalID: "crm-7", credential: credential,
-          commitmentKey: Array(repeating: 9, count: 32)))),
+      .account(
+        .registered(
+          Registration(
+            nickname: "Alice", email: "alice@example.org", externalID: "crm-7", credential: credential,
+            commitmentKey: Array(repeating: 9, count: 32))))),
     .user(
-      user, .registered(Registration(nickname: "A", email: nil, externalID: nil, credential: nil, commitmentKey: []))),
-    .user(user, .profileChanged(ProfileEdit(nickname: "앨리스"))),
-    .user(user, .sessionStarted(id(2), device: id(3))),
-    .user(user, .sessionStarted(id(2), device: nil)),
-    .user(user, .sessionRefreshed(id(2), generation: 4)),
-    .user(user, .sessionEnded(id(2), .refreshTokenReused)),
-    .user(user, .sessionEnded(id(2), .superseded)),
-    .user(user, .deviceRegistered(id(3), device)),
-    .user(user, .deviceUpdated(id(3), DeviceDescription(name: nil, type: nil, osVersion: "", tokens: []))),
-    .user(user, .pushTokenInvalidated(id(3), token)),
-    .user(user, .deviceRemoved(id(3))),
-    .room(id(4), .created(RoomCreation(kind: .channel, name: "tea", creator: user))),
-    .room(id(4), .edited(RoomEdit(name: "차"))),
-    .room(id(4), .archived),
+      user,
+      .account(
+        .registered(Registration(nickname: "A", email: nil, externalID: nil, credential: nil, commitmentKey: [])))),
+    .user(user, .account(.profileChanged(ProfileEdit(nickname: "앨리스")))),
+    .user(user, .sessions(.started(id(2), device: id(3)))),
+    .user(user, .sessions(.started(id(2), device: nil))),
+    .user(user, .sessions(.refreshed(id(2), generation: 4))),
+    .user(user, .sessions(.ended(id(2), .refreshTokenReused))),
+    .user(user, .sessions(.ended(id(2), .superseded))),
+    .user(user, .devices(.registered(id(3), device))),
+    .user(user, .devices(.updated(id(3), DeviceDescription(name: nil, type: nil, osVersion: "", tokens: [])))),
+    .user(user, .devices(.tokenInvalidated(id(3), token))),
+    .user(user, .devices(.removed(id(3)))),
+    .room(id(4), .lifecycle(.created(RoomCreation(kind: .channel, name: "tea", creator: user)))),
+    .room(id(4), .lifecycle(.edited(RoomEdit(name: "차")))),
+    .room(id(4), .lifecycle(.archived)),
     .room(
       id(4),
-      .inviteCreated(
-        Invite(
-          id: id(5), tokenHash: Array(repeating: 3, count: 32), role: .administrator,
-          expiresAt: Timestamp(milliseconds: 9), maximumUses: 2))),
+      .sharing(
+        .inviteCreated(
+          Invite(
+            id: id(5), tokenHash: Array(repeating: 3, count: 32), role: .administrator,
+            expiresAt: Timestamp(milliseconds: 9), maximumUses: 2)))),
     .room(
       id(4),
-      .inviteCreated(
-        Invite(id: id(5), tokenHash: [], role: .member, expiresAt: Timestamp(milliseconds: 9), maximumUses: nil))),
-    .room(id(4), .inviteRevoked(id(5))),
-    .room(id(4), .memberJoined(user, role: .owner, invite: id(5))),
-    .room(id(4), .memberJoined(user, role: .member, invite: nil)),
-    .room(id(4), .memberAdded(id(6), role: .member)),
-    .room(id(4), .memberLeft(user)),
-    .room(id(4), .admissionRepeated(user, .invite(id(5)))),
-    .room(id(4), .admissionRepeated(user, .service)),
-    .room(id(4), .admissionRepeated(user, .member)),
-    .room(id(4), .memberRemoved(id(6))),
-    .room(id(4), .muted(user, until: Timestamp(milliseconds: 5))),
-    .room(id(4), .muted(user, until: nil)),
-    .room(id(4), .messageSent(id(7), author: user, thread: nil, .plain("hello 👋"))),
-    .room(id(4), .messageEdited(id(7), at: .room(3), .plain("bye"))),
-    .room(id(4), .messageDeleted(id(7), at: .room(3))),
-    .room(id(4), .readMarkerMoved(user, to: id(7), ordinal: 3)),
+      .sharing(
+        .inviteCreated(
+          Invite(id: id(5), tokenHash: [], role: .member, expiresAt: Timestamp(milliseconds: 9), maximumUses: nil)))),
+    .room(id(4), .sharing(.inviteRevoked(id(5)))),
+    .room(id(4), .members(.joined(user, role: .owner, invite: id(5)))),
+    .room(id(4), .members(.joined(user, role: .member, invite: nil))),
+    .room(id(4), .members(.added(id(6), role: .member))),
+    .room(id(4), .members(.left(user))),
+    .room(id(4), .members(.admissionRepeated(user, .invite(id(5))))),
+    .room(id(4), .members(.admissionRepeated(user, .service))),
+    .room(id(4), .members(.admissionRepeated(user, .member))),
+    .room(id(4), .members(.removed(id(6)))),
+    .room(id(4), .members(.muted(user, until: Timestamp(milliseconds: 5)))),
+    .room(id(4), .members(.muted(user, until: nil))),
+    .room(id(4), .messages(.sent(id(7), author: user, thread: nil, .plain("hello 👋")))),
+    .room(id(4), .messages(.edited(id(7), at: .room(3), .plain("bye")))),
+    .room(id(4), .messages(.deleted(id(7), at: .room(3)))),
+    .room(id(4), .reading(.markerMoved(user, to: id(7), ordinal: 3))),
     .server(
       .pushOutcomesRecorded(
         PushOutcomes(
@@ -115,7 +120,7 @@ struct EventCodecTests {
   func notTheTime() throws {
     // Field 1 of an identity, as bytes: the tag of the time stands inside it.
     let inside: [UInt8] = [0xc1, 0x3e, 1, 2, 3, 4, 5, 6, 7, 8]
-    let (envelope, _) = try EventCodec.encode(recorded(.room(id(4), .archived)))
+    let (envelope, _) = try EventCodec.encode(recorded(.room(id(4), .lifecycle(.archived))))
     for (payload, time) in [([0x0a, 10] + inside, Int64(1_000)), ([0x0a, 0] + inside, 0x0807_0605_0403_0201)] {
       let record = LogRecord(position: LogPosition(41), envelope: envelope, payload: .retained(payload))
       #expect(try EventCodec.decode(record).stamp.time == Timestamp(milliseconds: time))
@@ -139,15 +144,18 @@ struct EventCodecTests {
   /// What is left of a fact whose payload was erased.
   private func withoutPayload(_ event: ChatEvent, kind: UInt16) -> ChatEvent {
     switch event {
-    case .user(_, .deviceRemoved), .user(_, .disabled), .user(_, .enabled), .room(_, .archived), .room(_, .restored),
-      .room(_, .deleted), .room(_, .inviteRevoked), .room(_, .memberLeft), .room(_, .memberRemoved),
-      .room(_, .memberBanned), .room(_, .memberUnbanned), .room(_, .scheduledMessageCancelled),
-      .workspace(_, .deleted), .workspace(_, .inviteRevoked), .workspace(_, .memberLeft),
-      .workspace(_, .memberRemoved), .workspace(_, .invitationWithdrawn):
+    case .user(_, .devices(.removed)), .user(_, .account(.disabled)), .user(_, .account(.enabled)),
+      .room(_, .lifecycle(.archived)), .room(_, .lifecycle(.restored)),
+      .room(_, .lifecycle(.deleted)), .room(_, .sharing(.inviteRevoked)), .room(_, .members(.left)),
+      .room(_, .members(.removed)),
+      .room(_, .members(.banned)), .room(_, .members(.unbanned)), .room(_, .scheduling(.cancelled)),
+      .workspace(_, .lifecycle(.deleted)), .workspace(_, .sharing(.inviteRevoked)), .workspace(_, .members(.left)),
+      .workspace(_, .members(.removed)), .workspace(_, .invitations(.withdrawn)):
       event
-    case .room(let room, .messageSent(let message, let author, nil, _)):
-      .room(room, .messageSent(message, author: author, thread: nil, nil))
-    case .user(let user, .identityUnlinked(_, let linked)): .user(user, .identityUnlinked(nil, linked: linked))
+    case .room(let room, .messages(.sent(let message, let author, nil, _))):
+      .room(room, .messages(.sent(message, author: author, thread: nil, nil)))
+    case .user(let user, .logins(.identityUnlinked(_, let linked))):
+      .user(user, .logins(.identityUnlinked(nil, linked: linked)))
     case .user(let user, _): .user(user, .erased(kind: kind))
     case .room(let room, _): .room(room, .erased(kind: kind))
     case .workspace(let workspace, _): .workspace(workspace, .erased(kind: kind))

@@ -32,107 +32,116 @@ private let everything = MessageContent(
 let laterEvents: [ChatEvent] = userEvents + roomEvents + messageEvents + workspaceEvents + unlinking
 
 private let userEvents: [ChatEvent] = [
-  .user(alice, .profileChanged(ProfileEdit(nickname: "Alice", picture: .set(picture)))),
+  .user(alice, .account(.profileChanged(ProfileEdit(nickname: "Alice", picture: .set(picture))))),
   .user(
     alice,
-    .credentialSet(Credential(version: 2, hash: [4, 5, 6], logRounds: 15, blockSize: 8, parallelism: 3))),
-  .user(alice, .identityLinked(Identity(issuer: "https://id.example.org", subject: "0001.a"))),
-  .user(alice, .emailSet("alice@example.org")),
-  .user(alice, .disabled),
-  .user(alice, .enabled),
-  .user(alice, .preferencesSet(UserPreferences(sharesReadMarkers: false))),
-  .user(alice, .preferencesSet(UserPreferences(sharesReadMarkers: true))),
-  .user(alice, .sessionEnded(golden(10), .accountDisabled)),
-  .user(alice, .sessionEnded(golden(10), .passwordChanged)),
+    .logins(.credentialSet(Credential(version: 2, hash: [4, 5, 6], logRounds: 15, blockSize: 8, parallelism: 3)))),
+  .user(alice, .logins(.identityLinked(Identity(issuer: "https://id.example.org", subject: "0001.a")))),
+  .user(alice, .account(.emailSet("alice@example.org"))),
+  .user(alice, .account(.disabled)),
+  .user(alice, .account(.enabled)),
+  .user(alice, .account(.preferencesSet(UserPreferences(sharesReadMarkers: false)))),
+  .user(alice, .account(.preferencesSet(UserPreferences(sharesReadMarkers: true)))),
+  .user(alice, .sessions(.ended(golden(10), .accountDisabled))),
+  .user(alice, .sessions(.ended(golden(10), .passwordChanged))),
   .user(
     alice,
-    .deviceUpdated(
-      phone, DeviceDescription(name: "phone", type: nil, osVersion: nil, tokens: [], notifications: .mentions))),
+    .devices(
+      .updated(
+        phone, DeviceDescription(name: "phone", type: nil, osVersion: nil, tokens: [], notifications: .mentions)))),
   .user(
     alice,
-    .deviceUpdated(
-      phone, DeviceDescription(name: "phone", type: nil, osVersion: nil, tokens: [], notifications: .none))),
-  .user(alice, .pushTokenMoved(phone, PushToken(provider: .fcm, token: "c3d4"))),
-  .user(alice, .mediaUploaded(picture, photo, name: "kettle.png")),
+    .devices(
+      .updated(
+        phone, DeviceDescription(name: "phone", type: nil, osVersion: nil, tokens: [], notifications: .none)))),
+  .user(alice, .devices(.tokenMoved(phone, PushToken(provider: .fcm, token: "c3d4")))),
+  .user(alice, .media(.uploaded(picture, photo, name: "kettle.png"))),
 ]
 
 private let unlinking: [ChatEvent] = [
   .user(
     alice,
-    .identityUnlinked(Identity(issuer: "https://id.example.org", subject: "0001.a"), linked: LogPosition(37)))
+    .logins(.identityUnlinked(Identity(issuer: "https://id.example.org", subject: "0001.a"), linked: LogPosition(37))))
 ]
 
 private let roomEvents: [ChatEvent] = [
   .room(
     room,
-    .created(
-      RoomCreation(
-        kind: .channel, name: "tea", creator: alice, workspace: guild, isPublic: true, topic: "all about tea"))),
-  .room(room, .created(RoomCreation(kind: .direct, name: "", creator: alice, participants: [alice, bob]))),
-  .room(room, .edited(RoomEdit(topic: "leaves", picture: .set(picture)))),
-  .room(room, .edited(RoomEdit(name: "tea", topic: "", picture: .remove))),
-  .room(room, .restored),
-  .room(room, .deleted),
-  .room(room, .roleChanged(bob, .owner)),
-  .room(room, .memberBanned(bob)),
-  .room(room, .memberUnbanned(bob)),
-  .room(room, .memberSilenced(bob, until: later)),
-  .room(room, .memberSilenced(bob, until: nil)),
+    .lifecycle(
+      .created(
+        RoomCreation(
+          kind: .channel, name: "tea", creator: alice, workspace: guild, isPublic: true, topic: "all about tea")))),
+  .room(room, .lifecycle(.created(RoomCreation(kind: .direct, name: "", creator: alice, participants: [alice, bob])))),
+  .room(room, .lifecycle(.edited(RoomEdit(topic: "leaves", picture: .set(picture))))),
+  .room(room, .lifecycle(.edited(RoomEdit(name: "tea", topic: "", picture: .remove)))),
+  .room(room, .lifecycle(.restored)),
+  .room(room, .lifecycle(.deleted)),
+  .room(room, .members(.roleChanged(bob, .owner))),
+  .room(room, .members(.banned(bob))),
+  .room(room, .members(.unbanned(bob))),
+  .room(room, .members(.silenced(bob, until: later))),
+  .room(room, .members(.silenced(bob, until: nil))),
 ]
 
 private let messageEvents: [ChatEvent] =
   [
-    .room(room, .messageSent(message, author: alice, thread: nil, everything)),
+    .room(room, .messages(.sent(message, author: alice, thread: nil, everything))),
     .room(
       room,
-      .messageSent(
-        reply, author: alice, thread: ThreadPlace(root: root, rootAuthor: bob, ordinal: 5), .plain("in a thread"))),
+      .messages(
+        .sent(
+          reply, author: alice, thread: ThreadPlace(root: root, rootAuthor: bob, ordinal: 5), .plain("in a thread")))),
     .room(
-      room, .messageSent(reply, author: alice, thread: ThreadPlace(root: root, rootAuthor: bob, ordinal: 6), everything)
+      room,
+      .messages(.sent(reply, author: alice, thread: ThreadPlace(root: root, rootAuthor: bob, ordinal: 6), everything))
     ),
     .room(
       room,
-      .messageEdited(
-        reply, at: MessagePlace(thread: 300, ordinal: 5), MessageEdit(text: "x", mentions: Mentions(users: [bob])))),
-    .room(room, .messageDeleted(reply, at: MessagePlace(thread: 300, ordinal: 5))),
-    .room(room, .reactionAdded(message, at: .room(300), by: alice, emoji: "👍🏽")),
-    .room(room, .reactionRemoved(reply, at: MessagePlace(thread: 300, ordinal: 5), by: alice, emoji: "👍🏽")),
-    .room(room, .messagePinned(message, at: .room(300))),
-    .room(room, .messageUnpinned(reply, at: MessagePlace(thread: 300, ordinal: 5))),
-    .room(room, .markedUnread(alice, from: message, ordinal: 300)),
-    .room(room, .threadMarkerMoved(alice, to: reply, at: MessagePlace(thread: 300, ordinal: 5))),
-    .room(room, .threadFollowingSet(alice, root, follows: true)),
-    .room(room, .threadFollowingSet(alice, root, follows: false)),
-    .room(room, .messageScheduled(reply, ScheduledMessage(author: alice, content: everything, sendAt: later))),
+      .messages(
+        .edited(
+          reply, at: MessagePlace(thread: 300, ordinal: 5), MessageEdit(text: "x", mentions: Mentions(users: [bob]))))),
+    .room(room, .messages(.deleted(reply, at: MessagePlace(thread: 300, ordinal: 5)))),
+    .room(room, .annotations(.reactionAdded(message, at: .room(300), by: alice, emoji: "👍🏽"))),
+    .room(
+      room, .annotations(.reactionRemoved(reply, at: MessagePlace(thread: 300, ordinal: 5), by: alice, emoji: "👍🏽"))),
+    .room(room, .annotations(.pinned(message, at: .room(300)))),
+    .room(room, .annotations(.unpinned(reply, at: MessagePlace(thread: 300, ordinal: 5)))),
+    .room(room, .reading(.markedUnread(alice, from: message, ordinal: 300))),
+    .room(room, .threads(.markerMoved(alice, to: reply, at: MessagePlace(thread: 300, ordinal: 5)))),
+    .room(room, .threads(.followingSet(alice, root, follows: true))),
+    .room(room, .threads(.followingSet(alice, root, follows: false))),
+    .room(room, .scheduling(.scheduled(reply, ScheduledMessage(author: alice, content: everything, sendAt: later)))),
     .room(
       room,
-      .scheduledMessageChanged(
-        reply,
-        ScheduledMessageEdit(text: "later", mentions: Mentions(users: [bob]), sendAt: later))),
-    .room(room, .scheduledMessageCancelled(reply)),
-  ] + SchedulingFailure.allCases.map { .room(room, .scheduledMessageFailed(reply, $0)) }
+      .scheduling(
+        .changed(
+          reply,
+          ScheduledMessageEdit(text: "later", mentions: Mentions(users: [bob]), sendAt: later)))),
+    .room(room, .scheduling(.cancelled(reply))),
+  ] + SchedulingFailure.allCases.map { .room(room, .scheduling(.failed(reply, $0))) }
 
 private let workspaceEvents: [ChatEvent] = [
   .server(.signingKeyRotated(generation: 2)),
-  .workspace(guild, .created(WorkspaceCreation(name: "guild", creator: alice))),
-  .workspace(guild, .edited(WorkspaceEdit(name: "길드", topic: "tea", picture: .set(picture)))),
-  .workspace(guild, .edited(WorkspaceEdit(picture: .remove))),
-  .workspace(guild, .deleted),
+  .workspace(guild, .lifecycle(.created(WorkspaceCreation(name: "guild", creator: alice)))),
+  .workspace(guild, .lifecycle(.edited(WorkspaceEdit(name: "길드", topic: "tea", picture: .set(picture))))),
+  .workspace(guild, .lifecycle(.edited(WorkspaceEdit(picture: .remove)))),
+  .workspace(guild, .lifecycle(.deleted)),
   .workspace(
     guild,
-    .inviteCreated(
-      WorkspaceInvite(
-        id: invite, tokenHash: Array(repeating: 3, count: 32), role: .guest, expiresAt: later, maximumUses: 2))),
-  .workspace(guild, .inviteRevoked(invite)),
-  .workspace(guild, .memberJoined(alice, role: .owner, by: .service)),
-  .workspace(guild, .memberJoined(bob, role: .guest, by: .link(invite))),
-  .workspace(guild, .memberJoined(bob, role: .member, by: .invitation)),
-  .workspace(guild, .memberLeft(bob)),
-  .workspace(guild, .memberRemoved(bob)),
-  .workspace(guild, .admissionRepeated(bob, .link(invite))),
-  .workspace(guild, .admissionRepeated(bob, .invitation)),
-  .workspace(guild, .admissionRepeated(bob, .service)),
-  .workspace(guild, .memberInvited(bob, role: .administrator)),
-  .workspace(guild, .roleChanged(bob, .member)),
-  .workspace(guild, .invitationWithdrawn(bob)),
+    .sharing(
+      .inviteCreated(
+        WorkspaceInvite(
+          id: invite, tokenHash: Array(repeating: 3, count: 32), role: .guest, expiresAt: later, maximumUses: 2)))),
+  .workspace(guild, .sharing(.inviteRevoked(invite))),
+  .workspace(guild, .members(.joined(alice, role: .owner, by: .service))),
+  .workspace(guild, .members(.joined(bob, role: .guest, by: .link(invite)))),
+  .workspace(guild, .members(.joined(bob, role: .member, by: .invitation))),
+  .workspace(guild, .members(.left(bob))),
+  .workspace(guild, .members(.removed(bob))),
+  .workspace(guild, .members(.admissionRepeated(bob, .link(invite)))),
+  .workspace(guild, .members(.admissionRepeated(bob, .invitation))),
+  .workspace(guild, .members(.admissionRepeated(bob, .service))),
+  .workspace(guild, .invitations(.invited(bob, role: .administrator))),
+  .workspace(guild, .members(.roleChanged(bob, .member))),
+  .workspace(guild, .invitations(.withdrawn(bob))),
 ]

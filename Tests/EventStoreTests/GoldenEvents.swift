@@ -20,51 +20,54 @@ let goldenEvents: [RecordedEvent] =
   ([
     .user(
       alice,
-      .registered(
-        Registration(
-          nickname: "Alice", email: "alice@example.org", externalID: "crm-7",
-          credential: Credential(version: 1, hash: [1, 2, 3], logRounds: 15, blockSize: 8, parallelism: 3),
-          commitmentKey: Array(repeating: 9, count: 32)))),
-    .user(alice, .profileChanged(ProfileEdit(nickname: "앨리스"))),
-    .user(alice, .sessionStarted(session, device: phone)),
-    .user(alice, .sessionRefreshed(session, generation: 300)),
-    .user(alice, .sessionEnded(session, .loggedOut)),
-    .user(alice, .sessionEnded(session, .refreshTokenReused)),
-    .user(alice, .sessionEnded(session, .deviceRemoved)),
-    .user(alice, .sessionEnded(session, .superseded)),
+      .account(
+        .registered(
+          Registration(
+            nickname: "Alice", email: "alice@example.org", externalID: "crm-7",
+            credential: Credential(version: 1, hash: [1, 2, 3], logRounds: 15, blockSize: 8, parallelism: 3),
+            commitmentKey: Array(repeating: 9, count: 32))))),
+    .user(alice, .account(.profileChanged(ProfileEdit(nickname: "앨리스")))),
+    .user(alice, .sessions(.started(session, device: phone))),
+    .user(alice, .sessions(.refreshed(session, generation: 300))),
+    .user(alice, .sessions(.ended(session, .loggedOut))),
+    .user(alice, .sessions(.ended(session, .refreshTokenReused))),
+    .user(alice, .sessions(.ended(session, .deviceRemoved))),
+    .user(alice, .sessions(.ended(session, .superseded))),
     .user(
       alice,
-      .deviceRegistered(
-        phone, DeviceDescription(name: "phone", type: "ios", osVersion: "26.1", tokens: [apns, fcm]))),
-    .user(alice, .deviceUpdated(phone, DeviceDescription(name: "mine", type: nil, osVersion: nil, tokens: []))),
-    .user(alice, .pushTokenInvalidated(phone, apns)),
-    .user(alice, .deviceRemoved(phone)),
-    .room(room, .created(RoomCreation(kind: .group, name: "tea", creator: alice))),
-    .room(room, .created(RoomCreation(kind: .direct, name: "", creator: alice))),
-    .room(room, .created(RoomCreation(kind: .channel, name: "차", creator: alice))),
-    .room(room, .edited(RoomEdit(name: "green tea"))),
-    .room(room, .archived),
+      .devices(
+        .registered(
+          phone, DeviceDescription(name: "phone", type: "ios", osVersion: "26.1", tokens: [apns, fcm])))),
+    .user(alice, .devices(.updated(phone, DeviceDescription(name: "mine", type: nil, osVersion: nil, tokens: [])))),
+    .user(alice, .devices(.tokenInvalidated(phone, apns))),
+    .user(alice, .devices(.removed(phone))),
+    .room(room, .lifecycle(.created(RoomCreation(kind: .group, name: "tea", creator: alice)))),
+    .room(room, .lifecycle(.created(RoomCreation(kind: .direct, name: "", creator: alice)))),
+    .room(room, .lifecycle(.created(RoomCreation(kind: .channel, name: "차", creator: alice)))),
+    .room(room, .lifecycle(.edited(RoomEdit(name: "green tea")))),
+    .room(room, .lifecycle(.archived)),
     .room(
       room,
-      .inviteCreated(
-        Invite(
-          id: invite, tokenHash: Array(repeating: 3, count: 32), role: .administrator,
-          expiresAt: Timestamp(milliseconds: 1_800_000_000_000), maximumUses: 2))),
-    .room(room, .inviteRevoked(invite)),
-    .room(room, .memberJoined(alice, role: .owner, invite: nil)),
-    .room(room, .memberJoined(bob, role: .member, invite: invite)),
-    .room(room, .memberAdded(bob, role: .administrator)),
-    .room(room, .memberLeft(bob)),
-    .room(room, .memberRemoved(bob)),
-    .room(room, .admissionRepeated(bob, .invite(invite))),
-    .room(room, .admissionRepeated(bob, .service)),
-    .room(room, .admissionRepeated(bob, .member)),
-    .room(room, .muted(bob, until: Timestamp(milliseconds: 1_800_000_000_000))),
-    .room(room, .muted(bob, until: nil)),
-    .room(room, .messageSent(message, author: alice, thread: nil, .plain("hello 👋"))),
-    .room(room, .messageEdited(message, at: .room(300), .plain("bye"))),
-    .room(room, .messageDeleted(message, at: .room(300))),
-    .room(room, .readMarkerMoved(alice, to: message, ordinal: 300)),
+      .sharing(
+        .inviteCreated(
+          Invite(
+            id: invite, tokenHash: Array(repeating: 3, count: 32), role: .administrator,
+            expiresAt: Timestamp(milliseconds: 1_800_000_000_000), maximumUses: 2)))),
+    .room(room, .sharing(.inviteRevoked(invite))),
+    .room(room, .members(.joined(alice, role: .owner, invite: nil))),
+    .room(room, .members(.joined(bob, role: .member, invite: invite))),
+    .room(room, .members(.added(bob, role: .administrator))),
+    .room(room, .members(.left(bob))),
+    .room(room, .members(.removed(bob))),
+    .room(room, .members(.admissionRepeated(bob, .invite(invite)))),
+    .room(room, .members(.admissionRepeated(bob, .service))),
+    .room(room, .members(.admissionRepeated(bob, .member))),
+    .room(room, .members(.muted(bob, until: Timestamp(milliseconds: 1_800_000_000_000)))),
+    .room(room, .members(.muted(bob, until: nil))),
+    .room(room, .messages(.sent(message, author: alice, thread: nil, .plain("hello 👋")))),
+    .room(room, .messages(.edited(message, at: .room(300), .plain("bye")))),
+    .room(room, .messages(.deleted(message, at: .room(300)))),
+    .room(room, .reading(.markerMoved(alice, to: message, ordinal: 300))),
     .server(
       .pushOutcomesRecorded(
         PushOutcomes(

@@ -24,7 +24,7 @@ struct ReleasedTailTests {
         let event = RecordedEvent(
           stamp: Stamp(position: position, time: Timestamp(milliseconds: 1_000)),
           version: StreamVersion(position.value), actor: nil, service: nil, device: nil, command: nil,
-          originalTime: nil, event: .room(room, .edited(RoomEdit(name: "tea \(position)"))))
+          originalTime: nil, event: .room(room, .lifecycle(.edited(RoomEdit(name: "tea \(position)")))))
         let (envelope, payload) = try EventCodec.encode(event)
         try block.append(envelope, payload: payload)
         events.append(event)

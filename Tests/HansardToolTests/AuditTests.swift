@@ -31,23 +31,27 @@ struct AuditTests {
       nickname: "Anna", email: "\(secret)@example.org", externalID: "a-1",
       credential: credential, commitmentKey: secretBytes)
     let users: [UserEvent] = [
-      .registered(registration), .profileChanged(ProfileEdit(nickname: "Ann")),
-      .sessionStarted(session, device: device),
-      .sessionRefreshed(session, generation: 2), .sessionEnded(session, .refreshTokenReused),
-      .deviceRegistered(device, described), .deviceUpdated(device, described), .pushTokenInvalidated(device, token),
-      .deviceRemoved(device),
+      .account(.registered(registration)), .account(.profileChanged(ProfileEdit(nickname: "Ann"))),
+      .sessions(.started(session, device: device)),
+      .sessions(.refreshed(session, generation: 2)), .sessions(.ended(session, .refreshTokenReused)),
+      .devices(.registered(device, described)), .devices(.updated(device, described)),
+      .devices(.tokenInvalidated(device, token)),
+      .devices(.removed(device)),
     ]
     let rooms: [RoomEvent] = [
-      .created(RoomCreation(kind: .group, name: "tea", creator: user)), .edited(RoomEdit(name: "cake")), .archived,
-      .inviteCreated(
-        Invite(
-          id: invite, tokenHash: secretBytes, role: .member, expiresAt: Timestamp(milliseconds: 5), maximumUses: 3)),
-      .inviteRevoked(invite), .memberJoined(user, role: .owner, invite: invite), .memberAdded(other, role: .member),
-      .admissionRepeated(user, .member), .memberLeft(user), .memberRemoved(other),
-      .muted(user, until: Timestamp(milliseconds: 9)),
-      .messageSent(message, author: user, thread: nil, .plain("hello, \"world\"\r\n")),
-      .messageEdited(message, at: .room(1), .plain("bye")), .messageDeleted(message, at: .room(1)),
-      .readMarkerMoved(user, to: message, ordinal: 1),
+      .lifecycle(.created(RoomCreation(kind: .group, name: "tea", creator: user))),
+      .lifecycle(.edited(RoomEdit(name: "cake"))), .lifecycle(.archived),
+      .sharing(
+        .inviteCreated(
+          Invite(
+            id: invite, tokenHash: secretBytes, role: .member, expiresAt: Timestamp(milliseconds: 5), maximumUses: 3))),
+      .sharing(.inviteRevoked(invite)), .members(.joined(user, role: .owner, invite: invite)),
+      .members(.added(other, role: .member)),
+      .members(.admissionRepeated(user, .member)), .members(.left(user)), .members(.removed(other)),
+      .members(.muted(user, until: Timestamp(milliseconds: 9))),
+      .messages(.sent(message, author: user, thread: nil, .plain("hello, \"world\"\r\n"))),
+      .messages(.edited(message, at: .room(1), .plain("bye"))), .messages(.deleted(message, at: .room(1))),
+      .reading(.markerMoved(user, to: message, ordinal: 1)),
     ]
     let outcomes = PushOutcomes(
       settledThrough: LogPosition(3),
@@ -61,40 +65,48 @@ struct AuditTests {
   /// At least one of each kind.
   private static var everyEvent: [ChatEvent] {
     let users: [UserEvent] = [
-      .credentialSet(credential), .identityLinked(Identity(issuer: "i", subject: secret)),
-      .identityUnlinked(Identity(issuer: "i", subject: secret), linked: LogPosition(7)),
-      .emailSet("\(secret)@example.org"), .disabled, .enabled, .preferencesSet(UserPreferences()),
-      .pushTokenMoved(device, token), .mediaUploaded(picture, photo, name: nil),
+      .logins(.credentialSet(credential)), .logins(.identityLinked(Identity(issuer: "i", subject: secret))),
+      .logins(.identityUnlinked(Identity(issuer: "i", subject: secret), linked: LogPosition(7))),
+      .account(.emailSet("\(secret)@example.org")), .account(.disabled), .account(.enabled),
+      .account(.preferencesSet(UserPreferences())),
+      .devices(.tokenMoved(device, token)), .media(.uploaded(picture, photo, name: nil)),
     ]
     return events + users.map { .user(user, $0) } + laterRoomEvents.map { .room(room, $0) }
       + workspaceEvents.map { .workspace(workspace, $0) } + [.server(.signingKeyRotated(generation: 2))]
   }
 
   private static let laterRoomEvents: [RoomEvent] = [
-    .edited(RoomEdit(topic: "cake", picture: .set(picture))), .restored, .deleted, .roleChanged(user, .owner),
-    .memberBanned(other), .memberUnbanned(other), .memberSilenced(other, until: nil),
-    .messageSent(
-      message, author: user,
-      thread: ThreadPlace(root: ThreadRoot(message: message, ordinal: 1), rootAuthor: user, ordinal: 1),
-      .plain("in a thread")),
-    .reactionAdded(message, at: .room(1), by: user, emoji: "👍"),
-    .reactionRemoved(message, at: .room(1), by: user, emoji: "👍"), .messagePinned(message, at: .room(1)),
-    .messageUnpinned(message, at: .room(1)), .markedUnread(user, from: message, ordinal: 1),
-    .threadMarkerMoved(user, to: message, at: MessagePlace(thread: 1, ordinal: 1)),
-    .threadFollowingSet(user, ThreadRoot(message: message, ordinal: 1), follows: false),
-    .messageScheduled(message, scheduled),
-    .scheduledMessageChanged(message, ScheduledMessageEdit(text: "later", sendAt: scheduled.sendAt)),
-    .scheduledMessageCancelled(message), .scheduledMessageFailed(message, .silenced),
+    .lifecycle(.edited(RoomEdit(topic: "cake", picture: .set(picture)))), .lifecycle(.restored), .lifecycle(.deleted),
+    .members(.roleChanged(user, .owner)),
+    .members(.banned(other)), .members(.unbanned(other)), .members(.silenced(other, until: nil)),
+    .messages(
+      .sent(
+        message, author: user,
+        thread: ThreadPlace(root: ThreadRoot(message: message, ordinal: 1), rootAuthor: user, ordinal: 1),
+        .plain("in a thread"))),
+    .annotations(.reactionAdded(message, at: .room(1), by: user, emoji: "👍")),
+    .annotations(.reactionRemoved(message, at: .room(1), by: user, emoji: "👍")),
+    .annotations(.pinned(message, at: .room(1))),
+    .annotations(.unpinned(message, at: .room(1))), .reading(.markedUnread(user, from: message, ordinal: 1)),
+    .threads(.markerMoved(user, to: message, at: MessagePlace(thread: 1, ordinal: 1))),
+    .threads(.followingSet(user, ThreadRoot(message: message, ordinal: 1), follows: false)),
+    .scheduling(.scheduled(message, scheduled)),
+    .scheduling(.changed(message, ScheduledMessageEdit(text: "later", sendAt: scheduled.sendAt))),
+    .scheduling(.cancelled(message)), .scheduling(.failed(message, .silenced)),
   ]
 
   private static let workspaceEvents: [WorkspaceEvent] = [
-    .created(WorkspaceCreation(name: "guild", creator: user)), .edited(WorkspaceEdit(name: "tea")), .deleted,
-    .inviteCreated(
-      WorkspaceInvite(
-        id: invite, tokenHash: secretBytes, role: .member, expiresAt: Timestamp(milliseconds: 5), maximumUses: nil)),
-    .inviteRevoked(invite), .memberJoined(user, role: .owner, by: .service), .memberLeft(other), .memberRemoved(other),
-    .admissionRepeated(user, .link(invite)), .memberInvited(other, role: .guest), .roleChanged(other, .member),
-    .invitationWithdrawn(other),
+    .lifecycle(.created(WorkspaceCreation(name: "guild", creator: user))),
+    .lifecycle(.edited(WorkspaceEdit(name: "tea"))), .lifecycle(.deleted),
+    .sharing(
+      .inviteCreated(
+        WorkspaceInvite(
+          id: invite, tokenHash: secretBytes, role: .member, expiresAt: Timestamp(milliseconds: 5), maximumUses: nil))),
+    .sharing(.inviteRevoked(invite)), .members(.joined(user, role: .owner, by: .service)), .members(.left(other)),
+    .members(.removed(other)),
+    .members(.admissionRepeated(user, .link(invite))), .invitations(.invited(other, role: .guest)),
+    .members(.roleChanged(other, .member)),
+    .invitations(.withdrawn(other)),
   ]
 
   /// One record of each kind, a second apart, seven to a block.
@@ -282,7 +294,7 @@ struct SealedAuditTests {
         let recorded = RecordedEvent(
           stamp: Stamp(position: position, time: Timestamp(milliseconds: Int64(position.value) * 100)),
           version: StreamVersion(version), actor: author, service: nil, device: nil, command: nil, originalTime: nil,
-          event: .room(room, .messageSent(message, author: author, thread: nil, .plain(text(at: position.value)))))
+          event: .room(room, .messages(.sent(message, author: author, thread: nil, .plain(text(at: position.value))))))
         let (envelope, payload) = try EventCodec.encode(recorded)
         try block.append(envelope, payload: payload)
       }
@@ -366,11 +378,13 @@ extension ChatEvent {
   /// Whether the envelope says all there is to say.
   fileprivate var hasNoPayload: Bool {
     switch self {
-    case .user(_, .deviceRemoved), .user(_, .disabled), .user(_, .enabled), .room(_, .archived), .room(_, .restored),
-      .room(_, .deleted), .room(_, .inviteRevoked), .room(_, .memberLeft), .room(_, .memberRemoved),
-      .room(_, .memberBanned), .room(_, .memberUnbanned), .room(_, .scheduledMessageCancelled),
-      .workspace(_, .deleted), .workspace(_, .inviteRevoked), .workspace(_, .memberLeft),
-      .workspace(_, .memberRemoved), .workspace(_, .invitationWithdrawn):
+    case .user(_, .devices(.removed)), .user(_, .account(.disabled)), .user(_, .account(.enabled)),
+      .room(_, .lifecycle(.archived)), .room(_, .lifecycle(.restored)),
+      .room(_, .lifecycle(.deleted)), .room(_, .sharing(.inviteRevoked)), .room(_, .members(.left)),
+      .room(_, .members(.removed)),
+      .room(_, .members(.banned)), .room(_, .members(.unbanned)), .room(_, .scheduling(.cancelled)),
+      .workspace(_, .lifecycle(.deleted)), .workspace(_, .sharing(.inviteRevoked)), .workspace(_, .members(.left)),
+      .workspace(_, .members(.removed)), .workspace(_, .invitations(.withdrawn)):
       true
     case .user, .room, .workspace, .server: false
     }

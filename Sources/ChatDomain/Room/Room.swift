@@ -123,79 +123,14 @@ extension Room {
 
   mutating func apply(_ event: RoomEvent, _ stamp: Stamp, by actor: UserID?) {
     switch event {
-    case .created, .archived, .restored, .deleted, .admissionRepeated, .messageEdited, .reactionAdded,
-      .reactionRemoved, .threadMarkerMoved, .threadFollowingSet, .erased:
-      break
-    case .edited(let edit):
-      if let name = edit.name { self.name = name }
-      revision = stamp.position
-    case .inviteCreated(let invite):
-      invites[invite.id] = InviteState(invite: invite, created: stamp, maker: actor)
-    case .inviteRevoked(let id):
-      invites[id]?.revoked = stamp
-    case .memberJoined(let user, let role, let invite):
-      admit(user, role, stamp)
-      if let invite { invites[invite]?.uses += 1 }
-    case .memberAdded(let user, let role):
-      admit(user, role, stamp)
-    case .memberLeft(let user), .memberRemoved(let user):
-      dismiss(user, stamp)
-    case .roleChanged(let user, let role):
-      guard members[user] != nil else { return }
-      members.setRole(role, of: user)
-      if role == .owner { hasHadOwner = true }
-    case .memberBanned(let user):
-      dismiss(user, stamp)
-      if banned[user] == nil { banned[user] = stamp }
-    case .memberUnbanned(let user):
-      banned[user] = nil
-    case .memberSilenced(let user, let until):
-      members.change(user) { $0.silencedUntil = until }
-    case .muted(let user, let until):
-      members.change(user) { $0.mutedUntil = until }
-    case .messageSent(let id, let author, let thread, _):
-      if !scheduled.isEmpty { scheduled[id] = nil }
-      guard thread == nil else { return }
-      lastOrdinal += 1
-      let ordinal = lastOrdinal
-      members.change(author) {
-        $0.marker = ordinal
-        $0.unreadFrom = nil
-      }
-    case .messageDeleted(let id, _), .messageUnpinned(let id, _):
-      if !pinned.isEmpty { pinned[id] = nil }
-    case .messagePinned(let id, let place):
-      if pinned[id] == nil { pinned[id] = PinnedMessage(place: place, pinned: stamp) }
-    case .messageScheduled(let id, let message):
-      scheduled[id] = WaitingMessage(message, revision: stamp.position)
-    case .scheduledMessageChanged(let id, let edit):
-      scheduled[id]?.apply(edit, at: stamp.position)
-    case .scheduledMessageCancelled(let id), .scheduledMessageFailed(let id, _):
-      scheduled[id] = nil
-    case .readMarkerMoved(let user, _, let ordinal):
-      members.change(user) {
-        $0.marker = max($0.marker, ordinal)
-        if let from = $0.unreadFrom, from <= ordinal { $0.unreadFrom = nil }
-      }
-    case .markedUnread(let user, _, let ordinal):
-      members.change(user) { $0.unreadFrom = ordinal }
+    case .lifecycle(let event): apply(event, stamp)
+    case .sharing(let event): apply(event, stamp, by: actor)
+    case .members(let event): apply(event, stamp)
+    case .messages(let event): apply(event)
+    case .annotations(let event): apply(event, stamp)
+    case .reading(let event): apply(event)
+    case .scheduling(let event): apply(event, stamp)
+    case .threads, .erased: break
     }
-  }
-
-  private mutating func admit(_ user: UserID, _ role: Role, _ stamp: Stamp) {
-    guard members[user] == nil else { return }
-    var member = Member(role: role, joined: stamp, joinedOrdinal: lastOrdinal, marker: lastOrdinal)
-    if !silencedAway.isEmpty { member.silencedUntil = silencedAway.removeValue(forKey: user) }
-    members.admit(user, member)
-    if role == .owner { hasHadOwner = true }
-  }
-
-  private mutating func dismiss(_ user: UserID, _ stamp: Stamp) {
-    guard let member = members.dismiss(user), let until = member.silencedUntil, until > stamp.time else {
-      return
-    }
-    // What is over is forgotten as something is added, so that there is never more than can come back.
-    if !silencedAway.isEmpty { silencedAway = silencedAway.filter { $0.value > stamp.time } }
-    silencedAway[user] = until
   }
 }

@@ -1,12 +1,11 @@
 package import ChatPrimitives
 
-/// One room: its life, its invites, its members and its messages. The facts stand in `RoomEvent`, the state in `Room`,
-/// who may do what in `RoomDecider+Rights`; what a command comes to, in `RoomDecider+Rooms`, `+Sharing`, `+Members`,
-/// `+Moderation`, `+Messages`, `+Threads`, `+Reactions`, `+Reading` and `+Scheduling`.
+/// One room. Each family of events has a file, `Room+Lifecycle` to `Room+Scheduling`: its events, what its commands record,
+/// and how the state changes. The state is in `Room`, and who may do what in `RoomDecider+Rights`.
 ///
-/// An archived room can be read, left and tidied (members removed and banned, roles changed, invites revoked, messages
-/// deleted); nothing can be added to it or changed in it, until it is opened again. A direct room's members and looks
-/// are fixed. A deleted room takes no command.
+/// In an archived room users can read, leave and moderate (remove and ban members, change roles, revoke invites, delete
+/// messages). Nothing can be added or changed until it is restored. A direct room's members, name, topic and picture are
+/// fixed. A deleted room accepts no command.
 package enum RoomDecider: Decider {
   package typealias State = RoomState
   package typealias Command = RoomCommand
@@ -52,7 +51,7 @@ package enum RoomDecider: Decider {
     case .silence(let user, let until):
       try silence(user, until: until, by: act, in: state, directory)
     case .mute(let until):
-      .record([.muted(try actor(of: act), until: until)])
+      .record([.members(.muted(try actor(of: act), until: until))])
     case .sendMessage(let id, let content, let fingerprint, let prior, let context):
       try sendMessage(id, content, fingerprint, prior, context, by: act, in: state)
     case .editMessage(let id, let edit, let target):
@@ -123,34 +122,31 @@ package enum RoomDecider: Decider {
   }
 
   private static func standing(of room: Room, after event: RoomEvent, _ stamp: Stamp, archived: Stamp?) -> RoomState {
-    if case .deleted = event {
-      return .deleted(stamp, creationFingerprint: room.creationFingerprint)
-    }
-    var room = room
-    switch (event, archived) {
-    case (.archived, nil):
+    switch event {
+    case .lifecycle(.deleted): return .deleted(stamp, creationFingerprint: room.creationFingerprint)
+    case .lifecycle(.archived):
+      if let archived { return .archived(room, archived) }
+      var room = room
       room.revision = stamp.position
       return .archived(room, stamp)
-    case (.restored, .some):
-      room.revision = stamp.position
+    case .lifecycle(.restored):
+      var room = room
+      if archived != nil { room.revision = stamp.position }
       return .open(room)
-    case (_, let archived?): return .archived(room, archived)
-    case (_, nil): return .open(room)
+    case .lifecycle(.created), .lifecycle(.edited), .sharing, .members, .messages, .annotations, .reading, .threads,
+      .scheduling, .erased:
+      return archived.map { .archived(room, $0) } ?? .open(room)
     }
   }
 
   private static func begin(with event: RoomEvent, _ stamp: Stamp) -> RoomState {
     switch event {
-    case .created(let creation):
+    case .lifecycle(.created(let creation)):
       .open(Room(creation, stamp))
     case .erased:
-      // A stream's first fact is always the creation.
+      // A stream's first event is always the creation.
       .open(Room(erasedAt: stamp))
-    case .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
-      .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
-      .muted, .messageSent, .messageEdited, .messageDeleted, .reactionAdded, .reactionRemoved, .messagePinned,
-      .messageUnpinned, .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled,
-      .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed:
+    case .lifecycle, .sharing, .members, .messages, .annotations, .reading, .threads, .scheduling:
       .absent
     }
   }

@@ -140,48 +140,25 @@ extension User {
 
   mutating func apply(_ event: UserEvent, _ stamp: Stamp) {
     switch event {
-    case .registered, .mediaUploaded, .erased:
-      break
-    case .profileChanged(let edit):
-      profile.apply(edit)
-      revision = stamp.position
-    case .credentialSet(let credential):
-      self.credential = credential
-      credentialSet = stamp
-    case .identityLinked(let identity):
-      if identities[identity] == nil { identities[identity] = stamp }
-    case .identityUnlinked(_, let linked):
-      identities = identities.filter { $0.value.position != linked }
-    case .emailSet(let email):
-      self.email = email
-      revision = stamp.position
-    case .disabled:
-      if disabled == nil { disabled = stamp }
-    case .enabled:
-      disabled = nil
-    case .preferencesSet(let preferences):
-      self.preferences = preferences
-    case .sessionStarted(let id, let device):
+    case .account(let event): apply(event, stamp)
+    case .logins(let event): apply(event, stamp)
+    case .sessions(let event): apply(event, stamp)
+    case .devices(let event): apply(event, stamp)
+    case .media, .erased: break
+    }
+  }
+
+  private mutating func apply(_ event: UserEvent.Sessions, _ stamp: Stamp) {
+    switch event {
+    case .started(let id, let device):
       start(id, device, stamp)
-    case .sessionRefreshed(let id, let generation):
+    case .refreshed(let id, let generation):
       guard case .open(var session) = sessions[id] else { return }
       session.generation = generation
       session.pair = stamp
       sessions[id] = .open(session)
-    case .sessionEnded(let id, let reason):
+    case .ended(let id, let reason):
       end(id, reason, stamp)
-    case .deviceRegistered(let id, let description):
-      devices[id] = Device(description: description, registered: stamp, revision: stamp.position)
-    case .deviceUpdated(let id, let description):
-      // The registration may have been erased; then this is the first that is known of the device.
-      let registered = devices[id]?.registered ?? stamp
-      devices[id] = Device(description: description, registered: registered, revision: stamp.position)
-    case .pushTokenInvalidated(let id, let token), .pushTokenMoved(let id, let token):
-      guard let index = devices[id]?.description.tokens.firstIndex(of: token) else { return }
-      devices[id]?.description.tokens.remove(at: index)
-      devices[id]?.revision = stamp.position
-    case .deviceRemoved(let id):
-      devices[id] = nil
     }
   }
 

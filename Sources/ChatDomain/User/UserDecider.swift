@@ -1,7 +1,7 @@
 package import ChatPrimitives
 
-/// Accounts, sessions and devices of one user. The facts stand in `UserEvent`, the state in `User`; what a command
-/// comes to, in `UserDecider+Accounts`, `+Sessions` and `+Devices`.
+/// One user: account, logins, sessions, devices and uploads. Each of these families has a file, `User+Account` to
+/// `User+Uploads`: its events, what its commands record, and how the state changes. The state is in `User`.
 package enum UserDecider: Decider {
   package typealias State = UserState
   package typealias Command = UserCommand
@@ -71,7 +71,7 @@ package enum UserDecider: Decider {
       try changeProfile(edit)
     case .setPreferences(let preferences):
       // Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.
-      .record([.preferencesSet(preferences)])
+      .record([.account(.preferencesSet(preferences))])
     case .setEmail(let email, _):
       try setEmail(email, of: user(in: state), id: command.user, directory)
     case .changePassword(let credential, let checked):
@@ -85,7 +85,7 @@ package enum UserDecider: Decider {
     case .disable:
       disable(try user(in: state))
     case .enable:
-      .record([.enabled])
+      .record([.account(.enabled)])
     case .startSession(let id, let device, _):
       try startSession(id, device, of: user(in: state))
     case .refreshSession(let id, let presented, let oldest):
@@ -130,15 +130,12 @@ package enum UserDecider: Decider {
     switch state {
     case .absent:
       switch event {
-      case .registered(let registration):
+      case .account(.registered(let registration)):
         state = .registered(User(registration, stamp))
       case .erased:
-        // A stream's first fact is always the registration.
+        // A stream's first event is always the registration.
         state = .registered(User(erasedAt: stamp))
-      case .profileChanged, .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .disabled, .enabled,
-        .preferencesSet, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated,
-        .pushTokenInvalidated,
-        .deviceRemoved, .pushTokenMoved, .mediaUploaded:
+      case .account, .logins, .sessions, .devices, .media:
         break
       }
     case .registered(var user):

@@ -72,19 +72,18 @@ extension WorkspaceState {
     switch self {
     case .absent:
       switch event {
-      case .created(let creation):
+      case .lifecycle(.created(let creation)):
         self = .open(Workspace(creationFingerprint: creation.fingerprint, created: stamp))
       case .erased:
-        // A stream's first fact is always the creation.
+        // A stream's first event is always the creation.
         self = .open(Workspace(creationFingerprint: nil, created: stamp))
-      case .edited, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberLeft, .memberRemoved,
-        .admissionRepeated, .memberInvited, .invitationWithdrawn, .roleChanged:
+      case .lifecycle, .sharing, .members, .invitations:
         break
       }
     case .open(var workspace):
       // The state lets go of the payload first, so that it is changed in place and not copied.
       self = .absent
-      if case .deleted = event {
+      if case .lifecycle(.deleted) = event {
         self = .deleted(stamp, creationFingerprint: workspace.creationFingerprint)
       } else {
         workspace.apply(event, stamp, by: actor)
@@ -99,27 +98,11 @@ extension WorkspaceState {
 extension Workspace {
   fileprivate mutating func apply(_ event: WorkspaceEvent, _ stamp: Stamp, by actor: UserID?) {
     switch event {
-    case .created, .deleted, .admissionRepeated, .erased:
-      break
-    case .edited:
-      revision = stamp.position
-    case .inviteCreated(let invite):
-      invites[invite.id] = WorkspaceInviteState(invite: invite, created: stamp, maker: actor)
-    case .inviteRevoked(let id):
-      invites[id]?.revoked = stamp
-    case .memberJoined(let user, let role, let admission):
-      invited[user] = nil
-      if case .link(let id) = admission { invites[id]?.uses += 1 }
-      if members[user] == nil { members[user] = WorkspaceMember(role: role, joined: stamp) }
-    case .memberLeft(let user), .memberRemoved(let user):
-      members[user] = nil
-    case .memberInvited(let user, let role):
-      guard members[user] == nil else { return }
-      invited[user] = Invitation(role: role, made: stamp, maker: actor)
-    case .invitationWithdrawn(let user):
-      invited[user] = nil
-    case .roleChanged(let user, let role):
-      members[user]?.role = role
+    case .lifecycle(let event): apply(event, stamp)
+    case .sharing(let event): apply(event, stamp, by: actor)
+    case .members(let event): apply(event, stamp)
+    case .invitations(let event): apply(event, stamp, by: actor)
+    case .erased: break
     }
   }
 }

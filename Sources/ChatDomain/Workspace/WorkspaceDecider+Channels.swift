@@ -9,14 +9,14 @@ extension WorkspaceDecider {
     var facts: [ChatEvent] = []
     for event in events {
       switch event {
-      case .memberLeft(let user):
-        facts += departures(of: user, by: .memberLeft(user), from: workspace, directory)
-      case .memberRemoved(let user):
-        facts += departures(of: user, by: .memberRemoved(user), from: workspace, directory)
-      case .deleted:
-        facts += (directory.channels(of: workspace) ?? []).map { .room($0, .deleted) }
-      case .created, .edited, .inviteCreated, .inviteRevoked, .memberJoined, .admissionRepeated, .memberInvited,
-        .invitationWithdrawn, .roleChanged, .erased:
+      case .members(.left(let user)):
+        facts += departures(of: user, by: .members(.left(user)), from: workspace, directory)
+      case .members(.removed(let user)):
+        facts += departures(of: user, by: .members(.removed(user)), from: workspace, directory)
+      case .lifecycle(.deleted):
+        facts += (directory.channels(of: workspace) ?? []).map { .room($0, .lifecycle(.deleted)) }
+      case .lifecycle(.created), .lifecycle(.edited), .sharing, .members(.joined), .members(.admissionRepeated),
+        .members(.roleChanged), .invitations, .erased:
         break
       }
     }

@@ -1,8 +1,8 @@
 package import ChatPrimitives
 
-/// One workspace: its life, its links and invitations, its members. The facts stand in `WorkspaceEvent`, the state in
-/// `Workspace`, who may do what in `WorkspaceDecider+Rights`; what a command comes to, in `WorkspaceDecider+Admission`
-/// and `+Members`. What its facts do to its channels, which are rooms, stands in `WorkspaceDecider+Channels`.
+/// One workspace. Each family of events has a file, `Workspace+Lifecycle` to `Workspace+Invitations`: its events, what its
+/// commands record, and how the state changes. The state is in `Workspace`, who may do what in `WorkspaceDecider+Rights`,
+/// and what the events do to the workspace's channels, which are rooms, in `WorkspaceDecider+Channels`.
 package enum WorkspaceDecider: Decider {
   package typealias State = WorkspaceState
   package typealias Command = WorkspaceCommand
@@ -18,7 +18,7 @@ package enum WorkspaceDecider: Decider {
     case .edit(let edit): return try self.edit(edit, in: state)
     case .delete:
       _ = try workspace(state)
-      return .record([.deleted])
+      return .record([.lifecycle(.deleted)])
     case .createInvite(let invite): return try createInvite(invite, by: act, in: state)
     case .revokeInvite(let id): return try revokeInvite(id, in: state)
     case .acceptInvite(let id): return try acceptInvite(id, by: act, in: state)
@@ -46,33 +46,6 @@ package enum WorkspaceDecider: Decider {
     _ state: inout WorkspaceState, _ event: WorkspaceEvent, _ stamp: Stamp, by actor: UserID?
   ) {
     state.take(event, stamp, by: actor)
-  }
-
-  // MARK: Life
-
-  private static func create(
-    _ creation: WorkspaceCreation, in state: WorkspaceState
-  ) throws(Rejection) -> Verdict<WorkspaceEvent> {
-    switch state {
-    case .open(let workspace):
-      guard workspace.creationFingerprint == creation.fingerprint else { throw .idInUse }
-      return .alreadyDone(workspace.created)
-    case .deleted(_, let fingerprint):
-      // It was made, and is gone.
-      throw fingerprint == creation.fingerprint ? .workspaceNotFound : .idInUse
-    case .absent:
-      try TextRules.workspaceName(creation.name)
-      return .record([.created(creation), .memberJoined(creation.creator, role: .owner, by: .service)])
-    }
-  }
-
-  /// Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.
-  private static func edit(_ edit: WorkspaceEdit, in state: WorkspaceState) throws(Rejection) -> Verdict<WorkspaceEvent>
-  {
-    _ = try workspace(state)
-    if let name = edit.name { try TextRules.workspaceName(name) }
-    if let topic = edit.topic { try TextRules.topic(topic) }
-    return .record([.edited(edit)])
   }
 
   // MARK: What decisions ask of a state

@@ -1,95 +1,43 @@
-package import ChatPrimitives
-
-/// The facts of one workspace's stream; its channels are rooms, with streams of their own. `erased` stands for any of
-/// them whose payload is gone, save those that have none.
+/// An event of a workspace's stream, by family. The workspace's channels are rooms with streams of their own. `erased`
+/// stands for an event whose payload is gone, except for events without a payload.
 package enum WorkspaceEvent: Sendable, Equatable {
-  case created(WorkspaceCreation)
-  case edited(WorkspaceEdit)
-  case deleted
-  case inviteCreated(WorkspaceInvite)
-  case inviteRevoked(InviteID)
-  /// Came in by a link, by an invitation, or by a service's word.
-  case memberJoined(UserID, role: WorkspaceRole, by: WorkspaceAdmission)
-  case memberLeft(UserID)
-  /// Was put out by another member.
-  case memberRemoved(UserID)
-  /// Was to come in and had been a member all along; recorded for the idempotency key alone.
-  case admissionRepeated(UserID, WorkspaceAdmission)
-  /// May come in, if the user wants to. Of who is a member already it changes nothing, and is recorded for the
-  /// idempotency key alone.
-  case memberInvited(UserID, role: WorkspaceRole)
-  /// The invited user said no, or whoever invited took it back.
-  case invitationWithdrawn(UserID)
-  case roleChanged(UserID, WorkspaceRole)
+  case lifecycle(Lifecycle)
+  case sharing(Sharing)
+  case members(Members)
+  case invitations(Invitations)
   /// The payload was erased; the kind number is kept.
   case erased(kind: UInt16)
 }
 
-package struct WorkspaceCreation: Sendable, Hashable {
-  package var name: String
-  /// Becomes the owner and first member.
-  package var creator: UserID
-
-  package init(name: String, creator: UserID) {
-    self.name = name
-    self.creator = creator
-  }
-
-  package var fingerprint: Fingerprint {
-    Fingerprint(.text("workspace.create"), .text(name), .id(creator.uuid))
-  }
-}
-
-/// What is put in the place of what; nil leaves a part as it is.
-package struct WorkspaceEdit: Sendable, Hashable {
-  package var name: String?
-  /// An empty text takes it away.
-  package var topic: String?
-  package var picture: PictureEdit?
-
-  package init(name: String? = nil, topic: String? = nil, picture: PictureEdit? = nil) {
-    self.name = name
-    self.topic = topic
-    self.picture = picture
-  }
-}
-
-/// A new picture, or none.
-package enum PictureEdit: Sendable, Hashable {
-  case set(MediaID)
-  case remove
-}
-
-/// By what a user comes into a workspace.
-package enum WorkspaceAdmission: Sendable, Hashable {
-  case link(InviteID)
-  /// Was invited by name and said yes.
-  case invitation
-  /// A service's word, or, for the creator, the creation.
-  case service
-}
-
-/// What a member may do; the raw values stand in the log, ordered by power.
-package enum WorkspaceRole: UInt8, Sendable, CaseIterable, Comparable {
-  /// Sees the channels that a member has let them into, and nothing else.
-  case guest = 1
-  case member = 2
-  case administrator = 3
-  case owner = 4
-
-  package var name: String {
+extension WorkspaceEvent {
+  /// See `EventFamily`.
+  package var fingerprint: Fingerprint? {
     switch self {
-    case .guest: "guest"
-    case .member: "member"
-    case .administrator: "administrator"
-    case .owner: "owner"
+    case .lifecycle(let event): event.fingerprint
+    case .sharing(let event): event.fingerprint
+    case .members(let event): event.fingerprint
+    case .invitations(let event): event.fingerprint
+    case .erased: nil
     }
   }
 
-  package init?(name: String) {
-    guard let role = WorkspaceRole.allCases.first(where: { $0.name == name }) else { return nil }
-    self = role
+  var textBytes: Int {
+    switch self {
+    case .lifecycle(let event): event.textBytes
+    case .sharing(let event): event.textBytes
+    case .members(let event): event.textBytes
+    case .invitations(let event): event.textBytes
+    case .erased: 0
+    }
   }
 
-  package static func < (left: WorkspaceRole, right: WorkspaceRole) -> Bool { left.rawValue < right.rawValue }
+  var isUpkeep: Bool {
+    switch self {
+    case .lifecycle(let event): event.isUpkeep
+    case .sharing(let event): event.isUpkeep
+    case .members(let event): event.isUpkeep
+    case .invitations(let event): event.isUpkeep
+    case .erased: false
+    }
+  }
 }

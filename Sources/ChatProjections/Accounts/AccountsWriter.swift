@@ -13,56 +13,56 @@ struct AccountsWriter {
   /// - Parameter key: the idempotency key of the command that recorded the event.
   func apply(_ event: UserEvent, of user: UserID, _ stamp: Stamp, under key: CommandID?) throws {
     switch event {
-    case .registered(let registration):
+    case .account(.registered(let registration)):
       try register(user, registration, stamp)
-    case .profileChanged(let edit):
+    case .account(.profileChanged(let edit)):
       try change(edit, of: user, stamp)
-    case .credentialSet(let credential):
+    case .logins(.credentialSet(let credential)):
       try set(credential, of: user, stamp)
-    case .identityLinked(let identity):
+    case .logins(.identityLinked(let identity)):
       try link(identity, to: user, stamp)
-    case .identityUnlinked(_, let linked):
+    case .logins(.identityUnlinked(_, let linked)):
       try CachedStatement(database, "DELETE FROM identity WHERE userId = ? AND linkedPosition = ?").run {
         $0.add(user)
         $0.add(linked)
       }
-    case .emailSet(let email):
+    case .account(.emailSet(let email)):
       try CachedStatement(database, "UPDATE user SET email = ?, emailCompared = ?, revision = ? WHERE id = ?").run {
         $0.add(email)
         $0.add(EmailForm.compared(email))
         $0.add(stamp.position)
         $0.add(user)
       }
-    case .disabled:
+    case .account(.disabled):
       try disable(user, stamp)
-    case .enabled:
+    case .account(.enabled):
       try CachedStatement(database, "UPDATE user SET disabledPosition = NULL, disabledTime = NULL WHERE id = ?")
         .run { $0.add(user) }
-    case .preferencesSet(let preferences):
+    case .account(.preferencesSet(let preferences)):
       try CachedStatement(database, "UPDATE user SET sharesReadMarkers = ? WHERE id = ?").run {
         $0.add(preferences.sharesReadMarkers ? 1 : 0)
         $0.add(user)
       }
-    case .sessionStarted(let session, let device):
+    case .sessions(.started(let session, let device)):
       try start(session, of: user, device, stamp)
-    case .sessionRefreshed(let session, let generation):
+    case .sessions(.refreshed(let session, let generation)):
       try refresh(session, of: user, generation, stamp)
-    case .sessionEnded(let session, let reason):
+    case .sessions(.ended(let session, let reason)):
       try end(session, of: user, reason, stamp, under: key)
-    case .deviceRegistered(let device, let description):
+    case .devices(.registered(let device, let description)):
       try describe(device, of: user, description, stamp, isNew: true)
-    case .deviceUpdated(let device, let description):
+    case .devices(.updated(let device, let description)):
       try describe(device, of: user, description, stamp, isNew: false)
-    case .pushTokenInvalidated(let device, let token):
+    case .devices(.tokenInvalidated(let device, let token)):
       try invalidate(token, of: device, of: user, stamp)
-    case .deviceRemoved(let device):
+    case .devices(.removed(let device)):
       try CachedStatement(database, "DELETE FROM device WHERE userId = ? AND id = ?").run {
         $0.add(user)
         $0.add(device)
       }
-    case .pushTokenMoved(let device, let token):
+    case .devices(.tokenMoved(let device, let token)):
       try invalidate(token, of: device, of: user, stamp)
-    case .mediaUploaded:
+    case .media(.uploaded):
       break
     case .erased:
       try register(user, nil, stamp)

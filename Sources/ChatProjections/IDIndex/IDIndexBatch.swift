@@ -48,36 +48,35 @@ struct IDIndexBatch {
 
   mutating func apply(_ event: RoomEvent, in room: RoomID, _ recorded: RecordedEvent) throws -> UInt64? {
     switch event {
-    case .created, .erased:
+    case .lifecycle(.created), .erased:
       // An erased first fact was the creation.
       try create(room)
-    case .messageSent(let message, let author, let thread, let content):
+    case .messages(.sent(let message, let author, let thread, let content)):
       return try send(message, author, thread, content, event.fingerprint, in: room, recorded)
-    case .messageEdited(let message, let place, _):
+    case .messages(.edited(let message, let place, _)):
       try noteReply(at: place, in: room)
       try revise(message, in: room, recorded.stamp, isDeleted: false)
-    case .messageDeleted(let message, let place):
+    case .messages(.deleted(let message, let place)):
       try noteReply(at: place, in: room)
       try revise(message, in: room, recorded.stamp, isDeleted: true)
       try ReactionRows(database).removeAll(from: MessageKey(room: room, message: message))
-    case .reactionAdded(let message, let place, let user, let emoji):
+    case .annotations(.reactionAdded(let message, let place, let user, let emoji)):
       try noteReply(at: place, in: room)
       let key = ReactionKey(message: MessageKey(room: room, message: message), user: user, emoji: emoji)
       try ReactionRows(database).add(key)
-    case .reactionRemoved(let message, let place, let user, let emoji):
+    case .annotations(.reactionRemoved(let message, let place, let user, let emoji)):
       try noteReply(at: place, in: room)
       let key = ReactionKey(message: MessageKey(room: room, message: message), user: user, emoji: emoji)
       try ReactionRows(database).remove(key)
-    case .messageScheduled(let message, let scheduled):
+    case .scheduling(.scheduled(let message, let scheduled)):
       return try schedule(message, scheduled, in: room, recorded.stamp)
-    case .messagePinned(_, let place), .messageUnpinned(_, let place), .threadMarkerMoved(_, _, let place):
+    case .annotations(.pinned(_, let place)), .annotations(.unpinned(_, let place)),
+      .threads(.markerMoved(_, _, let place)):
       try noteReply(at: place, in: room)
-    case .deleted:
+    case .lifecycle(.deleted):
       try end(room)
-    case .edited, .archived, .restored, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
-      .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
-      .muted, .readMarkerMoved, .markedUnread, .threadFollowingSet, .scheduledMessageChanged,
-      .scheduledMessageCancelled, .scheduledMessageFailed:
+    case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members, .reading,
+      .threads(.followingSet), .scheduling(.changed), .scheduling(.cancelled), .scheduling(.failed):
       break
     }
     return nil

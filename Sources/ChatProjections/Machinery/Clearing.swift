@@ -41,7 +41,7 @@ package enum Clearing {
   /// Whether an event leaves something to clear.
   static func follows(_ recorded: RecordedEvent) -> Bool {
     switch recorded.event {
-    case .room(_, .deleted), .workspace(_, .deleted): true
+    case .room(_, .lifecycle(.deleted)), .workspace(_, .lifecycle(.deleted)): true
     case .user, .room, .workspace, .server: false
     }
   }

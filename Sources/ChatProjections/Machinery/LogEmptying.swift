@@ -46,12 +46,10 @@ extension RoomEvent {
   /// Whether a text that stood in a read model stands there no more.
   fileprivate var takesTextAway: Bool {
     switch self {
-    case .messageEdited, .messageDeleted, .deleted, .scheduledMessageChanged, .scheduledMessageCancelled: true
-    case .created, .edited, .archived, .restored, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
-      .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
-      .muted, .messageSent, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned, .readMarkerMoved,
-      .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled, .scheduledMessageFailed,
-      .erased:
+    case .lifecycle(.deleted), .messages(.edited), .messages(.deleted), .scheduling(.changed), .scheduling(.cancelled):
+      true
+    case .lifecycle(.created), .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members,
+      .messages(.sent), .annotations, .reading, .threads, .scheduling(.scheduled), .scheduling(.failed), .erased:
       false
     }
   }

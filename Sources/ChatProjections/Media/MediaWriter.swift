@@ -18,14 +18,12 @@ struct MediaWriter {
 
   func apply(_ event: UserEvent, of user: UserID, _ stamp: Stamp) throws {
     switch event {
-    case .mediaUploaded(let id, let media, let name):
+    case .media(.uploaded(let id, let media, let name)):
       try upload(id, media, name, by: user, stamp)
-    case .profileChanged(let edit):
+    case .account(.profileChanged(let edit)):
       try self.edit(edit.picture, of: .user, user.uuid)
-    case .registered, .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .disabled, .enabled,
-      .preferencesSet,
-      .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated,
-      .deviceRemoved, .pushTokenMoved, .erased:
+    case .account(.registered), .account(.emailSet), .account(.disabled), .account(.enabled), .account(.preferencesSet),
+      .logins, .sessions, .devices, .erased:
       break
     }
   }
@@ -84,30 +82,30 @@ struct MediaWriter {
 
   mutating func apply(_ event: RoomEvent, in room: RoomID, at position: LogPosition) throws {
     switch event {
-    case .created(let creation):
+    case .lifecycle(.created(let creation)):
       if creation.isPublic, let workspace = creation.workspace { try publish(room, in: workspace) }
-    case .edited(let edit):
+    case .lifecycle(.edited(let edit)):
       try self.edit(edit.picture, of: .room, room.uuid)
-    case .deleted:
+    case .lifecycle(.deleted):
       try delete(room)
-    case .memberJoined(let user, _, _), .memberAdded(let user, _):
+    case .members(.joined(let user, _, _)), .members(.added(let user, _)):
       try admit(user, to: room)
-    case .memberLeft(let user), .memberRemoved(let user), .memberBanned(let user):
+    case .members(.left(let user)), .members(.removed(let user)), .members(.banned(let user)):
       try dismiss(user, from: room)
-    case .messageSent(let message, _, _, let content):
+    case .messages(.sent(let message, _, _, let content)):
       if hasScheduled { try unschedule(message, in: room) }
       if let attachments = content?.details?.attachments { try attach(attachments, to: message, in: room) }
-    case .messageDeleted(let message, _):
+    case .messages(.deleted(let message, _)):
       try remove(message, in: room, from: "attachment")
-    case .messageScheduled(let message, let scheduled):
+    case .scheduling(.scheduled(let message, let scheduled)):
       try schedule(message, scheduled, in: room)
-    case .scheduledMessageCancelled(let message):
+    case .scheduling(.cancelled(let message)):
       try unschedule(message, in: room)
-    case .scheduledMessageFailed(let message, _):
+    case .scheduling(.failed(let message, _)):
       if hasScheduled { try fail(message, in: room, at: position) }
-    case .archived, .restored, .inviteCreated, .inviteRevoked, .admissionRepeated, .roleChanged, .memberUnbanned,
-      .memberSilenced, .muted, .messageEdited, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned,
-      .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .scheduledMessageChanged, .erased:
+    case .lifecycle(.archived), .lifecycle(.restored), .sharing, .members(.admissionRepeated), .members(.roleChanged),
+      .members(.unbanned), .members(.silenced), .members(.muted), .messages(.edited), .annotations, .reading, .threads,
+      .scheduling(.changed), .erased:
       break
     }
   }
@@ -226,22 +224,22 @@ struct MediaWriter {
 
   func apply(_ event: WorkspaceEvent, in workspace: WorkspaceID) throws {
     switch event {
-    case .edited(let edit):
+    case .lifecycle(.edited(let edit)):
       try self.edit(edit.picture, of: .workspace, workspace.uuid)
-    case .deleted:
+    case .lifecycle(.deleted):
       // The member rows that remain give access to nothing: the workspace's channels and picture are gone.
       try Clearing.note(workspace, .workspace, database)
       try setPicture(nil, of: .workspace, workspace.uuid)
-    case .memberJoined(let user, let role, _):
+    case .members(.joined(let user, let role, _)):
       try set(role, of: user, in: workspace, admits: true)
-    case .roleChanged(let user, let role):
+    case .members(.roleChanged(let user, let role)):
       try set(role, of: user, in: workspace, admits: false)
-    case .memberLeft(let user), .memberRemoved(let user):
+    case .members(.left(let user)), .members(.removed(let user)):
       try CachedStatement(database, "DELETE FROM workspaceMember WHERE userId = ? AND workspaceId = ?").run {
         $0.add(user)
         $0.add(workspace)
       }
-    case .created, .inviteCreated, .inviteRevoked, .admissionRepeated, .memberInvited, .invitationWithdrawn, .erased:
+    case .lifecycle(.created), .sharing, .members(.admissionRepeated), .invitations, .erased:
       break
     }
   }

@@ -32,15 +32,13 @@ struct RoomsBatch {
 
   func apply(_ event: UserEvent, of user: UserID) throws {
     switch event {
-    case .registered(let registration):
+    case .account(.registered(let registration)):
       try Profiles.set(registration.nickname, of: user, database)
-    case .profileChanged(let edit):
+    case .account(.profileChanged(let edit)):
       if let nickname = edit.nickname { try Profiles.set(nickname, of: user, database) }
-    case .preferencesSet(let preferences):
+    case .account(.preferencesSet(let preferences)):
       try HiddenReaders.set(!preferences.sharesReadMarkers, user, database)
-    case .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .disabled, .enabled, .sessionStarted,
-      .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated, .deviceRemoved,
-      .pushTokenMoved, .mediaUploaded, .erased:
+    case .account(.emailSet), .account(.disabled), .account(.enabled), .logins, .sessions, .devices, .media, .erased:
       break
     }
   }
@@ -54,67 +52,87 @@ struct RoomsBatch {
       return
     }
     switch event {
-    case .created, .admissionRepeated, .erased:
-      break
-    case .edited(let edit):
-      self.edit(room, edit, recorded.position)
-    case .archived:
-      try setArchived(recorded.stamp, of: room, recorded.position)
-    case .restored:
-      try setArchived(nil, of: room, recorded.position)
-    case .deleted:
-      try room.end(recorded.stamp, database)
-    case .inviteCreated(let invite):
+    case .lifecycle(let event):
+      try apply(event, to: room, recorded)
+    case .sharing(.inviteCreated(let invite)):
       try InviteWriter(database).create(invite, in: id, recorded)
-    case .inviteRevoked(let invite):
+    case .sharing(.inviteRevoked(let invite)):
       try InviteWriter(database).revoke(invite, in: id, recorded.stamp)
-    case .memberJoined(let user, let role, let invite):
+    case .members(let event):
+      try apply(event, to: room, recorded)
+    case .messages(let message):
+      try apply(message, to: room, recorded)
+      if case .sent = message { try endScheduling(in: room, event, recorded.stamp) }
+    case .annotations(.reactionAdded(_, let place, _, _)), .annotations(.reactionRemoved(_, let place, _, _)),
+      .annotations(.pinned(_, let place)), .annotations(.unpinned(_, let place)):
+      try noteReply(at: place, in: room)
+    case .reading(.markerMoved(let user, let message, let ordinal)):
+      try changeReading(of: user, in: room) { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
+    case .reading(.markedUnread(let user, let message, let ordinal)):
+      try changeReading(of: user, in: room) { $0.unread = UnreadMark(ordinal: ordinal, message: message) }
+    case .threads(.markerMoved(let user, let message, let place)):
+      try readInThread(user, to: message, at: place, in: room, recorded.occurredAt)
+    case .threads(.followingSet(let user, let root, let follows)):
+      try setFollowing(user, root, follows, in: room)
+    case .scheduling:
+      room.noteScheduling()
+      try ScheduledRows(database).apply(event, in: id, recorded.stamp)
+    case .erased:
+      break
+    }
+  }
+
+  private func apply(_ event: RoomEvent.Lifecycle, to room: RoomDraft, _ recorded: RecordedEvent) throws {
+    switch event {
+    case .created: break
+    case .edited(let edit): self.edit(room, edit, recorded.position)
+    case .archived: try setArchived(recorded.stamp, of: room, recorded.position)
+    case .restored: try setArchived(nil, of: room, recorded.position)
+    case .deleted: try room.end(recorded.stamp, database)
+    }
+  }
+
+  private func apply(_ event: RoomEvent.Members, to room: RoomDraft, _ recorded: RecordedEvent) throws {
+    let id = room.id
+    switch event {
+    case .admissionRepeated:
+      break
+    case .joined(let user, let role, let invite):
       try admit(user, role, to: room, .joined, recorded)
       if let invite { try InviteWriter(database).countUse(of: invite, in: id) }
-    case .memberAdded(let user, let role):
+    case .added(let user, let role):
       try admit(user, role, to: room, .added, recorded)
-    case .memberLeft(let user):
+    case .left(let user):
       if try dismiss(user, from: room, recorded.stamp) { try moderation.note(.left, of: user, in: id, recorded) }
-    case .memberRemoved(let user):
+    case .removed(let user):
       if try dismiss(user, from: room, recorded.stamp) { try moderation.note(.removed, of: user, in: id, recorded) }
-    case .memberBanned(let user):
+    case .banned(let user):
       _ = try dismiss(user, from: room, recorded.stamp)
       if try moderation.ban(user, in: id, recorded) { try moderation.note(.banned, of: user, in: id, recorded) }
-    case .memberUnbanned(let user):
+    case .unbanned(let user):
       if try moderation.unban(user, in: id) { try moderation.note(.unbanned, of: user, in: id, recorded) }
     case .roleChanged(let user, let role):
       try changeRole(of: user, to: role, in: room, recorded)
-    case .memberSilenced(let user, let until):
+    case .silenced(let user, let until):
       try room.member(user, database).change { $0.silencedUntil = until }
     case .muted(let user, let until):
       try room.member(user, database).change { $0.mutedUntil = until }
-    case .messageSent(let message, let author, nil, let content):
+    }
+  }
+
+  private mutating func apply(_ event: RoomEvent.Messages, to room: RoomDraft, _ recorded: RecordedEvent) throws {
+    switch event {
+    case .sent(let message, let author, nil, let content):
       try send(message, author, content, in: room, recorded)
-      try endScheduling(in: room, event, recorded.stamp)
-    case .messageSent(let message, let author, let thread?, let content):
+    case .sent(let message, let author, let thread?, let content):
       try sendInThread(message, in: thread, by: author, content?.details?.mentions, in: room, recorded)
-      try endScheduling(in: room, event, recorded.stamp)
-    case .messageEdited(_, let place, let edit):
+    case .edited(_, let place, let edit):
       try noteReply(at: place, in: room)
       if !place.isInThread { self.edit(place.ordinal, edit, in: room, recorded) }
       try changeMentions(edit?.mentions ?? Mentions(), at: place, in: room)
       try callFollowers(edit?.mentions, at: place, in: room)
-    case .messageDeleted(_, let place):
+    case .deleted(_, let place):
       try place.isInThread ? deleteInThread(place, in: room) : delete(place.ordinal, in: room, recorded)
-    case .threadMarkerMoved(let user, let message, let place):
-      try readInThread(user, to: message, at: place, in: room, recorded.occurredAt)
-    case .threadFollowingSet(let user, let root, let follows):
-      try setFollowing(user, root, follows, in: room)
-    case .readMarkerMoved(let user, let message, let ordinal):
-      try changeReading(of: user, in: room) { $0.read(to: message, ordinal: ordinal, at: recorded.occurredAt) }
-    case .markedUnread(let user, let message, let ordinal):
-      try changeReading(of: user, in: room) { $0.unread = UnreadMark(ordinal: ordinal, message: message) }
-    case .messageScheduled, .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed:
-      room.noteScheduling()
-      try ScheduledRows(database).apply(event, in: id, recorded.stamp)
-    case .reactionAdded(_, let place, _, _), .reactionRemoved(_, let place, _, _), .messagePinned(_, let place),
-      .messageUnpinned(_, let place):
-      try noteReply(at: place, in: room)
     }
   }
 
@@ -133,13 +151,10 @@ struct RoomsBatch {
   private func begin(_ room: RoomDraft, with event: RoomEvent, _ stamp: Stamp) {
     let creation: RoomCreation?
     switch event {
-    case .created(let made): creation = made
+    case .lifecycle(.created(let made)): creation = made
     case .erased: creation = nil
-    case .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
-      .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
-      .muted, .messageSent, .messageEdited, .messageDeleted, .reactionAdded, .reactionRemoved, .messagePinned,
-      .messageUnpinned, .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled,
-      .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed:
+    case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .lifecycle(.deleted), .sharing, .members,
+      .messages, .annotations, .reading, .threads, .scheduling:
       return
     }
     room.create(

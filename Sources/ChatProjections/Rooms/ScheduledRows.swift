@@ -107,22 +107,20 @@ struct ScheduledRows {
 
   func apply(_ event: RoomEvent, in room: RoomID, _ stamp: Stamp) throws {
     switch event {
-    case .messageScheduled(let id, let message):
+    case .scheduling(.scheduled(let id, let message)):
       try insert(id, message, in: room, stamp)
-    case .scheduledMessageChanged(let id, let edit):
+    case .scheduling(.changed(let id, let edit)):
       guard let row = try RoomsQueries(database).scheduledMessage(id, of: room) else { return }
       try update(id, row.message.applying(edit), in: room, stamp)
-    case .scheduledMessageFailed(let id, let reason):
+    case .scheduling(.failed(let id, let reason)):
       try fail(id, reason, in: room, stamp)
-    case .scheduledMessageCancelled(let id), .messageSent(let id, _, _, _):
+    case .scheduling(.cancelled(let id)), .messages(.sent(let id, _, _, _)):
       try CachedStatement(database, "DELETE FROM scheduled WHERE roomId = ? AND messageId = ?").run {
         $0.add(room)
         $0.add(id)
       }
-    case .created, .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
-      .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
-      .muted, .messageEdited, .messageDeleted, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned,
-      .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .erased:
+    case .lifecycle, .sharing, .members, .messages(.edited), .messages(.deleted), .annotations, .reading, .threads,
+      .erased:
       break
     }
   }

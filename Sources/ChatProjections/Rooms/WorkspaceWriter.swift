@@ -20,27 +20,27 @@ struct WorkspaceWriter {
     }
     guard isOpen else { return }
     switch event {
-    case .created, .admissionRepeated, .erased:
+    case .lifecycle(.created), .members(.admissionRepeated), .erased:
       break
-    case .edited(let edit):
+    case .lifecycle(.edited(let edit)):
       try self.edit(id, edit, recorded.position)
-    case .deleted:
+    case .lifecycle(.deleted):
       try end(id, recorded.stamp)
-    case .inviteCreated(let invite):
+    case .sharing(.inviteCreated(let invite)):
       try InviteWriter(database).create(invite, in: id, recorded)
-    case .inviteRevoked(let invite):
+    case .sharing(.inviteRevoked(let invite)):
       try InviteWriter(database).revoke(invite, in: id, recorded.stamp)
-    case .memberJoined(let user, let role, let admission):
+    case .members(.joined(let user, let role, let admission)):
       try forgetInvitation(of: user, into: id)
       try admit(user, role, to: id, recorded.stamp)
       if case .link(let invite) = admission { try InviteWriter(database).countUse(of: invite, in: id) }
-    case .memberLeft(let user), .memberRemoved(let user):
+    case .members(.left(let user)), .members(.removed(let user)):
       try dismiss(user, from: id)
-    case .memberInvited(let user, let role):
+    case .invitations(.invited(let user, let role)):
       try invite(user, role, into: id, recorded)
-    case .invitationWithdrawn(let user):
+    case .invitations(.withdrawn(let user)):
       try forgetInvitation(of: user, into: id)
-    case .roleChanged(let user, let role):
+    case .members(.roleChanged(let user, let role)):
       try run("UPDATE workspaceMember SET role = ? WHERE workspaceId = ? AND userId = ?") {
         $0.add(Int64(role.rawValue))
         $0.add(id)
@@ -65,10 +65,9 @@ struct WorkspaceWriter {
   private func begin(_ id: WorkspaceID, with event: WorkspaceEvent, _ recorded: RecordedEvent) throws {
     let creation: WorkspaceCreation?
     switch event {
-    case .created(let made): creation = made
+    case .lifecycle(.created(let made)): creation = made
     case .erased: creation = nil
-    case .edited, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberLeft, .memberRemoved,
-      .admissionRepeated, .memberInvited, .invitationWithdrawn, .roleChanged:
+    case .lifecycle(.edited), .lifecycle(.deleted), .sharing, .members, .invitations:
       return
     }
     try run(

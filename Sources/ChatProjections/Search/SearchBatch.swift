@@ -54,25 +54,24 @@ struct SearchBatch {
 
   mutating func apply(_ event: RoomEvent, in id: RoomID, _ recorded: RecordedEvent) throws {
     switch event {
-    case .created, .erased:
+    case .lifecycle(.created), .erased:
       // An erased first fact was the creation.
       if try room(id) == nil { try create(id, recorded.position) }
-    case .memberJoined(let user, _, _), .memberAdded(let user, _):
+    case .members(.joined(let user, _, _)), .members(.added(let user, _)):
       try admit(user, to: id)
-    case .memberLeft(let user), .memberRemoved(let user), .memberBanned(let user):
+    case .members(.left(let user)), .members(.removed(let user)), .members(.banned(let user)):
       try dismiss(user, from: id)
-    case .messageSent(_, let author, let thread, let content):
+    case .messages(.sent(_, let author, let thread, let content)):
       try send(by: author, thread, content, in: id, recorded)
-    case .messageEdited(_, let place, let edit):
+    case .messages(.edited(_, let place, let edit)):
       try self.edit(place, edit?.text ?? "", in: id, recorded.position)
-    case .messageDeleted(_, let place):
+    case .messages(.deleted(_, let place)):
       if let room = try room(id), let old = try wording(at: place, in: room) { try erase(old.position) }
-    case .deleted:
+    case .lifecycle(.deleted):
       try close(id)
-    case .edited, .archived, .restored, .inviteCreated, .inviteRevoked, .admissionRepeated, .roleChanged,
-      .memberUnbanned, .memberSilenced, .muted, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned,
-      .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled,
-      .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed:
+    case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members(.admissionRepeated),
+      .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .annotations, .reading,
+      .threads, .scheduling:
       break
     }
   }

@@ -26,14 +26,12 @@ struct TimelineBatch {
 
   func apply(_ event: UserEvent, of user: UserID) throws {
     switch event {
-    case .registered(let registration):
+    case .account(.registered(let registration)):
       try Profiles.set(registration.nickname, of: user, database)
-    case .profileChanged(let edit):
+    case .account(.profileChanged(let edit)):
       if let nickname = edit.nickname { try Profiles.set(nickname, of: user, database) }
-    case .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .disabled, .enabled, .preferencesSet,
-      .sessionStarted,
-      .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .pushTokenInvalidated, .deviceRemoved,
-      .pushTokenMoved, .mediaUploaded, .erased:
+    case .account(.emailSet), .account(.disabled), .account(.enabled), .account(.preferencesSet), .logins, .sessions,
+      .devices, .media, .erased:
       break
     }
   }
@@ -42,36 +40,35 @@ struct TimelineBatch {
 
   mutating func apply(_ event: RoomEvent, in room: RoomID, _ recorded: RecordedEvent) throws {
     switch event {
-    case .created, .erased:
+    case .lifecycle(.created), .erased:
       // An erased first fact was the creation.
       try create(room)
-    case .memberJoined(let user, _, _), .memberAdded(let user, _):
+    case .members(.joined(let user, _, _)), .members(.added(let user, _)):
       try admit(user, to: room)
-    case .memberLeft(let user), .memberRemoved(let user), .memberBanned(let user):
+    case .members(.left(let user)), .members(.removed(let user)), .members(.banned(let user)):
       try CachedStatement(database, "DELETE FROM member WHERE roomId = ? AND userId = ?").run {
         $0.add(room)
         $0.add(user)
       }
-    case .messageSent(let message, let author, let thread, let content):
+    case .messages(.sent(let message, let author, let thread, let content)):
       try send(message, author, thread, content, in: room, recorded)
-    case .messageEdited(_, let place, let edit):
+    case .messages(.edited(_, let place, let edit)):
       try self.edit(place, edit, in: room, recorded)
-    case .messageDeleted(_, let place):
+    case .messages(.deleted(_, let place)):
       try delete(place, in: room, recorded)
-    case .deleted:
+    case .lifecycle(.deleted):
       try end(room)
-    case .reactionAdded(_, let place, let user, let emoji):
+    case .annotations(.reactionAdded(_, let place, let user, let emoji)):
       try react(emoji, by: user, at: place, in: room, recorded)
-    case .reactionRemoved(_, let place, let user, let emoji):
+    case .annotations(.reactionRemoved(_, let place, let user, let emoji)):
       try unreact(emoji, by: user, at: place, in: room)
-    case .messagePinned(let message, let place):
+    case .annotations(.pinned(let message, let place)):
       try pin(message, at: place, in: room, recorded)
-    case .messageUnpinned(_, let place):
+    case .annotations(.unpinned(_, let place)):
       try unpin(at: place, in: room)
-    case .edited, .archived, .restored, .inviteCreated, .inviteRevoked, .admissionRepeated, .roleChanged,
-      .memberUnbanned, .memberSilenced, .muted, .readMarkerMoved, .threadMarkerMoved, .markedUnread,
-      .threadFollowingSet, .messageScheduled, .scheduledMessageChanged, .scheduledMessageCancelled,
-      .scheduledMessageFailed:
+    case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members(.admissionRepeated),
+      .members(.roleChanged), .members(.unbanned), .members(.silenced), .members(.muted), .reading, .threads,
+      .scheduling:
       break
     }
   }

@@ -117,7 +117,8 @@ extension FanOut {
 
     /// nil for every event but a sent message.
     package init?(_ recorded: RecordedEvent) {
-      guard case .room(let room, .messageSent(let message, let author, let thread, let content)) = recorded.event else {
+      guard case .room(let room, .messages(.sent(let message, let author, let thread, let content))) = recorded.event
+      else {
         return nil
       }
       self.init(

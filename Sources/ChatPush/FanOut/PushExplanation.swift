@@ -94,7 +94,7 @@ private struct Aftermath {
 
   private mutating func take(_ recorded: RecordedEvent, _ message: FanOut.SentMessage) {
     switch recorded.event {
-    case .room(message.room, .memberJoined(let user, _, _)), .room(message.room, .memberAdded(let user, _)):
+    case .room(message.room, .members(.joined(let user, _, _))), .room(message.room, .members(.added(let user, _))):
       members.insert(user)
     case .server(.pushOutcomesRecorded(let recorded)):
       settledThrough = max(settledThrough, recorded.settledThrough)

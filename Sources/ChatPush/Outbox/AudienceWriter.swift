@@ -19,17 +19,16 @@ struct AudienceWriter {
   /// Whether the rooms' tables must be up to date before `apply`: the first device makes its user a listener everywhere.
   func needsMembers(for event: UserEvent, of user: UserID) throws -> Bool {
     switch event {
-    case .deviceRegistered: return try !hasDevice(user)
-    case .registered, .profileChanged, .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .disabled,
-      .enabled, .preferencesSet, .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceUpdated,
-      .pushTokenInvalidated, .deviceRemoved, .pushTokenMoved, .mediaUploaded, .erased:
+    case .devices(.registered): return try !hasDevice(user)
+    case .account, .logins, .sessions, .devices(.updated), .devices(.tokenInvalidated), .devices(.removed),
+      .devices(.tokenMoved), .media, .erased:
       return false
     }
   }
 
   func apply(_ event: UserEvent, of user: UserID, at position: LogPosition) throws {
     switch event {
-    case .deviceRegistered(let device, let description):
+    case .devices(.registered(let device, let description)):
       let isFirst = try !hasDevice(user)
       try describe(device, of: user, description, at: position)
       // With a further device the rooms' tables may lag, and the user listens already.
@@ -39,18 +38,18 @@ struct AudienceWriter {
         "INSERT OR IGNORE INTO listener (roomId, userId) "
           + "SELECT roomId, userId FROM member WHERE userId = ? AND roomId IN (SELECT id FROM room)"
       ).run { $0.add(user) }
-    case .deviceUpdated(let device, let description):
+    case .devices(.updated(let device, let description)):
       try describe(device, of: user, description, at: position)
-    case .pushTokenInvalidated(let device, let token), .pushTokenMoved(let device, let token):
+    case .devices(.tokenInvalidated(let device, let token)), .devices(.tokenMoved(let device, let token)):
       try invalidate(token, of: device, of: user)
-    case .deviceRemoved(let device):
+    case .devices(.removed(let device)):
       try remove(device, of: user)
-    case .disabled:
+    case .account(.disabled):
       try CachedStatement(database, "INSERT OR IGNORE INTO disabledUser (userId) VALUES (?)").run { $0.add(user) }
-    case .enabled:
+    case .account(.enabled):
       try CachedStatement(database, "DELETE FROM disabledUser WHERE userId = ?").run { $0.add(user) }
-    case .registered, .profileChanged, .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .preferencesSet,
-      .sessionStarted, .sessionRefreshed, .sessionEnded, .mediaUploaded, .erased:
+    case .account(.registered), .account(.profileChanged), .account(.emailSet), .account(.preferencesSet), .logins,
+      .sessions, .media, .erased:
       break
     }
   }
@@ -110,11 +109,11 @@ struct AudienceWriter {
 
   func apply(_ event: RoomEvent, in room: RoomID, at position: LogPosition) throws {
     switch event {
-    case .memberJoined(let user, _, _), .memberAdded(let user, _):
+    case .members(.joined(let user, _, _)), .members(.added(let user, _)):
       try run("DELETE FROM formerMember WHERE roomId = ? AND userId = ?", room, user)
       guard try hasDevice(user) else { return }
       try run("INSERT OR IGNORE INTO listener (roomId, userId) VALUES (?, ?)", room, user)
-    case .memberLeft(let user), .memberRemoved(let user), .memberBanned(let user):
+    case .members(.left(let user)), .members(.removed(let user)), .members(.banned(let user)):
       try run("DELETE FROM listener WHERE roomId = ? AND userId = ?", room, user)
       try CachedStatement(
         database, "INSERT OR REPLACE INTO formerMember (roomId, userId, leftPosition) VALUES (?, ?, ?)"
@@ -123,11 +122,8 @@ struct AudienceWriter {
         $0.add(user)
         $0.add(position)
       }
-    case .created, .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .admissionRepeated,
-      .roleChanged, .memberUnbanned, .memberSilenced, .muted, .messageSent, .messageEdited, .messageDeleted,
-      .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned, .readMarkerMoved, .threadMarkerMoved,
-      .markedUnread, .threadFollowingSet, .messageScheduled, .scheduledMessageChanged, .scheduledMessageCancelled,
-      .scheduledMessageFailed, .erased:
+    case .lifecycle, .sharing, .members(.admissionRepeated), .members(.roleChanged), .members(.unbanned),
+      .members(.silenced), .members(.muted), .messages, .annotations, .reading, .threads, .scheduling, .erased:
       break
     }
   }

@@ -64,22 +64,18 @@ struct OutboxWriter {
   /// each notice still comes to an outcome; a deleted room's are taken out by `Clearing`.
   func apply(_ event: RoomEvent, in room: RoomID) throws {
     switch event {
-    case .messageEdited(let message, _, let edit):
+    case .messages(.edited(let message, _, let edit)):
       try CachedStatement(database, "UPDATE noticeMessage SET text = ? WHERE roomId = ? AND messageId = ?").run {
         $0.add(NoticeMessage.beginning(of: edit?.text ?? "", bytes: Notice.textBytes))
         $0.add(room)
         $0.add(message)
       }
-    case .messageDeleted(let message, _):
+    case .messages(.deleted(let message, _)):
       try CachedStatement(database, "DELETE FROM noticeMessage WHERE roomId = ? AND messageId = ?").run {
         $0.add(room)
         $0.add(message)
       }
-    case .created, .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .memberJoined,
-      .memberAdded, .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned,
-      .memberSilenced, .muted, .messageSent, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned,
-      .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled,
-      .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed, .erased:
+    case .lifecycle, .sharing, .members, .messages(.sent), .annotations, .reading, .threads, .scheduling, .erased:
       break
     }
   }

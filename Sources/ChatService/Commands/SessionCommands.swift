@@ -106,7 +106,7 @@ extension ChatService {
     let outcome = try await performUser(
       .refreshSession(session, presented: presented, oldest: oldest), by: Principal(user: user))
     for recorded in outcome.events {
-      if case .user(_, .sessionEnded) = recorded.event { throw .rejected(.refreshTokenReused) }
+      if case .user(_, .sessions(.ended)) = recorded.event { throw .rejected(.refreshTokenReused) }
     }
     let (nickname, device) = try await accounts { accounts in
       (try accounts.user(user)?.nickname, try accounts.session(session, of: user)?.device)

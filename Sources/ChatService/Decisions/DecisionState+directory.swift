@@ -29,18 +29,15 @@ extension DecisionState: Directory {
   /// Enters a channel that is made now, and takes out one that is deleted now. Comes before the room takes in the fact.
   mutating func noteChannel(_ room: RoomID, _ event: RoomEvent) {
     switch event {
-    case .created(let creation):
+    case .lifecycle(.created(let creation)):
       guard let workspace = creation.workspace, rooms[room] == nil else { return }
       channels[workspace, default: []].insert(room)
-    case .deleted:
+    case .lifecycle(.deleted):
       guard let workspace = rooms[room]?.state.room?.workspace else { return }
       channels[workspace]?.remove(room)
       if channels[workspace]?.isEmpty == true { channels[workspace] = nil }
-    case .edited, .archived, .restored, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
-      .memberLeft, .memberRemoved, .admissionRepeated, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
-      .muted, .messageSent, .messageEdited, .messageDeleted, .reactionAdded, .reactionRemoved, .messagePinned,
-      .messageUnpinned, .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled,
-      .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed, .erased:
+    case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members, .messages, .annotations,
+      .reading, .threads, .scheduling, .erased:
       break
     }
   }

@@ -52,14 +52,14 @@ extension DecisionState {
   /// What has ended leaves memory. Until the read models know of it, it is remembered among what is recent.
   mutating func takeEnding(_ recorded: RecordedEvent) {
     switch recorded.event {
-    case .user(let id, .sessionEnded(let session, _)):
+    case .user(let id, .sessions(.ended(let session, _))):
       guard let ending = users[id]?.state.removeEnded(session) else { return }
       recent.enter(ending, for: .session(id, session), at: recorded.position)
-    case .room(let id, .deleted):
+    case .room(let id, .lifecycle(.deleted)):
       guard let ending = rooms[id]?.state.ending else { return }
       rooms[id] = nil
       recent.enter(ending, for: .room(id), at: recorded.position)
-    case .workspace(let id, .deleted):
+    case .workspace(let id, .lifecycle(.deleted)):
       guard let ending = workspaces[id]?.state.ending else { return }
       workspaces[id] = nil
       channels[id] = nil

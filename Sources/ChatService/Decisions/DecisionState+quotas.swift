@@ -13,7 +13,7 @@ extension DecisionState {
   /// What services did counts only with `quotas.countServices`, and only since the start: the read model leaves it out.
   mutating func charge(_ recorded: RecordedEvent) {
     guard let user = recorded.actor, recorded.service == nil || quotas.countsServices else { return }
-    if recorded.service != nil, case .room(let room, .messageSent(let id, _, _, _)) = recorded.event,
+    if recorded.service != nil, case .room(let room, .messages(.sent(let id, _, _, _))) = recorded.event,
       rooms[room]?.state.room?.scheduled[id] != nil
     {
       return

@@ -284,13 +284,15 @@ extension DecisionState {
       users[id]?.version = recorded.version
     case .room(let id, let event):
       noteChannel(id, event)
-      if case .deleted = event { names.leave(rooms[id]?.state.room?.invites.values.map(\.invite.tokenHash) ?? []) }
+      if case .lifecycle(.deleted) = event {
+        names.leave(rooms[id]?.state.room?.invites.values.map(\.invite.tokenHash) ?? [])
+      }
       RoomDecider.evolve(
         &rooms[id, default: Versioned(state: RoomDecider.initial, version: .none)].state, event, recorded.stamp,
         by: recorded.actor)
       rooms[id]?.version = recorded.version
     case .workspace(let id, let event):
-      if case .deleted = event {
+      if case .lifecycle(.deleted) = event {
         names.leave(workspaces[id]?.state.workspace?.invites.values.map(\.invite.tokenHash) ?? [])
       }
       WorkspaceDecider.evolve(
@@ -311,10 +313,10 @@ extension DecisionState {
 
   private mutating func takeReaction(_ recorded: RecordedEvent, _ before: ReactionCounts?) {
     guard let before, case .room(let room, let event) = recorded.event else { return }
-    if case .reactionAdded(let id, _, let user, let emoji) = event {
+    if case .annotations(.reactionAdded(let id, _, let user, let emoji)) = event {
       let key = ReactionKey(message: MessageKey(room: room, message: id), user: user, emoji: emoji)
       recent.enter(before.adding, for: key, at: recorded.position)
-    } else if case .reactionRemoved(let id, _, let user, let emoji) = event {
+    } else if case .annotations(.reactionRemoved(let id, _, let user, let emoji)) = event {
       let key = ReactionKey(message: MessageKey(room: room, message: id), user: user, emoji: emoji)
       recent.enter(before.removing, for: key, at: recorded.position)
     }
@@ -328,7 +330,7 @@ extension DecisionState {
     }
     guard case .room(let room, let event) = recorded.event else { return }
     switch event {
-    case .messageSent(let id, let author, let thread, let content):
+    case .messages(.sent(let id, let author, let thread, let content)):
       let key = MessageKey(room: room, message: id)
       let facts = MessageFacts(
         author: author, place: thread?.place ?? .room(rooms[room]?.state.lastOrdinal ?? 0), sent: recorded.stamp,
@@ -342,22 +344,19 @@ extension DecisionState {
         recent.enter(replyTo: root, ordinal: thread.ordinal, at: recorded.position)
       }
       seen.insert(key, at: recorded.position)
-    case .messageScheduled(let id, let message):
+    case .scheduling(.scheduled(let id, let message)):
       let key = MessageKey(room: room, message: id)
       recent.enter(
         SchedulingFacts(author: message.author, scheduled: recorded.stamp, fingerprint: .scheduling(message)), for: key)
       seen.insert(key, at: recorded.position)
-    case .messageEdited(let id, _, _):
+    case .messages(.edited(let id, _, _)):
       recent.enter(
         MessageRevision(stamp: recorded.stamp, deletes: false), for: MessageKey(room: room, message: id))
-    case .messageDeleted(let id, _):
+    case .messages(.deleted(let id, _)):
       recent.enter(
         MessageRevision(stamp: recorded.stamp, deletes: true), for: MessageKey(room: room, message: id))
-    case .created, .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
-      .memberLeft, .memberRemoved, .admissionRepeated, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
-      .muted, .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned, .readMarkerMoved,
-      .threadMarkerMoved, .markedUnread, .threadFollowingSet, .scheduledMessageChanged,
-      .scheduledMessageCancelled, .scheduledMessageFailed, .erased:
+    case .lifecycle, .sharing, .members, .annotations, .reading, .threads, .scheduling(.changed),
+      .scheduling(.cancelled), .scheduling(.failed), .erased:
       break
     }
   }

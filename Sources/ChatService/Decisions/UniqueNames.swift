@@ -71,45 +71,42 @@ package struct UniqueNames: Sendable, Equatable {
     switch event {
     case .user(let id, let event): take(event, of: id)
     case .room(let id, let event): take(event, of: id)
-    case .workspace(let id, .inviteCreated(let invite)): enter(invite, of: id)
+    case .workspace(let id, .sharing(.inviteCreated(let invite))): enter(invite, of: id)
     case .workspace, .server: break
     }
   }
 
   private mutating func take(_ event: UserEvent, of id: UserID) {
     switch event {
-    case .registered(let registration):
+    case .account(.registered(let registration)):
       enter(id, email: registration.email, externalID: registration.externalID)
     case .erased:
       // A stream's first fact is always the registration, so whoever has any fact is registered.
       enter(id, email: nil, externalID: nil)
-    case .emailSet(let email):
+    case .account(.emailSet(let email)):
       emails.enter(email, of: id)
-    case .identityLinked(let identity):
+    case .logins(.identityLinked(let identity)):
       enter(identity, of: id)
-    case .identityUnlinked(let identity, _):
+    case .logins(.identityUnlinked(let identity, _)):
       if let identity { leave(identity, of: id) }
-    case .deviceRegistered(let device, let description), .deviceUpdated(let device, let description):
+    case .devices(.registered(let device, let description)), .devices(.updated(let device, let description)):
       enter(description.tokens, of: DevicePlace(user: id, device: device))
-    case .pushTokenInvalidated(let device, let token), .pushTokenMoved(let device, let token):
+    case .devices(.tokenInvalidated(let device, let token)), .devices(.tokenMoved(let device, let token)):
       pushTokens.remove(token, from: DevicePlace(user: id, device: device))
-    case .deviceRemoved(let device):
+    case .devices(.removed(let device)):
       enter([], of: DevicePlace(user: id, device: device))
-    case .profileChanged, .credentialSet, .disabled, .enabled, .preferencesSet, .sessionStarted, .sessionRefreshed,
-      .sessionEnded, .mediaUploaded:
+    case .account(.profileChanged), .account(.disabled), .account(.enabled), .account(.preferencesSet),
+      .logins(.credentialSet), .sessions, .media:
       break
     }
   }
 
   private mutating func take(_ event: RoomEvent, of id: RoomID) {
     switch event {
-    case .inviteCreated(let invite):
+    case .sharing(.inviteCreated(let invite)):
       enter(invite, of: id)
-    case .created, .edited, .archived, .restored, .deleted, .inviteRevoked, .memberJoined, .memberAdded,
-      .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
-      .muted, .messageSent, .messageEdited, .messageDeleted, .reactionAdded, .reactionRemoved, .messagePinned,
-      .messageUnpinned, .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled,
-      .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed, .erased:
+    case .lifecycle, .sharing(.inviteRevoked), .members, .messages, .annotations, .reading, .threads, .scheduling,
+      .erased:
       break
     }
   }

@@ -16,8 +16,8 @@ package final class SchedulingBell: Sendable {
   func take(_ events: [RecordedEvent]) {
     for recorded in events {
       switch recorded.event {
-      case .room(_, .messageScheduled(_, let message)): ring(message.sendAt)
-      case .room(_, .scheduledMessageChanged(_, let edit)): if let sendAt = edit.sendAt { ring(sendAt) }
+      case .room(_, .scheduling(.scheduled(_, let message))): ring(message.sendAt)
+      case .room(_, .scheduling(.changed(_, let edit))): if let sendAt = edit.sendAt { ring(sendAt) }
       case .room, .user, .workspace, .server: break
       }
     }

@@ -8,9 +8,9 @@ extension EventCodec {
   /// Nil for one that was erased, and for a fact that is about no message.
   static func encode(message event: RoomEvent) -> EncodedBody? {
     switch event {
-    case .messageSent(let message, _, let thread, let content):
+    case .messages(.sent(let message, _, let thread, let content)):
       content.map { encode(message, $0, thread) }
-    case .messageEdited(let message, let place, let edit):
+    case .messages(.edited(let message, let place, let edit)):
       edit.map { edit in
         EncodedBody(
           .messageEdited, subject: message.uuid,
@@ -21,52 +21,50 @@ extension EventCodec {
             if !edit.mentions.isEmpty { $0.mentions = .with(edit.mentions) }
           })
       }
-    case .messageDeleted(let message, let place):
+    case .messages(.deleted(let message, let place)):
       EncodedBody(
         .messageDeleted, subject: message.uuid,
         Hansard_V1_MessageDeleted.with {
           $0.ordinal = place.ordinal
           $0.thread = place.thread
         })
-    case .reactionAdded(let message, let place, _, let emoji):
+    case .annotations(.reactionAdded(let message, let place, _, let emoji)):
       EncodedBody(.reactionAdded, subject: message.uuid, Hansard_V1_ReactionChanged.with(emoji, place))
-    case .reactionRemoved(let message, let place, _, let emoji):
+    case .annotations(.reactionRemoved(let message, let place, _, let emoji)):
       EncodedBody(.reactionRemoved, subject: message.uuid, Hansard_V1_ReactionChanged.with(emoji, place))
-    case .messagePinned(let message, let place):
+    case .annotations(.pinned(let message, let place)):
       EncodedBody(.messagePinned, subject: message.uuid, Hansard_V1_PinChanged.with(place))
-    case .messageUnpinned(let message, let place):
+    case .annotations(.unpinned(let message, let place)):
       EncodedBody(.messageUnpinned, subject: message.uuid, Hansard_V1_PinChanged.with(place))
-    case .readMarkerMoved(_, let message, let ordinal):
+    case .reading(.markerMoved(_, let message, let ordinal)):
       EncodedBody(.readMarkerMoved, subject: message.uuid, Hansard_V1_ReadMarkerMoved.with { $0.ordinal = ordinal })
-    case .markedUnread(_, let message, let ordinal):
+    case .reading(.markedUnread(_, let message, let ordinal)):
       EncodedBody(.markedUnread, subject: message.uuid, Hansard_V1_MarkedUnread.with { $0.ordinal = ordinal })
-    case .threadMarkerMoved(_, let message, let place):
+    case .threads(.markerMoved(_, let message, let place)):
       EncodedBody(
         .threadMarkerMoved, subject: message.uuid,
         Hansard_V1_ThreadMarkerMoved.with {
           $0.ordinal = place.ordinal
           $0.thread = place.thread
         })
-    case .threadFollowingSet(_, let root, let follows):
+    case .threads(.followingSet(_, let root, let follows)):
       EncodedBody(
         .threadFollowingSet, subject: root.message.uuid,
         Hansard_V1_ThreadFollowingSet.with {
           $0.ordinal = root.ordinal
           $0.follows = follows
         })
-    case .messageScheduled(let message, let scheduled):
+    case .scheduling(.scheduled(let message, let scheduled)):
       EncodedBody(.messageScheduled, subject: message.uuid, Hansard_V1_MessageScheduled.with(scheduled))
-    case .scheduledMessageChanged(let message, let edit):
+    case .scheduling(.changed(let message, let edit)):
       EncodedBody(.scheduledMessageChanged, subject: message.uuid, Hansard_V1_ScheduledMessageChanged.with(edit))
-    case .scheduledMessageCancelled(let message):
+    case .scheduling(.cancelled(let message)):
       EncodedBody(.scheduledMessageCancelled, subject: message.uuid)
-    case .scheduledMessageFailed(let message, let reason):
+    case .scheduling(.failed(let message, let reason)):
       EncodedBody(
         .scheduledMessageFailed, subject: message.uuid,
         Hansard_V1_ScheduledMessageFailed.with { $0.reason = UInt32(reason.rawValue) })
-    case .created, .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .memberJoined, .memberAdded,
-      .admissionRepeated, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced,
-      .muted, .erased:
+    case .lifecycle, .sharing, .members, .erased:
       nil
     }
   }
@@ -96,60 +94,61 @@ extension EventCodec {
   static func decodeMessage(_ kind: RoomEventKind, _ reader: PayloadReader) throws(CodecError) -> RoomEvent? {
     let subject = try reader.subject(MessageID.self)
     switch kind {
-    case .scheduledMessageCancelled: return .scheduledMessageCancelled(subject)
+    case .scheduledMessageCancelled: return .scheduling(.cancelled(subject))
     case .messageSent:
       let body = try reader.message(Hansard_V1_MessageSent.self)
       let content = try body.map { body throws(CodecError) in
         try decodeContent(body.text, body.hasDetails ? body.details : nil, reader)
       }
-      return .messageSent(subject, author: try reader.actor(), thread: nil, content)
+      return .messages(.sent(subject, author: try reader.actor(), thread: nil, content))
     case .threadMessageSent:
       guard let body = try reader.message(Hansard_V1_ThreadMessageSent.self) else { break }
-      return .messageSent(
-        subject, author: try reader.actor(), thread: try decodeThread(body, reader),
-        try decodeContent(body.text, body.hasDetails ? body.details : nil, reader))
+      return .messages(
+        .sent(
+          subject, author: try reader.actor(), thread: try decodeThread(body, reader),
+          try decodeContent(body.text, body.hasDetails ? body.details : nil, reader)))
     case .messageEdited:
       guard let body = try reader.message(Hansard_V1_MessageEdited.self) else { break }
       let edit = MessageEdit(text: body.text, mentions: try decodeMentions(body.mentions, reader))
-      return .messageEdited(subject, at: MessagePlace(thread: body.thread, ordinal: body.ordinal), edit)
+      return .messages(.edited(subject, at: MessagePlace(thread: body.thread, ordinal: body.ordinal), edit))
     case .messageDeleted:
       guard let body = try reader.message(Hansard_V1_MessageDeleted.self) else { break }
-      return .messageDeleted(subject, at: MessagePlace(thread: body.thread, ordinal: body.ordinal))
+      return .messages(.deleted(subject, at: MessagePlace(thread: body.thread, ordinal: body.ordinal)))
     case .reactionAdded:
       guard let body = try reader.message(Hansard_V1_ReactionChanged.self) else { break }
-      return .reactionAdded(subject, at: body.place, by: try reader.actor(), emoji: body.emoji)
+      return .annotations(.reactionAdded(subject, at: body.place, by: try reader.actor(), emoji: body.emoji))
     case .reactionRemoved:
       guard let body = try reader.message(Hansard_V1_ReactionChanged.self) else { break }
-      return .reactionRemoved(subject, at: body.place, by: try reader.actor(), emoji: body.emoji)
+      return .annotations(.reactionRemoved(subject, at: body.place, by: try reader.actor(), emoji: body.emoji))
     case .messagePinned:
       guard let body = try reader.message(Hansard_V1_PinChanged.self) else { break }
-      return .messagePinned(subject, at: body.place)
+      return .annotations(.pinned(subject, at: body.place))
     case .messageUnpinned:
       guard let body = try reader.message(Hansard_V1_PinChanged.self) else { break }
-      return .messageUnpinned(subject, at: body.place)
+      return .annotations(.unpinned(subject, at: body.place))
     case .readMarkerMoved:
       guard let body = try reader.message(Hansard_V1_ReadMarkerMoved.self) else { break }
-      return .readMarkerMoved(try reader.actor(), to: subject, ordinal: body.ordinal)
+      return .reading(.markerMoved(try reader.actor(), to: subject, ordinal: body.ordinal))
     case .markedUnread:
       guard let body = try reader.message(Hansard_V1_MarkedUnread.self) else { break }
-      return .markedUnread(try reader.actor(), from: subject, ordinal: body.ordinal)
+      return .reading(.markedUnread(try reader.actor(), from: subject, ordinal: body.ordinal))
     case .threadMarkerMoved:
       guard let body = try reader.message(Hansard_V1_ThreadMarkerMoved.self) else { break }
       let place = MessagePlace(thread: body.thread, ordinal: body.ordinal)
-      return .threadMarkerMoved(try reader.actor(), to: subject, at: place)
+      return .threads(.markerMoved(try reader.actor(), to: subject, at: place))
     case .threadFollowingSet:
       guard let body = try reader.message(Hansard_V1_ThreadFollowingSet.self) else { break }
       let root = ThreadRoot(message: subject, ordinal: body.ordinal)
-      return .threadFollowingSet(try reader.actor(), root, follows: body.follows)
+      return .threads(.followingSet(try reader.actor(), root, follows: body.follows))
     case .messageScheduled:
       guard let body = try reader.message(Hansard_V1_MessageScheduled.self) else { break }
-      return .messageScheduled(subject, try decodeScheduled(body, reader))
+      return .scheduling(.scheduled(subject, try decodeScheduled(body, reader)))
     case .scheduledMessageChanged:
       guard let body = try reader.message(Hansard_V1_ScheduledMessageChanged.self) else { break }
-      return .scheduledMessageChanged(subject, try decodeSchedulingEdit(body, reader))
+      return .scheduling(.changed(subject, try decodeSchedulingEdit(body, reader)))
     case .scheduledMessageFailed:
       guard let body = try reader.message(Hansard_V1_ScheduledMessageFailed.self) else { break }
-      return .scheduledMessageFailed(subject, try reader.value(body.reason, SchedulingFailure.self))
+      return .scheduling(.failed(subject, try reader.value(body.reason, SchedulingFailure.self)))
     case .roomCreated, .roomRenamed, .roomArchived, .roomEdited, .roomDeleted, .roomRestored, .inviteCreated,
       .inviteRevoked, .memberJoined, .memberAdded, .memberLeft, .memberRemoved, .admissionRepeated, .roomMuted,
       .roleChanged, .memberBanned, .memberUnbanned, .memberSilenced:

@@ -8,44 +8,42 @@ extension EventCodec {
   /// `EventCodec+Message`.
   static func encode(_ event: RoomEvent) -> EncodedBody? {
     switch event {
-    case .created(let creation): EncodedBody(.roomCreated, Hansard_V1_RoomCreated.with(creation))
-    case .edited(let edit): encode(edit)
-    case .archived: EncodedBody(.roomArchived)
-    case .restored: EncodedBody(.roomRestored)
-    case .deleted: EncodedBody(.roomDeleted)
-    case .inviteCreated(let invite):
+    case .lifecycle(.created(let creation)): EncodedBody(.roomCreated, Hansard_V1_RoomCreated.with(creation))
+    case .lifecycle(.edited(let edit)): encode(edit)
+    case .lifecycle(.archived): EncodedBody(.roomArchived)
+    case .lifecycle(.restored): EncodedBody(.roomRestored)
+    case .lifecycle(.deleted): EncodedBody(.roomDeleted)
+    case .sharing(.inviteCreated(let invite)):
       EncodedBody(.inviteCreated, subject: invite.id.uuid, Hansard_V1_InviteCreated.with(invite))
-    case .inviteRevoked(let invite): EncodedBody(.inviteRevoked, subject: invite.uuid)
-    case .memberJoined(let user, let role, let invite):
+    case .sharing(.inviteRevoked(let invite)): EncodedBody(.inviteRevoked, subject: invite.uuid)
+    case .members(.joined(let user, let role, let invite)):
       EncodedBody(
         .memberJoined, subject: user.uuid,
         Hansard_V1_MemberJoined.with {
           $0.role = UInt32(role.rawValue)
           if let invite { $0.inviteID = Data(invite.uuid.bytes) }
         })
-    case .memberAdded(let user, let role):
+    case .members(.added(let user, let role)):
       EncodedBody(
         .memberAdded, subject: user.uuid, Hansard_V1_MemberAdded.with { $0.role = UInt32(role.rawValue) })
-    case .memberLeft(let user): EncodedBody(.memberLeft, subject: user.uuid)
-    case .memberRemoved(let user): EncodedBody(.memberRemoved, subject: user.uuid)
-    case .admissionRepeated(let user, let admission):
+    case .members(.left(let user)): EncodedBody(.memberLeft, subject: user.uuid)
+    case .members(.removed(let user)): EncodedBody(.memberRemoved, subject: user.uuid)
+    case .members(.admissionRepeated(let user, let admission)):
       EncodedBody(.admissionRepeated, subject: user.uuid, Hansard_V1_AdmissionRepeated.with(admission))
-    case .roleChanged(let user, let role):
+    case .members(.roleChanged(let user, let role)):
       EncodedBody(
         .roleChanged, subject: user.uuid, Hansard_V1_RoleChanged.with { $0.role = UInt32(role.rawValue) })
-    case .memberBanned(let user): EncodedBody(.memberBanned, subject: user.uuid)
-    case .memberUnbanned(let user): EncodedBody(.memberUnbanned, subject: user.uuid)
-    case .memberSilenced(let user, let until):
+    case .members(.banned(let user)): EncodedBody(.memberBanned, subject: user.uuid)
+    case .members(.unbanned(let user)): EncodedBody(.memberUnbanned, subject: user.uuid)
+    case .members(.silenced(let user, let until)):
       EncodedBody(
         .memberSilenced, subject: user.uuid,
         Hansard_V1_MemberSilenced.with { if let until { $0.untilMs = until.milliseconds } })
-    case .muted(let user, let until):
+    case .members(.muted(let user, let until)):
       EncodedBody(
         .roomMuted, subject: user.uuid,
         Hansard_V1_RoomMuted.with { if let until { $0.untilMs = until.milliseconds } })
-    case .messageSent, .messageEdited, .messageDeleted, .reactionAdded, .reactionRemoved, .messagePinned,
-      .messageUnpinned, .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .messageScheduled,
-      .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed:
+    case .messages, .annotations, .reading, .threads, .scheduling:
       encode(message: event)
     case .erased: nil
     }
@@ -69,50 +67,51 @@ extension EventCodec {
   /// keeps its place in the room without its text.
   static func decode(_ kind: RoomEventKind, _ reader: PayloadReader) throws(CodecError) -> RoomEvent {
     switch kind {
-    case .roomArchived: return .archived
-    case .roomRestored: return .restored
-    case .roomDeleted: return .deleted
-    case .inviteRevoked: return .inviteRevoked(try reader.subject(InviteID.self))
-    case .memberLeft: return .memberLeft(try reader.subject(UserID.self))
-    case .memberRemoved: return .memberRemoved(try reader.subject(UserID.self))
-    case .memberBanned: return .memberBanned(try reader.subject(UserID.self))
-    case .memberUnbanned: return .memberUnbanned(try reader.subject(UserID.self))
+    case .roomArchived: return .lifecycle(.archived)
+    case .roomRestored: return .lifecycle(.restored)
+    case .roomDeleted: return .lifecycle(.deleted)
+    case .inviteRevoked: return .sharing(.inviteRevoked(try reader.subject(InviteID.self)))
+    case .memberLeft: return .members(.left(try reader.subject(UserID.self)))
+    case .memberRemoved: return .members(.removed(try reader.subject(UserID.self)))
+    case .memberBanned: return .members(.banned(try reader.subject(UserID.self)))
+    case .memberUnbanned: return .members(.unbanned(try reader.subject(UserID.self)))
     case .roomCreated:
       guard let body = try reader.message(Hansard_V1_RoomCreated.self) else { break }
-      return .created(try decodeCreation(body, reader))
+      return .lifecycle(.created(try decodeCreation(body, reader)))
     case .roomRenamed:
       guard let body = try reader.message(Hansard_V1_RoomRenamed.self) else { break }
-      return .edited(RoomEdit(name: body.name))
+      return .lifecycle(.edited(RoomEdit(name: body.name)))
     case .roomEdited:
       guard let body = try reader.message(Hansard_V1_RoomEdited.self) else { break }
-      return .edited(
-        RoomEdit(
-          name: body.hasName ? body.name : nil, topic: body.hasTopic ? body.topic : nil,
-          picture: body.hasPicture ? try reader.picture(body.picture) : nil))
+      return .lifecycle(
+        .edited(
+          RoomEdit(
+            name: body.hasName ? body.name : nil, topic: body.hasTopic ? body.topic : nil,
+            picture: body.hasPicture ? try reader.picture(body.picture) : nil)))
     case .inviteCreated:
       guard let body = try reader.message(Hansard_V1_InviteCreated.self) else { break }
-      return .inviteCreated(try decodeInvite(body, reader))
+      return .sharing(.inviteCreated(try decodeInvite(body, reader)))
     case .memberJoined:
       guard let body = try reader.message(Hansard_V1_MemberJoined.self) else { break }
       let (role, invite) = (try reader.value(body.role, Role.self), try reader.id(body.inviteID) as InviteID?)
-      return .memberJoined(try reader.subject(UserID.self), role: role, invite: invite)
+      return .members(.joined(try reader.subject(UserID.self), role: role, invite: invite))
     case .memberAdded:
       guard let body = try reader.message(Hansard_V1_MemberAdded.self) else { break }
-      return .memberAdded(try reader.subject(UserID.self), role: try reader.value(body.role, Role.self))
+      return .members(.added(try reader.subject(UserID.self), role: try reader.value(body.role, Role.self)))
     case .admissionRepeated:
       guard let body = try reader.message(Hansard_V1_AdmissionRepeated.self) else { break }
-      return .admissionRepeated(try reader.subject(UserID.self), try decodeAdmission(body, reader))
+      return .members(.admissionRepeated(try reader.subject(UserID.self), try decodeAdmission(body, reader)))
     case .roleChanged:
       guard let body = try reader.message(Hansard_V1_RoleChanged.self) else { break }
-      return .roleChanged(try reader.subject(UserID.self), try reader.value(body.role, Role.self))
+      return .members(.roleChanged(try reader.subject(UserID.self), try reader.value(body.role, Role.self)))
     case .memberSilenced:
       guard let body = try reader.message(Hansard_V1_MemberSilenced.self) else { break }
       let until = body.hasUntilMs ? Timestamp(milliseconds: body.untilMs) : nil
-      return .memberSilenced(try reader.subject(UserID.self), until: until)
+      return .members(.silenced(try reader.subject(UserID.self), until: until))
     case .roomMuted:
       guard let body = try reader.message(Hansard_V1_RoomMuted.self) else { break }
       let until = body.hasUntilMs ? Timestamp(milliseconds: body.untilMs) : nil
-      return .muted(try reader.subject(UserID.self), until: until)
+      return .members(.muted(try reader.subject(UserID.self), until: until))
     case .messageSent, .messageEdited, .messageDeleted, .reactionAdded, .reactionRemoved, .messagePinned,
       .messageUnpinned, .threadMessageSent, .readMarkerMoved, .markedUnread, .threadMarkerMoved, .threadFollowingSet,
       .messageScheduled, .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed:

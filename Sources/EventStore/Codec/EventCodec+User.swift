@@ -8,56 +8,56 @@ extension EventCodec {
   /// Nil for an erased fact, which is never written anew.
   static func encode(_ event: UserEvent) -> EncodedBody? {
     switch event {
-    case .registered(let registration):
+    case .account(.registered(let registration)):
       EncodedBody(.userRegistered, Hansard_V1_UserRegistered.with(registration))
-    case .profileChanged(let edit):
+    case .account(.profileChanged(let edit)):
       EncodedBody(
         .profileChanged,
         Hansard_V1_ProfileChanged.with {
           if let nickname = edit.nickname { $0.nickname = nickname }
           if let picture = edit.picture { $0.picture = Data((picture.media?.uuid ?? .zero).bytes) }
         })
-    case .credentialSet(let credential):
+    case .logins(.credentialSet(let credential)):
       EncodedBody(.credentialSet, Hansard_V1_CredentialSet.with { $0.credential = .with(credential) })
-    case .identityLinked(let identity):
+    case .logins(.identityLinked(let identity)):
       EncodedBody(.identityLinked, Hansard_V1_IdentityLinked.with(identity))
-    case .identityUnlinked(let identity, let linked):
+    case .logins(.identityUnlinked(let identity, let linked)):
       EncodedBody(
         .identityUnlinked, subject: UUIDBytes(high: 0, low: linked.value), Hansard_V1_IdentityLinked.with(identity))
-    case .emailSet(let email):
+    case .account(.emailSet(let email)):
       EncodedBody(.emailSet, Hansard_V1_EmailSet.with { $0.email = email })
-    case .disabled:
+    case .account(.disabled):
       EncodedBody(.userDisabled)
-    case .enabled:
+    case .account(.enabled):
       EncodedBody(.userEnabled)
-    case .preferencesSet(let preferences):
+    case .account(.preferencesSet(let preferences)):
       EncodedBody(
         .preferencesSet,
         Hansard_V1_PreferencesSet.with { $0.hidesReadMarkers = !preferences.sharesReadMarkers })
-    case .sessionStarted(let session, let device):
+    case .sessions(.started(let session, let device)):
       EncodedBody(
         .sessionStarted, subject: session.uuid,
         Hansard_V1_SessionStarted.with { if let device { $0.deviceID = Data(device.uuid.bytes) } })
-    case .sessionRefreshed(let session, let generation):
+    case .sessions(.refreshed(let session, let generation)):
       EncodedBody(
         .sessionRefreshed, subject: session.uuid, Hansard_V1_SessionRefreshed.with { $0.generation = generation })
-    case .sessionEnded(let session, let reason):
+    case .sessions(.ended(let session, let reason)):
       EncodedBody(
         .sessionEnded, subject: session.uuid, Hansard_V1_SessionEnded.with { $0.reason = UInt32(reason.rawValue) })
-    case .deviceRegistered(let device, let description):
+    case .devices(.registered(let device, let description)):
       EncodedBody(.deviceRegistered, subject: device.uuid, Hansard_V1_DeviceDescribed.with(description))
-    case .deviceUpdated(let device, let description):
+    case .devices(.updated(let device, let description)):
       EncodedBody(.deviceUpdated, subject: device.uuid, Hansard_V1_DeviceDescribed.with(description))
-    case .pushTokenInvalidated(let device, let token):
+    case .devices(.tokenInvalidated(let device, let token)):
       EncodedBody(
         .pushTokenInvalidated, subject: device.uuid,
         Hansard_V1_PushTokenInvalidated.with { $0.token = .with(token) })
-    case .deviceRemoved(let device):
+    case .devices(.removed(let device)):
       EncodedBody(.deviceRemoved, subject: device.uuid)
-    case .pushTokenMoved(let device, let token):
+    case .devices(.tokenMoved(let device, let token)):
       EncodedBody(
         .pushTokenMoved, subject: device.uuid, Hansard_V1_PushTokenInvalidated.with { $0.token = .with(token) })
-    case .mediaUploaded(let media, let content, let name):
+    case .media(.uploaded(let media, let content, let name)):
       EncodedBody(
         .mediaUploaded, subject: media.uuid,
         Hansard_V1_MediaUploaded.with {
@@ -71,57 +71,59 @@ extension EventCodec {
   /// What the envelope alone tells is read also when the payload was erased: erasing undoes no removal.
   static func decode(_ kind: UserEventKind, _ reader: PayloadReader) throws(CodecError) -> UserEvent {
     switch kind {
-    case .deviceRemoved: return .deviceRemoved(try reader.subject(DeviceID.self))
-    case .userDisabled: return .disabled
-    case .userEnabled: return .enabled
+    case .deviceRemoved: return .devices(.removed(try reader.subject(DeviceID.self)))
+    case .userDisabled: return .account(.disabled)
+    case .userEnabled: return .account(.enabled)
     case .identityUnlinked:
       guard let linked = record(reader) else { throw reader.failure(.missingField, "subject") }
       let body = try reader.message(Hansard_V1_IdentityLinked.self)
-      return .identityUnlinked(body.map { Identity(issuer: $0.issuer, subject: $0.subject) }, linked: linked)
+      return .logins(.identityUnlinked(body.map { Identity(issuer: $0.issuer, subject: $0.subject) }, linked: linked))
     case .userRegistered:
       guard let body = try reader.message(Hansard_V1_UserRegistered.self) else { break }
-      return .registered(try decodeRegistration(body, reader))
+      return .account(.registered(try decodeRegistration(body, reader)))
     case .profileChanged:
       guard let body = try reader.message(Hansard_V1_ProfileChanged.self) else { break }
-      return .profileChanged(
-        ProfileEdit(nickname: body.nickname.isEmpty ? nil : body.nickname, picture: try decodePicture(body, reader)))
+      return .account(
+        .profileChanged(
+          ProfileEdit(nickname: body.nickname.isEmpty ? nil : body.nickname, picture: try decodePicture(body, reader))))
     case .credentialSet:
       guard let body = try reader.message(Hansard_V1_CredentialSet.self) else { break }
-      return .credentialSet(try decodeCredential(body.credential, reader))
+      return .logins(.credentialSet(try decodeCredential(body.credential, reader)))
     case .identityLinked:
       guard let body = try reader.message(Hansard_V1_IdentityLinked.self) else { break }
-      return .identityLinked(Identity(issuer: body.issuer, subject: body.subject))
+      return .logins(.identityLinked(Identity(issuer: body.issuer, subject: body.subject)))
     case .emailSet:
       guard let body = try reader.message(Hansard_V1_EmailSet.self) else { break }
-      return .emailSet(body.email)
+      return .account(.emailSet(body.email))
     case .preferencesSet:
       guard let body = try reader.message(Hansard_V1_PreferencesSet.self) else { break }
-      return .preferencesSet(UserPreferences(sharesReadMarkers: !body.hidesReadMarkers))
+      return .account(.preferencesSet(UserPreferences(sharesReadMarkers: !body.hidesReadMarkers)))
     case .sessionStarted:
       guard let body = try reader.message(Hansard_V1_SessionStarted.self) else { break }
-      return .sessionStarted(try reader.subject(SessionID.self), device: try reader.id(Array(body.deviceID)))
+      return .sessions(.started(try reader.subject(SessionID.self), device: try reader.id(Array(body.deviceID))))
     case .sessionRefreshed:
       guard let body = try reader.message(Hansard_V1_SessionRefreshed.self) else { break }
-      return .sessionRefreshed(try reader.subject(SessionID.self), generation: body.generation)
+      return .sessions(.refreshed(try reader.subject(SessionID.self), generation: body.generation))
     case .sessionEnded:
       guard let body = try reader.message(Hansard_V1_SessionEnded.self) else { break }
-      return .sessionEnded(try reader.subject(SessionID.self), try reader.value(body.reason, SessionEnd.self))
+      return .sessions(.ended(try reader.subject(SessionID.self), try reader.value(body.reason, SessionEnd.self)))
     case .deviceRegistered:
       guard let body = try reader.message(Hansard_V1_DeviceDescribed.self) else { break }
-      return .deviceRegistered(try reader.subject(DeviceID.self), try decodeDevice(body, reader))
+      return .devices(.registered(try reader.subject(DeviceID.self), try decodeDevice(body, reader)))
     case .deviceUpdated:
       guard let body = try reader.message(Hansard_V1_DeviceDescribed.self) else { break }
-      return .deviceUpdated(try reader.subject(DeviceID.self), try decodeDevice(body, reader))
+      return .devices(.updated(try reader.subject(DeviceID.self), try decodeDevice(body, reader)))
     case .pushTokenInvalidated:
       guard let body = try reader.message(Hansard_V1_PushTokenInvalidated.self) else { break }
-      return .pushTokenInvalidated(try reader.subject(DeviceID.self), try decodeToken(body.token, reader))
+      return .devices(.tokenInvalidated(try reader.subject(DeviceID.self), try decodeToken(body.token, reader)))
     case .pushTokenMoved:
       guard let body = try reader.message(Hansard_V1_PushTokenInvalidated.self) else { break }
-      return .pushTokenMoved(try reader.subject(DeviceID.self), try decodeToken(body.token, reader))
+      return .devices(.tokenMoved(try reader.subject(DeviceID.self), try decodeToken(body.token, reader)))
     case .mediaUploaded:
       guard let body = try reader.message(Hansard_V1_MediaUploaded.self) else { break }
-      return .mediaUploaded(
-        try reader.subject(MediaID.self), Media(body.content), name: body.hasName ? body.name : nil)
+      return .media(
+        .uploaded(
+          try reader.subject(MediaID.self), Media(body.content), name: body.hasName ? body.name : nil))
     }
     return .erased(kind: reader.kind.rawValue)
   }

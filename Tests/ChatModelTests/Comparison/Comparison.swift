@@ -54,16 +54,16 @@ struct Touched {
 
   private mutating func note(_ event: RoomEvent) {
     switch event {
-    case .memberJoined(let user, _, _), .memberAdded(let user, _), .memberLeft(let user), .memberRemoved(let user),
-      .memberBanned(let user):
+    case .members(.joined(let user, _, _)), .members(.added(let user, _)), .members(.left(let user)),
+      .members(.removed(let user)),
+      .members(.banned(let user)):
       users.insert(user)
-    case .messageSent(let id, _, _, _), .messageEdited(let id, _, _), .messageDeleted(let id, _),
-      .messageScheduled(let id, _), .scheduledMessageChanged(let id, _), .scheduledMessageCancelled(let id),
-      .scheduledMessageFailed(let id, _):
+    case .messages(.sent(let id, _, _, _)), .messages(.edited(let id, _, _)), .messages(.deleted(let id, _)),
+      .scheduling(.scheduled(let id, _)), .scheduling(.changed(let id, _)), .scheduling(.cancelled(let id)),
+      .scheduling(.failed(let id, _)):
       messages.insert(id)
-    case .created, .edited, .archived, .restored, .deleted, .inviteCreated, .inviteRevoked, .admissionRepeated,
-      .roleChanged, .memberUnbanned, .memberSilenced, .muted, .reactionAdded, .reactionRemoved, .messagePinned,
-      .messageUnpinned, .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet, .erased:
+    case .lifecycle, .sharing, .members(.admissionRepeated), .members(.roleChanged), .members(.unbanned),
+      .members(.silenced), .members(.muted), .annotations, .reading, .threads, .erased:
       break
     }
   }

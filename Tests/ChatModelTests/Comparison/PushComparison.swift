@@ -64,7 +64,7 @@ struct PushComparison {
     var told: [Told] = []
     for event in events {
       model.take(event)
-      guard case .room(let id, .messageSent(let message, let author, _, let content)) = event.event,
+      guard case .room(let id, .messages(.sent(let message, let author, _, let content))) = event.event,
         event.originalTime == nil, content != nil, let room = model.rooms[id], let sent = room.message(message)
       else { continue }
       for member in room.members where member.user != author {

@@ -44,11 +44,11 @@ struct ChatModel {
     let day = recorded.stamp.time.milliseconds / 86_400_000
     usage[day, default: [:]][user, default: Usage()].events += 1
     switch recorded.event {
-    case .room(_, .messageSent), .room(_, .messageScheduled):
+    case .room(_, .messages(.sent)), .room(_, .scheduling(.scheduled)):
       usage[day, default: [:]][user, default: Usage()].messages += 1
     case .room, .user, .workspace, .server: break
     }
-    if case .user(_, .mediaUploaded(_, let content, _)) = recorded.event {
+    if case .user(_, .media(.uploaded(_, let content, _))) = recorded.event {
       usage[day, default: [:]][user, default: Usage()].mediaBytes += content.size
     }
   }

@@ -29,11 +29,12 @@ extension ChatModel {
   private func law(ofQuotasBrokenBy recorded: RecordedEvent) -> String? {
     guard let user = recorded.actor, recorded.service == nil else { return nil }
     let used = usage(of: user, at: recorded.stamp.time)
-    if case .room(_, .messageSent) = recorded.event, let most = ModelBench.quotas.messagesPerDay, used.messages >= most
+    if case .room(_, .messages(.sent)) = recorded.event, let most = ModelBench.quotas.messagesPerDay,
+      used.messages >= most
     {
       return "is one message more than the day allows"
     }
-    if case .user(_, .mediaUploaded(_, let content, _)) = recorded.event,
+    if case .user(_, .media(.uploaded(_, let content, _))) = recorded.event,
       let most = ModelBench.quotas.mediaBytesPerDay, used.mediaBytes + content.size > most
     {
       return "is more bytes than the day allows"
@@ -44,27 +45,28 @@ extension ChatModel {
   private func law(brokenBy event: UserEvent, of id: UserID) -> String? {
     let user = users[id]
     switch event {
-    case .registered: return user?.registration == nil ? nil : "registers a user twice"
-    case .sessionStarted(let session, _):
+    case .account(.registered): return user?.registration == nil ? nil : "registers a user twice"
+    case .sessions(.started(let session, _)):
       if user?.disabled != nil { return "starts a session of a disabled user" }
       return user?.session(session) == nil ? nil : "starts a session twice"
-    case .sessionRefreshed(let session, let generation):
+    case .sessions(.refreshed(let session, let generation)):
       guard let session = user?.session(session), session.end == nil else { return "refreshes no open session" }
       return generation == session.generation + 1 ? nil : "skips a generation"
-    case .sessionEnded(let session, .othersLoggedOut), .sessionEnded(let session, .allLoggedOut):
+    case .sessions(.ended(let session, .othersLoggedOut)), .sessions(.ended(let session, .allLoggedOut)):
       // Where there was nothing to end, the fact is there for the key alone.
       return user?.session(session)?.end == nil ? nil : "ends no open session"
-    case .sessionEnded(let session, _):
+    case .sessions(.ended(let session, _)):
       return user?.session(session)?.end == nil && user?.session(session) != nil ? nil : "ends no open session"
-    case .deviceRegistered(let device, _): return user?.device(device) == nil ? nil : "registers a device twice"
-    case .deviceUpdated(let device, _): return user?.device(device) == nil ? "updates no device" : nil
-    case .deviceRemoved(let device): return user?.device(device) == nil ? "removes no device" : nil
-    case .credentialSet(let credential):
+    case .devices(.registered(let device, _)): return user?.device(device) == nil ? nil : "registers a device twice"
+    case .devices(.updated(let device, _)): return user?.device(device) == nil ? "updates no device" : nil
+    case .devices(.removed(let device)): return user?.device(device) == nil ? "removes no device" : nil
+    case .logins(.credentialSet(let credential)):
       return credential.version == (user?.credential?.version ?? 0) + 1 ? nil : "skips a version of the password"
-    case .identityUnlinked(let identity, _):
+    case .logins(.identityUnlinked(let identity, _)):
       return identity.map { user?.identities.contains($0) == true } == true ? nil : "unlinks what is not linked"
-    case .pushTokenInvalidated, .pushTokenMoved, .profileChanged, .identityLinked, .emailSet, .disabled, .enabled,
-      .preferencesSet, .mediaUploaded, .erased:
+    case .account(.profileChanged), .account(.emailSet), .account(.disabled), .account(.enabled),
+      .account(.preferencesSet), .logins(.identityLinked), .devices(.tokenInvalidated), .devices(.tokenMoved), .media,
+      .erased:
       return nil
     }
   }
@@ -73,8 +75,8 @@ extension ChatModel {
     let time = recorded.stamp.time
     if room.isDeleted { return "happens in a deleted room" }
     switch event {
-    case .created: return room.creation == nil ? nil : "creates a room twice"
-    case .memberJoined(let user, let role, let invite):
+    case .lifecycle(.created): return room.creation == nil ? nil : "creates a room twice"
+    case .members(.joined(let user, let role, let invite)):
       if let link = room.invites.first(where: { $0.link.id == invite }) {
         if let law = law(ofUsing: link, at: time) { return law }
         // Whoever comes into a room that everybody has left owns it.
@@ -82,35 +84,36 @@ extension ChatModel {
         if role != (isLeft ? .owner : given(by: link, in: room)) { return "gives another role than the link does" }
       }
       return law(ofAdmitting: user, to: room)
-    case .memberAdded(let user, _): return law(ofAdmitting: user, to: room)
-    case .memberLeft(let user), .memberRemoved(let user), .roleChanged(let user, _), .muted(let user, _),
-      .memberSilenced(let user, _):
+    case .members(.added(let user, _)): return law(ofAdmitting: user, to: room)
+    case .members(.left(let user)), .members(.removed(let user)), .members(.roleChanged(let user, _)),
+      .members(.muted(let user, _)),
+      .members(.silenced(let user, _)):
       return room.member(user) == nil ? "is about no member" : nil
-    case .messageSent, .messageEdited, .messageDeleted, .reactionAdded, .reactionRemoved, .messagePinned,
-      .messageUnpinned:
+    case .messages, .annotations:
       return law(ofWriting: event, in: room, at: time)
-    case .readMarkerMoved(let user, let message, let ordinal):
+    case .reading(.markerMoved(let user, let message, let ordinal)):
       guard let member = room.member(user) else { return "moves the marker of no member" }
       if room.message(message)?.place != .room(ordinal) { return "moves a marker to what is not there" }
       let isMove = ordinal > member.marker || member.unreadFrom != nil
       return isMove || recorded.command != nil ? nil : "moves a marker back"
-    case .threadMarkerMoved(let user, let message, let place):
+    case .threads(.markerMoved(let user, let message, let place)):
       if room.member(user) == nil { return "moves the marker of no member" }
       return room.message(message)?.place == place ? nil : "moves a marker to what is not there"
-    case .markedUnread(let user, let message, let ordinal):
+    case .reading(.markedUnread(let user, let message, let ordinal)):
       if room.member(user) == nil { return "marks for no member" }
       return room.message(message)?.place == .room(ordinal) ? nil : "marks what is not there"
-    case .inviteCreated(let invite):
+    case .sharing(.inviteCreated(let invite)):
       return room.invites.contains { $0.link.id == invite.id } ? "makes an invite twice" : nil
-    case .inviteRevoked(let id):
+    case .sharing(.inviteRevoked(let id)):
       return room.invites.contains { $0.link.id == id && $0.revoked == nil } ? nil : "revokes no live invite"
-    case .scheduledMessageChanged(let id, _), .scheduledMessageCancelled(let id):
+    case .scheduling(.changed(let id, _)), .scheduling(.cancelled(let id)):
       guard let waiting = room.scheduled.first(where: { $0.id == id && $0.failure == nil }) else {
         return "is about nothing that waits"
       }
       return waiting.message.author == recorded.actor ? nil : "is about what another has scheduled"
-    case .edited, .archived, .restored, .deleted, .admissionRepeated, .memberBanned, .memberUnbanned,
-      .threadFollowingSet, .messageScheduled, .scheduledMessageFailed, .erased:
+    case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .lifecycle(.deleted),
+      .members(.admissionRepeated), .members(.banned), .members(.unbanned), .threads(.followingSet),
+      .scheduling(.scheduled), .scheduling(.failed), .erased:
       return nil
     }
   }
@@ -133,7 +136,7 @@ extension ChatModel {
     // An archived room can still be tidied.
     if room.archived != nil, !isTidying(event) { return "writes in an archived room" }
     switch event {
-    case .messageSent(let id, let author, let place, _):
+    case .messages(.sent(let id, let author, let place, _)):
       if room.message(id) != nil { return "sends an ID twice" }
       guard let member = room.member(author) else { return "is written by no member" }
       if let until = member.silencedUntil, until > time { return "is written by a silenced member" }
@@ -144,9 +147,9 @@ extension ChatModel {
       let replies = room.thread(of: root.id).count
       if replies == 0, root.isDeleted { return "begins a thread under a deleted message" }
       return place.ordinal == UInt64(replies + 1) ? nil : "leaves a gap in a thread"
-    case .messageEdited(let id, let place, _), .messageDeleted(let id, let place),
-      .reactionAdded(let id, let place, _, _), .reactionRemoved(let id, let place, _, _),
-      .messagePinned(let id, let place), .messageUnpinned(let id, let place):
+    case .messages(.edited(let id, let place, _)), .messages(.deleted(let id, let place)),
+      .annotations(.reactionAdded(let id, let place, _, _)), .annotations(.reactionRemoved(let id, let place, _, _)),
+      .annotations(.pinned(let id, let place)), .annotations(.unpinned(let id, let place)):
       guard let message = room.message(id), message.place == place else { return "is about no message" }
       return message.isDeleted && !isTidying(event) ? "is about a deleted message" : nil
     default: return nil
@@ -156,7 +159,7 @@ extension ChatModel {
   /// Takes away, and is possible where nothing else is.
   private func isTidying(_ event: RoomEvent) -> Bool {
     switch event {
-    case .messageDeleted, .messageUnpinned, .reactionRemoved: true
+    case .messages(.deleted), .annotations: true
     default: false
     }
   }
@@ -164,13 +167,12 @@ extension ChatModel {
   private func law(brokenBy event: WorkspaceEvent, in workspace: ModelWorkspace) -> String? {
     if workspace.isDeleted { return "happens in a deleted workspace" }
     switch event {
-    case .memberJoined(let user, let role, let admission):
+    case .members(.joined(let user, let role, let admission)):
       if workspace.member(user) != nil { return "lets a member in" }
       return role == workspace.given(to: user, by: admission) ?? role ? nil : "gives another role than it is to"
-    case .memberLeft(let user), .memberRemoved(let user), .roleChanged(let user, _):
+    case .members(.left(let user)), .members(.removed(let user)), .members(.roleChanged(let user, _)):
       return workspace.member(user) == nil ? "is about no member" : nil
-    case .created, .edited, .deleted, .inviteCreated, .inviteRevoked, .admissionRepeated, .memberInvited,
-      .invitationWithdrawn, .erased:
+    case .lifecycle, .sharing, .members(.admissionRepeated), .invitations, .erased:
       return nil
     }
   }

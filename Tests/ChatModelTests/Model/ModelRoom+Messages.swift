@@ -52,39 +52,39 @@ extension ModelRoom {
 
   mutating func takeMark(_ event: RoomEvent, _ recorded: RecordedEvent) {
     switch event {
-    case .reactionAdded(let message, _, let user, let emoji):
+    case .annotations(.reactionAdded(let message, _, let user, let emoji)):
       // What stands already is recorded again for the key alone.
       change(message) { message in
         guard !message.reactions.contains(where: { $0.emoji == emoji && $0.user == user }) else { return }
         message.reactions.append(
           ModelReaction(emoji: emoji, user: user, position: recorded.position, at: recorded.occurredAt))
       }
-    case .reactionRemoved(let message, _, let user, let emoji):
+    case .annotations(.reactionRemoved(let message, _, let user, let emoji)):
       change(message) { $0.reactions.removeAll { $0.emoji == emoji && $0.user == user } }
-    case .messagePinned(let message, _):
+    case .annotations(.pinned(let message, _)):
       change(message) { message in
         message.pinned =
           message.pinned ?? ModelPin(by: recorded.actor, position: recorded.position, at: recorded.occurredAt)
       }
-    case .messageUnpinned(let message, _): change(message) { $0.pinned = nil }
+    case .annotations(.unpinned(let message, _)): change(message) { $0.pinned = nil }
     default: break
     }
   }
 
   mutating func takeSchedule(_ event: RoomEvent, _ recorded: RecordedEvent) {
     switch event {
-    case .messageScheduled(let id, let message):
+    case .scheduling(.scheduled(let id, let message)):
       schedulings.append(
         ModelScheduling(
           id: id, author: message.author, scheduled: recorded.stamp, fingerprint: .scheduling(message)))
       scheduled.append(
         ModelScheduled(id: id, message: message, scheduled: recorded.stamp, revision: recorded.position))
-    case .scheduledMessageChanged(let id, let edit):
+    case .scheduling(.changed(let id, let edit)):
       guard let index = scheduled.firstIndex(where: { $0.id == id }) else { return }
       scheduled[index].message.change(edit)
       scheduled[index].revision = recorded.position
-    case .scheduledMessageCancelled(let id): scheduled.removeAll { $0.id == id }
-    case .scheduledMessageFailed(let id, let reason):
+    case .scheduling(.cancelled(let id)): scheduled.removeAll { $0.id == id }
+    case .scheduling(.failed(let id, let reason)):
       guard let index = scheduled.firstIndex(where: { $0.id == id }) else { return }
       scheduled[index].failure = reason
       scheduled[index].failed = recorded.stamp

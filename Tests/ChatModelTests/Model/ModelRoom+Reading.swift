@@ -28,13 +28,13 @@ extension ModelMember {
 extension ModelRoom {
   mutating func takeReading(_ event: RoomEvent, _ recorded: RecordedEvent) {
     switch event {
-    case .readMarkerMoved(let user, let message, let ordinal):
+    case .reading(.markerMoved(let user, let message, let ordinal)):
       change(user) { $0.read(through: ordinal, message, recorded.occurredAt) }
-    case .markedUnread(let user, _, let ordinal): change(user) { $0.unreadFrom = ordinal }
-    case .threadMarkerMoved(let user, _, let place):
+    case .reading(.markedUnread(let user, _, let ordinal)): change(user) { $0.unreadFrom = ordinal }
+    case .threads(.markerMoved(let user, _, let place)):
       guard let root = timeline.first(where: { $0.place.ordinal == place.thread })?.id else { return }
       change(user) { $0.readThread(root, through: place.ordinal) }
-    case .threadFollowingSet(let user, let root, let follows):
+    case .threads(.followingSet(let user, let root, let follows)):
       let last = UInt64(thread(of: root.message).count)
       change(user) { member in
         var following = member.threads[root.message] ?? ModelFollowing(follows: follows, marker: last)

@@ -132,22 +132,26 @@ struct ModelScheduling: Equatable {
 extension ModelRoom {
   mutating func take(_ event: RoomEvent, _ recorded: RecordedEvent) {
     switch event {
-    case .created, .edited, .archived, .restored, .deleted: takeRoom(event, recorded)
-    case .inviteCreated, .inviteRevoked: takeInvite(event, recorded)
-    case .memberJoined, .memberAdded, .memberLeft, .memberRemoved, .roleChanged, .memberBanned, .memberUnbanned:
+    case .lifecycle:
+      takeRoom(event, recorded)
+    case .sharing: takeInvite(event, recorded)
+    case .members(.joined), .members(.added), .members(.left), .members(.removed), .members(.roleChanged),
+      .members(.banned), .members(.unbanned):
       takeMembership(event, recorded)
-    case .admissionRepeated: break
-    case .memberSilenced(let user, let until):
+    case .members(.admissionRepeated): break
+    case .members(.silenced(let user, let until)):
       silences[user] = until
       change(user) { $0.silencedUntil = until }
-    case .muted(let user, let until): change(user) { $0.mutedUntil = until }
-    case .messageSent(let message, let author, let place, let content):
+    case .members(.muted(let user, let until)): change(user) { $0.mutedUntil = until }
+    case .messages(.sent(let message, let author, let place, let content)):
       send(message, author, place, content, recorded)
-    case .messageEdited(let message, _, let edit): self.edit(message, edit, recorded)
-    case .messageDeleted(let message, _): change(message) { $0.delete(recorded) }
-    case .reactionAdded, .reactionRemoved, .messagePinned, .messageUnpinned: takeMark(event, recorded)
-    case .readMarkerMoved, .threadMarkerMoved, .markedUnread, .threadFollowingSet: takeReading(event, recorded)
-    case .messageScheduled, .scheduledMessageChanged, .scheduledMessageCancelled, .scheduledMessageFailed:
+    case .messages(.edited(let message, _, let edit)): self.edit(message, edit, recorded)
+    case .messages(.deleted(let message, _)): change(message) { $0.delete(recorded) }
+    case .annotations:
+      takeMark(event, recorded)
+    case .reading, .threads:
+      takeReading(event, recorded)
+    case .scheduling:
       takeSchedule(event, recorded)
     case .erased: break
     }
@@ -155,23 +159,23 @@ extension ModelRoom {
 
   private mutating func takeRoom(_ event: RoomEvent, _ recorded: RecordedEvent) {
     // What stands already is recorded again for the key alone.
-    if case .archived = event, archived != nil { return }
-    if case .restored = event, archived == nil { return }
+    if case .lifecycle(.archived) = event, archived != nil { return }
+    if case .lifecycle(.restored) = event, archived == nil { return }
     revision = recorded.position
-    if case .created(let creation) = event {
+    if case .lifecycle(.created(let creation)) = event {
       self.creation = creation
       creator = creation.creator
       created = recorded.stamp
       name = creation.name
       topic = creation.topic
-    } else if case .edited(let edit) = event {
+    } else if case .lifecycle(.edited(let edit)) = event {
       if let name = edit.name { self.name = name }
       if let topic = edit.topic { self.topic = topic.isEmpty ? nil : topic }
       if case .set(let media) = edit.picture { picture = media }
       if case .remove = edit.picture { picture = nil }
-    } else if case .archived = event {
+    } else if case .lifecycle(.archived) = event {
       archived = recorded.stamp
-    } else if case .restored = event {
+    } else if case .lifecycle(.restored) = event {
       archived = nil
     } else {
       isDeleted = true
@@ -179,9 +183,10 @@ extension ModelRoom {
   }
 
   private mutating func takeInvite(_ event: RoomEvent, _ recorded: RecordedEvent) {
-    if case .inviteCreated(let link) = event {
+    if case .sharing(.inviteCreated(let link)) = event {
       invites.append(ModelInvite(link: link, created: recorded.stamp, creator: recorded.actor))
-    } else if case .inviteRevoked(let id) = event, let index = invites.firstIndex(where: { $0.link.id == id }) {
+    } else if case .sharing(.inviteRevoked(let id)) = event, let index = invites.firstIndex(where: { $0.link.id == id })
+    {
       invites[index].revoked = recorded.stamp
     }
   }
@@ -191,29 +196,29 @@ extension ModelRoom {
       comings.append(ModelComing(user: user, what: what, by: recorded.actor, stamp: recorded.stamp))
     }
     switch event {
-    case .memberJoined(let user, let role, let invite):
+    case .members(.joined(let user, let role, let invite)):
       admit(user, role, recorded)
       if let index = invites.firstIndex(where: { $0.link.id == invite }) { invites[index].uses += 1 }
       note(user, .joined(role, by: invite))
-    case .memberAdded(let user, let role):
+    case .members(.added(let user, let role)):
       admit(user, role, recorded)
       note(user, .added(role))
-    case .memberLeft(let user):
+    case .members(.left(let user)):
       members.removeAll { $0.user == user }
       note(user, .left)
-    case .memberRemoved(let user):
+    case .members(.removed(let user)):
       members.removeAll { $0.user == user }
       note(user, .removed)
-    case .memberBanned(let user):
+    case .members(.banned(let user)):
       if isBanned(user) { return }
       members.removeAll { $0.user == user }
       banned.append(ModelBan(user: user, by: recorded.actor, stamp: recorded.stamp))
       note(user, .banned)
-    case .memberUnbanned(let user):
+    case .members(.unbanned(let user)):
       if !isBanned(user) { return }
       banned.removeAll { $0.user == user }
       note(user, .unbanned)
-    case .roleChanged(let user, let role):
+    case .members(.roleChanged(let user, let role)):
       change(user) { $0.role = role }
       note(user, .roleChanged(role))
     default: break

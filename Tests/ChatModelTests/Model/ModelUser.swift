@@ -66,37 +66,36 @@ struct ModelDevice: Equatable {
 extension ModelUser {
   mutating func take(_ event: UserEvent, _ recorded: RecordedEvent) {
     switch event {
-    case .registered, .profileChanged, .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .disabled,
-      .enabled, .preferencesSet:
+    case .account, .logins:
       takeAccount(event, recorded)
-    case .sessionStarted(let session, let device):
+    case .sessions(.started(let session, let device)):
       sessions.append(ModelSession(id: session, device: device, started: recorded.stamp, pair: recorded.stamp))
-    case .sessionRefreshed(let session, let generation):
+    case .sessions(.refreshed(let session, let generation)):
       change(session) {
         $0.generation = generation
         $0.pair = recorded.stamp
       }
-    case .sessionEnded(let session, let reason):
+    case .sessions(.ended(let session, let reason)):
       let device = openSessions.first { $0.id == session }?.device
       change(session) {
         $0.end = reason
         $0.ended = recorded.stamp
       }
       if let device, !openSessions.contains(where: { $0.device == device }) { loggedOut.insert(device) }
-    case .deviceRegistered(let device, let description):
+    case .devices(.registered(let device, let description)):
       loggedOut.remove(device)
       devices.removeAll { $0.id == device }
       devices.append(
         ModelDevice(
           id: device, description: description, registered: recorded.stamp, revision: recorded.position,
           updatedAt: recorded.stamp.time))
-    case .deviceUpdated(let device, let description):
+    case .devices(.updated(let device, let description)):
       loggedOut.remove(device)
       change(device, recorded) { $0 = description }
-    case .deviceRemoved(let device): devices.removeAll { $0.id == device }
-    case .pushTokenInvalidated(let device, let token), .pushTokenMoved(let device, let token):
+    case .devices(.removed(let device)): devices.removeAll { $0.id == device }
+    case .devices(.tokenInvalidated(let device, let token)), .devices(.tokenMoved(let device, let token)):
       change(device, recorded) { $0.tokens.removeAll { $0 == token } }
-    case .mediaUploaded(let id, let content, let name):
+    case .media(.uploaded(let id, let content, let name)):
       // A file that is there already is recorded again for the key alone.
       if !media.contains(where: { $0.id == id }) {
         media.append(ModelMedia(id: id, uploader: self.id, content: content, name: name, uploaded: recorded.stamp))
@@ -107,7 +106,7 @@ extension ModelUser {
 
   private mutating func takeAccount(_ event: UserEvent, _ recorded: RecordedEvent) {
     switch event {
-    case .registered(let registration):
+    case .account(.registered(let registration)):
       self.registration = registration
       registered = recorded.stamp
       profile = Profile(nickname: registration.nickname)
@@ -115,23 +114,22 @@ extension ModelUser {
       email = registration.email
       externalID = registration.externalID
       credential = registration.credential
-    case .profileChanged(let edit):
+    case .account(.profileChanged(let edit)):
       if let nickname = edit.nickname { profile?.nickname = nickname }
       if let picture = edit.picture { profile?.picture = picture.media }
       revision = recorded.position
-    case .credentialSet(let credential): self.credential = credential
-    case .identityLinked(let identity):
+    case .logins(.credentialSet(let credential)): self.credential = credential
+    case .logins(.identityLinked(let identity)):
       // One that is linked already is recorded again for the key alone.
       if !identities.contains(identity) { identities.append(identity) }
-    case .identityUnlinked(let identity, _): identities.removeAll { $0 == identity }
-    case .emailSet(let email):
+    case .logins(.identityUnlinked(let identity, _)): identities.removeAll { $0 == identity }
+    case .account(.emailSet(let email)):
       self.email = email
       revision = recorded.position
-    case .disabled: disabled = disabled ?? recorded.stamp
-    case .enabled: disabled = nil
-    case .preferencesSet(let preferences): self.preferences = preferences
-    case .sessionStarted, .sessionRefreshed, .sessionEnded, .deviceRegistered, .deviceUpdated, .deviceRemoved,
-      .pushTokenInvalidated, .pushTokenMoved, .mediaUploaded, .erased:
+    case .account(.disabled): disabled = disabled ?? recorded.stamp
+    case .account(.enabled): disabled = nil
+    case .account(.preferencesSet(let preferences)): self.preferences = preferences
+    case .sessions, .devices, .media, .erased:
       break
     }
   }

@@ -58,39 +58,39 @@ struct ModelInvitation: Equatable {
 extension ModelWorkspace {
   mutating func take(_ event: WorkspaceEvent, _ recorded: RecordedEvent) {
     switch event {
-    case .created(let creation):
+    case .lifecycle(.created(let creation)):
       self.creation = creation
       created = recorded.stamp
       name = creation.name
       revision = recorded.position
-    case .edited(let edit):
+    case .lifecycle(.edited(let edit)):
       if let name = edit.name { self.name = name }
       if let topic = edit.topic { self.topic = topic.isEmpty ? nil : topic }
       if case .set(let media) = edit.picture { picture = media }
       if case .remove = edit.picture { picture = nil }
       revision = recorded.position
-    case .deleted: isDeleted = true
-    case .inviteCreated(let link):
+    case .lifecycle(.deleted): isDeleted = true
+    case .sharing(.inviteCreated(let link)):
       invites.append(ModelInvite(link: link, created: recorded.stamp, creator: recorded.actor))
-    case .inviteRevoked(let id):
+    case .sharing(.inviteRevoked(let id)):
       if let index = invites.firstIndex(where: { $0.link.id == id }) { invites[index].revoked = recorded.stamp }
-    case .memberJoined(let user, let role, let admission):
+    case .members(.joined(let user, let role, let admission)):
       members.removeAll { $0.user == user }
       members.append(ModelWorkspaceMember(user: user, role: role, joined: recorded.stamp))
       invitations.removeAll { $0.user == user }
       if case .link(let invite) = admission, let index = invites.firstIndex(where: { $0.link.id == invite }) {
         invites[index].uses += 1
       }
-    case .memberLeft(let user), .memberRemoved(let user): members.removeAll { $0.user == user }
-    case .memberInvited(let user, let role):
+    case .members(.left(let user)), .members(.removed(let user)): members.removeAll { $0.user == user }
+    case .invitations(.invited(let user, let role)):
       // Of a member it is recorded for the key alone.
       guard member(user) == nil else { return }
       invitations.removeAll { $0.user == user }
       invitations.append(ModelInvitation(user: user, role: role, by: recorded.actor, stamp: recorded.stamp))
-    case .invitationWithdrawn(let user): invitations.removeAll { $0.user == user }
-    case .roleChanged(let user, let role):
+    case .invitations(.withdrawn(let user)): invitations.removeAll { $0.user == user }
+    case .members(.roleChanged(let user, let role)):
       if let index = members.firstIndex(where: { $0.user == user }) { members[index].role = role }
-    case .admissionRepeated, .erased: break
+    case .members(.admissionRepeated), .erased: break
     }
   }
 }

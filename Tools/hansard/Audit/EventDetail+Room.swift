@@ -4,35 +4,38 @@ import ChatPrimitives
 extension EventDetail {
   static func fields(of event: RoomEvent) -> [(String, JSONValue)] {
     switch event {
-    case .created(let creation): fields(of: creation)
-    case .edited(let edit): fields(name: edit.name, topic: edit.topic, picture: edit.picture)
-    case .archived, .restored, .deleted, .inviteRevoked, .memberLeft, .memberRemoved, .memberBanned, .memberUnbanned:
+    case .lifecycle(.created(let creation)): fields(of: creation)
+    case .lifecycle(.edited(let edit)): fields(name: edit.name, topic: edit.topic, picture: edit.picture)
+    case .lifecycle(.archived), .lifecycle(.restored), .lifecycle(.deleted), .sharing(.inviteRevoked), .members(.left),
+      .members(.removed), .members(.banned), .members(.unbanned):
       []
-    case .inviteCreated(let invite):
+    case .sharing(.inviteCreated(let invite)):
       fields(role: invite.role.name, expiresAt: invite.expiresAt, maximumUses: invite.maximumUses)
-    case .memberJoined(_, let role, let invite):
+    case .members(.joined(_, let role, let invite)):
       [("role", .text(role.name)), ("invite", .text(orNull: invite?.description))]
-    case .memberAdded(_, let role), .roleChanged(_, let role): [("role", .text(role.name))]
-    case .admissionRepeated(_, .invite(let id)): [("invite", .text(id.description))]
-    case .admissionRepeated: []
-    case .muted(_, let until), .memberSilenced(_, let until): [("until", .text(orNull: until?.rfc3339))]
-    case .messageSent(_, _, let thread, let content):
+    case .members(.added(_, let role)), .members(.roleChanged(_, let role)): [("role", .text(role.name))]
+    case .members(.admissionRepeated(_, .invite(let id))): [("invite", .text(id.description))]
+    case .members(.admissionRepeated): []
+    case .members(.muted(_, let until)), .members(.silenced(_, let until)): [("until", .text(orNull: until?.rfc3339))]
+    case .messages(.sent(_, _, let thread, let content)):
       (thread.map { fields(of: $0) } ?? []) + (content.map { fields(of: $0) } ?? erased)
-    case .messageEdited(_, let place, let edit):
+    case .messages(.edited(_, let place, let edit)):
       fields(of: place) + (edit.map { [("text", .text($0.text))] + fields(of: $0.mentions) } ?? erased)
-    case .messageDeleted(_, let place), .messagePinned(_, let place), .messageUnpinned(_, let place),
-      .threadMarkerMoved(_, _, let place):
+    case .messages(.deleted(_, let place)), .annotations(.pinned(_, let place)), .annotations(.unpinned(_, let place)),
+      .threads(.markerMoved(_, _, let place)):
       fields(of: place)
-    case .reactionAdded(_, let place, _, let emoji), .reactionRemoved(_, let place, _, let emoji):
+    case .annotations(.reactionAdded(_, let place, _, let emoji)),
+      .annotations(.reactionRemoved(_, let place, _, let emoji)):
       [("emoji", .text(emoji))] + fields(of: place)
-    case .readMarkerMoved(_, _, let ordinal), .markedUnread(_, _, let ordinal): [("ordinal", .number(ordinal))]
-    case .threadFollowingSet(_, _, let follows): [("follows", .bool(follows))]
-    case .messageScheduled(_, let message):
+    case .reading(.markerMoved(_, _, let ordinal)), .reading(.markedUnread(_, _, let ordinal)):
+      [("ordinal", .number(ordinal))]
+    case .threads(.followingSet(_, _, let follows)): [("follows", .bool(follows))]
+    case .scheduling(.scheduled(_, let message)):
       [("sendAt", .text(message.sendAt.rfc3339)), ("author", .text(message.author.description))]
         + fields(of: message.content)
-    case .scheduledMessageChanged(_, let edit): fields(of: edit)
-    case .scheduledMessageCancelled: []
-    case .scheduledMessageFailed(_, let reason): [("reason", .text(reason.shownName))]
+    case .scheduling(.changed(_, let edit)): fields(of: edit)
+    case .scheduling(.cancelled): []
+    case .scheduling(.failed(_, let reason)): [("reason", .text(reason.shownName))]
     case .erased: erased
     }
   }

@@ -4,14 +4,15 @@ import ChatPrimitives
 extension EventDetail {
   static func fields(of event: WorkspaceEvent) -> [(String, JSONValue)] {
     switch event {
-    case .created(let creation): [("name", .text(creation.name))]
-    case .edited(let edit): fields(name: edit.name, topic: edit.topic, picture: edit.picture)
-    case .deleted, .inviteRevoked, .memberLeft, .memberRemoved, .invitationWithdrawn: []
-    case .inviteCreated(let invite):
+    case .lifecycle(.created(let creation)): [("name", .text(creation.name))]
+    case .lifecycle(.edited(let edit)): fields(name: edit.name, topic: edit.topic, picture: edit.picture)
+    case .lifecycle(.deleted), .sharing(.inviteRevoked), .members(.left), .members(.removed), .invitations(.withdrawn):
+      []
+    case .sharing(.inviteCreated(let invite)):
       fields(role: invite.role.name, expiresAt: invite.expiresAt, maximumUses: invite.maximumUses)
-    case .memberJoined(_, let role, let admission): [("role", .text(role.name))] + fields(of: admission)
-    case .admissionRepeated(_, let admission): fields(of: admission)
-    case .memberInvited(_, let role), .roleChanged(_, let role): [("role", .text(role.name))]
+    case .members(.joined(_, let role, let admission)): [("role", .text(role.name))] + fields(of: admission)
+    case .members(.admissionRepeated(_, let admission)): fields(of: admission)
+    case .invitations(.invited(_, let role)), .members(.roleChanged(_, let role)): [("role", .text(role.name))]
     case .erased: erased
     }
   }

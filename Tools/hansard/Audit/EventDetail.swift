@@ -21,23 +21,23 @@ struct EventDetail {
 
   private static func fields(of event: UserEvent) -> [(String, JSONValue)] {
     switch event {
-    case .registered(let registration):
+    case .account(.registered(let registration)):
       [
         ("nickname", .text(registration.nickname)),
         ("externalId", .text(orNull: registration.externalID)),
         ("hasPassword", .bool(registration.credential != nil)),
       ]
-    case .profileChanged(let edit): fields(of: edit)
-    case .credentialSet(let credential): [("version", .number(UInt64(credential.version)))]
-    case .identityLinked(let identity): [("issuer", .text(identity.issuer))]
-    case .identityUnlinked(let identity, let linked):
+    case .account(.profileChanged(let edit)): fields(of: edit)
+    case .logins(.credentialSet(let credential)): [("version", .number(UInt64(credential.version)))]
+    case .logins(.identityLinked(let identity)): [("issuer", .text(identity.issuer))]
+    case .logins(.identityUnlinked(let identity, let linked)):
       identity.map { [("issuer", .text($0.issuer)), ("linkedAt", .number(linked.value))] } ?? erased
-    case .emailSet, .disabled, .enabled: []
-    case .preferencesSet(let preferences): [("sharesReadMarkers", .bool(preferences.sharesReadMarkers))]
-    case .sessionStarted(_, let device): [("device", .text(orNull: device?.description))]
-    case .sessionRefreshed(_, let generation): [("generation", .number(UInt64(generation)))]
-    case .sessionEnded(_, let reason): [("reason", .text(reason.shownName))]
-    case .deviceRegistered(_, let device), .deviceUpdated(_, let device):
+    case .account(.emailSet), .account(.disabled), .account(.enabled): []
+    case .account(.preferencesSet(let preferences)): [("sharesReadMarkers", .bool(preferences.sharesReadMarkers))]
+    case .sessions(.started(_, let device)): [("device", .text(orNull: device?.description))]
+    case .sessions(.refreshed(_, let generation)): [("generation", .number(UInt64(generation)))]
+    case .sessions(.ended(_, let reason)): [("reason", .text(reason.shownName))]
+    case .devices(.registered(_, let device)), .devices(.updated(_, let device)):
       [
         ("name", .text(orNull: device.name)),
         ("type", .text(orNull: device.type)),
@@ -45,10 +45,10 @@ struct EventDetail {
         ("pushProviders", .list(device.tokens.map { .text($0.provider.shownName) })),
         ("notifications", .text(device.notifications.name)),
       ]
-    case .pushTokenInvalidated(_, let token), .pushTokenMoved(_, let token):
+    case .devices(.tokenInvalidated(_, let token)), .devices(.tokenMoved(_, let token)):
       [("pushProvider", .text(token.provider.shownName))]
-    case .deviceRemoved: []
-    case .mediaUploaded(_, let media, let name): [("name", .text(orNull: name))] + Self.fields(of: media)
+    case .devices(.removed): []
+    case .media(.uploaded(_, let media, let name)): [("name", .text(orNull: name))] + Self.fields(of: media)
     case .erased: erased
     }
   }

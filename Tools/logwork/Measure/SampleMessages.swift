@@ -60,13 +60,14 @@ struct SampleAuthor: Sendable {
       nickname: "writer", email: nil, externalID: nil, credential: nil, commitmentKey: key)
     return RecordedEvent(
       stamp: stamp, version: StreamVersion(1), actor: user, service: nil, device: nil, command: nil, originalTime: nil,
-      event: .user(user, .registered(registration)))
+      event: .user(user, .account(.registered(registration))))
   }
 
   /// - Parameter version: of the room's stream.
   func sent(_ message: UUIDBytes, _ text: String, version: UInt64, at stamp: Stamp) -> RecordedEvent {
     RecordedEvent(
       stamp: stamp, version: StreamVersion(version), actor: user, service: nil, device: nil, command: nil,
-      originalTime: nil, event: .room(room, .messageSent(MessageID(message), author: user, thread: nil, .plain(text))))
+      originalTime: nil,
+      event: .room(room, .messages(.sent(MessageID(message), author: user, thread: nil, .plain(text)))))
   }
 }

@@ -1,4 +1,36 @@
-import ChatPrimitives
+package import ChatPrimitives
+
+extension RoomEvent {
+  package enum Threads: Sendable, Equatable {
+    /// The user has read a thread up to this message.
+    case markerMoved(UserID, to: MessageID, at: MessagePlace)
+    /// Whether the user follows a thread. A user who writes in it, is mentioned in it, or wrote its root, follows it until
+    /// the user says no.
+    case followingSet(UserID, ThreadRoot, follows: Bool)
+  }
+}
+
+extension RoomEvent.Threads: EventFamily {
+  /// Who read or follows is not a part of it: idempotency keys are looked up within one actor.
+  package var fingerprint: Fingerprint? {
+    switch self {
+    case .markerMoved(_, let message, _): .threadMarkerMove(to: message)
+    case .followingSet(_, let root, let follows): .following(root.message, follows)
+    }
+  }
+}
+
+extension Fingerprint {
+  static func threadMarkerMove(to message: MessageID) -> Fingerprint {
+    Fingerprint(.text("thread-marker.move"), .id(message.uuid))
+  }
+
+  static func following(_ root: MessageID, _ follows: Bool) -> Fingerprint {
+    Fingerprint(.text("thread.follow"), .id(root.uuid), .number(follows ? 1 : 0))
+  }
+}
+
+// MARK: - Decide
 
 extension RoomDecider {
   /// Where a new message goes: nil for the room's own timeline.
@@ -37,7 +69,7 @@ extension RoomDecider {
     guard let target, let root else { throw .messageNotFound }
     guard !root.place.isInThread else { throw .notAThreadRoot }
     guard target.place.thread == root.place.ordinal else { throw .messageNotFound }
-    return .record([.threadMarkerMoved(user, to: id, at: target.place)])
+    return .record([.threads(.markerMoved(user, to: id, at: target.place))])
   }
 
   /// Whoever wishes can follow a message before anybody has replied to it.
@@ -49,6 +81,6 @@ extension RoomDecider {
     guard let root else { throw .messageNotFound }
     guard !root.place.isInThread else { throw .notAThreadRoot }
     let thread = ThreadRoot(message: id, ordinal: root.place.ordinal)
-    return .record([.threadFollowingSet(user, thread, follows: follows)])
+    return .record([.threads(.followingSet(user, thread, follows: follows))])
   }
 }

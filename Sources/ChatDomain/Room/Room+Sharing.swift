@@ -1,4 +1,35 @@
-import ChatPrimitives
+package import ChatPrimitives
+
+extension RoomEvent {
+  package enum Sharing: Sendable, Equatable {
+    case inviteCreated(Invite)
+    case inviteRevoked(InviteID)
+  }
+}
+
+extension RoomEvent.Sharing: EventFamily {
+  package var fingerprint: Fingerprint? {
+    switch self {
+    case .inviteCreated(let invite): invite.fingerprint
+    case .inviteRevoked(let id): .inviteRevocation(id)
+    }
+  }
+
+  var isUpkeep: Bool {
+    switch self {
+    case .inviteCreated: false
+    case .inviteRevoked: true
+    }
+  }
+}
+
+extension Fingerprint {
+  static func inviteRevocation(_ id: InviteID) -> Fingerprint {
+    Fingerprint(.text("invite.revoke"), .id(id.uuid))
+  }
+}
+
+// MARK: - Decide
 
 extension RoomDecider {
   /// Whether this was done before is asked first: a late retry of an invite that has expired since is still a retry.
@@ -16,7 +47,7 @@ extension RoomDecider {
     try invite.requireForm(at: act.time)
     guard room.invites.count < Limits.invitesEverPerRoom else { throw .invitesExhausted }
     guard hasPlaceForInvite(room, at: act.time) else { throw .tooManyInvites }
-    return .record([.inviteCreated(invite)])
+    return .record([.sharing(.inviteCreated(invite))])
   }
 
   /// The room keeps every invite, of which there are `Limits.invitesEverPerRoom`; only when it holds many are the live ones
@@ -29,7 +60,7 @@ extension RoomDecider {
   static func revokeInvite(_ id: InviteID, in state: RoomState) throws(Rejection) -> Verdict<RoomEvent> {
     guard let invite = try room(state).invites[id] else { throw .inviteNotFound }
     if let revoked = invite.revoked { return .alreadyDone(revoked) }
-    return .record([.inviteRevoked(id)])
+    return .record([.sharing(.inviteRevoked(id))])
   }
 
   /// Who holds a dead invite learns that it is dead, and nothing of the room.
@@ -44,7 +75,7 @@ extension RoomDecider {
     let open = try openRoom(state)
     try requireAdmissible(user, to: open, directory)
     let role = open.role(forComingInWith: given(by: invite, in: open, directory))
-    return .record([.memberJoined(user, role: role, invite: id)])
+    return .record([.members(.joined(user, role: role, invite: id))])
   }
 
   /// What a link gives by now: no more than its maker still has in the room, else who was put out or lowered would come back
@@ -52,5 +83,16 @@ extension RoomDecider {
   private static func given(by invite: InviteState, in room: Room, _ directory: borrowing some Directory) -> Role {
     guard let maker = invite.maker else { return invite.invite.role }
     return min(invite.invite.role, role(of: maker, in: room, directory) ?? .member)
+  }
+}
+
+// MARK: - Evolve
+
+extension Room {
+  mutating func apply(_ event: RoomEvent.Sharing, _ stamp: Stamp, by actor: UserID?) {
+    switch event {
+    case .inviteCreated(let invite): invites[invite.id] = InviteState(invite: invite, created: stamp, maker: actor)
+    case .inviteRevoked(let id): invites[id]?.revoked = stamp
+    }
   }
 }

@@ -1,4 +1,70 @@
-import ChatPrimitives
+package import ChatPrimitives
+
+extension RoomEvent {
+  package enum Scheduling: Sendable, Equatable {
+    case scheduled(MessageID, ScheduledMessage)
+    case changed(MessageID, ScheduledMessageEdit)
+    case cancelled(MessageID)
+    /// The message was due and could not be sent.
+    case failed(MessageID, SchedulingFailure)
+  }
+}
+
+extension RoomEvent.Scheduling: EventFamily {
+  package var fingerprint: Fingerprint? {
+    switch self {
+    case .scheduled(_, let message): .scheduling(message)
+    case .changed(let id, let edit): .schedulingChange(id, edit)
+    case .cancelled(let id): .schedulingCancellation(id)
+    case .failed(let id, _): .schedulingFailure(id)
+    }
+  }
+
+  var textBytes: Int {
+    switch self {
+    case .scheduled(_, let message): message.content.textBytes
+    case .changed(_, let edit): edit.text.byteCount + entryBytes(edit.mentions?.users ?? [])
+    case .cancelled, .failed: 0
+    }
+  }
+
+  var isUpkeep: Bool {
+    switch self {
+    case .cancelled: true
+    case .scheduled, .changed, .failed: false
+    }
+  }
+}
+
+extension Fingerprint {
+  /// Of a message as it is scheduled, its time included.
+  package static func scheduling(_ message: ScheduledMessage) -> Fingerprint {
+    Fingerprint(
+      .text("message.schedule"), .number(message.sendAt.milliseconds),
+      .id(Fingerprint.message(message.content, author: message.author, thread: message.thread).bytes))
+  }
+
+  static func schedulingChange(_ id: MessageID, _ edit: ScheduledMessageEdit) -> Fingerprint {
+    Fingerprint(
+      [.text("message.reschedule"), .id(id.uuid), .number(edit.sendAt?.milliseconds), .text(edit.text)]
+        + (edit.mentions.map { fields(of: $0) } ?? []))
+  }
+
+  /// Only the server asks for it, and under no key: what keeps it from being done twice is that it waits no more.
+  static func scheduledSending(_ id: MessageID) -> Fingerprint {
+    Fingerprint(.text("message.send-scheduled"), .id(id.uuid))
+  }
+
+  static func schedulingCancellation(_ id: MessageID) -> Fingerprint {
+    Fingerprint(.text("message.unschedule"), .id(id.uuid))
+  }
+
+  static func schedulingFailure(_ id: MessageID) -> Fingerprint {
+    Fingerprint(.text("message.schedule-failed"), .id(id.uuid))
+  }
+}
+
+// MARK: - Decide
 
 /// Messages that the server sends at their time. Until then they are their author's alone to see, change and cancel;
 /// their IDs stay taken for ever, whatever becomes of them.
@@ -23,7 +89,7 @@ extension RoomDecider {
     guard room.scheduled.counts[author, default: 0] < Limits.scheduledMessagesPerUserAndRoom else {
       throw .tooManyScheduledMessages
     }
-    return .record([.messageScheduled(id, message)])
+    return .record([.scheduling(.scheduled(id, message))])
   }
 
   /// Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.
@@ -35,14 +101,14 @@ extension RoomDecider {
     if let text = edit.text { try MessageRules.text(text, hasParts: waiting.hasParts) }
     if let mentions = edit.mentions { try MessageRules.mentions(mentions) }
     if let sendAt = edit.sendAt { try requireSendingTime(sendAt, after: act.time) }
-    return .record([.scheduledMessageChanged(id, edit)])
+    return .record([.scheduling(.changed(id, edit))])
   }
 
   static func cancelScheduled(
     _ id: MessageID, _ prior: SchedulingFacts?, by act: Act, in state: RoomState
   ) throws(Rejection) -> Verdict<RoomEvent> {
     _ = try requirePending(id, prior, by: act, in: state)
-    return .record([.scheduledMessageCancelled(id)])
+    return .record([.scheduling(.cancelled(id))])
   }
 
   /// Sends a message that is due, or records why it cannot be sent. Either way it no longer waits, so it is sent at
@@ -61,14 +127,14 @@ extension RoomDecider {
     guard waiting.revision == revision, message.thread == context?.thread else { throw .scheduledMessageNotFound }
     let isDisabled = directory.isDisabled(message.author)
     if let failure = failure(of: message, at: act.time, in: state) ?? (isDisabled ? .silenced : nil) {
-      return .record([.scheduledMessageFailed(id, failure)])
+      return .record([.scheduling(.failed(id, failure))])
     }
     do throws(Rejection) {
       let thread = try threadPlace(context)
       try requireAnswerable(message.content, in: thread, context)
-      return .record([.messageSent(id, author: message.author, thread: thread, message.content)])
+      return .record([.messages(.sent(id, author: message.author, thread: thread, message.content))])
     } catch {
-      return .record([.scheduledMessageFailed(id, .targetGone)])
+      return .record([.scheduling(.failed(id, .targetGone))])
     }
   }
 
@@ -97,6 +163,21 @@ extension RoomDecider {
   private static func requireSendingTime(_ time: Timestamp, after now: Timestamp) throws(Rejection) {
     guard time > now, time <= now.adding(milliseconds: Limits.schedulingAheadMilliseconds) else {
       throw .sendingTimeOutOfRange
+    }
+  }
+}
+
+// MARK: - Evolve
+
+extension Room {
+  mutating func apply(_ event: RoomEvent.Scheduling, _ stamp: Stamp) {
+    switch event {
+    case .scheduled(let id, let message):
+      scheduled[id] = WaitingMessage(message, revision: stamp.position)
+    case .changed(let id, let edit):
+      scheduled[id]?.apply(edit, at: stamp.position)
+    case .cancelled(let id), .failed(let id, _):
+      scheduled[id] = nil
     }
   }
 }

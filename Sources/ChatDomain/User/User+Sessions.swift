@@ -1,5 +1,72 @@
 package import ChatPrimitives
 
+extension UserEvent {
+  package enum Sessions: Sendable, Equatable {
+    case started(SessionID, device: DeviceID?)
+    /// The session's tokens are now those of `generation`; the first pair is generation 1.
+    case refreshed(SessionID, generation: UInt32)
+    case ended(SessionID, SessionEnd)
+  }
+}
+
+/// Why a session ended. The raw values stand in the log.
+package enum SessionEnd: UInt8, Sendable, CaseIterable {
+  case loggedOut = 1
+  /// A refresh token was used after its successor had been: one of the two users of it is a thief.
+  case refreshTokenReused = 2
+  /// The device that the session belonged to was removed.
+  case deviceRemoved = 3
+  /// A new login needed its place: see `Limits.sessionsPerUser`.
+  case superseded = 4
+  /// The account was disabled.
+  case accountDisabled = 5
+  /// Another session changed the password, or it was reset.
+  case passwordChanged = 6
+  /// Another session ended all but itself.
+  case othersLoggedOut = 7
+  /// Every session was ended at once.
+  case allLoggedOut = 8
+}
+
+extension UserEvent.Sessions: EventFamily {
+  package var fingerprint: Fingerprint? {
+    switch self {
+    case .started(let id, let device): .sessionStart(id, device)
+    case .refreshed(let id, let generation): .sessionRefresh(id, presented: generation &- 1)
+    case .ended(_, .othersLoggedOut): .sessionsEnd(.othersLoggedOut)
+    case .ended(_, .allLoggedOut): .sessionsEnd(.allLoggedOut)
+    case .ended(let id, let reason): .sessionEnd(id, reason)
+    }
+  }
+
+  var isUpkeep: Bool {
+    switch self {
+    case .started, .refreshed, .ended: true
+    }
+  }
+}
+
+extension Fingerprint {
+  static func sessionStart(_ id: SessionID, _ device: DeviceID?) -> Fingerprint {
+    Fingerprint(.text("session.start"), .id(id.uuid), .id(device?.uuid))
+  }
+
+  static func sessionRefresh(_ id: SessionID, presented: UInt32) -> Fingerprint {
+    Fingerprint(.text("session.refresh"), .id(id.uuid), .number(Int64(presented)))
+  }
+
+  static func sessionEnd(_ id: SessionID, _ reason: SessionEnd) -> Fingerprint {
+    Fingerprint(.text("session.end"), .id(id.uuid), .number(Int64(reason.rawValue)))
+  }
+
+  /// Which sessions it ended depends on which there were; what was asked for does not.
+  static func sessionsEnd(_ reason: SessionEnd) -> Fingerprint {
+    Fingerprint(.text("sessions.end"), .number(Int64(reason.rawValue)))
+  }
+}
+
+// MARK: - Decide
+
 extension UserDecider {
   /// What was found out outside must still hold here. Only who has shown who they are learns that the account is
   /// disabled.
@@ -36,7 +103,7 @@ extension UserDecider {
     case nil:
       let excess = user.openSessions.count + 1 - Limits.sessionsPerUser
       let superseded = excess > 0 ? user.openSessionsByAge.prefix(excess) : []
-      return .record([.sessionStarted(id, device: device)] + superseded.map { .sessionEnded($0, .superseded) })
+      return .record([.sessions(.started(id, device: device))] + superseded.map { .sessions(.ended($0, .superseded)) })
     }
   }
 
@@ -55,10 +122,10 @@ extension UserDecider {
       if presented == session.generation {
         // After four thousand million refreshes the user logs in anew.
         guard presented < UInt32.max else { throw .refreshTokenExpired }
-        return .record([.sessionRefreshed(id, generation: presented + 1)])
+        return .record([.sessions(.refreshed(id, generation: presented + 1))])
       }
       if presented == session.generation - 1 { return .alreadyDone(session.pair) }
-      return .record([.sessionEnded(id, .refreshTokenReused)])
+      return .record([.sessions(.ended(id, .refreshTokenReused))])
     case .ended(.refreshTokenReused, _):
       throw .refreshTokenReused
     case .ended(.loggedOut, _), .ended(.deviceRemoved, _), .ended(.superseded, _), .ended(.accountDisabled, _),
@@ -71,7 +138,7 @@ extension UserDecider {
 
   static func endSession(_ id: SessionID, _ reason: SessionEnd, of user: User) throws(Rejection) -> Verdict<UserEvent> {
     switch user.sessions[id] {
-    case .open: .record([.sessionEnded(id, reason)])
+    case .open: .record([.sessions(.ended(id, reason))])
     case .ended(_, let stamp): .alreadyDone(stamp)
     case nil: throw .sessionNotFound
     }
@@ -94,9 +161,9 @@ extension UserDecider {
     let ended = user.openSessions.filter { $0 != kept }.sorted()
     if ended.isEmpty {
       guard let key = act.command else { return .alreadyDone(user.registered) }
-      return .record([.sessionEnded(absentSession(for: key), selection.reason)])
+      return .record([.sessions(.ended(absentSession(for: key), selection.reason))])
     }
-    return .record(ended.map { .sessionEnded($0, selection.reason) })
+    return .record(ended.map { .sessions(.ended($0, selection.reason)) })
   }
 
   /// The session that a command under this key records as ended when no session is open. It never started.
