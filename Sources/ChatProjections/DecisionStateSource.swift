@@ -95,7 +95,7 @@ extension AccountsQueries {
   }
 
   private static func readState(
-    _ row: inout ColumnReader, _ sessions: [UserID: [SessionID: Session]], _ devices: [UserID: [DeviceID: Device]],
+    _ row: inout RowReader, _ sessions: [UserID: [SessionID: Session]], _ devices: [UserID: [DeviceID: Device]],
     _ identities: [UserID: [Identity: Stamp]]
   ) throws -> (UserID, User) {
     let id: UserID = try row.id()
@@ -128,7 +128,7 @@ extension AccountsQueries {
 extension ReadModelQueries {
   /// Rows that are ordered by their first column, gathered by it into dictionaries.
   func grouped<Owner, Row, Key: Hashable, Value>(
-    _ sql: String, _ read: (inout ColumnReader) throws -> Row, _ entry: (Row) -> (Key, Value)
+    _ sql: String, _ read: (inout RowReader) throws -> Row, _ entry: (Row) -> (Key, Value)
   ) throws -> [ID<Owner>: [Key: Value]] {
     var groups: [ID<Owner>: [Key: Value]] = [:]
     var current: (owner: ID<Owner>, group: [Key: Value])?

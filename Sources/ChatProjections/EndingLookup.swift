@@ -95,7 +95,7 @@ extension RoomsQueries {
     return answer
   }
 
-  private static func readDeletion(_ row: inout ColumnReader) throws -> Ending {
+  private static func readDeletion(_ row: inout RowReader) throws -> Ending {
     let fingerprint = try row.optional { try $0.fingerprint() }
     return .deletion(try row.stamp(), creationFingerprint: fingerprint)
   }

@@ -54,7 +54,7 @@ package struct AccountsQueries: ReadModelQueries {
       }, Self.readUser)
   }
 
-  private static func readUser(_ row: inout ColumnReader) throws -> UserRow {
+  private static func readUser(_ row: inout RowReader) throws -> UserRow {
     let (id, nickname) = try (row.id(UserID.self), row.text())
     let picture: MediaID? = try row.optional { try $0.id() }
     let email = try row.optional { try $0.text() }
@@ -78,7 +78,7 @@ package struct AccountsQueries: ReadModelQueries {
     ).all({ $0.add(user) }, Self.readIdentity)
   }
 
-  static func readIdentity(_ row: inout ColumnReader) throws -> IdentityRow {
+  static func readIdentity(_ row: inout RowReader) throws -> IdentityRow {
     try IdentityRow(identity: Identity(issuer: row.text(), subject: row.text()), linked: row.stamp())
   }
 
@@ -94,7 +94,7 @@ package struct AccountsQueries: ReadModelQueries {
   static let credentialColumns =
     "credentialVersion, credentialHash, credentialLogRounds, credentialBlockSize, credentialParallelism"
 
-  static func readCredential(_ row: inout ColumnReader) throws -> Credential? {
+  static func readCredential(_ row: inout RowReader) throws -> Credential? {
     if row.isNull {
       row.skip(5)
       return nil
@@ -151,7 +151,7 @@ package struct AccountsQueries: ReadModelQueries {
       }, { try $0.number() }) != nil
   }
 
-  static func readSession(_ row: inout ColumnReader) throws -> SessionRow {
+  static func readSession(_ row: inout RowReader) throws -> SessionRow {
     try SessionRow(
       id: row.id(), device: row.optional { try $0.id() }, generation: row.narrow(), started: row.stamp(),
       pair: row.stamp(),
@@ -179,7 +179,7 @@ package struct AccountsQueries: ReadModelQueries {
       }, Self.readDevice)
   }
 
-  static func readDevice(_ row: inout ColumnReader) throws -> DeviceRow {
+  static func readDevice(_ row: inout RowReader) throws -> DeviceRow {
     let id: DeviceID = try row.id()
     let name = try row.optional { try $0.text() }
     let type = try row.optional { try $0.text() }

@@ -30,7 +30,7 @@ package struct IDIndexQueries: ReadModelQueries {
     return IndexAnswer(facts: facts, position: try checkpoint().position)
   }
 
-  private static func readMessage(_ row: inout ColumnReader) throws -> MessageFacts {
+  private static func readMessage(_ row: inout RowReader) throws -> MessageFacts {
     let author: UserID = try row.id()
     let place = try MessagePlace(thread: row.unsigned(), ordinal: row.unsigned())
     let (replies, sent) = try (row.unsigned(), row.stamp())

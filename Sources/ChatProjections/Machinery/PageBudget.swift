@@ -81,7 +81,7 @@ extension CachedStatement {
   /// The rows of one page. The statement gives one more than `limit`.
   /// - Returns: whether there are more rows than these.
   func page<Row>(
-    _ limit: Int, _ bind: (inout Binder) -> Void, bytes: (Row) -> Int, _ read: (inout ColumnReader) throws -> Row
+    _ limit: Int, _ bind: (inout Binder) -> Void, bytes: (Row) -> Int, _ read: (inout RowReader) throws -> Row
   ) throws -> (rows: [Row], isCut: Bool) {
     var rows: [Row] = []
     var isCut = false

@@ -109,7 +109,7 @@ extension RoomsQueries {
     """
 
   static func readInvite<Place, GivenRole: InvitableRole>(
-    _ row: inout ColumnReader
+    _ row: inout RowReader
   ) throws -> InviteLinkRow<Place, GivenRole> {
     let place: ID<Place> = try row.id()
     let invite = try InviteLink<GivenRole>(

@@ -47,7 +47,7 @@ extension RoomsQueries {
   }
 
   /// Two columns, NULL together.
-  static func readPoint(_ row: inout ColumnReader) throws -> ReadPoint? {
+  static func readPoint(_ row: inout RowReader) throws -> ReadPoint? {
     if row.isNull {
       row.skip(2)
       return nil
@@ -56,7 +56,7 @@ extension RoomsQueries {
   }
 
   /// Two columns, NULL together.
-  static func readUnreadMark(_ row: inout ColumnReader) throws -> UnreadMark? {
+  static func readUnreadMark(_ row: inout RowReader) throws -> UnreadMark? {
     if row.isNull {
       row.skip(2)
       return nil

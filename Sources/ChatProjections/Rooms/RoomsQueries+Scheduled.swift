@@ -11,7 +11,7 @@ extension RoomsQueries {
   /// What hangs from a deleted room is cleared little by little; until then nobody sees it.
   private static let isInRoom = "EXISTS (SELECT 1 FROM room WHERE room.id = scheduled.roomId)"
 
-  static func readScheduled(_ row: inout ColumnReader) throws -> ScheduledRow {
+  static func readScheduled(_ row: inout RowReader) throws -> ScheduledRow {
     let (room, id, scheduled) = try (row.id(RoomID.self), row.id(MessageID.self), row.stamp())
     let revision = try row.position()
     var failure: ScheduledFailure?

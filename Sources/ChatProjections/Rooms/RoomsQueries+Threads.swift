@@ -159,7 +159,7 @@ extension RoomsQueries {
       AND (member.mutedUntil IS NULL OR member.mutedUntil <= ?)
     """
 
-  private static func readParts(_ row: inout ColumnReader) throws -> Parts {
+  private static func readParts(_ row: inout RowReader) throws -> Parts {
     let thread = try FollowedThread(
       room: row.id(), rootID: row.id(), root: row.unsigned(), lastOrdinal: row.unsigned(), marker: row.unsigned(),
       activity: row.position(), unreadCount: 0, mentionCount: 0)

@@ -35,7 +35,7 @@ extension RoomsQueries {
     let joinedOrdinal: UInt64
   }
 
-  static func readUnreadParts(_ row: inout ColumnReader) throws -> UnreadParts {
+  static func readUnreadParts(_ row: inout RowReader) throws -> UnreadParts {
     try UnreadParts(
       room: row.id(), lastOrdinal: row.unsigned(), deletedCount: row.unsigned(), readThrough: row.unsigned(),
       joinedOrdinal: row.unsigned())

@@ -83,7 +83,7 @@ extension RoomsQueries {
 
   static let workspaceColumns = "id, createdPosition, createdTime, revision, memberCount, picture, topic, name"
 
-  static func readWorkspace(_ row: inout ColumnReader) throws -> WorkspaceRow {
+  static func readWorkspace(_ row: inout RowReader) throws -> WorkspaceRow {
     let id: WorkspaceID = try row.id()
     let (created, revision, memberCount) = try (row.stamp(), row.position(), row.unsigned())
     let picture: MediaID? = try row.optional { try $0.id() }
@@ -139,7 +139,7 @@ extension RoomsQueries {
 
   static let workspaceMemberColumns = "userId, role, joinedPosition, joinedTime"
 
-  static func readWorkspaceMember(_ row: inout ColumnReader) throws -> WorkspaceMemberRow {
+  static func readWorkspaceMember(_ row: inout RowReader) throws -> WorkspaceMemberRow {
     try WorkspaceMemberRow(user: row.id(), role: row.choice(), joined: row.stamp())
   }
 
@@ -169,7 +169,7 @@ extension RoomsQueries {
 
   static let invitationColumns = "workspaceId, userId, role, madePosition, madeTime, inviter"
 
-  static func readInvitation(_ row: inout ColumnReader) throws -> InvitationRow {
+  static func readInvitation(_ row: inout RowReader) throws -> InvitationRow {
     try InvitationRow(
       workspace: row.id(), user: row.id(), role: row.choice(), made: row.stamp(), inviter: row.optional { try $0.id() })
   }

@@ -114,7 +114,7 @@ package struct RoomsQueries: ReadModelQueries {
     lastMessageDeletedAt, lastMessageDetails, lastMessageText
     """
 
-  static func readRoom(_ row: inout ColumnReader) throws -> RoomRow {
+  static func readRoom(_ row: inout RowReader) throws -> RoomRow {
     let id: RoomID = try row.id()
     let kind = try row.choice(RoomKind.self)
     let lastOrdinal = try row.unsigned()
@@ -174,7 +174,7 @@ package struct RoomsQueries: ReadModelQueries {
     markerTime, unreadFrom, unreadMessageId, list, roomActivity, unreadCount, mentionCount
     """
 
-  static func readMember(_ row: inout ColumnReader) throws -> MemberRow {
+  static func readMember(_ row: inout RowReader) throws -> MemberRow {
     try MemberRow(
       room: row.id(), user: row.id(), role: row.choice(), joined: row.stamp(), joinedOrdinal: row.unsigned(),
       marker: row.unsigned(), mutedUntil: row.optional { try $0.time() },
@@ -183,7 +183,7 @@ package struct RoomsQueries: ReadModelQueries {
   }
 
   /// Four columns, NULL together.
-  private static func readTracked(_ row: inout ColumnReader) throws -> TrackedRoom? {
+  private static func readTracked(_ row: inout RowReader) throws -> TrackedRoom? {
     if row.isNull {
       row.skip(4)
       return nil
@@ -201,7 +201,7 @@ package struct RoomsQueries: ReadModelQueries {
 
 extension RoomRow {
   /// With the columns that stand last, because they may be long.
-  fileprivate func completed(from row: inout ColumnReader) throws -> RoomRow {
+  fileprivate func completed(from row: inout RowReader) throws -> RoomRow {
     var room = self
     room.workspace = try row.optional { try $0.id() }
     room.isPublic = try row.number() != 0

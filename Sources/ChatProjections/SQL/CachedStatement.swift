@@ -27,21 +27,21 @@ package struct CachedStatement {
   }
 
   /// Hands each row to `read`, in order.
-  package func forEach(_ bind: (inout Binder) -> Void = { _ in }, _ read: (inout ColumnReader) throws -> Void) throws {
+  package func forEach(_ bind: (inout Binder) -> Void = { _ in }, _ read: (inout RowReader) throws -> Void) throws {
     defer { sqlite3_reset(handle) }
     try bindAll(bind)
     while true {
       let code = sqlite3_step(handle)
       if code == SQLITE_DONE { return }
       guard code == SQLITE_ROW else { throw failure(code) }
-      var columns = ColumnReader(handle)
+      var columns = RowReader(handle)
       try read(&columns)
     }
   }
 
   /// Hands rows to `read`, in order, until it returns false.
   package func readWhile(
-    _ bind: (inout Binder) -> Void, _ read: (inout ColumnReader) throws -> Bool
+    _ bind: (inout Binder) -> Void, _ read: (inout RowReader) throws -> Bool
   ) throws {
     defer { sqlite3_reset(handle) }
     try bindAll(bind)
@@ -49,14 +49,14 @@ package struct CachedStatement {
       let code = sqlite3_step(handle)
       if code == SQLITE_DONE { return }
       guard code == SQLITE_ROW else { throw failure(code) }
-      var columns = ColumnReader(handle)
+      var columns = RowReader(handle)
       guard try read(&columns) else { return }
     }
   }
 
   /// Every row, as `read` makes it.
   package func all<Row>(
-    _ bind: (inout Binder) -> Void = { _ in }, _ read: (inout ColumnReader) throws -> Row
+    _ bind: (inout Binder) -> Void = { _ in }, _ read: (inout RowReader) throws -> Row
   ) throws -> [Row] {
     var rows: [Row] = []
     try forEach(bind) { columns in rows.append(try read(&columns)) }
@@ -65,14 +65,14 @@ package struct CachedStatement {
 
   /// The first row, as `read` makes it; nil when there is none.
   package func first<Row>(
-    _ bind: (inout Binder) -> Void = { _ in }, _ read: (inout ColumnReader) throws -> Row
+    _ bind: (inout Binder) -> Void = { _ in }, _ read: (inout RowReader) throws -> Row
   ) throws -> Row? {
     defer { sqlite3_reset(handle) }
     try bindAll(bind)
     let code = sqlite3_step(handle)
     if code == SQLITE_DONE { return nil }
     guard code == SQLITE_ROW else { throw failure(code) }
-    var columns = ColumnReader(handle)
+    var columns = RowReader(handle)
     return try read(&columns)
   }
 

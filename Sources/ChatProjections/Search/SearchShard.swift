@@ -144,19 +144,19 @@ extension Wording {
 
   /// Of a row with these columns.
   /// - Returns: nil when `isWanted` says so of a wording whose text has not been read yet.
-  init?(_ row: inout ColumnReader, if isWanted: (Wording) throws -> Bool) throws {
+  init?(_ row: inout RowReader, if isWanted: (Wording) throws -> Bool) throws {
     self = try Wording(withoutText: &row)
     guard try isWanted(self) else { return nil }
     (text, extra) = try (row.bytes(), row.bytes())
   }
 
   /// Of a row with these columns.
-  init(_ row: inout ColumnReader) throws {
+  init(_ row: inout RowReader) throws {
     self = try Wording(withoutText: &row)
     (text, extra) = try (row.bytes(), row.bytes())
   }
 
-  private init(withoutText row: inout ColumnReader) throws {
+  private init(withoutText row: inout RowReader) throws {
     let (position, room) = try (row.position(), row.number())
     let place = MessagePlace(thread: try row.unsigned(), ordinal: try row.unsigned())
     let (sender, sentAt) = try (row.id(UserID.self), row.time())

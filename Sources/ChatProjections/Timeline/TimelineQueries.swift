@@ -172,7 +172,7 @@ package struct TimelineQueries: ReadModelQueries {
     messageId, ordinal, sender, sentAt, position, revision, editedAt, deletedAt, details, text
     """
 
-  static func readMessage(of room: RoomID, thread: UInt64, _ row: inout ColumnReader) throws -> MessageRow {
+  static func readMessage(of room: RoomID, thread: UInt64, _ row: inout RowReader) throws -> MessageRow {
     let (id, ordinal, sender) = try (row.id(MessageID.self), row.unsigned(), row.id(UserID.self))
     let (sentAt, position, revision) = try (row.time(), row.position(), row.position())
     let editedAt = try row.optional { try $0.time() }

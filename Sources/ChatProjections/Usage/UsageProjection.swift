@@ -106,7 +106,7 @@ package struct UsageQueries: ReadModelQueries {
 
   private static let counts = UsageProjection.counts.joined(separator: ", ")
 
-  private static func readUsage(_ row: inout ColumnReader) throws -> Usage {
+  private static func readUsage(_ row: inout RowReader) throws -> Usage {
     var usage = Usage()
     usage.messages = try row.unsigned()
     usage.mediaBytes = try row.unsigned()

@@ -72,7 +72,7 @@ package struct PushQueries: ReadModelQueries {
       }, Self.readNotice) ?? .settled
   }
 
-  private static func readNotice(_ row: inout ColumnReader) throws -> Found {
+  private static func readNotice(_ row: inout RowReader) throws -> Found {
     let position = try row.position()
     let badge = try row.unsigned()
     let isCalled = try row.number() != 0
@@ -99,7 +99,7 @@ package struct PushQueries: ReadModelQueries {
     "pushDevice.deviceId, pushDevice.apnsToken, pushDevice.fcmToken, pushDevice.notifications"
 
   /// A device's ID, its two tokens and its level. A device that has both is told through APNs alone, or it would be told twice.
-  static func readDevice(_ row: inout ColumnReader) throws -> FanOut.Device {
+  static func readDevice(_ row: inout RowReader) throws -> FanOut.Device {
     let id: DeviceID = try row.id()
     let apns = try row.optional { PushToken(provider: .apns, token: try $0.text()) }
     let fcm = try row.optional { PushToken(provider: .fcm, token: try $0.text()) }

@@ -3,7 +3,7 @@ package import ChatPrimitives
 import GRDBSQLite
 
 /// Reads the columns of one row from left to right. What has another form than the schema says is damage, and thrown.
-package struct ColumnReader {
+package struct RowReader {
   private let handle: OpaquePointer
   private var index: Int32 = 0
 
@@ -65,7 +65,7 @@ package struct ColumnReader {
 
 // MARK: - The project's own types
 
-extension ColumnReader {
+extension RowReader {
   package mutating func unsigned() throws -> UInt64 {
     let column = index
     guard let value = UInt64(exactly: try number()) else { throw damage(column, "a negative count") }
@@ -107,7 +107,7 @@ extension ColumnReader {
   }
 
   /// nil when the column is NULL, else what `read` makes of it.
-  package mutating func optional<Value>(_ read: (inout ColumnReader) throws -> Value) throws -> Value? {
+  package mutating func optional<Value>(_ read: (inout RowReader) throws -> Value) throws -> Value? {
     if isNull {
       skip()
       return nil

@@ -1,7 +1,7 @@
 import ChatDomain
 import EventStore
 
-extension ColumnReader {
+extension RowReader {
   /// A message's details; nil for a plain one.
   mutating func optionalDetails() throws -> MessageDetails? {
     try optional { row in
