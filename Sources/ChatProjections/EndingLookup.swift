@@ -64,7 +64,7 @@ extension AccountsQueries {
       SELECT userId, id, max(endedTime, newestTokenTime) FROM session INDEXED BY session_by_last_token
       WHERE endedTime IS NOT NULL AND max(endedTime, newestTokenTime) >= ?
       """
-    ).all({ $0.add(time) }) { try EndedSession(user: $0.id(), session: $0.id(), time: $0.time()) }
+    ).all(time) { try EndedSession(user: $0.id(), session: $0.id(), time: $0.time()) }
   }
 }
 
@@ -82,7 +82,7 @@ extension RoomsQueries {
     for room in rooms {
       answer.endings[.room(room)] = try CachedStatement(
         database, "SELECT fingerprint, position, time FROM deletedRoom WHERE id = ?"
-      ).first({ $0.add(room) }, Self.readDeletion)
+      ).first(room, read: Self.readDeletion)
     }
     for workspace in workspaces {
       answer.endings[.workspace(workspace)] = try CachedStatement(
@@ -90,7 +90,7 @@ extension RoomsQueries {
         """
         SELECT fingerprint, deletedPosition, deletedTime FROM workspace WHERE id = ? AND deletedPosition IS NOT NULL
         """
-      ).first({ $0.add(workspace) }, Self.readDeletion)
+      ).first(workspace, read: Self.readDeletion)
     }
     return answer
   }

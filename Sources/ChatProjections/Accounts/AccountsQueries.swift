@@ -19,12 +19,12 @@ package struct AccountsQueries: ReadModelQueries {
 
   package func user(_ id: UserID) throws -> UserRow? {
     try CachedStatement(database, "SELECT \(Self.userColumns) FROM user WHERE id = ?")
-      .first({ $0.add(id) }, Self.readUser)
+      .first(id, read: Self.readUser)
   }
 
   package func user(externalID: String) throws -> UserRow? {
     try CachedStatement(database, "SELECT \(Self.userColumns) FROM user WHERE externalId = ?")
-      .first({ $0.add(externalID) }, Self.readUser)
+      .first(externalID, read: Self.readUser)
   }
 
   /// Who has this e-mail address. An old log may have it twice, in two forms: then the account that has it as written here,
@@ -35,11 +35,7 @@ package struct AccountsQueries: ReadModelQueries {
     return try CachedStatement(
       database,
       "SELECT \(Self.userColumns) FROM user WHERE emailCompared = ? ORDER BY email = ? DESC, registeredPosition LIMIT 1"
-    ).first(
-      {
-        $0.add(EmailForm.compared(email))
-        $0.add(email.lowercased())
-      }, Self.readUser)
+    ).first(EmailForm.compared(email), email.lowercased(), read: Self.readUser)
   }
 
   /// Whom a login elsewhere stands for.
@@ -47,11 +43,7 @@ package struct AccountsQueries: ReadModelQueries {
     try CachedStatement(
       database,
       "SELECT \(Self.userColumns) FROM user WHERE id = (SELECT userId FROM identity WHERE issuer = ? AND subject = ?)"
-    ).first(
-      {
-        $0.add(identity.issuer)
-        $0.add(identity.subject)
-      }, Self.readUser)
+    ).first(identity.issuer, identity.subject, read: Self.readUser)
   }
 
   private static func readUser(_ row: inout RowReader) throws -> UserRow {
@@ -75,7 +67,7 @@ package struct AccountsQueries: ReadModelQueries {
     try CachedStatement(
       database,
       "SELECT issuer, subject, linkedPosition, linkedTime FROM identity WHERE userId = ? ORDER BY linkedPosition"
-    ).all({ $0.add(user) }, Self.readIdentity)
+    ).all(user, read: Self.readIdentity)
   }
 
   static func readIdentity(_ row: inout RowReader) throws -> IdentityRow {
@@ -87,7 +79,7 @@ package struct AccountsQueries: ReadModelQueries {
   /// How the user's password is checked; nil for one who has none, and for nobody.
   package func credential(of user: UserID) throws -> Credential? {
     let credential = try CachedStatement(database, "SELECT \(Self.credentialColumns) FROM user WHERE id = ?")
-      .first({ $0.add(user) }, Self.readCredential)
+      .first(user, read: Self.readCredential)
     return credential ?? nil
   }
 
@@ -106,7 +98,7 @@ package struct AccountsQueries: ReadModelQueries {
 
   /// Nil for nobody.
   package func preferences(of user: UserID) throws -> UserPreferences? {
-    try CachedStatement(database, "SELECT sharesReadMarkers FROM user WHERE id = ?").first({ $0.add(user) }) {
+    try CachedStatement(database, "SELECT sharesReadMarkers FROM user WHERE id = ?").first(user) {
       UserPreferences(sharesReadMarkers: try $0.number() != 0)
     }
   }
@@ -120,7 +112,7 @@ package struct AccountsQueries: ReadModelQueries {
   package func sessions(of user: UserID) throws -> [SessionRow] {
     try CachedStatement(
       database, "SELECT \(Self.sessionColumns) FROM session WHERE userId = ? ORDER BY startedPosition DESC, id"
-    ).all({ $0.add(user) }, Self.readSession)
+    ).all(user, read: Self.readSession)
   }
 
   /// Open ones, latest first. Costs nothing for those that have ended, of which a user may have any number.
@@ -131,24 +123,18 @@ package struct AccountsQueries: ReadModelQueries {
       SELECT \(Self.sessionColumns) FROM session INDEXED BY session_open WHERE userId = ? AND endedReason IS NULL
       ORDER BY startedPosition DESC, id
       """
-    ).all({ $0.add(user) }, Self.readSession)
+    ).all(user, read: Self.readSession)
   }
 
   package func session(_ id: SessionID, of user: UserID) throws -> SessionRow? {
-    try CachedStatement(database, "SELECT \(Self.sessionColumns) FROM session WHERE userId = ? AND id = ?").first(
-      {
-        $0.add(user)
-        $0.add(id)
-      }, Self.readSession)
+    try CachedStatement(database, "SELECT \(Self.sessionColumns) FROM session WHERE userId = ? AND id = ?")
+      .first(user, id, read: Self.readSession)
   }
 
   /// Whether the user has ever logged in on this device.
   package func hasSession(of user: UserID, on device: DeviceID) throws -> Bool {
-    try CachedStatement(database, "SELECT 1 FROM session WHERE userId = ? AND deviceId = ? LIMIT 1").first(
-      {
-        $0.add(user)
-        $0.add(device)
-      }, { try $0.number() }) != nil
+    try CachedStatement(database, "SELECT 1 FROM session WHERE userId = ? AND deviceId = ? LIMIT 1")
+      .exists(user, device)
   }
 
   static func readSession(_ row: inout RowReader) throws -> SessionRow {
@@ -168,15 +154,12 @@ package struct AccountsQueries: ReadModelQueries {
   package func devices(of user: UserID) throws -> [DeviceRow] {
     try CachedStatement(
       database, "SELECT \(Self.deviceColumns) FROM device WHERE userId = ? ORDER BY registeredPosition, id"
-    ).all({ $0.add(user) }, Self.readDevice)
+    ).all(user, read: Self.readDevice)
   }
 
   package func device(_ id: DeviceID, of user: UserID) throws -> DeviceRow? {
-    try CachedStatement(database, "SELECT \(Self.deviceColumns) FROM device WHERE userId = ? AND id = ?").first(
-      {
-        $0.add(user)
-        $0.add(id)
-      }, Self.readDevice)
+    try CachedStatement(database, "SELECT \(Self.deviceColumns) FROM device WHERE userId = ? AND id = ?")
+      .first(user, id, read: Self.readDevice)
   }
 
   static func readDevice(_ row: inout RowReader) throws -> DeviceRow {

@@ -11,13 +11,7 @@ extension AccountsWriter {
       UPDATE user SET nickname = COALESCE(?, nickname), picture = CASE WHEN ? THEN ? ELSE picture END, revision = ?
       WHERE id = ?
       """
-    ).run {
-      $0.add(edit.nickname)
-      $0.add(edit.picture == nil ? 0 : 1)
-      $0.add(edit.picture?.media)
-      $0.add(stamp.position)
-      $0.add(user)
-    }
+    ).run(edit.nickname, edit.picture != nil, edit.picture?.media, stamp.position, user)
   }
 
   func set(_ credential: Credential, of user: UserID, _ stamp: Stamp) throws {
@@ -28,15 +22,9 @@ extension AccountsWriter {
         credentialParallelism = ?, credentialPosition = ?, credentialTime = ?
       WHERE id = ?
       """
-    ).run {
-      $0.add(Int64(credential.version))
-      $0.add(credential.hash)
-      $0.add(Int64(credential.logRounds))
-      $0.add(Int64(credential.blockSize))
-      $0.add(Int64(credential.parallelism))
-      $0.add(stamp)
-      $0.add(user)
-    }
+    ).run(
+      Int64(credential.version), credential.hash, Int64(credential.logRounds), Int64(credential.blockSize),
+      Int64(credential.parallelism), stamp, user)
   }
 
   /// Where it was linked first stays.
@@ -47,22 +35,14 @@ extension AccountsWriter {
       INSERT INTO identity (issuer, subject, userId, linkedPosition, linkedTime) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (issuer, subject) DO NOTHING
       """
-    ).run {
-      $0.add(identity.issuer)
-      $0.add(identity.subject)
-      $0.add(user)
-      $0.add(stamp)
-    }
+    ).run(identity.issuer, identity.subject, user, stamp)
   }
 
   /// Since when: the first of several counts.
   func disable(_ user: UserID, _ stamp: Stamp) throws {
     try CachedStatement(
       database, "UPDATE user SET disabledPosition = ?, disabledTime = ? WHERE id = ? AND disabledPosition IS NULL"
-    ).run {
-      $0.add(stamp)
-      $0.add(user)
-    }
+    ).run(stamp, user)
   }
 
   func apply(_ event: ServerEvent, _ stamp: Stamp) throws {
@@ -71,10 +51,7 @@ extension AccountsWriter {
       try CachedStatement(
         database,
         "INSERT INTO signingKey (generation, position, time) VALUES (?, ?, ?) ON CONFLICT (generation) DO NOTHING"
-      ).run {
-        $0.add(Int64(generation))
-        $0.add(stamp)
-      }
+      ).run(Int64(generation), stamp)
     case .pushOutcomesRecorded, .erased:
       break
     }

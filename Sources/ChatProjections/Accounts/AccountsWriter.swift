@@ -22,27 +22,18 @@ struct AccountsWriter {
     case .logins(.identityLinked(let identity)):
       try link(identity, to: user, stamp)
     case .logins(.identityUnlinked(_, let linked)):
-      try CachedStatement(database, "DELETE FROM identity WHERE userId = ? AND linkedPosition = ?").run {
-        $0.add(user)
-        $0.add(linked)
-      }
+      try CachedStatement(database, "DELETE FROM identity WHERE userId = ? AND linkedPosition = ?").run(user, linked)
     case .account(.emailSet(let email)):
-      try CachedStatement(database, "UPDATE user SET email = ?, emailCompared = ?, revision = ? WHERE id = ?").run {
-        $0.add(email)
-        $0.add(EmailForm.compared(email))
-        $0.add(stamp.position)
-        $0.add(user)
-      }
+      try CachedStatement(database, "UPDATE user SET email = ?, emailCompared = ?, revision = ? WHERE id = ?")
+        .run(email, EmailForm.compared(email), stamp.position, user)
     case .account(.disabled):
       try disable(user, stamp)
     case .account(.enabled):
       try CachedStatement(database, "UPDATE user SET disabledPosition = NULL, disabledTime = NULL WHERE id = ?")
-        .run { $0.add(user) }
+        .run(user)
     case .account(.preferencesSet(let preferences)):
-      try CachedStatement(database, "UPDATE user SET sharesReadMarkers = ? WHERE id = ?").run {
-        $0.add(preferences.sharesReadMarkers ? 1 : 0)
-        $0.add(user)
-      }
+      try CachedStatement(database, "UPDATE user SET sharesReadMarkers = ? WHERE id = ?")
+        .run(preferences.sharesReadMarkers, user)
     case .sessions(.started(let session, let device)):
       try start(session, of: user, device, stamp)
     case .sessions(.refreshed(let session, let generation)):
@@ -56,10 +47,7 @@ struct AccountsWriter {
     case .devices(.tokenInvalidated(let device, let token)):
       try invalidate(token, of: device, of: user, stamp)
     case .devices(.removed(let device)):
-      try CachedStatement(database, "DELETE FROM device WHERE userId = ? AND id = ?").run {
-        $0.add(user)
-        $0.add(device)
-      }
+      try CachedStatement(database, "DELETE FROM device WHERE userId = ? AND id = ?").run(user, device)
     case .devices(.tokenMoved(let device, let token)):
       try invalidate(token, of: device, of: user, stamp)
     case .media(.uploaded):
@@ -84,23 +72,12 @@ struct AccountsWriter {
         revision, sharesReadMarkers
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
       """
-    ).run {
-      $0.add(user)
-      $0.add(registration?.nickname ?? "")
-      $0.add(registration?.email)
-      $0.add(registration?.email.map { EmailForm.compared($0) })
-      $0.add(registration?.externalID)
-      $0.add(credential.map { Int64($0.version) })
-      $0.add(credential?.hash)
-      $0.add(credential.map { Int64($0.logRounds) })
-      $0.add(credential.map { Int64($0.blockSize) })
-      $0.add(credential.map { Int64($0.parallelism) })
-      $0.add(credential.map { _ in stamp })
-      $0.add(registration?.fingerprint)
-      $0.add(stamp)
-      $0.add(stamp.position)
-      $0.add(UserPreferences().sharesReadMarkers ? 1 : 0)
-    }
+    ).run(
+      user, registration?.nickname ?? "", registration?.email, registration?.email.map { EmailForm.compared($0) },
+      registration?.externalID, credential.map { Int64($0.version) }, credential?.hash,
+      credential.map { Int64($0.logRounds) }, credential.map { Int64($0.blockSize) },
+      credential.map { Int64($0.parallelism) }, credential.map { _ in stamp }, registration?.fingerprint, stamp,
+      stamp.position, UserPreferences().sharesReadMarkers)
   }
 
   // MARK: - Sessions
@@ -113,14 +90,7 @@ struct AccountsWriter {
         userId, id, deviceId, generation, startedPosition, startedTime, pairPosition, pairTime, newestTokenTime
       ) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT (userId, id) DO NOTHING
       """
-    ).run {
-      $0.add(user)
-      $0.add(session)
-      $0.add(device)
-      $0.add(stamp)
-      $0.add(stamp)
-      $0.add(stamp.time)
-    }
+    ).run(user, session, device, stamp, stamp, stamp.time)
   }
 
   /// After the clock was set back, the newest pair is not the one whose access token expires last.
@@ -131,13 +101,7 @@ struct AccountsWriter {
       UPDATE session SET generation = ?, pairPosition = ?, pairTime = ?, newestTokenTime = max(newestTokenTime, ?)
       WHERE userId = ? AND id = ? AND endedReason IS NULL
       """
-    ).run {
-      $0.add(Int64(generation))
-      $0.add(stamp)
-      $0.add(stamp.time)
-      $0.add(user)
-      $0.add(session)
-    }
+    ).run(Int64(generation), stamp, stamp.time, user, session)
   }
 
   /// A session whose start was erased still ends: its ID stays taken. A session that never started, whose end was
@@ -151,12 +115,7 @@ struct AccountsWriter {
       UPDATE session SET endedReason = ?, endedPosition = ?, endedTime = ?
       WHERE userId = ? AND id = ? AND endedReason IS NULL
       """
-    ).run {
-      $0.add(Int64(reason.rawValue))
-      $0.add(stamp)
-      $0.add(user)
-      $0.add(session)
-    }
+    ).run(Int64(reason.rawValue), stamp, user, session)
     if let key, session == UserDecider.absentSession(for: key) { return }
     try CachedStatement(
       database,
@@ -166,15 +125,7 @@ struct AccountsWriter {
         endedPosition, endedTime
       ) VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (userId, id) DO NOTHING
       """
-    ).run {
-      $0.add(user)
-      $0.add(session)
-      $0.add(stamp)
-      $0.add(stamp)
-      $0.add(stamp.time)
-      $0.add(Int64(reason.rawValue))
-      $0.add(stamp)
-    }
+    ).run(user, session, stamp, stamp, stamp.time, Int64(reason.rawValue), stamp)
   }
 
   // MARK: - Devices
@@ -196,18 +147,9 @@ struct AccountsWriter {
         fcmToken = excluded.fcmToken, notifications = excluded.notifications, \(isNew ? registered : "")
         revision = excluded.revision, updatedTime = excluded.updatedTime
       """
-    ).run {
-      $0.add(user)
-      $0.add(device)
-      $0.add(description.name)
-      $0.add(description.type)
-      $0.add(description.osVersion)
-      $0.add(description.token(of: .apns))
-      $0.add(description.token(of: .fcm))
-      $0.add(Int64(description.notifications.rawValue))
-      $0.add(stamp)
-      $0.add(stamp)
-    }
+    ).run(
+      user, device, description.name, description.type, description.osVersion, description.token(of: .apns),
+      description.token(of: .fcm), Int64(description.notifications.rawValue), stamp, stamp)
   }
 
   /// Takes the token only from a device that still has this very one.
@@ -223,12 +165,7 @@ struct AccountsWriter {
       UPDATE device SET \(column) = NULL, revision = ?, updatedTime = ?
       WHERE userId = ? AND id = ? AND \(column) = ?
       """
-    ).run {
-      $0.add(stamp)
-      $0.add(user)
-      $0.add(device)
-      $0.add(token.token)
-    }
+    ).run(stamp, user, device, token.token)
   }
 }
 

@@ -29,8 +29,7 @@ struct FilterTail {
   init(_ database: Database) throws {
     bitmap = SeenFilter.Generation()
     number =
-      try CachedStatement(database, "SELECT COUNT(*) FROM filterGeneration").first(
-        { _ in }, { try $0.narrow(Int.self) }) ?? 0
+      try CachedStatement(database, "SELECT COUNT(*) FROM filterGeneration").first { try $0.narrow(Int.self) } ?? 0
     var entries: [UInt64] = []
     try Self.forEachEntry(database) { entries.append($0) }
     for entry in entries { bitmap.insert(entry) }
@@ -38,20 +37,15 @@ struct FilterTail {
   }
 
   mutating func append(_ entry: UInt64, _ database: Database) throws {
-    try CachedStatement(database, "INSERT INTO filterTail (sequence, hash) VALUES (?, ?)").run {
-      $0.add(count)
-      $0.add(bits: entry)
-    }
+    try CachedStatement(database, "INSERT INTO filterTail (sequence, hash) VALUES (?, ?)")
+      .run(count, Int64(bitPattern: entry))
     bitmap.insert(entry)
     count += 1
     if count == SeenFilter.generationEntries { try finishGeneration(database) }
   }
 
   private mutating func finishGeneration(_ database: Database) throws {
-    try CachedStatement(database, "INSERT INTO filterGeneration (number, bits) VALUES (?, ?)").run {
-      $0.add(number)
-      $0.add(bitmap.bytes)
-    }
+    try CachedStatement(database, "INSERT INTO filterGeneration (number, bits) VALUES (?, ?)").run(number, bitmap.bytes)
     try CachedStatement(database, "DELETE FROM filterTail").run()
     bitmap = SeenFilter.Generation()
     number += 1

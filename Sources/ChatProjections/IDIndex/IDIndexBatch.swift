@@ -35,12 +35,7 @@ struct IDIndexBatch {
   /// Only the first event of a command counts: the others find its row.
   func noteCommand(_ recorded: RecordedEvent) throws -> UInt64? {
     guard let key = CommandKey(recorded) else { return nil }
-    let inserted = try insertCommand.run {
-      $0.add(key.actor)
-      $0.add(key.command)
-      $0.add(recorded.stamp)
-      $0.add(recorded.event.commandFingerprint)
-    }
+    let inserted = try insertCommand.run(key.actor, key.command, recorded.stamp, recorded.event.commandFingerprint)
     return inserted > 0 ? SeenFilter.entry(key.command, by: key.actor) : nil
   }
 
@@ -84,14 +79,14 @@ struct IDIndexBatch {
 
   private mutating func create(_ room: RoomID) throws {
     guard try !ordinals.exists(room) else { return }
-    try CachedStatement(database, "INSERT INTO room (id, lastOrdinal) VALUES (?, 0)").run { $0.add(room) }
+    try CachedStatement(database, "INSERT INTO room (id, lastOrdinal) VALUES (?, 0)").run(room)
     ordinals.noteCreated(room)
   }
 
   /// No decision asks for messages of a deleted room any more. They are cleared afterwards.
   private mutating func end(_ room: RoomID) throws {
     guard try ordinals.exists(room) else { return }
-    try CachedStatement(database, "DELETE FROM room WHERE id = ?").run { $0.add(room) }
+    try CachedStatement(database, "DELETE FROM room WHERE id = ?").run(room)
     ordinals.noteDeleted(room)
     try Clearing.note(room, .room, database)
   }
@@ -102,18 +97,9 @@ struct IDIndexBatch {
   ) throws -> UInt64? {
     guard let place = try place(in: room, thread) else { return nil }
     try noteReply(at: place, in: room)
-    try insertMessage.run {
-      $0.add(room)
-      $0.add(message)
-      $0.add(author)
-      $0.add(place.thread)
-      $0.add(place.ordinal)
-      $0.add(recorded.stamp)
-      $0.add(recorded.occurredAt)
-      $0.add(recorded.position)
-      $0.add(content?.hasParts == true ? 1 : 0)
-      $0.add(fingerprint)
-    }
+    try insertMessage.run(
+      room, message, author, place, recorded.stamp, recorded.occurredAt, recorded.position, content?.hasParts == true,
+      fingerprint)
     return SeenFilter.entry(message, in: room)
   }
 
@@ -127,13 +113,7 @@ struct IDIndexBatch {
       INSERT INTO scheduled (roomId, messageId, author, position, time, fingerprint) VALUES (?, ?, ?, ?, ?, ?)
       ON CONFLICT (roomId, messageId) DO NOTHING
       """
-    ).run {
-      $0.add(room)
-      $0.add(message)
-      $0.add(scheduled.author)
-      $0.add(stamp)
-      $0.add(.scheduling(scheduled))
-    }
+    ).run(room, message, scheduled.author, stamp, Fingerprint.scheduling(scheduled))
     return inserted > 0 ? SeenFilter.entry(message, in: room) : nil
   }
 
@@ -154,10 +134,7 @@ struct IDIndexBatch {
       ON CONFLICT (roomId, root) DO UPDATE SET lastOrdinal = excluded.lastOrdinal
       WHERE excluded.lastOrdinal > lastOrdinal
       """
-    ).run {
-      $0.add(room)
-      $0.add(place)
-    }
+    ).run(room, place)
   }
 
   private func revise(_ message: MessageID, in room: RoomID, _ stamp: Stamp, isDeleted: Bool) throws {
@@ -167,11 +144,6 @@ struct IDIndexBatch {
       UPDATE message SET revision = ?, revisedAt = ?, deleted = MAX(deleted, ?)
       WHERE roomId = ? AND messageId = ?
       """
-    ).run {
-      $0.add(stamp)
-      $0.add(isDeleted ? 1 : 0)
-      $0.add(room)
-      $0.add(message)
-    }
+    ).run(stamp, isDeleted, room, message)
   }
 }

@@ -21,11 +21,7 @@ package struct IDIndexQueries: ReadModelQueries {
       FROM message WHERE roomId = ? AND messageId = ?
       """)
     let facts = try keys.map { key in
-      try statement.first(
-        {
-          $0.add(key.room)
-          $0.add(key.message)
-        }, Self.readMessage)
+      try statement.first(key, read: Self.readMessage)
     }
     return IndexAnswer(facts: facts, position: try checkpoint().position)
   }
@@ -53,10 +49,7 @@ package struct IDIndexQueries: ReadModelQueries {
     let statement = try CachedStatement(
       database, "SELECT author, position, time, fingerprint FROM scheduled WHERE roomId = ? AND messageId = ?")
     let facts = try keys.map { key in
-      try statement.first({
-        $0.add(key.room)
-        $0.add(key.message)
-      }) { row in
+      try statement.first(key) { row in
         try SchedulingFacts(
           author: row.id(), scheduled: row.stamp(), fingerprint: row.optional { try $0.fingerprint() })
       }
@@ -70,10 +63,7 @@ package struct IDIndexQueries: ReadModelQueries {
     let statement = try CachedStatement(
       database, "SELECT position, time, fingerprint FROM command WHERE actor = ? AND id = ?")
     let facts = try keys.map { key in
-      try statement.first({
-        $0.add(key.actor)
-        $0.add(key.command)
-      }) { row in
+      try statement.first(key.actor, key.command) { row in
         CommandFacts(stamp: try row.stamp(), fingerprint: try row.optional { try $0.fingerprint() })
       }
     }

@@ -17,7 +17,7 @@ struct ReactionRows {
       INSERT INTO reaction (roomId, messageId, userId, emoji) VALUES (?, ?, ?, ?)
       ON CONFLICT (roomId, messageId, userId, emoji) DO NOTHING
       """
-    ).run { $0.add(key) }
+    ).run(key.message, key.user, key.emoji)
     guard added > 0 else { return }
     try CachedStatement(
       database,
@@ -25,68 +25,53 @@ struct ReactionRows {
       INSERT INTO reactionKind (roomId, messageId, emoji, users) VALUES (?, ?, ?, 1)
       ON CONFLICT (roomId, messageId, emoji) DO UPDATE SET users = users + 1
       """
-    ).run { $0.addKind(of: key) }
+    ).run(key.message, key.emoji)
   }
 
   func remove(_ key: ReactionKey) throws {
     let removed = try CachedStatement(
       database, "DELETE FROM reaction WHERE roomId = ? AND messageId = ? AND userId = ? AND emoji = ?"
-    ).run { $0.add(key) }
+    ).run(key.message, key.user, key.emoji)
     guard removed > 0 else { return }
     for sql in [
       "UPDATE reactionKind SET users = users - 1 WHERE roomId = ? AND messageId = ? AND emoji = ?",
       "DELETE FROM reactionKind WHERE roomId = ? AND messageId = ? AND emoji = ? AND users = 0",
     ] {
-      try CachedStatement(database, sql).run { $0.addKind(of: key) }
+      try CachedStatement(database, sql).run(key.message, key.emoji)
     }
   }
 
   /// Of a message that is deleted.
   func removeAll(from message: MessageKey) throws {
     for table in ["reaction", "reactionKind"] {
-      try CachedStatement(database, "DELETE FROM \(table) WHERE roomId = ? AND messageId = ?").run {
-        $0.add(message.room)
-        $0.add(message.message)
-      }
+      try CachedStatement(database, "DELETE FROM \(table) WHERE roomId = ? AND messageId = ?").run(message)
     }
   }
 
   func counts(for key: ReactionKey) throws -> ReactionCounts {
-    let kinds = try count("SELECT COUNT(*) FROM reactionKind WHERE roomId = ? AND messageId = ?") {
-      $0.add(key.message.room)
-      $0.add(key.message.message)
-    }
+    let kinds = try count("SELECT COUNT(*) FROM reactionKind WHERE roomId = ? AND messageId = ?", key.message)
     guard kinds > 0 else { return .none }
-    let users = try count("SELECT users FROM reactionKind WHERE roomId = ? AND messageId = ? AND emoji = ?") {
-      $0.addKind(of: key)
-    }
-    let ownKinds = try count("SELECT COUNT(*) FROM reaction WHERE roomId = ? AND messageId = ? AND userId = ?") {
-      $0.add(key.message.room)
-      $0.add(key.message.message)
-      $0.add(key.user)
-    }
+    let users = try count(
+      "SELECT users FROM reactionKind WHERE roomId = ? AND messageId = ? AND emoji = ?", key.message, key.emoji)
+    let ownKinds = try count(
+      "SELECT COUNT(*) FROM reaction WHERE roomId = ? AND messageId = ? AND userId = ?", key.message, key.user)
     let own = try count(
-      "SELECT COUNT(*) FROM reaction WHERE roomId = ? AND messageId = ? AND userId = ? AND emoji = ?"
-    ) { $0.add(key) }
+      "SELECT COUNT(*) FROM reaction WHERE roomId = ? AND messageId = ? AND userId = ? AND emoji = ?", key.message,
+      key.user, key.emoji)
     return ReactionCounts(kinds: kinds, users: users, ownKinds: ownKinds, isOwn: own > 0)
   }
 
-  private func count(_ sql: String, _ bind: (inout Binder) -> Void) throws -> Int {
-    Int(clamping: try CachedStatement(database, sql).first(bind, { try $0.number() }) ?? 0)
+  private func count<each Value: SQLBindable>(_ sql: String, _ values: repeat each Value) throws -> Int {
+    Int(clamping: try CachedStatement(database, sql).first(repeat each values) { try $0.number() } ?? 0)
   }
 }
 
-extension Binder {
-  fileprivate mutating func add(_ key: ReactionKey) {
-    add(key.message.room)
-    add(key.message.message)
-    add(key.user)
-    add(key.emoji)
-  }
+/// Room and message.
+extension MessageKey: SQLBindable {
+  package static var parameterCount: Int { 2 }
 
-  fileprivate mutating func addKind(of key: ReactionKey) {
-    add(key.message.room)
-    add(key.message.message)
-    add(key.emoji)
+  package func bind(to binder: inout Binder) {
+    room.bind(to: &binder)
+    message.bind(to: &binder)
   }
 }

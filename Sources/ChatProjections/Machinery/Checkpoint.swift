@@ -29,12 +29,8 @@ package struct Checkpoint: Sendable, Hashable {
         ) STRICT
         """)
     let origin = Timestamp(milliseconds: 0)
-    try CachedStatement(database, "INSERT INTO checkpoint (id, position, time, logIdentity) VALUES (?, ?, ?, ?)").run {
-      $0.add(rowID)
-      $0.add(LogPosition.origin)
-      $0.add(origin)
-      $0.add(logIdentity)
-    }
+    try CachedStatement(database, "INSERT INTO checkpoint (id, position, time, logIdentity) VALUES (?, ?, ?, ?)")
+      .run(rowID, LogPosition.origin, origin, logIdentity)
   }
 
   package static func read(_ database: Database) throws -> Checkpoint {
@@ -49,9 +45,6 @@ package struct Checkpoint: Sendable, Hashable {
   }
 
   static func move(to position: LogPosition, at time: Timestamp, _ database: Database) throws {
-    try CachedStatement(database, "UPDATE checkpoint SET position = ?, time = ? WHERE id = 1").run {
-      $0.add(position)
-      $0.add(time)
-    }
+    try CachedStatement(database, "UPDATE checkpoint SET position = ?, time = ? WHERE id = 1").run(position, time)
   }
 }

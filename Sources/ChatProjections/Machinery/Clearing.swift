@@ -58,10 +58,7 @@ package enum Clearing {
   }
 
   static func note<Entity>(_ id: ID<Entity>, _ scope: Scope, _ database: Database) throws {
-    try CachedStatement(database, "INSERT OR IGNORE INTO clearing (scope, id) VALUES (?, ?)").run {
-      $0.add(scope.rawValue)
-      $0.add(id)
-    }
+    try CachedStatement(database, "INSERT OR IGNORE INTO clearing (scope, id) VALUES (?, ?)").run(scope.rawValue, id)
   }
 
   /// A file that is in the middle of it is compared without what is left to take out.
@@ -84,10 +81,7 @@ package enum Clearing {
       left -= try clear(place, of: id, rows: left, database)
       if left <= 0 { return true }
     }
-    try CachedStatement(database, "DELETE FROM clearing WHERE scope = ? AND id = ?").run {
-      $0.add(scope)
-      $0.add(id)
-    }
+    try CachedStatement(database, "DELETE FROM clearing WHERE scope = ? AND id = ?").run(scope, id)
     return true
   }
 
@@ -101,11 +95,7 @@ package enum Clearing {
       DELETE FROM \(table) WHERE \(place.isPrefix ? "" : "\(which) AND") (\(key)) IN
         (SELECT \(key) FROM \(table) WHERE \(which) ORDER BY \(key) LIMIT ?)
       """
-    ).run {
-      $0.add(id)
-      $0.add(place.isPrefix ? id.bytes + beyondEveryOwner : id.bytes)
-      $0.add(rows)
-    }
+    ).run(id, place.isPrefix ? id.bytes + beyondEveryOwner : id.bytes, rows)
   }
 
   /// What follows an ID in a column that says more is shorter than this, or less.

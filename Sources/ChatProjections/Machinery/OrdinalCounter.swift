@@ -20,7 +20,7 @@ struct OrdinalCounter {
   mutating func exists(_ room: RoomID) throws -> Bool {
     if let known = rooms[room] { return known != nil }
     let last = try CachedStatement(database, "SELECT lastOrdinal FROM room WHERE id = ?")
-      .first({ $0.add(room) }, { try $0.unsigned() })
+      .first(room) { try $0.unsigned() }
     rooms[room] = .some(last.map { Room(last: $0, isChanged: false) })
     return last != nil
   }
@@ -41,10 +41,7 @@ struct OrdinalCounter {
   func flush() throws {
     let statement = try CachedStatement(database, "UPDATE room SET lastOrdinal = ? WHERE id = ?")
     for case (let id, let room?) in rooms where room.isChanged {
-      try statement.run {
-        $0.add(room.last)
-        $0.add(id)
-      }
+      try statement.run(room.last, id)
     }
   }
 }

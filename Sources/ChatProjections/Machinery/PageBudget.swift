@@ -80,13 +80,13 @@ extension ScheduledRow {
 extension CachedStatement {
   /// The rows of one page. The statement gives one more than `limit`.
   /// - Returns: whether there are more rows than these.
-  func page<Row>(
-    _ limit: Int, _ bind: (inout Binder) -> Void, bytes: (Row) -> Int, _ read: (inout RowReader) throws -> Row
+  func page<each Value: SQLBindable, Row>(
+    of limit: Int, _ values: repeat each Value, bytes: (Row) -> Int, read: (inout RowReader) throws -> Row
   ) throws -> (rows: [Row], isCut: Bool) {
     var rows: [Row] = []
     var isCut = false
     var budget = PageBudget()
-    try readWhile(bind) { columns in
+    try readWhile(repeat each values) { columns in
       let row = try read(&columns)
       isCut = rows.count == limit || !budget.take(bytes(row))
       if !isCut { rows.append(row) }

@@ -21,10 +21,7 @@ enum Profiles {
       INSERT INTO profile (userId, nickname) VALUES (?, ?)
       ON CONFLICT (userId) DO UPDATE SET nickname = excluded.nickname
       """
-    ).run {
-      $0.add(user)
-      $0.add(nickname)
-    }
+    ).run(user, nickname)
   }
 
   /// The nicknames of those users who have one.
@@ -32,7 +29,7 @@ enum Profiles {
     let statement = try CachedStatement(database, "SELECT nickname FROM profile WHERE userId = ?")
     var nicknames: [UserID: String] = [:]
     for user in users where nicknames[user] == nil {
-      nicknames[user] = try statement.first({ $0.add(user) }, { try $0.text() })
+      nicknames[user] = try statement.first(user) { try $0.text() }
     }
     return nicknames
   }

@@ -25,10 +25,7 @@ struct StreamVersions {
       database,
       "INSERT INTO stream (id, version) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET version = excluded.version")
     for (stream, version) in newest {
-      try statement.run {
-        $0.add(stream)
-        $0.add(version.value)
-      }
+      try statement.run(stream, version.value)
     }
   }
 

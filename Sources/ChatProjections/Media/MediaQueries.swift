@@ -51,22 +51,17 @@ package struct MediaQueries: ReadModelQueries {
         OR EXISTS (SELECT 1 FROM picture WHERE mediaId = media.id)
       ) LIMIT 1
       """)
-    return try hashes.filter { hash in try statement.first({ $0.add(hash) }, { _ in true }) == nil }
+    return try hashes.filter { hash in try !statement.exists(hash) }
   }
 
   /// Whether anybody has uploaded this content, now or before.
   package func isKnown(_ hash: [UInt8]) throws -> Bool {
-    try CachedStatement(database, "SELECT 1 FROM media WHERE hash = ? LIMIT 1")
-      .first({ $0.add(hash) }, { _ in true }) ?? false
+    try CachedStatement(database, "SELECT 1 FROM media WHERE hash = ? LIMIT 1").exists(hash)
   }
 
   /// Whether the user has uploaded a file of just this size, in bytes.
   package func hasUpload(by user: UserID, size: UInt64) throws -> Bool {
-    try CachedStatement(database, "SELECT 1 FROM media WHERE uploader = ? AND size = ? LIMIT 1").first(
-      {
-        $0.add(user)
-        $0.add(size)
-      }, { _ in true }) ?? false
+    try CachedStatement(database, "SELECT 1 FROM media WHERE uploader = ? AND size = ? LIMIT 1").exists(user, size)
   }
 
   private func row(_ id: MediaID) throws -> MediaRow? {
@@ -76,7 +71,7 @@ package struct MediaQueries: ReadModelQueries {
       SELECT id, uploader, hash, contentType, size, width, height, name, uploadedPosition, uploadedTime
       FROM media WHERE id = ?
       """
-    ).first({ $0.add(id) }) { row in
+    ).first(id) { row in
       let (id, uploader) = try (row.id(MediaID.self), row.id(UserID.self))
       let (hash, type, size) = try (row.bytes(), row.text(), row.unsigned())
       let width = try row.optional { try $0.narrow(UInt32.self) }
@@ -124,10 +119,6 @@ package struct MediaQueries: ReadModelQueries {
             OR owner = \(PictureOwner.workspace.rawValue) AND EXISTS (
               SELECT 1 FROM workspaceMember WHERE userId = ?2 AND workspaceId = ownerId)))
       """
-    ).first(
-      {
-        $0.add(id)
-        $0.add(user)
-      }, { _ in true }) ?? false
+    ).exists(id, user)
   }
 }

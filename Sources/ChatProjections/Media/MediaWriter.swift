@@ -10,8 +10,7 @@ struct MediaWriter {
 
   init(_ database: Database) throws {
     self.database = database
-    hasScheduled =
-      try CachedStatement(database, "SELECT 1 FROM scheduled LIMIT 1").first({ _ in }, { _ in true }) ?? false
+    hasScheduled = try CachedStatement(database, "SELECT 1 FROM scheduled LIMIT 1").exists()
   }
 
   // MARK: - Users
@@ -36,25 +35,14 @@ struct MediaWriter {
       INSERT INTO media (id, uploader, hash, contentType, size, width, height, name, uploadedPosition, uploadedTime)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
       """
-    ).run {
-      $0.add(id)
-      $0.add(user)
-      $0.add(media.hash)
-      $0.add(media.contentType)
-      $0.add(media.size)
-      $0.add(media.width.map { Int64($0) })
-      $0.add(media.height.map { Int64($0) })
-      $0.add(name)
-      $0.add(stamp)
-    }
+    ).run(
+      id, user, media.hash, media.contentType, media.size, media.width.map { Int64($0) },
+      media.height.map { Int64($0) }, name, stamp)
   }
 
   private func setPicture(_ media: MediaID?, of owner: PictureOwner, _ id: UUIDBytes) throws {
     guard let media else {
-      try CachedStatement(database, "DELETE FROM picture WHERE owner = ? AND ownerId = ?").run {
-        $0.add(owner.rawValue)
-        $0.add(id)
-      }
+      try CachedStatement(database, "DELETE FROM picture WHERE owner = ? AND ownerId = ?").run(owner.rawValue, id)
       return
     }
     try CachedStatement(
@@ -63,11 +51,7 @@ struct MediaWriter {
       INSERT INTO picture (owner, ownerId, mediaId) VALUES (?, ?, ?)
       ON CONFLICT (owner, ownerId) DO UPDATE SET mediaId = excluded.mediaId
       """
-    ).run {
-      $0.add(owner.rawValue)
-      $0.add(id)
-      $0.add(media)
-    }
+    ).run(owner.rawValue, id, media)
   }
 
   private func edit(_ picture: PictureEdit?, of owner: PictureOwner, _ id: UUIDBytes) throws {
@@ -113,33 +97,24 @@ struct MediaWriter {
   private func publish(_ room: RoomID, in workspace: WorkspaceID) throws {
     try CachedStatement(
       database, "INSERT INTO publicChannel (roomId, workspaceId) VALUES (?, ?) ON CONFLICT (roomId) DO NOTHING"
-    ).run {
-      $0.add(room)
-      $0.add(workspace)
-    }
+    ).run(room, workspace)
   }
 
   /// `MediaQueries` ignores the rows of a room that is being cleared.
   private func delete(_ room: RoomID) throws {
     try Clearing.note(room, .room, database)
-    try CachedStatement(database, "DELETE FROM publicChannel WHERE roomId = ?").run { $0.add(room) }
+    try CachedStatement(database, "DELETE FROM publicChannel WHERE roomId = ?").run(room)
     try setPicture(nil, of: .room, room.uuid)
   }
 
   private func admit(_ user: UserID, to room: RoomID) throws {
     try CachedStatement(
       database, "INSERT INTO member (userId, roomId) VALUES (?, ?) ON CONFLICT (userId, roomId) DO NOTHING"
-    ).run {
-      $0.add(user)
-      $0.add(room)
-    }
+    ).run(user, room)
   }
 
   private func dismiss(_ user: UserID, from room: RoomID) throws {
-    try CachedStatement(database, "DELETE FROM member WHERE userId = ? AND roomId = ?").run {
-      $0.add(user)
-      $0.add(room)
-    }
+    try CachedStatement(database, "DELETE FROM member WHERE userId = ? AND roomId = ?").run(user, room)
   }
 
   // MARK: - Messages
@@ -149,11 +124,7 @@ struct MediaWriter {
       database,
       "INSERT INTO attachment (roomId, messageId, mediaId) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
     for attachment in attachments {
-      try statement.run {
-        $0.add(room)
-        $0.add(message)
-        $0.add(attachment.media)
-      }
+      try statement.run(room, message, attachment.media)
     }
   }
 
@@ -164,12 +135,7 @@ struct MediaWriter {
       "INSERT INTO scheduled (roomId, messageId, mediaId, author) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING")
     for attachment in scheduled.content.details?.attachments ?? [] {
       hasScheduled = true
-      try statement.run {
-        $0.add(room)
-        $0.add(message)
-        $0.add(attachment.media)
-        $0.add(scheduled.author)
-      }
+      try statement.run(room, message, attachment.media, scheduled.author)
     }
   }
 
@@ -182,11 +148,7 @@ struct MediaWriter {
       UPDATE scheduled SET failedPosition = ? WHERE roomId = ? AND messageId = ? AND failedPosition IS NULL
       RETURNING author
       """
-    ).first({
-      $0.add(position)
-      $0.add(room)
-      $0.add(message)
-    }) { try $0.id(UserID.self) }
+    ).first(position, room, message) { try $0.id(UserID.self) }
     guard let author else { return }
     let newestBeyond = try CachedStatement(
       database,
@@ -194,19 +156,11 @@ struct MediaWriter {
       SELECT DISTINCT failedPosition FROM scheduled WHERE author = ? AND roomId = ? AND failedPosition IS NOT NULL
       ORDER BY failedPosition DESC LIMIT 1 OFFSET ?
       """
-    ).first({
-      $0.add(author)
-      $0.add(room)
-      $0.add(Limits.scheduledMessagesPerUserAndRoom)
-    }) { try $0.number() }
+    ).first(author, room, Limits.scheduledMessagesPerUserAndRoom) { try $0.number() }
     guard let newestBeyond else { return }
     try CachedStatement(
       database, "DELETE FROM scheduled WHERE author = ? AND roomId = ? AND failedPosition <= ?"
-    ).run {
-      $0.add(author)
-      $0.add(room)
-      $0.add(newestBeyond)
-    }
+    ).run(author, room, newestBeyond)
   }
 
   private func unschedule(_ message: MessageID, in room: RoomID) throws {
@@ -214,10 +168,7 @@ struct MediaWriter {
   }
 
   private func remove(_ message: MessageID, in room: RoomID, from table: String) throws {
-    try CachedStatement(database, "DELETE FROM \(table) WHERE roomId = ? AND messageId = ?").run {
-      $0.add(room)
-      $0.add(message)
-    }
+    try CachedStatement(database, "DELETE FROM \(table) WHERE roomId = ? AND messageId = ?").run(room, message)
   }
 
   // MARK: - Workspaces
@@ -235,10 +186,8 @@ struct MediaWriter {
     case .members(.roleChanged(let user, let role)):
       try set(role, of: user, in: workspace, admits: false)
     case .members(.left(let user)), .members(.removed(let user)):
-      try CachedStatement(database, "DELETE FROM workspaceMember WHERE userId = ? AND workspaceId = ?").run {
-        $0.add(user)
-        $0.add(workspace)
-      }
+      try CachedStatement(database, "DELETE FROM workspaceMember WHERE userId = ? AND workspaceId = ?")
+        .run(user, workspace)
     case .lifecycle(.created), .sharing, .members(.admissionRepeated), .invitations, .erased:
       break
     }
@@ -253,10 +202,6 @@ struct MediaWriter {
       ON CONFLICT (userId, workspaceId) DO UPDATE SET role = excluded.role
       """
       : "UPDATE workspaceMember SET role = ? WHERE userId = ? AND workspaceId = ?"
-    try CachedStatement(database, sql).run {
-      $0.add(Int64(role.rawValue))
-      $0.add(user)
-      $0.add(workspace)
-    }
+    try CachedStatement(database, sql).run(Int64(role.rawValue), user, workspace)
   }
 }

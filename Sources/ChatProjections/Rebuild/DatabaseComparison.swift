@@ -78,7 +78,7 @@ struct DatabaseComparison {
 
   private func table(_ name: String) throws -> Table {
     let found = try CachedStatement(rebuilt, "SELECT name, pk FROM pragma_table_info(?) ORDER BY cid")
-      .all({ $0.add(name) }) { row in (name: try row.text(), key: try row.number()) }
+      .all(name) { row in (name: try row.text(), key: try row.number()) }
     let numbered = Array(zip(Int32(0)..., found))
     return Table(
       name: name, columns: found.map(\.name),

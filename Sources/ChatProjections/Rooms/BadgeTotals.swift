@@ -60,11 +60,8 @@ final class BadgeTotals {
   /// In how many rooms the user is not tracked.
   func untracked(_ user: UserID) throws -> UInt64 {
     let stored =
-      try CachedStatement(database, "SELECT untracked FROM badge WHERE userId = ? AND scope = ?").first(
-        {
-          $0.add(user)
-          $0.add(Self.allRooms)
-        }, { try $0.number() }) ?? 0
+      try CachedStatement(database, "SELECT untracked FROM badge WHERE userId = ? AND scope = ?")
+      .first(user, Self.allRooms) { try $0.number() } ?? 0
     return UInt64(clamping: stored + (changes[Key(user: user, scope: Self.allRooms)]?.untracked ?? 0))
   }
 
@@ -80,18 +77,9 @@ final class BadgeTotals {
       database,
       "DELETE FROM badge WHERE userId = ? AND scope = ? AND unread = 0 AND mentions = 0 AND untracked = 0")
     for (key, change) in changes where change.unread != 0 || change.mentions != 0 || change.untracked != 0 {
-      try add.run {
-        $0.add(key.user)
-        $0.add(key.scope)
-        $0.add(change.unread)
-        $0.add(change.mentions)
-        $0.add(change.untracked)
-      }
+      try add.run(key.user, key.scope, change.unread, change.mentions, change.untracked)
       guard change.unread < 0 || change.mentions < 0 || change.untracked < 0 else { continue }
-      try dropIfZero.run {
-        $0.add(key.user)
-        $0.add(key.scope)
-      }
+      try dropIfZero.run(key.user, key.scope)
     }
     changes = [:]
   }

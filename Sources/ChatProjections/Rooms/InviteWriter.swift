@@ -22,33 +22,20 @@ struct InviteWriter<Place> {
         \(owner), id, tokenHash, role, expiresAt, maximumUses, uses, createdPosition, createdTime, creator
       ) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?)
       """
-    ).run {
-      $0.add(place)
-      $0.add(invite.id)
-      $0.add(invite.tokenHash)
-      $0.add(Int64(invite.role.rawValue))
-      $0.add(invite.expiresAt)
-      $0.add(invite.maximumUses.map(Int64.init))
-      $0.add(recorded.stamp)
-      $0.add(recorded.actor)
-    }
+    ).run(
+      place, invite.id, invite.tokenHash, Int64(invite.role.rawValue), invite.expiresAt,
+      invite.maximumUses.map(Int64.init), recorded.stamp, recorded.actor)
   }
 
   func revoke(_ invite: InviteID, in place: ID<Place>, _ stamp: Stamp) throws {
     try CachedStatement(
       database, "UPDATE \(table) SET revokedPosition = ?, revokedTime = ? WHERE \(owner) = ? AND id = ?"
-    ).run {
-      $0.add(stamp)
-      $0.add(place)
-      $0.add(invite)
-    }
+    ).run(stamp, place, invite)
   }
 
   func countUse(of invite: InviteID, in place: ID<Place>) throws {
-    try CachedStatement(database, "UPDATE \(table) SET uses = uses + 1 WHERE \(owner) = ? AND id = ?").run {
-      $0.add(place)
-      $0.add(invite)
-    }
+    try CachedStatement(database, "UPDATE \(table) SET uses = uses + 1 WHERE \(owner) = ? AND id = ?")
+      .run(place, invite)
   }
 }
 

@@ -42,15 +42,9 @@ struct ModerationWriter {
     try CachedStatement(
       database,
       "INSERT INTO joinHistory (roomId, position, time, userId, change, role, actor) VALUES (?, ?, ?, ?, ?, ?, ?)"
-    ).run {
-      $0.add(room)
-      $0.add(recorded.position)
-      $0.add(recorded.occurredAt)
-      $0.add(user)
-      $0.add(Int64(change.rawValue))
-      $0.add(role.map { Int64($0.rawValue) })
-      $0.add(recorded.actor)
-    }
+    ).run(
+      room, recorded.position, recorded.occurredAt, user, Int64(change.rawValue), role.map { Int64($0.rawValue) },
+      recorded.actor)
   }
 
   /// - Returns: false when the user was banned already.
@@ -61,49 +55,28 @@ struct ModerationWriter {
       INSERT INTO ban (roomId, userId, position, time, banner) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (roomId, userId) DO NOTHING
       """
-    ).run {
-      $0.add(room)
-      $0.add(user)
-      $0.add(recorded.stamp)
-      $0.add(recorded.actor)
-    } > 0
+    ).run(room, user, recorded.stamp, recorded.actor) > 0
   }
 
   /// - Returns: false when the user was not banned.
   func unban(_ user: UserID, in room: RoomID) throws -> Bool {
-    try CachedStatement(database, "DELETE FROM ban WHERE roomId = ? AND userId = ?").run {
-      $0.add(room)
-      $0.add(user)
-    } > 0
+    try CachedStatement(database, "DELETE FROM ban WHERE roomId = ? AND userId = ?").run(room, user) > 0
   }
 
   /// A silence that the member takes along when going. Those that are over by then are forgotten.
   func keepSilence(of user: UserID, until: Timestamp, in room: RoomID, at time: Timestamp) throws {
-    try CachedStatement(database, "DELETE FROM silencedAway WHERE roomId = ? AND until <= ?").run {
-      $0.add(room)
-      $0.add(time)
-    }
+    try CachedStatement(database, "DELETE FROM silencedAway WHERE roomId = ? AND until <= ?").run(room, time)
     try CachedStatement(
       database, "INSERT OR REPLACE INTO silencedAway (roomId, userId, until) VALUES (?, ?, ?)"
-    ).run {
-      $0.add(room)
-      $0.add(user)
-      $0.add(until)
-    }
+    ).run(room, user, until)
   }
 
   /// The silence that the user took along, which now stands with the membership again.
   func takeSilence(of user: UserID, in room: RoomID) throws -> Timestamp? {
-    let until = try CachedStatement(database, "SELECT until FROM silencedAway WHERE roomId = ? AND userId = ?").first(
-      {
-        $0.add(room)
-        $0.add(user)
-      }, { try $0.time() })
+    let until = try CachedStatement(database, "SELECT until FROM silencedAway WHERE roomId = ? AND userId = ?")
+      .first(room, user) { try $0.time() }
     guard until != nil else { return nil }
-    try CachedStatement(database, "DELETE FROM silencedAway WHERE roomId = ? AND userId = ?").run {
-      $0.add(room)
-      $0.add(user)
-    }
+    try CachedStatement(database, "DELETE FROM silencedAway WHERE roomId = ? AND userId = ?").run(room, user)
     return until
   }
 }

@@ -57,11 +57,7 @@ enum OrdinalSet {
     let all =
       try CachedStatement(
         database, "SELECT COALESCE(SUM(value), 0) FROM ordinalSet WHERE owner = ? AND level = ?"
-      ).first(
-        {
-          $0.add(owner.bytes)
-          $0.add(topLevel)
-        }, { try $0.unsigned() }) ?? 0
+      ).first(owner.bytes, topLevel) { try $0.unsigned() } ?? 0
     guard all > 0 else { return 0 }
     let through = try count(through: ordinal, of: owner, database)
     return all - min(all, through)
@@ -73,13 +69,7 @@ enum OrdinalSet {
     try CachedStatement(
       database,
       "SELECT COALESCE(SUM(value), 0) FROM ordinalSet WHERE owner = ? AND level = ? AND bucket >= ? AND bucket < ?"
-    ).first(
-      {
-        $0.add(owner.bytes)
-        $0.add(level)
-        $0.add(buckets.lowerBound)
-        $0.add(buckets.upperBound)
-      }, { try $0.unsigned() }) ?? 0
+    ).first(owner.bytes, level, buckets.lowerBound, buckets.upperBound) { try $0.unsigned() } ?? 0
   }
 
   /// - Parameter start: a bucket of level 0; `end` lies less than 64 buckets after it.
@@ -92,11 +82,7 @@ enum OrdinalSet {
     try CachedStatement(
       database,
       "SELECT bucket, value FROM ordinalSet WHERE owner = ? AND level = 0 AND bucket >= ? AND bucket <= ?"
-    ).forEach({
-      $0.add(owner.bytes)
-      $0.add(start)
-      $0.add(last)
-    }) { row in
+    ).forEach(owner.bytes, start, last) { row in
       let bucket = try row.unsigned()
       let bits = try row.bits()
       count += UInt64((bucket == last ? bits & mask : bits).nonzeroBitCount)
@@ -174,11 +160,8 @@ struct OrdinalSetDraft {
   }
 
   private func stored(_ bucket: UInt64, _ database: Database) throws -> UInt64 {
-    try CachedStatement(database, "SELECT value FROM ordinalSet WHERE owner = ? AND level = 0 AND bucket = ?").first(
-      {
-        $0.add(owner.bytes)
-        $0.add(bucket)
-      }, { try $0.bits() }) ?? 0
+    try CachedStatement(database, "SELECT value FROM ordinalSet WHERE owner = ? AND level = 0 AND bucket = ?")
+      .first(owner.bytes, bucket) { try $0.bits() } ?? 0
   }
 
   /// A bucket that has become empty loses its row, so that the rows do not depend on how events were cut into batches.
@@ -193,11 +176,7 @@ struct OrdinalSetDraft {
       if bits == 0 {
         try removeRow(level: 0, bucket, onlyIfZero: false, database)
       } else {
-        try set.run {
-          $0.add(owner.bytes)
-          $0.add(bucket)
-          $0.add(bits: bits)
-        }
+        try set.run(owner.bytes, bucket, Int64(bitPattern: bits))
       }
     }
     let add = try CachedStatement(
@@ -208,12 +187,7 @@ struct OrdinalSetDraft {
       """)
     for level in 1...OrdinalSet.topLevel {
       for (bucket, count) in counts[level - 1] where count != 0 {
-        try add.run {
-          $0.add(owner.bytes)
-          $0.add(level)
-          $0.add(bucket)
-          $0.add(count)
-        }
+        try add.run(owner.bytes, level, bucket, count)
         if count < 0 { try removeRow(level: level, bucket, onlyIfZero: true, database) }
       }
     }
@@ -223,10 +197,6 @@ struct OrdinalSetDraft {
     try CachedStatement(
       database,
       "DELETE FROM ordinalSet WHERE owner = ? AND level = ? AND bucket = ?" + (onlyIfZero ? " AND value = 0" : "")
-    ).run {
-      $0.add(owner.bytes)
-      $0.add(level)
-      $0.add(bucket)
-    }
+    ).run(owner.bytes, level, bucket)
   }
 }

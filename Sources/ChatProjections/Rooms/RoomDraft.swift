@@ -67,7 +67,7 @@ final class RoomDraft {
     if let known = mayHaveScheduled { return known }
     let found =
       try CachedStatement(database, "SELECT EXISTS (SELECT 1 FROM scheduled WHERE roomId = ?)")
-      .first({ $0.add(id) }, { try $0.number() == 1 }) ?? false
+      .first(id) { try $0.number() == 1 } ?? false
     mayHaveScheduled = found
     return found
   }
@@ -119,14 +119,10 @@ final class RoomDraft {
   }
 
   private func writeEnd(_ stamp: Stamp, _ fingerprint: Fingerprint?, _ database: Database) throws {
-    if wasStored { try CachedStatement(database, "DELETE FROM room WHERE id = ?").run { $0.add(id) } }
+    if wasStored { try CachedStatement(database, "DELETE FROM room WHERE id = ?").run(id) }
     try CachedStatement(
       database, "INSERT INTO deletedRoom (id, fingerprint, position, time) VALUES (?, ?, ?, ?)"
-    ).run {
-      $0.add(id)
-      $0.add(fingerprint)
-      $0.add(stamp)
-    }
+    ).run(id, fingerprint, stamp)
     try Clearing.note(id, .room, database)
   }
 }
@@ -175,10 +171,7 @@ final class MemberDraft {
       if old == row { return try tracked.update(user, in: room, database) }
     }
     guard let row else {
-      try CachedStatement(database, "DELETE FROM member WHERE roomId = ? AND userId = ?").run {
-        $0.add(room)
-        $0.add(user)
-      }
+      try CachedStatement(database, "DELETE FROM member WHERE roomId = ? AND userId = ?").run(room, user)
       return
     }
     if stored == nil { try row.insert(database) } else { try row.update(database) }
@@ -189,8 +182,7 @@ final class MemberDraft {
 
 extension RoomRow {
   fileprivate func insert(_ database: Database) throws {
-    try CachedStatement(
-      database,
+    try write(
       """
       INSERT INTO room (
         kind, lastOrdinal, memberCount, deletedCount, activity, archivedPosition, archivedTime, creator, fingerprint,
@@ -198,13 +190,11 @@ extension RoomRow {
         lastMessageId, lastMessageSender, lastMessageSentAt, lastMessagePosition, lastMessageRevision, lastMessageEditedAt,
         lastMessageDeletedAt, lastMessageDetails, lastMessageText, id
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """
-    ).run(bindAll(details()))
+      """, database)
   }
 
   fileprivate func update(_ database: Database) throws {
-    try CachedStatement(
-      database,
+    try write(
       """
       UPDATE room SET
         kind = ?, lastOrdinal = ?, memberCount = ?, deletedCount = ?, activity = ?, archivedPosition = ?,
@@ -213,90 +203,47 @@ extension RoomRow {
         lastMessageSender = ?, lastMessageSentAt = ?, lastMessagePosition = ?, lastMessageRevision = ?, lastMessageEditedAt = ?,
         lastMessageDeletedAt = ?, lastMessageDetails = ?, lastMessageText = ?
       WHERE id = ?
-      """
-    ).run(bindAll(details()))
+      """, database)
   }
 
-  private func details() throws -> [UInt8]? { try lastMessage?.details.map(DetailsCodec.encode) }
-
-  private func bindAll(_ details: [UInt8]?) -> (inout Binder) -> Void {
-    { bindAll(&$0, details) }
-  }
-
-  private func bindAll(_ binder: inout Binder, _ details: [UInt8]?) {
-    binder.add(Int64(kind.rawValue))
-    binder.add(lastOrdinal)
-    binder.add(memberCount)
-    binder.add(deletedCount)
-    binder.add(activity)
-    binder.add(archived)
-    binder.add(creator)
-    binder.add(creationFingerprint)
-    binder.add(created)
-    binder.add(revision)
-    binder.add(workspace)
-    binder.add(isPublic ? 1 : 0)
-    binder.add(hasHadOwner ? 1 : 0)
-    binder.add(tracked.flatMap(\.uuid.bytes))
-    binder.add(picture)
-    binder.add(topic)
-    binder.add(name)
-    binder.add(lastMessage?.id)
-    binder.add(lastMessage?.sender)
-    binder.add(lastMessage?.sentAt)
-    binder.add(lastMessage?.position)
-    binder.add(lastMessage?.revision)
-    binder.add(lastMessage?.editedAt)
-    binder.add(lastMessage?.deletedAt)
-    binder.add(details)
-    binder.add(lastMessage?.text)
-    binder.add(id)
+  private func write(_ sql: String, _ database: Database) throws {
+    let details: [UInt8]? = try lastMessage?.details.map(DetailsCodec.encode)
+    let trackedIDs = tracked.flatMap(\.uuid.bytes)
+    try CachedStatement(database, sql).run(
+      Int64(kind.rawValue), lastOrdinal, memberCount, deletedCount, activity, archived, creator, creationFingerprint,
+      created, revision, workspace, isPublic, hasHadOwner, trackedIDs, picture, topic, name, lastMessage?.id,
+      lastMessage?.sender, lastMessage?.sentAt, lastMessage?.position, lastMessage?.revision, lastMessage?.editedAt,
+      lastMessage?.deletedAt, details, lastMessage?.text, id)
   }
 }
 
 extension MemberRow {
   fileprivate func insert(_ database: Database) throws {
-    try CachedStatement(
-      database,
+    try write(
       """
       INSERT INTO member (
         role, joinedPosition, joinedTime, joinedOrdinal, marker, mutedUntil, silencedUntil, markerMessageId, markerTime,
         unreadFrom, unreadMessageId, list, roomActivity, unreadCount, mentionCount, roomId, userId
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """
-    ).run(bindAll)
+      """, database)
   }
 
   fileprivate func update(_ database: Database) throws {
-    try CachedStatement(
-      database,
+    try write(
       """
       UPDATE member SET
         role = ?, joinedPosition = ?, joinedTime = ?, joinedOrdinal = ?, marker = ?, mutedUntil = ?,
         silencedUntil = ?, markerMessageId = ?, markerTime = ?, unreadFrom = ?, unreadMessageId = ?, list = ?,
         roomActivity = ?, unreadCount = ?, mentionCount = ?
       WHERE roomId = ? AND userId = ?
-      """
-    ).run(bindAll)
+      """, database)
   }
 
-  private func bindAll(_ binder: inout Binder) {
-    binder.add(role)
-    binder.add(joined)
-    binder.add(joinedOrdinal)
-    binder.add(marker)
-    binder.add(mutedUntil)
-    binder.add(silencedUntil)
-    binder.add(read?.message)
-    binder.add(read?.time)
-    binder.add(unread?.ordinal)
-    binder.add(unread?.message)
-    binder.add(tracked.map { Int64($0.list.rawValue) })
-    binder.add(tracked?.activity)
-    binder.add(tracked?.unreadCount)
-    binder.add(tracked?.mentionCount)
-    binder.add(room)
-    binder.add(user)
+  private func write(_ sql: String, _ database: Database) throws {
+    try CachedStatement(database, sql).run(
+      role, joined, joinedOrdinal, marker, mutedUntil, silencedUntil, read?.message, read?.time, unread?.ordinal,
+      unread?.message, tracked.map { Int64($0.list.rawValue) }, tracked?.activity, tracked?.unreadCount,
+      tracked?.mentionCount, room, user)
   }
 }
 
@@ -308,13 +255,6 @@ extension TrackedRoom {
       """
       UPDATE member SET list = ?, roomActivity = ?, unreadCount = ?, mentionCount = ? WHERE roomId = ? AND userId = ?
       """
-    ).run {
-      $0.add(Int64(list.rawValue))
-      $0.add(activity)
-      $0.add(unreadCount)
-      $0.add(mentionCount)
-      $0.add(room)
-      $0.add(user)
-    }
+    ).run(Int64(list.rawValue), activity, unreadCount, mentionCount, room, user)
   }
 }

@@ -48,11 +48,8 @@ extension RoomsBatch {
   private func add(_ called: UserID?, at place: MessagePlace, to room: RoomDraft) throws {
     guard try room.insert(place.ordinal, into: owner(called, at: place, in: room), database) else { return }
     if !place.isInThread { try countMention(of: called, at: place.ordinal, isAdded: true, in: room) }
-    try CachedStatement(database, "INSERT INTO mention (roomId, thread, ordinal, userId) VALUES (?, ?, ?, ?)").run {
-      $0.add(room.id)
-      $0.add(place)
-      $0.add(called?.uuid ?? .zero)
-    }
+    try CachedStatement(database, "INSERT INTO mention (roomId, thread, ordinal, userId) VALUES (?, ?, ?, ?)")
+      .run(room.id, place, called?.uuid ?? .zero)
   }
 
   private func remove(_ called: UserID?, at place: MessagePlace, from room: RoomDraft) throws {
@@ -60,21 +57,14 @@ extension RoomsBatch {
     if !place.isInThread { try countMention(of: called, at: place.ordinal, isAdded: false, in: room) }
     try CachedStatement(
       database, "DELETE FROM mention WHERE roomId = ? AND thread = ? AND ordinal = ? AND userId = ?"
-    ).run {
-      $0.add(room.id)
-      $0.add(place)
-      $0.add(called?.uuid ?? .zero)
-    }
+    ).run(room.id, place, called?.uuid ?? .zero)
   }
 
   private func stored(at place: MessagePlace, in room: RoomDraft) throws -> Set<UserID?> {
     Set(
       try CachedStatement(
         database, "SELECT userId FROM mention WHERE roomId = ? AND thread = ? AND ordinal = ?"
-      ).all({
-        $0.add(room.id)
-        $0.add(place)
-      }) { row in
+      ).all(room.id, place) { row in
         let uuid = try row.uuid()
         return uuid == .zero ? nil : UserID(uuid)
       })

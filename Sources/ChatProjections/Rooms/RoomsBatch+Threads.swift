@@ -46,10 +46,8 @@ extension RoomsBatch {
   }
 
   private func end(ofThread root: UInt64, in room: RoomID) throws -> ThreadEnd? {
-    try CachedStatement(database, "SELECT lastOrdinal, activity FROM thread WHERE roomId = ? AND root = ?").first({
-      $0.add(room)
-      $0.add(root)
-    }) { try ThreadEnd(ordinal: $0.unsigned(), activity: $0.position()) }
+    try CachedStatement(database, "SELECT lastOrdinal, activity FROM thread WHERE roomId = ? AND root = ?")
+      .first(room, root) { try ThreadEnd(ordinal: $0.unsigned(), activity: $0.position()) }
   }
 
   private func extend(
@@ -65,14 +63,7 @@ extension RoomsBatch {
         lastOrdinal = MAX(lastOrdinal, excluded.lastOrdinal), deletedCount = deletedCount + excluded.deletedCount,
         activity = excluded.activity
       """
-    ).run {
-      $0.add(room.id)
-      $0.add(thread.root.ordinal)
-      $0.add(thread.root.message)
-      $0.add(thread.ordinal)
-      $0.add(gaps)
-      $0.add(recorded.position)
-    }
+    ).run(room.id, thread.root.ordinal, thread.root.message, thread.ordinal, gaps, recorded.position)
     try leaveBehind(thread.root.ordinal, in: room.id, since: recorded.position)
   }
 
@@ -85,12 +76,7 @@ extension RoomsBatch {
     let gaps = try markErased(end.ordinal + 1..<place.ordinal + 1, place.thread, in: room)
     try CachedStatement(
       database, "UPDATE thread SET lastOrdinal = ?, deletedCount = deletedCount + ? WHERE roomId = ? AND root = ?"
-    ).run {
-      $0.add(place.ordinal)
-      $0.add(gaps)
-      $0.add(room.id)
-      $0.add(place.thread)
-    }
+    ).run(place.ordinal, gaps, room.id, place.thread)
     try leaveBehind(place.thread, in: room.id, since: end.activity)
   }
 
@@ -111,11 +97,7 @@ extension RoomsBatch {
       UPDATE threadFollower SET seenActivity = NULL, behindSince = ?
       WHERE roomId = ? AND root = ? AND seenActivity IS NOT NULL
       """
-    ).run {
-      $0.add(activity)
-      $0.add(room)
-      $0.add(root)
-    }
+    ).run(activity, room, root)
   }
 
   func deleteInThread(_ place: MessagePlace, in room: RoomDraft) throws {
@@ -123,11 +105,8 @@ extension RoomsBatch {
     guard let last = try end(ofThread: place.thread, in: room.id)?.ordinal, place.ordinal >= 1, place.ordinal <= last,
       try room.insert(place.ordinal, into: .deletions(in: room.id, thread: place.thread), database)
     else { return }
-    try CachedStatement(database, "UPDATE thread SET deletedCount = deletedCount + 1 WHERE roomId = ? AND root = ?").run
-    {
-      $0.add(room.id)
-      $0.add(place.thread)
-    }
+    try CachedStatement(database, "UPDATE thread SET deletedCount = deletedCount + 1 WHERE roomId = ? AND root = ?")
+      .run(room.id, place.thread)
     try removeMentions(at: place, from: room)
   }
 
@@ -144,14 +123,7 @@ extension RoomsBatch {
       VALUES (?, ?, ?, 1, ?, ?, ?)
       ON CONFLICT (roomId, root, userId) DO NOTHING
       """
-    ).run {
-      $0.add(room.id)
-      $0.add(root)
-      $0.add(user)
-      $0.add(marker)
-      $0.add(end.seen(from: marker))
-      $0.add(end.activity)
-    }
+    ).run(room.id, root, user, marker, end.seen(from: marker), end.activity)
   }
 
   /// Who follows anew begins at the thread's end.
@@ -168,15 +140,7 @@ extension RoomsBatch {
         seenActivity = CASE WHEN excluded.follows = follows THEN seenActivity ELSE excluded.seenActivity END,
         follows = excluded.follows
       """
-    ).run {
-      $0.add(room.id)
-      $0.add(root.ordinal)
-      $0.add(user)
-      $0.add(follows ? 1 : 0)
-      $0.add(end.ordinal)
-      $0.add(follows ? end.activity : nil)
-      $0.add(end.activity)
-    }
+    ).run(room.id, root.ordinal, user, follows, end.ordinal, follows ? end.activity : nil, end.activity)
   }
 
   func readInThread(
@@ -198,23 +162,11 @@ extension RoomsBatch {
         seenActivity = CASE WHEN follows = 1 AND ?4 >= ?7 THEN ?8 END
       WHERE roomId = ?1 AND root = ?2 AND userId = ?3 AND marker < ?4
       """
-    ).run {
-      $0.add(room.id)
-      $0.add(place.thread)
-      $0.add(user)
-      $0.add(place.ordinal)
-      $0.add(message)
-      $0.add(time)
-      $0.add(end.ordinal)
-      $0.add(end.activity)
-    }
+    ).run(room.id, place.thread, user, place.ordinal, message, time, end.ordinal, end.activity)
   }
 
   /// Who leaves a room follows nothing in it any more.
   func unfollowAll(_ user: UserID, in room: RoomID) throws {
-    try CachedStatement(database, "DELETE FROM threadFollower WHERE userId = ? AND roomId = ?").run {
-      $0.add(user)
-      $0.add(room)
-    }
+    try CachedStatement(database, "DELETE FROM threadFollower WHERE userId = ? AND roomId = ?").run(user, room)
   }
 }

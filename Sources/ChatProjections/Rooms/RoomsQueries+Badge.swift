@@ -79,11 +79,8 @@ extension RoomsQueries {
 
   /// The stored total. It leaves out rooms that were muted and not unmuted since, even if the mute has ended.
   private func total(of user: UserID, _ scope: UUIDBytes) throws -> BadgeRow {
-    try CachedStatement(database, "SELECT unread, mentions FROM badge WHERE userId = ? AND scope = ?").first(
-      {
-        $0.add(user)
-        $0.add(scope)
-      }, { BadgeRow(unread: try $0.unsigned(), mentions: try $0.unsigned()) }) ?? BadgeRow()
+    try CachedStatement(database, "SELECT unread, mentions FROM badge WHERE userId = ? AND scope = ?")
+      .first(user, scope) { BadgeRow(unread: try $0.unsigned(), mentions: try $0.unsigned()) } ?? BadgeRow()
   }
 
   /// How many unread rooms whose mute has ended a badge adds. If there are more, it adds those whose mute ended last.
@@ -99,16 +96,10 @@ extension RoomsQueries {
   private func endedMutes(
     of user: UserID, at time: Timestamp
   ) throws -> [(badge: BadgeRow, workspace: WorkspaceID?)] {
-    try CachedStatement(database, Self.mutesThatEnded).all(
-      {
-        $0.add(user)
-        $0.add(time)
-        $0.add(Self.endedMutes)
-      },
-      { row in
-        let badge = BadgeRow(unread: try row.unsigned(), mentions: try row.unsigned())
-        return (badge: badge, workspace: try row.optional { try $0.id(WorkspaceID.self) })
-      })
+    try CachedStatement(database, Self.mutesThatEnded).all(user, time, Self.endedMutes) { row in
+      let badge = BadgeRow(unread: try row.unsigned(), mentions: try row.unsigned())
+      return (badge: badge, workspace: try row.optional { try $0.id(WorkspaceID.self) })
+    }
   }
 
   /// What `readUnreadParts` reads, and the workspace.
@@ -122,10 +113,8 @@ extension RoomsQueries {
   private func untrackedUnread(
     of user: UserID, at time: Timestamp
   ) throws -> [(parts: UnreadParts, workspace: WorkspaceID?)] {
-    try CachedStatement(database, Self.untrackedRooms).all(
-      {
-        $0.add(user)
-        $0.add(time)
-      }, { (parts: try Self.readUnreadParts(&$0), workspace: try $0.optional { try $0.id(WorkspaceID.self) }) })
+    try CachedStatement(database, Self.untrackedRooms).all(user, time) {
+      (parts: try Self.readUnreadParts(&$0), workspace: try $0.optional { try $0.id(WorkspaceID.self) })
+    }
   }
 }

@@ -28,15 +28,12 @@ extension RoomsQueries {
       SELECT \(Self.inviteColumns) FROM invite
       WHERE tokenHash = ? AND EXISTS (SELECT 1 FROM room WHERE room.id = invite.roomId)
       """
-    ).first({ $0.add(tokenHash) }, Self.readInvite)
+    ).first(tokenHash, read: Self.readInvite)
   }
 
   package func invite(_ id: InviteID, of room: RoomID) throws -> InviteRow? {
-    try CachedStatement(database, "SELECT \(Self.inviteColumns) FROM invite WHERE roomId = ? AND id = ?").first(
-      {
-        $0.add(room)
-        $0.add(id)
-      }, Self.readInvite)
+    try CachedStatement(database, "SELECT \(Self.inviteColumns) FROM invite WHERE roomId = ? AND id = ?")
+      .first(room, id, read: Self.readInvite)
   }
 
   /// Of all that the room ever made, dead ones too: those made before a position, the newest first.
@@ -48,12 +45,7 @@ extension RoomsQueries {
       SELECT \(Self.inviteColumns) FROM invite WHERE roomId = ? AND createdPosition < ?
       ORDER BY createdPosition DESC LIMIT ?
       """
-    ).all(
-      {
-        $0.add(room)
-        $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
-        $0.add(limit)
-      }, Self.readInvite)
+    ).all(room, cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit, read: Self.readInvite)
   }
 
   static let inviteColumns = "roomId, \(linkColumns)"
@@ -68,17 +60,13 @@ extension RoomsQueries {
       WHERE tokenHash = ? AND EXISTS (
         SELECT 1 FROM workspace WHERE workspace.id = workspaceInvite.workspaceId AND deletedPosition IS NULL)
       """
-    ).first({ $0.add(tokenHash) }, Self.readInvite)
+    ).first(tokenHash, read: Self.readInvite)
   }
 
   package func invite(_ id: InviteID, of workspace: WorkspaceID) throws -> WorkspaceInviteRow? {
     try CachedStatement(
       database, "SELECT \(Self.workspaceInviteColumns) FROM workspaceInvite WHERE workspaceId = ? AND id = ?"
-    ).first(
-      {
-        $0.add(workspace)
-        $0.add(id)
-      }, Self.readInvite)
+    ).first(workspace, id, read: Self.readInvite)
   }
 
   /// Of all that the workspace ever made, dead ones too: those made before a position, the newest first.
@@ -91,12 +79,7 @@ extension RoomsQueries {
       SELECT \(Self.workspaceInviteColumns) FROM workspaceInvite WHERE workspaceId = ? AND createdPosition < ?
       ORDER BY createdPosition DESC LIMIT ?
       """
-    ).all(
-      {
-        $0.add(workspace)
-        $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
-        $0.add(limit)
-      }, Self.readInvite)
+    ).all(workspace, cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit, read: Self.readInvite)
   }
 
   static let workspaceInviteColumns = "workspaceId, \(linkColumns)"

@@ -37,11 +37,7 @@ package struct JoinHistoryPage: Sendable, Hashable {
 
 extension RoomsQueries {
   package func isBanned(_ user: UserID, from room: RoomID) throws -> Bool {
-    try CachedStatement(database, "SELECT 1 FROM ban WHERE roomId = ? AND userId = ?").first(
-      {
-        $0.add(room)
-        $0.add(user)
-      }, { _ in true }) ?? false
+    try CachedStatement(database, "SELECT 1 FROM ban WHERE roomId = ? AND userId = ?").exists(room, user)
   }
 
   /// - Parameter cursor: `next` of the page before; nil for the first.
@@ -53,11 +49,9 @@ extension RoomsQueries {
       SELECT userId, position, time, banner FROM ban WHERE roomId = ? AND position < ?
       ORDER BY position DESC LIMIT ?
       """
-    ).all({
-      $0.add(room)
-      $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
-      $0.add(limit + 1)
-    }) { try BanRow(user: $0.id(), banned: $0.stamp(), banner: $0.optional { try $0.id() }) }
+    ).all(room, cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit + 1) {
+      try BanRow(user: $0.id(), banned: $0.stamp(), banner: $0.optional { try $0.id() })
+    }
     let bans = Array(found.prefix(limit))
     return BanPage(
       bans: bans, nicknames: try nicknames(of: bans.flatMap { [$0.user, $0.banner].compactMap { $0 } }),
@@ -74,11 +68,7 @@ extension RoomsQueries {
       SELECT position, time, userId, change, role, actor FROM joinHistory WHERE roomId = ? AND position < ?
       ORDER BY position DESC LIMIT ?
       """
-    ).all({
-      $0.add(room)
-      $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
-      $0.add(limit + 1)
-    }) { row in
+    ).all(room, cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit + 1) { row in
       try JoinHistoryRow(
         position: row.position(), time: row.time(), user: row.id(), change: row.choice(),
         role: row.optional { try $0.choice() }, actor: row.optional { try $0.id() })

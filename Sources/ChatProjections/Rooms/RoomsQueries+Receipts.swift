@@ -23,11 +23,7 @@ extension RoomsQueries {
         SELECT 1 FROM hiddenReader WHERE hiddenReader.userId = member.userId), markerMessageId, markerTime FROM member
       WHERE roomId = ?2 AND joinedPosition > ?3 ORDER BY joinedPosition
       """
-    ).readWhile({
-      $0.add(reader)
-      $0.add(room)
-      $0.add(cursor.map { Int64(clamping: $0.value) } ?? 0)
-    }) { row in
+    ).readWhile(reader, room, cursor.map { Int64(clamping: $0.value) } ?? 0) { row in
       // One more is looked at, to know whether there is a next page.
       guard found.count <= limit, members < Self.receiptMembers else { return false }
       let (user, joined) = try (row.id(UserID.self), row.position())
@@ -81,6 +77,6 @@ enum HiddenReaders {
       isHidden
       ? "INSERT INTO hiddenReader (userId) VALUES (?) ON CONFLICT (userId) DO NOTHING"
       : "DELETE FROM hiddenReader WHERE userId = ?"
-    try CachedStatement(database, sql).run { $0.add(user) }
+    try CachedStatement(database, sql).run(user)
   }
 }

@@ -29,11 +29,7 @@ extension RoomsQueries {
   package func scheduledMessage(_ id: MessageID, of room: RoomID) throws -> ScheduledRow? {
     try CachedStatement(
       database, "SELECT \(Self.scheduledColumns) FROM scheduled WHERE roomId = ? AND messageId = ?"
-    ).first(
-      {
-        $0.add(room)
-        $0.add(id)
-      }, Self.readScheduled)
+    ).first(room, id, read: Self.readScheduled)
   }
 
   /// The author's own in one room, the earliest time first. There are never many, but they may be large.
@@ -50,14 +46,9 @@ extension RoomsQueries {
       ORDER BY sendAt, scheduledPosition LIMIT ?
       """
     ).page(
-      limit,
-      {
-        $0.add(room)
-        $0.add(author)
-        $0.add(cursor?.sendAt.milliseconds ?? .min)
-        $0.add(cursor.map { Int64(clamping: $0.position.value) } ?? 0)
-        $0.add(limit + 1)
-      }, bytes: { $0.contentBytes }, Self.readScheduled)
+      of: limit, room, author, cursor?.sendAt.milliseconds ?? .min,
+      cursor.map { Int64(clamping: $0.position.value) } ?? 0, limit + 1, bytes: { $0.contentBytes },
+      read: Self.readScheduled)
     let last = rows.last.map { ScheduledPlace(sendAt: $0.message.sendAt, position: $0.scheduled.position) }
     return ScheduledRoomPage(messages: rows, next: isCut ? last : nil)
   }
@@ -75,12 +66,8 @@ extension RoomsQueries {
       ORDER BY scheduledPosition LIMIT ?
       """
     ).page(
-      limit,
-      {
-        $0.add(author)
-        $0.add(cursor.map { Int64(clamping: $0.value) } ?? 0)
-        $0.add(limit + 1)
-      }, bytes: { $0.contentBytes }, Self.readScheduled)
+      of: limit, author, cursor.map { Int64(clamping: $0.value) } ?? 0, limit + 1, bytes: { $0.contentBytes },
+      read: Self.readScheduled)
     return ScheduledPage(messages: rows, next: isCut ? rows.last?.scheduled.position : nil)
   }
 
@@ -98,10 +85,7 @@ extension RoomsQueries {
       WHERE failure IS NULL AND sendAt <= ? AND \(Self.isInRoom)
       ORDER BY sendAt, scheduledPosition LIMIT ?
       """
-    ).readWhile({
-      $0.add(time)
-      $0.add(limit)
-    }) { row in
+    ).readWhile(time, limit) { row in
       let message = DueMessage(room: try row.id(), id: try row.id())
       left -= Int(clamping: try row.number())
       guard due.isEmpty || left >= 0 else { return false }
@@ -113,7 +97,7 @@ extension RoomsQueries {
       """
       SELECT sendAt FROM scheduled WHERE failure IS NULL AND sendAt > ? AND \(Self.isInRoom) ORDER BY sendAt LIMIT 1
       """
-    ).first({ $0.add(time) }, { try $0.time() })
+    ).first(time) { try $0.time() }
     return DueMessages(due: due, next: next)
   }
 }

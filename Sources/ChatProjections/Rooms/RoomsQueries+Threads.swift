@@ -46,12 +46,8 @@ extension RoomsQueries {
     of user: UserID, after cursor: LogPosition? = nil, limit: Int
   ) throws -> FollowedThreadPage {
     let found = try Self.pageParts.flatMap { sql in
-      try CachedStatement(database, sql).all(
-        {
-          $0.add(user)
-          $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
-          $0.add(limit + 1)
-        }, Self.readParts)
+      try CachedStatement(database, sql)
+        .all(user, cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit + 1, read: Self.readParts)
     }.sorted { $0.thread.activity > $1.thread.activity }
     let threads = try found.prefix(limit).map { try counted($0, for: user) }
     return FollowedThreadPage(threads: threads, next: found.count > limit ? threads.last?.activity : nil)
@@ -70,11 +66,7 @@ extension RoomsQueries {
       LEFT JOIN thread ON thread.roomId = threadFollower.roomId AND thread.root = threadFollower.root
       WHERE threadFollower.roomId = ? AND threadFollower.root = ? AND threadFollower.userId = ?
       """
-    ).first({
-      $0.add(room)
-      $0.add(root)
-      $0.add(user)
-    }) { row in
+    ).first(room, root, user) { row in
       let (follows, read) = try (row.number() != 0, Self.readPoint(&row))
       return (follows: follows, read: read, parts: try Self.readParts(&row))
     }
@@ -89,11 +81,7 @@ extension RoomsQueries {
   /// The unread replies of all threads that the user follows, in rooms that are neither archived nor muted at `time`.
   /// The cost grows with the threads that have unread replies, of which it counts at most `unreadThreads`.
   package func threadBadge(of user: UserID, at time: Timestamp) throws -> UInt64 {
-    let found = try CachedStatement(database, Self.badgeParts).all(
-      {
-        $0.add(user)
-        $0.add(time)
-      }, Self.readParts)
+    let found = try CachedStatement(database, Self.badgeParts).all(user, time, read: Self.readParts)
     var count: UInt64 = 0
     for parts in found { count += try unread(parts) }
     return count
@@ -104,10 +92,7 @@ extension RoomsQueries {
     Set(
       try CachedStatement(
         database, "SELECT userId FROM threadFollower WHERE roomId = ? AND root = ? AND follows = 1"
-      ).all({
-        $0.add(room)
-        $0.add(root)
-      }) { try $0.id(UserID.self) })
+      ).all(room, root) { try $0.id(UserID.self) })
   }
 
   // MARK: - Parts

@@ -13,11 +13,7 @@ extension RoomsQueries {
       SELECT room.id, room.lastOrdinal, room.deletedCount, \(Self.readThrough), member.joinedOrdinal
       FROM member JOIN room ON room.id = member.roomId WHERE member.roomId = ? AND member.userId = ?
       """
-    ).first(
-      {
-        $0.add(room)
-        $0.add(user)
-      }, Self.readUnreadParts)
+    ).first(room, user, read: Self.readUnreadParts)
     return try parts.map(unreadCount)
   }
 

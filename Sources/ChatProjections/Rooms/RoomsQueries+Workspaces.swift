@@ -78,7 +78,7 @@ extension RoomsQueries {
   package func workspace(_ id: WorkspaceID) throws -> WorkspaceRow? {
     try CachedStatement(
       database, "SELECT \(Self.workspaceColumns) FROM workspace WHERE id = ? AND deletedPosition IS NULL"
-    ).first({ $0.add(id) }, Self.readWorkspace)
+    ).first(id, read: Self.readWorkspace)
   }
 
   static let workspaceColumns = "id, createdPosition, createdTime, revision, memberCount, picture, topic, name"
@@ -110,11 +110,7 @@ extension RoomsQueries {
       WHERE workspaceMember.userId = ? AND joinedPosition > ? AND deletedPosition IS NULL
       ORDER BY joinedPosition LIMIT ?
       """
-    ).all({
-      $0.add(user)
-      $0.add(cursor.map { Int64(clamping: $0.value) } ?? 0)
-      $0.add(limit + 1)
-    }) { try $0.id(WorkspaceID.self) }
+    ).all(user, cursor.map { Int64(clamping: $0.value) } ?? 0, limit + 1) { try $0.id(WorkspaceID.self) }
     let workspaces = try found.prefix(limit).compactMap { try workspaceListRow($0, for: user) }
     return WorkspacePage(
       workspaces: workspaces, next: found.count > limit ? workspaces.last?.member.joined.position : nil)
@@ -130,11 +126,7 @@ extension RoomsQueries {
       SELECT \(Self.workspaceMemberColumns) FROM workspaceMember WHERE workspaceId = ? AND userId = ? AND EXISTS (
         SELECT 1 FROM workspace WHERE workspace.id = workspaceMember.workspaceId AND deletedPosition IS NULL)
       """
-    ).first(
-      {
-        $0.add(workspace)
-        $0.add(user)
-      }, Self.readWorkspaceMember)
+    ).first(workspace, user, read: Self.readWorkspaceMember)
   }
 
   static let workspaceMemberColumns = "userId, role, joinedPosition, joinedTime"
@@ -153,12 +145,7 @@ extension RoomsQueries {
       SELECT \(Self.workspaceMemberColumns) FROM workspaceMember WHERE workspaceId = ? AND joinedPosition > ?
       ORDER BY joinedPosition LIMIT ?
       """
-    ).all(
-      {
-        $0.add(workspace)
-        $0.add(cursor.map { Int64(clamping: $0.value) } ?? 0)
-        $0.add(limit + 1)
-      }, Self.readWorkspaceMember)
+    ).all(workspace, cursor.map { Int64(clamping: $0.value) } ?? 0, limit + 1, read: Self.readWorkspaceMember)
     let members = Array(found.prefix(limit))
     return WorkspaceMemberPage(
       members: members, nicknames: try nicknames(of: members.lazy.map(\.user)),
@@ -201,12 +188,8 @@ extension RoomsQueries {
   private func invitationPage(
     _ sql: String, _ owner: UUIDBytes, _ cursor: LogPosition?, _ limit: Int
   ) throws -> InvitationPage {
-    let found = try CachedStatement(database, sql).all(
-      {
-        $0.add(owner)
-        $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
-        $0.add(limit + 1)
-      }, Self.readInvitation)
+    let found = try CachedStatement(database, sql)
+      .all(owner, cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit + 1, read: Self.readInvitation)
     let invitations = Array(found.prefix(limit))
     var workspaces: [WorkspaceID: WorkspaceRow] = [:]
     for id in Set(invitations.map(\.workspace)) { workspaces[id] = try workspace(id) }
@@ -232,13 +215,9 @@ extension RoomsQueries {
         (isPublic = 1 AND ?3) OR EXISTS (SELECT 1 FROM member WHERE member.roomId = room.id AND member.userId = ?4))
       ORDER BY createdPosition LIMIT ?5
       """
-    ).all({
-      $0.add(workspace)
-      $0.add(cursor.map { Int64(clamping: $0.value) } ?? 0)
-      $0.add(member.role >= .member ? 1 : 0)
-      $0.add(user)
-      $0.add(limit + 1)
-    }) { try $0.id(RoomID.self) }
+    ).all(workspace, cursor.map { Int64(clamping: $0.value) } ?? 0, member.role >= .member, user, limit + 1) {
+      try $0.id(RoomID.self)
+    }
     var rooms: [RoomListRow] = []
     var isCut = found.count > limit
     var budget = PageBudget()

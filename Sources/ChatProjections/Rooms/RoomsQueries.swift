@@ -22,12 +22,9 @@ package struct RoomsQueries: ReadModelQueries {
   ) throws -> RoomListPage {
     let list: TrackedRoom.List = archived ? .archived : .open
     let found = try Self.roomListParts.flatMap { sql -> [(id: RoomID, activity: LogPosition)] in
-      try CachedStatement(database, sql).all({
-        $0.add(user)
-        $0.add(Int64(list.rawValue))
-        $0.add(cursor.map { Int64(clamping: $0.value) } ?? Int64.max)
-        $0.add(limit + 1)
-      }) { (id: try $0.id(RoomID.self), activity: try $0.position()) }
+      try CachedStatement(database, sql).all(
+        user, Int64(list.rawValue), cursor.map { Int64(clamping: $0.value) } ?? Int64.max, limit + 1
+      ) { (id: try $0.id(RoomID.self), activity: try $0.position()) }
     }.sorted { $0.activity > $1.activity }
     var rooms: [RoomListRow] = []
     var isCut = found.count > limit
@@ -92,19 +89,18 @@ package struct RoomsQueries: ReadModelQueries {
 
   private func participants(of room: RoomID) throws -> [UserID] {
     try CachedStatement(database, "SELECT userId FROM member WHERE roomId = ? ORDER BY userId")
-      .all({ $0.add(room) }) { try $0.id() }
+      .all(room) { try $0.id() }
   }
 
   /// Whether there was such a room once.
   func isDeleted(_ room: RoomID) throws -> Bool {
-    try CachedStatement(database, "SELECT 1 FROM deletedRoom WHERE id = ?").first({ $0.add(room) }, { _ in true })
-      ?? false
+    try CachedStatement(database, "SELECT 1 FROM deletedRoom WHERE id = ?").exists(room)
   }
 
   /// The room whoever asks: the caller has checked that they may.
   package func room(_ id: RoomID) throws -> RoomRow? {
     try CachedStatement(database, "SELECT \(Self.roomColumns) FROM room WHERE id = ?")
-      .first({ $0.add(id) }, Self.readRoom)
+      .first(id, read: Self.readRoom)
   }
 
   static let roomColumns = """
@@ -141,11 +137,7 @@ package struct RoomsQueries: ReadModelQueries {
       SELECT \(Self.memberColumns) FROM member
       WHERE roomId = ? AND userId = ? AND EXISTS (SELECT 1 FROM room WHERE room.id = member.roomId)
       """
-    ).first(
-      {
-        $0.add(room)
-        $0.add(user)
-      }, Self.readMember)
+    ).first(room, user, read: Self.readMember)
   }
 
   /// Members in the order in which they joined.
@@ -157,12 +149,7 @@ package struct RoomsQueries: ReadModelQueries {
       SELECT \(Self.memberColumns) FROM member WHERE roomId = ? AND joinedPosition > ?
       ORDER BY joinedPosition LIMIT ?
       """
-    ).all(
-      {
-        $0.add(room)
-        $0.add(cursor.map { Int64(clamping: $0.value) } ?? 0)
-        $0.add(limit + 1)
-      }, Self.readMember)
+    ).all(room, cursor.map { Int64(clamping: $0.value) } ?? 0, limit + 1, read: Self.readMember)
     let members = Array(found.prefix(limit))
     return MemberPage(
       members: members, nicknames: try Profiles.nicknames(of: members.lazy.map(\.user), database),

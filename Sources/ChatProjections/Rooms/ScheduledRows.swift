@@ -115,10 +115,7 @@ struct ScheduledRows {
     case .scheduling(.failed(let id, let reason)):
       try fail(id, reason, in: room, stamp)
     case .scheduling(.cancelled(let id)), .messages(.sent(let id, _, _, _)):
-      try CachedStatement(database, "DELETE FROM scheduled WHERE roomId = ? AND messageId = ?").run {
-        $0.add(room)
-        $0.add(id)
-      }
+      try CachedStatement(database, "DELETE FROM scheduled WHERE roomId = ? AND messageId = ?").run(room, id)
     case .lifecycle, .sharing, .members, .messages(.edited), .messages(.deleted), .annotations, .reading, .threads,
       .erased:
       break
@@ -134,15 +131,7 @@ struct ScheduledRows {
         roomId, messageId, author, sendAt, scheduledPosition, scheduledTime, revision, content
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (roomId, messageId) DO NOTHING
       """
-    ).run {
-      $0.add(room)
-      $0.add(id)
-      $0.add(message.author)
-      $0.add(message.sendAt)
-      $0.add(stamp)
-      $0.add(stamp.position)
-      $0.add(content)
-    }
+    ).run(room, id, message.author, message.sendAt, stamp, stamp.position, content)
   }
 
   private func update(_ id: MessageID, _ message: ScheduledMessage, in room: RoomID, _ stamp: Stamp) throws {
@@ -153,13 +142,7 @@ struct ScheduledRows {
       UPDATE scheduled SET sendAt = ?, revision = ?, content = ?
       WHERE roomId = ? AND messageId = ? AND failure IS NULL
       """
-    ).run {
-      $0.add(message.sendAt)
-      $0.add(stamp.position)
-      $0.add(content)
-      $0.add(room)
-      $0.add(id)
-    }
+    ).run(message.sendAt, stamp.position, content, room, id)
   }
 
   private func fail(_ id: MessageID, _ reason: SchedulingFailure, in room: RoomID, _ stamp: Stamp) throws {
@@ -170,13 +153,7 @@ struct ScheduledRows {
       UPDATE scheduled SET failure = ?, failedPosition = ?, failedTime = ?, revision = ?
       WHERE roomId = ? AND messageId = ?
       """
-    ).run {
-      $0.add(Int64(reason.rawValue))
-      $0.add(stamp)
-      $0.add(stamp.position)
-      $0.add(room)
-      $0.add(id)
-    }
+    ).run(Int64(reason.rawValue), stamp, stamp.position, room, id)
     try CachedStatement(
       database,
       """
@@ -184,12 +161,6 @@ struct ScheduledRows {
         SELECT failedPosition FROM scheduled WHERE author = ? AND roomId = ? AND failure IS NOT NULL
         ORDER BY failedPosition DESC LIMIT 1 OFFSET ?)
       """
-    ).run {
-      $0.add(author)
-      $0.add(room)
-      $0.add(author)
-      $0.add(room)
-      $0.add(Limits.scheduledMessagesPerUserAndRoom)
-    }
+    ).run(author, room, author, room, Limits.scheduledMessagesPerUserAndRoom)
   }
 }

@@ -14,10 +14,7 @@ struct WorkspaceWriter {
 
   func apply(_ event: WorkspaceEvent, in id: WorkspaceID, _ recorded: RecordedEvent) throws {
     guard let isOpen = try state(of: id) else { return try begin(id, with: event, recorded) }
-    try run("UPDATE workspace SET version = ? WHERE id = ?") {
-      $0.add(recorded.version.value)
-      $0.add(id)
-    }
+    try run("UPDATE workspace SET version = ? WHERE id = ?", recorded.version.value, id)
     guard isOpen else { return }
     switch event {
     case .lifecycle(.created), .members(.admissionRepeated), .erased:
@@ -41,17 +38,14 @@ struct WorkspaceWriter {
     case .invitations(.withdrawn(let user)):
       try forgetInvitation(of: user, into: id)
     case .members(.roleChanged(let user, let role)):
-      try run("UPDATE workspaceMember SET role = ? WHERE workspaceId = ? AND userId = ?") {
-        $0.add(Int64(role.rawValue))
-        $0.add(id)
-        $0.add(user)
-      }
+      try run(
+        "UPDATE workspaceMember SET role = ? WHERE workspaceId = ? AND userId = ?", Int64(role.rawValue), id, user)
     }
   }
 
   @discardableResult
-  private func run(_ sql: String, _ bind: (inout Binder) -> Void) throws -> Int {
-    try CachedStatement(database, sql).run(bind)
+  private func run<each Value: SQLBindable>(_ sql: String, _ values: repeat each Value) throws -> Int {
+    try CachedStatement(database, sql).run(repeat each values)
   }
 
   // MARK: - Life
@@ -59,7 +53,7 @@ struct WorkspaceWriter {
   /// Whether it is open; nil where there is none.
   private func state(of id: WorkspaceID) throws -> Bool? {
     try CachedStatement(database, "SELECT deletedPosition IS NULL FROM workspace WHERE id = ?")
-      .first({ $0.add(id) }, { try $0.number() != 0 })
+      .first(id) { try $0.number() != 0 }
   }
 
   private func begin(_ id: WorkspaceID, with event: WorkspaceEvent, _ recorded: RecordedEvent) throws {
@@ -74,42 +68,22 @@ struct WorkspaceWriter {
       """
       INSERT INTO workspace (id, version, fingerprint, createdPosition, createdTime, revision, memberCount, name)
       VALUES (?, ?, ?, ?, ?, ?, 0, ?)
-      """
-    ) {
-      $0.add(id)
-      $0.add(recorded.version.value)
-      $0.add(creation?.fingerprint)
-      $0.add(recorded.stamp)
-      $0.add(recorded.position)
-      $0.add(creation?.name ?? "")
-    }
+      """, id, recorded.version.value, creation?.fingerprint, recorded.stamp, recorded.position, creation?.name ?? "")
   }
 
   private func edit(_ id: WorkspaceID, _ edit: WorkspaceEdit, _ position: LogPosition) throws {
     if let name = edit.name {
-      try run("UPDATE workspace SET name = ? WHERE id = ?") {
-        $0.add(name)
-        $0.add(id)
-      }
+      try run("UPDATE workspace SET name = ? WHERE id = ?", name, id)
     }
     if let topic = edit.topic {
-      try run("UPDATE workspace SET topic = ? WHERE id = ?") {
-        $0.add(topic.isEmpty ? nil : topic)
-        $0.add(id)
-      }
+      try run("UPDATE workspace SET topic = ? WHERE id = ?", topic.isEmpty ? nil : topic, id)
     }
     if let change = edit.picture {
       var picture: MediaID?
       change.apply(to: &picture)
-      try run("UPDATE workspace SET picture = ? WHERE id = ?") {
-        $0.add(picture)
-        $0.add(id)
-      }
+      try run("UPDATE workspace SET picture = ? WHERE id = ?", picture, id)
     }
-    try run("UPDATE workspace SET revision = ? WHERE id = ?") {
-      $0.add(position)
-      $0.add(id)
-    }
+    try run("UPDATE workspace SET revision = ? WHERE id = ?", position, id)
   }
 
   /// The row stays, without its words, for its ID stays taken. What else is known of it is cleared afterwards.
@@ -118,11 +92,7 @@ struct WorkspaceWriter {
       """
       UPDATE workspace SET deletedPosition = ?, deletedTime = ?, memberCount = 0, picture = NULL, topic = NULL, name = ''
       WHERE id = ?
-      """
-    ) {
-      $0.add(stamp)
-      $0.add(id)
-    }
+      """, stamp, id)
     try Clearing.note(id, .workspace, database)
   }
 
@@ -133,29 +103,17 @@ struct WorkspaceWriter {
       """
       INSERT INTO workspaceMember (workspaceId, userId, role, joinedPosition, joinedTime) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (workspaceId, userId) DO NOTHING
-      """
-    ) {
-      $0.add(id)
-      $0.add(user)
-      $0.add(Int64(role.rawValue))
-      $0.add(stamp)
-    }
+      """, id, user, Int64(role.rawValue), stamp)
     if admitted > 0 { try count(1, in: id) }
   }
 
   private func dismiss(_ user: UserID, from id: WorkspaceID) throws {
-    let dismissed = try run("DELETE FROM workspaceMember WHERE workspaceId = ? AND userId = ?") {
-      $0.add(id)
-      $0.add(user)
-    }
+    let dismissed = try run("DELETE FROM workspaceMember WHERE workspaceId = ? AND userId = ?", id, user)
     if dismissed > 0 { try count(-1, in: id) }
   }
 
   private func count(_ change: Int, in id: WorkspaceID) throws {
-    try run("UPDATE workspace SET memberCount = memberCount + ? WHERE id = ?") {
-      $0.add(change)
-      $0.add(id)
-    }
+    try run("UPDATE workspace SET memberCount = memberCount + ? WHERE id = ?", change, id)
   }
 
   // MARK: - Invitations
@@ -168,20 +126,10 @@ struct WorkspaceWriter {
       INSERT OR REPLACE INTO invitation (workspaceId, userId, role, madePosition, madeTime, inviter)
       SELECT ?1, ?2, ?3, ?4, ?5, ?6
       WHERE NOT EXISTS (SELECT 1 FROM workspaceMember WHERE workspaceId = ?1 AND userId = ?2)
-      """
-    ) {
-      $0.add(id)
-      $0.add(user)
-      $0.add(Int64(role.rawValue))
-      $0.add(recorded.stamp)
-      $0.add(recorded.actor)
-    }
+      """, id, user, Int64(role.rawValue), recorded.stamp, recorded.actor)
   }
 
   private func forgetInvitation(of user: UserID, into id: WorkspaceID) throws {
-    try run("DELETE FROM invitation WHERE workspaceId = ? AND userId = ?") {
-      $0.add(id)
-      $0.add(user)
-    }
+    try run("DELETE FROM invitation WHERE workspaceId = ? AND userId = ?", id, user)
   }
 }

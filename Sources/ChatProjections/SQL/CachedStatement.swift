@@ -4,6 +4,8 @@ import GRDBSQLite
 /// A statement out of GRDB's cache, bound and stepped through SQLite's own functions: a row costs no allocation, neither
 /// on the way in nor on the way out. GRDB keeps the connection, the transaction and the cache.
 ///
+/// Its values are bound in the order of its parameters, and every parameter has one.
+///
 /// One statement serves one query at a time: nothing may run the same SQL again while its rows are read.
 package struct CachedStatement {
   /// Keeps the handle alive.
@@ -18,67 +20,68 @@ package struct CachedStatement {
   /// Runs a statement that gives no rows.
   /// - Returns: how many rows it changed.
   @discardableResult
-  package func run(_ bind: (inout Binder) -> Void = { _ in }) throws -> Int {
+  package func run<each Value: SQLBindable>(_ values: repeat each Value) throws -> Int {
     defer { sqlite3_reset(handle) }
-    try bindAll(bind)
+    try bind(repeat each values)
     let code = sqlite3_step(handle)
     guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
     return Int(sqlite3_changes(sqlite3_db_handle(handle)))
   }
 
   /// Hands each row to `read`, in order.
-  package func forEach(_ bind: (inout Binder) -> Void = { _ in }, _ read: (inout RowReader) throws -> Void) throws {
-    defer { sqlite3_reset(handle) }
-    try bindAll(bind)
-    while true {
-      let code = sqlite3_step(handle)
-      if code == SQLITE_DONE { return }
-      guard code == SQLITE_ROW else { throw failure(code) }
-      var columns = RowReader(handle)
-      try read(&columns)
+  package func forEach<each Value: SQLBindable>(
+    _ values: repeat each Value, read: (inout RowReader) throws -> Void
+  ) throws {
+    try readWhile(repeat each values) { row in
+      try read(&row)
+      return true
     }
   }
 
   /// Hands rows to `read`, in order, until it returns false.
-  package func readWhile(
-    _ bind: (inout Binder) -> Void, _ read: (inout RowReader) throws -> Bool
+  package func readWhile<each Value: SQLBindable>(
+    _ values: repeat each Value, read: (inout RowReader) throws -> Bool
   ) throws {
     defer { sqlite3_reset(handle) }
-    try bindAll(bind)
+    try bind(repeat each values)
     while true {
       let code = sqlite3_step(handle)
       if code == SQLITE_DONE { return }
       guard code == SQLITE_ROW else { throw failure(code) }
-      var columns = RowReader(handle)
-      guard try read(&columns) else { return }
+      var row = RowReader(handle)
+      guard try read(&row) else { return }
     }
   }
 
   /// Every row, as `read` makes it.
-  package func all<Row>(
-    _ bind: (inout Binder) -> Void = { _ in }, _ read: (inout RowReader) throws -> Row
+  package func all<each Value: SQLBindable, Row>(
+    _ values: repeat each Value, read: (inout RowReader) throws -> Row
   ) throws -> [Row] {
     var rows: [Row] = []
-    try forEach(bind) { columns in rows.append(try read(&columns)) }
+    try forEach(repeat each values) { row in rows.append(try read(&row)) }
     return rows
   }
 
   /// The first row, as `read` makes it; nil when there is none.
-  package func first<Row>(
-    _ bind: (inout Binder) -> Void = { _ in }, _ read: (inout RowReader) throws -> Row
+  package func first<each Value: SQLBindable, Row>(
+    _ values: repeat each Value, read: (inout RowReader) throws -> Row
   ) throws -> Row? {
-    defer { sqlite3_reset(handle) }
-    try bindAll(bind)
-    let code = sqlite3_step(handle)
-    if code == SQLITE_DONE { return nil }
-    guard code == SQLITE_ROW else { throw failure(code) }
-    var columns = RowReader(handle)
-    return try read(&columns)
+    var first: Row?
+    try readWhile(repeat each values) { row in
+      first = try read(&row)
+      return false
+    }
+    return first
   }
 
-  private func bindAll(_ bind: (inout Binder) -> Void) throws {
+  /// Whether there is a row.
+  package func exists<each Value: SQLBindable>(_ values: repeat each Value) throws -> Bool {
+    try first(repeat each values) { _ in true } != nil
+  }
+
+  private func bind<each Value: SQLBindable>(_ values: repeat each Value) throws {
     var binder = Binder(handle)
-    bind(&binder)
+    repeat (each values).bind(to: &binder)
     guard binder.code == SQLITE_OK else { throw failure(binder.code) }
     precondition(
       binder.count == sqlite3_bind_parameter_count(handle), "every parameter of a statement is bound on every run")

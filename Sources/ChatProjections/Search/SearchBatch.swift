@@ -42,10 +42,7 @@ struct SearchBatch {
     try shard?.write(database)
     let update = try CachedStatement(database, "UPDATE room SET lastOrdinal = ? WHERE number = ?")
     for case let room? in rooms.values where room.isChanged {
-      try update.run {
-        $0.add(room.lastOrdinal)
-        $0.add(room.number)
-      }
+      try update.run(room.lastOrdinal, room.number)
     }
     for number in stale.sorted() { try SearchShard(number: number).noteStale(database) }
   }
@@ -80,18 +77,16 @@ struct SearchBatch {
 
   private mutating func room(_ id: RoomID) throws -> Room? {
     if let known = rooms[id] { return known }
-    let found = try CachedStatement(database, "SELECT number, lastOrdinal FROM room WHERE id = ?").first(
-      { $0.add(id) }, { Room(number: try $0.number(), lastOrdinal: try $0.unsigned()) })
+    let found = try CachedStatement(database, "SELECT number, lastOrdinal FROM room WHERE id = ?").first(id) {
+      Room(number: try $0.number(), lastOrdinal: try $0.unsigned())
+    }
     rooms[id] = .some(found)
     return found
   }
 
   /// A room's number is the position of its first event: no other has it, also when it is gone.
   private mutating func create(_ id: RoomID, _ position: LogPosition) throws {
-    try CachedStatement(database, "INSERT INTO room (number, id, lastOrdinal) VALUES (?, ?, 0)").run {
-      $0.add(position)
-      $0.add(id)
-    }
+    try CachedStatement(database, "INSERT INTO room (number, id, lastOrdinal) VALUES (?, ?, 0)").run(position, id)
     rooms[id] = nil
   }
 
@@ -99,24 +94,18 @@ struct SearchBatch {
     guard let room = try room(id) else { return }
     try CachedStatement(
       database, "INSERT INTO member (userId, room) VALUES (?, ?) ON CONFLICT (userId, room) DO NOTHING"
-    ).run {
-      $0.add(user)
-      $0.add(room.number)
-    }
+    ).run(user, room.number)
   }
 
   private mutating func dismiss(_ user: UserID, from id: RoomID) throws {
     guard let room = try room(id) else { return }
-    try CachedStatement(database, "DELETE FROM member WHERE userId = ? AND room = ?").run {
-      $0.add(user)
-      $0.add(room.number)
-    }
+    try CachedStatement(database, "DELETE FROM member WHERE userId = ? AND room = ?").run(user, room.number)
   }
 
   /// Without its row nothing of it is found. What was said in it goes afterwards.
   private mutating func close(_ id: RoomID) throws {
     guard let room = try room(id) else { return }
-    try CachedStatement(database, "DELETE FROM room WHERE number = ?").run { $0.add(room.number) }
+    try CachedStatement(database, "DELETE FROM room WHERE number = ?").run(room.number)
     rooms[id] = .some(nil)
     try SearchClosing.note(room.number, database)
   }
@@ -154,23 +143,10 @@ struct SearchBatch {
   }
 
   private mutating func add(_ wording: Wording) throws {
-    try insertWording.run {
-      $0.add(wording.position)
-      $0.add(wording.room)
-      $0.add(wording.place.thread)
-      $0.add(wording.place.ordinal)
-      $0.add(wording.sender)
-      $0.add(wording.sentAt)
-      $0.add(Int64(wording.hasMedia ? 1 : 0))
-      $0.add(wording.text)
-      $0.add(wording.extra)
-    }
-    try insertPlace.run {
-      $0.add(wording.room)
-      $0.add(wording.place.thread)
-      $0.add(wording.place.ordinal)
-      $0.add(wording.position)
-    }
+    try insertWording.run(
+      wording.position, wording.room, wording.place, wording.sender, wording.sentAt, wording.hasMedia,
+      wording.text, wording.extra)
+    try insertPlace.run(wording.room, wording.place, wording.position)
     try open(SearchShard(of: wording.position))
     shard?.note(wording.sentAt)
     guard let insertion = shard?.insertion, !wording.isEmpty else { return }
@@ -189,16 +165,10 @@ struct SearchBatch {
   private func wording(at place: MessagePlace, in room: Room) throws -> Wording? {
     let current = try CachedStatement(
       database, "SELECT wording FROM place WHERE room = ? AND thread = ? AND ordinal = ?"
-    ).first(
-      {
-        $0.add(room.number)
-        $0.add(place.thread)
-        $0.add(place.ordinal)
-      }, { try $0.position() })
+    ).first(room.number, place) { try $0.position() }
     guard let current else { return nil }
     return try CachedStatement(database, "SELECT \(Wording.columns) FROM wording WHERE position = ? AND isGone = 0")
-      .first(
-        { $0.add(current) }, { try Wording(&$0) })
+      .first(current) { try Wording(&$0) }
   }
 
   /// Its words are in the shard still, until that is made anew.
@@ -226,8 +196,7 @@ private struct OpenShard {
   }
 
   private static func exists(_ shard: SearchShard, _ database: Database) throws -> Bool {
-    try CachedStatement(database, "SELECT 1 FROM shard WHERE number = ?").first({ $0.add(shard.number) }, { _ in true })
-      ?? false
+    try CachedStatement(database, "SELECT 1 FROM shard WHERE number = ?").exists(shard.number)
   }
 
   mutating func note(_ time: Timestamp) {
@@ -245,10 +214,6 @@ private struct OpenShard {
       ON CONFLICT (number) DO UPDATE
       SET earliest = min(earliest, excluded.earliest), latest = max(latest, excluded.latest)
       """
-    ).run {
-      $0.add(shard.number)
-      $0.add(earliest)
-      $0.add(latest)
-    }
+    ).run(shard.number, earliest, latest)
   }
 }

@@ -14,7 +14,7 @@ enum SearchClosing {
 
   /// - Parameter room: its number.
   static func note(_ room: Int64, _ database: Database) throws {
-    try CachedStatement(database, "INSERT OR IGNORE INTO closing (room) VALUES (?)").run { $0.add(room) }
+    try CachedStatement(database, "INSERT OR IGNORE INTO closing (room) VALUES (?)").run(room)
   }
 
   static func isOwed(_ database: Database) throws -> Bool { try next(database) != nil }
@@ -30,7 +30,7 @@ enum SearchClosing {
     let messages = try eraseMessages(of: room, rows, database)
     let members = messages < rows ? try dismissMembers(of: room, rows - messages, database) : 0
     if messages + members < rows {
-      try CachedStatement(database, "DELETE FROM closing WHERE room = ?").run { $0.add(room) }
+      try CachedStatement(database, "DELETE FROM closing WHERE room = ?").run(room)
     }
     return true
   }
@@ -38,20 +38,14 @@ enum SearchClosing {
   private static func eraseMessages(of room: Int64, _ rows: Int, _ database: Database) throws -> Int {
     let messages = try CachedStatement(
       database, "SELECT thread, ordinal, wording FROM place WHERE room = ? ORDER BY thread, ordinal LIMIT ?"
-    ).all(
-      {
-        $0.add(room)
-        $0.add(rows)
-      }, { (place: MessagePlace(thread: try $0.unsigned(), ordinal: try $0.unsigned()), wording: try $0.position()) })
+    ).all(room, rows) {
+      (place: MessagePlace(thread: try $0.unsigned(), ordinal: try $0.unsigned()), wording: try $0.position())
+    }
     let delete = try CachedStatement(database, "DELETE FROM place WHERE room = ? AND thread = ? AND ordinal = ?")
     var stale: Set<UInt64> = []
     for (place, wording) in messages {
       if try Wording.erase(at: wording, database) { stale.insert(SearchShard(of: wording).number) }
-      try delete.run {
-        $0.add(room)
-        $0.add(place.thread)
-        $0.add(place.ordinal)
-      }
+      try delete.run(room, place)
     }
     for number in stale.sorted() { try SearchShard(number: number).noteStale(database) }
     return messages.count
@@ -61,11 +55,7 @@ enum SearchClosing {
     try CachedStatement(
       database,
       "DELETE FROM member WHERE room = ? AND userId IN (SELECT userId FROM member WHERE room = ? ORDER BY userId LIMIT ?)"
-    ).run {
-      $0.add(room)
-      $0.add(room)
-      $0.add(rows)
-    }
+    ).run(room, room, rows)
   }
 
   // MARK: - Comparing

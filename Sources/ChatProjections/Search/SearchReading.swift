@@ -97,12 +97,9 @@ struct SearchReading {
       SELECT number FROM shard WHERE number BETWEEN ? AND ? AND latest >= ? AND earliest < ? ORDER BY number DESC
       """
     ).all(
-      {
-        $0.add(SearchShard(of: oldest).number)
-        $0.add(SearchShard(of: newest).number)
-        $0.add(request.since?.milliseconds ?? .min)
-        $0.add(request.until?.milliseconds ?? .max)
-      }, { SearchShard(number: try $0.unsigned()) })
+      SearchShard(of: oldest).number, SearchShard(of: newest).number, request.since?.milliseconds ?? .min,
+      request.until?.milliseconds ?? .max
+    ) { SearchShard(number: try $0.unsigned()) }
   }
 
   /// - Returns: where reading stopped before the shard's end, for there are hits enough or too much was looked at.
@@ -148,19 +145,12 @@ struct SearchReading {
     // Drops the count of earlier reads, which are charged in another way.
     _ = database.takePageReads()
     defer { chargePageReads() }
-    try rows.readWhile(
-      {
-        $0.add(expression)
-        $0.add(positions.lowerBound)
-        $0.add(positions.upperBound)
-        $0.add(most)
-      },
-      { row in
-        let position = try row.position()
-        chargePageReads()
-        defer { _ = database.takePageReads() }
-        return try body(position)
-      })
+    try rows.readWhile(expression, positions.lowerBound, positions.upperBound, most) { row in
+      let position = try row.position()
+      chargePageReads()
+      defer { _ = database.takePageReads() }
+      return try body(position)
+    }
   }
 
   private func chargePageReads() {
@@ -212,7 +202,7 @@ struct SearchReading {
   /// A wording that is not gone, and that is asked for by all but its text.
   private func wording(at position: LogPosition) throws -> Wording? {
     try CachedStatement(database, "SELECT \(Wording.columns) FROM wording WHERE position = ? AND isGone = 0")
-      .first({ $0.add(position) }, { try Wording(&$0, if: isWanted) }) ?? nil
+      .first(position) { try Wording(&$0, if: isWanted) } ?? nil
   }
 
   /// Looks at a wording's text, if it holds the words: the index knows pairs, and those that are gone, too.

@@ -23,17 +23,11 @@ final class SearchRooms {
       if let only {
         try CachedStatement(
           database, "SELECT room FROM room CROSS JOIN member ON room = number AND userId = ? WHERE id = ?"
-        ).all({
-          $0.add(user)
-          $0.add(only)
-        }) { try $0.number() }
+        ).all(user, only) { try $0.number() }
       } else {
         try CachedStatement(
           database, "SELECT room FROM member CROSS JOIN room ON number = room WHERE userId = ? ORDER BY room LIMIT ?"
-        ).all({
-          $0.add(user)
-          $0.add(Self.labelledRooms + 1)
-        }) { try $0.number() }
+        ).all(user, Self.labelledRooms + 1) { try $0.number() }
       }
     labels = numbers.count <= Self.labelledRooms ? numbers : nil
   }
@@ -45,10 +39,7 @@ final class SearchRooms {
     if let known = known[number] { return known }
     let room = try CachedStatement(
       database, "SELECT id FROM member CROSS JOIN room ON number = room WHERE userId = ? AND room = ?"
-    ).first({
-      $0.add(user)
-      $0.add(number)
-    }) { try $0.id(RoomID.self) }
+    ).first(user, number) { try $0.id(RoomID.self) }
     let covered = room.flatMap { only == nil || $0 == only ? $0 : nil }
     known[number] = .some(covered)
     return covered

@@ -63,10 +63,7 @@ struct SearchShard {
   }
 
   private func configure(_ name: String, _ value: Int, _ database: Database) throws {
-    try CachedStatement(database, "INSERT INTO \(table) (\(table), rank) VALUES (?, ?)").run {
-      $0.add(name)
-      $0.add(value)
-    }
+    try CachedStatement(database, "INSERT INTO \(table) (\(table), rank) VALUES (?, ?)").run(name, value)
   }
 
   /// No wording is added any more: what was written in many batches becomes one segment, for a search reads them all.
@@ -80,17 +77,12 @@ struct SearchShard {
     var document = SearchDocument()
     try CachedStatement(
       database, "SELECT \(Wording.columns) FROM wording WHERE position BETWEEN ? AND ? AND isGone = 0 ORDER BY position"
-    ).forEach(
-      {
-        $0.add(self.positions.lowerBound)
-        $0.add(self.positions.upperBound)
-      },
-      { row in
-        let wording = try Wording(&row)
-        guard !wording.isEmpty else { return }
-        document.set(wording)
-        try Self.insert(document, at: wording.position, insertion)
-      })
+    ).forEach(positions.lowerBound, positions.upperBound) { row in
+      let wording = try Wording(&row)
+      guard !wording.isEmpty else { return }
+      document.set(wording)
+      try Self.insert(document, at: wording.position, insertion)
+    }
   }
 
   /// Makes it anew without what is gone. The pages that the old one took are overwritten with zeros.
@@ -100,7 +92,7 @@ struct SearchShard {
   }
 
   private func command(_ name: String, _ database: Database) throws {
-    try CachedStatement(database, "INSERT INTO \(table) (\(table)) VALUES (?)").run { $0.add(name) }
+    try CachedStatement(database, "INSERT INTO \(table) (\(table)) VALUES (?)").run(name)
   }
 
   // MARK: - Writing
@@ -112,17 +104,14 @@ struct SearchShard {
   static func insert(
     _ document: SearchDocument, at position: LogPosition, _ insertion: CachedStatement
   ) throws {
-    try insertion.run {
-      $0.add(position)
-      $0.add(utf8: document.bytes)
-    }
+    try insertion.run(position, UTF8Text(bytes: document.bytes))
   }
 }
 
 extension SearchShard {
   /// Words of what is gone stand in it: it is to be made anew.
   func noteStale(_ database: Database) throws {
-    try CachedStatement(database, "INSERT OR IGNORE INTO erasure (shard) VALUES (?)").run { $0.add(self.number) }
+    try CachedStatement(database, "INSERT OR IGNORE INTO erasure (shard) VALUES (?)").run(number)
   }
 }
 
@@ -137,7 +126,7 @@ extension Wording {
         extra = zeroblob(length(extra))
       WHERE position = ? AND isGone = 0
       """
-    ).run { $0.add(position) } > 0
+    ).run(position) > 0
   }
 
   static let columns = "position, room, thread, ordinal, sender, sentAt, hasMedia, text, extra"

@@ -28,7 +28,7 @@ struct SearchUpkeepPace {
       isLogClean = false
       try database.inTransaction {
         try shard.rewrite(database)
-        try CachedStatement(database, "DELETE FROM erasure WHERE shard = ?").run { $0.add(shard.number) }
+        try CachedStatement(database, "DELETE FROM erasure WHERE shard = ?").run(shard.number)
         return .commit
       }
       lastShard = .now

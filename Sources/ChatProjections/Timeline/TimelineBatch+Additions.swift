@@ -18,14 +18,7 @@ extension TimelineBatch {
       INSERT INTO reaction (roomId, thread, ordinal, emoji, userId, position, reactedAt) VALUES (?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (roomId, thread, ordinal, emoji, userId) DO NOTHING
       """
-    ).run {
-      $0.add(room)
-      $0.add(place)
-      $0.add(emoji)
-      $0.add(user)
-      $0.add(recorded.position)
-      $0.add(recorded.occurredAt)
-    }
+    ).run(room, place, emoji, user, recorded.position, recorded.occurredAt)
     guard inserted > 0 else { return }
     try CachedStatement(
       database,
@@ -33,34 +26,20 @@ extension TimelineBatch {
       INSERT INTO reactionCount (roomId, thread, ordinal, emoji, firstPosition, count) VALUES (?, ?, ?, ?, ?, 1)
       ON CONFLICT (roomId, thread, ordinal, emoji) DO UPDATE SET count = count + 1
       """
-    ).run {
-      $0.add(room)
-      $0.add(place)
-      $0.add(emoji)
-      $0.add(recorded.position)
-    }
+    ).run(room, place, emoji, recorded.position)
   }
 
   func unreact(_ emoji: String, by user: UserID, at place: MessagePlace, in room: RoomID) throws {
     let removed = try CachedStatement(
       database,
       "DELETE FROM reaction WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ? AND userId = ?"
-    ).run {
-      $0.add(room)
-      $0.add(place)
-      $0.add(emoji)
-      $0.add(user)
-    }
+    ).run(room, place, emoji, user)
     guard removed > 0 else { return }
     for statement in [
       "UPDATE reactionCount SET count = count - 1 WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ?",
       "DELETE FROM reactionCount WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ? AND count = 0",
     ] {
-      try CachedStatement(database, statement).run {
-        $0.add(room)
-        $0.add(place)
-        $0.add(emoji)
-      }
+      try CachedStatement(database, statement).run(room, place, emoji)
     }
   }
 
@@ -75,14 +54,7 @@ extension TimelineBatch {
       INSERT INTO pin (roomId, thread, ordinal, messageId, position, time, pinnedAt, pinnedBy)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (roomId, thread, ordinal) DO NOTHING
       """
-    ).run {
-      $0.add(room)
-      $0.add(place)
-      $0.add(message)
-      $0.add(recorded.stamp)
-      $0.add(recorded.occurredAt)
-      $0.add(recorded.actor)
-    }
+    ).run(room, place, message, recorded.stamp, recorded.occurredAt, recorded.actor)
   }
 
   func unpin(at place: MessagePlace, in room: RoomID) throws {
@@ -100,14 +72,7 @@ extension TimelineBatch {
       """
       INSERT INTO revision (roomId, thread, ordinal, position, writtenAt, mentions, text) VALUES (?, ?, ?, ?, ?, ?, ?)
       """
-    ).run {
-      $0.add(message.room)
-      $0.add(message.place)
-      $0.add(message.revision)
-      $0.add(message.editedAt ?? message.sentAt)
-      $0.add(bytes)
-      $0.add(message.text)
-    }
+    ).run(message.room, message.place, message.revision, message.editedAt ?? message.sentAt, bytes, message.text)
   }
 
   // MARK: - Deletion
@@ -117,10 +82,8 @@ extension TimelineBatch {
   }
 
   private func remove(_ table: String, at place: MessagePlace, in room: RoomID) throws {
-    try CachedStatement(database, "DELETE FROM \(table) WHERE roomId = ? AND thread = ? AND ordinal = ?").run {
-      $0.add(room)
-      $0.add(place)
-    }
+    try CachedStatement(database, "DELETE FROM \(table) WHERE roomId = ? AND thread = ? AND ordinal = ?")
+      .run(room, place)
   }
 
   /// Whether the message is there and not deleted.
@@ -128,10 +91,6 @@ extension TimelineBatch {
     try CachedStatement(
       database,
       "SELECT 1 FROM message WHERE roomId = ? AND thread = ? AND ordinal = ? AND deletedAt IS NULL"
-    ).first(
-      {
-        $0.add(room)
-        $0.add(place)
-      }, { _ in true }) ?? false
+    ).exists(room, place)
   }
 }

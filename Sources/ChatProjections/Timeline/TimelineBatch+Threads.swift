@@ -12,41 +12,25 @@ extension TimelineBatch {
       ON CONFLICT (roomId, root) DO UPDATE SET
         lastOrdinal = MAX(lastOrdinal, excluded.lastOrdinal), replies = replies + 1, lastReplyAt = excluded.lastReplyAt
       """
-    ).run {
-      $0.add(room)
-      $0.add(thread.root.ordinal)
-      $0.add(thread.ordinal)
-      $0.add(recorded.occurredAt)
-    }
+    ).run(room, thread.root.ordinal, thread.ordinal, recorded.occurredAt)
     try CachedStatement(
       database,
       """
       INSERT INTO threadParticipant (roomId, root, userId, firstOrdinal, replies) VALUES (?, ?, ?, ?, 1)
       ON CONFLICT (roomId, root, userId) DO UPDATE SET replies = replies + 1
       """
-    ).run {
-      $0.add(room)
-      $0.add(thread.root.ordinal)
-      $0.add(author)
-      $0.add(thread.ordinal)
-    }
+    ).run(room, thread.root.ordinal, author, thread.ordinal)
   }
 
   /// Who has no reply left takes no part any more.
   func discountReply(_ place: MessagePlace, by author: UserID, in room: RoomID) throws {
-    try CachedStatement(database, "UPDATE thread SET replies = replies - 1 WHERE roomId = ? AND root = ?").run {
-      $0.add(room)
-      $0.add(place.thread)
-    }
+    try CachedStatement(database, "UPDATE thread SET replies = replies - 1 WHERE roomId = ? AND root = ?")
+      .run(room, place.thread)
     for statement in [
       "UPDATE threadParticipant SET replies = replies - 1 WHERE roomId = ? AND root = ? AND userId = ?",
       "DELETE FROM threadParticipant WHERE roomId = ? AND root = ? AND userId = ? AND replies = 0",
     ] {
-      try CachedStatement(database, statement).run {
-        $0.add(room)
-        $0.add(place.thread)
-        $0.add(author)
-      }
+      try CachedStatement(database, statement).run(room, place.thread, author)
     }
   }
 }

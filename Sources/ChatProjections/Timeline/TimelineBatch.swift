@@ -46,10 +46,7 @@ struct TimelineBatch {
     case .members(.joined(let user, _, _)), .members(.added(let user, _)):
       try admit(user, to: room)
     case .members(.left(let user)), .members(.removed(let user)), .members(.banned(let user)):
-      try CachedStatement(database, "DELETE FROM member WHERE roomId = ? AND userId = ?").run {
-        $0.add(room)
-        $0.add(user)
-      }
+      try CachedStatement(database, "DELETE FROM member WHERE roomId = ? AND userId = ?").run(room, user)
     case .messages(.sent(let message, let author, let thread, let content)):
       try send(message, author, thread, content, in: room, recorded)
     case .messages(.edited(_, let place, let edit)):
@@ -75,14 +72,14 @@ struct TimelineBatch {
 
   private mutating func create(_ room: RoomID) throws {
     guard try !ordinals.exists(room) else { return }
-    try CachedStatement(database, "INSERT INTO room (id, lastOrdinal) VALUES (?, 0)").run { $0.add(room) }
+    try CachedStatement(database, "INSERT INTO room (id, lastOrdinal) VALUES (?, 0)").run(room)
     ordinals.noteCreated(room)
   }
 
   /// Without its row the room is found by nobody. Its messages are cleared afterwards.
   private mutating func end(_ room: RoomID) throws {
     guard try ordinals.exists(room) else { return }
-    try CachedStatement(database, "DELETE FROM room WHERE id = ?").run { $0.add(room) }
+    try CachedStatement(database, "DELETE FROM room WHERE id = ?").run(room)
     ordinals.noteDeleted(room)
     try Clearing.note(room, .room, database)
   }
@@ -91,10 +88,7 @@ struct TimelineBatch {
     guard try ordinals.exists(room) else { return }
     try CachedStatement(
       database, "INSERT INTO member (roomId, userId) VALUES (?, ?) ON CONFLICT (roomId, userId) DO NOTHING"
-    ).run {
-      $0.add(room)
-      $0.add(user)
-    }
+    ).run(room, user)
   }
 
   private mutating func send(
@@ -103,17 +97,9 @@ struct TimelineBatch {
   ) throws {
     guard let place = try place(in: room, thread) else { return }
     let details = try content?.details.map(DetailsCodec.encode)
-    try insert.run {
-      $0.add(room)
-      $0.add(place)
-      $0.add(message)
-      $0.add(author)
-      $0.add(recorded.occurredAt)
-      $0.add(recorded.position)
-      $0.add(recorded.position)
-      $0.add(details)
-      $0.add(content?.text ?? "")
-    }
+    try insert.run(
+      room, place, message, author, recorded.occurredAt, recorded.position, recorded.position, details,
+      content?.text ?? "")
     if let thread { try countReply(thread, by: author, in: room, recorded) }
   }
 
@@ -140,14 +126,7 @@ struct TimelineBatch {
       UPDATE message SET text = ?, details = ?, editedAt = ?, revision = ?
       WHERE roomId = ? AND thread = ? AND ordinal = ?
       """
-    ).run {
-      $0.add(message.text)
-      $0.add(details)
-      $0.add(recorded.occurredAt)
-      $0.add(recorded.position)
-      $0.add(room)
-      $0.add(place)
-    }
+    ).run(message.text, details, recorded.occurredAt, recorded.position, room, place)
   }
 
   /// The row stays, so that the ordinals stay without gaps; what it says goes, with all that hangs from it.
@@ -159,12 +138,7 @@ struct TimelineBatch {
       UPDATE message SET text = '', details = NULL, deletedAt = ?, revision = ?
       WHERE roomId = ? AND thread = ? AND ordinal = ?
       """
-    ).run {
-      $0.add(recorded.occurredAt)
-      $0.add(recorded.position)
-      $0.add(room)
-      $0.add(place)
-    }
+    ).run(recorded.occurredAt, recorded.position, room, place)
     try removeAdditions(at: place, in: room)
     if place.isInThread { try discountReply(place, by: message.sender, in: room) }
   }

@@ -19,15 +19,7 @@ extension TimelineQueries {
       SELECT position, writtenAt, mentions, text FROM revision
       WHERE roomId = ? AND thread = ? AND ordinal = ? AND position > ? ORDER BY position LIMIT ?
       """
-    ).page(
-      limit,
-      {
-        $0.add(room)
-        $0.add(place)
-        $0.add(start)
-        $0.add(limit + 1)
-      }, bytes: { $0.contentBytes }
-    ) { row in
+    ).page(of: limit, room, place, start, limit + 1, bytes: { $0.contentBytes }) { row in
       let (position, time) = try (row.position(), row.time())
       let mentions = try row.optionalDetails()?.mentions ?? Mentions()
       return MessageVersion(try row.text(), mentions, time, position)

@@ -28,11 +28,7 @@ extension TimelineQueries {
   private func threads(in room: RoomID, _ roots: ClosedRange<UInt64>) throws -> [(UInt64, ThreadSummary)] {
     let found = try CachedStatement(
       database, "SELECT root, replies, lastReplyAt FROM thread WHERE roomId = ? AND root BETWEEN ? AND ?"
-    ).all({
-      $0.add(room)
-      $0.add(roots.lowerBound)
-      $0.add(roots.upperBound)
-    }) { row in
+    ).all(room, roots.lowerBound, roots.upperBound) { row in
       (try row.unsigned(), ThreadSummary(replyCount: try row.unsigned(), lastReplyAt: try row.time(), participants: []))
     }
     return try found.map { root, summary in
@@ -45,11 +41,7 @@ extension TimelineQueries {
   private func participants(of root: UInt64, in room: RoomID) throws -> [UserID] {
     try CachedStatement(
       database, "SELECT userId FROM threadParticipant WHERE roomId = ? AND root = ? ORDER BY firstOrdinal LIMIT ?"
-    ).all({
-      $0.add(room)
-      $0.add(root)
-      $0.add(Limits.threadParticipantsShown)
-    }) { try $0.id(UserID.self) }
+    ).all(room, root, Limits.threadParticipantsShown) { try $0.id(UserID.self) }
   }
 
   // MARK: - Reactions
@@ -65,13 +57,7 @@ extension TimelineQueries {
     var found: [UInt64] = []
     var next = ordinals.lowerBound
     while next <= ordinals.upperBound,
-      let ordinal = try statement.first(
-        {
-          $0.add(room)
-          $0.add(thread)
-          $0.add(next)
-          $0.add(ordinals.upperBound)
-        }, { try $0.unsigned() })
+      let ordinal = try statement.first(room, thread, next, ordinals.upperBound, read: { try $0.unsigned() })
     {
       found.append(ordinal)
       next = ordinal + 1
@@ -86,24 +72,15 @@ extension TimelineQueries {
       SELECT emoji, count FROM reactionCount WHERE roomId = ? AND thread = ? AND ordinal = ?
       ORDER BY firstPosition LIMIT ?
       """
-    ).all({
-      $0.add(room)
-      $0.add(place)
-      $0.add(Limits.reactionKindsShown)
-    }) { ReactionSummary(emoji: try $0.text(), count: try $0.unsigned(), isMine: false) }
+    ).all(room, place, Limits.reactionKindsShown) {
+      ReactionSummary(emoji: try $0.text(), count: try $0.unsigned(), isMine: false)
+    }
     guard let reader else { return kinds }
     let mine = try CachedStatement(
       database, "SELECT 1 FROM reaction WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ? AND userId = ?")
     return try kinds.map { kind in
       var kind = kind
-      kind.isMine =
-        try mine.first(
-          {
-            $0.add(room)
-            $0.add(place)
-            $0.add(kind.emoji)
-            $0.add(reader)
-          }, { _ in true }) ?? false
+      kind.isMine = try mine.exists(room, place, kind.emoji, reader)
       return kind
     }
   }
@@ -119,12 +96,9 @@ extension TimelineQueries {
       SELECT emoji, userId, position, reactedAt FROM reaction
       WHERE roomId = ? AND thread = ? AND ordinal = ? AND position > ? ORDER BY position LIMIT ?
       """
-    ).all({
-      $0.add(room)
-      $0.add(place)
-      $0.add(cursor.map { Int64(clamping: $0.value) } ?? 0)
-      $0.add(limit + 1)
-    }) { try ReactionRow(emoji: $0.text(), user: $0.id(), position: $0.position(), reactedAt: $0.time()) }
+    ).all(room, place, cursor.map { Int64(clamping: $0.value) } ?? 0, limit + 1) {
+      try ReactionRow(emoji: $0.text(), user: $0.id(), position: $0.position(), reactedAt: $0.time())
+    }
     let reactions = Array(found.prefix(limit))
     return ReactionPage(
       reactions: reactions, nicknames: try nicknames(of: reactions.map(\.user)),
@@ -136,12 +110,7 @@ extension TimelineQueries {
   private func pinned(in room: RoomID, thread: UInt64, _ ordinals: ClosedRange<UInt64>) throws -> [UInt64] {
     try CachedStatement(
       database, "SELECT ordinal FROM pin WHERE roomId = ? AND thread = ? AND ordinal BETWEEN ? AND ?"
-    ).all({
-      $0.add(room)
-      $0.add(thread)
-      $0.add(ordinals.lowerBound)
-      $0.add(ordinals.upperBound)
-    }) { try $0.unsigned() }
+    ).all(room, thread, ordinals.lowerBound, ordinals.upperBound) { try $0.unsigned() }
   }
 
   /// The room's pins, the newest first; nil for who may not see the room.
@@ -150,7 +119,7 @@ extension TimelineQueries {
     guard try mayRead(room, user) else { return nil }
     let found = try CachedStatement(
       database, "SELECT thread, ordinal, position, pinnedAt, pinnedBy FROM pin WHERE roomId = ?"
-    ).all({ $0.add(room) }) { row in
+    ).all(room) { row in
       try (
         place: MessagePlace(thread: row.unsigned(), ordinal: row.unsigned()), position: row.position(),
         pinnedAt: row.time(), pinnedBy: row.optional { try $0.id(UserID.self) }

@@ -66,12 +66,8 @@ extension TimelineQueries {
       SELECT \(Self.messageColumns) FROM message
       WHERE roomId = ? AND thread = ? AND ordinal BETWEEN ? AND ? ORDER BY ordinal \(order)
       """
-    ).readWhile(
-      {
-        $0.add(room)
-        $0.add(thread)
-        $0.add(run.lowerBound)
-        $0.add(run.upperBound)
-      }, { row in body(try Self.readMessage(of: room, thread: thread, &row)) })
+    ).readWhile(room, thread, run.lowerBound, run.upperBound) { row in
+      body(try Self.readMessage(of: room, thread: thread, &row))
+    }
   }
 }

@@ -59,13 +59,7 @@ package struct TimelineQueries: ReadModelQueries {
       """
       SELECT ordinal FROM message WHERE roomId = ? AND thread = ? AND sentAt BETWEEN ? AND ? ORDER BY sentAt, ordinal LIMIT 1
       """
-    ).first(
-      {
-        $0.add(room)
-        $0.add(thread)
-        $0.add(time)
-        $0.add(latest)
-      }, { try $0.unsigned() })
+    ).first(room, thread, time, latest) { try $0.unsigned() }
   }
 
   /// The ordinal of the last message at or before a time; nil when all are later. Where the times do not rise with the
@@ -77,12 +71,7 @@ package struct TimelineQueries: ReadModelQueries {
       SELECT ordinal FROM message WHERE roomId = ? AND thread = ? AND sentAt <= ?
       ORDER BY sentAt DESC, ordinal DESC LIMIT 1
       """
-    ).first(
-      {
-        $0.add(room)
-        $0.add(thread)
-        $0.add(time)
-      }, { try $0.unsigned() })
+    ).first(room, thread, time) { try $0.unsigned() }
   }
 
   // MARK: - Rights
@@ -90,11 +79,7 @@ package struct TimelineQueries: ReadModelQueries {
   package func isMember(_ user: UserID, of room: RoomID) throws -> Bool {
     try CachedStatement(
       database, "SELECT 1 FROM member JOIN room ON room.id = member.roomId WHERE roomId = ? AND userId = ?"
-    ).first(
-      {
-        $0.add(room)
-        $0.add(user)
-      }, { _ in true }) ?? false
+    ).exists(room, user)
   }
 
   /// The nicknames of those users who have one.
@@ -112,21 +97,18 @@ package struct TimelineQueries: ReadModelQueries {
   /// Nobody reads in a deleted room, whose messages may still be there.
   package func mayRead(_ room: RoomID, _ user: UserID?) throws -> Bool {
     if let user { return try isMember(user, of: room) }
-    return try CachedStatement(database, "SELECT 1 FROM room WHERE id = ?").first({ $0.add(room) }, { _ in true })
-      ?? false
+    return try CachedStatement(database, "SELECT 1 FROM room WHERE id = ?").exists(room)
   }
 
   /// Nil when there is no such room, or none that the user may see; zero for a thread without replies.
   private func lastOrdinal(of room: RoomID, thread: UInt64, for user: UserID?) throws -> UInt64? {
     guard try mayRead(room, user) else { return nil }
-    let last = try CachedStatement(database, "SELECT lastOrdinal FROM room WHERE id = ?").first(
-      { $0.add(room) }, { try $0.unsigned() })
+    let last = try CachedStatement(database, "SELECT lastOrdinal FROM room WHERE id = ?").first(room) {
+      try $0.unsigned()
+    }
     guard thread != 0, last != nil else { return last }
-    return try CachedStatement(database, "SELECT lastOrdinal FROM thread WHERE roomId = ? AND root = ?").first(
-      {
-        $0.add(room)
-        $0.add(thread)
-      }, { try $0.unsigned() }) ?? 0
+    return try CachedStatement(database, "SELECT lastOrdinal FROM thread WHERE roomId = ? AND root = ?")
+      .first(room, thread) { try $0.unsigned() } ?? 0
   }
 
   /// The root's ID; nil for the room's own timeline.
@@ -134,11 +116,7 @@ package struct TimelineQueries: ReadModelQueries {
     guard thread != 0 else { return nil }
     return try CachedStatement(
       database, "SELECT messageId FROM message WHERE roomId = ? AND thread = 0 AND ordinal = ?"
-    ).first(
-      {
-        $0.add(room)
-        $0.add(thread)
-      }, { try $0.id() })
+    ).first(room, thread) { try $0.id() }
   }
 
   /// Senders, those whom messages call by name, and those whom the summaries of threads name.
@@ -158,14 +136,9 @@ package struct TimelineQueries: ReadModelQueries {
       SELECT \(Self.messageColumns) FROM message
       WHERE roomId = ? AND thread = ? AND ordinal BETWEEN ? AND ? ORDER BY ordinal
       """
-    ).all(
-      {
-        $0.add(room)
-        $0.add(thread)
-        $0.add(ordinals.lowerBound)
-        $0.add(ordinals.upperBound)
-      },
-      { row in try Self.readMessage(of: room, thread: thread, &row) })
+    ).all(room, thread, ordinals.lowerBound, ordinals.upperBound) { row in
+      try Self.readMessage(of: room, thread: thread, &row)
+    }
   }
 
   static let messageColumns = """

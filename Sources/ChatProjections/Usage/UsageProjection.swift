@@ -56,18 +56,9 @@ package struct UsageProjection: Projection {
     guard !usage.users.isEmpty else { return }
     let statement = try CachedStatement(database, Self.upsert)
     for (user, used) in usage.users {
-      try statement.run {
-        $0.add(user)
-        $0.add(usage.day.number)
-        $0.add(used.messages)
-        $0.add(used.mediaBytes)
-        $0.add(used.rooms)
-        $0.add(used.workspaces)
-        $0.add(used.invites)
-        $0.add(used.scheduledBytes)
-        $0.add(used.events)
-        $0.add(used.bytes)
-      }
+      try statement.run(
+        user, usage.day.number, used.messages, used.mediaBytes, used.rooms, used.workspaces, used.invites,
+        used.scheduledBytes, used.events, used.bytes)
     }
   }
 }
@@ -84,11 +75,11 @@ package struct UsageQueries: ReadModelQueries {
   package func newestDay(at now: Timestamp = .latest) throws -> DailyUsage {
     guard
       let day = try CachedStatement(database, "SELECT day FROM usage WHERE day <= ? ORDER BY day DESC LIMIT 1")
-        .first({ $0.add(UsageDay(of: now).number) }, { try $0.number() })
+        .first(UsageDay(of: now).number, read: { try $0.number() })
     else { return DailyUsage() }
     var users: [UserID: Usage] = [:]
     try CachedStatement(database, "SELECT userId, \(Self.counts) FROM usage WHERE day = ?")
-      .forEach({ $0.add(day) }) { row in
+      .forEach(day) { row in
         let user: UserID = try row.id()
         users[user] = try Self.readUsage(&row)
       }
@@ -98,7 +89,7 @@ package struct UsageQueries: ReadModelQueries {
   /// What one user has used on the last day on which they used anything.
   package func lastDay(of user: UserID) throws -> DailyUsage {
     try CachedStatement(database, "SELECT day, \(Self.counts) FROM usage WHERE userId = ?")
-      .first({ $0.add(user) }) { row in
+      .first(user) { row in
         let day = try row.number()
         return DailyUsage(day: UsageDay(number: day), users: [user: try Self.readUsage(&row)])
       } ?? DailyUsage()

@@ -37,7 +37,7 @@ struct AudienceWriter {
         database,
         "INSERT OR IGNORE INTO listener (roomId, userId) "
           + "SELECT roomId, userId FROM member WHERE userId = ? AND roomId IN (SELECT id FROM room)"
-      ).run { $0.add(user) }
+      ).run(user)
     case .devices(.updated(let device, let description)):
       try describe(device, of: user, description, at: position)
     case .devices(.tokenInvalidated(let device, let token)), .devices(.tokenMoved(let device, let token)):
@@ -45,9 +45,9 @@ struct AudienceWriter {
     case .devices(.removed(let device)):
       try remove(device, of: user)
     case .account(.disabled):
-      try CachedStatement(database, "INSERT OR IGNORE INTO disabledUser (userId) VALUES (?)").run { $0.add(user) }
+      try CachedStatement(database, "INSERT OR IGNORE INTO disabledUser (userId) VALUES (?)").run(user)
     case .account(.enabled):
-      try CachedStatement(database, "DELETE FROM disabledUser WHERE userId = ?").run { $0.add(user) }
+      try CachedStatement(database, "DELETE FROM disabledUser WHERE userId = ?").run(user)
     case .account(.registered), .account(.profileChanged), .account(.emailSet), .account(.preferencesSet), .logins,
       .sessions, .media, .erased:
       break
@@ -56,7 +56,7 @@ struct AudienceWriter {
 
   private func hasDevice(_ user: UserID) throws -> Bool {
     try CachedStatement(database, "SELECT EXISTS (SELECT 1 FROM pushDevice WHERE userId = ?)")
-      .first({ $0.add(user) }, { try $0.number() == 1 }) ?? false
+      .first(user) { try $0.number() == 1 } ?? false
   }
 
   private func describe(
@@ -70,14 +70,9 @@ struct AudienceWriter {
       ON CONFLICT (userId, deviceId) DO UPDATE SET
         apnsToken = excluded.apnsToken, fcmToken = excluded.fcmToken, notifications = excluded.notifications
       """
-    ).run {
-      $0.add(user)
-      $0.add(device)
-      $0.add(description.tokens.last { $0.provider == .apns }?.token)
-      $0.add(description.tokens.last { $0.provider == .fcm }?.token)
-      $0.add(Int64(description.notifications.rawValue))
-      $0.add(position)
-    }
+    ).run(
+      user, device, description.tokens.last { $0.provider == .apns }?.token,
+      description.tokens.last { $0.provider == .fcm }?.token, Int64(description.notifications.rawValue), position)
   }
 
   /// Takes the token only from a device that still has this very one.
@@ -89,20 +84,13 @@ struct AudienceWriter {
       }
     try CachedStatement(
       database, "UPDATE pushDevice SET \(column) = NULL WHERE userId = ? AND deviceId = ? AND \(column) = ?"
-    ).run {
-      $0.add(user)
-      $0.add(device)
-      $0.add(token.token)
-    }
+    ).run(user, device, token.token)
   }
 
   private func remove(_ device: DeviceID, of user: UserID) throws {
-    try CachedStatement(database, "DELETE FROM pushDevice WHERE userId = ? AND deviceId = ?").run {
-      $0.add(user)
-      $0.add(device)
-    }
+    try CachedStatement(database, "DELETE FROM pushDevice WHERE userId = ? AND deviceId = ?").run(user, device)
     guard try !hasDevice(user) else { return }
-    try CachedStatement(database, "DELETE FROM listener WHERE userId = ?").run { $0.add(user) }
+    try CachedStatement(database, "DELETE FROM listener WHERE userId = ?").run(user)
   }
 
   // MARK: - Rooms
@@ -117,11 +105,7 @@ struct AudienceWriter {
       try run("DELETE FROM listener WHERE roomId = ? AND userId = ?", room, user)
       try CachedStatement(
         database, "INSERT OR REPLACE INTO formerMember (roomId, userId, leftPosition) VALUES (?, ?, ?)"
-      ).run {
-        $0.add(room)
-        $0.add(user)
-        $0.add(position)
-      }
+      ).run(room, user, position)
     case .lifecycle, .sharing, .members(.admissionRepeated), .members(.roleChanged), .members(.unbanned),
       .members(.silenced), .members(.muted), .messages, .annotations, .reading, .threads, .scheduling, .erased:
       break
@@ -129,10 +113,7 @@ struct AudienceWriter {
   }
 
   private func run(_ sql: String, _ room: RoomID, _ user: UserID) throws {
-    try CachedStatement(database, sql).run {
-      $0.add(room)
-      $0.add(user)
-    }
+    try CachedStatement(database, sql).run(room, user)
   }
 
   // MARK: - Reading
@@ -142,7 +123,7 @@ struct AudienceWriter {
   /// Whether any member of the room has a device.
   func hears(_ room: RoomID) throws -> Bool {
     try CachedStatement(database, "SELECT EXISTS (SELECT 1 FROM listener WHERE roomId = ?)")
-      .first({ $0.add(room) }, { try $0.number() == 1 }) ?? false
+      .first(room) { try $0.number() == 1 } ?? false
   }
 
   /// The members who have a device, with all of theirs, in the order of their IDs. The rooms' tables must be up to date.
@@ -157,7 +138,7 @@ struct AudienceWriter {
       CROSS JOIN pushDevice ON pushDevice.userId = listener.userId
       WHERE listener.roomId = ? ORDER BY listener.userId, pushDevice.deviceId
       """
-    ).forEach({ $0.add(room) }) { row in
+    ).forEach(room) { row in
       let user: UserID = try row.id()
       let mutedUntil = try row.optional { try $0.time() }
       let isDisabled = try row.number() != 0
@@ -177,7 +158,7 @@ struct AudienceWriter {
   func formerMembers(of room: RoomID) throws -> [FanOut.Candidate] {
     let former = try CachedStatement(
       database, "SELECT userId, leftPosition FROM formerMember WHERE roomId = ? ORDER BY userId"
-    ).all({ $0.add(room) }) { row in (user: try row.id(UserID.self), left: try row.position()) }
+    ).all(room) { row in (user: try row.id(UserID.self), left: try row.position()) }
     return try former.map { user, left in
       FanOut.Candidate(user: user, membership: .left(at: left), devices: try devices(of: user))
     }
@@ -186,6 +167,6 @@ struct AudienceWriter {
   func devices(of user: UserID) throws -> [FanOut.Device] {
     try CachedStatement(
       database, "SELECT \(PushQueries.deviceColumns) FROM pushDevice WHERE userId = ? ORDER BY deviceId"
-    ).all({ $0.add(user) }, PushQueries.readDevice)
+    ).all(user, read: PushQueries.readDevice)
   }
 }

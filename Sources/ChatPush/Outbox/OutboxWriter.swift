@@ -27,13 +27,7 @@ struct OutboxWriter {
       rows += 1
       try CachedStatement(
         database, "INSERT INTO outbox (position, userId, deviceId, badge, isCalled) VALUES (?, ?, ?, ?, ?)"
-      ).run {
-        $0.add(message.position)
-        $0.add(verdict.user)
-        $0.add(verdict.device)
-        $0.add(badge)
-        $0.add(message.calls(verdict.user, in: place) ? 1 : 0)
-      }
+      ).run(message.position, verdict.user, verdict.device, badge, message.calls(verdict.user, in: place))
     }
     return rows
   }
@@ -47,17 +41,9 @@ struct OutboxWriter {
         position, roomId, messageId, sender, threadId, sentAt, roomName, senderNickname, text
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
-    ).run {
-      $0.add(message.position)
-      $0.add(message.room)
-      $0.add(message.message)
-      $0.add(message.sender)
-      $0.add(message.thread?.message)
-      $0.add(message.time)
-      $0.add(roomName)
-      $0.add(nickname)
-      $0.add(NoticeMessage.beginning(of: message.text ?? "", bytes: Notice.textBytes))
-    }
+    ).run(
+      message.position, message.room, message.message, message.sender, message.thread?.message, message.time, roomName,
+      nickname, NoticeMessage.beginning(of: message.text ?? "", bytes: Notice.textBytes))
   }
 
   /// What waits says what the message says now. Of a deleted message nothing stays but the rows of the outbox, so that
@@ -65,16 +51,10 @@ struct OutboxWriter {
   func apply(_ event: RoomEvent, in room: RoomID) throws {
     switch event {
     case .messages(.edited(let message, _, let edit)):
-      try CachedStatement(database, "UPDATE noticeMessage SET text = ? WHERE roomId = ? AND messageId = ?").run {
-        $0.add(NoticeMessage.beginning(of: edit?.text ?? "", bytes: Notice.textBytes))
-        $0.add(room)
-        $0.add(message)
-      }
+      try CachedStatement(database, "UPDATE noticeMessage SET text = ? WHERE roomId = ? AND messageId = ?")
+        .run(NoticeMessage.beginning(of: edit?.text ?? "", bytes: Notice.textBytes), room, message)
     case .messages(.deleted(let message, _)):
-      try CachedStatement(database, "DELETE FROM noticeMessage WHERE roomId = ? AND messageId = ?").run {
-        $0.add(room)
-        $0.add(message)
-      }
+      try CachedStatement(database, "DELETE FROM noticeMessage WHERE roomId = ? AND messageId = ?").run(room, message)
     case .lifecycle, .sharing, .members, .messages(.sent), .annotations, .reading, .threads, .scheduling, .erased:
       break
     }
@@ -95,16 +75,12 @@ struct OutboxWriter {
   /// write-ahead log emptied (`LogEmptying`), whether it comes before or after.
   private func settle(_ outcomes: PushOutcomes) throws {
     for sql in ["DELETE FROM outbox WHERE position <= ?", "DELETE FROM noticeMessage WHERE position <= ?"] {
-      try CachedStatement(database, sql).run { $0.add(outcomes.settledThrough) }
+      try CachedStatement(database, sql).run(outcomes.settledThrough)
     }
     let single = try CachedStatement(
       database, "DELETE FROM outbox WHERE position = ? AND userId = ? AND deviceId = ?")
     for outcome in outcomes.outcomes where outcome.position > outcomes.settledThrough {
-      try single.run {
-        $0.add(outcome.position)
-        $0.add(outcome.user)
-        $0.add(outcome.device)
-      }
+      try single.run(outcome.position, outcome.user, outcome.device)
     }
     try CachedStatement(
       database,
@@ -112,6 +88,6 @@ struct OutboxWriter {
       INSERT INTO settlement (id, settledThrough) VALUES (1, ?)
       ON CONFLICT (id) DO UPDATE SET settledThrough = max(settledThrough, excluded.settledThrough)
       """
-    ).run { $0.add(outcomes.settledThrough) }
+    ).run(outcomes.settledThrough)
   }
 }

@@ -24,12 +24,7 @@ package struct PushQueries: ReadModelQueries {
       SELECT position, userId, deviceId FROM outbox WHERE (position, userId, deviceId) > (?, ?, ?)
       ORDER BY position, userId, deviceId LIMIT ?
       """
-    ).all({
-      $0.add(key.position)
-      $0.add(key.user)
-      $0.add(key.device)
-      $0.add(limit)
-    }) { row in
+    ).all(key.position, key.user, key.device, limit) { row in
       try NoticeKey(position: row.position(), user: row.id(), device: row.id())
     }
   }
@@ -63,13 +58,8 @@ package struct PushQueries: ReadModelQueries {
       LEFT JOIN pushDevice AS device ON device.userId = outbox.userId AND device.deviceId = outbox.deviceId
       WHERE outbox.position = ? AND outbox.userId = ? AND outbox.deviceId = ?
       """
-    ).first(
-      {
-        $0.add(Int64(NotificationLevel.all.rawValue))
-        $0.add(key.position)
-        $0.add(key.user)
-        $0.add(key.device)
-      }, Self.readNotice) ?? .settled
+    ).first(Int64(NotificationLevel.all.rawValue), key.position, key.user, key.device, read: Self.readNotice)
+      ?? .settled
   }
 
   private static func readNotice(_ row: inout RowReader) throws -> Found {
