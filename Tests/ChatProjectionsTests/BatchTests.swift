@@ -8,7 +8,7 @@ import Testing
 @Suite struct BatchTests {
   @Test(
     "the same events give the same rows in every table, however they are cut into batches",
-    arguments: ["accounts", "rooms", "timeline", "ids", "media", "search"])
+    arguments: Projections.all.map { $0.name })
   func independence(name: String) throws {
     var script = RandomHistory(seed: 21, events: 3000).script
     script.addRowsToEveryTable()

@@ -1,17 +1,29 @@
 """The files of read models: damages and locks them, and asks the server about their status."""
 
 import contextlib
+import functools
 import pathlib
+import re
 import sqlite3
 
 import requests
 
 from .client import new_id
+from .command import hansard
 from .contract import contract
 from .server import Server
 from .waiting import until
 
 PAGE_BYTES = 4096
+
+
+@functools.cache
+def view_names() -> list[str]:
+    """All read models. The executable lists them if it is asked for one that does not exist."""
+    refused = hansard("replay", "--projection", "nonsense", expect=None).errors
+    names = re.search(r"there are: ([\w, ]+)", refused)
+    assert names, f"hansard replay does not list the read models: {refused}"
+    return names.group(1).split(", ")
 
 
 def view(server: Server, name: str) -> pathlib.Path:

@@ -13,9 +13,9 @@ import requests
 from harness.command import check_data
 from harness.people import World
 from harness.server import Server
-from harness.views import aside, unready, until_ready, view
+from harness.views import aside, unready, until_ready, view, view_names
 from harness.waiting import until
-from test_hostile_views import FEW_WORKSPACES, VIEWS, Conversation
+from test_hostile_views import FEW_WORKSPACES, Conversation
 
 
 def directory(path: pathlib.Path) -> None:
@@ -71,7 +71,7 @@ def start_again(talk) -> str:
 
 
 @pytest.mark.parametrize("make", ODDITIES.values(), ids=ODDITIES)
-@pytest.mark.parametrize("name", [*VIEWS, "push"])
+@pytest.mark.parametrize("name", [*view_names(), "push"])
 def test_what_is_no_file_is_moved_aside(talk, name, make):
     file = view(talk.server, name)
     talk.server.stop()
@@ -141,7 +141,7 @@ def test_a_mounted_directory_is_reported_until_it_is_unmounted(talk):
 
 
 def test_a_server_that_meets_them_ends_when_it_is_told_to_and_its_data_is_whole(talk):
-    files = [view(talk.server, name) for name in VIEWS]
+    files = [view(talk.server, name) for name in view_names()]
     talk.server.stop()
     for file in files:
         remove(file)

@@ -16,13 +16,12 @@ from harness.command import check_data, hansard
 from harness.contract import contract
 from harness.people import World
 from harness.server import UNLIMITED, Server
-from harness.views import PAGE_BYTES, aside, lines, locked, readiness, unready, until_ready, view, zero
+from harness.views import PAGE_BYTES, aside, lines, locked, readiness, unready, until_ready, view, view_names, zero
 from harness.waiting import PATIENCE_SECONDS, until
 from test_media import noise
 
 # Long enough that SQLite keeps most of it on pages that hold nothing else.
 LONG_TEXT = "kettle " + "tea and biscuits " * 400
-VIEWS = ["accounts", "rooms", "timeline", "ids", "media", "usage", "search"]
 # A small quota, so that the tests can use it up.
 WORKSPACES = 2
 FEW_WORKSPACES = UNLIMITED | {
@@ -106,7 +105,7 @@ def talk(tmp_path_factory):
 # --- Damage
 
 
-@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("name", view_names())
 def test_a_view_of_zeros_is_rebuilt_at_the_start(talk, name):
     """All pages but the first: the header still says that this is a database."""
     stop_with_whole_files(talk.server)
@@ -124,7 +123,7 @@ def test_a_view_of_zeros_is_rebuilt_at_the_start(talk, name):
     talk.expected = talk.seen()
 
 
-@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("name", view_names())
 def test_a_zeroed_page_never_changes_a_result(talk, name):
     """One page at a time, in a row of pages: whatever was on it, every response is right, or 503 until it is right."""
     for part in (0.1, 0.5, 0.9, 1):
@@ -136,7 +135,7 @@ def test_a_zeroed_page_never_changes_a_result(talk, name):
         assert talk.seen() == talk.expected, f"{name}, page {page} of {pages}"
 
 
-@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("name", view_names())
 def test_a_view_that_is_zeroed_while_the_server_runs_is_rebuilt(talk, name):
     """A write makes SQLite read the pages again, so that the damage is found by a query or by the next event."""
     aside(talk.server, name).unlink(missing_ok=True)
