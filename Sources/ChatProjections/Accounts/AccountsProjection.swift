@@ -129,3 +129,7 @@ package struct AccountsProjection: Projection {
     try versions.flush(database)
   }
 }
+
+extension ReadModels {
+  package var accounts: ProjectionRunner<AccountsProjection> { self[AccountsProjection.self] }
+}

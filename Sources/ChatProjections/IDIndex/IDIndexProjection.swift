@@ -119,3 +119,7 @@ package struct IDIndexProjection: Projection {
     Clearing.Place(scope: .room, table: "reactionKind", owner: "roomId", key: "messageId, emoji"),
   ]
 }
+
+extension ReadModels {
+  package var ids: ProjectionRunner<IDIndexProjection> { self[IDIndexProjection.self] }
+}

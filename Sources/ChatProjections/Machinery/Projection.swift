@@ -19,6 +19,10 @@ package protocol Projection: Sendable {
   /// to wait cuts it short.
   static var gatheringMilliseconds: Int { get }
 
+  /// Whether requests wait until it has applied what was durable when they came in, and writes pause when it is too far
+  /// behind. If not, the server is ready without it, and its queries respond with the position that it has reached.
+  static var isAwaited: Bool { get }
+
   /// Where rows stand of what can be deleted as a whole: see `Clearing`.
   static var clearedPlaces: [Clearing.Place] { get }
 
@@ -78,6 +82,7 @@ package enum TableComparison: Sendable {
 extension Projection {
   package static var secretColumns: Set<String> { [] }
   package static var gatheringMilliseconds: Int { 50 }
+  package static var isAwaited: Bool { true }
   package static var needsUpkeep: Bool { false }
   package static func prepare(_ database: Database) throws {}
   package mutating func applyFirst(of events: ArraySlice<RecordedEvent>, to database: Database) throws -> Int {

@@ -1,4 +1,4 @@
-/// Every projection there is. A new one is a file beside these and a line here.
+/// Every projection of the read models. A new one takes a folder of its own and a line here.
 package enum Projections {
   package static let all: [any Projection.Type] = [
     AccountsProjection.self,

@@ -3,38 +3,18 @@ package import EventStore
 package import Logging
 import Synchronization
 
-/// The read models over one feed. A new one is a property here, and a line in `open` and in `init`.
+/// The read models over one feed: one for each projection in `Projections.all`. Each projection's folder declares the
+/// property that gives its read model.
 package final class ReadModels: Sendable {
-  package let accounts: ProjectionRunner<AccountsProjection>
-  package let rooms: ProjectionRunner<RoomsProjection>
-  package let timeline: ProjectionRunner<TimelineProjection>
-  package let ids: ProjectionRunner<IDIndexProjection>
-  package let media: ProjectionRunner<MediaProjection>
-  package let usage: ProjectionRunner<UsageProjection>
-  /// Follows without being waited for: a search answers for the position that it has, and says which.
-  package let search: ProjectionRunner<SearchProjection>
   private let all: [any LogFollower]
-  /// All but `search`: every command asks how far they are behind.
+  /// The read models that requests wait for: every command asks how far they are behind.
   private let awaited: [any LogFollower]
   private let feed: any EventFeed
 
-  private init(
-    feed: any EventFeed,
-    accounts: ProjectionRunner<AccountsProjection>, rooms: ProjectionRunner<RoomsProjection>,
-    timeline: ProjectionRunner<TimelineProjection>, ids: ProjectionRunner<IDIndexProjection>,
-    media: ProjectionRunner<MediaProjection>,
-    usage: ProjectionRunner<UsageProjection>, search: ProjectionRunner<SearchProjection>
-  ) {
+  private init(_ all: [any LogFollower], feed: any EventFeed) {
+    self.all = all
+    awaited = all.filter(\.isAwaited)
     self.feed = feed
-    self.accounts = accounts
-    self.rooms = rooms
-    self.timeline = timeline
-    self.ids = ids
-    self.media = media
-    self.usage = usage
-    self.search = search
-    awaited = [accounts, rooms, timeline, ids, media, usage]
-    all = awaited + [search]
   }
 
   /// Opens or makes the files in `directory`. Blocks on the disk; applies nothing before `start`.
@@ -42,15 +22,16 @@ package final class ReadModels: Sendable {
   package static func open(
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, logger: Logger
   ) throws -> ReadModels {
-    try ReadModels(
-      feed: feed,
-      accounts: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
-      rooms: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
-      timeline: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
-      ids: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
-      media: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
-      usage: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger),
-      search: .open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger))
+    func follower<P: Projection>(_ projection: P.Type) throws -> any LogFollower {
+      try ProjectionRunner<P>.open(directory: directory, feed: feed, logIdentity: logIdentity, logger: logger)
+    }
+    return ReadModels(try Projections.all.map { try follower($0) }, feed: feed)
+  }
+
+  /// The read model of a projection, which must be in `Projections.all`.
+  subscript<P: Projection>(_ projection: P.Type) -> ProjectionRunner<P> {
+    for case let runner as ProjectionRunner<P> in all { return runner }
+    preconditionFailure("the projection \(P.name) is not in Projections.all")
   }
 
   /// Starts a thread for each.
@@ -74,13 +55,13 @@ package final class ReadModels: Sendable {
     if let position = following.min() { feed.release(through: position) }
   }
 
-  /// How many durable events the slowest of them lacks, `search` not counted: no command waits for it.
+  /// How many durable events the slowest of those lacks that requests wait for.
   package var maximumLag: UInt64 {
     let head = feed.head
     return awaited.reduce(0) { max($0, head.distance(from: $1.position)) }
   }
 
-  /// Whether a read model other than `search` lacks so many events that writes should pause.
+  /// Whether a read model that requests wait for lacks so many events that writes should pause.
   ///
   /// For one that is being rebuilt, only events after the head at which the rebuild began count: pausing writes for the
   /// whole rebuild would help nobody.
@@ -92,11 +73,14 @@ package final class ReadModels: Sendable {
     return awaited.contains { $0.isBehind(head, limit: limit, failingLimit: failingLimit) }
   }
 
-  /// The first that has halted, if any, `search` not counted.
+  /// The first that has halted, if any, of those that requests wait for.
   package var halted: ProjectionFault? { awaited.lazy.compactMap(\.halted).first }
 
-  /// The status of each read model that a request may wait for: all but `search`.
+  /// The status of each read model that requests wait for.
   package var standings: [ProjectionStanding] { awaited.map(\.standing) }
+
+  /// The status of each read model that no request waits for.
+  package var optionalStandings: [ProjectionStanding] { all.filter { !$0.isAwaited }.map(\.standing) }
 
   /// Returns when all of them have applied `position`.
   /// - Parameter timeoutMilliseconds: for all of them together.
@@ -127,6 +111,8 @@ package final class ReadModels: Sendable {
 /// A read model that follows the log, whatever can be asked of it.
 protocol LogFollower: AnyObject, Sendable {
   var name: String { get }
+  /// See `Projection.isAwaited`.
+  var isAwaited: Bool { get }
   /// The last event that it has applied.
   var position: LogPosition { get }
   var halted: ProjectionFault? { get }
@@ -142,6 +128,7 @@ protocol LogFollower: AnyObject, Sendable {
 
 extension ProjectionRunner: LogFollower {
   var name: String { P.name }
+  var isAwaited: Bool { P.isAwaited }
 
   func isBehind(_ head: LogPosition, limit: UInt64, failingLimit: UInt64) -> Bool {
     state.withLock { state in

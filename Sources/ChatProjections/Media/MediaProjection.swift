@@ -108,6 +108,10 @@ package struct MediaProjection: Projection {
   }
 }
 
+extension ReadModels {
+  package var media: ProjectionRunner<MediaProjection> { self[MediaProjection.self] }
+}
+
 /// Whose picture a medium is. The raw values stand in the table.
 enum PictureOwner: Int64, Sendable {
   case user = 1

@@ -66,3 +66,7 @@ package struct RoomsProjection: Projection {
     Clearing.Place(scope: .workspace, table: "invitation", owner: "workspaceId", key: "userId"),
   ]
 }
+
+extension ReadModels {
+  package var rooms: ProjectionRunner<RoomsProjection> { self[RoomsProjection.self] }
+}

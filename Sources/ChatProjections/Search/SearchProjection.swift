@@ -13,6 +13,8 @@ package struct SearchProjection: Projection {
   package static let name = "search"
   package static let schemaVersion = 4
   package static let needsUpkeep = true
+  /// A search responds with the position that it has reached.
+  package static let isAwaited = false
 
   private var upkeepPace = SearchUpkeepPace()
 
@@ -127,4 +129,8 @@ package struct SearchProjection: Projection {
         SELECT 1 FROM wording WHERE position = doc AND isGone = 0 AND room NOT IN (SELECT room FROM closing))
       """, key: 2)
   }
+}
+
+extension ReadModels {
+  package var search: ProjectionRunner<SearchProjection> { self[SearchProjection.self] }
 }

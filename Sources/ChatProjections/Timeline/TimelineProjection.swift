@@ -53,3 +53,7 @@ package struct TimelineProjection: Projection {
     Clearing.Place(scope: .room, table: "pin", owner: "roomId", key: "thread, ordinal"),
   ]
 }
+
+extension ReadModels {
+  package var timeline: ProjectionRunner<TimelineProjection> { self[TimelineProjection.self] }
+}

@@ -63,6 +63,10 @@ package struct UsageProjection: Projection {
   }
 }
 
+extension ReadModels {
+  package var usage: ProjectionRunner<UsageProjection> { self[UsageProjection.self] }
+}
+
 /// What can be asked of `usage`.
 package struct UsageQueries: ReadModelQueries {
   package let database: Database

@@ -28,7 +28,7 @@ extension ChatService {
   /// Without the push outbox, which belongs to `ChatPush`.
   package var standing: ServiceStanding {
     ServiceStanding(
-      head: store.head, readModels: views.standings, optional: [views.search.standing],
+      head: store.head, readModels: views.standings, optional: views.optionalStandings,
       isPoisoned: pipeline.poison != nil)
   }
 }
