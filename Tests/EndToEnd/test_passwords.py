@@ -7,9 +7,13 @@ import pytest
 
 from harness.client import Api, new_id
 from harness.people import PASSWORD, World
+from harness.server import UNLIMITED, Server
+from harness.shifted_clock import ShiftedClock
 
 OTHER = "another kettle on the hob"
 THIRD = "a third kettle on the hob"
+# The life of a reset token, and how long the requests of a test may take, in seconds.
+RESET_LIFE, MARGIN = 3_600, 120
 
 
 def change(person, current: str = PASSWORD, new: str = OTHER, expect: int = 201, **options) -> dict:
@@ -110,6 +114,24 @@ def test_made_up_reset_tokens_are_refused(world):
         body = {"token": token, "newPassword": OTHER}
         world.nobody.refused("password_reset_invalid", "POST", "/v1/password-resets", body)
     world.nobody.post("/v1/password-resets", {"token": good, "newPassword": OTHER})
+
+
+def test_a_reset_token_expires_after_an_hour(tmp_path):
+    clock = ShiftedClock(tmp_path)
+    server = Server(tmp_path / "data", environment=UNLIMITED | clock.environment).start()
+    try:
+        world = World(server)
+        in_time, late = (
+            {"token": reset_token(world, world.user()), "newPassword": OTHER} for _ in range(2))
+        # A jump of the wall clock alone is not trusted.
+        clock.shift(wall=RESET_LIFE - MARGIN, uptime=RESET_LIFE - MARGIN)
+        world.nobody.post("/v1/password-resets", in_time)
+        clock.shift(wall=RESET_LIFE, uptime=RESET_LIFE)
+        world.nobody.refused("password_reset_expired", "POST", "/v1/password-resets", late)
+        # A repeat is still recognized.
+        world.nobody.post("/v1/password-resets", in_time, expect=200)
+    finally:
+        server.end()
 
 
 def test_only_services_ask_for_resets(world, anna):
