@@ -7,8 +7,8 @@ public struct IngestLine: RequestObject {
   public let op: String
   /// With a service token: in whose name.
   public let `as`: UserID?
-  /// Of what is created or changed.
-  public let id: UUIDText?
+  /// Of what is created or changed, which depends on the op.
+  public let id: ID<Entity>?
   public let roomId: RoomID?
   public let messageId: MessageID?
   public let text: String?
@@ -77,6 +77,3 @@ public struct IngestResult: Codable, Sendable, Hashable {
     self.detail = detail
   }
 }
-
-/// A UUID whose meaning depends on the line's op.
-public typealias UUIDText = ID<Entity>

@@ -1,6 +1,6 @@
 public import ChatPrimitives
 
-/// `POST /v1/rooms/{roomId}/invites` and `POST /v1/workspaces/{workspaceId}/invites`
+/// `POST /v1/rooms/{roomId}/invites`
 public struct CreateInviteRequest: RequestObject {
   /// Made by the client, so that a retry is recognised.
   public let id: InviteID?

@@ -77,51 +77,53 @@ public struct ReactionReceipt: Codable, Sendable, Hashable {
   }
 }
 
+/// One user's reaction.
+public struct ReactionEntry: Codable, Sendable, Hashable {
+  public var emoji: String
+  public var user: User
+  public var reactedAt: Timestamp
+
+  public init(emoji: String, user: User, reactedAt: Timestamp) {
+    self.emoji = emoji
+    self.user = user
+    self.reactedAt = reactedAt
+  }
+}
+
 /// `GET /v1/rooms/{roomId}/messages/{messageId}/reactions`: in the order in which they came.
 public struct ReactionList: Codable, Sendable, Hashable {
-  public struct Entry: Codable, Sendable, Hashable {
-    public var emoji: String
-    public var user: User
-    public var reactedAt: Timestamp
-
-    public init(emoji: String, user: User, reactedAt: Timestamp) {
-      self.emoji = emoji
-      self.user = user
-      self.reactedAt = reactedAt
-    }
-  }
-
-  public var reactions: [Entry]
+  public var reactions: [ReactionEntry]
   @Nullable public var nextCursor: String?
 
-  public init(reactions: [Entry], nextCursor: String?) {
+  public init(reactions: [ReactionEntry], nextCursor: String?) {
     self.reactions = reactions
     self.nextCursor = nextCursor
   }
 }
 
+/// What a message said from one edit to the next.
+public struct MessageVersion: Codable, Sendable, Hashable {
+  public var text: String
+  /// Absent if it mentions nobody.
+  public var mentions: MessageMentions?
+  public var writtenAt: Timestamp
+  /// Of the event that wrote it.
+  public var position: LogPosition
+
+  public init(text: String, mentions: MessageMentions?, writtenAt: Timestamp, position: LogPosition) {
+    self.text = text
+    self.mentions = mentions
+    self.writtenAt = writtenAt
+    self.position = position
+  }
+}
+
 /// `GET /v1/rooms/{roomId}/messages/{messageId}/history`: oldest first, what the message says now at the end.
 public struct MessageHistory: Codable, Sendable, Hashable {
-  public struct Version: Codable, Sendable, Hashable {
-    public var text: String
-    /// Absent where it calls nobody.
-    public var mentions: MessageMentions?
-    public var writtenAt: Timestamp
-    /// Of the fact that wrote it.
-    public var position: LogPosition
-
-    public init(text: String, mentions: MessageMentions?, writtenAt: Timestamp, position: LogPosition) {
-      self.text = text
-      self.mentions = mentions
-      self.writtenAt = writtenAt
-      self.position = position
-    }
-  }
-
-  public var versions: [Version]
+  public var versions: [MessageVersion]
   @Nullable public var nextCursor: String?
 
-  public init(versions: [Version], nextCursor: String?) {
+  public init(versions: [MessageVersion], nextCursor: String?) {
     self.versions = versions
     self.nextCursor = nextCursor
   }

@@ -1,7 +1,7 @@
 public import ChatPrimitives
 
-/// `PUT …/members/{userId}/role`, of a room or a workspace, and `PUT …/invitations/{userId}`
-public struct RoleRequest: RequestObject {
+/// `PUT /v1/rooms/{roomId}/members/{userId}/role`
+public struct RoomRoleRequest: RequestObject {
   public let role: String
 
   public enum CodingKeys: String, CodingKey, CaseIterable {

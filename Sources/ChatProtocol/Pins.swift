@@ -13,27 +13,28 @@ public struct PinReceipt: Codable, Sendable, Hashable {
   }
 }
 
+/// A pinned message.
+public struct PinEntry: Codable, Sendable, Hashable {
+  public var message: Message
+  public var pinnedAt: Timestamp
+  /// Null when a service did it for itself.
+  @Nullable public var pinnedBy: UserID?
+
+  public init(message: Message, pinnedAt: Timestamp, pinnedBy: UserID?) {
+    self.message = message
+    self.pinnedAt = pinnedAt
+    self.pinnedBy = pinnedBy
+  }
+}
+
 /// `GET /v1/rooms/{roomId}/pins`: the newest pin first.
 public struct PinList: Codable, Sendable, Hashable {
-  public struct Entry: Codable, Sendable, Hashable {
-    public var message: Message
-    public var pinnedAt: Timestamp
-    /// Null when a service did it for itself.
-    @Nullable public var pinnedBy: UserID?
-
-    public init(message: Message, pinnedAt: Timestamp, pinnedBy: UserID?) {
-      self.message = message
-      self.pinnedAt = pinnedAt
-      self.pinnedBy = pinnedBy
-    }
-  }
-
-  public var pins: [Entry]
+  public var pins: [PinEntry]
   /// The senders, and who pinned.
   public var users: [User]
   @Nullable public var nextCursor: String?
 
-  public init(pins: [Entry], users: [User], nextCursor: String?) {
+  public init(pins: [PinEntry], users: [User], nextCursor: String?) {
     self.pins = pins
     self.users = users
     self.nextCursor = nextCursor

@@ -69,27 +69,28 @@ public struct ThreadPage: Codable, Sendable, Hashable {
   }
 }
 
+/// A thread that the caller follows.
+public struct FollowedThread: Codable, Sendable, Hashable {
+  /// With the summary of its thread.
+  public var root: Message
+  public var unreadCount: Int
+  public var mentionCount: Int
+
+  public init(root: Message, unreadCount: Int, mentionCount: Int) {
+    self.root = root
+    self.unreadCount = unreadCount
+    self.mentionCount = mentionCount
+  }
+}
+
 /// `GET /v1/threads`: the threads that the caller follows, the one with the latest reply first.
 public struct ThreadList: Codable, Sendable, Hashable {
-  public struct Entry: Codable, Sendable, Hashable {
-    /// With the summary of its thread.
-    public var root: Message
-    public var unreadCount: Int
-    public var mentionCount: Int
-
-    public init(root: Message, unreadCount: Int, mentionCount: Int) {
-      self.root = root
-      self.unreadCount = unreadCount
-      self.mentionCount = mentionCount
-    }
-  }
-
-  public var threads: [Entry]
+  public var threads: [FollowedThread]
   /// The roots' senders and those who take part.
   public var users: [User]
   @Nullable public var nextCursor: String?
 
-  public init(threads: [Entry], users: [User], nextCursor: String?) {
+  public init(threads: [FollowedThread], users: [User], nextCursor: String?) {
     self.threads = threads
     self.users = users
     self.nextCursor = nextCursor

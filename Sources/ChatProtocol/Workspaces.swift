@@ -108,6 +108,35 @@ public struct WorkspaceReceipt: Codable, Sendable, Hashable {
   }
 }
 
+/// `PUT /v1/workspaces/{workspaceId}/members/{userId}/role` and
+/// `PUT /v1/workspaces/{workspaceId}/invitations/{userId}`. A workspace has other roles than a room.
+public struct WorkspaceRoleRequest: RequestObject {
+  public let role: String
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case role
+  }
+}
+
+/// `POST /v1/workspaces/{workspaceId}/invites`
+public struct CreateWorkspaceInviteRequest: RequestObject {
+  /// Made by the client, so that a retry is recognised.
+  public let id: InviteID?
+  /// Seven days from now when absent.
+  public let expiresAt: Timestamp?
+  /// As many as the workspace takes when absent.
+  public let maxUses: Int?
+  /// `member` when absent.
+  public let role: String?
+
+  public enum CodingKeys: String, CodingKey, CaseIterable {
+    case id
+    case expiresAt
+    case maxUses
+    case role
+  }
+}
+
 /// A link into a workspace, as its administrators see it.
 public struct WorkspaceInvite: Codable, Sendable, Hashable {
   public var id: InviteID

@@ -5,6 +5,8 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
+import struct ChatProtocol.Session
+
 /// What operators' services do with accounts.
 struct AccountAdministrationHandlers: Sendable {
   let chat: ChatService

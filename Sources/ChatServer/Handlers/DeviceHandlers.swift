@@ -5,6 +5,8 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
+import struct ChatProtocol.Device
+
 struct DeviceHandlers: Sendable {
   let chat: ChatService
 

@@ -5,6 +5,10 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
+import struct ChatProtocol.Invitation
+import struct ChatProtocol.User
+import struct ChatProtocol.WorkspaceInvite
+
 /// Links and invitations into workspaces.
 struct InvitationHandlers: Sendable {
   let chat: ChatService
@@ -15,10 +19,10 @@ struct InvitationHandlers: Sendable {
 
   func createLink(_ exchange: Exchange) async throws -> Response {
     let workspace: WorkspaceID = try exchange.id("workspaceId")
-    let body = try await exchange.body(CreateInviteRequest.self)
+    let body = try await exchange.body(CreateWorkspaceInviteRequest.self)
     let role = try body.role.map { try WireRoles.workspace($0) } ?? .member
     let name = try CreationName(body.id, of: .workspaceInvite, in: workspace.uuid, exchange, chat)
-    let wish = try InviteHandlers.wish(body, name.id, role)
+    let wish = try InviteHandlers.wish(name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses)
     let actor = try exchange.actor
     let outcome = try await name.create { _ in try await chat.createInvite(wish, for: workspace, by: actor) }
     return try await receipt(name.id, workspace, outcome)
@@ -61,7 +65,7 @@ struct InvitationHandlers: Sendable {
 
   func invite(_ exchange: Exchange) async throws -> Response {
     let user: UserID = try exchange.id("userId")
-    let role = try WireRoles.workspace(await exchange.body(RoleRequest.self).role)
+    let role = try WireRoles.workspace(await exchange.body(WorkspaceRoleRequest.self).role)
     return try await workspaces.change(.invite(user, role), of: user, exchange)
   }
 

@@ -5,6 +5,9 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
+import struct ChatProtocol.Invite
+import struct ChatProtocol.User
+
 struct InviteHandlers: Sendable {
   let chat: ChatService
   let deepLink: DeepLink
@@ -16,17 +19,16 @@ struct InviteHandlers: Sendable {
     let body = try await exchange.body(CreateInviteRequest.self)
     let role = try body.role.map { try WireRoles.room($0) } ?? .member
     let name = try CreationName(body.id, of: .roomInvite, in: room.uuid, exchange, chat)
-    let wish = try Self.wish(body, name.id, role)
+    let wish = try Self.wish(name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses)
     let actor = try exchange.actor
     let outcome = try await name.create { _ in try await chat.createInvite(wish, for: room, by: actor) }
     return try await receipt(name.id, room, outcome)
   }
 
   static func wish<GivenRole>(
-    _ body: CreateInviteRequest, _ id: InviteID, _ role: GivenRole
+    _ id: InviteID, _ role: GivenRole, expiresAt: Timestamp?, maxUses: Int?
   ) throws -> ChatService.NewInvite<GivenRole> {
-    ChatService.NewInvite(
-      id: id, role: role, expiresAt: body.expiresAt, maximumUses: try uses(body.maxUses))
+    ChatService.NewInvite(id: id, role: role, expiresAt: expiresAt, maximumUses: try uses(maxUses))
   }
 
   private static func uses(_ count: Int?) throws -> UInt32? {

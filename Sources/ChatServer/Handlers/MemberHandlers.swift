@@ -5,6 +5,10 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
+import struct ChatProtocol.Member
+import struct ChatProtocol.MembershipChange
+import struct ChatProtocol.User
+
 struct MemberHandlers: Sendable {
   let chat: ChatService
 
@@ -43,7 +47,7 @@ struct MemberHandlers: Sendable {
 
   func changeRole(_ exchange: Exchange) async throws -> Response {
     let user: UserID = try exchange.id("userId")
-    let role = try WireRoles.room(await exchange.body(RoleRequest.self).role)
+    let role = try WireRoles.room(await exchange.body(RoomRoleRequest.self).role)
     return try await change(.changeRole(user, role), of: user, exchange)
   }
 

@@ -5,6 +5,8 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
+import struct ChatProtocol.MessageVersion
+
 struct MessageHandlers: Sendable {
   let chat: ChatService
 
@@ -80,7 +82,7 @@ struct MessageHandlers: Sendable {
       limit: exchange.limit())
     return try await JSONBody.page(of: page.versions.count) {
       let versions = page.versions.map { version in
-        MessageHistory.Version(
+        MessageVersion(
           text: version.text,
           mentions: MessageMentions(Mentions(users: version.mentionedUsers, everyone: version.mentionsEveryone)),
           writtenAt: version.writtenAt, position: version.position)

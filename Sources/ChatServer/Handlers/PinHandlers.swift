@@ -5,6 +5,8 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
+import struct ChatProtocol.User
+
 struct PinHandlers: Sendable {
   let chat: ChatService
 
@@ -31,7 +33,7 @@ struct PinHandlers: Sendable {
     return try await JSONBody.page(of: page.pins.count) {
       PinList(
         pins: page.pins.map {
-          PinList.Entry(message: Message($0.message), pinnedAt: $0.pinnedAt, pinnedBy: $0.pinnedBy)
+          PinEntry(message: Message($0.message), pinnedAt: $0.pinnedAt, pinnedBy: $0.pinnedBy)
         }, users: [User](page.nicknames), nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }

@@ -2,6 +2,9 @@ import ChatDomain
 import ChatPrimitives
 import ChatProtocol
 
+import struct ChatProtocol.Room
+import struct ChatProtocol.Workspace
+
 /// What a client may change of a room's or a workspace's looks, as the domain takes it.
 struct PlaceEdits {
   let name: String?

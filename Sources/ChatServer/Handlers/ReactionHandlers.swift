@@ -5,6 +5,8 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
+import struct ChatProtocol.User
+
 struct ReactionHandlers: Sendable {
   let chat: ChatService
 
@@ -35,7 +37,7 @@ struct ReactionHandlers: Sendable {
       limit: exchange.limit())
     return try await JSONBody.page(of: page.reactions.count) {
       let entries = page.reactions.map { row in
-        ReactionList.Entry(
+        ReactionEntry(
           emoji: row.emoji, user: User(row.user, among: page.nicknames), reactedAt: row.reactedAt)
       }
       return ReactionList(reactions: entries, nextCursor: page.next.map { cursors.cursor(at: $0.value) })

@@ -5,6 +5,10 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
+import struct ChatProtocol.ReadPoint
+import struct ChatProtocol.UnreadMark
+import struct ChatProtocol.User
+
 /// Markers, receipts, and what a user lets others see of them.
 struct ReadingHandlers: Sendable {
   let chat: ChatService
@@ -25,7 +29,7 @@ struct ReadingHandlers: Sendable {
       room, .markUnread(body.messageId, target: nil), by: exchange.actor, command: exchange.command())
     return try JSONBody.receipt(
       outcome.isNew,
-      ChatProtocol.UnreadMark(roomId: room, messageId: body.messageId, position: outcome.stamp.position))
+      UnreadMark(roomId: room, messageId: body.messageId, position: outcome.stamp.position))
   }
 
   func receipts(_ exchange: Exchange) async throws -> Response {
@@ -58,7 +62,7 @@ struct ReadingHandlers: Sendable {
   }
 }
 
-extension ChatProtocol.ReadPoint {
+extension ReadPoint {
   init(_ read: ChatProjections.ReadPoint) {
     self.init(messageId: read.message, readAt: read.time)
   }

@@ -5,6 +5,10 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
+import struct ChatProtocol.ReadPoint
+import struct ChatProtocol.Room
+import struct ChatProtocol.User
+
 struct RoomHandlers: Sendable {
   let chat: ChatService
 

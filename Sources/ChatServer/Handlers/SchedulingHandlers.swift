@@ -5,6 +5,8 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
+import struct ChatProtocol.ScheduledMessage
+
 /// Messages that the server sends at their time.
 struct SchedulingHandlers: Sendable {
   let chat: ChatService
@@ -19,7 +21,7 @@ struct SchedulingHandlers: Sendable {
       try chat.schedule(wish, as: id, to: room, at: body.sendAt, by: exchange.actor))
     let outcome = try await chat.perform(request)
     let position = outcome.stamp.position
-    var message = ChatProtocol.ScheduledMessage(
+    var message = ScheduledMessage(
       id: id, roomId: room, senderId: try exchange.user, text: wish.text, sendAt: body.sendAt, status: "pending",
       failure: nil, failedAt: nil, position: position, revision: position)
     message.threadId = wish.thread
@@ -61,7 +63,7 @@ struct SchedulingHandlers: Sendable {
   func get(_ exchange: Exchange) async throws -> Response {
     let row = try await chat.scheduledMessage(
       exchange.id("messageId"), of: exchange.id("roomId"), for: exchange.user)
-    return try JSONBody.answer(ChatProtocol.ScheduledMessage(row))
+    return try JSONBody.answer(ScheduledMessage(row))
   }
 
   func list(_ exchange: Exchange) async throws -> Response {
@@ -75,7 +77,7 @@ struct SchedulingHandlers: Sendable {
     let page = try await chat.scheduledMessages(of: user, in: room, after: place)
     return try await JSONBody.page(of: page.messages.count) {
       ScheduledMessagePage(
-        scheduledMessages: page.messages.map { ChatProtocol.ScheduledMessage($0) },
+        scheduledMessages: page.messages.map { ScheduledMessage($0) },
         nextCursor: page.next.map {
           cursors.cursor(at: UInt64(bitPattern: $0.sendAt.milliseconds), $0.position.value)
         })
@@ -89,13 +91,13 @@ struct SchedulingHandlers: Sendable {
       of: user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
     return try await JSONBody.page(of: page.messages.count) {
       ScheduledMessagePage(
-        scheduledMessages: page.messages.map { ChatProtocol.ScheduledMessage($0) },
+        scheduledMessages: page.messages.map { ScheduledMessage($0) },
         nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
 }
 
-extension ChatProtocol.ScheduledMessage {
+extension ScheduledMessage {
   fileprivate init(_ row: ScheduledRow) {
     self.init(
       id: row.id, roomId: row.room, senderId: row.message.author, text: row.message.content.text,

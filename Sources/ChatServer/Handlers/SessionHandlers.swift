@@ -5,6 +5,9 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
+import struct ChatProtocol.Session
+import struct ChatProtocol.User
+
 struct SessionHandlers: Sendable {
   let chat: ChatService
   let issuer: TokenIssuer

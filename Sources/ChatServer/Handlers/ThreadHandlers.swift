@@ -5,6 +5,10 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
+import struct ChatProtocol.FollowedThread
+import struct ChatProtocol.ReadPoint
+import struct ChatProtocol.User
+
 struct ThreadHandlers: Sendable {
   let chat: ChatService
 
@@ -53,7 +57,7 @@ struct ThreadHandlers: Sendable {
       of: user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
     return try await JSONBody.page(of: page.threads.count) {
       let threads = page.threads.map { thread, root in
-        ThreadList.Entry(
+        FollowedThread(
           root: Message(root), unreadCount: Int(clamping: thread.unreadCount),
           mentionCount: Int(clamping: thread.mentionCount))
       }

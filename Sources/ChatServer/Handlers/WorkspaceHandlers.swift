@@ -5,6 +5,11 @@ import ChatProtocol
 import ChatService
 import Hummingbird
 
+import struct ChatProtocol.Room
+import struct ChatProtocol.User
+import struct ChatProtocol.Workspace
+import struct ChatProtocol.WorkspaceMember
+
 struct WorkspaceHandlers: Sendable {
   let chat: ChatService
 
@@ -96,7 +101,7 @@ struct WorkspaceHandlers: Sendable {
 
   func changeRole(_ exchange: Exchange) async throws -> Response {
     let user: UserID = try exchange.id("userId")
-    let role = try WireRoles.workspace(await exchange.body(RoleRequest.self).role)
+    let role = try WireRoles.workspace(await exchange.body(WorkspaceRoleRequest.self).role)
     return try await change(.changeRole(user, role), of: user, exchange)
   }
 
