@@ -58,7 +58,7 @@ public struct User: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/users/{userId}`: what anyone who is logged in may see of a user. Never a device, a token or an e-mail.
-public struct PublicProfile: Codable, Sendable, Hashable {
+public struct PublicProfile: ResponseObject {
   public var id: UserID
   public var nickname: String
   @Nullable public var picture: MediaID?
@@ -74,7 +74,7 @@ public struct PublicProfile: Codable, Sendable, Hashable {
 }
 
 /// What a user sees of itself, and an administrator of any user.
-public struct Account: Codable, Sendable, Hashable {
+public struct Account: ResponseObject {
   public var id: UserID
   public var nickname: String
   @Nullable public var picture: MediaID?
@@ -142,7 +142,7 @@ public struct LinkIdentityRequest: RequestObject {
 }
 
 /// `GET /v1/admin/users`
-public struct UserList: Codable, Sendable, Hashable {
+public struct UserList: ResponseObject {
   public var users: [Account]
 
   public init(users: [Account]) {

@@ -22,7 +22,7 @@ public struct PutDeviceRequest: RequestObject {
 }
 
 /// One of the caller's devices. Push tokens are never given back.
-public struct Device: Codable, Sendable, Hashable {
+public struct Device: ResponseObject {
   public var id: DeviceID
   @Nullable public var name: String?
   @Nullable public var type: String?
@@ -52,7 +52,7 @@ public struct Device: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/devices`
-public struct DeviceList: Codable, Sendable, Hashable {
+public struct DeviceList: ResponseObject {
   public var devices: [Device]
 
   public init(devices: [Device]) {

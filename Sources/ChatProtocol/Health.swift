@@ -1,7 +1,7 @@
 public import ChatPrimitives
 
 /// `GET /healthz`: the process answers.
-public struct Health: Codable, Sendable, Hashable {
+public struct Health: ResponseObject {
   /// `ok`
   public var status: String
 
@@ -11,7 +11,7 @@ public struct Health: Codable, Sendable, Hashable {
 }
 
 /// `GET /readyz`: 200 when requests are served, 503 with a problem otherwise.
-public struct Readiness: Codable, Sendable, Hashable {
+public struct Readiness: ResponseObject {
   /// `ready`, or `degraded` while the search index or the push outbox is being built or cannot follow the log.
   public var status: String
   /// The last durable position.
@@ -46,7 +46,7 @@ public struct ProjectionReadiness: Codable, Sendable, Hashable {
 }
 
 /// How the server's clock is: a part of `GET /readyz`, and the response to `POST /v1/admin/clock/confirm`.
-public struct ClockReadiness: Codable, Sendable, Hashable {
+public struct ClockReadiness: ResponseObject {
   /// `ok`, `jump_held` (the system clock jumped ahead and is not trusted) or `behind_log` (it is behind the log's last
   /// time).
   public var status: String

@@ -20,7 +20,7 @@ public struct CreateInviteRequest: RequestObject {
 }
 
 /// A link into a room, as those see it who may share the room.
-public struct Invite: Codable, Sendable, Hashable {
+public struct Invite: ResponseObject {
   public var id: InviteID
   public var roomId: RoomID
   public var token: String
@@ -51,7 +51,7 @@ public struct Invite: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/rooms/{roomId}/invites`: the newest first.
-public struct InviteList: Codable, Sendable, Hashable {
+public struct InviteList: ResponseObject {
   public var invites: [Invite]
   @Nullable public var nextCursor: String?
 
@@ -63,7 +63,7 @@ public struct InviteList: Codable, Sendable, Hashable {
 
 /// `GET /v1/invites/{token}`: what whoever holds the token may see before accepting. It leads into a room or into a
 /// workspace.
-public struct InvitePreview: Codable, Sendable, Hashable {
+public struct InvitePreview: ResponseObject {
   @Nullable public var roomId: RoomID?
   @Nullable public var workspaceId: WorkspaceID?
   /// The room's or the workspace's.
@@ -94,7 +94,7 @@ public struct InvitePreview: Codable, Sendable, Hashable {
 }
 
 /// The receipt for accepting an invite: into the room or the workspace that is not null.
-public struct Acceptance: Codable, Sendable, Hashable {
+public struct Acceptance: ResponseObject {
   @Nullable public var roomId: RoomID?
   @Nullable public var workspaceId: WorkspaceID?
   public var userId: UserID

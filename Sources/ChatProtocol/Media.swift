@@ -1,7 +1,7 @@
 public import ChatPrimitives
 
 /// The answer to `POST /v1/media`.
-public struct UploadedMedia: Codable, Sendable, Hashable {
+public struct UploadedMedia: ResponseObject {
   public var id: MediaID
   /// As found in the bytes themselves.
   public var contentType: String

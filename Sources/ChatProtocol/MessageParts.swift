@@ -63,7 +63,7 @@ public struct MessageReaction: Codable, Sendable, Hashable {
 }
 
 /// The receipt for adding and taking back a reaction.
-public struct ReactionReceipt: Codable, Sendable, Hashable {
+public struct ReactionReceipt: ResponseObject {
   public var roomId: RoomID
   public var messageId: MessageID
   public var emoji: String
@@ -91,7 +91,7 @@ public struct ReactionEntry: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/rooms/{roomId}/messages/{messageId}/reactions`: in the order in which they came.
-public struct ReactionList: Codable, Sendable, Hashable {
+public struct ReactionList: ResponseObject {
   public var reactions: [ReactionEntry]
   @Nullable public var nextCursor: String?
 
@@ -119,7 +119,7 @@ public struct MessageVersion: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/rooms/{roomId}/messages/{messageId}/history`: oldest first, what the message says now at the end.
-public struct MessageHistory: Codable, Sendable, Hashable {
+public struct MessageHistory: ResponseObject {
   public var versions: [MessageVersion]
   @Nullable public var nextCursor: String?
 

@@ -73,7 +73,7 @@ public struct EditMessageRequest: RequestObject {
 
 /// A message. A deleted one keeps its place, with an empty text. Every field from `replyTo` on is absent where there is
 /// nothing of it, so that a plain message costs no more than its text.
-public struct Message: Codable, Sendable, Hashable {
+public struct Message: ResponseObject {
   public var id: MessageID
   public var roomId: RoomID
   public var senderId: UserID
@@ -115,7 +115,7 @@ public struct Message: Codable, Sendable, Hashable {
 
 /// A page of a room, oldest first. `nextCursor` leads to older messages (pass it as `before`), `previousCursor` to newer ones
 /// (pass it as `after`); each is null where there are none.
-public struct MessagePage: Codable, Sendable, Hashable {
+public struct MessagePage: ResponseObject {
   public var messages: [Message]
   /// The senders.
   public var users: [User]

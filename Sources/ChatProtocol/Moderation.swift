@@ -30,7 +30,7 @@ public struct SilenceRequest: RequestObject {
 }
 
 /// The receipt for the deletion of a room.
-public struct RoomReceipt: Codable, Sendable, Hashable {
+public struct RoomReceipt: ResponseObject {
   public var roomId: RoomID
   public var position: LogPosition
 
@@ -55,7 +55,7 @@ public struct Ban: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/rooms/{roomId}/bans`: the newest first.
-public struct BanList: Codable, Sendable, Hashable {
+public struct BanList: ResponseObject {
   public var bans: [Ban]
   @Nullable public var nextCursor: String?
 
@@ -88,7 +88,7 @@ public struct MembershipChange: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/rooms/{roomId}/join-history`: the newest first.
-public struct JoinHistory: Codable, Sendable, Hashable {
+public struct JoinHistory: ResponseObject {
   public var changes: [MembershipChange]
   @Nullable public var nextCursor: String?
 

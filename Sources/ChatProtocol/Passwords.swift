@@ -12,7 +12,7 @@ public struct ChangePasswordRequest: RequestObject {
 }
 
 /// `POST /v1/admin/users/{userId}/password-reset`: to be brought to the user in a way that reaches nobody else.
-public struct PasswordResetToken: Codable, Sendable, Hashable {
+public struct PasswordResetToken: ResponseObject {
   public var userId: UserID
   /// Good for one new password.
   public var token: String

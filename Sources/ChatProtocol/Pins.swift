@@ -1,7 +1,7 @@
 public import ChatPrimitives
 
 /// The receipt for pinning and unpinning.
-public struct PinReceipt: Codable, Sendable, Hashable {
+public struct PinReceipt: ResponseObject {
   public var roomId: RoomID
   public var messageId: MessageID
   public var position: LogPosition
@@ -28,7 +28,7 @@ public struct PinEntry: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/rooms/{roomId}/pins`: the newest pin first.
-public struct PinList: Codable, Sendable, Hashable {
+public struct PinList: ResponseObject {
   public var pins: [PinEntry]
   /// The senders, and who pinned.
   public var users: [User]

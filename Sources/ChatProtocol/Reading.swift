@@ -21,7 +21,7 @@ public struct MarkUnreadRequest: RequestObject {
 }
 
 /// How far a user has read in a room.
-public struct ReadMarker: Codable, Sendable, Hashable {
+public struct ReadMarker: ResponseObject {
   public var roomId: RoomID
   /// The message that the request named.
   public var messageId: MessageID
@@ -36,7 +36,7 @@ public struct ReadMarker: Codable, Sendable, Hashable {
 }
 
 /// The receipt for marking as unread.
-public struct UnreadMark: Codable, Sendable, Hashable {
+public struct UnreadMark: ResponseObject {
   public var roomId: RoomID
   public var messageId: MessageID
   public var position: LogPosition
@@ -74,7 +74,7 @@ public struct ReadReceipt: Codable, Sendable, Hashable {
 
 /// `GET /v1/rooms/{roomId}/read-markers`: the members who have read or said something since they joined, without those
 /// who hide it from others, in the order in which they joined.
-public struct ReadReceiptList: Codable, Sendable, Hashable {
+public struct ReadReceiptList: ResponseObject {
   public var readMarkers: [ReadReceipt]
   @Nullable public var nextCursor: String?
 
@@ -95,7 +95,7 @@ public struct UpdatePreferencesRequest: RequestObject {
 }
 
 /// What a user wants of the server.
-public struct Preferences: Codable, Sendable, Hashable {
+public struct Preferences: ResponseObject {
   public var sharesReadMarkers: Bool
 
   public init(sharesReadMarkers: Bool) {
@@ -104,7 +104,7 @@ public struct Preferences: Codable, Sendable, Hashable {
 }
 
 /// The receipt for changing them.
-public struct PreferencesReceipt: Codable, Sendable, Hashable {
+public struct PreferencesReceipt: ResponseObject {
   public var sharesReadMarkers: Bool
   public var position: LogPosition
 

@@ -1,11 +1,15 @@
 /// A JSON object that a client sends. Its keys are a closed set: one that is not named here is refused, since it is
 /// more often a misspelling than a wish.
-public protocol RequestObject: Decodable, Sendable {
+public protocol RequestObject: Codable, BodyShape {
   associatedtype CodingKeys: CodingKey, CaseIterable
 }
 
+extension RequestObject {
+  public static var format: BodyFormat { .json(Self.self) }
+}
+
 /// Decodes a body and refuses fields that it does not have.
-public struct Strict<Body: RequestObject>: Decodable, Sendable {
+public struct Strict<Body: RequestObject>: Codable, Sendable {
   public let body: Body
 
   public init(from decoder: any Decoder) throws {
@@ -19,6 +23,12 @@ public struct Strict<Body: RequestObject>: Decodable, Sendable {
     }
     body = try Body(from: decoder)
   }
+
+  public init(_ body: Body) {
+    self.body = body
+  }
+
+  public func encode(to encoder: any Encoder) throws { try body.encode(to: encoder) }
 }
 
 /// A request named a field that its endpoint does not have.

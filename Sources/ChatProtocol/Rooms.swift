@@ -54,7 +54,7 @@ public struct MuteRoomRequest: RequestObject {
 }
 
 /// A room as one member sees it.
-public struct Room: Codable, Sendable, Hashable {
+public struct Room: ResponseObject {
   public var id: RoomID
   public var name: String
   public var kind: String
@@ -112,7 +112,7 @@ public struct Room: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/rooms`: the room with the latest message first.
-public struct RoomList: Codable, Sendable, Hashable {
+public struct RoomList: ResponseObject {
   public var rooms: [Room]
   /// The senders of the last messages, and the members of direct rooms.
   public var users: [User]
@@ -142,7 +142,7 @@ public struct Member: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/rooms/{roomId}/members`: who joined first comes first.
-public struct MemberList: Codable, Sendable, Hashable {
+public struct MemberList: ResponseObject {
   public var members: [Member]
   @Nullable public var nextCursor: String?
 
@@ -153,7 +153,7 @@ public struct MemberList: Codable, Sendable, Hashable {
 }
 
 /// The receipt for joining, leaving, adding and removing, and for roles, bans and silence.
-public struct Membership: Codable, Sendable, Hashable {
+public struct Membership: ResponseObject {
   public var roomId: RoomID
   public var userId: UserID
   public var position: LogPosition
@@ -166,7 +166,7 @@ public struct Membership: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/badge`: over all rooms of the caller that are neither archived nor muted.
-public struct Badge: Codable, Sendable, Hashable {
+public struct Badge: ResponseObject {
   public var unreadCount: Int
   public var mentionCount: Int
   /// Replies in the threads that the caller follows; not among the others.

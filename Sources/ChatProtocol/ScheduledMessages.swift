@@ -46,7 +46,7 @@ public struct ChangeScheduledMessageRequest: RequestObject {
 
 /// A message that waits for its time, or that could not be sent when it came. Its author alone sees it. The fields from
 /// `threadId` on are absent where there is nothing of them, as in a message.
-public struct ScheduledMessage: Codable, Sendable, Hashable {
+public struct ScheduledMessage: ResponseObject {
   /// Of the message as it will be sent.
   public var id: MessageID
   public var roomId: RoomID
@@ -88,7 +88,7 @@ public struct ScheduledMessage: Codable, Sendable, Hashable {
 
 /// The caller's own. `GET /v1/rooms/{roomId}/scheduled-messages`: the earliest time first. `GET /v1/scheduled-messages`:
 /// those in all rooms, in the order in which they were scheduled.
-public struct ScheduledMessagePage: Codable, Sendable, Hashable {
+public struct ScheduledMessagePage: ResponseObject {
   public var scheduledMessages: [ScheduledMessage]
   @Nullable public var nextCursor: String?
 
@@ -99,7 +99,7 @@ public struct ScheduledMessagePage: Codable, Sendable, Hashable {
 }
 
 /// The receipt for changing and cancelling: what was asked for, as it was asked for.
-public struct SchedulingReceipt: Codable, Sendable, Hashable {
+public struct SchedulingReceipt: ResponseObject {
   public var id: MessageID
   public var roomId: RoomID
   /// Absent where the request did not change it. So below, too.

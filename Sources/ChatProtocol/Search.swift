@@ -13,7 +13,7 @@ public struct SearchResult: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/search`
-public struct SearchResults: Codable, Sendable, Hashable {
+public struct SearchResults: ResponseObject {
   public var results: [SearchResult]
   /// The senders, and all others whom the messages name.
   public var users: [User]

@@ -37,7 +37,7 @@ public struct RefreshSessionRequest: RequestObject {
 }
 
 /// A pair of tokens. Everybody who refreshes with the same token at once gets the same pair.
-public struct Tokens: Codable, Sendable, Hashable {
+public struct Tokens: ResponseObject {
   /// Goes into `Authorization: Bearer`.
   public var accessToken: String
   public var refreshToken: String
@@ -62,7 +62,7 @@ public struct Tokens: Codable, Sendable, Hashable {
 }
 
 /// One login.
-public struct Session: Codable, Sendable, Hashable {
+public struct Session: ResponseObject {
   public var id: SessionID
   @Nullable public var deviceId: DeviceID?
   public var startedAt: Timestamp
@@ -87,7 +87,7 @@ public struct Session: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/sessions`: those that are open, latest first.
-public struct SessionList: Codable, Sendable, Hashable {
+public struct SessionList: ResponseObject {
   public var sessions: [Session]
 
   public init(sessions: [Session]) {
@@ -96,7 +96,7 @@ public struct SessionList: Codable, Sendable, Hashable {
 }
 
 /// `DELETE /v1/sessions`, `DELETE /v1/admin/users/{userId}/sessions`
-public struct EndedSessions: Codable, Sendable, Hashable {
+public struct EndedSessions: ResponseObject {
   /// Those that are open still, latest first.
   public var sessions: [Session]
   public var position: LogPosition

@@ -1,7 +1,7 @@
 public import ChatPrimitives
 
 /// `GET /.well-known/jwks.json`: the keys under which access tokens are good (RFC 7517, RFC 8037).
-public struct SigningKeySet: Codable, Sendable, Hashable {
+public struct SigningKeySet: ResponseObject {
   public var keys: [SigningKey]
 
   public init(keys: [SigningKey]) {
@@ -30,7 +30,7 @@ public struct SigningKey: Codable, Sendable, Hashable {
 }
 
 /// `POST /v1/admin/signing-keys/rotate`
-public struct SigningKeyRotation: Codable, Sendable, Hashable {
+public struct SigningKeyRotation: ResponseObject {
   /// Of the key that signs since.
   public var kid: String
   public var position: LogPosition

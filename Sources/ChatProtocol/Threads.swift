@@ -10,7 +10,7 @@ public struct FollowThreadRequest: RequestObject {
 }
 
 /// The receipt for following a thread or not.
-public struct ThreadFollowing: Codable, Sendable, Hashable {
+public struct ThreadFollowing: ResponseObject {
   public var roomId: RoomID
   /// The thread's root.
   public var threadId: MessageID
@@ -26,7 +26,7 @@ public struct ThreadFollowing: Codable, Sendable, Hashable {
 }
 
 /// How far a user has read in a thread.
-public struct ThreadMarker: Codable, Sendable, Hashable {
+public struct ThreadMarker: ResponseObject {
   public var roomId: RoomID
   /// The thread's root.
   public var threadId: MessageID
@@ -43,7 +43,7 @@ public struct ThreadMarker: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/rooms/{roomId}/messages/{messageId}/thread`: a page of a thread, oldest first, and how the caller reads it.
-public struct ThreadPage: Codable, Sendable, Hashable {
+public struct ThreadPage: ResponseObject {
   public var messages: [Message]
   /// The senders, those whom messages call by name, and who takes part in threads.
   public var users: [User]
@@ -84,7 +84,7 @@ public struct FollowedThread: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/threads`: the threads that the caller follows, the one with the latest reply first.
-public struct ThreadList: Codable, Sendable, Hashable {
+public struct ThreadList: ResponseObject {
   public var threads: [FollowedThread]
   /// The roots' senders and those who take part.
   public var users: [User]

@@ -13,7 +13,7 @@ public struct CreateWorkspaceRequest: RequestObject {
 }
 
 /// A workspace as one of its members sees it.
-public struct Workspace: Codable, Sendable, Hashable {
+public struct Workspace: ResponseObject {
   public var id: WorkspaceID
   public var name: String
   @Nullable public var topic: String?
@@ -50,7 +50,7 @@ public struct Workspace: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/workspaces`: the one that the caller joined first comes first.
-public struct WorkspaceList: Codable, Sendable, Hashable {
+public struct WorkspaceList: ResponseObject {
   public var workspaces: [Workspace]
   @Nullable public var nextCursor: String?
 
@@ -74,7 +74,7 @@ public struct WorkspaceMember: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/workspaces/{workspaceId}/members`: who joined first comes first.
-public struct WorkspaceMemberList: Codable, Sendable, Hashable {
+public struct WorkspaceMemberList: ResponseObject {
   public var members: [WorkspaceMember]
   @Nullable public var nextCursor: String?
 
@@ -85,7 +85,7 @@ public struct WorkspaceMemberList: Codable, Sendable, Hashable {
 }
 
 /// The receipt for what concerns one user of a workspace.
-public struct WorkspaceMembership: Codable, Sendable, Hashable {
+public struct WorkspaceMembership: ResponseObject {
   public var workspaceId: WorkspaceID
   public var userId: UserID
   public var position: LogPosition
@@ -98,7 +98,7 @@ public struct WorkspaceMembership: Codable, Sendable, Hashable {
 }
 
 /// The receipt for the deletion of a workspace.
-public struct WorkspaceReceipt: Codable, Sendable, Hashable {
+public struct WorkspaceReceipt: ResponseObject {
   public var workspaceId: WorkspaceID
   public var position: LogPosition
 
@@ -138,7 +138,7 @@ public struct CreateWorkspaceInviteRequest: RequestObject {
 }
 
 /// A link into a workspace, as its administrators see it.
-public struct WorkspaceInvite: Codable, Sendable, Hashable {
+public struct WorkspaceInvite: ResponseObject {
   public var id: InviteID
   public var workspaceId: WorkspaceID
   public var token: String
@@ -169,7 +169,7 @@ public struct WorkspaceInvite: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/workspaces/{workspaceId}/invites`: the newest first.
-public struct WorkspaceInviteList: Codable, Sendable, Hashable {
+public struct WorkspaceInviteList: ResponseObject {
   public var invites: [WorkspaceInvite]
   @Nullable public var nextCursor: String?
 
@@ -205,7 +205,7 @@ public struct Invitation: Codable, Sendable, Hashable {
 }
 
 /// `GET /v1/me/invitations` and `GET /v1/workspaces/{workspaceId}/invitations`: the newest first.
-public struct InvitationList: Codable, Sendable, Hashable {
+public struct InvitationList: ResponseObject {
   public var invitations: [Invitation]
   @Nullable public var nextCursor: String?
 

@@ -157,7 +157,7 @@ package struct HansardServer: Sendable {
 
   /// `METHOD path access`, one line an endpoint.
   package static var routeLines: [String] {
-    RouteTable.routes.map(\.endpoint).map { "\($0.method.rawValue) \($0.path) \($0.access.rawValue)" }
+    RouteTable.routes.map(\.endpoint).map { "\($0) \($0.access.rawValue)" }
   }
 
   /// `code status`, one line a problem.
@@ -166,7 +166,7 @@ package struct HansardServer: Sendable {
   }
 }
 
-extension Endpoint.Method {
+extension AnyEndpoint.Method {
   fileprivate var name: HTTPRequest.Method {
     switch self {
     case .get: .get

@@ -5,20 +5,37 @@ import ChatService
 import HTTPTypes
 import Hummingbird
 
-/// One line of the route table.
+/// One line of the route table. A handler has the types of its endpoint: it can read no other body than the declared one,
+/// and its response has the declared shape.
 struct Route: Sendable {
-  let endpoint: Endpoint
-  let handle: @Sendable (Handlers, Exchange) async throws -> Response
+  typealias Handler = @Sendable (Handlers, Exchange) async throws -> Response
 
-  init(_ endpoint: Endpoint, _ handle: @escaping @Sendable (Handlers, Exchange) async throws -> Response) {
+  let endpoint: AnyEndpoint
+  let handle: Handler
+
+  private init(_ endpoint: AnyEndpoint, handle: @escaping Handler) {
     self.endpoint = endpoint
     self.handle = handle
+  }
+
+  init<Shape>(
+    _ endpoint: Endpoint<NoBody, Shape>,
+    _ handle: @escaping @Sendable (Handlers, Exchange) async throws -> TypedResponse<Shape>
+  ) {
+    self.init(endpoint.erased) { try await handle($0, $1).response }
+  }
+
+  init<Body, Shape>(
+    _ endpoint: Endpoint<Body, Shape>,
+    _ handle: @escaping @Sendable (Handlers, Exchange, TypedBody<Body>) async throws -> TypedResponse<Shape>
+  ) {
+    self.init(endpoint.erased) { try await handle($0, $1, TypedBody(of: $1)).response }
   }
 
   /// The same route, in whose answers lists end with `endCursor`.
   func ending(lists endCursor: EndCursor) -> Route {
     guard endCursor != .null else { return self }
-    return Route(endpoint) { handlers, exchange in
+    return Route(endpoint) { (handlers: Handlers, exchange: Exchange) in
       try await JSONBody.$endCursor.withValue(endCursor) { try await handle(handlers, exchange) }
     }
   }
@@ -81,14 +98,14 @@ struct Handlers: Sendable {
 
 /// Every endpoint with what serves it. A new one is a line in `Endpoints`, a handler, and a line here.
 enum RouteTable {
-  static let routes = [
-    Route(Endpoints.createAccount) { try await $0.accounts.create($1) },
+  static let routes: [Route] = [
+    Route(Endpoints.createAccount) { try await $0.accounts.create($1, $2) },
     Route(Endpoints.getMe) { try await $0.accounts.me($1) },
-    Route(Endpoints.updateMe) { try await $0.accounts.updateMe($1) },
-    Route(Endpoints.changePassword) { try await $0.passwords.change($1) },
-    Route(Endpoints.linkIdentity) { try await $0.accounts.linkIdentity($1) },
+    Route(Endpoints.updateMe) { try await $0.accounts.updateMe($1, $2) },
+    Route(Endpoints.changePassword) { try await $0.passwords.change($1, $2) },
+    Route(Endpoints.linkIdentity) { try await $0.accounts.linkIdentity($1, $2) },
     Route(Endpoints.unlinkIdentity) { try await $0.accounts.unlinkIdentity($1) },
-    Route(Endpoints.resetPassword) { try await $0.passwords.reset($1) },
+    Route(Endpoints.resetPassword) { try await $0.passwords.reset($1, $2) },
     Route(Endpoints.getUser) { try await $0.accounts.profile($1) },
     Route(Endpoints.signingKeys) { try await $0.signingKeys.list($1) },
     Route(Endpoints.findUsers) { try await $0.administration.find($1) },
@@ -99,84 +116,84 @@ enum RouteTable {
     Route(Endpoints.endUserSessions) { try await $0.administration.endSessions($1) },
     Route(Endpoints.rotateSigningKey) { try await $0.signingKeys.rotate($1) },
     Route(Endpoints.confirmClock) { try await $0.health.confirmClock($1) },
-    Route(Endpoints.createSession) { try await $0.sessions.create($1) },
-    Route(Endpoints.refreshSession) { try await $0.sessions.refresh($1) },
+    Route(Endpoints.createSession) { try await $0.sessions.create($1, $2) },
+    Route(Endpoints.refreshSession) { try await $0.sessions.refresh($1, $2) },
     Route(Endpoints.listSessions) { try await $0.sessions.list($1) },
     Route(Endpoints.endSession) { try await $0.sessions.end($1) },
     Route(Endpoints.endSessions) { try await $0.sessions.endMany($1) },
     Route(Endpoints.listDevices) { try await $0.devices.list($1) },
-    Route(Endpoints.putDevice) { try await $0.devices.put($1) },
+    Route(Endpoints.putDevice) { try await $0.devices.put($1, $2) },
     Route(Endpoints.getDevice) { try await $0.devices.get($1) },
     Route(Endpoints.deleteDevice) { try await $0.devices.delete($1) },
-    Route(Endpoints.createRoom) { try await $0.rooms.create($1) },
+    Route(Endpoints.createRoom) { try await $0.rooms.create($1, $2) },
     Route(Endpoints.listRooms) { try await $0.rooms.list($1) },
     Route(Endpoints.getRoom) { try await $0.rooms.get($1) },
-    Route(Endpoints.updateRoom) { try await $0.rooms.update($1) },
+    Route(Endpoints.updateRoom) { try await $0.rooms.update($1, $2) },
     Route(Endpoints.deleteRoom) { try await $0.rooms.delete($1) },
     Route(Endpoints.archiveRoom) { try await $0.rooms.archive($1) },
     Route(Endpoints.unarchiveRoom) { try await $0.rooms.unarchive($1) },
-    Route(Endpoints.transferRoom) { try await $0.members.transfer($1) },
-    Route(Endpoints.muteRoom) { try await $0.rooms.mute($1) },
+    Route(Endpoints.transferRoom) { try await $0.members.transfer($1, $2) },
+    Route(Endpoints.muteRoom) { try await $0.rooms.mute($1, $2) },
     Route(Endpoints.getBadge) { try await $0.rooms.badge($1) },
     Route(Endpoints.listMembers) { try await $0.members.list($1) },
     Route(Endpoints.addMember) { try await $0.members.add($1) },
     Route(Endpoints.removeMember) { try await $0.members.remove($1) },
     Route(Endpoints.joinRoom) { try await $0.members.join($1) },
     Route(Endpoints.leaveRoom) { try await $0.members.leave($1) },
-    Route(Endpoints.changeMemberRole) { try await $0.members.changeRole($1) },
-    Route(Endpoints.silenceMember) { try await $0.members.silence($1) },
+    Route(Endpoints.changeMemberRole) { try await $0.members.changeRole($1, $2) },
+    Route(Endpoints.silenceMember) { try await $0.members.silence($1, $2) },
     Route(Endpoints.listBans) { try await $0.members.bans($1) },
     Route(Endpoints.banUser) { try await $0.members.ban($1) },
     Route(Endpoints.unbanUser) { try await $0.members.unban($1) },
     Route(Endpoints.getJoinHistory) { try await $0.members.joinHistory($1) },
-    Route(Endpoints.createWorkspace) { try await $0.workspaces.create($1) },
+    Route(Endpoints.createWorkspace) { try await $0.workspaces.create($1, $2) },
     Route(Endpoints.listWorkspaces) { try await $0.workspaces.list($1) },
     Route(Endpoints.getWorkspace) { try await $0.workspaces.get($1) },
-    Route(Endpoints.updateWorkspace) { try await $0.workspaces.update($1) },
+    Route(Endpoints.updateWorkspace) { try await $0.workspaces.update($1, $2) },
     Route(Endpoints.deleteWorkspace) { try await $0.workspaces.delete($1) },
-    Route(Endpoints.transferWorkspace) { try await $0.workspaces.transfer($1) },
+    Route(Endpoints.transferWorkspace) { try await $0.workspaces.transfer($1, $2) },
     Route(Endpoints.listChannels) { try await $0.workspaces.channels($1) },
     Route(Endpoints.listWorkspaceMembers) { try await $0.workspaces.members($1) },
     Route(Endpoints.removeWorkspaceMember) { try await $0.workspaces.remove($1) },
-    Route(Endpoints.changeWorkspaceRole) { try await $0.workspaces.changeRole($1) },
+    Route(Endpoints.changeWorkspaceRole) { try await $0.workspaces.changeRole($1, $2) },
     Route(Endpoints.joinWorkspace) { try await $0.workspaces.join($1) },
     Route(Endpoints.leaveWorkspace) { try await $0.workspaces.leave($1) },
-    Route(Endpoints.createWorkspaceInvite) { try await $0.invitations.createLink($1) },
+    Route(Endpoints.createWorkspaceInvite) { try await $0.invitations.createLink($1, $2) },
     Route(Endpoints.listWorkspaceInvites) { try await $0.invitations.listLinks($1) },
     Route(Endpoints.revokeWorkspaceInvite) { try await $0.invitations.revokeLink($1) },
     Route(Endpoints.listInvitations) { try await $0.invitations.list($1) },
-    Route(Endpoints.inviteUser) { try await $0.invitations.invite($1) },
+    Route(Endpoints.inviteUser) { try await $0.invitations.invite($1, $2) },
     Route(Endpoints.withdrawInvitation) { try await $0.invitations.withdraw($1) },
     Route(Endpoints.listMyInvitations) { try await $0.invitations.listMine($1) },
     Route(Endpoints.declineInvitation) { try await $0.invitations.decline($1) },
-    Route(Endpoints.createInvite) { try await $0.invites.create($1) },
+    Route(Endpoints.createInvite) { try await $0.invites.create($1, $2) },
     Route(Endpoints.listInvites) { try await $0.invites.list($1) },
     Route(Endpoints.revokeInvite) { try await $0.invites.revoke($1) },
     Route(Endpoints.previewInvite) { try await $0.invites.preview($1) },
     Route(Endpoints.acceptInvite) { try await $0.invites.accept($1) },
     Route(Endpoints.listMessages) { try await $0.messages.list($1) },
-    Route(Endpoints.sendMessage) { try await $0.messages.send($1) },
+    Route(Endpoints.sendMessage) { try await $0.messages.send($1, $2) },
     Route(Endpoints.getMessage) { try await $0.messages.get($1) },
-    Route(Endpoints.editMessage) { try await $0.messages.edit($1) },
+    Route(Endpoints.editMessage) { try await $0.messages.edit($1, $2) },
     Route(Endpoints.deleteMessage) { try await $0.messages.delete($1) },
-    Route(Endpoints.moveReadMarker) { try await $0.reading.moveMarker($1) },
+    Route(Endpoints.moveReadMarker) { try await $0.reading.moveMarker($1, $2) },
     Route(Endpoints.listReadMarkers) { try await $0.reading.receipts($1) },
-    Route(Endpoints.markUnread) { try await $0.reading.markUnread($1) },
+    Route(Endpoints.markUnread) { try await $0.reading.markUnread($1, $2) },
     Route(Endpoints.getPreferences) { try await $0.reading.preferences($1) },
-    Route(Endpoints.updatePreferences) { try await $0.reading.updatePreferences($1) },
-    Route(Endpoints.scheduleMessage) { try await $0.scheduling.schedule($1) },
-    Route(Endpoints.changeScheduledMessage) { try await $0.scheduling.change($1) },
+    Route(Endpoints.updatePreferences) { try await $0.reading.updatePreferences($1, $2) },
+    Route(Endpoints.scheduleMessage) { try await $0.scheduling.schedule($1, $2) },
+    Route(Endpoints.changeScheduledMessage) { try await $0.scheduling.change($1, $2) },
     Route(Endpoints.cancelScheduledMessage) { try await $0.scheduling.cancel($1) },
     Route(Endpoints.getScheduledMessage) { try await $0.scheduling.get($1) },
     Route(Endpoints.listScheduledMessages) { try await $0.scheduling.list($1) },
     Route(Endpoints.listAllScheduledMessages) { try await $0.scheduling.listAll($1) },
-    Route(Endpoints.uploadMedia) { try await $0.media.upload($1) },
+    Route(Endpoints.uploadMedia) { try await $0.media.upload($1, $2) },
     Route(Endpoints.getMedia) { try await $0.media.get($1) },
     Route(Endpoints.getThumbnail) { try await $0.media.thumbnail($1) },
     Route(Endpoints.search) { try await $0.search.search($1) },
     Route(Endpoints.listThread) { try await $0.threads.list($1) },
-    Route(Endpoints.moveThreadMarker) { try await $0.threads.moveMarker($1) },
-    Route(Endpoints.followThread) { try await $0.threads.follow($1) },
+    Route(Endpoints.moveThreadMarker) { try await $0.threads.moveMarker($1, $2) },
+    Route(Endpoints.followThread) { try await $0.threads.follow($1, $2) },
     Route(Endpoints.listThreads) { try await $0.threads.followed($1) },
     Route(Endpoints.addReaction) { try await $0.reactions.add($1) },
     Route(Endpoints.removeReaction) { try await $0.reactions.remove($1) },
@@ -185,11 +202,11 @@ enum RouteTable {
     Route(Endpoints.listPins) { try await $0.pins.list($1) },
     Route(Endpoints.pinMessage) { try await $0.pins.pin($1) },
     Route(Endpoints.unpinMessage) { try await $0.pins.unpin($1) },
-    Route(Endpoints.ingest) { try await $0.ingest.run($1) },
+    Route(Endpoints.ingest) { try await $0.ingest.run($1, $2) },
     Route(Endpoints.health) { try await $0.health.health($1) },
     Route(Endpoints.readiness) { try await $0.health.readiness($1) },
   ]
 
   /// Served only when the operator asks for it.
-  static let bench = Route(Endpoints.bench) { try await $0.bench.run($1) }
+  static let bench = Route(Endpoints.bench) { try await $0.bench.run($1, $2) }
 }

@@ -19,6 +19,8 @@ struct BodyDecodingSpecs {
     init(from decoder: any Decoder) throws {
       thread = try ThreadName.current()
     }
+
+    func encode(to encoder: any Encoder) throws {}
   }
 
   private static func buffer(bytes: Int) -> ByteBuffer {

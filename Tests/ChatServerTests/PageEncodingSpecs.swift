@@ -10,13 +10,19 @@ import Testing
 @Suite("how pages are encoded")
 struct PageEncodingSpecs {
   /// The page of a list that notes the thread on which it is encoded.
-  private final class Page: Encodable, Sendable {
+  private final class Page: ResponseObject {
     let thread = Mutex("")
+
+    init() {}
+    init(from decoder: any Decoder) throws {}
 
     func encode(to encoder: any Encoder) throws {
       let name = try ThreadName.current()
       thread.withLock { $0 = name }
     }
+
+    static func == (left: Page, right: Page) -> Bool { left === right }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
   }
 
   @Test("a long page is encoded on a thread that serves no connections, a short one at once", arguments: [0, 1])

@@ -6,14 +6,13 @@ import Testing
 @Suite struct RouteTableTests {
   @Test("Every endpoint of the contract is served exactly once, and nothing else is")
   func complete() {
-    let served = RouteTable.routes.map(\.endpoint)
-    #expect(Set(served) == Set(Endpoints.all))
-    #expect(served.count == Endpoints.all.count)
-    #expect(Set(served.map { "\($0.method) \($0.path)" }).count == served.count)
+    let served = RouteTable.routes.map(\.endpoint.description)
+    #expect(served.sorted() == Endpoints.all.map(\.description).sorted())
+    #expect(Set(served).count == served.count)
   }
 
   @Test("What measures is not part of the API")
   func bench() {
-    #expect(!Endpoints.all.contains(RouteTable.bench.endpoint))
+    #expect(!Endpoints.all.map(\.description).contains(RouteTable.bench.endpoint.description))
   }
 }

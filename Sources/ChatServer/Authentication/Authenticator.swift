@@ -33,7 +33,7 @@ package final class Authenticator: Sendable {
   }
 
   /// Who makes the request; nil where the endpoint is open and no service token came along.
-  func principal(of request: Request, for endpoint: Endpoint, at now: Timestamp) async throws -> Principal? {
+  func principal(of request: Request, for endpoint: AnyEndpoint, at now: Timestamp) async throws -> Principal? {
     let access = endpoint.access
     if !endpoint.ignoresTokens, let actAs = request.headers[.hansardActAs], UserID(actAs) == nil {
       throw Refusal.invalidActAs

@@ -56,7 +56,7 @@ struct Exchange: Sendable {
   }
 
   /// Refuses parameters that the endpoint does not have.
-  func requireQuery(of endpoint: Endpoint) throws {
+  func requireQuery(of endpoint: AnyEndpoint) throws {
     guard let query = request.uri.query, !query.isEmpty else { return }
     for (name, _) in request.uri.queryParameters where !endpoint.query.contains(String(name)) {
       throw Refusal.invalidQuery("There is no parameter \"\(name)\" here.")
@@ -114,7 +114,7 @@ struct Exchange: Sendable {
   }
 
   /// Refuses an `If-Match` that is none, and any where nothing would be held against it: whoever sends one counts on it.
-  func requirePrecondition(of endpoint: Endpoint) throws {
+  func requirePrecondition(of endpoint: AnyEndpoint) throws {
     guard endpoint.method != .get, request.headers[.ifMatch] != nil else { return }
     guard endpoint.takesIfMatch else { throw Refusal.ifMatchUnsupported }
     _ = try precondition()
@@ -124,27 +124,6 @@ struct Exchange: Sendable {
 
   /// How many bytes the body will have; nil when that is not known.
   var announcedBytes: Int? { request.headers[.contentLength].flatMap { Int($0) } }
-
-  /// The body, which is about to be read: a client that waits for 100 (Continue) gets it. Whoever can be refused has to be
-  /// refused before.
-  func incomingBody() -> IncomingBody {
-    if request.headers[.expect]?.lowercased() == "100-continue" {
-      channel.triggerUserOutboundEvent(BodyWanted(), promise: nil)
-    }
-    return IncomingBody(body: request.body, logger: logger)
-  }
-
-  /// The body as JSON.
-  func body<Body: RequestObject>(_ type: Body.Type) async throws -> Body {
-    try requireMediaType("application/json")
-    guard announcedBytes ?? 0 <= Limits.requestBodyBytes else {
-      throw Refusal.bodyTooLarge(limit: Limits.requestBodyBytes)
-    }
-    let buffer = try await incomingBody().collect(upTo: Limits.requestBodyBytes, charging: bodyCharge)
-    // A body also ends because its task was cancelled; such a one is not whole.
-    try Task.checkCancellation()
-    return try await JSONBody.decode(type, from: buffer)
-  }
 
   /// Refuses a body that is declared as anything else; see `DeclaredBody`.
   func requireMediaType(_ expected: String...) throws {

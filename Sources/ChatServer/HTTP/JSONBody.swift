@@ -71,22 +71,40 @@ enum JSONBody {
   /// - Parameters:
   ///   - items: how many the page has.
   ///   - make: makes what is encoded.
-  static func page(
-    of items: Int, _ make: @escaping @Sendable () throws -> some Encodable
-  ) async throws -> Response {
+  static func page<Shape: ResponseObject>(
+    of items: Int, _ make: @escaping @Sendable () throws -> Shape
+  ) async throws -> TypedResponse<Shape> {
     if items <= Limits.inlineEncodingItems { return try answer(make()) }
     // The other thread does not have the task-local values.
     let endCursor = endCursor
     let encoded = try await NIOThreadPool.singleton.runIfActive { try encode(make(), endCursor) }
-    return response(.ok, encoded: encoded)
+    return TypedResponse(encoded: response(.ok, encoded: encoded))
   }
 
   /// The receipt for a write: 201 when something new was recorded, 200 when it stood there already.
-  static func receipt(_ isNew: Bool, _ value: some Encodable) throws -> Response {
-    try response(isNew ? .created : .ok, value)
+  static func receipt<Shape: ResponseObject>(_ isNew: Bool, _ value: Shape) throws -> TypedResponse<Shape> {
+    TypedResponse(encoded: try response(isNew ? .created : .ok, value))
   }
 
-  static func answer(_ value: some Encodable) throws -> Response {
-    try response(.ok, value)
+  static func answer<Shape: ResponseObject>(
+    _ value: Shape, headers: HTTPFields = [:]
+  ) throws -> TypedResponse<Shape> {
+    TypedResponse(encoded: try response(.ok, value, headers: headers))
+  }
+}
+
+/// A response whose body has this shape.
+struct TypedResponse<Shape: BodyShape>: Sendable {
+  let response: Response
+
+  fileprivate init(encoded response: Response) {
+    self.response = response
+  }
+}
+
+extension TypedResponse where Shape: RawBody {
+  /// A response whose body the handler writes itself.
+  init(raw response: Response) {
+    self.response = response
   }
 }

@@ -68,6 +68,6 @@ struct ProblemMiddleware: RouterMiddleware {
   }
 }
 
-extension Endpoint {
+extension AnyEndpoint {
   fileprivate var parameterCount: Int { path.count { $0 == "{" } }
 }

@@ -11,8 +11,8 @@ struct AccountHandlers: Sendable {
   let throttle: LoginThrottle
   let hashing: HashingLimit
 
-  func create(_ exchange: Exchange) async throws -> Response {
-    let body = try await exchange.body(CreateAccountRequest.self)
+  func create(_ exchange: Exchange, _ body: TypedBody<CreateAccountRequest>) async throws -> TypedResponse<Account> {
+    let body = try await body.decoded()
     // The user does not exist yet; a service registers users in its own name, also where it acts for a user.
     let principal = Principal(service: exchange.principal?.service)
     let name: CreationName<Entity.User> = try CreationName(body.id, of: .account, by: principal, exchange, chat)
@@ -45,12 +45,12 @@ struct AccountHandlers: Sendable {
     }
   }
 
-  func me(_ exchange: Exchange) async throws -> Response {
+  func me(_ exchange: Exchange) async throws -> TypedResponse<Account> {
     try JSONBody.answer(try await Account(of: exchange.user, chat))
   }
 
-  func updateMe(_ exchange: Exchange) async throws -> Response {
-    let body = try await exchange.body(UpdateMeRequest.self)
+  func updateMe(_ exchange: Exchange, _ body: TypedBody<UpdateMeRequest>) async throws -> TypedResponse<Account> {
+    let body = try await body.decoded()
     let edit = ProfileEdit(nickname: body.nickname, picture: body.picture.map { $0.map { .set($0) } ?? .remove })
     if let email = body.email {
       guard edit.isEmpty else { throw Refusal.invalidField("email is changed by itself, with currentPassword alone.") }
@@ -69,7 +69,9 @@ struct AccountHandlers: Sendable {
   }
 
   /// The address is what its holder logs in by: an access token alone does not change it.
-  private func setEmail(_ email: String, _ password: String?, _ exchange: Exchange) async throws -> Response {
+  private func setEmail(
+    _ email: String, _ password: String?, _ exchange: Exchange
+  ) async throws -> TypedResponse<Account> {
     let actor = try exchange.actor
     let (command, precondition) = try (exchange.command(), exchange.precondition())
     try await chat.requireOpenSession(actor)
@@ -86,8 +88,10 @@ struct AccountHandlers: Sendable {
     return try JSONBody.receipt(outcome.isNew, account)
   }
 
-  func linkIdentity(_ exchange: Exchange) async throws -> Response {
-    let body = try await exchange.body(LinkIdentityRequest.self)
+  func linkIdentity(
+    _ exchange: Exchange, _ body: TypedBody<LinkIdentityRequest>
+  ) async throws -> TypedResponse<Account> {
+    let body = try await body.decoded()
     let (actor, command) = (try exchange.actor, try exchange.command())
     try await chat.requireOpenSession(actor)
     let found = try await identities.user(inIDToken: body.idToken, nonce: body.nonce, at: exchange.receivedAt)
@@ -107,7 +111,7 @@ struct AccountHandlers: Sendable {
     return try await receipt(outcome, of: exchange.user)
   }
 
-  func unlinkIdentity(_ exchange: Exchange) async throws -> Response {
+  func unlinkIdentity(_ exchange: Exchange) async throws -> TypedResponse<Account> {
     let command = try exchange.command()
     guard let issuer = try exchange.query("issuer"), let subject = try exchange.query("subject") else {
       throw Refusal.invalidQuery("issuer and subject are needed.")
@@ -117,13 +121,13 @@ struct AccountHandlers: Sendable {
     return try await receipt(outcome, of: exchange.user)
   }
 
-  private func receipt(_ outcome: ChatOutcome, of user: UserID) async throws -> Response {
+  private func receipt(_ outcome: ChatOutcome, of user: UserID) async throws -> TypedResponse<Account> {
     var account = try await Account(of: user, chat)
     account.position = outcome.stamp.position
     return try JSONBody.receipt(outcome.isNew, account)
   }
 
-  func profile(_ exchange: Exchange) async throws -> Response {
+  func profile(_ exchange: Exchange) async throws -> TypedResponse<PublicProfile> {
     let row = try await chat.profile(of: exchange.id("userId"))
     return try JSONBody.answer(
       PublicProfile(id: row.id, nickname: row.nickname, picture: row.picture, isGuest: row.isGuest))

@@ -4,9 +4,9 @@ import Hummingbird
 
 /// Does all that sending a message does but for deciding and writing it: what the durable endpoint is measured against.
 struct BenchHandler: Sendable {
-  func run(_ exchange: Exchange) async throws -> Response {
+  func run(_ exchange: Exchange, _ body: TypedBody<SendMessageRequest>) async throws -> TypedResponse<Message> {
     let id: MessageID = try exchange.id("messageId")
-    let body = try await exchange.body(SendMessageRequest.self)
+    let body = try await body.decoded()
     let user = try exchange.user
     return try JSONBody.receipt(
       true,

@@ -10,13 +10,13 @@ struct HealthHandlers: Sendable {
   let outbox: (@Sendable () -> ProjectionStanding)?
 
   /// Whether the process answers.
-  func health(_ exchange: Exchange) async throws -> Response {
+  func health(_ exchange: Exchange) async throws -> TypedResponse<Health> {
     try JSONBody.answer(Health(status: "ok"))
   }
 
   /// Whether requests are served: the log takes events and the read models follow it. While the search index or the push
   /// outbox is being built or does not follow the log, the server is ready, but degraded.
-  func readiness(_ exchange: Exchange) async throws -> Response {
+  func readiness(_ exchange: Exchange) async throws -> TypedResponse<Readiness> {
     var standing = chat.standing
     if let outbox { standing.optional.append(outbox()) }
     if standing.isPoisoned { throw ServiceError.logPoisoned }
@@ -33,7 +33,7 @@ struct HealthHandlers: Sendable {
   }
 
   /// An operator says that the system clock is right.
-  func confirmClock(_ exchange: Exchange) async throws -> Response {
+  func confirmClock(_ exchange: Exchange) async throws -> TypedResponse<ClockReadiness> {
     try await chat.confirmClock()
     return try JSONBody.answer(ClockReadiness(chat.clockStatus))
   }

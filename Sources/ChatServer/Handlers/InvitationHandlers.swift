@@ -17,9 +17,11 @@ struct InvitationHandlers: Sendable {
 
   // MARK: - Links
 
-  func createLink(_ exchange: Exchange) async throws -> Response {
+  func createLink(
+    _ exchange: Exchange, _ body: TypedBody<CreateWorkspaceInviteRequest>
+  ) async throws -> TypedResponse<WorkspaceInvite> {
     let workspace: WorkspaceID = try exchange.id("workspaceId")
-    let body = try await exchange.body(CreateWorkspaceInviteRequest.self)
+    let body = try await body.decoded()
     let role = try body.role.map { try WireRoles.workspace($0) } ?? .member
     let name = try CreationName(body.id, of: .workspaceInvite, in: workspace.uuid, exchange, chat)
     let wish = try InviteHandlers.wish(name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses)
@@ -28,7 +30,7 @@ struct InvitationHandlers: Sendable {
     return try await receipt(name.id, workspace, outcome)
   }
 
-  func listLinks(_ exchange: Exchange) async throws -> Response {
+  func listLinks(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceInviteList> {
     let workspace: WorkspaceID = try exchange.id("workspaceId")
     let cursors = PageCursors(.workspaceInvites, of: workspace, in: chat.logIdentity)
     let page = try await InviteHandlers.page(exchange, cursors) { user, cursor, limit in
@@ -39,7 +41,7 @@ struct InvitationHandlers: Sendable {
     }
   }
 
-  func revokeLink(_ exchange: Exchange) async throws -> Response {
+  func revokeLink(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceInvite> {
     let workspace: WorkspaceID = try exchange.id("workspaceId")
     let id: InviteID = try exchange.id("inviteId")
     let outcome = try await chat.performWorkspace(
@@ -47,7 +49,9 @@ struct InvitationHandlers: Sendable {
     return try await receipt(id, workspace, outcome)
   }
 
-  private func receipt(_ id: InviteID, _ workspace: WorkspaceID, _ outcome: ChatOutcome) async throws -> Response {
+  private func receipt(
+    _ id: InviteID, _ workspace: WorkspaceID, _ outcome: ChatOutcome
+  ) async throws -> TypedResponse<WorkspaceInvite> {
     var invite = wire(try await chat.invite(id, of: workspace))
     invite.position = outcome.stamp.position
     return try JSONBody.receipt(outcome.isNew, invite)
@@ -63,23 +67,25 @@ struct InvitationHandlers: Sendable {
 
   // MARK: - By name
 
-  func invite(_ exchange: Exchange) async throws -> Response {
+  func invite(
+    _ exchange: Exchange, _ body: TypedBody<WorkspaceRoleRequest>
+  ) async throws -> TypedResponse<WorkspaceMembership> {
     let user: UserID = try exchange.id("userId")
-    let role = try WireRoles.workspace(await exchange.body(WorkspaceRoleRequest.self).role)
+    let role = try WireRoles.workspace(await body.decoded().role)
     return try await workspaces.change(.invite(user, role), of: user, exchange)
   }
 
-  func withdraw(_ exchange: Exchange) async throws -> Response {
+  func withdraw(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceMembership> {
     let user: UserID = try exchange.id("userId")
     return try await workspaces.change(.withdrawInvitation(user), of: user, exchange)
   }
 
-  func decline(_ exchange: Exchange) async throws -> Response {
+  func decline(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceMembership> {
     let user = try exchange.user
     return try await workspaces.change(.withdrawInvitation(user), of: user, exchange)
   }
 
-  func list(_ exchange: Exchange) async throws -> Response {
+  func list(_ exchange: Exchange) async throws -> TypedResponse<InvitationList> {
     let workspace: WorkspaceID = try exchange.id("workspaceId")
     let cursors = PageCursors(.invitations, of: workspace, in: chat.logIdentity)
     let page = try await chat.invitations(
@@ -88,7 +94,7 @@ struct InvitationHandlers: Sendable {
     return try answer(page, cursors)
   }
 
-  func listMine(_ exchange: Exchange) async throws -> Response {
+  func listMine(_ exchange: Exchange) async throws -> TypedResponse<InvitationList> {
     let user = try exchange.user
     let cursors = PageCursors(.ownInvitations, of: user, in: chat.logIdentity)
     let page = try await chat.invitations(
@@ -96,7 +102,7 @@ struct InvitationHandlers: Sendable {
     return try answer(page, cursors)
   }
 
-  private func answer(_ page: InvitationPage, _ cursors: PageCursors) throws -> Response {
+  private func answer(_ page: InvitationPage, _ cursors: PageCursors) throws -> TypedResponse<InvitationList> {
     let invitations = page.invitations.map { row in
       Invitation(
         workspaceId: row.workspace, workspaceName: page.workspaces[row.workspace]?.name ?? "",

@@ -14,9 +14,9 @@ struct InviteHandlers: Sendable {
 
   // MARK: - Into rooms
 
-  func create(_ exchange: Exchange) async throws -> Response {
+  func create(_ exchange: Exchange, _ body: TypedBody<CreateInviteRequest>) async throws -> TypedResponse<Invite> {
     let room: RoomID = try exchange.id("roomId")
-    let body = try await exchange.body(CreateInviteRequest.self)
+    let body = try await body.decoded()
     let role = try body.role.map { try WireRoles.room($0) } ?? .member
     let name = try CreationName(body.id, of: .roomInvite, in: room.uuid, exchange, chat)
     let wish = try Self.wish(name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses)
@@ -37,7 +37,7 @@ struct InviteHandlers: Sendable {
     return uses
   }
 
-  func list(_ exchange: Exchange) async throws -> Response {
+  func list(_ exchange: Exchange) async throws -> TypedResponse<InviteList> {
     let room: RoomID = try exchange.id("roomId")
     let cursors = PageCursors(.invites, of: room, in: chat.logIdentity)
     let page = try await Self.page(exchange, cursors) { user, cursor, limit in
@@ -60,7 +60,7 @@ struct InviteHandlers: Sendable {
     return (links, next.map { cursors.cursor(at: $0.created.position.value) })
   }
 
-  func revoke(_ exchange: Exchange) async throws -> Response {
+  func revoke(_ exchange: Exchange) async throws -> TypedResponse<Invite> {
     let room: RoomID = try exchange.id("roomId")
     let id: InviteID = try exchange.id("inviteId")
     let outcome = try await chat.performRoom(
@@ -68,7 +68,9 @@ struct InviteHandlers: Sendable {
     return try await receipt(id, room, outcome)
   }
 
-  private func receipt(_ id: InviteID, _ room: RoomID, _ outcome: ChatOutcome) async throws -> Response {
+  private func receipt(
+    _ id: InviteID, _ room: RoomID, _ outcome: ChatOutcome
+  ) async throws -> TypedResponse<Invite> {
     var invite = wire(try await chat.invite(id, of: room))
     invite.position = outcome.stamp.position
     return try JSONBody.receipt(outcome.isNew, invite)
@@ -84,7 +86,7 @@ struct InviteHandlers: Sendable {
 
   // MARK: - Whoever holds a token
 
-  func preview(_ exchange: Exchange) async throws -> Response {
+  func preview(_ exchange: Exchange) async throws -> TypedResponse<InvitePreview> {
     let preview = try await chat.preview(ofInviteWithToken: exchange.text("token"), for: exchange.user)
     let inviter = preview.inviter.map { User(id: $0.id, nickname: $0.nickname) }
     switch preview.place {
@@ -102,7 +104,7 @@ struct InviteHandlers: Sendable {
     }
   }
 
-  func accept(_ exchange: Exchange) async throws -> Response {
+  func accept(_ exchange: Exchange) async throws -> TypedResponse<Acceptance> {
     let outcome = try await chat.acceptInvite(
       token: exchange.text("token"), by: exchange.actor, command: exchange.command())
     return try JSONBody.receipt(

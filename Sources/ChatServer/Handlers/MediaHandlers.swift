@@ -15,7 +15,7 @@ struct MediaHandlers: Sendable {
 
   /// The body is the file. What it says of its type is not asked, but a form is no file: a client that sends one would find
   /// the form stored.
-  func upload(_ exchange: Exchange) async throws -> Response {
+  func upload(_ exchange: Exchange, _ body: TypedBody<FileBytes>) async throws -> TypedResponse<UploadedMedia> {
     let actor = try exchange.actor
     guard exchange.mediaType != "multipart/form-data" else { throw Refusal.formInsteadOfFile }
     let name = try exchange.query("name")
@@ -23,7 +23,7 @@ struct MediaHandlers: Sendable {
     // Reserved last, so that a request that is refused anyway holds nothing.
     let reservation = try reserveUpload(for: exchange)
     defer { withExtendedLifetime(reservation) {} }
-    let upload = try await chat.upload(exchange.incomingBody(), name: name, by: actor)
+    let upload = try await chat.upload(body.bytes(), name: name, by: actor)
     return try JSONBody.receipt(upload.isNew, UploadedMedia(upload.row))
   }
 
@@ -34,27 +34,30 @@ struct MediaHandlers: Sendable {
     return reservation
   }
 
-  func get(_ exchange: Exchange) async throws -> Response {
+  func get(_ exchange: Exchange) async throws -> TypedResponse<FileBytes> {
     let (row, file) = try await chat.media(exchange.id("mediaId"), for: exchange.actor.user)
     let tag = EntityTag.strong(row.sha256)
     var headers = MediaHeaders.common(tag)
     headers[.acceptRanges] = "bytes"
     let request = exchange.request.headers
-    if tag.isNamed(in: request[.ifNoneMatch]) { return Response(status: .notModified, headers: headers) }
+    if tag.isNamed(in: request[.ifNoneMatch]) {
+      return TypedResponse(raw: Response(status: .notModified, headers: headers))
+    }
     headers[.contentType] = row.content.contentType
     headers[.contentDisposition] = MediaHeaders.disposition(of: row.content.contentType, name: row.name)
     switch ByteRange(tag.admitsRange(request[.ifRange]) ? request[.range] : nil, size: file.size) {
     case .whole:
-      return Response(status: .ok, headers: headers, body: exchange.body(file, 0..<file.size))
+      return TypedResponse(raw: Response(status: .ok, headers: headers, body: exchange.body(file, 0..<file.size)))
     case .part(let range):
       headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
-      return Response(status: .partialContent, headers: headers, body: exchange.body(file, range))
+      return TypedResponse(
+        raw: Response(status: .partialContent, headers: headers, body: exchange.body(file, range)))
     case .unsatisfiable:
       throw Refusal.rangeNotSatisfiable(size: file.size)
     }
   }
 
-  func thumbnail(_ exchange: Exchange) async throws -> Response {
+  func thumbnail(_ exchange: Exchange) async throws -> TypedResponse<FileBytes> {
     let width = try exchange.thumbnailWidth()
     let (id, user) = (try exchange.id("mediaId", as: MediaID.self), try exchange.actor.user)
     let (row, thumbnail) = try await chat.thumbnail(of: id, width: width, for: user)
@@ -62,10 +65,11 @@ struct MediaHandlers: Sendable {
     let tag = EntityTag.weak("\(row.sha256)-\(thumbnail.width)")
     var headers = MediaHeaders.common(tag)
     if tag.isNamed(in: exchange.request.headers[.ifNoneMatch]) {
-      return Response(status: .notModified, headers: headers)
+      return TypedResponse(raw: Response(status: .notModified, headers: headers))
     }
     headers[.contentType] = thumbnail.contentType
-    return Response(status: .ok, headers: headers, body: exchange.body(thumbnail.file, 0..<thumbnail.file.size))
+    return TypedResponse(
+      raw: Response(status: .ok, headers: headers, body: exchange.body(thumbnail.file, 0..<thumbnail.file.size)))
   }
 }
 

@@ -12,7 +12,7 @@ import struct ChatProtocol.User
 struct MemberHandlers: Sendable {
   let chat: ChatService
 
-  func list(_ exchange: Exchange) async throws -> Response {
+  func list(_ exchange: Exchange) async throws -> TypedResponse<MemberList> {
     let room: RoomID = try exchange.id("roomId")
     let cursors = PageCursors(.members, of: room, in: chat.logIdentity)
     let page = try await chat.members(
@@ -27,52 +27,54 @@ struct MemberHandlers: Sendable {
     }
   }
 
-  func add(_ exchange: Exchange) async throws -> Response {
+  func add(_ exchange: Exchange) async throws -> TypedResponse<Membership> {
     let user: UserID = try exchange.id("userId")
     return try await change(.addMember(user), of: user, exchange)
   }
 
-  func remove(_ exchange: Exchange) async throws -> Response {
+  func remove(_ exchange: Exchange) async throws -> TypedResponse<Membership> {
     let user: UserID = try exchange.id("userId")
     return try await change(.removeMember(user), of: user, exchange)
   }
 
-  func join(_ exchange: Exchange) async throws -> Response {
+  func join(_ exchange: Exchange) async throws -> TypedResponse<Membership> {
     try await change(.join, of: exchange.user, exchange)
   }
 
-  func leave(_ exchange: Exchange) async throws -> Response {
+  func leave(_ exchange: Exchange) async throws -> TypedResponse<Membership> {
     try await change(.leave, of: exchange.user, exchange)
   }
 
-  func changeRole(_ exchange: Exchange) async throws -> Response {
+  func changeRole(_ exchange: Exchange, _ body: TypedBody<RoomRoleRequest>) async throws -> TypedResponse<Membership> {
     let user: UserID = try exchange.id("userId")
-    let role = try WireRoles.room(await exchange.body(RoomRoleRequest.self).role)
+    let role = try WireRoles.room(await body.decoded().role)
     return try await change(.changeRole(user, role), of: user, exchange)
   }
 
-  func transfer(_ exchange: Exchange) async throws -> Response {
-    let user = try await exchange.body(TransferRequest.self).userId
+  func transfer(_ exchange: Exchange, _ body: TypedBody<TransferRequest>) async throws -> TypedResponse<Membership> {
+    let user = try await body.decoded().userId
     return try await change(.transfer(to: user), of: user, exchange)
   }
 
-  func silence(_ exchange: Exchange) async throws -> Response {
+  func silence(_ exchange: Exchange, _ body: TypedBody<SilenceRequest>) async throws -> TypedResponse<Membership> {
     let user: UserID = try exchange.id("userId")
-    let body = try await exchange.body(SilenceRequest.self)
+    let body = try await body.decoded()
     return try await change(.silence(user, until: body.until), of: user, exchange)
   }
 
-  func ban(_ exchange: Exchange) async throws -> Response {
+  func ban(_ exchange: Exchange) async throws -> TypedResponse<Membership> {
     let user: UserID = try exchange.id("userId")
     return try await change(.ban(user), of: user, exchange)
   }
 
-  func unban(_ exchange: Exchange) async throws -> Response {
+  func unban(_ exchange: Exchange) async throws -> TypedResponse<Membership> {
     let user: UserID = try exchange.id("userId")
     return try await change(.unban(user), of: user, exchange)
   }
 
-  private func change(_ wish: RoomCommand, of user: UserID, _ exchange: Exchange) async throws -> Response {
+  private func change(
+    _ wish: RoomCommand, of user: UserID, _ exchange: Exchange
+  ) async throws -> TypedResponse<Membership> {
     let room: RoomID = try exchange.id("roomId")
     let outcome = try await chat.performRoom(room, wish, by: exchange.actor, command: exchange.command())
     return try JSONBody.receipt(
@@ -81,7 +83,7 @@ struct MemberHandlers: Sendable {
 
   // MARK: - For administrators
 
-  func bans(_ exchange: Exchange) async throws -> Response {
+  func bans(_ exchange: Exchange) async throws -> TypedResponse<BanList> {
     let room: RoomID = try exchange.id("roomId")
     let cursors = PageCursors(.bans, of: room, in: chat.logIdentity)
     let page = try await chat.bans(
@@ -96,7 +98,7 @@ struct MemberHandlers: Sendable {
     }
   }
 
-  func joinHistory(_ exchange: Exchange) async throws -> Response {
+  func joinHistory(_ exchange: Exchange) async throws -> TypedResponse<JoinHistory> {
     let room: RoomID = try exchange.id("roomId")
     let cursors = PageCursors(.joinHistory, of: room, in: chat.logIdentity)
     let page = try await chat.joinHistory(

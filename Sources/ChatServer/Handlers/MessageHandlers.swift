@@ -11,10 +11,10 @@ struct MessageHandlers: Sendable {
   let chat: ChatService
 
   /// The hot path: the answer is made of the request and the outcome alone, without a look at any read model.
-  func send(_ exchange: Exchange) async throws -> Response {
+  func send(_ exchange: Exchange, _ body: TypedBody<SendMessageRequest>) async throws -> TypedResponse<Message> {
     let room: RoomID = try exchange.id("roomId")
     let id: MessageID = try exchange.id("messageId")
-    let body = try await exchange.body(SendMessageRequest.self)
+    let body = try await body.decoded()
     let wish = try body.message()
     var request = try chat.send(wish, as: id, to: room, by: exchange.actor)
     if request.lacksMedia { request = try await chat.withMedia(request) }
@@ -29,9 +29,9 @@ struct MessageHandlers: Sendable {
     return try JSONBody.receipt(outcome.isNew, message)
   }
 
-  func edit(_ exchange: Exchange) async throws -> Response {
+  func edit(_ exchange: Exchange, _ body: TypedBody<EditMessageRequest>) async throws -> TypedResponse<Message> {
     let id: MessageID = try exchange.id("messageId")
-    let body = try await exchange.body(EditMessageRequest.self)
+    let body = try await body.decoded()
     let edit = MessageEdit(text: body.text, mentions: Mentions(body.mentions))
     return try await change(.editMessage(id, edit, target: nil), id, exchange) { message, stamp in
       message.text = edit.text
@@ -41,7 +41,7 @@ struct MessageHandlers: Sendable {
     }
   }
 
-  func delete(_ exchange: Exchange) async throws -> Response {
+  func delete(_ exchange: Exchange) async throws -> TypedResponse<Message> {
     let id: MessageID = try exchange.id("messageId")
     return try await change(.deleteMessage(id, target: nil), id, exchange) { message, stamp in
       message.deletedAt = stamp.time
@@ -51,7 +51,7 @@ struct MessageHandlers: Sendable {
   /// Does it, and answers with the message as it is, in which what was asked for is shown as it was asked for.
   private func change(
     _ wish: RoomCommand, _ id: MessageID, _ exchange: Exchange, _ show: (inout Message, Stamp) -> Void
-  ) async throws -> Response {
+  ) async throws -> TypedResponse<Message> {
     let room: RoomID = try exchange.id("roomId")
     let outcome = try await chat.performRoom(
       room, wish, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
@@ -61,12 +61,12 @@ struct MessageHandlers: Sendable {
     return try JSONBody.receipt(outcome.isNew, message)
   }
 
-  func get(_ exchange: Exchange) async throws -> Response {
+  func get(_ exchange: Exchange) async throws -> TypedResponse<Message> {
     let shown = try await chat.message(exchange.id("messageId"), of: exchange.id("roomId"), for: exchange.user)
     return try JSONBody.answer(Message(shown))
   }
 
-  func list(_ exchange: Exchange) async throws -> Response {
+  func list(_ exchange: Exchange) async throws -> TypedResponse<MessagePage> {
     let room: RoomID = try exchange.id("roomId")
     let cursors = PageCursors(.messages, of: room, in: chat.logIdentity)
     let page = try await chat.messages(
@@ -74,7 +74,7 @@ struct MessageHandlers: Sendable {
     return try await JSONBody.page(of: page.messages.count) { MessagePage(page, cursors) }
   }
 
-  func history(_ exchange: Exchange) async throws -> Response {
+  func history(_ exchange: Exchange) async throws -> TypedResponse<MessageHistory> {
     let (room, id): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
     let cursors = PageCursors(.history, of: id, in: room, chat.logIdentity)
     let page = try await chat.history(

@@ -11,8 +11,8 @@ struct PasswordHandlers: Sendable {
   /// A change is a repeat when its new password is the current one: so both passwords of it are tried.
   private static let guessesOfChange = 2
 
-  func change(_ exchange: Exchange) async throws -> Response {
-    let body = try await exchange.body(ChangePasswordRequest.self)
+  func change(_ exchange: Exchange, _ body: TypedBody<ChangePasswordRequest>) async throws -> TypedResponse<Account> {
+    let body = try await body.decoded()
     let (actor, command) = try (exchange.actor, exchange.command())
     try await chat.requireOpenSession(actor)
     try hashing.admit(exchange)
@@ -25,20 +25,20 @@ struct PasswordHandlers: Sendable {
   }
 
   /// Nothing is written: the token is made of what stands already.
-  func request(_ exchange: Exchange) async throws -> Response {
+  func request(_ exchange: Exchange) async throws -> TypedResponse<PasswordResetToken> {
     let user: UserID = try exchange.id("userId")
     let (token, expiry) = try await chat.passwordReset(of: user)
     return try JSONBody.answer(PasswordResetToken(userId: user, token: token, expiresAt: expiry))
   }
 
-  func reset(_ exchange: Exchange) async throws -> Response {
-    let body = try await exchange.body(ResetPasswordRequest.self)
+  func reset(_ exchange: Exchange, _ body: TypedBody<ResetPasswordRequest>) async throws -> TypedResponse<Account> {
+    let body = try await body.decoded()
     try hashing.admit(exchange)
     let (outcome, user) = try await chat.resetPassword(token: body.token, to: body.newPassword)
     return try await receipt(outcome, of: user)
   }
 
-  private func receipt(_ outcome: ChatOutcome, of user: UserID) async throws -> Response {
+  private func receipt(_ outcome: ChatOutcome, of user: UserID) async throws -> TypedResponse<Account> {
     var account = try await Account(of: user, chat)
     account.position = outcome.stamp.position
     return try JSONBody.receipt(outcome.isNew, account)

@@ -10,22 +10,24 @@ import struct ChatProtocol.User
 struct PinHandlers: Sendable {
   let chat: ChatService
 
-  func pin(_ exchange: Exchange) async throws -> Response {
+  func pin(_ exchange: Exchange) async throws -> TypedResponse<PinReceipt> {
     try await change(exchange) { .pin($0, target: nil) }
   }
 
-  func unpin(_ exchange: Exchange) async throws -> Response {
+  func unpin(_ exchange: Exchange) async throws -> TypedResponse<PinReceipt> {
     try await change(exchange) { .unpin($0, target: nil) }
   }
 
-  private func change(_ exchange: Exchange, _ wish: (MessageID) -> RoomCommand) async throws -> Response {
+  private func change(
+    _ exchange: Exchange, _ wish: (MessageID) -> RoomCommand
+  ) async throws -> TypedResponse<PinReceipt> {
     let (room, id): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
     let outcome = try await chat.performRoom(room, wish(id), by: exchange.actor, command: exchange.command())
     return try JSONBody.receipt(
       outcome.isNew, PinReceipt(roomId: room, messageId: id, position: outcome.stamp.position))
   }
 
-  func list(_ exchange: Exchange) async throws -> Response {
+  func list(_ exchange: Exchange) async throws -> TypedResponse<PinList> {
     let room: RoomID = try exchange.id("roomId")
     let cursors = PageCursors(.pins, of: room, in: chat.logIdentity)
     let page = try await chat.pins(

@@ -10,17 +10,17 @@ import struct ChatProtocol.User
 struct ReactionHandlers: Sendable {
   let chat: ChatService
 
-  func add(_ exchange: Exchange) async throws -> Response {
+  func add(_ exchange: Exchange) async throws -> TypedResponse<ReactionReceipt> {
     try await change(exchange) { .react($0, $1, target: nil) }
   }
 
-  func remove(_ exchange: Exchange) async throws -> Response {
+  func remove(_ exchange: Exchange) async throws -> TypedResponse<ReactionReceipt> {
     try await change(exchange) { .unreact($0, $1, target: nil) }
   }
 
   private func change(
     _ exchange: Exchange, _ wish: (MessageID, String) -> RoomCommand
-  ) async throws -> Response {
+  ) async throws -> TypedResponse<ReactionReceipt> {
     let (room, id): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
     let emoji = try exchange.text("emoji")
     let outcome = try await chat.performRoom(
@@ -29,7 +29,7 @@ struct ReactionHandlers: Sendable {
       outcome.isNew, ReactionReceipt(roomId: room, messageId: id, emoji: emoji, position: outcome.stamp.position))
   }
 
-  func list(_ exchange: Exchange) async throws -> Response {
+  func list(_ exchange: Exchange) async throws -> TypedResponse<ReactionList> {
     let (room, id): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
     let cursors = PageCursors(.reactions, of: id, in: room, chat.logIdentity)
     let page = try await chat.reactions(

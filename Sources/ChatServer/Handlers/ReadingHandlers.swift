@@ -13,18 +13,22 @@ import struct ChatProtocol.User
 struct ReadingHandlers: Sendable {
   let chat: ChatService
 
-  func moveMarker(_ exchange: Exchange) async throws -> Response {
+  func moveMarker(
+    _ exchange: Exchange, _ body: TypedBody<MoveReadMarkerRequest>
+  ) async throws -> TypedResponse<ReadMarker> {
     let room: RoomID = try exchange.id("roomId")
-    let body = try await exchange.body(MoveReadMarkerRequest.self)
+    let body = try await body.decoded()
     let outcome = try await chat.performRoom(
       room, .moveReadMarker(body.messageId, target: nil), by: exchange.actor, command: exchange.command())
     return try JSONBody.receipt(
       outcome.isNew, ReadMarker(roomId: room, messageId: body.messageId, position: outcome.stamp.position))
   }
 
-  func markUnread(_ exchange: Exchange) async throws -> Response {
+  func markUnread(
+    _ exchange: Exchange, _ body: TypedBody<MarkUnreadRequest>
+  ) async throws -> TypedResponse<UnreadMark> {
     let room: RoomID = try exchange.id("roomId")
-    let body = try await exchange.body(MarkUnreadRequest.self)
+    let body = try await body.decoded()
     let outcome = try await chat.performRoom(
       room, .markUnread(body.messageId, target: nil), by: exchange.actor, command: exchange.command())
     return try JSONBody.receipt(
@@ -32,7 +36,7 @@ struct ReadingHandlers: Sendable {
       UnreadMark(roomId: room, messageId: body.messageId, position: outcome.stamp.position))
   }
 
-  func receipts(_ exchange: Exchange) async throws -> Response {
+  func receipts(_ exchange: Exchange) async throws -> TypedResponse<ReadReceiptList> {
     let room: RoomID = try exchange.id("roomId")
     let cursors = PageCursors(.receipts, of: room, in: chat.logIdentity)
     let page = try await chat.receipts(
@@ -47,13 +51,15 @@ struct ReadingHandlers: Sendable {
     }
   }
 
-  func preferences(_ exchange: Exchange) async throws -> Response {
+  func preferences(_ exchange: Exchange) async throws -> TypedResponse<Preferences> {
     let preferences = try await chat.preferences(of: exchange.user)
     return try JSONBody.answer(Preferences(sharesReadMarkers: preferences.sharesReadMarkers))
   }
 
-  func updatePreferences(_ exchange: Exchange) async throws -> Response {
-    let body = try await exchange.body(UpdatePreferencesRequest.self)
+  func updatePreferences(
+    _ exchange: Exchange, _ body: TypedBody<UpdatePreferencesRequest>
+  ) async throws -> TypedResponse<PreferencesReceipt> {
+    let body = try await body.decoded()
     let outcome = try await chat.setPreferences(
       UserPreferences(sharesReadMarkers: body.sharesReadMarkers), by: exchange.actor, command: exchange.command())
     return try JSONBody.receipt(

@@ -12,9 +12,9 @@ import struct ChatProtocol.User
 struct RoomHandlers: Sendable {
   let chat: ChatService
 
-  func create(_ exchange: Exchange) async throws -> Response {
+  func create(_ exchange: Exchange, _ body: TypedBody<CreateRoomRequest>) async throws -> TypedResponse<Room> {
     let actor = try exchange.actor
-    switch try NewRoom(await exchange.body(CreateRoomRequest.self), by: actor.user) {
+    switch try NewRoom(await body.decoded(), by: actor.user) {
     case .room(let given, let creation):
       let name = try CreationName(given, of: .room, exchange, chat)
       let outcome = try await name.create { try await chat.performRoom($0, .create(creation), by: actor) }
@@ -28,7 +28,7 @@ struct RoomHandlers: Sendable {
     }
   }
 
-  func list(_ exchange: Exchange) async throws -> Response {
+  func list(_ exchange: Exchange) async throws -> TypedResponse<RoomList> {
     let user = try exchange.user
     let archived = try exchange.flag("archived") ?? false
     let cursors = PageCursors(archived ? .archivedRooms : .rooms, of: user, in: chat.logIdentity)
@@ -41,38 +41,38 @@ struct RoomHandlers: Sendable {
     }
   }
 
-  func get(_ exchange: Exchange) async throws -> Response {
+  func get(_ exchange: Exchange) async throws -> TypedResponse<Room> {
     try JSONBody.answer(try await current(exchange.id("roomId"), exchange))
   }
 
-  func update(_ exchange: Exchange) async throws -> Response {
-    let edits = try PlaceEdits(await exchange.body(UpdatePlaceRequest.self))
+  func update(_ exchange: Exchange, _ body: TypedBody<UpdatePlaceRequest>) async throws -> TypedResponse<Room> {
+    let edits = try PlaceEdits(await body.decoded())
     return try await revise(.edit(edits.ofRoom), exchange) { edits.show(in: &$0) }
   }
 
-  func archive(_ exchange: Exchange) async throws -> Response {
+  func archive(_ exchange: Exchange) async throws -> TypedResponse<Room> {
     try await revise(.archive, exchange) { _ in }
   }
 
-  func unarchive(_ exchange: Exchange) async throws -> Response {
+  func unarchive(_ exchange: Exchange) async throws -> TypedResponse<Room> {
     try await revise(.restore, exchange) { $0.archivedAt = nil }
   }
 
-  func mute(_ exchange: Exchange) async throws -> Response {
-    let body = try await exchange.body(MuteRoomRequest.self)
+  func mute(_ exchange: Exchange, _ body: TypedBody<MuteRoomRequest>) async throws -> TypedResponse<Room> {
+    let body = try await body.decoded()
     return try await change(.mute(until: body.until), exchange) { room, _ in
       room.mutedUntil = body.until
     }
   }
 
   /// Nothing is left to show of it.
-  func delete(_ exchange: Exchange) async throws -> Response {
+  func delete(_ exchange: Exchange) async throws -> TypedResponse<RoomReceipt> {
     let id: RoomID = try exchange.id("roomId")
     let outcome = try await perform(.delete, on: id, exchange)
     return try JSONBody.receipt(outcome.isNew, RoomReceipt(roomId: id, position: outcome.stamp.position))
   }
 
-  func badge(_ exchange: Exchange) async throws -> Response {
+  func badge(_ exchange: Exchange) async throws -> TypedResponse<Badge> {
     let (badge, position) = try await chat.badge(of: exchange.user)
     return try JSONBody.answer(
       Badge(
@@ -82,8 +82,9 @@ struct RoomHandlers: Sendable {
 
   /// As `change`, for what makes a new revision of the room. A repeat without a key found the room as it is to be: it is
   /// shown as it is, for its revision must not stand beside anything that is not of it.
-  private func revise(_ wish: RoomCommand, _ exchange: Exchange, _ show: (inout Room) -> Void) async throws -> Response
-  {
+  private func revise(
+    _ wish: RoomCommand, _ exchange: Exchange, _ show: (inout Room) -> Void
+  ) async throws -> TypedResponse<Room> {
     let isKeyed = try exchange.command() != nil
     return try await change(wish, exchange) { room, outcome in
       guard outcome.isNew || isKeyed else { return }
@@ -95,7 +96,7 @@ struct RoomHandlers: Sendable {
   /// Does it, and answers with the room as it is, in which what was asked for is shown as it was asked for.
   private func change(
     _ wish: RoomCommand, _ exchange: Exchange, _ show: (inout Room, ChatOutcome) -> Void
-  ) async throws -> Response {
+  ) async throws -> TypedResponse<Room> {
     let id: RoomID = try exchange.id("roomId")
     let outcome = try await perform(wish, on: id, exchange)
     var room = try await current(id, exchange)

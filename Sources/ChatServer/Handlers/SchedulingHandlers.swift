@@ -12,10 +12,12 @@ struct SchedulingHandlers: Sendable {
   let chat: ChatService
 
   /// The answer is made of the request and the outcome alone, so that a retry is answered as the first time.
-  func schedule(_ exchange: Exchange) async throws -> Response {
+  func schedule(
+    _ exchange: Exchange, _ body: TypedBody<ScheduleMessageRequest>
+  ) async throws -> TypedResponse<ScheduledMessage> {
     let room: RoomID = try exchange.id("roomId")
     let id: MessageID = try exchange.id("messageId")
-    let body = try await exchange.body(ScheduleMessageRequest.self)
+    let body = try await body.decoded()
     let wish = try body.message.message()
     let request = try await chat.withMedia(
       try chat.schedule(wish, as: id, to: room, at: body.sendAt, by: exchange.actor))
@@ -29,9 +31,11 @@ struct SchedulingHandlers: Sendable {
     return try JSONBody.receipt(outcome.isNew, message)
   }
 
-  func change(_ exchange: Exchange) async throws -> Response {
+  func change(
+    _ exchange: Exchange, _ body: TypedBody<ChangeScheduledMessageRequest>
+  ) async throws -> TypedResponse<SchedulingReceipt> {
     let id: MessageID = try exchange.id("messageId")
-    let body = try await exchange.body(ChangeScheduledMessageRequest.self)
+    let body = try await body.decoded()
     let edit = ScheduledMessageEdit(
       text: body.text, mentions: body.mentions.map { Mentions($0) }, sendAt: body.sendAt)
     guard edit != ScheduledMessageEdit() else {
@@ -46,7 +50,7 @@ struct SchedulingHandlers: Sendable {
         position: outcome.stamp.position))
   }
 
-  func cancel(_ exchange: Exchange) async throws -> Response {
+  func cancel(_ exchange: Exchange) async throws -> TypedResponse<SchedulingReceipt> {
     let id: MessageID = try exchange.id("messageId")
     let (room, outcome) = try await perform(.cancelScheduledMessage(id, prior: nil), exchange)
     return try JSONBody.receipt(
@@ -60,13 +64,13 @@ struct SchedulingHandlers: Sendable {
     return (room, outcome)
   }
 
-  func get(_ exchange: Exchange) async throws -> Response {
+  func get(_ exchange: Exchange) async throws -> TypedResponse<ScheduledMessage> {
     let row = try await chat.scheduledMessage(
       exchange.id("messageId"), of: exchange.id("roomId"), for: exchange.user)
     return try JSONBody.answer(ScheduledMessage(row))
   }
 
-  func list(_ exchange: Exchange) async throws -> Response {
+  func list(_ exchange: Exchange) async throws -> TypedResponse<ScheduledMessagePage> {
     let (room, user): (RoomID, UserID) = try (exchange.id("roomId"), exchange.user)
     let cursors = PageCursors(.scheduledInRoom, of: room, in: chat.logIdentity)
     let place = try exchange.query("cursor").map { text throws(Refusal) in
@@ -84,7 +88,7 @@ struct SchedulingHandlers: Sendable {
     }
   }
 
-  func listAll(_ exchange: Exchange) async throws -> Response {
+  func listAll(_ exchange: Exchange) async throws -> TypedResponse<ScheduledMessagePage> {
     let user = try exchange.user
     let cursors = PageCursors(.scheduled, of: user, in: chat.logIdentity)
     let page = try await chat.scheduledMessages(

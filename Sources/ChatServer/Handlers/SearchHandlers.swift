@@ -9,7 +9,7 @@ struct SearchHandlers: Sendable {
   let chat: ChatService
   let budget: SearchBudget
 
-  func search(_ exchange: Exchange) async throws -> Response {
+  func search(_ exchange: Exchange) async throws -> TypedResponse<SearchResults> {
     let request = try Self.request(exchange)
     let limit = try exchange.limit(atMost: Limits.searchResults)
     let cursors = SearchCursors(request, query: try Self.query(exchange), in: chat.logIdentity, chat.searchCursorKey)

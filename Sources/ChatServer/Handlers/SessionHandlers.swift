@@ -15,8 +15,8 @@ struct SessionHandlers: Sendable {
   let throttle: LoginThrottle
   let hashing: HashingLimit
 
-  func create(_ exchange: Exchange) async throws -> Response {
-    let body = try await exchange.body(CreateSessionRequest.self)
+  func create(_ exchange: Exchange, _ body: TypedBody<CreateSessionRequest>) async throws -> TypedResponse<Tokens> {
+    let body = try await body.decoded()
     let key = try exchange.command()
     let session = body.id.map { .given($0) } ?? key.map { .keyed($0) } ?? SessionNaming.given(FreshID.make())
     if let token = body.idToken {
@@ -71,8 +71,8 @@ struct SessionHandlers: Sendable {
       session, as: found.identity, nickname: found.nickname, newUser: FreshID.make(), device: body.deviceId)
   }
 
-  func refresh(_ exchange: Exchange) async throws -> Response {
-    let body = try await exchange.body(RefreshSessionRequest.self)
+  func refresh(_ exchange: Exchange, _ body: TypedBody<RefreshSessionRequest>) async throws -> TypedResponse<Tokens> {
+    let body = try await body.decoded()
     let token = try await issuer.verify(refreshToken: body.refreshToken)
     do {
       let grant = try await chat.refreshSession(token.session, of: token.user, presented: token.generation)
@@ -83,7 +83,7 @@ struct SessionHandlers: Sendable {
     }
   }
 
-  private func tokens(for grant: SessionGrant) async throws -> Response {
+  private func tokens(for grant: SessionGrant) async throws -> TypedResponse<Tokens> {
     let tokens = Tokens(
       accessToken: try await issuer.accessToken(for: grant), refreshToken: await issuer.refreshToken(for: grant),
       // As of now: checking a password takes longer than a second on a small machine.
@@ -93,13 +93,13 @@ struct SessionHandlers: Sendable {
     return try JSONBody.receipt(grant.isNew, tokens)
   }
 
-  func list(_ exchange: Exchange) async throws -> Response {
+  func list(_ exchange: Exchange) async throws -> TypedResponse<SessionList> {
     let current = try exchange.actor.session
     let rows = try await chat.sessions(of: exchange.user)
     return try await JSONBody.page(of: rows.count) { SessionList(sessions: rows.map { Session($0, current: current) }) }
   }
 
-  func end(_ exchange: Exchange) async throws -> Response {
+  func end(_ exchange: Exchange) async throws -> TypedResponse<Session> {
     let actor = try exchange.actor
     let session: SessionID
     if try exchange.text("sessionId") == "current" {
@@ -117,7 +117,7 @@ struct SessionHandlers: Sendable {
 
 extension SessionHandlers {
   /// Ends the others, or with `all` every one.
-  func endMany(_ exchange: Exchange) async throws -> Response {
+  func endMany(_ exchange: Exchange) async throws -> TypedResponse<EndedSessions> {
     let actor = try exchange.actor
     let all = try exchange.query("all")
     guard all == nil || all == "" || all == "true" else {

@@ -12,13 +12,13 @@ struct SigningKeyHandlers: Sendable {
   let chat: ChatService
   let issuer: TokenIssuer
 
-  func list(_ exchange: Exchange) async throws -> Response {
+  func list(_ exchange: Exchange) async throws -> TypedResponse<SigningKeySet> {
     let keys = try await issuer.publicKeys(at: exchange.receivedAt)
-    return try JSONBody.response(
-      .ok, SigningKeySet(keys: keys), headers: [.cacheControl: "public, max-age=\(Self.maximumAgeSeconds)"])
+    return try JSONBody.answer(
+      SigningKeySet(keys: keys), headers: [.cacheControl: "public, max-age=\(Self.maximumAgeSeconds)"])
   }
 
-  func rotate(_ exchange: Exchange) async throws -> Response {
+  func rotate(_ exchange: Exchange) async throws -> TypedResponse<SigningKeyRotation> {
     let outcome = try await chat.rotateSigningKey(by: exchange.actor, command: exchange.command())
     let generation = chat.signingKeys.history.generation(at: outcome.stamp.position)
     return try JSONBody.receipt(

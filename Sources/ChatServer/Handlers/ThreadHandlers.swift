@@ -12,7 +12,7 @@ import struct ChatProtocol.User
 struct ThreadHandlers: Sendable {
   let chat: ChatService
 
-  func list(_ exchange: Exchange) async throws -> Response {
+  func list(_ exchange: Exchange) async throws -> TypedResponse<ThreadPage> {
     let (room, root): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
     let cursors = PageCursors(.thread, of: root, in: room, chat.logIdentity)
     let (page, reading) = try await chat.thread(
@@ -29,9 +29,11 @@ struct ThreadHandlers: Sendable {
     }
   }
 
-  func moveMarker(_ exchange: Exchange) async throws -> Response {
+  func moveMarker(
+    _ exchange: Exchange, _ body: TypedBody<MoveReadMarkerRequest>
+  ) async throws -> TypedResponse<ThreadMarker> {
     let (room, root): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
-    let body = try await exchange.body(MoveReadMarkerRequest.self)
+    let body = try await body.decoded()
     let outcome = try await chat.performRoom(
       room, .moveThreadMarker(body.messageId, root: root, target: nil, rootFacts: nil), by: exchange.actor,
       command: exchange.command())
@@ -40,9 +42,11 @@ struct ThreadHandlers: Sendable {
       ThreadMarker(roomId: room, threadId: root, messageId: body.messageId, position: outcome.stamp.position))
   }
 
-  func follow(_ exchange: Exchange) async throws -> Response {
+  func follow(
+    _ exchange: Exchange, _ body: TypedBody<FollowThreadRequest>
+  ) async throws -> TypedResponse<ThreadFollowing> {
     let (room, root): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
-    let body = try await exchange.body(FollowThreadRequest.self)
+    let body = try await body.decoded()
     let outcome = try await chat.performRoom(
       room, .setThreadFollowing(root, body.follows, target: nil), by: exchange.actor, command: exchange.command())
     return try JSONBody.receipt(
@@ -50,7 +54,7 @@ struct ThreadHandlers: Sendable {
       ThreadFollowing(roomId: room, threadId: root, follows: body.follows, position: outcome.stamp.position))
   }
 
-  func followed(_ exchange: Exchange) async throws -> Response {
+  func followed(_ exchange: Exchange) async throws -> TypedResponse<ThreadList> {
     let user = try exchange.user
     let cursors = PageCursors(.threads, of: user, in: chat.logIdentity)
     let page = try await chat.followedThreads(

@@ -15,8 +15,10 @@ struct WorkspaceHandlers: Sendable {
 
   // MARK: - Life
 
-  func create(_ exchange: Exchange) async throws -> Response {
-    let body = try await exchange.body(CreateWorkspaceRequest.self)
+  func create(
+    _ exchange: Exchange, _ body: TypedBody<CreateWorkspaceRequest>
+  ) async throws -> TypedResponse<Workspace> {
+    let body = try await body.decoded()
     let name = try CreationName(body.id, of: .workspace, exchange, chat)
     let creation = WorkspaceCreation(name: body.name, creator: try exchange.user)
     let actor = try exchange.actor
@@ -28,7 +30,7 @@ struct WorkspaceHandlers: Sendable {
         createdAt: outcome.stamp.time, revision: outcome.stamp.position))
   }
 
-  func list(_ exchange: Exchange) async throws -> Response {
+  func list(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceList> {
     let user = try exchange.user
     let cursors = PageCursors(.workspaces, of: user, in: chat.logIdentity)
     let page = try await chat.workspaces(
@@ -39,13 +41,13 @@ struct WorkspaceHandlers: Sendable {
     }
   }
 
-  func get(_ exchange: Exchange) async throws -> Response {
+  func get(_ exchange: Exchange) async throws -> TypedResponse<Workspace> {
     try JSONBody.answer(Workspace(try await chat.workspace(exchange.id("workspaceId"), for: exchange.user)))
   }
 
-  func update(_ exchange: Exchange) async throws -> Response {
+  func update(_ exchange: Exchange, _ body: TypedBody<UpdatePlaceRequest>) async throws -> TypedResponse<Workspace> {
     let id: WorkspaceID = try exchange.id("workspaceId")
-    let edits = try PlaceEdits(await exchange.body(UpdatePlaceRequest.self))
+    let edits = try PlaceEdits(await body.decoded())
     let outcome = try await perform(.edit(edits.ofWorkspace), on: id, exchange)
     var workspace = try await current(id, exchange)
     edits.show(in: &workspace)
@@ -60,13 +62,13 @@ struct WorkspaceHandlers: Sendable {
   }
 
   /// Nothing is left to show of it.
-  func delete(_ exchange: Exchange) async throws -> Response {
+  func delete(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceReceipt> {
     let id: WorkspaceID = try exchange.id("workspaceId")
     let outcome = try await perform(.delete, on: id, exchange)
     return try JSONBody.receipt(outcome.isNew, WorkspaceReceipt(workspaceId: id, position: outcome.stamp.position))
   }
 
-  func channels(_ exchange: Exchange) async throws -> Response {
+  func channels(_ exchange: Exchange) async throws -> TypedResponse<RoomList> {
     let id: WorkspaceID = try exchange.id("workspaceId")
     let cursors = PageCursors(.channels, of: id, in: chat.logIdentity)
     let page = try await chat.channels(
@@ -80,7 +82,7 @@ struct WorkspaceHandlers: Sendable {
 
   // MARK: - Members
 
-  func members(_ exchange: Exchange) async throws -> Response {
+  func members(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceMemberList> {
     let id: WorkspaceID = try exchange.id("workspaceId")
     let cursors = PageCursors(.workspaceMembers, of: id, in: chat.logIdentity)
     let page = try await chat.members(
@@ -94,27 +96,31 @@ struct WorkspaceHandlers: Sendable {
     }
   }
 
-  func remove(_ exchange: Exchange) async throws -> Response {
+  func remove(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceMembership> {
     let user: UserID = try exchange.id("userId")
     return try await change(.removeMember(user), of: user, exchange)
   }
 
-  func changeRole(_ exchange: Exchange) async throws -> Response {
+  func changeRole(
+    _ exchange: Exchange, _ body: TypedBody<WorkspaceRoleRequest>
+  ) async throws -> TypedResponse<WorkspaceMembership> {
     let user: UserID = try exchange.id("userId")
-    let role = try WireRoles.workspace(await exchange.body(WorkspaceRoleRequest.self).role)
+    let role = try WireRoles.workspace(await body.decoded().role)
     return try await change(.changeRole(user, role), of: user, exchange)
   }
 
-  func transfer(_ exchange: Exchange) async throws -> Response {
-    let user = try await exchange.body(TransferRequest.self).userId
+  func transfer(
+    _ exchange: Exchange, _ body: TypedBody<TransferRequest>
+  ) async throws -> TypedResponse<WorkspaceMembership> {
+    let user = try await body.decoded().userId
     return try await change(.transfer(to: user), of: user, exchange)
   }
 
-  func leave(_ exchange: Exchange) async throws -> Response {
+  func leave(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceMembership> {
     try await change(.leave, of: exchange.user, exchange)
   }
 
-  func join(_ exchange: Exchange) async throws -> Response {
+  func join(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceMembership> {
     let id: WorkspaceID = try exchange.id("workspaceId")
     let outcome = try await chat.joinWorkspace(id, by: exchange.actor, command: exchange.command())
     return try receipt(outcome, id, try exchange.user)
@@ -122,7 +128,9 @@ struct WorkspaceHandlers: Sendable {
 
   // MARK: - How a change is answered
 
-  func change(_ wish: WorkspaceCommand, of user: UserID, _ exchange: Exchange) async throws -> Response {
+  func change(
+    _ wish: WorkspaceCommand, of user: UserID, _ exchange: Exchange
+  ) async throws -> TypedResponse<WorkspaceMembership> {
     let id: WorkspaceID = try exchange.id("workspaceId")
     return try receipt(try await perform(wish, on: id, exchange), id, user)
   }
@@ -134,7 +142,9 @@ struct WorkspaceHandlers: Sendable {
       id, wish, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
   }
 
-  private func receipt(_ outcome: ChatOutcome, _ id: WorkspaceID, _ user: UserID) throws -> Response {
+  private func receipt(
+    _ outcome: ChatOutcome, _ id: WorkspaceID, _ user: UserID
+  ) throws -> TypedResponse<WorkspaceMembership> {
     try JSONBody.receipt(
       outcome.isNew, WorkspaceMembership(workspaceId: id, userId: user, position: outcome.stamp.position))
   }

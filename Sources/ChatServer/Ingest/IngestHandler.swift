@@ -28,16 +28,18 @@ struct IngestHandler: Sendable {
     self.limiter = limiter
   }
 
-  func run(_ exchange: Exchange) async throws -> Response {
+  func run(
+    _ exchange: Exchange, _ body: TypedBody<Lines<IngestLine>>
+  ) async throws -> TypedResponse<Lines<IngestResult>> {
     try exchange.requireMediaType("application/x-ndjson", "application/ndjson", "application/jsonl")
     let caller = try exchange.actor
     let reservation = try reserveStream(for: caller)
     let ingest = IngestRun(
       chat: chat, limiter: limiter, caller: caller, reservation: reservation, logger: exchange.logger)
-    let body = exchange.incomingBody()
+    let lines = body.bytes()
     let responseBody = ResponseBody { writer in
       do {
-        try await withTaskExecutorPreference(threads) { try await ingest.answer(body, &writer) }
+        try await withTaskExecutorPreference(threads) { try await ingest.answer(lines, &writer) }
       } catch {
         // A client that goes away is no failure of the server.
         exchange.logger.log(
@@ -46,7 +48,8 @@ struct IngestHandler: Sendable {
         throw error
       }
     }
-    return Response(status: .ok, headers: [.contentType: "application/x-ndjson"], body: responseBody)
+    return TypedResponse(
+      raw: Response(status: .ok, headers: [.contentType: "application/x-ndjson"], body: responseBody))
   }
 
   /// - Returns: nil for a service, which may have any number of streams.

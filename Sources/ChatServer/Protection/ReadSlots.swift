@@ -13,7 +13,7 @@ enum Reading: Sendable, Hashable {
   /// The same, in slots of its own: a slow download holds up no JSON.
   case media
 
-  init(of endpoint: Endpoint) {
+  init(of endpoint: AnyEndpoint) {
     let probes = [Endpoints.health.path, Endpoints.readiness.path]
     let media = [Endpoints.getMedia.path, Endpoints.getThumbnail.path]
     if endpoint.method != .get || probes.contains(endpoint.path) {

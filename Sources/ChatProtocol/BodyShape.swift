@@ -1,0 +1,40 @@
+/// What the body of a request or a response is.
+public protocol BodyShape: Sendable {
+  static var format: BodyFormat { get }
+}
+
+/// How a body is written.
+public enum BodyFormat: Sendable {
+  case none
+  /// One JSON object.
+  case json(any (Codable & Sendable).Type)
+  /// NDJSON: one JSON object in each line.
+  case lines(any (Codable & Sendable).Type)
+  /// A file as it is, of any media type.
+  case file
+  /// A page in YAML.
+  case yaml
+}
+
+/// A JSON object that is the whole body of a response.
+public protocol ResponseObject: Codable, Hashable, BodyShape {}
+
+extension ResponseObject {
+  public static var format: BodyFormat { .json(Self.self) }
+}
+
+/// A body that is not one JSON object. Its handler reads or writes the bytes itself.
+public protocol RawBody: BodyShape {}
+
+/// The shape of a request without a body.
+public enum NoBody: BodyShape {
+  public static let format = BodyFormat.none
+}
+
+public enum Lines<Line: Codable & Sendable>: RawBody {
+  public static var format: BodyFormat { .lines(Line.self) }
+}
+
+public enum FileBytes: RawBody {
+  public static let format = BodyFormat.file
+}
