@@ -37,6 +37,8 @@ let package = Package(
     .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
     .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
     .systemLibrary(name: "CMalloc"),
+    // docs/openapi.yaml, for the server to serve.
+    .target(name: "COpenAPI"),
 
     .target(
       name: "ChatPrimitives", dependencies: [.product(name: "DequeModule", package: "swift-collections")],
@@ -109,7 +111,7 @@ let package = Package(
     .target(
       name: "ChatServer",
       dependencies: [
-        "ChatPrimitives", "ChatDomain", "ChatProjections", "MediaFiles", "ChatService", "ChatProtocol",
+        "COpenAPI", "ChatPrimitives", "ChatDomain", "ChatProjections", "MediaFiles", "ChatService", "ChatProtocol",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HummingbirdHTTP2", package: "hummingbird"),
@@ -240,5 +242,7 @@ let package = Package(
       ],
       swiftSettings: settings),
   ],
-  swiftLanguageModes: [.v6]
+  swiftLanguageModes: [.v6],
+  // For #embed.
+  cLanguageStandard: .c2x
 )

@@ -38,3 +38,8 @@ public enum Lines<Line: Codable & Sendable>: RawBody {
 public enum FileBytes: RawBody {
   public static let format = BodyFormat.file
 }
+
+/// The description of the API, `docs/openapi.yaml`.
+public enum OpenAPIDocument: RawBody {
+  public static let format = BodyFormat.yaml
+}

@@ -200,6 +200,8 @@ public enum Endpoints {
   // MARK: The server itself
   public static let health = Endpoint<NoBody, Health>(.get, "/healthz", .open, ignoresTokens: true)
   public static let readiness = Endpoint<NoBody, Readiness>(.get, "/readyz", .open, ignoresTokens: true)
+  public static let openAPIDocument = Endpoint<NoBody, OpenAPIDocument>(
+    .get, "/openapi.yaml", .open, ignoresTokens: true)
 
   /// Served only when the operator asks for it, to measure against; no part of the API.
   public static let bench = Endpoint<SendMessageRequest, Message>(.put, "/bench/messages/{messageId}", .user)
@@ -226,7 +228,7 @@ public enum Endpoints {
     uploadMedia, getMedia, getThumbnail,
     listThread, moveThreadMarker, followThread, listThreads, addReaction, removeReaction, listReactions,
     messageHistory, listPins, pinMessage, unpinMessage,
-    search, ingest, health, readiness,
+    search, ingest, health, readiness, openAPIDocument,
   ])
 
   private static func erased(_ endpoints: [any ErasableEndpoint]) -> [AnyEndpoint] { endpoints.map(\.erased) }

@@ -64,6 +64,7 @@ struct Handlers: Sendable {
   let pins: PinHandlers
   let ingest: IngestHandler
   let health: HealthHandlers
+  let openAPI = OpenAPIHandler()
   let bench = BenchHandler()
 
   init(
@@ -205,6 +206,7 @@ enum RouteTable {
     Route(Endpoints.ingest) { try await $0.ingest.run($1, $2) },
     Route(Endpoints.health) { try await $0.health.health($1) },
     Route(Endpoints.readiness) { try await $0.health.readiness($1) },
+    Route(Endpoints.openAPIDocument) { $0.openAPI.document($1) },
   ]
 
   /// Served only when the operator asks for it.

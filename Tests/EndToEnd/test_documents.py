@@ -127,6 +127,17 @@ def test_health(server):
     assert names == set(view_names())
 
 
+def test_the_server_serves_the_page_that_describes_it(server):
+    import requests
+
+    page = (DOCS / "openapi.yaml").read_bytes()
+    for headers in ({}, {"Authorization": "Bearer nonsense"}):
+        response = requests.get(f"{server.url}/openapi.yaml", headers=headers, timeout=60)
+        contract().check("GET", f"{server.url}/openapi.yaml", response)
+        assert response.headers["Content-Type"] == "application/yaml"
+        assert response.content == page, "the executable was built with another docs/openapi.yaml"
+
+
 def commands_of(text: str) -> str:
     """From the first line of shell to the last: assignments, curl, and the remarks between them."""
     lines = text.splitlines()

@@ -29,6 +29,7 @@ def compared(server, path: str, status: int, **headers: str) -> requests.Respons
 def test_what_can_be_had_can_be_asked_about(server, anna, room):
     token = f"Bearer {anna.token}"
     compared(server, "/healthz", 200)
+    compared(server, "/openapi.yaml", 200)
     compared(server, "/v1/me", 200, Authorization=token)
     compared(server, f"{room.path}/messages", 200, Authorization=token)
     compared(server, "/v1/me", 401)

@@ -24,6 +24,8 @@ make_server_package() {
   for folder in Sources Tests Tools/hansard Tools/logwork; do
     cp -rs "$PWD/$folder" "$directory/$folder"
   done
+  # A page of it is compiled in.
+  ln -sfn "$PWD/docs" "$directory/docs"
   # An unchanged file keeps its modification time, so that it causes no rebuild. Package.resolved, if there is one,
   # gives the dependencies the repository's versions.
   for file in Package.swift Package.resolved; do

@@ -47,6 +47,7 @@ resetPassword                   201       201        201        201        201  
 signingKeys                     200       200        200        200        200        200           200        200
 health                          200       200        200        200        200        200           200        200
 readiness                       200       200        200        200        200        200           200        200
+openAPIDocument                 200       200        200        200        200        200           200        200
 
 findUsers                       401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
 requestPasswordReset            401       403/serv   403/serv   403/serv   403/serv   403/serv      403/serv   200
