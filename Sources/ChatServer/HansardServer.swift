@@ -155,9 +155,10 @@ package struct HansardServer: Sendable {
     }
   }
 
-  /// `METHOD path access`, one line an endpoint.
-  package static var routeLines: [String] {
-    RouteTable.routes.map(\.endpoint).map { "\($0) \($0.access.rawValue)" }
+  /// Every endpoint that is served, with the fields of its bodies, as one JSON object.
+  package static func contract() throws -> String {
+    let description = try ContractDescription(of: RouteTable.routes.map(\.endpoint))
+    return String(decoding: try JSONWriter.bytes(of: description), as: UTF8.self)
   }
 
   /// `code status`, one line a problem.

@@ -86,7 +86,7 @@ def check(stage: Stage, row: Row, cell: Cell, caller: Api, asked: Ask, **headers
 
 def differences(rows: list[Row]) -> set[str]:
     """Operations without a row, and of rows without an operation; by the contract and by the server's own list."""
-    served = {tuple(line.split()) for line in hansard("routes").output.splitlines() if line.strip()}
+    served = {(each["method"], each["path"], each["access"]) for each in hansard("contract").json["endpoints"]}
     of_rows = {row.operation for row in rows}
     documented = {(each.method, each.path, each.access) for each in OPERATIONS.values() if each.id in of_rows}
     return set(OPERATIONS) ^ of_rows | {" ".join(route) for route in served ^ documented}

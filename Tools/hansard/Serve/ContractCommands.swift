@@ -1,14 +1,13 @@
 import ArgumentParser
 import ChatServer
 
-/// Prints every route, for the test that compares them with `docs/openapi.yaml`.
-struct RoutesCommand: AsyncParsableCommand {
+/// Prints the contract as the types of the server declare it, for the tests that compare it with `docs/openapi.yaml`.
+struct ContractCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "routes", abstract: "Print the method, path and access of every route.", shouldDisplay: false)
+    commandName: "contract", abstract: "Print every endpoint and the fields of its bodies, as JSON.",
+    shouldDisplay: false)
 
-  func run() async throws {
-    for line in HansardServer.routeLines { print(line) }
-  }
+  func run() async throws { print(try HansardServer.contract()) }
 }
 
 /// Prints every problem code, for the test that compares them with `docs/errors.md`.
