@@ -2,10 +2,12 @@
 
 import copy
 import functools
+import json
 from dataclasses import dataclass
 
 import pytest
 
+from harness.client import new_id
 from harness.command import hansard
 from harness.contract import Contract, contract
 
@@ -176,3 +178,29 @@ def test_a_difference_is_found():
     assert changed(lambda session: session["required"].remove("endedAt"))
     assert changed(lambda session: session["properties"].update(isCurrent={"type": "string"}))
     assert changed(lambda session: session["properties"].update(endedAt={"$ref": f"{SCHEMAS}Time"}))
+
+
+def check_order(page: Page, name: str, value: dict) -> None:
+    fields = page.fields(name)
+    assert list(value) == [field.name for field in fields if field.name in value], name
+    for field in fields:
+        part, type = value.get(field.name), field.type.strip("[]")
+        if type in declared_shapes():
+            for each in part if isinstance(part, list) else [part] if part else []:
+                check_order(page, type, each)
+
+
+def test_members_have_the_order_of_the_page_and_the_same_in_every_process(own_world):
+    anna = own_world.user("Anna")
+    room = anna.room("Tea", own_world.user("Ben"))
+    anna.send(room, "hello")
+    shapes = {
+        "/v1/me": "Account", "/v1/rooms": "RoomList", f"{room.path}/members": "MemberList",
+        f"{room.path}/messages": "MessagePage", "/v1/badge": "Badge",
+    }
+    texts = {path: anna.request("GET", path).text for path in shapes}
+    for path, name in shapes.items():
+        check_order(Page(contract()), name, json.loads(texts[path]))
+    check_order(Page(contract()), "Problem", anna.request("GET", f"/v1/rooms/{new_id()}").json())
+    own_world.server.restart()
+    assert {path: anna.request("GET", path).text for path in shapes} == texts

@@ -38,7 +38,9 @@ extension Timestamp: Sampled {
 }
 
 extension JSONValue: Sampled {
-  static func sample(by reader: ShapeReader) -> (Self, ShapeReader.FieldType) { (.null, .init(name: "any")) }
+  static func sample(by reader: ShapeReader) -> (Self, ShapeReader.FieldType) {
+    (JSONValue(unchecked: "1"), .init(name: "any"))
+  }
 }
 
 extension Array: Sampled where Element: Decodable {
