@@ -11,6 +11,16 @@ public struct CreateAccountRequest: RequestObject {
   /// The key that the team's own database has for the user.
   public let externalId: String?
 
+  public init(
+    id: UserID? = nil, nickname: String, email: String? = nil, password: String? = nil, externalId: String? = nil
+  ) {
+    self.id = id
+    self.nickname = nickname
+    self.email = email
+    self.password = password
+    self.externalId = externalId
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case id
     case nickname
@@ -28,6 +38,13 @@ public struct UpdateMeRequest: RequestObject {
   public let email: String?
   /// With `email`.
   public let currentPassword: String?
+
+  public init(nickname: String? = nil, picture: MediaID?? = nil, email: String? = nil, currentPassword: String? = nil) {
+    self.nickname = nickname
+    self.picture = picture
+    self.email = email
+    self.currentPassword = currentPassword
+  }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case nickname
@@ -131,6 +148,17 @@ public struct LinkIdentityRequest: RequestObject {
   /// Where it has none: of a login that it has already.
   public let linkedIdToken: String?
   public let linkedNonce: String?
+
+  public init(
+    idToken: String, nonce: String? = nil, currentPassword: String? = nil, linkedIdToken: String? = nil,
+    linkedNonce: String? = nil
+  ) {
+    self.idToken = idToken
+    self.nonce = nonce
+    self.currentPassword = currentPassword
+    self.linkedIdToken = linkedIdToken
+    self.linkedNonce = linkedNonce
+  }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case idToken

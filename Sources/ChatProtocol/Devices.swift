@@ -11,6 +11,18 @@ public struct PutDeviceRequest: RequestObject {
   /// `all`, `mentions` or `none`; all when it is absent.
   public let notifications: String?
 
+  public init(
+    name: String? = nil, type: String? = nil, osVersion: String? = nil, apnsToken: String? = nil,
+    fcmToken: String? = nil, notifications: String? = nil
+  ) {
+    self.name = name
+    self.type = type
+    self.osVersion = osVersion
+    self.apnsToken = apnsToken
+    self.fcmToken = fcmToken
+    self.notifications = notifications
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case name
     case type

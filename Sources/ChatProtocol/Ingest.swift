@@ -28,6 +28,34 @@ public struct IngestLine: RequestObject {
   /// With a service token: when it happened elsewhere. Such events notify nobody.
   public let sentAt: Timestamp?
 
+  public init(
+    op: String, `as`: UserID? = nil, id: ID<Entity>? = nil, roomId: RoomID? = nil, messageId: MessageID? = nil,
+    text: String? = nil, replyTo: MessageID? = nil, threadId: MessageID? = nil,
+    mentions: Strict<MentionsRequest>? = nil, attachments: [Strict<AttachmentRequest>]? = nil, type: String? = nil,
+    data: JSONValue? = nil, emoji: String? = nil, name: String? = nil, kind: String? = nil, nickname: String? = nil,
+    externalId: String? = nil, key: CommandID? = nil, sentAt: Timestamp? = nil
+  ) {
+    self.op = op
+    self.as = `as`
+    self.id = id
+    self.roomId = roomId
+    self.messageId = messageId
+    self.text = text
+    self.replyTo = replyTo
+    self.threadId = threadId
+    self.mentions = mentions
+    self.attachments = attachments
+    self.type = type
+    self.data = data
+    self.emoji = emoji
+    self.name = name
+    self.kind = kind
+    self.nickname = nickname
+    self.externalId = externalId
+    self.key = key
+    self.sentAt = sentAt
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case op
     case `as`

@@ -11,6 +11,13 @@ public struct CreateInviteRequest: RequestObject {
   /// `member` when absent.
   public let role: String?
 
+  public init(id: InviteID? = nil, expiresAt: Timestamp? = nil, maxUses: Int? = nil, role: String? = nil) {
+    self.id = id
+    self.expiresAt = expiresAt
+    self.maxUses = maxUses
+    self.role = role
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case id
     case expiresAt

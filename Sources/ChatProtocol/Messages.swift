@@ -43,6 +43,11 @@ public struct MentionsRequest: RequestObject {
   public let users: [UserID]?
   public let everyone: Bool?
 
+  public init(users: [UserID]? = nil, everyone: Bool? = nil) {
+    self.users = users
+    self.everyone = everyone
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case users
     case everyone
@@ -54,6 +59,11 @@ public struct AttachmentRequest: RequestObject {
   public let mediaId: MediaID
   public let name: String?
 
+  public init(mediaId: MediaID, name: String? = nil) {
+    self.mediaId = mediaId
+    self.name = name
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case mediaId
     case name
@@ -64,6 +74,11 @@ public struct AttachmentRequest: RequestObject {
 public struct EditMessageRequest: RequestObject {
   public let text: String
   public let mentions: Strict<MentionsRequest>?
+
+  public init(text: String, mentions: Strict<MentionsRequest>? = nil) {
+    self.text = text
+    self.mentions = mentions
+  }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case text

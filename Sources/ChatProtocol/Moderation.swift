@@ -4,6 +4,10 @@ public import ChatPrimitives
 public struct RoomRoleRequest: RequestObject {
   public let role: String
 
+  public init(role: String) {
+    self.role = role
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case role
   }
@@ -14,6 +18,10 @@ public struct TransferRequest: RequestObject {
   /// Who owns it from now on.
   public let userId: UserID
 
+  public init(userId: UserID) {
+    self.userId = userId
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case userId
   }
@@ -23,6 +31,10 @@ public struct TransferRequest: RequestObject {
 public struct SilenceRequest: RequestObject {
   /// Null or absent lifts the silence.
   public let until: Timestamp?
+
+  public init(until: Timestamp? = nil) {
+    self.until = until
+  }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case until

@@ -5,6 +5,11 @@ public struct ChangePasswordRequest: RequestObject {
   public let currentPassword: String
   public let newPassword: String
 
+  public init(currentPassword: String, newPassword: String) {
+    self.currentPassword = currentPassword
+    self.newPassword = newPassword
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case currentPassword
     case newPassword
@@ -29,6 +34,11 @@ public struct PasswordResetToken: ResponseObject {
 public struct ResetPasswordRequest: RequestObject {
   public let token: String
   public let newPassword: String
+
+  public init(token: String, newPassword: String) {
+    self.token = token
+    self.newPassword = newPassword
+  }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case token

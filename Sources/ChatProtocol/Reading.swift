@@ -5,6 +5,10 @@ public struct MoveReadMarkerRequest: RequestObject {
   /// The last message that the user has read.
   public let messageId: MessageID
 
+  public init(messageId: MessageID) {
+    self.messageId = messageId
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case messageId
   }
@@ -14,6 +18,10 @@ public struct MoveReadMarkerRequest: RequestObject {
 public struct MarkUnreadRequest: RequestObject {
   /// The first message that is to be shown as unread.
   public let messageId: MessageID
+
+  public init(messageId: MessageID) {
+    self.messageId = messageId
+  }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case messageId
@@ -88,6 +96,10 @@ public struct ReadReceiptList: ResponseObject {
 public struct UpdatePreferencesRequest: RequestObject {
   /// Whether others see how far the user has read.
   public let sharesReadMarkers: Bool
+
+  public init(sharesReadMarkers: Bool) {
+    self.sharesReadMarkers = sharesReadMarkers
+  }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case sharesReadMarkers

@@ -17,6 +17,19 @@ public struct CreateRoomRequest: RequestObject {
   /// Of a direct room: those beside the caller.
   public let memberIds: [UserID]?
 
+  public init(
+    id: RoomID? = nil, name: String? = nil, kind: String? = nil, workspaceId: WorkspaceID? = nil,
+    isPublic: Bool? = nil, topic: String? = nil, memberIds: [UserID]? = nil
+  ) {
+    self.id = id
+    self.name = name
+    self.kind = kind
+    self.workspaceId = workspaceId
+    self.isPublic = isPublic
+    self.topic = topic
+    self.memberIds = memberIds
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case id
     case name
@@ -36,6 +49,12 @@ public struct UpdatePlaceRequest: RequestObject {
   /// A media ID; empty takes it away.
   public let picture: String?
 
+  public init(name: String? = nil, topic: String? = nil, picture: String? = nil) {
+    self.name = name
+    self.topic = topic
+    self.picture = picture
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case name
     case topic
@@ -47,6 +66,10 @@ public struct UpdatePlaceRequest: RequestObject {
 public struct MuteRoomRequest: RequestObject {
   /// Null or absent lifts the mute.
   public let until: Timestamp?
+
+  public init(until: Timestamp? = nil) {
+    self.until = until
+  }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case until

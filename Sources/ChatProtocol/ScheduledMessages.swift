@@ -12,6 +12,21 @@ public struct ScheduleMessageRequest: RequestObject {
   public let type: String?
   public let data: JSONValue?
 
+  public init(
+    sendAt: Timestamp, text: String? = nil, replyTo: MessageID? = nil, threadId: MessageID? = nil,
+    mentions: Strict<MentionsRequest>? = nil, attachments: [Strict<AttachmentRequest>]? = nil, type: String? = nil,
+    data: JSONValue? = nil
+  ) {
+    self.sendAt = sendAt
+    self.text = text
+    self.replyTo = replyTo
+    self.threadId = threadId
+    self.mentions = mentions
+    self.attachments = attachments
+    self.type = type
+    self.data = data
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case sendAt
     case text
@@ -36,6 +51,12 @@ public struct ChangeScheduledMessageRequest: RequestObject {
   public let text: String?
   public let mentions: Strict<MentionsRequest>?
   public let sendAt: Timestamp?
+
+  public init(text: String? = nil, mentions: Strict<MentionsRequest>? = nil, sendAt: Timestamp? = nil) {
+    self.text = text
+    self.mentions = mentions
+    self.sendAt = sendAt
+  }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case text

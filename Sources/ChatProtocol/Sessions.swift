@@ -16,6 +16,19 @@ public struct CreateSessionRequest: RequestObject {
   /// The device that logs in; it may be registered later.
   public let deviceId: DeviceID?
 
+  public init(
+    id: SessionID? = nil, email: String? = nil, userId: UserID? = nil, password: String? = nil, idToken: String? = nil,
+    nonce: String? = nil, deviceId: DeviceID? = nil
+  ) {
+    self.id = id
+    self.email = email
+    self.userId = userId
+    self.password = password
+    self.idToken = idToken
+    self.nonce = nonce
+    self.deviceId = deviceId
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case id
     case email
@@ -30,6 +43,10 @@ public struct CreateSessionRequest: RequestObject {
 /// `POST /v1/sessions/refresh`
 public struct RefreshSessionRequest: RequestObject {
   public let refreshToken: String
+
+  public init(refreshToken: String) {
+    self.refreshToken = refreshToken
+  }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case refreshToken

@@ -4,6 +4,10 @@ public import ChatPrimitives
 public struct FollowThreadRequest: RequestObject {
   public let follows: Bool
 
+  public init(follows: Bool) {
+    self.follows = follows
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case follows
   }

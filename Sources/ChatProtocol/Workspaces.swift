@@ -6,6 +6,11 @@ public struct CreateWorkspaceRequest: RequestObject {
   public let id: WorkspaceID?
   public let name: String
 
+  public init(id: WorkspaceID? = nil, name: String) {
+    self.id = id
+    self.name = name
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case id
     case name
@@ -113,6 +118,10 @@ public struct WorkspaceReceipt: ResponseObject {
 public struct WorkspaceRoleRequest: RequestObject {
   public let role: String
 
+  public init(role: String) {
+    self.role = role
+  }
+
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case role
   }
@@ -128,6 +137,13 @@ public struct CreateWorkspaceInviteRequest: RequestObject {
   public let maxUses: Int?
   /// `member` when absent.
   public let role: String?
+
+  public init(id: InviteID? = nil, expiresAt: Timestamp? = nil, maxUses: Int? = nil, role: String? = nil) {
+    self.id = id
+    self.expiresAt = expiresAt
+    self.maxUses = maxUses
+    self.role = role
+  }
 
   public enum CodingKeys: String, CodingKey, CaseIterable {
     case id
