@@ -5,7 +5,7 @@ import json
 import pytest
 
 from harness.client import Api, new_id
-from harness.command import hansard
+from harness.command import hansard, settle
 from harness.people import Room, World
 from test_push import device, told, wait_for
 from test_scheduled_messages import schedule, soon
@@ -23,6 +23,7 @@ def say(person, room, text: str, **more) -> dict:
 
 def explained(server, message) -> dict[str, str]:
     """The verdict on each device, or the reason of its silence."""
+    settle(server)
     output = hansard("push", "explain", "--data", server.data, str(message["position"]), "--json").output
     return {
         row["deviceId"]: row.get("reason", row["verdict"])
