@@ -17,7 +17,7 @@ public struct IngestLine: RequestObject {
   public let mentions: Strict<MentionsRequest>?
   public let attachments: [Strict<AttachmentRequest>]?
   public let type: String?
-  public let data: JSONValue?
+  public let data: CanonicalJSON?
   public let emoji: String?
   public let name: String?
   public let kind: String?
@@ -32,7 +32,7 @@ public struct IngestLine: RequestObject {
     op: String, `as`: UserID? = nil, id: ID<Entity>? = nil, roomId: RoomID? = nil, messageId: MessageID? = nil,
     text: String? = nil, replyTo: MessageID? = nil, threadId: MessageID? = nil,
     mentions: Strict<MentionsRequest>? = nil, attachments: [Strict<AttachmentRequest>]? = nil, type: String? = nil,
-    data: JSONValue? = nil, emoji: String? = nil, name: String? = nil, kind: String? = nil, nickname: String? = nil,
+    data: CanonicalJSON? = nil, emoji: String? = nil, name: String? = nil, kind: String? = nil, nickname: String? = nil,
     externalId: String? = nil, key: CommandID? = nil, sentAt: Timestamp? = nil
   ) {
     self.op = op

@@ -12,11 +12,11 @@ public struct SendMessageRequest: RequestObject {
   /// An app's own name for what it says in `data`.
   public let type: String?
   /// Any JSON; null when only `type` is given.
-  public let data: JSONValue?
+  public let data: CanonicalJSON?
 
   public init(
     text: String?, replyTo: MessageID?, threadId: MessageID?, mentions: Strict<MentionsRequest>?,
-    attachments: [Strict<AttachmentRequest>]?, type: String?, data: JSONValue?
+    attachments: [Strict<AttachmentRequest>]?, type: String?, data: CanonicalJSON?
   ) {
     self.text = text
     self.replyTo = replyTo
@@ -108,7 +108,7 @@ public struct Message: ResponseObject {
   public var mentions: MessageMentions?
   public var attachments: [MessageAttachment]?
   public var type: String?
-  public var data: JSONValue?
+  public var data: CanonicalJSON?
   public var reactions: [MessageReaction]?
   public var pinned: Bool?
 

@@ -10,12 +10,12 @@ public struct ScheduleMessageRequest: RequestObject {
   public let mentions: Strict<MentionsRequest>?
   public let attachments: [Strict<AttachmentRequest>]?
   public let type: String?
-  public let data: JSONValue?
+  public let data: CanonicalJSON?
 
   public init(
     sendAt: Timestamp, text: String? = nil, replyTo: MessageID? = nil, threadId: MessageID? = nil,
     mentions: Strict<MentionsRequest>? = nil, attachments: [Strict<AttachmentRequest>]? = nil, type: String? = nil,
-    data: JSONValue? = nil
+    data: CanonicalJSON? = nil
   ) {
     self.sendAt = sendAt
     self.text = text
@@ -88,7 +88,7 @@ public struct ScheduledMessage: ResponseObject {
   public var mentions: MessageMentions?
   public var attachments: [MessageAttachment]?
   public var type: String?
-  public var data: JSONValue?
+  public var data: CanonicalJSON?
 
   public init(
     id: MessageID, roomId: RoomID, senderId: UserID, text: String, sendAt: Timestamp, status: String,

@@ -1,3 +1,4 @@
+import ChatPrimitives
 import Foundation
 import Testing
 

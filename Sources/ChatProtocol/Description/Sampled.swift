@@ -37,9 +37,9 @@ extension Timestamp: Sampled {
   }
 }
 
-extension JSONValue: Sampled {
+extension CanonicalJSON: Sampled {
   static func sample(by reader: ShapeReader) -> (Self, ShapeReader.FieldType) {
-    (JSONValue(unchecked: "1"), .init(name: "any"))
+    (CanonicalJSON(unchecked: "1"), .init(name: "any"))
   }
 }
 

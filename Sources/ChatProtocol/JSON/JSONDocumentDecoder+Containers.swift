@@ -120,7 +120,7 @@ struct JSONElements: UnkeyedDecodingContainer {
     let path = JSONPath(decoder.path, JSONPlaceKey(currentIndex))
     guard !isAtEnd else {
       throw DecodingError.valueNotFound(
-        JSONValue.self,
+        CanonicalJSON.self,
         DecodingError.Context(codingPath: path.keys, debugDescription: "the array has no more elements"))
     }
     return JSONDocumentDecoder(decoder.document, node, path)

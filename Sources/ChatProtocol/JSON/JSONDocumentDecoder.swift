@@ -16,12 +16,12 @@ struct JSONDocumentDecoder: Decoder {
   private var kind: JSONDocument.Node.Kind { document.nodes[node].kind }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    guard kind == .object else { throw mismatch([String: JSONValue].self) }
+    guard kind == .object else { throw mismatch([String: CanonicalJSON].self) }
     return KeyedDecodingContainer(JSONMembers<Key>(decoder: self))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    guard kind == .array else { throw mismatch([JSONValue].self) }
+    guard kind == .array else { throw mismatch([CanonicalJSON].self) }
     return JSONElements(decoder: self)
   }
 

@@ -34,9 +34,9 @@ struct JSONMemberWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func superEncoder() -> any Encoder { member(JSONPlaceKey.superclass) }
   func superEncoder(forKey key: Key) -> any Encoder { member(key) }
 
-  private func member(_ key: some CodingKey) -> JSONValueEncoder {
+  private func member(_ key: some CodingKey) -> CanonicalJSONEncoder {
     writer.begin(key.stringValue, at: level)
-    return JSONValueEncoder(writer: writer, level: level, path: JSONPath(path, key))
+    return CanonicalJSONEncoder(writer: writer, level: level, path: JSONPath(path, key))
   }
 }
 
@@ -65,9 +65,9 @@ struct JSONElementWriter: UnkeyedEncodingContainer {
   mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { element().unkeyedContainer() }
   mutating func superEncoder() -> any Encoder { element() }
 
-  private mutating func element() -> JSONValueEncoder {
+  private mutating func element() -> CanonicalJSONEncoder {
     writer.begin(nil, at: level)
     defer { count += 1 }
-    return JSONValueEncoder(writer: writer, level: level, path: JSONPath(path, JSONPlaceKey(count)))
+    return CanonicalJSONEncoder(writer: writer, level: level, path: JSONPath(path, JSONPlaceKey(count)))
   }
 }

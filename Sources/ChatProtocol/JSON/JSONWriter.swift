@@ -1,4 +1,4 @@
-/// Writes a value as JSON: members in the order in which its type declares them, no white space, and each `JSONValue` as it
+/// Writes a value as JSON: members in the order in which its type declares them, no white space, and each `CanonicalJSON` as it
 /// stands. It knows the project's own types and what Swift's standard library encodes; `Date`, `Data` and `URL` it does
 /// not.
 public final class JSONWriter {
@@ -35,7 +35,7 @@ public final class JSONWriter {
   /// - Parameter level: how many arrays and objects are open around it.
   func write<Value: Encodable>(_ value: Value, at level: Int, _ path: JSONPath?) throws {
     let start = bytes.count
-    try value.encode(to: JSONValueEncoder(writer: self, level: level, path: path))
+    try value.encode(to: CanonicalJSONEncoder(writer: self, level: level, path: path))
     close(to: level)
     // What encodes nothing is an empty object.
     if bytes.count == start { bytes.append(contentsOf: "{}".utf8) }
@@ -88,7 +88,7 @@ public final class JSONWriter {
 }
 
 /// Encodes one value for a type's own `encode(to:)`.
-struct JSONValueEncoder: Encoder {
+struct CanonicalJSONEncoder: Encoder {
   let writer: JSONWriter
   /// How many arrays and objects are open around the value.
   let level: Int
@@ -112,7 +112,7 @@ struct JSONValueEncoder: Encoder {
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
 }
 
-extension JSONValueEncoder: SingleValueEncodingContainer {
+extension CanonicalJSONEncoder: SingleValueEncodingContainer {
   func encodeNil() { writer.write(json: "null") }
   func encode(_ value: Bool) { writer.write(json: value ? "true" : "false") }
   func encode(_ value: String) { writer.write(text: value) }

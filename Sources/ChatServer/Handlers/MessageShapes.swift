@@ -27,7 +27,7 @@ extension NewMessage {
 
 extension CustomPart {
   /// Nil where neither is given.
-  init?(type: String?, data: JSONValue?) throws {
+  init?(type: String?, data: CanonicalJSON?) throws {
     guard let type else {
       guard data == nil else { throw Refusal.invalidField("The field \"data\" needs a field \"type\" beside it.") }
       return nil
@@ -72,7 +72,7 @@ extension Message {
     mentions = MessageMentions(details.mentions)
     if !details.attachments.isEmpty { attachments = details.attachments.map { MessageAttachment($0) } }
     type = details.custom?.type
-    data = details.custom.map { JSONValue(unchecked: $0.body) }
+    data = details.custom.map { CanonicalJSON(unchecked: $0.body) }
   }
 }
 

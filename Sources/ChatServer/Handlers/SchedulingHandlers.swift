@@ -116,6 +116,6 @@ extension ScheduledMessage {
     mentions = MessageMentions(details.mentions)
     if !details.attachments.isEmpty { attachments = details.attachments.map { MessageAttachment($0) } }
     type = details.custom?.type
-    data = details.custom.map { JSONValue(unchecked: $0.body) }
+    data = details.custom.map { CanonicalJSON(unchecked: $0.body) }
   }
 }

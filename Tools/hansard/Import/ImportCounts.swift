@@ -1,3 +1,5 @@
+import ChatPrimitives
+
 /// What an import came to.
 struct ImportCounts: Equatable {
   // Of the history.

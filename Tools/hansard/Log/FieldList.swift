@@ -1,3 +1,5 @@
+import ChatPrimitives
+
 /// Names and values, one a line, aligned; what an object holds is indented.
 enum FieldList {
   private static let indentation = "  "

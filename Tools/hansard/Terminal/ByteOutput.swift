@@ -1,3 +1,4 @@
+import ChatPrimitives
 import Foundation
 
 /// Whoever read the output went away, as `head` does. A tool ends quietly then.

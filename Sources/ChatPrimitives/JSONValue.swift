@@ -1,5 +1,5 @@
-/// A JSON text in the making. Fields keep the order in which they are given.
-enum JSONValue: Sendable {
+/// A JSON value to be written. Fields keep the order in which they are given.
+package enum JSONValue: Sendable {
   case null
   case bool(Bool)
   case number(UInt64)
@@ -11,20 +11,20 @@ enum JSONValue: Sendable {
   case object([(String, JSONValue)])
 
   /// `null` without a value.
-  static func text(orNull text: String?) -> JSONValue { text.map(JSONValue.text) ?? .null }
+  package static func text(orNull text: String?) -> JSONValue { text.map(JSONValue.text) ?? .null }
 
-  static func count(_ count: Int) -> JSONValue { .signed(Int64(count)) }
+  package static func count(_ count: Int) -> JSONValue { .signed(Int64(count)) }
 }
 
 extension JSONValue {
   /// The JSON text (RFC 8259), on one line.
-  var encoded: String {
+  package var encoded: String {
     var bytes: [UInt8] = []
     write(to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  func write(to bytes: inout [UInt8]) {
+  package func write(to bytes: inout [UInt8]) {
     switch self {
     case .null: bytes.append(contentsOf: "null".utf8)
     case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)

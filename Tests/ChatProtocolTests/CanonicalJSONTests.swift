@@ -3,9 +3,9 @@ import Testing
 
 @testable import ChatProtocol
 
-@Suite struct JSONValueTests {
+@Suite struct CanonicalJSONTests {
   private func canonical(_ text: String) throws -> String {
-    try JSONDocument(Array(text.utf8)).decode(JSONValue.self).canonicalText
+    try JSONDocument(Array(text.utf8)).decode(CanonicalJSON.self).canonicalText
   }
 
   /// As the first versions wrote them: the logs hold these texts, and retries are compared by them.
@@ -83,13 +83,13 @@ import Testing
   /// An old log may hold values that are deeper than any limit; they are written as they are.
   @Test func isWrittenAsItStands() throws {
     let deep = String(repeating: "[", count: 5_000) + String(repeating: "]", count: 5_000)
-    let bytes = try JSONWriter.bytes(of: ["data": JSONValue(unchecked: deep)])
+    let bytes = try JSONWriter.bytes(of: ["data": CanonicalJSON(unchecked: deep)])
     #expect(String(decoding: bytes, as: UTF8.self) == "{\"data\":\(deep)}")
   }
 
   @Test func isReadAndWrittenByNothingElse() {
-    #expect(throws: EncodingError.self) { try JSONEncoder().encode([JSONValue.null]) }
-    #expect(throws: DecodingError.self) { try JSONDecoder().decode([JSONValue].self, from: Data("[1]".utf8)) }
+    #expect(throws: EncodingError.self) { try JSONEncoder().encode([CanonicalJSON.null]) }
+    #expect(throws: DecodingError.self) { try JSONDecoder().decode([CanonicalJSON].self, from: Data("[1]".utf8)) }
   }
 }
 
