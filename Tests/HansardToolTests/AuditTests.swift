@@ -134,7 +134,7 @@ struct AuditTests {
   func secrets() throws {
     let log = try log(Self.everyEvent)
     let rows = try rows(AuditFilter(), in: log)
-    #expect(Set(rows.map(\.type)) == Set(EventKind.allCases.map(\.name)))
+    #expect(Set(rows.map(\.type)) == Set(EventKind.all.map(\.name)))
     for row in rows {
       let shown = JSONValue.object(row.fields).encoded
       for secret in [Self.secret, "5e5e", "94,94", "Xl5e", "^^^^", "example.org"] { #expect(!shown.contains(secret)) }
@@ -180,7 +180,7 @@ struct AuditTests {
     // These say all there is in the envelope.
     let withoutPayload = Set(
       records.filter { record in Self.everyEvent[Int(record.position.value) - 1].hasNoPayload }.map {
-        EventKind(rawValue: $0.envelope.kind)?.name ?? ""
+        EventKind(number: $0.envelope.kind)?.name ?? ""
       })
     for row in try rows(AuditFilter(), in: MemoryBlocks(records, blockRecords: 4)) {
       let expected = withoutPayload.contains(row.type) ? "{}" : #"{"erased":true}"#
@@ -221,8 +221,12 @@ struct AuditTests {
         "push.outcomes-recorded",
       ])
     #expect(
-      try rows(AuditFilter(room: Self.room, kinds: [.room(.messageSent), .user(.userRegistered)]), in: log).map(\.type)
+      try rows(AuditFilter(room: Self.room, kinds: try kinds("message.sent", "user.registered")), in: log).map(\.type)
         == ["message.sent"])
+  }
+
+  private func kinds(_ names: String...) throws -> Set<EventKind> {
+    Set(try names.map { try #require(EventKind(name: $0)) })
   }
 
   @Test("a day means all of it")
@@ -239,7 +243,7 @@ struct AuditTests {
     let pipe = Pipe()
     var writer = AuditSheet(ByteOutput(pipe.fileHandleForWriting.fileDescriptor))
     try writer.begin()
-    for row in try rows(AuditFilter(kinds: [.room(.messageSent)]), in: try log()) { try writer.write(row) }
+    for row in try rows(AuditFilter(kinds: try kinds("message.sent")), in: try log()) { try writer.write(row) }
     try writer.end()
     try pipe.fileHandleForWriting.close()
     let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)

@@ -65,6 +65,15 @@ package enum PushResult: UInt8, Sendable, CaseIterable {
   case tokenInvalid = 2
   /// Not sent, or given up: see the reason.
   case abandoned = 3
+
+  /// What the tools print.
+  package var name: String {
+    switch self {
+    case .delivered: "delivered"
+    case .tokenInvalid: "token_invalid"
+    case .abandoned: "abandoned"
+    }
+  }
 }
 
 /// Why a notice was abandoned. The raw values stand in the log.
@@ -85,4 +94,18 @@ package enum PushAbandonment: UInt8, Sendable, CaseIterable {
   case notificationsOff = 7
   /// The device wants to be told of mentions only by now, and this was none.
   case mentionsOnly = 8
+
+  /// What the tools print.
+  package var name: String {
+    switch self {
+    case .expired: "expired"
+    case .attemptsUsedUp: "attempts_used_up"
+    case .deleted: "deleted"
+    case .left: "left"
+    case .accountDisabled: "account_disabled"
+    case .mutedRoom: "muted_room"
+    case .notificationsOff: "notifications_off"
+    case .mentionsOnly: "mentions_only"
+    }
+  }
 }

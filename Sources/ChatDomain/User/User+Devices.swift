@@ -74,6 +74,14 @@ package struct PushToken: Sendable, Hashable {
 package enum PushProvider: UInt8, Sendable, CaseIterable {
   case apns = 1
   case fcm = 2
+
+  /// What the tools print.
+  package var name: String {
+    switch self {
+    case .apns: "apns"
+    case .fcm: "fcm"
+    }
+  }
 }
 
 extension UserEvent.Devices: EventFamily {

@@ -26,6 +26,20 @@ package enum SessionEnd: UInt8, Sendable, CaseIterable {
   case othersLoggedOut = 7
   /// Every session was ended at once.
   case allLoggedOut = 8
+
+  /// What the tools print.
+  package var name: String {
+    switch self {
+    case .loggedOut: "logged_out"
+    case .refreshTokenReused: "refresh_token_reused"
+    case .deviceRemoved: "device_removed"
+    case .superseded: "superseded"
+    case .accountDisabled: "account_disabled"
+    case .passwordChanged: "password_changed"
+    case .othersLoggedOut: "others_logged_out"
+    case .allLoggedOut: "all_logged_out"
+    }
+  }
 }
 
 extension UserEvent.Sessions: EventFamily {

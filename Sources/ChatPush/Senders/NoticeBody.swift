@@ -40,7 +40,7 @@ struct NoticeBody: Encodable {
     try container.encode(notice.deliveryKey, forKey: .deliveryKey)
     try container.encode(notice.key.user, forKey: .userId)
     try container.encode(notice.key.device, forKey: .deviceId)
-    try container.encode(notice.token.provider.wireName, forKey: .provider)
+    try container.encode(notice.token.provider.name, forKey: .provider)
     try container.encode(notice.token.token, forKey: .token)
     try container.encode(notice.message.room, forKey: .roomId)
     try container.encode(notice.message.roomName, forKey: .roomName)
@@ -52,14 +52,5 @@ struct NoticeBody: Encodable {
     try container.encode(notice.badge, forKey: .badge)
     try container.encode(notice.key.position, forKey: .position)
     try container.encode(notice.message.sentAt.rfc3339, forKey: .sentAt)
-  }
-}
-
-extension PushProvider {
-  var wireName: String {
-    switch self {
-    case .apns: "apns"
-    case .fcm: "fcm"
-    }
   }
 }

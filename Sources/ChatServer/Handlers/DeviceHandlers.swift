@@ -69,12 +69,3 @@ extension Device {
       position: revision, revision: revision)
   }
 }
-
-extension PushProvider {
-  fileprivate var name: String {
-    switch self {
-    case .apns: "apns"
-    case .fcm: "fcm"
-    }
-  }
-}

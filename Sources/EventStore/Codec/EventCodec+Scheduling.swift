@@ -58,7 +58,7 @@ package enum ScheduledMessageBytes {
   /// - Throws: `CodecError` when the bytes are not what `encode` makes.
   package static func decode(_ bytes: [UInt8]) throws(CodecError) -> ScheduledMessage {
     let envelope = RecordEnvelope(
-      kind: RoomEventKind.messageScheduled.rawValue, payloadVersion: EventCodec.payloadVersion,
+      kind: RoomEvent.Scheduling.scheduledKind.number, payloadVersion: EventCodec.payloadVersion,
       streamKind: StreamKind.room.rawValue, stream: .zero, streamVersion: .none, time: Timestamp(milliseconds: 0))
     let reader = try PayloadReader(LogRecord(position: .origin, envelope: envelope, payload: .retained(bytes)))
     guard let body = try reader.message(Hansard_V1_MessageScheduled.self) else {

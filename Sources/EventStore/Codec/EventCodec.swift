@@ -13,23 +13,24 @@ package enum EventCodec {
   package static func encode(
     _ recorded: RecordedEvent, recordedTime: Timestamp = .earliest
   ) throws(CodecError) -> (RecordEnvelope, payload: [UInt8]) {
-    guard let body = encodedBody(of: recorded.event) else {
-      throw CodecError(.unwritable, position: recorded.position, kind: 0, detail: "an erased fact is not written anew")
-    }
-    var payload: [UInt8]
-    do {
-      payload = try body.message?.serializedBytes() ?? []
-    } catch {
+    var output = EventOutput(for: .payload)
+    recorded.event.write(to: &output)
+    if let failure = output.failure {
       throw CodecError(
-        .unwritable, position: recorded.position, kind: body.kind.rawValue, detail: String(describing: error))
+        .unwritable, position: recorded.position, kind: output.kind ?? 0, detail: String(describing: failure))
+    }
+    guard let kind = output.kind, var payload = output.payload else {
+      throw CodecError(
+        .unwritable, position: recorded.position, kind: output.kind ?? 0, detail: "an erased event is not written again"
+      )
     }
     let time = recorded.stamp.time
     if time < recordedTime { EventTimeField.append(time, to: &payload) }
     let (streamKind, stream) = recorded.event.streamAddress
     let envelope = RecordEnvelope(
-      kind: body.kind.rawValue, payloadVersion: payloadVersion, streamKind: streamKind.rawValue, stream: stream,
+      kind: kind, payloadVersion: payloadVersion, streamKind: streamKind.rawValue, stream: stream,
       streamVersion: recorded.version, time: max(time, recordedTime), actor: recorded.actor?.uuid,
-      service: recorded.service?.uuid, device: recorded.device?.uuid, subject: body.subject,
+      service: recorded.service?.uuid, device: recorded.device?.uuid, subject: output.subject,
       command: recorded.command?.uuid, originalTime: recorded.originalTime)
     return (envelope, payload)
   }
@@ -53,29 +54,15 @@ package enum EventCodec {
     }
   }
 
-  private static func encodedBody(of event: ChatEvent) -> EncodedBody? {
-    switch event {
-    case .user(_, let event): encode(event)
-    case .room(_, let event): encode(event)
-    case .workspace(_, let event): encode(event)
-    case .server(let event): encode(event)
-    }
-  }
-
   private static func event(in record: LogRecord) throws(CodecError) -> ChatEvent {
     let reader = try PayloadReader(record)
     guard let streamKind = StreamKind(rawValue: record.envelope.streamKind) else {
       throw reader.failure(.unknownKind, "stream kind \(record.envelope.streamKind)")
     }
-    let stream = record.envelope.stream
-    switch (reader.kind, streamKind) {
-    case (.user(let kind), .user): return .user(UserID(stream), try decode(kind, reader))
-    case (.room(let kind), .room): return .room(RoomID(stream), try decode(kind, reader))
-    case (.workspace(let kind), .workspace): return .workspace(WorkspaceID(stream), try decode(kind, reader))
-    case (.server(let kind), .server): return .server(try decode(kind, reader))
-    case (.user, _), (.room, _), (.workspace, _), (.server, _):
+    guard reader.kind.streamKind == streamKind else {
       throw reader.failure(.unknownKind, "\(reader.kind.name) in a stream of kind \(streamKind)")
     }
+    return try reader.kind.read(reader)
   }
 }
 

@@ -13,7 +13,7 @@ struct PayloadReader {
   init(_ record: LogRecord) throws(CodecError) {
     self.record = record
     let number = record.envelope.kind
-    guard let kind = EventKind(rawValue: number) else {
+    guard let kind = EventKind(number: number) else {
       throw CodecError(
         .unknownKind, position: record.position, kind: number,
         detail: "written by a later version; run that version, or a newer one")

@@ -75,7 +75,7 @@ struct AuditCommand: AsyncParsableCommand {
 
   private static func kind(_ name: String) throws -> EventKind {
     if let kind = EventKind(name: name) { return kind }
-    let names = EventKind.allCases.map(\.name).joined(separator: ", ")
+    let names = EventKind.all.map(\.name).joined(separator: ", ")
     throw ValidationError("There is no type \(name). The types are: \(names).")
   }
 }

@@ -23,7 +23,7 @@ struct AuditFilter {
     if let since, envelope.time < since { return false }
     if let until, envelope.time > until { return false }
     if !kinds.isEmpty {
-      guard let kind = EventKind(rawValue: envelope.kind), kinds.contains(kind) else { return false }
+      guard let kind = EventKind(number: envelope.kind), kinds.contains(kind) else { return false }
     }
     if let room, envelope.streamKind != StreamKind.room.rawValue || envelope.stream != room.uuid { return false }
     if let user, !concerns(user.uuid, envelope) { return false }
@@ -50,8 +50,7 @@ struct AuditFilter {
 
   private func mayConcern(_ device: UUIDBytes, _ envelope: RecordEnvelope) -> Bool {
     if namesDevice(device, envelope) { return true }
-    let kind = EventKind(rawValue: envelope.kind)
-    return kind == .user(.sessionStarted) || kind == .server(.pushOutcomesRecorded)
+    return envelope.kind == EventKind.sessionStarted || envelope.kind == EventKind.pushOutcomesRecorded
   }
 
   private static func names(_ device: String, in value: JSONValue) -> Bool {

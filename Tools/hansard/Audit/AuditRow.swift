@@ -16,11 +16,11 @@ struct AuditRow {
     let recorded = try EventCodec.decode(record)
     envelope = record.envelope
     position = record.position
-    type = EventKind(rawValue: record.envelope.kind)?.name ?? String(record.envelope.kind)
+    type = EventKind(number: record.envelope.kind)?.name ?? String(record.envelope.kind)
     // Earlier than the recorded time after the server's clock was ahead.
     let isEarlier = recorded.stamp.time < record.envelope.time
     detail =
-      EventDetail(recorded.event).fields + (isEarlier ? [("eventTime", .text(recorded.stamp.time.rfc3339))] : [])
+      recorded.event.shownFields + (isEarlier ? [("eventTime", .text(recorded.stamp.time.rfc3339))] : [])
   }
 
   /// The aggregate's ID; nil for the server's own stream, which has none.

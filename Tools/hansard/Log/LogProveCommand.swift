@@ -44,27 +44,9 @@ struct LogProveCommand: AsyncParsableCommand {
     }
   }
 
-  /// Whether a record's payload may leave the server: none that can hold a key, a token or a credential does.
+  /// Whether a proof may contain the record's payload.
   private static func showsPayload(_ envelope: RecordEnvelope) -> Bool {
-    switch EventKind(rawValue: envelope.kind) {
-    case .user(let kind): showsPayload(kind)
-    case .room(let kind): kind != .inviteCreated
-    case .workspace(let kind): kind != .workspaceInviteCreated
-    case .server: true
-    case nil: false
-    }
-  }
-
-  private static func showsPayload(_ kind: UserEventKind) -> Bool {
-    switch kind {
-    case .userRegistered, .credentialSet, .identityLinked, .identityUnlinked, .emailSet, .deviceRegistered,
-      .deviceUpdated,
-      .pushTokenInvalidated, .pushTokenMoved:
-      false
-    case .profileChanged, .userDisabled, .userEnabled, .preferencesSet, .sessionStarted, .sessionRefreshed,
-      .sessionEnded, .deviceRemoved, .mediaUploaded:
-      true
-    }
+    EventKind(number: envelope.kind)?.disclosure == .disclosed
   }
 
   private func consistency(_ path: String) throws -> [UInt8] {

@@ -11,7 +11,7 @@ struct LogStatReport {
     self.statistics = statistics
   }
 
-  private var messages: UInt64 { statistics.kinds[RoomEventKind.messageSent.rawValue]?.records ?? 0 }
+  private var messages: UInt64 { statistics.kinds[EventKind.messageSent]?.records ?? 0 }
 
   /// Stored bytes of all events for each message; nil without messages.
   private var bytesPerMessage: Double? {
@@ -26,7 +26,7 @@ struct LogStatReport {
   /// The most frequent type first.
   private var shares: [(name: String, share: LogStatistics.Share)] {
     statistics.kinds
-      .map { (EventKind(rawValue: $0.key)?.name ?? "kind \($0.key)", $0.value) }
+      .map { (EventKind(number: $0.key)?.name ?? "kind \($0.key)", $0.value) }
       .sorted { ($1.1.records, $0.0) < ($0.1.records, $1.0) }
   }
 

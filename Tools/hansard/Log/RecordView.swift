@@ -40,7 +40,7 @@ struct RecordView {
 
   /// What is known of a record without its payload.
   private static func fields(of envelope: RecordEnvelope, at position: LogPosition) -> [(String, JSONValue)] {
-    let kind = EventKind(rawValue: envelope.kind)
+    let kind = EventKind(number: envelope.kind)
     let streamKind = StreamKind(rawValue: envelope.streamKind)
     return [
       ("position", .number(position.value)),
@@ -71,7 +71,7 @@ struct RecordView {
   /// What the payload says, or why it cannot be read.
   private static func detail(of record: LogRecord) -> JSONValue {
     do {
-      return .object(EventDetail(try EventCodec.decode(record).event).fields)
+      return .object(try EventCodec.decode(record).event.shownFields)
     } catch {
       return .object([("unreadable", .text(error.description))])
     }

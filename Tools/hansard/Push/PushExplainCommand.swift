@@ -1,4 +1,5 @@
 import ArgumentParser
+import ChatDomain
 import ChatPrimitives
 import ChatPush
 import EventLog
@@ -58,8 +59,8 @@ struct PushExplainCommand: AsyncParsableCommand {
   private static func cell(_ fate: PushExplanation.Fate) -> String {
     switch fate {
     case .waiting: "waiting"
-    case .settled(let result, nil): result.shownName
-    case .settled(let result, let reason?): "\(result.shownName): \(reason.shownName)"
+    case .settled(let result, nil): result.name
+    case .settled(let result, let reason?): "\(result.name): \(reason.name)"
     }
   }
 
@@ -92,7 +93,7 @@ struct PushExplainCommand: AsyncParsableCommand {
     switch fate {
     case .waiting: [("outcome", .text("waiting"))]
     case .settled(let result, let reason):
-      [("outcome", .text(result.shownName))] + (reason.map { [("outcomeReason", .text($0.shownName))] } ?? [])
+      [("outcome", .text(result.name))] + (reason.map { [("outcomeReason", .text($0.name))] } ?? [])
     }
   }
 }

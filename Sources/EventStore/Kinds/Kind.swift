@@ -1,0 +1,87 @@
+package import ChatPrimitives
+import SwiftProtobuf
+
+/// One kind of event of a family, and everything that the log and the tools know of it.
+struct Kind<Event: Sendable>: Sendable {
+  /// In every record of this kind. Permanent; zero is reserved.
+  let number: UInt16
+  /// What the tools print and filter by.
+  let name: String
+  /// Whether a proof may contain the payload.
+  let disclosure: Disclosure
+  let write: @Sendable (Event, inout EventOutput) -> Void
+  /// Nil when the payload was erased, and with it the event.
+  let read: @Sendable (PayloadReader) throws(CodecError) -> Event?
+
+  /// A kind whose event is gone when its payload is erased.
+  init<Body: SwiftProtobuf.Message>(
+    _ number: UInt16, _ name: String, _ disclosure: Disclosure,
+    write: @escaping @Sendable (Event, inout EventOutput) -> Void,
+    read: @escaping @Sendable (Body, PayloadReader) throws -> Event
+  ) {
+    self.init(number, name, disclosure, write) { reader in
+      guard let body = try reader.message(Body.self) else { return nil }
+      return try read(body, reader)
+    }
+  }
+
+  /// A kind of which something remains when its payload is erased.
+  /// - Parameter read: gets nil for an erased payload.
+  init<Body: SwiftProtobuf.Message>(
+    _ number: UInt16, _ name: String, _ disclosure: Disclosure,
+    write: @escaping @Sendable (Event, inout EventOutput) -> Void,
+    readErasable read: @escaping @Sendable (Body?, PayloadReader) throws -> Event
+  ) {
+    self.init(number, name, disclosure, write) { reader in try read(try reader.message(Body.self), reader) }
+  }
+
+  /// A kind without a payload. An erasure leaves its events as they are: it never undoes a removal.
+  init(
+    _ number: UInt16, _ name: String, write: @escaping @Sendable (Event, inout EventOutput) -> Void,
+    readEnvelope read: @escaping @Sendable (PayloadReader) throws -> Event
+  ) {
+    self.init(number, name, .disclosed, write, read)
+  }
+
+  private init(
+    _ number: UInt16, _ name: String, _ disclosure: Disclosure,
+    _ write: @escaping @Sendable (Event, inout EventOutput) -> Void,
+    _ read: @escaping @Sendable (PayloadReader) throws -> Event?
+  ) {
+    self.number = number
+    self.name = name
+    self.disclosure = disclosure
+    self.write = write
+    // A closure's `throws(CodecError)` would have to be written in every row.
+    self.read = { reader throws(CodecError) in
+      do {
+        return try read(reader)
+      } catch let error as CodecError {
+        throw error
+      } catch {
+        throw reader.failure(.malformedPayload, String(describing: error))
+      }
+    }
+  }
+}
+
+/// Whether payloads of a kind may leave the server.
+package enum Disclosure: Sendable {
+  case disclosed
+  /// They can hold a key, a token, a credential or an address.
+  case secret
+}
+
+/// A family of events whose kinds are in the table.
+protocol KindFamily: Sendable {
+  static var kinds: [Kind<Self>] { get }
+  var kind: Kind<Self> { get }
+}
+
+extension KindFamily {
+  func write(to output: inout EventOutput) {
+    let kind = self.kind
+    output.kind = kind.number
+    kind.write(self, &output)
+  }
+}

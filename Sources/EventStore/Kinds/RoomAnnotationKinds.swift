@@ -1,0 +1,81 @@
+import ChatDomain
+import ChatPrimitives
+import SwiftProtobuf
+
+extension RoomEvent.Annotations: KindFamily {
+  static let kinds = [reactionAddedKind, reactionRemovedKind, pinnedKind, unpinnedKind]
+
+  var kind: Kind<Self> {
+    switch self {
+    case .reactionAdded: Self.reactionAddedKind
+    case .reactionRemoved: Self.reactionRemovedKind
+    case .pinned: Self.pinnedKind
+    case .unpinned: Self.unpinnedKind
+    }
+  }
+
+  private static let reactionAddedKind = Kind<Self>(
+    133, "reaction.added", .disclosed,
+    write: { event, output in
+      guard case .reactionAdded(let message, let place, _, let emoji) = event else { return }
+      output.write(
+        subject: message.uuid, Hansard_V1_ReactionChanged.with(emoji, place),
+        shows: [("emoji", .text(emoji))] + .location(place))
+    },
+    read: { (body: Hansard_V1_ReactionChanged, reader) in
+      .reactionAdded(
+        try reader.subject(MessageID.self), at: body.place, by: try reader.actor(), emoji: body.emoji)
+    })
+
+  private static let reactionRemovedKind = Kind<Self>(
+    134, "reaction.removed", .disclosed,
+    write: { event, output in
+      guard case .reactionRemoved(let message, let place, _, let emoji) = event else { return }
+      output.write(
+        subject: message.uuid, Hansard_V1_ReactionChanged.with(emoji, place),
+        shows: [("emoji", .text(emoji))] + .location(place))
+    },
+    read: { (body: Hansard_V1_ReactionChanged, reader) in
+      .reactionRemoved(
+        try reader.subject(MessageID.self), at: body.place, by: try reader.actor(), emoji: body.emoji)
+    })
+
+  private static let pinnedKind = Kind<Self>(
+    135, "message.pinned", .disclosed,
+    write: { event, output in
+      guard case .pinned(let message, let place) = event else { return }
+      output.write(subject: message.uuid, Hansard_V1_PinChanged.with(place), shows: .location(place))
+    },
+    read: { (body: Hansard_V1_PinChanged, reader) in .pinned(try reader.subject(MessageID.self), at: body.place) })
+
+  private static let unpinnedKind = Kind<Self>(
+    136, "message.unpinned", .disclosed,
+    write: { event, output in
+      guard case .unpinned(let message, let place) = event else { return }
+      output.write(subject: message.uuid, Hansard_V1_PinChanged.with(place), shows: .location(place))
+    },
+    read: { (body: Hansard_V1_PinChanged, reader) in .unpinned(try reader.subject(MessageID.self), at: body.place) })
+}
+
+extension Hansard_V1_ReactionChanged {
+  fileprivate static func with(_ emoji: String, _ place: MessagePlace) -> Self {
+    .with {
+      $0.emoji = emoji
+      $0.ordinal = place.ordinal
+      $0.thread = place.thread
+    }
+  }
+
+  fileprivate var place: MessagePlace { MessagePlace(thread: thread, ordinal: ordinal) }
+}
+
+extension Hansard_V1_PinChanged {
+  fileprivate static func with(_ place: MessagePlace) -> Self {
+    .with {
+      $0.ordinal = place.ordinal
+      $0.thread = place.thread
+    }
+  }
+
+  fileprivate var place: MessagePlace { MessagePlace(thread: thread, ordinal: ordinal) }
+}

@@ -1,0 +1,113 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+import SwiftProtobuf
+
+extension RoomEvent.Messages: KindFamily {
+  static let kinds = [sentKind, editedKind, deletedKind, sentInThreadKind]
+
+  var kind: Kind<Self> {
+    switch self {
+    case .sent(_, _, nil, _): Self.sentKind
+    case .sent: Self.sentInThreadKind
+    case .edited: Self.editedKind
+    case .deleted: Self.deletedKind
+    }
+  }
+
+  /// An erased message keeps its ordinal in the room.
+  static let sentKind = Kind<Self>(
+    130, "message.sent", .disclosed,
+    write: { event, output in
+      guard case .sent(let message, _, _, let content) = event else { return }
+      output.write(
+        subject: message.uuid,
+        content.map { content in
+          Hansard_V1_MessageSent.with {
+            $0.text = content.text
+            if let details = content.details { $0.details = .with(details) }
+          }
+        }, shows: content.map { .content($0) } ?? EventOutput.erased)
+    },
+    readErasable: { (body: Hansard_V1_MessageSent?, reader) in
+      var content: MessageContent?
+      if let body {
+        content = try EventCodec.decodeContent(body.text, body.hasDetails ? body.details : nil, reader)
+      }
+      return .sent(try reader.subject(MessageID.self), author: try reader.actor(), thread: nil, content)
+    })
+
+  private static let sentInThreadKind = Kind<Self>(
+    137, "thread-message.sent", .disclosed,
+    write: { event, output in
+      guard case .sent(let message, _, let thread?, let content) = event else { return }
+      output.write(
+        subject: message.uuid, content.map { Hansard_V1_ThreadMessageSent.with($0, in: thread) },
+        shows: .thread(thread) + (content.map { .content($0) } ?? EventOutput.erased))
+    },
+    read: { (body: Hansard_V1_ThreadMessageSent, reader) in
+      .sent(
+        try reader.subject(MessageID.self), author: try reader.actor(), thread: try reader.thread(body),
+        try EventCodec.decodeContent(body.text, body.hasDetails ? body.details : nil, reader))
+    })
+
+  private static let editedKind = Kind<Self>(
+    131, "message.edited", .disclosed,
+    write: { event, output in
+      guard case .edited(let message, let place, let edit) = event else { return }
+      output.write(
+        subject: message.uuid,
+        edit.map { edit in
+          Hansard_V1_MessageEdited.with {
+            $0.text = edit.text
+            $0.ordinal = place.ordinal
+            $0.thread = place.thread
+            if !edit.mentions.isEmpty { $0.mentions = .with(edit.mentions) }
+          }
+        },
+        shows: .location(place)
+          + (edit.map { [("text", .text($0.text))] + .mentions($0.mentions) } ?? EventOutput.erased))
+    },
+    read: { (body: Hansard_V1_MessageEdited, reader) in
+      .edited(
+        try reader.subject(MessageID.self), at: MessagePlace(thread: body.thread, ordinal: body.ordinal),
+        MessageEdit(text: body.text, mentions: try EventCodec.decodeMentions(body.mentions, reader)))
+    })
+
+  private static let deletedKind = Kind<Self>(
+    132, "message.deleted", .disclosed,
+    write: { event, output in
+      guard case .deleted(let message, let place) = event else { return }
+      output.write(
+        subject: message.uuid,
+        Hansard_V1_MessageDeleted.with {
+          $0.ordinal = place.ordinal
+          $0.thread = place.thread
+        }, shows: .location(place))
+    },
+    read: { (body: Hansard_V1_MessageDeleted, reader) in
+      .deleted(try reader.subject(MessageID.self), at: MessagePlace(thread: body.thread, ordinal: body.ordinal))
+    })
+}
+
+extension Hansard_V1_ThreadMessageSent {
+  fileprivate static func with(_ content: MessageContent, in thread: ThreadPlace) -> Self {
+    .with {
+      $0.text = content.text
+      if let details = content.details { $0.details = .with(details) }
+      $0.rootID = Data(thread.root.message.uuid.bytes)
+      $0.rootOrdinal = thread.root.ordinal
+      $0.rootAuthor = Data(thread.rootAuthor.uuid.bytes)
+      $0.ordinal = thread.ordinal
+    }
+  }
+}
+
+extension PayloadReader {
+  fileprivate func thread(_ body: Hansard_V1_ThreadMessageSent) throws(CodecError) -> ThreadPlace {
+    guard let root = try id(body.rootID) as MessageID? else { throw failure(.missingField, "root_id") }
+    guard let author = try id(body.rootAuthor) as UserID? else { throw failure(.missingField, "root_author") }
+    return ThreadPlace(
+      root: ThreadRoot(message: root, ordinal: body.rootOrdinal), rootAuthor: author, ordinal: body.ordinal)
+  }
+}

@@ -1,0 +1,69 @@
+import ChatDomain
+import ChatPrimitives
+
+/// Fields that several kinds show.
+typealias ShownFields = [(String, JSONValue)]
+
+extension ShownFields {
+  static func location(_ place: MessagePlace) -> ShownFields {
+    let ordinal: ShownFields = [("ordinal", .number(place.ordinal))]
+    return place.isInThread ? ordinal + [("thread", .number(place.thread))] : ordinal
+  }
+
+  static func thread(_ thread: ThreadPlace) -> ShownFields {
+    [("threadRoot", .text(thread.root.message.description)), ("ordinal", .number(thread.ordinal))]
+  }
+
+  static func content(_ content: MessageContent) -> ShownFields {
+    var fields: ShownFields = [("text", .text(content.text))]
+    guard let details = content.details else { return fields }
+    if let replyTo = details.replyTo { fields.append(("replyTo", .text(replyTo.description))) }
+    fields += mentions(details.mentions)
+    if !details.attachments.isEmpty {
+      let attachments = details.attachments.map { attachment in
+        JSONValue.object(
+          [("media", .text(attachment.media.description)), ("name", .text(orNull: attachment.name))]
+            + media(attachment.content))
+      }
+      fields.append(("attachments", .list(attachments)))
+    }
+    if let custom = details.custom {
+      fields += [("customType", .text(custom.type)), ("customBody", .text(custom.body))]
+    }
+    return fields
+  }
+
+  static func mentions(_ mentions: Mentions) -> ShownFields {
+    var fields: ShownFields = []
+    if !mentions.users.isEmpty {
+      fields.append(("mentions", .list(mentions.users.map { .text($0.description) })))
+    }
+    if mentions.everyone { fields.append(("mentionsEveryone", .bool(true))) }
+    return fields
+  }
+
+  static func media(_ media: Media) -> ShownFields {
+    [
+      ("sha256", .text(media.hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())),
+      ("contentType", .text(media.contentType)), ("bytes", .number(media.size)),
+    ]
+  }
+
+  /// The parts of an edit that change something.
+  static func edit(name: String?, topic: String?, picture: PictureEdit?) -> ShownFields {
+    var fields: ShownFields = []
+    if let name { fields.append(("name", .text(name))) }
+    if let topic { fields.append(("topic", .text(topic))) }
+    if let picture { fields.append(("picture", .text(orNull: picture.media?.description))) }
+    return fields
+  }
+
+  static func invite(role: String, expiresAt: Timestamp, maximumUses: UInt32?) -> ShownFields {
+    [
+      ("role", .text(role)), ("expiresAt", .text(expiresAt.rfc3339)),
+      ("maximumUses", maximumUses.map { .number(UInt64($0)) } ?? .null),
+    ]
+  }
+
+  static func until(_ time: Timestamp?) -> ShownFields { [("until", .text(orNull: time?.rfc3339))] }
+}

@@ -1,0 +1,106 @@
+import ChatDomain
+import ChatPrimitives
+import Foundation
+import SwiftProtobuf
+
+extension UserEvent.Account: KindFamily {
+  static let kinds = [registeredKind, profileChangedKind, emailSetKind, disabledKind, enabledKind, preferencesSetKind]
+
+  var kind: Kind<Self> {
+    switch self {
+    case .registered: Self.registeredKind
+    case .profileChanged: Self.profileChangedKind
+    case .emailSet: Self.emailSetKind
+    case .disabled: Self.disabledKind
+    case .enabled: Self.enabledKind
+    case .preferencesSet: Self.preferencesSetKind
+    }
+  }
+
+  private static let registeredKind = Kind<Self>(
+    1, "user.registered", .secret,
+    write: { event, output in
+      guard case .registered(let registration) = event else { return }
+      output.write(
+        Hansard_V1_UserRegistered.with(registration),
+        shows: [
+          ("nickname", .text(registration.nickname)), ("externalId", .text(orNull: registration.externalID)),
+          ("hasPassword", .bool(registration.credential != nil)),
+        ])
+    },
+    read: { (body: Hansard_V1_UserRegistered, reader) in
+      .registered(
+        Registration(
+          nickname: body.nickname, email: body.hasEmail ? body.email : nil,
+          externalID: body.hasExternalID ? body.externalID : nil,
+          credential: body.hasCredential ? try reader.credential(body.credential) : nil,
+          commitmentKey: Array(body.commitmentKey)))
+    })
+
+  /// No ID is all zeros, so that stands for a picture that was removed.
+  private static let profileChangedKind = Kind<Self>(
+    2, "profile.changed", .disclosed,
+    write: { event, output in
+      guard case .profileChanged(let edit) = event else { return }
+      output.write(
+        Hansard_V1_ProfileChanged.with {
+          if let nickname = edit.nickname { $0.nickname = nickname }
+          if let picture = edit.picture { $0.picture = Data((picture.media?.uuid ?? .zero).bytes) }
+        }, shows: edit.shownFields)
+    },
+    read: { (body: Hansard_V1_ProfileChanged, reader) in
+      let isRemoved = body.picture == Data(UUIDBytes.zero.bytes)
+      let media = isRemoved ? nil : try reader.id(body.picture) as MediaID?
+      return .profileChanged(
+        ProfileEdit(
+          nickname: body.nickname.isEmpty ? nil : body.nickname,
+          picture: isRemoved ? .remove : media.map { .set($0) }))
+    })
+
+  private static let emailSetKind = Kind<Self>(
+    5, "email.set", .secret,
+    write: { event, output in
+      guard case .emailSet(let email) = event else { return }
+      output.write(Hansard_V1_EmailSet.with { $0.email = email }, shows: [])
+    },
+    read: { (body: Hansard_V1_EmailSet, _) in .emailSet(body.email) })
+
+  private static let disabledKind = Kind<Self>(
+    6, "user.disabled", write: { $1.write() }, readEnvelope: { _ in .disabled })
+  private static let enabledKind = Kind<Self>(
+    7, "user.enabled", write: { $1.write() }, readEnvelope: { _ in .enabled })
+
+  private static let preferencesSetKind = Kind<Self>(
+    8, "preferences.set", .disclosed,
+    write: { event, output in
+      guard case .preferencesSet(let preferences) = event else { return }
+      output.write(
+        Hansard_V1_PreferencesSet.with { $0.hidesReadMarkers = !preferences.sharesReadMarkers },
+        shows: [("sharesReadMarkers", .bool(preferences.sharesReadMarkers))])
+    },
+    read: { (body: Hansard_V1_PreferencesSet, _) in
+      .preferencesSet(UserPreferences(sharesReadMarkers: !body.hidesReadMarkers))
+    })
+}
+
+extension ProfileEdit {
+  /// The parts that change something.
+  fileprivate var shownFields: ShownFields {
+    var fields: ShownFields = []
+    if let nickname { fields.append(("nickname", .text(nickname))) }
+    if let picture { fields.append(("picture", .text(orNull: picture.media?.description))) }
+    return fields
+  }
+}
+
+extension Hansard_V1_UserRegistered {
+  fileprivate static func with(_ registration: Registration) -> Self {
+    .with {
+      $0.nickname = registration.nickname
+      if let email = registration.email { $0.email = email }
+      if let externalID = registration.externalID { $0.externalID = externalID }
+      if let credential = registration.credential { $0.credential = .with(credential) }
+      $0.commitmentKey = Data(registration.commitmentKey)
+    }
+  }
+}
