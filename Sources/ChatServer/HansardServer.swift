@@ -101,7 +101,7 @@ package struct HansardServer: Sendable {
       try await ServiceGroup(configuration: group).run()
     } catch is CancellationError {
       logger.warning(
-        "connections were cut: their clients neither sent the rest nor read the response",
+        "connections were closed at shutdown: their clients did not finish the request or read the response",
         metadata: ["after": "\(stopPatience)"])
     }
   }

@@ -312,7 +312,7 @@ def test_files_that_do_not_serve_are_named_before_anything_is_made(tmp_path, cer
     assert "tls.certificateFile is not set" in errors(keyFile=certificate.key)
     assert "none.pem" in errors(certificateFile=tmp_path / "none.pem", keyFile=certificate.key)
     assert "garbage.pem" in errors(certificateFile=certificate.certificate, keyFile=garbage)
-    assert "do not serve TLS" in errors(certificateFile=certificate.certificate, keyFile=other.key)
+    assert "cannot be used for TLS" in errors(certificateFile=certificate.certificate, keyFile=other.key)
 
 
 def test_a_client_that_does_not_know_the_authority_refuses(secure):

@@ -48,7 +48,8 @@ package final class ShapeReader {
   }
 
   fileprivate static func unknown(_ type: any Any.Type) -> DecodingError {
-    .typeMismatch(type, DecodingError.Context(codingPath: [], debugDescription: "the contract has no such values"))
+    .typeMismatch(
+      type, DecodingError.Context(codingPath: [], debugDescription: "the contract has no values of this type"))
   }
 }
 

@@ -48,7 +48,7 @@ struct JSONDocumentDecoder: Decoder {
   }
 
   private func mismatch(_ type: any Any.Type) -> DecodingError {
-    let context = DecodingError.Context(codingPath: codingPath, debugDescription: "another type is expected")
+    let context = DecodingError.Context(codingPath: codingPath, debugDescription: "the value has the wrong type")
     return kind == .null ? .valueNotFound(type, context) : .typeMismatch(type, context)
   }
 

@@ -19,12 +19,12 @@ public enum JSONFlaw: Error, Hashable, Sendable {
     case .empty: "it is empty."
     case .invalidUTF8: "it is not valid UTF-8."
     case .malformed(let what, let offset): "\(what) at byte \(offset)."
-    case .duplicateMember(let name): "an object has the member \"\(name)\" twice."
-    case .tooDeep: "arrays and objects may be nested \(Limits.jsonDepth) deep."
-    case .tooManyValues: "it may have \(Limits.jsonValues) members and elements."
-    case .keyTooLong: "the name of a member may have \(Limits.jsonKeyBytes) bytes."
-    case .numberTooLong: "a number may have \(Limits.jsonNumberBytes) bytes."
-    case .tooManyMarks: "a text may have \(Limits.combiningMarks) combining marks in a row."
+    case .duplicateMember(let name): "an object has the duplicate member \"\(name)\"."
+    case .tooDeep: "arrays and objects are nested deeper than \(Limits.jsonDepth) levels."
+    case .tooManyValues: "it has more than \(Limits.jsonValues) members and elements."
+    case .keyTooLong: "the name of a member has more than \(Limits.jsonKeyBytes) bytes."
+    case .numberTooLong: "a number has more than \(Limits.jsonNumberBytes) bytes."
+    case .tooManyMarks: "a text has more than \(Limits.combiningMarks) combining marks in a row."
     }
   }
 }

@@ -26,7 +26,7 @@ extension JSONScanner {
         guard marks.take(try scalar()) else { throw .tooManyMarks }
       }
     }
-    throw malformed("a string has no end")
+    throw malformed("a string is not terminated")
   }
 
   /// One character of two bytes or more, as the table of well-formed sequences has them (Unicode 16, table 3-7).
@@ -59,7 +59,7 @@ extension JSONScanner {
   /// A backslash and what follows it.
   private mutating func escape() throws(JSONFlaw) -> Unicode.Scalar {
     index += 1
-    guard index < text.count else { throw malformed("an escape has no end") }
+    guard index < text.count else { throw malformed("an escape sequence is incomplete") }
     switch text[index] {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
       UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
@@ -76,14 +76,14 @@ extension JSONScanner {
         throw malformed("half of a surrogate pair is missing")
       }
       return scalar
-    default: throw malformed("there is no such escape")
+    default: throw malformed("unknown escape sequence")
     }
   }
 
   /// The four digits after the `u` at which the index stands.
   private mutating func unit() throws(JSONFlaw) -> UInt16 {
     guard index + 4 < text.count, let unit = JSONEscapes.unit(text[(index + 1)..<(index + 5)]) else {
-      throw malformed("an escape has four hexadecimal digits")
+      throw malformed("a \\u escape needs four hexadecimal digits")
     }
     index += 5
     return unit

@@ -38,13 +38,13 @@ struct JSONScanner {
     skipBlanks()
     try value()
     skipBlanks()
-    guard index == text.count else { throw malformed("something follows the value") }
+    guard index == text.count else { throw malformed("unexpected content after the value") }
   }
 
   // MARK: - Values
 
   private mutating func value() throws(JSONFlaw) {
-    guard index < text.count else { throw malformed("it ends where a value belongs") }
+    guard index < text.count else { throw malformed("unexpected end of the text") }
     switch text[index] {
     case UInt8(ascii: "{"): try object()
     case UInt8(ascii: "["): try array()
@@ -53,14 +53,16 @@ struct JSONScanner {
     case UInt8(ascii: "t"): try word("true", .true)
     case UInt8(ascii: "f"): try word("false", .false)
     case UInt8(ascii: "n"): try word("null", .null)
-    default: throw malformed("no value begins")
+    default: throw malformed("expected a value")
     }
   }
 
   private mutating func word(_ word: StaticString, _ kind: Node.Kind) throws(JSONFlaw) {
     let start = index
     for offset in 0..<word.utf8CodeUnitCount {
-      guard index < text.count, text[index] == word.utf8Start[offset] else { throw malformed("no value is written") }
+      guard index < text.count, text[index] == word.utf8Start[offset] else {
+        throw malformed("expected a value")
+      }
       index += 1
     }
     add(kind, start, index)

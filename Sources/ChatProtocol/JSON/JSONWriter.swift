@@ -48,7 +48,7 @@ public final class JSONWriter {
   func write(_ double: Double, _ path: [any CodingKey]) throws {
     guard double.isFinite else {
       throw EncodingError.invalidValue(
-        double, EncodingError.Context(codingPath: path, debugDescription: "JSON has no such number"))
+        double, EncodingError.Context(codingPath: path, debugDescription: "JSON cannot represent this number"))
     }
     JSONNumbers.write(double, to: &bytes)
   }

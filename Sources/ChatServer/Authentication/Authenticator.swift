@@ -141,7 +141,7 @@ extension HTTPField.Name {
 
   /// A header of the contract. Every request reads them, so that a name that HTTP does not allow stops the first test.
   static func own(_ name: String) -> HTTPField.Name {
-    guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is no name of a header (RFC 9110)") }
+    guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is not a header name (RFC 9110)") }
     return field
   }
 }

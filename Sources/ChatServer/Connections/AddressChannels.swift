@@ -25,7 +25,7 @@ final class AddressChannels: Sendable {
   /// Each stream takes memory, and a client can open a hundred on each connection.
   static func streams(_ limit: Int = Limits.http2StreamsOfAddress, proxies: TrustedProxies) -> AddressChannels {
     let limit = AddressLimit(
-      limit, name: "limitStreams", warning: "an address has too many open HTTP/2 streams; further ones are refused")
+      limit, name: "limitStreams", warning: "an address has too many open HTTP/2 streams; further ones are reset")
     return AddressChannels(limit, proxies: proxies)
   }
 

@@ -44,7 +44,7 @@ package struct TLSSettings: Sendable, Hashable {
       switch self {
       case .certificate(let file, let reason): "the certificate in \(file) cannot be read: \(reason)"
       case .key(let file, let reason): "the private key in \(file) cannot be read: \(reason)"
-      case .pair(let reason): "the certificate and the private key do not serve TLS: \(reason)"
+      case .pair(let reason): "the certificate and the private key cannot be used for TLS: \(reason)"
       }
     }
   }
@@ -65,7 +65,7 @@ package struct TLSSettings: Sendable, Hashable {
     } catch {
       throw .certificate(file: certificateFile, reason: String(describing: error))
     }
-    guard !chain.isEmpty else { throw .certificate(file: certificateFile, reason: "it holds none") }
+    guard !chain.isEmpty else { throw .certificate(file: certificateFile, reason: "it contains none") }
     let key: NIOSSLPrivateKey
     do {
       key = try NIOSSLPrivateKey(file: keyFile, format: .pem)

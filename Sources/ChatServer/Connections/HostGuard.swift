@@ -14,7 +14,7 @@ final class HostGuard: ChannelInboundHandler, RemovableChannelHandler {
     guard !hasRefused else { return }
     if case .head(let head) = unwrapInboundIn(data), !Self.namesHost(head) {
       hasRefused = true
-      context.fireErrorCaught(Refusal.malformedRequest("it must have one Host field with a host's name"))
+      context.fireErrorCaught(Refusal.malformedRequest("it must have exactly one Host field with a host name"))
       return
     }
     context.fireChannelRead(data)

@@ -42,7 +42,7 @@ struct Exchange: Sendable {
   /// A parameter of the query that may stand there once.
   func query(_ name: String) throws -> String? {
     let values = request.uri.queryParameters.getAll(name)
-    guard values.count <= 1 else { throw Refusal.invalidQuery("\(name) may be given once.") }
+    guard values.count <= 1 else { throw Refusal.invalidQuery("\(name) can be given only once.") }
     return values.first
   }
 
@@ -59,7 +59,7 @@ struct Exchange: Sendable {
   func requireQuery(of endpoint: AnyEndpoint) throws {
     guard let query = request.uri.query, !query.isEmpty else { return }
     for (name, _) in request.uri.queryParameters where !endpoint.query.contains(String(name)) {
-      throw Refusal.invalidQuery("There is no parameter \"\(name)\" here.")
+      throw Refusal.invalidQuery("Unknown parameter \"\(name)\".")
     }
   }
 

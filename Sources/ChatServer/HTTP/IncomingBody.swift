@@ -17,7 +17,8 @@ struct IncomingBody: AsyncSequence, Sendable {
       do {
         return try await base.next()
       } catch {
-        logger.info("a body broke off: its client went away or sent no HTTP", metadata: ["error": "\(error)"])
+        logger.info(
+          "a request body ended early: the client disconnected or sent invalid HTTP", metadata: ["error": "\(error)"])
         if let refusal = Refusal(parsing: error), error as? HTTPParserError != .invalidEOFState { throw refusal }
         throw CancellationError()
       }
@@ -50,7 +51,7 @@ extension Refusal {
     case .headerOverflow: self = .headersTooLarge
     case .invalidChunkSize: self = .malformedRequest("a chunk's size must be a hexadecimal number")
     case .unexpectedContentLength:
-      self = .malformedRequest("Content-Length must not come with Transfer-Encoding, nor twice, nor among trailers")
+      self = .malformedRequest("Content-Length must not occur together with Transfer-Encoding, twice, or in trailers")
     default: self = .malformedRequest("\(error)")
     }
   }

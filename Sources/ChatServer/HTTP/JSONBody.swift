@@ -38,8 +38,8 @@ enum JSONBody {
       return .invalidField("The field \"\(field.stringValue)\" has the wrong type.")
     case .dataCorrupted(let context):
       let field = context.codingPath.last.map { "The field \"\($0.stringValue)\"" } ?? "The body"
-      return .invalidField("\(field) has the wrong form: \(context.debugDescription).")
-    @unknown default: return .invalidField("The body has the wrong form.")
+      return .invalidField("\(field) is invalid: \(context.debugDescription).")
+    @unknown default: return .invalidField("The body is invalid.")
     }
   }
 

@@ -42,14 +42,14 @@ struct ProblemMapping {
     switch error {
     case let refusal as Refusal: self.init(refusal)
     case let error as ServiceError: self.init(error, at: now)
-    case is NIOTooManyBytesError: self.init(.bodyTooLarge, "The body is larger than the endpoint takes.")
+    case is NIOTooManyBytesError: self.init(.bodyTooLarge, "The body is too large for this endpoint.")
     case let error as HTTPError where error.status == .contentTooLarge:
-      self.init(.bodyTooLarge, "The body is larger than the endpoint takes.")
+      self.init(.bodyTooLarge, "The body is too large for this endpoint.")
     default: self.init(.internalError, Self.failure)
     }
   }
 
-  private static let failure = "The server failed. Its log has more under the request's ID."
+  private static let failure = "The server failed. Its log has details under the requestId."
 
   private init(_ refusal: Refusal) {
     switch refusal {
@@ -57,44 +57,47 @@ struct ProblemMapping {
       self.init(.accessTokenMissing, "Send a token in the Authorization header: Bearer <token>.")
       headers[.wwwAuthenticate] = "Bearer"
     case .accessTokenInvalid:
-      self.init(.accessTokenInvalid, "The token is not one that this server issued. Log in again.")
+      self.init(.accessTokenInvalid, "The token was not issued by this server. Log in again.")
     case .accessTokenExpired:
       self.init(.accessTokenExpired, "The token has expired. Refresh the session.")
       headers[.wwwAuthenticate] = #"Bearer error="invalid_token", error_description="expired""#
     case .refreshTokenInvalid:
-      self.init(.refreshTokenInvalid, "The refresh token is not one that this server issued. Log in again.")
+      self.init(.refreshTokenInvalid, "The refresh token was not issued by this server. Log in again.")
     case .idTokenInvalid(let flaw):
-      self.init(.idTokenInvalid, "The ID token is not taken: \(flaw.detail).")
+      self.init(.idTokenInvalid, "The ID token was rejected: \(flaw.detail).")
     case .idTokenExpired:
       self.init(.idTokenExpired, "The ID token has expired. Get a new one from its issuer.")
     case .issuerUnavailable:
-      self.init(.issuerUnavailable, "The keys of the token's issuer cannot be had. Come again soon.")
+      self.init(.issuerUnavailable, "The keys of the token's issuer cannot be fetched. Try again shortly.")
     case .actingUserRequired:
-      self.init(.actingUserRequired, "A service token needs the header \(HeaderName.actAs) with a user's ID here.")
-    case .invalidActAs: self.init(.invalidActAs, "\(HeaderName.actAs) must hold a user's UUID.")
+      self.init(
+        .actingUserRequired, "With a service token, this request needs the header \(HeaderName.actAs) with a user's ID."
+      )
+    case .invalidActAs: self.init(.invalidActAs, "\(HeaderName.actAs) must be a user's UUID.")
     case .invalidJSON(.empty): self.init(.invalidJSON, "The body is empty. Send a JSON object.")
-    case .invalidJSON(let flaw): self.init(.invalidJSON, "The body is not accepted as JSON: \(flaw.detail)")
+    case .invalidJSON(let flaw): self.init(.invalidJSON, "The JSON body was rejected: \(flaw.detail)")
     case .invalidUTF8: self.init(.invalidUTF8, "The body is not valid UTF-8.")
     case .unknownField(let name):
-      self.init(.unknownField, "There is no field \"\(name)\" here. Check its spelling.")
+      self.init(.unknownField, "Unknown field \"\(name)\". Check its spelling.")
     case .invalidField(let why): self.init(.invalidField, why)
     case .invalidID(let name): self.init(.invalidID, "\(name) must be a UUID, and not the nil UUID.")
     case .invalidQuery(let why): self.init(.invalidQuery, why)
     case .invalidCursor:
-      self.init(.invalidCursor, "The cursor is not one that this endpoint gave for this list. Start without one.")
+      self.init(.invalidCursor, "The cursor does not belong to this list. Start without a cursor.")
     case .invalidIdempotencyKey:
       self.init(.invalidIdempotencyKey, "\(HeaderName.idempotencyKey) must be a UUID.")
     case .invalidIfMatch:
-      self.init(.invalidIfMatch, "If-Match must hold revisions in quotes with commas between them, or *.")
+      self.init(.invalidIfMatch, "If-Match must be a comma-separated list of revisions in quotes, or *.")
     case .ifMatchUnsupported:
-      self.init(.ifMatchUnsupported, "What this request changes has no revision. Leave If-Match away.")
+      self.init(.ifMatchUnsupported, "The resource has no revision. Omit If-Match.")
     case .unsupportedMediaType:
       self.init(
-        .unsupportedMediaType, "Send application/json, or application/x-ndjson in bulk, in UTF-8 and not compressed.")
+        .unsupportedMediaType, "Send application/json (application/x-ndjson for ingest), in UTF-8 and not compressed.")
     case .tooManyMarksInTarget:
-      self.init(.invalidQuery, "A path and its query may have \(Limits.combiningMarks) combining marks in a row.")
+      self.init(
+        .invalidQuery, "A path and its query can have at most \(Limits.combiningMarks) combining marks in a row.")
     case .tooManyMarksInHeader:
-      self.init(.headersTooLarge, "A header field may have \(Limits.combiningMarks) combining marks in a row.")
+      self.init(.headersTooLarge, "A header field can have at most \(Limits.combiningMarks) combining marks in a row.")
     case .formInsteadOfFile:
       self.init(.unsupportedMediaType, "Send the file's bytes as the body, not a form (multipart/form-data).")
     case .malformedRequest(let rule):
@@ -102,44 +105,45 @@ struct ProblemMapping {
       // Where the next request begins is unknown.
       headers[.connection] = "close"
     case .targetTooLong:
-      self.init(.targetTooLong, "A path with its query may have \(Limits.requestTargetBytes) bytes at most.")
+      self.init(.targetTooLong, "A path and its query can have at most \(Limits.requestTargetBytes) bytes.")
     case .headersTooLarge:
       self.init(
         .headersTooLarge,
-        "A request may have \(Limits.headerFields) header fields with \(Limits.headerBytes) bytes at most.")
+        "A request can have at most \(Limits.headerFields) header fields with \(Limits.headerBytes) bytes.")
     case .rateLimited(let standing):
       self.init(
-        .rateLimited, "The limit \"\(standing.name)\" is used up: too many requests. Come again after Retry-After.")
+        .rateLimited,
+        "Too many requests: the limit \"\(standing.name)\" was reached. Try again after the seconds in Retry-After.")
       headers = RateLimiter.fields([standing])
       headers[.retryAfter] = String(standing.reset)
     case .tooManyAttempts(let seconds):
-      self.init(.tooManyAttempts, "Too many attempts to log in have failed. Come again after Retry-After.")
+      self.init(.tooManyAttempts, "Too many failed logins. Try again after the seconds in Retry-After.")
       headers[.retryAfter] = String(seconds)
     case .tooManyStreams:
       self.init(
         .tooManyStreams,
-        "You have \(Limits.ingestStreamsOfUser) ingest streams open. Send this one when another has ended.")
+        "You already have \(Limits.ingestStreamsOfUser) open ingest streams. Send this one when another has ended.")
       headers[.retryAfter] = String(Self.retryAfterSeconds)
     case .tooManyUploadsOfAddress:
       let problem = MediaProblem.tooManyUploads
       self.init(
         problem.status, problem.rawValue,
-        "Your address has \(Limits.uploadsOfAddress) uploads under way. Send this again when one has ended.")
+        "Your address already has \(Limits.uploadsOfAddress) uploads in progress. Send this again when one has ended.")
       headers[.retryAfter] = String(Self.retryAfterSeconds)
-    case .bodyTooLarge(let limit): self.init(.bodyTooLarge, "A body may have \(limit) bytes at most.")
-    case .tooManyLines(let limit): self.init(.bodyTooLarge, "A body may have \(limit) lines at most.")
+    case .bodyTooLarge(let limit): self.init(.bodyTooLarge, "A body can have at most \(limit) bytes.")
+    case .tooManyLines(let limit): self.init(.bodyTooLarge, "A body can have at most \(limit) lines.")
     case .tooManyRefusedLines(let limit):
       self.init(
         .rateLimited,
-        "A rate limit refused \(limit) lines in a row, so the stream ends here. Send the rest again later.")
+        "A rate limit rejected \(limit) lines in a row, so the stream ends here. Send the rest later.")
     case .rangeNotSatisfiable(let size):
-      self.init(.rangeNotSatisfiable, "The file has \(size) bytes, and the range begins beyond them.")
+      self.init(.rangeNotSatisfiable, "The range begins beyond the end of the file, which has \(size) bytes.")
       headers[.contentRange] = "bytes */\(size)"
-    case .lineTooLong(let limit): self.init(.lineTooLong, "A line may have \(limit) bytes at most.")
+    case .lineTooLong(let limit): self.init(.lineTooLong, "A line can have at most \(limit) bytes.")
     case .unready(let why): self.init(.projectionBehind, why)
-    case .routeNotFound: self.init(.routeNotFound, "There is no such path. See docs/openapi.yaml.")
+    case .routeNotFound: self.init(.routeNotFound, "Unknown path. See docs/openapi.yaml.")
     case .methodNotAllowed(let allowed):
-      self.init(.methodNotAllowed, "This path takes \(allowed.joined(separator: ", ")).")
+      self.init(.methodNotAllowed, "This path supports only \(allowed.joined(separator: ", ")).")
       headers[.allow] = allowed.joined(separator: ", ")
     }
   }
@@ -151,18 +155,18 @@ struct ProblemMapping {
       if let now { headers[.retryAfter] = String(UsageDay(of: now).secondsLeft(at: now)) }
     case .rejected(let rejection): self.init(rejection.status, rejection.rawValue, rejection.detail)
     case .invalid(let input): self.init(input.status, input.rawValue, input.detail)
-    case .media(.tooLarge(let limit)): self.init(.bodyTooLarge, "A file may have \(limit) bytes at most.")
+    case .media(.tooLarge(let limit)): self.init(.bodyTooLarge, "A file can have at most \(limit) bytes.")
     case .media(.problem(let problem)):
       self.init(problem.status, problem.rawValue, problem.detail)
       if problem == .tooManyUploads { headers[.retryAfter] = String(Self.retryAfterSeconds) }
     case .unreadable(let cause): self.init(cause, at: now)
-    case .overloaded: self.init(.overloaded, "More is under way than the server takes. Come again soon.")
-    case .projectionBehind: self.init(.projectionBehind, "The read models are catching up. Come again soon.")
+    case .overloaded: self.init(.overloaded, "The server is overloaded. Try again shortly.")
+    case .projectionBehind: self.init(.projectionBehind, "The read models are catching up. Try again shortly.")
     case .logPoisoned:
       self.init(
         .logPoisoned,
-        "The event log failed, so writes are not accepted. The operator must find the cause in the server's log.")
-    case .shuttingDown: self.init(.shuttingDown, "The server is being stopped. Come again soon.")
+        "The event log failed, so the server accepts no writes. The server log has the cause.")
+    case .shuttingDown: self.init(.shuttingDown, "The server is shutting down. Try again shortly.")
     // Nobody is there to read it.
     case .failed, .cancelled: self.init(.internalError, Self.failure)
     }

@@ -53,11 +53,13 @@ struct AccountHandlers: Sendable {
     let body = try await body.decoded()
     let edit = ProfileEdit(nickname: body.nickname, picture: body.picture.map { $0.map { .set($0) } ?? .remove })
     if let email = body.email {
-      guard edit.isEmpty else { throw Refusal.invalidField("email is changed by itself, with currentPassword alone.") }
+      guard edit.isEmpty else { throw Refusal.invalidField("To change email, send only email and currentPassword.") }
       return try await setEmail(email, body.currentPassword, exchange)
     }
-    guard body.currentPassword == nil else { throw Refusal.invalidField("currentPassword comes with email alone.") }
-    guard !edit.isEmpty else { throw Refusal.invalidField("nickname, picture or email is needed.") }
+    guard body.currentPassword == nil else {
+      throw Refusal.invalidField("currentPassword is allowed only together with email.")
+    }
+    guard !edit.isEmpty else { throw Refusal.invalidField("Send at least one of nickname, picture and email.") }
     let outcome = try await chat.changeProfile(
       edit, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
     var account = try await Account(of: exchange.user, chat)

@@ -60,14 +60,14 @@ extension ClockReadiness {
     if status.heldAhead != nil {
       self.status = "jump_held"
       detail = """
-        The system clock jumped ahead and is not trusted. If it is wrong, correct it; if it is right, POST \
+        The system clock jumped ahead and is not trusted. If it is wrong, correct it. If it is right, send POST \
         \(Endpoints.confirmClock.path).
         """
     } else if status.logAhead > 0 {
       self.status = "behind_log"
       detail = """
-        The system clock is behind the last time in the log. If it is wrong, correct it; if it is right, it was ahead \
-        when the log was written, and nothing needs to be done.
+        The system clock is behind the last time in the log. If it is wrong, correct it. If it is right, it was ahead \
+        when the log was written, and no action is needed.
         """
     }
   }

@@ -14,7 +14,7 @@ enum MessagePaging {
     case (let text?, nil, nil): return .before(try anchor(text, cursors))
     case (nil, let text?, nil): return .after(try anchor(text, cursors))
     case (nil, nil, let text?): return .around(try anchor(text, cursors))
-    default: throw Refusal.invalidQuery("Give one of before, after and around.")
+    default: throw Refusal.invalidQuery("Send at most one of before, after and around.")
     }
   }
 

@@ -29,7 +29,7 @@ extension CustomPart {
   /// Nil where neither is given.
   init?(type: String?, data: CanonicalJSON?) throws {
     guard let type else {
-      guard data == nil else { throw Refusal.invalidField("The field \"data\" needs a field \"type\" beside it.") }
+      guard data == nil else { throw Refusal.invalidField("The field \"data\" needs the field \"type\".") }
       return nil
     }
     self.init(type: type, body: (data ?? .null).canonicalText)

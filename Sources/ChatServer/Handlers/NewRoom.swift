@@ -13,16 +13,17 @@ enum NewRoom {
     if kind == .direct {
       try Self.refuse(
         body.id != nil || body.name != nil || body.topic != nil || body.workspaceId != nil || body.isPublic != nil,
-        "A direct room takes memberIds and nothing else: its ID is made of its members.")
+        "A direct room takes only memberIds; its ID is derived from its members.")
       guard let members = body.memberIds else { throw Refusal.invalidField("The field \"memberIds\" is missing.") }
       guard creator != nil else { throw Refusal.actingUserRequired }
       self = .direct(with: members)
       return
     }
     guard let name = body.name else { throw Refusal.invalidField("The field \"name\" is missing.") }
-    try Self.refuse(body.memberIds != nil, "memberIds belongs to a direct room.")
-    try Self.refuse(body.workspaceId != nil && kind != .channel, "workspaceId belongs to a channel.")
-    try Self.refuse(body.isPublic == true && body.workspaceId == nil, "isPublic belongs to a workspace's channel.")
+    try Self.refuse(body.memberIds != nil, "memberIds is allowed only for a direct room.")
+    try Self.refuse(body.workspaceId != nil && kind != .channel, "workspaceId is allowed only for a channel.")
+    try Self.refuse(
+      body.isPublic == true && body.workspaceId == nil, "isPublic is allowed only for a channel of a workspace.")
     let creation = RoomCreation(
       kind: kind, name: name, creator: creator, workspace: body.workspaceId, isPublic: body.isPublic ?? false,
       topic: body.topic)

@@ -13,14 +13,14 @@ struct PlaceEdits {
 
   init(_ body: UpdatePlaceRequest) throws {
     guard body.name != nil || body.topic != nil || body.picture != nil else {
-      throw Refusal.invalidField("Give at least one of name, topic and picture.")
+      throw Refusal.invalidField("Send at least one of name, topic and picture.")
     }
     name = body.name
     topic = body.topic
     picture = try body.picture.map { text in
       if text.isEmpty { return .remove }
       guard let media = MediaID(text) else {
-        throw Refusal.invalidField("The field \"picture\" must be a media ID, or empty to take the picture away.")
+        throw Refusal.invalidField("The field \"picture\" must be the ID of a file, or empty to remove the picture.")
       }
       return .set(media)
     }

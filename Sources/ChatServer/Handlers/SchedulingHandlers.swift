@@ -39,7 +39,7 @@ struct SchedulingHandlers: Sendable {
     let edit = ScheduledMessageEdit(
       text: body.text, mentions: body.mentions.map { Mentions($0) }, sendAt: body.sendAt)
     guard edit != ScheduledMessageEdit() else {
-      throw Refusal.invalidField("One of text, mentions and sendAt is needed.")
+      throw Refusal.invalidField("Send at least one of text, mentions and sendAt.")
     }
     let (room, outcome) = try await perform(.changeScheduledMessage(id, edit, prior: nil), exchange)
     return try JSONBody.receipt(

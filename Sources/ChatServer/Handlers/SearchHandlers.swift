@@ -28,10 +28,10 @@ struct SearchHandlers: Sendable {
   private static func request(_ exchange: Exchange) throws -> SearchRequest {
     let query = try query(exchange)
     guard query.utf8.count <= Limits.searchQueryBytes else {
-      throw Refusal.invalidQuery("q may have \(Limits.searchQueryBytes) bytes at most.")
+      throw Refusal.invalidQuery("q can have at most \(Limits.searchQueryBytes) bytes.")
     }
     guard let words = SearchWords(query) else {
-      throw Refusal.invalidQuery("q must hold a letter or a digit to search for.")
+      throw Refusal.invalidQuery("q must contain a letter or a digit.")
     }
     return SearchRequest(
       words: words, user: try exchange.user, room: try id("roomId", exchange), sender: try id("senderId", exchange),

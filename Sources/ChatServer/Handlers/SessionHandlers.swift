@@ -25,7 +25,7 @@ struct SessionHandlers: Sendable {
       }
       return try await tokens(for: start(session, token, body, exchange))
     }
-    guard body.nonce == nil else { throw Refusal.invalidField("nonce comes with idToken.") }
+    guard body.nonce == nil else { throw Refusal.invalidField("nonce is allowed only together with idToken.") }
     if let password = body.password {
       let name = try Self.loginName(body)
       try hashing.admit(exchange)
@@ -59,7 +59,7 @@ struct SessionHandlers: Sendable {
     switch (body.email, body.userId) {
     case (let email?, nil): .email(email)
     case (nil, let user?): .user(user)
-    case (nil, nil), (_?, _?): throw Refusal.invalidField("Either email or userId comes with password.")
+    case (nil, nil), (_?, _?): throw Refusal.invalidField("With password, send either email or userId.")
     }
   }
 
@@ -121,7 +121,7 @@ extension SessionHandlers {
     let actor = try exchange.actor
     let all = try exchange.query("all")
     guard all == nil || all == "" || all == "true" else {
-      throw Refusal.invalidQuery("all stands alone, or as all=true.")
+      throw Refusal.invalidQuery("Send all without a value, or all=true.")
     }
     let outcome = try await chat.endSessions(
       all == nil ? .others : .all, of: exchange.user, by: actor, command: exchange.command())

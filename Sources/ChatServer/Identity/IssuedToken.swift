@@ -110,16 +110,16 @@ enum TokenFlaw: Error, Hashable, CaseIterable {
   /// For who sent it.
   var detail: String {
     switch self {
-    case .malformed: "it is no signed JWT with the claims iss, sub, aud and exp"
-    case .algorithm: "its algorithm is not one that its issuer may use here"
-    case .unknownKey: "its issuer has no such key"
-    case .signature: "its signature is wrong"
-    case .issuer: "its issuer is not one that this server knows"
-    case .audience: "it is meant for someone else"
+    case .malformed: "it is not a signed JWT with the claims iss, sub, aud and exp"
+    case .algorithm: "its algorithm is not allowed for this issuer"
+    case .unknownKey: "its key is not among the keys of the issuer"
+    case .signature: "its signature is invalid"
+    case .issuer: "its issuer is not configured on this server"
+    case .audience: "its audience (aud) is not allowed on this server"
     case .expired: "it has expired"
     case .notYetValid: "it is not valid yet"
-    case .nonce: "its nonce is not the one that was given, or none was given"
-    case .subject: "it names nobody"
+    case .nonce: "its nonce does not match the one in the request, or one of them is missing"
+    case .subject: "it has no subject (sub)"
     }
   }
 }

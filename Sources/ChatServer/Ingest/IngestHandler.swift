@@ -43,7 +43,7 @@ struct IngestHandler: Sendable {
       } catch {
         // A client that goes away is no failure of the server.
         exchange.logger.log(
-          level: ProblemMapping.isCausedByClient(error) ? .debug : .warning, "an ingest broke off",
+          level: ProblemMapping.isCausedByClient(error) ? .debug : .warning, "an ingest stream ended early",
           metadata: ["error": "\(LoggedError.text(error))"])
         throw error
       }

@@ -17,7 +17,7 @@ struct LineRefusal: Sendable, Hashable {
   static func rateLimited(by name: String) -> LineRefusal {
     LineRefusal(
       status: ProblemCode.rateLimited.status.code, code: ProblemCode.rateLimited.rawValue,
-      detail: "The limit \"\(name)\" is used up: a line counts as a request. Send the line again later.")
+      detail: "The limit \"\(name)\" was reached: each line counts as a request. Send the line again later.")
   }
 }
 
@@ -28,6 +28,6 @@ extension LineRefusal {
 
   /// The same with a general detail, for when the unread details take too much memory.
   var withoutDetail: LineRefusal {
-    LineRefusal(status: status, code: code, detail: "See docs/errors.md. Read results sooner to get more details.")
+    LineRefusal(status: status, code: code, detail: "See docs/errors.md. Read the results sooner to get more details.")
   }
 }

@@ -12,7 +12,7 @@ struct BodyBudget: Sendable {
   init(bytesOfAddress bytes: Int = Limits.bodyBytesOfAddress) {
     limit = KeyedLimit(bytes)
     warnings = AddressWarnings(
-      "request bodies from an address take too much memory and are refused", limit: ("limitBytes", bytes))
+      "request bodies from an address use too much memory and are rejected", limit: ("limitBytes", bytes))
   }
 
   /// For one request, which must release the charge when it ends.

@@ -13,7 +13,7 @@ struct ResponseBudget: Sendable {
   init(bytesOfAddress bytes: Int = Limits.unreadResponseBytesOfAddress) {
     limit = AddressLimit(
       bytes, name: "limitBytes",
-      warning: "clients at an address do not read their responses; its long responses are refused")
+      warning: "clients at an address do not read their responses; its requests for long responses are rejected")
   }
 
   /// - Returns: the response, which is charged to the address until its client has read most of it, or has left.
