@@ -128,7 +128,7 @@ def test_every_verdict_can_be_explained_afterwards(pushing, sink):
     table = hansard("push", "explain", "--data", pushing.data, sent["position"]).output
     assert "silent: mutedRoom" in table and "secret-of" not in table + json.dumps(shown)
     wrong = hansard("push", "explain", "--data", pushing.data, 1, expect=None)
-    assert wrong.status != 0 and "is no sent message" in wrong.errors
+    assert wrong.status != 0 and "is not a sent message" in wrong.errors
     assert len(lines(sink)) == 1, "explaining sends nothing"
 
 
@@ -188,11 +188,11 @@ def test_neither_a_restart_nor_a_replay_nor_a_lost_outbox_sends_anything_again(p
     ("flags", "complaint"),
     [
         (["--push-webhook", "http://127.0.0.1:9/"], "no secret"),
-        (["--push-webhook", "http://127.0.0.1:9/", "--push-file", "F", "--push-secret-file", "S"], "one place"),
+        (["--push-webhook", "http://127.0.0.1:9/", "--push-file", "F", "--push-secret-file", "S"], "only one destination"),
         (["--push-secret-file", "S"], "no webhook"),
         (["--push-webhook", "not a URL", "--push-secret-file", "S"], "not an absolute http or https URL"),
         (["--push-webhook", "http://127.0.0.1:9/", "--push-secret-file", "short"], "at least"),
-        (["--push-webhook", "http://127.0.0.1:9/", "--push-secret-file", "missing"], "no readable file"),
+        (["--push-webhook", "http://127.0.0.1:9/", "--push-secret-file", "missing"], "does not exist or cannot be read"),
         (["--push-file", "nowhere/notices"], "cannot be opened"),
     ],
 )

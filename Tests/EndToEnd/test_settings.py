@@ -44,7 +44,7 @@ def test_the_file_counts_below_the_environment_and_the_options(tmp_path, monkeyp
     ("text", "complaints"),
     [
         ("{", ["hansard.json cannot be used"]),
-        ("[]", ["hansard.json cannot be used", "no JSON object"]),
+        ("[]", ["hansard.json cannot be used", "not a JSON object"]),
         ({"lisen": "x", "push": {"webhok": "y"}}, ["no setting lisen", "no setting push.webhok", "hansard settings"]),
         ({"accessTokenLifetime": "long"}, ["accessTokenLifetime in", "not a whole number"]),
         ({"accessTokenLifetime": 0, "listen": "x"}, ["1 to 31536000", "HOST:PORT"]),
@@ -60,4 +60,4 @@ def test_a_wrong_file_is_refused_before_anything_is_made(tmp_path, text, complai
 
 def test_a_missing_file_is_refused(tmp_path):
     outcome = hansard("serve", "--data", tmp_path / "data", "--config", tmp_path / "none.json", expect=None)
-    assert outcome.status == 2 and "no readable file" in outcome.errors and "none.json" in outcome.errors
+    assert outcome.status == 2 and "does not exist or cannot be read" in outcome.errors and "none.json" in outcome.errors

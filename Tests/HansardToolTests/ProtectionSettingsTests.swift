@@ -76,13 +76,13 @@ import Testing
     "what does not fit is refused, and named",
     arguments: [
       (#"{"proxies": {"trusted": ["10.0.0.0/8", "elsewhere"]}}"#, "proxies.trusted in h.json", "\"elsewhere\""),
-      (#"{"crossOrigin": {"origins": ["app.example.org"]}}"#, "crossOrigin.origins in h.json", "is no origin"),
-      (#"{"crossOrigin": {"origins": ["https://a.example/"]}}"#, "crossOrigin.origins in h.json", "is no origin"),
-      (#"{"crossOrigin": {"origins": ["https://*.example"]}}"#, "crossOrigin.origins in h.json", "is no origin"),
+      (#"{"crossOrigin": {"origins": ["app.example.org"]}}"#, "crossOrigin.origins in h.json", "is not an origin"),
+      (#"{"crossOrigin": {"origins": ["https://a.example/"]}}"#, "crossOrigin.origins in h.json", "is not an origin"),
+      (#"{"crossOrigin": {"origins": ["https://*.example"]}}"#, "crossOrigin.origins in h.json", "is not an origin"),
       (#"{"tls": {"certificateFile": "c"}}"#, "tls.certificateFile in h.json", "tls.keyFile is not set"),
       (#"{"quotas": {"messagesPerDay": -1}}"#, "quotas.messagesPerDay in h.json", "outside"),
       (#"{"rateLimits": {"user": {"seconds": 0}}}"#, "rateLimits.user.seconds in h.json", "outside"),
-      (#"{"rateLimits": {"user": 5}}"#, "there is no setting rateLimits.user", "h.json"),
+      (#"{"rateLimits": {"user": 5}}"#, "unknown setting rateLimits.user", "h.json"),
     ])
   func refused(text: String, place: String, reason: String) throws {
     let problems = try read(text).problems

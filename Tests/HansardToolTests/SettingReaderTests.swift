@@ -47,7 +47,7 @@ import Testing
   func unknown(text: String, key: String) throws {
     #expect(
       try read(file(text)).problems == [
-        "hansard: there is no setting \(key). it stands in /etc/h.json. correct it or take it out; `hansard settings` lists them all"
+        "hansard: unknown setting \(key). it is in /etc/h.json. correct or remove it; `hansard settings` lists all settings"
       ])
   }
 
@@ -57,7 +57,7 @@ import Testing
     #expect(
       inFile == [
         "hansard: the setting listen in /etc/h.json cannot be used. \"nowhere\" is not HOST:PORT, such as 127.0.0.1:8080. write HOST:PORT, such as 127.0.0.1:8080",
-        "hansard: the setting accessTokenLifetime in /etc/h.json cannot be used. 0 lies outside of 1 to 31536000. write a number between these",
+        "hansard: the setting accessTokenLifetime in /etc/h.json cannot be used. 0 is not in the range 1 to 31536000. write a number in this range",
       ])
     let variable = read(.environment(["HANSARD_ACCESS_TOKEN_LIFETIME": "long"])).problems
     #expect(
@@ -87,7 +87,7 @@ import Testing
     var reader = SettingReader([try file(#"{"oidc": {"b": {"issuer": "B"}, "a": {"issuer": "A", "isuer": "x"}}}"#)])
     #expect(issuers(&reader) == ["a": "A", "b": "B"])
     reader.noteUnknownKeys()
-    #expect(reader.problems.count == 1 && reader.problems.first?.what == "there is no setting oidc.a.isuer")
+    #expect(reader.problems.count == 1 && reader.problems.first?.what == "unknown setting oidc.a.isuer")
     #expect(SettingReader.settings { _ = issuers(&$0) }.map(\.key) == ["oidc.NAME.issuer"])
   }
 

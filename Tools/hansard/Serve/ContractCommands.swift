@@ -23,7 +23,8 @@ struct ErrorsCommand: AsyncParsableCommand {
 /// Prints every setting as a table row, as `docs/settings.md` has them.
 struct SettingsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "settings", abstract: "Print every setting of the server: key, variable, option, default, meaning.")
+    commandName: "settings",
+    abstract: "Print every setting of the server: key, environment variable, option, default, meaning.")
 
   func run() async throws {
     for setting in ServeSettings.all { print(setting.row) }

@@ -15,7 +15,7 @@ struct FirstConversation {
       curl -s --json '{"id":"\(bob)","nickname":"Bob","email":"bob-\(mark)@example.org","password":"blue kettle on the hob"}' $H/v1/accounts; echo
       ALICE=$(curl -s --json '{"email":"alice-\(mark)@example.org","password":"red kettle on the hob"}' $H/v1/sessions | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')
       BOB=$(curl -s --json '{"email":"bob-\(mark)@example.org","password":"blue kettle on the hob"}' $H/v1/sessions | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')
-      # Alice makes a room and shares it; Bob comes in by the invite.
+      # Alice creates a room and an invite; Bob joins with the invite.
       curl -s -H "Authorization: Bearer $ALICE" --json '{"id":"\(room)","name":"tea"}' $H/v1/rooms; echo
       INVITE=$(curl -s -H "Authorization: Bearer $ALICE" --json '{"maxUses":1}' $H/v1/rooms/\(room)/invites | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
       curl -s -H "Authorization: Bearer $BOB" -X POST $H/v1/invites/$INVITE/accept; echo

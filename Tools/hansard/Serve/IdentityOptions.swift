@@ -15,22 +15,24 @@ struct IdentityOptions: Sendable {
   init(_ reader: inout SettingReader) {
     let refreshSeconds = reader.integer(
       "refreshTokenLifetime", usual: 0, in: 0...Self.longestRefreshTokenLifetime,
-      "seconds that a refresh token is good for while it is not used; 0 for ever")
+      "seconds after which an unused refresh token expires; 0 means never")
     rules = AccountRules(
       allowsGuests: reader.flag(
-        "identity.guests", usual: false, "accounts with a password and without an e-mail address: see `identity.md`"),
+        "identity.guests", usual: false,
+        "whether accounts can have a password without an email address; see `identity.md`"),
       guestsCreateRooms: reader.flag(
-        "identity.guestsCreateRooms", usual: false, "guests may create rooms and workspaces"),
+        "identity.guestsCreateRooms", usual: false, "whether guests can create rooms and workspaces"),
       refreshTokenLifetimeMilliseconds: refreshSeconds == 0 ? nil : Int64(refreshSeconds) * 1000)
     identity = IdentitySettings(providers: Self.providers(&reader), external: Self.external(&reader))
     legacyStatus = LegacyStatus(
       isOn: reader.flag(
         "legacyStatus", usual: false,
-        "419 for `access_token_expired` and 418 for `refresh_token_expired` instead of 401, as older apps expect"))
+        "whether to respond 419 for `access_token_expired` and 418 for `refresh_token_expired` instead of 401, "
+          + "for older apps"))
     endCursor =
       reader.text(
         "endCursor", usual: EndCursor.null.rawValue, form: "null, \"0\" or empty",
-        "what `nextCursor` and `previousCursor` are at the end of a list: `null`, or the text `0` or an empty one",
+        "the value of `nextCursor` and `previousCursor` at the end of a list: `null`, or the text `0` or an empty text",
         parse: { EndCursor(rawValue: $0) }) ?? .null
   }
 
@@ -41,14 +43,14 @@ struct IdentityOptions: Sendable {
       let found = issuer(&reader, "\(group).\(name)", of: "ID tokens")
       let nonce = reader.text(
         "\(group).\(name).nonce", usual: NonceForm.plain.rawValue, form: "plain or sha256",
-        "what the `nonce` of ID tokens holds: the app's as it is (`plain`), or its SHA-256 in hexadecimal (`sha256`)",
+        "the form of `nonce` in ID tokens: the app's value (`plain`), or its SHA-256 in hexadecimal (`sha256`)",
         parse: { NonceForm(rawValue: $0) })
       guard var provider = found else { continue }
       provider.nonce = nonce ?? .plain
       if providers.contains(where: { $0.issuer == provider.issuer }) {
         reader.refuse(
-          "\(group).\(name).issuer", because: "another provider has the issuer \(provider.issuer)",
-          next: "put the audiences of both into one")
+          "\(group).\(name).issuer", because: "another provider has the same issuer \(provider.issuer)",
+          next: "put the audiences of both into one provider")
       }
       providers.append(provider)
     }
@@ -63,10 +65,10 @@ struct IdentityOptions: Sendable {
   private static func issuer(_ reader: inout SettingReader, _ group: String, of what: String) -> TrustedIssuer? {
     let usual = SignatureAlgorithm.allCases.map(\.rawValue)
     let issuer = reader.text("\(group).issuer", "the `iss` of \(what), byte for byte")
-    let audiences = reader.texts("\(group).audiences", "the `aud` of \(what): one of these")
+    let audiences = reader.texts("\(group).audiences", "the allowed values of `aud` in \(what)")
     let keys = reader.text(
-      "\(group).jwks", "the JWK set with the issuer's keys: an `https` URL, or a file; `http` on this machine alone")
-    let names = reader.texts("\(group).algorithms", usual: usual, "the signatures that \(what) may have")
+      "\(group).jwks", "the JWK set with the issuer's keys: an `https` URL or a file; `http` only on this machine")
+    let names = reader.texts("\(group).algorithms", usual: usual, "the allowed signature algorithms of \(what)")
     guard ["issuer", "audiences", "jwks", "algorithms"].contains(where: { reader.isSet("\(group).\($0)") }) else {
       return nil
     }
@@ -76,18 +78,20 @@ struct IdentityOptions: Sendable {
     }
     if audiences.isEmpty {
       reader.refuse(
-        "\(group).audiences", because: "tokens that were issued to any other app would be taken",
-        next: "list the IDs that your apps have there")
+        "\(group).audiences", because: "without it, tokens issued to any other app would be accepted",
+        next: "list the client IDs of your apps at the provider")
     }
     guard let keys, let location = KeyLocation(keys) else {
       reader.refuse(
-        "\(group).jwks", because: "it is neither an https URL nor a file", next: "write where the issuer's keys are")
+        "\(group).jwks", because: "it is neither an https URL nor a file",
+        next: "write the URL or file of the issuer's keys")
       return nil
     }
     let algorithms = names.compactMap { SignatureAlgorithm(rawValue: $0) }
     if algorithms.count != names.count || algorithms.isEmpty {
       reader.refuse(
-        "\(group).algorithms", because: "only \(usual.joined(separator: ", ")) are taken", next: "leave others away")
+        "\(group).algorithms", because: "only \(usual.joined(separator: ", ")) are supported", next: "remove the others"
+      )
     }
     return TrustedIssuer(issuer: issuer, audiences: audiences, keys: location, algorithms: Set(algorithms))
   }

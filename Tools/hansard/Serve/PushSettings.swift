@@ -5,13 +5,13 @@ import Foundation
 
 /// The settings of `push.` that the command line has options for.
 struct PushOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Post each notice to this URL.", valueName: "url"))
+  @Option(help: ArgumentHelp("Post each notification to this URL.", valueName: "url"))
   var pushWebhook: String?
 
-  @Option(help: ArgumentHelp("The secret that posts are signed with, in a file.", valueName: "file"))
+  @Option(help: ArgumentHelp("The file with the secret that signs the requests.", valueName: "file"))
   var pushSecretFile: String?
 
-  @Option(help: ArgumentHelp("Append each notice to this file, a line of JSON each.", valueName: "file"))
+  @Option(help: ArgumentHelp("Append each notification to this file, as one line of JSON.", valueName: "file"))
   var pushFile: String?
 
   var values: [String: ConfigContent?] {
@@ -35,11 +35,12 @@ struct PushSettings: Sendable {
 
   init(_ reader: inout SettingReader) {
     webhook = reader.text(
-      Self.webhookKey, option: "--push-webhook", "post each notice to this `http` or `https` URL, signed: see `push.md`"
+      Self.webhookKey, option: "--push-webhook",
+      "the `http` or `https` URL to which each notification is posted, signed; see `push.md`"
     )
     secretFile = reader.text(
-      Self.secretFileKey, option: "--push-secret-file", "the file with the secret that posts are signed with")
-    file = reader.text(Self.fileKey, option: "--push-file", "append each notice to this file instead")
+      Self.secretFileKey, option: "--push-secret-file", "the file with the secret that signs the requests")
+    file = reader.text(Self.fileKey, option: "--push-file", "the file to which each notification is appended instead")
   }
 
   /// Nil when push is off.
@@ -48,12 +49,12 @@ struct PushSettings: Sendable {
     case (nil, nil):
       guard let secretFile else { return nil }
       throw ToolError(
-        "there is a push secret, but no webhook to sign for", because: "--push-secret-file is \(secretFile)",
+        "there is a push secret, but no webhook", because: "--push-secret-file is \(secretFile)",
         next: "name the webhook with --push-webhook URL")
     case (_?, _?):
       throw ToolError(
-        "notices go to one place", because: "both a push webhook and a push file are given",
-        next: "leave one of --push-webhook and --push-file away")
+        "notifications can have only one destination", because: "both a push webhook and a push file are given",
+        next: "omit --push-webhook or --push-file")
     case (let webhook?, nil): return try self.webhook(webhook, secretFile)
     case (nil, let file?): return try self.file(file)
     }
@@ -62,7 +63,7 @@ struct PushSettings: Sendable {
   private func webhook(_ url: String, _ secretFile: String?) throws -> any NoticeSender {
     guard let secretFile else {
       throw ToolError(
-        "the push webhook has no secret", because: "a receiver could not tell who posts to it",
+        "the push webhook has no secret", because: "without a secret, the receiver cannot verify the sender",
         next: "write a random secret into a file and name it with --push-secret-file FILE")
     }
     do {
@@ -75,7 +76,7 @@ struct PushSettings: Sendable {
   /// The bytes of the file, without the line's end that editors add.
   private static func secret(in path: String) throws -> [UInt8] {
     guard let content = FileManager.default.contents(atPath: path) else {
-      throw ToolError("the push secret cannot be read", because: "there is no readable file \(path)")
+      throw ToolError("the push secret cannot be read", because: "the file \(path) does not exist or cannot be read")
     }
     var secret = Array(content)
     while let last = secret.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { secret.removeLast() }

@@ -8,26 +8,26 @@ import NIOPosix
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve", abstract: "Serve the API.",
-    discussion: "Stops on SIGTERM and SIGINT: what is under way is answered first.")
+    discussion: "Stops on SIGTERM and SIGINT; requests in flight are completed first.")
 
-  @Option(help: ArgumentHelp("The settings, a JSON file; `hansard settings` lists them.", valueName: "file"))
+  @Option(help: ArgumentHelp("The settings file (JSON); `hansard settings` lists all settings.", valueName: "file"))
   var config: String?
 
   @Option(help: "The data directory.")
   var data: String?
 
-  @Option(help: "Where to listen, HOST:PORT. Port 0 takes a free one.")
+  @Option(help: "The address to listen on, HOST:PORT. Port 0 selects a free port.")
   var listen: String?
 
-  @Option(help: "How long an access token is good for, in seconds.")
+  @Option(help: "The lifetime of an access token, in seconds.")
   var accessTokenLifetime: Int?
 
-  @Option(help: "What an invite is shared as, with {token} where its token goes.")
+  @Option(help: "The form of invite links; {token} is replaced by the invite's token.")
   var deepLink: String?
 
   @OptionGroup(title: "Push options") var push: PushOptions
 
-  @Flag(help: ArgumentHelp("Serve the endpoint that sending is measured against.", visibility: .hidden))
+  @Flag(help: ArgumentHelp("Serve the endpoint with which benchmarks compare sending.", visibility: .hidden))
   var bench = false
 
   func run() async throws {

@@ -34,7 +34,7 @@ struct ServeRun {
       return try settings.protection.tls?.load()
     } catch {
       throw ToolError(
-        "TLS cannot be served", because: error.description, next: "correct tls.certificateFile and tls.keyFile")
+        "TLS cannot be used", because: error.description, next: "correct tls.certificateFile and tls.keyFile")
     }
   }
 
@@ -44,7 +44,7 @@ struct ServeRun {
       directory: settings.data,
       options: LogOptions(onSealingFailure: { error in
         logger.warning(
-          "a full segment was not sealed; it stays as it is, and is tried again with the next",
+          "a full segment was not sealed; the server tries again with the next one",
           metadata: ["error": "\(error)"])
       }))
     report(log.recovery, to: logger)
@@ -109,7 +109,8 @@ struct ServeRun {
       throw error
     }
     if !opened.chat.makesThumbnails {
-      logger.warning("there are no thumbnails: vipsthumbnail, vipsheader or prlimit is not in PATH (libvips-tools)")
+      logger.warning(
+        "there are no thumbnails: vipsthumbnail, vipsheader or prlimit is not in PATH; install libvips-tools")
     }
     let collection = MediaCollection(of: opened.chat, logger: logger)
     let scheduler = MessageScheduler(opened.chat, logger: logger)
@@ -164,7 +165,7 @@ struct ServeRun {
     let possible = OpenFiles.shares(connections: wanted, limit: limit)
     if possible.connections < wanted {
       logger.notice(
-        "fewer connections are accepted than connections.maximum allows: the system lets the process open no more files",
+        "the limit on open files allows fewer connections than connections.maximum; raise it with `ulimit -n`",
         metadata: ["accepted": "\(possible.connections)", "openFiles": "\(limit)"])
     }
     return possible
@@ -206,7 +207,7 @@ struct ServeRun {
   private func report(_ recovery: RecoveryReport, to logger: Logger) {
     guard let torn = recovery.tornTail else { return }
     logger.warning(
-      "a torn tail was cut: what was not yet durable when the server stopped",
+      "an incomplete tail of the log was moved aside: it contained only writes that were never acknowledged",
       metadata: [
         "position": "\(torn.position)", "bytes": "\(torn.bytes)", "savedAs": "\(torn.savedAs)",
         "reason": "\(torn.reason)",
@@ -217,7 +218,7 @@ struct ServeRun {
     let url = (settings.protection.tls == nil ? "http://" : "https://") + settings.listen.authority(port: port)
     print("\n" + FirstConversation(url: url).text)
     print("\nHansard listens on \(url), data in \(settings.data).")
-    print("The lines above are a first conversation: paste them.")
+    print("The lines above are a first conversation. To try it, paste them into a shell.")
     fflush(nil)
   }
 

@@ -10,35 +10,36 @@ extension RatePolicy {
     RatePolicy(
       requests: reader.integer(
         "rateLimits.\(name).requests", usual: usual.requests, in: 0...10_000_000,
-        "requests of one \(name) that may come at once; 0 stands for no limit"),
+        "requests that one \(name) can send at once; 0 means no limit"),
       seconds: reader.integer(
         "rateLimits.\(name).seconds", usual: usual.seconds, in: 1...86_400,
-        "seconds in which as many become free again"))
+        "seconds in which a used-up limit refills completely"))
   }
 }
 
 extension RateLimitSettings {
   init(_ reader: inout SettingReader) {
     self.init()
-    isOn = reader.flag("rateLimits.enabled", usual: isOn, "whether requests are limited at all")
+    isOn = reader.flag("rateLimits.enabled", usual: isOn, "whether requests are limited")
     user = .read("user", usual: user, &reader)
     device = .read("device", usual: device, &reader)
     address = .read("address", usual: address, &reader)
     passwords = RatePolicy(
       requests: reader.integer(
         "rateLimits.passwords.requests", usual: passwords.requests, in: 0...10_000_000,
-        "requests of one address that have a password hashed and may come at once: logins, registrations, changes and "
-          + "resets; 0 stands for no limit"),
+        "requests that hash a password (logins, registrations, changes and "
+          + "resets) that one address can send at once; 0 means no limit"),
       seconds: reader.integer(
         "rateLimits.passwords.seconds", usual: passwords.seconds, in: 1...86_400,
-        "seconds in which as many become free again"))
+        "seconds in which a used-up limit refills completely"))
     search = RatePolicy(
       requests: reader.integer(
         "rateLimits.search.kibibytes", usual: search.requests, in: 0...10_000_000,
-        "KiB of messages that searches of one user may read at once; one page takes up to 15,000; 0 stands for no limit"
+        "KiB of messages that one user's searches can read at once; one page reads up to 15,000; 0 means no limit"
       ),
       seconds: reader.integer(
-        "rateLimits.search.seconds", usual: search.seconds, in: 1...86_400, "seconds in which as many become free again"
+        "rateLimits.search.seconds", usual: search.seconds, in: 1...86_400,
+        "seconds in which a used-up limit refills completely"
       ))
     countsServices = reader.flag(
       "rateLimits.countServices", usual: countsServices, "whether requests with a service token count too")
@@ -48,14 +49,14 @@ extension RateLimitSettings {
 extension LoginSettings {
   init(_ reader: inout SettingReader) {
     self.init()
-    isOn = reader.flag("logins.slowed", usual: isOn, "whether failed logins slow the next ones")
+    isOn = reader.flag("logins.slowed", usual: isOn, "whether failed logins delay the next ones")
     account.free = reader.integer(
       "logins.freeAttempts", usual: account.free, in: 1...1_000,
-      "failed logins on one account before each next one has to wait: a second, then twice as long each time")
+      "failed logins to one account before each further attempt has to wait: one second, then twice as long each time")
     address.free = reader.integer(
       "logins.freeAttemptsPerAddress", usual: address.free, in: 1...1_000_000, "the same from one address")
     account.longestDelay = reader.integer(
-      "logins.longestDelay", usual: account.longestDelay, in: 1...86_400, "seconds that one has to wait at most")
+      "logins.longestDelay", usual: account.longestDelay, in: 1...86_400, "the longest wait, in seconds")
     account.memory = reader.integer(
       "logins.memory", usual: account.memory, in: 1...604_800, "seconds after which failed logins are forgotten")
     address.longestDelay = account.longestDelay
@@ -66,28 +67,28 @@ extension LoginSettings {
 extension Quotas {
   init(_ reader: inout SettingReader) {
     self = .standard
-    let isOn = reader.flag("quotas.enabled", usual: true, "whether what a user may do on a day is limited at all")
+    let isOn = reader.flag("quotas.enabled", usual: true, "whether users have daily quotas")
     Self.read(
-      &eventsPerDay, "events", "things that a user may do on a day in UTC, of any kind that is recorded", &reader)
-    Self.read(&bytesPerDay, "bytes", "bytes of the log that these may take, before compression", &reader)
-    Self.read(&messagesPerDay, "messages", "messages that a user may send or schedule on a day in UTC", &reader)
-    Self.read(&mediaBytesPerDay, "mediaBytes", "bytes of media that a user may upload on a day in UTC", &reader)
+      &eventsPerDay, "events", "events of any kind that a user can cause per day in UTC", &reader)
+    Self.read(&bytesPerDay, "bytes", "bytes of the log that these events can use, before compression", &reader)
+    Self.read(&messagesPerDay, "messages", "messages that a user can send or schedule per day in UTC", &reader)
+    Self.read(&mediaBytesPerDay, "mediaBytes", "bytes of media that a user can upload per day in UTC", &reader)
     Self.read(
-      &roomsPerDay, "rooms", "rooms, channels and direct rooms that a user may create on a day in UTC", &reader)
-    Self.read(&workspacesPerDay, "workspaces", "workspaces that a user may create on a day in UTC", &reader)
+      &roomsPerDay, "rooms", "rooms, channels and direct rooms that a user can create per day in UTC", &reader)
+    Self.read(&workspacesPerDay, "workspaces", "workspaces that a user can create per day in UTC", &reader)
     Self.read(
       &invitesPerDay, "invites",
-      "invite links that a user may create, and users whom a user may invite, on a day in UTC", &reader)
+      "invite links that a user can create, and users whom a user can invite, per day in UTC", &reader)
     Self.read(
-      &scheduledBytesPerDay, "scheduledBytes", "bytes of messages that a user may schedule on a day in UTC", &reader)
+      &scheduledBytesPerDay, "scheduledBytes", "bytes of messages that a user can schedule per day in UTC", &reader)
     countsServices = reader.flag(
-      "quotas.countServices", usual: countsServices, "whether what a service does in a user's name counts too")
+      "quotas.countServices", usual: countsServices, "whether what a service does for a user counts too")
     if !isOn { self = Quotas() }
   }
 
   private static func read(_ limit: inout UInt64?, _ name: String, _ meaning: String, _ reader: inout SettingReader) {
     let number = reader.integer(
-      "quotas.\(name)PerDay", usual: Int(clamping: limit ?? 0), in: 0...Int.max, "\(meaning); 0 stands for no limit")
+      "quotas.\(name)PerDay", usual: Int(clamping: limit ?? 0), in: 0...Int.max, "\(meaning); 0 means no limit")
     limit = number == 0 ? nil : UInt64(clamping: number)
   }
 }
@@ -97,35 +98,36 @@ extension ConnectionSettings {
     self.init()
     maximum = reader.integer(
       "connections.maximum", usual: maximum, in: 1...10_000_000,
-      "connections that are open at once; further ones wait to be accepted. No more than open files allow")
+      "maximum number of open connections, or fewer if the limit on open files is lower; further ones wait")
     perAddress = reader.integer(
       "connections.perAddress", usual: perAddress, in: 0...10_000_000,
-      "connections of one address, or one /64 of IPv6, that are open at once; further ones are closed. Proxies in "
+      "maximum number of open connections of one address (for IPv6, its /64); further ones are closed. Proxies in "
         + "`proxies.trusted` are exempt; 0 means no limit")
     headSeconds = reader.integer(
       "connections.headSeconds", usual: headSeconds, in: 1...3_600,
-      "seconds in which the head of a request must have come in whole")
+      "seconds within which the head of a request must be complete")
     bodySeconds = reader.integer(
       "connections.bodySeconds", usual: bodySeconds, in: 1...3_600,
-      "seconds that a body has before its pace counts, and an answer that waits to be taken")
+      "seconds before the minimum speeds of sending a body and of reading a response apply")
     bodyBytesPerSecond = reader.integer(
       "connections.bodyBytesPerSecond", usual: bodyBytesPerSecond, in: 0...1_000_000_000,
-      "bytes a second that a body must bring from then on; 0 stands for no limit")
+      "minimum speed of a body after that, in bytes per second; 0 means no limit")
     uploadBytesPerSecond = reader.integer(
       "connections.uploadBytesPerSecond", usual: uploadBytesPerSecond, in: 0...1_000_000_000,
-      "the same of an uploaded file")
+      "the same for an uploaded file")
     answerBytesPerSecond = reader.integer(
       "connections.answerBytesPerSecond", usual: answerBytesPerSecond, in: 0...1_000_000_000,
-      "bytes a second that a client must take of answers that wait for it; 0 stands for no limit")
+      "minimum speed of reading a waiting response, in bytes per second; 0 means no limit")
   }
 }
 
 extension TLSSettings {
   /// Nil when no certificate is named.
   static func read(_ reader: inout SettingReader) -> TLSSettings? {
-    let certificate = reader.text("tls.certificateFile", "the certificate and those up to its authority's, in PEM")
+    let certificate = reader.text("tls.certificateFile", "the certificate and its chain, in PEM")
     let key = reader.text("tls.keyFile", "the certificate's private key, in PEM")
-    let offersHTTP2 = reader.flag("tls.http2", usual: true, "whether HTTP/2 is offered (by ALPN) beside HTTP/1.1")
+    let offersHTTP2 = reader.flag(
+      "tls.http2", usual: true, "whether HTTP/2 is offered (with ALPN) in addition to HTTP/1.1")
     switch (certificate, key) {
     case (nil, nil): return nil
     case (let certificate?, let key?):
@@ -143,14 +145,14 @@ extension TrustedProxies {
   init(_ reader: inout SettingReader) {
     let key = "proxies.trusted"
     let texts = reader.texts(
-      key, "addresses, or ranges such as `10.0.0.0/8`, of proxies whose `X-Forwarded-For` is believed")
+      key, "addresses, or ranges such as `10.0.0.0/8`, of proxies whose `X-Forwarded-For` is trusted")
     var ranges: [NetworkRange] = []
     for text in texts {
       if let range = NetworkRange(text) {
         ranges.append(range)
       } else {
         reader.refuse(
-          key, because: "\"\(text)\" is no address and no range of addresses",
+          key, because: "\"\(text)\" is neither an address nor a range of addresses",
           next: "write addresses like 10.1.2.3 or ranges like 10.0.0.0/8")
       }
     }
@@ -163,14 +165,14 @@ extension CrossOriginSettings {
     self.init()
     let key = "crossOrigin.origins"
     origins = reader.texts(
-      key, "origins of web pages that may use the API from a browser, such as `https://app.example.org`, or `*` for all"
+      key, "origins of web pages that can use the API from a browser, such as `https://app.example.org`, or `*` for all"
     )
     maximumAge = reader.integer(
       "crossOrigin.maximumAge", usual: maximumAge, in: 0...86_400,
-      "seconds that a browser may keep the answer to a preflight")
+      "seconds for which a browser can cache the response to a preflight")
     for origin in origins where !Self.isOrigin(origin) {
       reader.refuse(
-        key, because: "\"\(origin)\" is no origin",
+        key, because: "\"\(origin)\" is not an origin",
         next: "write a scheme and a host, like https://app.example.org, or *")
     }
   }

@@ -26,20 +26,20 @@ struct ServeSettings: Sendable {
     data =
       reader.text(
         "data", option: "--data", usual: DataOption.defaultDirectory,
-        "the data directory; made when it is missing, mode 0700") ?? DataOption.defaultDirectory
+        "the data directory; created with mode 0700 if it does not exist") ?? DataOption.defaultDirectory
     listen =
       reader.text(
         "listen", option: "--listen", usual: ListenAddress.usual.description,
         form: "HOST:PORT, such as \(ListenAddress.usual)",
-        "where to listen; port 0 takes a free one", parse: { ListenAddress($0) }) ?? ListenAddress.usual
+        "the address to listen on; port 0 selects a free port", parse: { ListenAddress($0) }) ?? ListenAddress.usual
     accessTokenLifetimeSeconds = reader.integer(
       "accessTokenLifetime", option: "--access-token-lifetime", usual: TokenIssuer.defaultAccessTokenLifetimeSeconds,
-      in: 1...Self.longestTokenLifetime, "seconds that an access token is good for")
+      in: 1...Self.longestTokenLifetime, "lifetime of an access token, in seconds")
     deepLink =
       reader.text(
         "deepLink", option: "--deep-link", usual: DeepLink.usual.form,
         form: "a link with \(DeepLink.placeholder) in it once, such as \(DeepLink.usual.form)",
-        "what an invite is shared as, with `{token}` where its token goes", parse: { DeepLink($0) }) ?? .usual
+        "the form of invite links; `{token}` is replaced by the invite's token", parse: { DeepLink($0) }) ?? .usual
     push = PushSettings(&reader)
     media = MediaStore.Settings(&reader)
     identity = IdentityOptions(&reader)

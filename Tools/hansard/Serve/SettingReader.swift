@@ -58,8 +58,8 @@ struct SettingReader {
     guard case .int(let number)? = value(setting, .int, "a whole number") else { return usual }
     guard range.contains(number) else {
       refuse(
-        key, because: "\(number) lies outside of \(range.lowerBound) to \(range.upperBound)",
-        next: "write a number between these")
+        key, because: "\(number) is not in the range \(range.lowerBound) to \(range.upperBound)",
+        next: "write a number in this range")
       return usual
     }
     return number
@@ -113,8 +113,8 @@ struct SettingReader {
       for key in source.keys.map({ $0.joined(separator: ".") }) where !known.contains(key) {
         problems.append(
           ToolError(
-            "there is no setting \(key)", because: "it stands in \(path)",
-            next: "correct it or take it out; `hansard settings` lists them all"))
+            "unknown setting \(key)", because: "it is in \(path)",
+            next: "correct or remove it; `hansard settings` lists all settings"))
       }
     }
   }

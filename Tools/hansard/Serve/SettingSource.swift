@@ -42,8 +42,8 @@ struct SettingSource: Sendable {
   static func file(_ path: String) throws(ToolError) -> SettingSource {
     guard let content = FileManager.default.contents(atPath: path) else {
       throw ToolError(
-        "the settings cannot be read", because: "there is no readable file \(path)",
-        next: "name a JSON file with --config, or leave it away")
+        "the settings cannot be read", because: "the file \(path) does not exist or cannot be read",
+        next: "name a JSON file with --config, or omit the option")
     }
     return try file(path, content)
   }
@@ -52,7 +52,7 @@ struct SettingSource: Sendable {
     do {
       let object = try JSONSerialization.jsonObject(with: content)
       guard let groups = object as? [String: Any] else {
-        throw ToolError("the settings in \(path) cannot be used", because: "they are no JSON object")
+        throw ToolError("the settings in \(path) cannot be used", because: "the file is not a JSON object")
       }
       let snapshot = try JSONSnapshot(data: Array(content).span.bytes, providerName: path, parsingOptions: .default)
       return SettingSource(.file(path: path), snapshot, keys: keys(in: groups))
