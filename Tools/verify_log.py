@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Verifies a Hansard log, or a proof out of one, without any code of the server.
+"""Verifies a Hansard log or a proof, without any code of the server.
 
-Written from docs/log-format.md alone, in plain Python; its one dependency is `lz4` (the block format, for --data).
-Its parts stand in the order of that page. It changes nothing, takes no lock and may run beside a server.
+Written only from docs/log-format.md, in plain Python. The only dependency is `lz4` (the block format, for --data).
+Its parts are in the order of that page. It changes nothing, takes no lock and can run while a server runs.
 
-Exit status: 0 when everything holds, 1 with file, offset and position of the first thing that does not, 2 when it could
+Exit status: 0 if every check passes, 1 with file, offset and position of the first one that fails, 2 if it could
 not run.
 
   Tools/verify_log.py --data DIR
@@ -278,7 +278,7 @@ def parse_segment_header(data):
     require(1 <= first <= POSITION_MAX, f"the first position {first} is out of bounds", 32)
     require(peaks <= 64, f"{peaks} Merkle peaks are more than 64", 60)
     require(peaks == 0 or kind == SEALED, "an active segment has Merkle peaks", 60)
-    require(is_zero(data[64 + 32 * peaks : 2112]), "bytes behind the Merkle peaks are not zero", 64 + 32 * peaks)
+    require(is_zero(data[64 + 32 * peaks : 2112]), "bytes after the Merkle peaks are not zero", 64 + 32 * peaks)
     require(is_zero(data[2240:4092]), "reserved bytes of the segment header are not zero", 2240)
     length, time_before = struct.unpack_from("<Qq", data, 2112)
     if kind == ACTIVE:
@@ -331,7 +331,7 @@ def block_length(header):
 def parse_block_header(data, kind):
     """The header and None, or None and why it is not intact. An intact one of another version is damage."""
     if len(data) < BLOCK_BYTES or data[:4] != BLOCK_MAGIC:
-        return None, "no block header stands here"
+        return None, "there is no block header here"
     _, version, codec, reserved, salt, first, durable, *rest = BLOCK_HEAD.unpack(data)
     count, raw, stored, body_crc, chain, reserved_too, crc = rest
     if crc32c(data[:60]) != crc:
@@ -339,7 +339,7 @@ def parse_block_header(data, kind):
     require(version == VERSION, f"the block has format version {version}, known is {VERSION}")
     bounds = (
         (reserved == reserved_too == 0, "reserved bytes of the block header are not zero"),
-        (codec in CODECS[kind], f"the codec {codec} does not belong into such a segment"),
+        (codec in CODECS[kind], f"codec {codec} is not allowed in this kind of segment"),
         (1 <= first and durable < first and first + count - 1 <= POSITION_MAX, "the positions are out of bounds"),
         (kind == ACTIVE or durable == first - 1, "the durable position is not the first position minus one"),
         (1 <= count <= (BLOCK_RAW_BYTES_MAX if kind == ACTIVE else SEALED_BLOCK_RECORDS_MAX),
@@ -380,7 +380,7 @@ def read_body(file, offset, header):
     if crc32c(body) != header.body_crc:
         return None, "the checksum of the body does not match"
     if not is_zero(padding):
-        return None, "the padding behind the body is not zero"
+        return None, "the padding after the body is not zero"
     return body, None
 
 
@@ -430,7 +430,7 @@ def read_record(raw, at):
     require(envelope_length <= ENVELOPE_BYTES_MAX, "the envelope is longer than 128 bytes")
     require(start <= end <= len(raw), "the length of the record is out of bounds")
     require(form != ERASED or end - start == DIGEST_BYTES, "an erased record does not end with its digest")
-    require(form != OWN_SALT or end - start >= SALT_BYTES, "the record has no room for its salt")
+    require(form != OWN_SALT or end - start >= SALT_BYTES, "the record is too short for its salt")
     content = start + SALT_BYTES if form == OWN_SALT else start
     require(end - content <= PAYLOAD_BYTES_MAX, "the payload is longer than 1 MiB")
     return Record(form, raw[at + RECORD_HEAD.size : start], raw[start:content], raw[content:end]), end
@@ -469,7 +469,7 @@ class Values:
 
     def finish(self):
         for _ in self.rest:
-            raise Damage(f"the column {self.name} has values that no record takes")
+            raise Damage(f"the column {self.name} has more values than records need")
 
 
 def read_planes(column, count):
@@ -480,7 +480,7 @@ def read_planes(column, count):
         return []
     planes = [f"{int.from_bytes(column[at : at + width], 'big'):0{8 * width}b}" for at in range(0, len(column), width)]
     numbers = [int("".join(bits), 2) for bits in zip(*planes)]
-    require(not any(numbers[count:]), "the bits left over in the column fresh are not zero")
+    require(not any(numbers[count:]), "unused bits in the column fresh are not zero")
     return numbers[:count]
 
 
@@ -496,7 +496,7 @@ class References:
             number = self.fresh.take()
             start = (number >> 80) + time & (1 << 48) - 1
             return (start << 80 | number & (1 << 80) - 1).to_bytes(UUID_BYTES, "big")
-        require(reference <= len(self.table), f"a reference to entry {reference - 1} leads out of the table")
+        require(reference <= len(self.table), f"a reference to entry {reference - 1} is outside the table")
         return self.table[reference - 1]
 
 
@@ -513,12 +513,12 @@ def split_columns(body):
 
 def read_shapes(column, numbers):
     """The shapes, each used, in the order of first use, none twice."""
-    require(len(column) % SHAPE.size == 0, "the column shapes does not hold whole shapes")
+    require(len(column) % SHAPE.size == 0, "the column shapes does not contain whole shapes")
     shapes = list(SHAPE.iter_unpack(column))
-    require(len(set(shapes)) == len(shapes), "a shape stands twice")
+    require(len(set(shapes)) == len(shapes), "a shape occurs twice")
     seen = 0
     for number in numbers:
-        require(number <= seen and number < len(shapes), "shapes do not stand in the order of first use")
+        require(number <= seen and number < len(shapes), "shapes are not in the order of first use")
         seen += number == seen
     require(seen == len(shapes), "a shape is never used")
     for form, _, _, _, presence, wrapping in shapes:
@@ -599,9 +599,9 @@ def read_section(file, section):
 
 
 def split_table(data):
-    require(len(data) % UUID_BYTES == 0, "the table does not hold whole UUIDs")
+    require(len(data) % UUID_BYTES == 0, "the table does not contain whole UUIDs")
     table = [data[at : at + UUID_BYTES] for at in range(0, len(data), UUID_BYTES)]
-    require(len(set(table)) == len(table), "a UUID stands twice in the table")
+    require(len(set(table)) == len(table), "a UUID occurs twice in the table")
     return table
 
 
@@ -610,7 +610,7 @@ def check_section(section, stored, rebuilt, what):
     if stored == rebuilt:
         return
     at = len(os.path.commonprefix([stored, rebuilt]))
-    raise Damage(f"the section {section.name} is not what the records make of it, at its raw byte {at}: {what}",
+    raise Damage(f"the section {section.name} does not match the records, at its raw byte {at}: {what}",
                  offset=section.offset)
 
 
@@ -660,7 +660,7 @@ def message_bytes_field(message, number):
                 continue
             require(wire in (1, 2, 5) and tag >> 3, "no such wire type or field")
             length, at = read_varint(message, at, shortest=False) if wire == 2 else (8 if wire == 1 else 4, at)
-            require(length <= len(message) - at, "the field ends behind the message")
+            require(length <= len(message) - at, "the field ends after the message")
             if wire == 2 and tag >> 3 == number:
                 found = message[at : at + length]
             at += length
@@ -812,7 +812,7 @@ def decode_base64(text, what):
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise Damage(f"{what} is not base64") from None
-    require(base64.b64encode(data).decode() == text, f"{what} is not base64 in its one form")
+    require(base64.b64encode(data).decode() == text, f"{what} is not canonical base64")
     return data
 
 
@@ -823,7 +823,7 @@ def decode_number(text, what):
 
 def decode_hash(text, what):
     data = decode_base64(text, what)
-    require(len(data) == DIGEST_BYTES, f"{what} has not 32 bytes")
+    require(len(data) == DIGEST_BYTES, f"{what} does not have 32 bytes")
     return data
 
 
@@ -854,13 +854,13 @@ def check_signatures(text, lines, key):
     signed_by_key = False
     for line in lines:
         name, _, encoded = line.removeprefix(SIGNATURE_PREFIX).partition(" ")
-        require(line.startswith(SIGNATURE_PREFIX) and name, "a line below the text of the note is no signature")
+        require(line.startswith(SIGNATURE_PREFIX) and name, "a line after the text of the note is not a signature")
         data = decode_base64(encoded, "a signature")
         require(len(data) > 4, "a signature is too short")
         if name == key.name and data[:4] == key.id:
             require(ed25519_verifies(key.public, text.encode(), data[4:]), "the signature does not verify")
             signed_by_key = True
-    require(signed_by_key, f"no signature of the key {key.name}+{key.id.hex()} stands here")
+    require(signed_by_key, f"there is no signature of the key {key.name}+{key.id.hex()}")
 
 
 def parse_tree_head(note, key):
@@ -870,18 +870,18 @@ def parse_tree_head(note, key):
     text += "\n"
     require(separator and signatures.endswith("\n"), "the note has no signatures, or no newline at its end")
     lines = text.split("\n")[:-1]
-    require(len(lines) >= 3 and all(lines), "the note has not three lines, or an empty one")
+    require(len(lines) >= 3 and all(lines), "the note has fewer than three lines, or an empty one")
     head = TreeHead(lines[0], decode_number(lines[1], "the tree size"), decode_hash(lines[2], "the root"))
     require(head.origin == key.name, f"the origin {head.origin} is not the name of the key, {key.name}")
     check_signatures(text, signatures.split("\n")[:-1], key)
-    require(head.size > 0 or head.root == sha256(b""), "the root of the empty tree is not the SHA-256 of nothing")
+    require(head.size > 0 or head.root == sha256(b""), "the root of the empty tree is not the SHA-256 of no bytes")
     return head
 
 
 def parse_extra(line):
     """The JSON object of an inclusion proof, its hex decoded."""
     def only_once(pairs):
-        require(len(dict(pairs)) == len(pairs), "a member of the extra object stands twice")
+        require(len(dict(pairs)) == len(pairs), "the extra object has a duplicate member")
         return dict(pairs)
 
     require(line.startswith("extra "), "the second line of the proof is not its extra line")
@@ -889,7 +889,7 @@ def parse_extra(line):
         extra = json.loads(decode_base64(line.removeprefix("extra "), "the extra line"), object_pairs_hook=only_once)
     except ValueError:
         raise Damage("the extra line holds no JSON") from None
-    require(isinstance(extra, dict), "the extra line holds no JSON object")
+    require(isinstance(extra, dict), "the extra line contains no JSON object")
     decoded = {}
     for name in {"envelope", "digest", "salt", "payload"} & set(extra):
         value = extra[name]
@@ -901,7 +901,7 @@ def parse_extra(line):
 def parse_proof(text, key):
     """An inclusion or a consistency proof."""
     body, separator, note = text.partition("\n\n")
-    require(separator, "the proof holds no checkpoint")
+    require(separator, "the proof contains no checkpoint")
     lines, extra = body.split("\n"), None
     if lines[0] == PROOF_MAGIC:
         require(len(lines) >= 3 and lines[2].startswith("index "), "the proof has no index line")
@@ -919,8 +919,8 @@ def check_inclusion(proof):
     """Checks that the record is leaf `number` of the tree (RFC 9162, section 2.1.3.2). Gives its envelope."""
     extra, size = proof.extra, proof.head.size
     require({"envelope", "digest"} <= set(extra), "the extra object lacks the envelope or the digest")
-    require(("salt" in extra) == ("payload" in extra), "of salt and payload there is only one")
-    require(len(extra["digest"]) == DIGEST_BYTES, "the digest has not 32 bytes")
+    require(("salt" in extra) == ("payload" in extra), "salt or payload is missing; both are needed")
+    require(len(extra["digest"]) == DIGEST_BYTES, "the digest does not have 32 bytes")
     require(len(extra.get("salt", b"")) in (0, SALT_BYTES), "the salt has neither 0 nor 16 bytes")
     if "payload" in extra:
         require(sha256(extra["salt"] + extra["payload"]) == extra["digest"], "the digest is not that of the payload")
@@ -946,7 +946,7 @@ def check_consistency(proof, old):
     require(proof.number <= proof.head.size, "the old tree is larger than the new one")
     if old.size in (0, proof.head.size):
         require(not proof.hashes, "a proof from an empty or an equal tree has no hashes")
-        require(old.size == 0 or old.root == proof.head.root, "two roots of one tree size: the log shows two histories")
+        require(old.size == 0 or old.root == proof.head.root, "two roots for one tree size: the log has two histories")
         return
     first, second = old.size - 1, proof.head.size - 1
     while first & 1:
@@ -984,7 +984,7 @@ def parse_copy(data, slot):
         return None
     require(version == VERSION, f"the superblock has format version {version}, known is {VERSION}")
     require(reserved == 0 and is_zero(data[48:508]), "reserved bytes of the superblock are not zero")
-    require(sequence % 2 == slot, f"a copy of the superblock with sequence number {sequence} stands in the wrong place")
+    require(sequence % 2 == slot, f"the copy of the superblock with sequence number {sequence} is in the wrong place")
     require(durable <= POSITION_MAX, "the durable position is out of bounds")
     return Superblock(identity, sequence, durable)
 
@@ -995,13 +995,13 @@ def parse_superblock(data, notes):
     for slot in (0, 1):
         page = data[slot * PAGE_BYTES : (slot + 1) * PAGE_BYTES]
         with place(offset=slot * PAGE_BYTES):
-            require(is_zero(page[COPY_BYTES:]), "bytes behind a copy of the superblock are not zero")
+            require(is_zero(page[COPY_BYTES:]), "bytes after a copy of the superblock are not zero")
             copies.append(parse_copy(page[:COPY_BYTES], slot))
     intact = [copy for copy in copies if copy]
     require(intact, "both copies of the superblock are damaged", 0)
     require(len({copy.identity for copy in intact}) == 1, "the two copies of the superblock name two logs", 0)
     if len(intact) == 1:
-        notes.append("one copy of the superblock is damaged; the other one counts")
+        notes.append("one copy of the superblock is damaged; the other one is used")
     return max(intact, key=lambda copy: copy.sequence)
 
 
@@ -1030,7 +1030,7 @@ class LogVerifier:
                 self.check_segment(file, first, following)
         durable = self.superblock.durable
         if self.tree.size < durable:
-            raise Damage(f"position {durable} is known to be durable, but the log ends before", "superblock", 40,
+            raise Damage(f"position {durable} is known to be durable, but the log ends before it", "superblock", 40,
                          self.tree.size + 1)
 
     def list_segments(self):
@@ -1041,7 +1041,7 @@ class LogVerifier:
                     require(SEGMENT_NAME.fullmatch(path.name), "a segment is not named by its position in 20 digits")
                 firsts.append(int(path.stem))
             elif path.suffix != ".checkpoint" and path.name != "superblock":
-                self.notes.append(f"{path.name} does not belong to the log itself and was not looked at")
+                self.notes.append(f"{path.name} does not belong to the log and was not checked")
         return firsts
 
     def check_segment(self, file, first, following):
@@ -1052,7 +1052,7 @@ class LogVerifier:
             require(segment.first == first, f"the header says first position {segment.first}, the name {first}", 32)
             require(segment.identity == self.superblock.identity, "the segment belongs to another log", 16)
             require(segment.crc_before == self.block_crc, "the segment does not follow the last block before it", 56)
-            require(segment.time_before == self.time, "the segment names another time before it than there is", 2120)
+            require(segment.time_before == self.time, "the segment has a wrong time for the record before it", 2120)
         self.counts["segments"] += 1
         self.counts["bytes"] += file.size
         if segment.kind == SEALED:
@@ -1069,7 +1069,7 @@ class LogVerifier:
             with SegmentFile(self.active_seen) as before:
                 kind = parse_segment_header(before.read(0, PAGE_BYTES)).kind
             require(kind == SEALED, "a sealed segment follows an active one", 12)
-            self.notes.append(f"segments up to {file.name} were sealed while this was reading: run it again")
+            self.notes.append(f"segments up to {file.name} were sealed during this run: run it again")
 
     def check_records(self, records, header, postings=None, number=0):
         """Checks the records of a block, makes leaves of them, and gives the first and the last time."""
@@ -1125,9 +1125,9 @@ class LogVerifier:
 
     def check_full(self, file, segment, offset, following):
         """The rest of an active segment that is not the last."""
-        require(self.tree.size + 1 == following, f"the segment's blocks lead beyond position {following}", offset)
+        require(self.tree.size + 1 == following, f"the segment's blocks extend beyond position {following}", offset)
         for at, data in find_content(file, offset, segment.length):
-            raise Damage("bytes behind the last block are not zero", offset=at + len(data) - len(data.lstrip(b"\0")),
+            raise Damage("bytes after the last block are not zero", offset=at + len(data) - len(data.lstrip(b"\0")),
                          position=following)
 
     def ends_here(self, file, segment, end, chain, reason, readings):
@@ -1138,9 +1138,9 @@ class LogVerifier:
             for offset, header in self.headers_in(file, segment, at, data):
                 known = max(known, header.durable)
                 if offset > end and header.first >= expected:
-                    evidence = evidence or f"a block header stands behind it at {offset}"
+                    evidence = evidence or f"a block header follows at {offset}"
                 elif offset == end and header.first == expected and header.chain != chain:
-                    evidence = "it followed another block than the one that stands before it"
+                    evidence = "it followed a different block than the one before it"
         if expected > known and evidence is None:
             if content_end > end:
                 self.notes.append(f"{file.name} has an unfinished end of {content_end - end} bytes at offset {end}, "
@@ -1169,7 +1169,7 @@ class LogVerifier:
 
     def check_sealed(self, file, segment, following):
         seal, first = segment.seal, segment.first
-        require(following is not None, "the last segment is sealed: the one behind it is missing", 12)
+        require(following is not None, "the last segment is sealed: the active segment after it is missing", 12)
         require(file.size == segment.length, f"the file has {file.size} bytes, its header says {segment.length}")
         require(first + seal.records == following, f"{seal.records} records do not lead to position {following}", 2128)
         require(segment.peaks == b"".join(self.tree.peaks), "the Merkle peaks are not those of the records before", 64)
@@ -1205,8 +1205,8 @@ class LogVerifier:
             offset, chain = offset + block_length(header), header.crc
         require(offset == seal.sections[0].offset, "the blocks do not end where the sections begin", offset)
         require(chain == seal.last_crc, "the last block is not the one that the seal names", 2148)
-        require(self.tree.size + 1 == segment.first + seal.records, "the seal counts other records", 2128)
-        require(self.time == seal.last_time, "the seal names another last time than there is", 2136)
+        require(self.tree.size + 1 == segment.first + seal.records, "the seal has a wrong number of records", 2128)
+        require(self.time == seal.last_time, "the seal has a wrong last time", 2136)
         return b"".join(index)
 
 
@@ -1252,7 +1252,7 @@ def read_stored(folder, key):
             if not key:
                 raise CannotRun(f"there is no key to verify {path.name} with: checkpoint.pub is missing, give --key")
             heads[path.name] = parse_tree_head(read_text(path), key)
-            require(heads[path.name].size == int(path.stem), "the tree head has another size than its name says")
+            require(heads[path.name].size == int(path.stem), "the size of the tree head does not match its name")
     return heads
 
 
@@ -1281,7 +1281,7 @@ def verify_data(arguments, key, kept):
                         "then v/bin/python " + sys.argv[0])
     folder = arguments.data / "log"
     if not folder.is_dir():
-        raise CannotRun(f"{folder} is not a directory: --data takes the data directory of a server")
+        raise CannotRun(f"{folder} is not a directory: pass the data directory of a server to --data")
     stored = read_stored(folder, key)
     sizes = {head.size for head in [*stored.values(), *kept.values()]}
     verifier = LogVerifier(folder, sizes, progress_line(arguments))
@@ -1354,21 +1354,21 @@ def print_result(arguments, result):
                 print(f"{re.sub('([A-Z])', lambda match: ' ' + match[1].lower(), name):18}{value}")
         for note in result.get("notes", []):
             print(f"note: {note}")
-        print("everything holds")
+        print("every check passed")
 
 
 def parse_arguments(argv):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=pathlib.Path, metavar="DIR", help="the data directory, which holds log/")
+    parser.add_argument("--data", type=pathlib.Path, metavar="DIR", help="the data directory, which contains log/")
     parser.add_argument("--checkpoint", type=pathlib.Path, action="append", default=[], metavar="FILE",
-                        help="a tree head that was kept elsewhere; may stand repeatedly")
-    parser.add_argument("--key", help="the verifier key to trust, or a file with it; else DIR/checkpoint.pub")
+                        help="a tree head that was kept elsewhere; can be given several times")
+    parser.add_argument("--key", help="the verifier key to trust, or a file with it; default: DIR/checkpoint.pub")
     parser.add_argument("--proof", type=pathlib.Path, metavar="FILE", help="an inclusion or a consistency proof")
-    parser.add_argument("--json", action="store_true", help="print the result, or what does not hold, as JSON")
-    parser.add_argument("--quiet", action="store_true", help="print nothing when everything holds")
+    parser.add_argument("--json", action="store_true", help="print the result, or the first failure, as JSON")
+    parser.add_argument("--quiet", action="store_true", help="print nothing if every check passes")
     arguments = parser.parse_args(argv)
     if not arguments.data and not arguments.proof:
-        parser.error("give --data DIR, or --proof FILE with --key")
+        parser.error("pass --data DIR, or --proof FILE with --key")
     return arguments
 
 
@@ -1383,7 +1383,7 @@ def main(argv=None):
     except Damage as damage:
         if arguments.json:
             print(json.dumps({"holds": False, **vars(damage)}, indent=2))
-        print(f"does not hold: {damage}", file=sys.stderr)
+        print(f"verification failed: {damage}", file=sys.stderr)
         return EXIT_DAMAGED
     except (CannotRun, OSError, MemoryError) as error:
         print(f"could not run: {error}", file=sys.stderr)

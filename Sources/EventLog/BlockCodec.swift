@@ -76,7 +76,7 @@ extension BlockCodec {
     _ stored: RawSpan, into target: UnsafeMutableRawBufferPointer, dictionary: [UInt8] = []
   ) throws(FormatFlaw) {
     if isStored {
-      guard stored.byteCount == target.count else { throw FormatFlaw("the stored body differs in length from the raw") }
+      guard stored.byteCount == target.count else { throw FormatFlaw("the stored length differs from the raw length") }
       stored.withUnsafeBytes { target.copyMemory(from: $0) }
       return
     }
@@ -93,6 +93,6 @@ extension BlockCodec {
           dictionary.baseAddress?.assumingMemoryBound(to: CChar.self), dictionaryLength)
       }
     }
-    guard decoded == capacity else { throw FormatFlaw("LZ4 does not decode the body to its raw length") }
+    guard decoded == capacity else { throw FormatFlaw("LZ4 does not decode the body to the raw length") }
   }
 }

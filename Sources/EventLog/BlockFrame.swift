@@ -58,7 +58,7 @@ extension BlockHeader {
     let bodyEnd = LogFormat.blockHeaderBytes + storedBytes
     guard frame.byteCount == frameBytes else { throw FormatFlaw("the block is cut short") }
     guard CRC32C.of(frame.extracting(LogFormat.blockHeaderBytes..<bodyEnd)) == bodyChecksum else {
-      throw FormatFlaw("the checksum of the block's body does not hold")
+      throw FormatFlaw("the checksum of the block's body does not match")
     }
     guard frame.isZero(bodyEnd..<frameBytes) else { throw FormatFlaw("the padding after the block is not zero") }
   }
@@ -75,7 +75,7 @@ extension BlockHeader {
   func records(_ frame: RawSpan, tables: ColumnTables? = nil) throws(FormatFlaw) -> [LogRecord] {
     let body = try body(frame, tables: tables)
     guard codec.isColumns else { return try LogRecord.parseAll(body.span.bytes, first: first, count: count) }
-    guard let tables else { throw FormatFlaw("a block of columns stands in an active segment") }
+    guard let tables else { throw FormatFlaw("a block of columns is in an active segment") }
     return try ColumnReader.records(body, table: tables.table, first: first, count: count)
   }
 }

@@ -68,10 +68,10 @@ extension BlockHeader {
       let count = bytes.integer(at: 32, as: UInt32.self), let raw = bytes.integer(at: 36, as: UInt32.self),
       let stored = bytes.integer(at: 40, as: UInt32.self), let body = bytes.integer(at: 44, as: UInt32.self),
       let chain = bytes.integer(at: 48, as: UInt32.self)
-    else { throw FormatFlaw("there is no room for a block header") }
-    guard magic == LogFormat.blockMagic else { throw FormatFlaw("no block header begins here") }
+    else { throw FormatFlaw("there is no space for a block header") }
+    guard magic == LogFormat.blockMagic else { throw FormatFlaw("there is no block header here") }
     guard CRC32C.of(bytes.extracting(..<Self.checksumOffset)) == Self.checksum(in: bytes) else {
-      throw FormatFlaw("the checksum of the block header does not hold")
+      throw FormatFlaw("the checksum of the block header does not match")
     }
     guard version == LogFormat.version else {
       throw FormatFlaw("the block has format version \(version)", kind: .unknownVersion)

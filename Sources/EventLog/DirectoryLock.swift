@@ -19,7 +19,7 @@ package final class DirectoryLock: Sendable {
     }
     guard isFree else {
       throw LogError(
-        .locked, "Another process has the data directory; stop that server first, or name another directory.",
+        .locked, "Another process uses the data directory; stop that server first, or name another directory.",
         location: .init(file: path))
     }
   }

@@ -195,7 +195,7 @@ package final class EmbeddedLog: BlockStore {
   private func checkHealthy() throws(LogError) {
     if let poison {
       throw LogError(
-        .poisoned, "The event log accepts no more events after this failure; fix its cause, then restart the server.",
+        .poisoned, "The event log failed and accepts no more events; fix the cause, then restart the server.",
         cause: poison.description, location: poison.location)
     }
   }

@@ -24,7 +24,7 @@ package struct LoadedBodies: Sendable {
       let segment = try reader.catalog.opened(position)
       guard let place = segment.index.place(of: position) else {
         throw LogError(
-          FormatFlaw("no block of the segment holds the position"),
+          FormatFlaw("no block of the segment contains the position"),
           at: .init(file: segment.file.name, position: position))
       }
       let (header, stored) = try segment.storedBody(place)

@@ -88,11 +88,11 @@ extension LogError {
     switch flaw.kind {
     case .damaged:
       self.init(
-        .corrupt, "The log is damaged and is not read past this place; restore the log directory from a backup.",
+        .corrupt, "The log is damaged here and cannot be read further; restore the log directory from a backup.",
         cause: flaw.reason, location: location)
     case .unknownVersion:
       self.init(
-        .wrongVersion, "The log was written by another version of the format; use the program that knows it.",
+        .wrongVersion, "The log has another format version; use the version of hansard that wrote it.",
         cause: flaw.reason, location: location)
     }
   }
@@ -102,11 +102,11 @@ extension LogError {
     let location = Location(file: error.path, offset: error.offset, position: position)
     if error.isFullDisk {
       self.init(
-        .fullDisk, "The file system of the log is full; make room, then restart the server.",
+        .fullDisk, "The file system of the log is full; free some space, then restart the server.",
         cause: error.description, location: location)
     } else {
       self.init(
-        .io, "The file system failed; look at the disk and the permissions, then restart the server.",
+        .io, "The file system failed; check the disk and the permissions, then restart the server.",
         cause: error.description, location: location)
     }
   }

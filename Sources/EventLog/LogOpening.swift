@@ -104,7 +104,7 @@ struct LogOpening {
     let (header, checksum) = try unread.header(file)
     guard header.seal == nil else {
       throw LogError(
-        FormatFlaw("the last segment is sealed; the one that follows it is missing"),
+        FormatFlaw("the last segment is sealed, but the active segment after it is missing"),
         at: .init(file: name, offset: 0, position: first))
     }
     let recovery = TailRecovery(

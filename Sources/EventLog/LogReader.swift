@@ -83,7 +83,7 @@ package final class LogReader: BlockSource {
         name.hasSuffix(SegmentName.suffix) && SegmentName.position(name) == nil
         || name.hasSuffix(CheckpointName.suffix) && CheckpointName.size(name) == nil
       guard !isStray else {
-        throw LogError(FormatFlaw("a file of this name is no part of a log"), at: .init(file: name))
+        throw LogError(FormatFlaw("a file with this name does not belong to a log"), at: .init(file: name))
       }
     }
   }

@@ -82,7 +82,7 @@ extension RecordPayload {
       self = .retained(payload)
     case .erased:
       guard bytes.byteCount == LogFormat.digestBytes, let digest = bytes.array(at: 0, count: LogFormat.digestBytes)
-      else { throw FormatFlaw("an erased record must hold a digest of \(LogFormat.digestBytes) bytes") }
+      else { throw FormatFlaw("an erased record must contain a digest of \(LogFormat.digestBytes) bytes") }
       self = .erased(digest: digest)
     case .retainedWithSalt:
       let payloadBytes = bytes.byteCount - LogFormat.saltBytes
@@ -127,7 +127,7 @@ extension LogRecord {
       let formByte = raw.integer(at: offset + 4, as: UInt8.self),
       let reserved = raw.integer(at: offset + 5, as: UInt8.self),
       let envelopeLength = raw.integer(at: offset + 6, as: UInt16.self)
-    else { throw FormatFlaw("it has no room for its header") }
+    else { throw FormatFlaw("it is too short for its header") }
     let length = Int(total)
     let envelopeBytes = Int(envelopeLength)
     guard length >= minimumBytes, length <= raw.byteCount - offset else {

@@ -86,7 +86,7 @@ package final class LogTree: MerkleNodeSource {
   ) throws(LogError) -> InclusionProof {
     guard position >= .first, position <= head else {
       throw LogError(
-        .outOfRange, "The log holds the positions 1 to \(head).", location: .init(file: "log", position: position))
+        .outOfRange, "The log has positions 1 to \(head).", location: .init(file: "log", position: position))
     }
     let path = try inclusionPath(index: position.value - 1, size: head.value)
     return InclusionProof(

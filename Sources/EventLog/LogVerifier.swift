@@ -97,7 +97,7 @@ struct TreeHeads {
     for (name, bytes) in stored {
       guard let verifier else {
         throw LogError(
-          .missing, "The log has tree heads, but the key to verify them is gone; name it or restore it.",
+          .missing, "The key that verifies the log's tree heads is missing; restore it, or name it with --key.",
           location: .init(file: CheckpointKey.publicFileName))
       }
       do throws(CheckpointFlaw) {
@@ -107,7 +107,7 @@ struct TreeHeads {
         else { throw CheckpointFlaw(.mismatch, "it is of another log, or not of the size in its name") }
         bySize[checkpoint.size, default: []].append(Head(root: checkpoint.root, source: name))
       } catch {
-        throw LogError(FormatFlaw("the stored tree head is not to be believed: \(error.reason)"), at: .init(file: name))
+        throw LogError(FormatFlaw("the stored tree head is not valid: \(error.reason)"), at: .init(file: name))
       }
     }
     for head in given {
@@ -115,8 +115,8 @@ struct TreeHeads {
       guard checkpoint.origin == CheckpointKey.origin(of: reader.identity) else {
         throw LogError(
           .corrupt,
-          "The tree head belongs to another log; name one of this log, or look whether this is the right log.",
-          cause: "it is of \(checkpoint.origin), the log is \(CheckpointKey.origin(of: reader.identity))",
+          "The tree head belongs to another log; check both the tree head and the data directory.",
+          cause: "the tree head is of \(checkpoint.origin), the log is \(CheckpointKey.origin(of: reader.identity))",
           location: .init(file: head.name))
       }
       bySize[checkpoint.size, default: []].append(Head(root: checkpoint.root, source: head.name))
@@ -125,8 +125,8 @@ struct TreeHeads {
     if let largest = bySize.keys.max(), largest > reader.head.value {
       throw LogError(
         .corrupt,
-        "The log was rolled back, or this is an older copy of it: a signed tree head covers more than it holds.",
-        cause: "the tree head covers \(largest) records, the log ends before",
+        "The log was rolled back, or this is an older copy: a signed tree head covers more records than the log has.",
+        cause: "the tree head covers \(largest) records, but the log ends earlier",
         location: .init(file: bySize[largest]?.first?.source ?? "log", position: reader.head))
     }
   }
@@ -138,8 +138,8 @@ struct TreeHeads {
     let root = tree.root
     for head in heads where head.root != root {
       throw LogError(
-        .corrupt, "The log was changed: its records are not those that the tree head was signed for.",
-        cause: "one up to this position was changed, added or taken away",
+        .corrupt, "The log was changed: its records differ from those that the tree head covers.",
+        cause: "a record up to this position was changed, added or removed",
         location: .init(file: head.source, position: LogPosition(tree.count)))
     }
     return heads.count

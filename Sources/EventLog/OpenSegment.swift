@@ -87,7 +87,7 @@ struct OpenSegment: Sendable {
     let block = try BlockHeader(parsing: frame.extracting(..<LogFormat.blockHeaderBytes))
     guard block.salt == header.salt, block.first == place.first, block.last == place.last,
       block.codec.isColumns == (header.seal != nil)
-    else { throw FormatFlaw("another block stands here") }
+    else { throw FormatFlaw("there is a different block here") }
     try block.check(frame)
     return block
   }

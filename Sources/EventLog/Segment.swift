@@ -53,7 +53,9 @@ final class Segment: Sendable {
       guard header.identity == identity else {
         throw FormatFlaw("the segment belongs to the log \(header.identity), not to \(identity)")
       }
-      guard header.first == first else { throw FormatFlaw("the segment begins with \(header.first), not as named") }
+      guard header.first == first else {
+        throw FormatFlaw("the segment begins with position \(header.first), which does not match its name")
+      }
       return (header, SegmentHeader.checksum(in: bytes.span.bytes))
     } catch {
       throw LogError(error, at: .init(file: name, offset: 0, position: first))
@@ -139,7 +141,7 @@ final class Segment: Sendable {
     let (following, _) = try successor.header(successor.open())
     guard walk.next == following.first else {
       if case .flaw(let flaw) = end { throw LogError(flaw, at: place) }
-      throw LogError(FormatFlaw("the segment ends here, the next begins with \(following.first)"), at: place)
+      throw LogError(FormatFlaw("the segment ends here, but the next begins with \(following.first)"), at: place)
     }
     try checkSuccessor(successor, next: walk.next, chain: walk.chain)
     let rest = try SegmentRemainder(file, range: walk.offset..<header.segmentBytes, salt: header.salt)
@@ -153,7 +155,7 @@ final class Segment: Sendable {
     let size = try file.size()
     guard size == header.segmentBytes else {
       throw LogError(
-        FormatFlaw("the segment has \(size) bytes in place of \(header.segmentBytes)"),
+        FormatFlaw("the segment has \(size) bytes instead of \(header.segmentBytes)"),
         at: .init(file: name, offset: min(size, header.segmentBytes)))
     }
   }
@@ -163,7 +165,7 @@ final class Segment: Sendable {
     let (following, _) = try successor.header(successor.open())
     guard following.first == next, following.previousChecksum == chain else {
       throw LogError(
-        FormatFlaw("the segment does not follow from the one before it"),
+        FormatFlaw("the segment does not continue the one before it"),
         at: .init(file: successor.name, offset: 0, position: successor.first))
     }
   }

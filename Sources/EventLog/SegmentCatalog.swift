@@ -122,14 +122,15 @@ final class SegmentCatalog: Sendable {
   private func check(_ position: LogPosition, head: LogPosition) throws(LogError) {
     guard position >= .first, position <= head else {
       throw LogError(
-        .outOfRange, "The log holds the positions 1 to \(head).", location: .init(file: "log", position: position))
+        .outOfRange, "The log has positions 1 to \(head).", location: .init(file: "log", position: position))
     }
   }
 
   private func place(of position: LogPosition, in segment: OpenSegment) throws(LogError) -> BlockPlace {
     if let place = segment.index.place(of: position) { return place }
     throw LogError(
-      FormatFlaw("no block of the segment holds the position"), at: .init(file: segment.file.name, position: position))
+      FormatFlaw("no block of the segment contains the position"),
+      at: .init(file: segment.file.name, position: position))
   }
 
   private func find(_ position: LogPosition) throws(LogError) -> (segment: Segment, successor: Segment?) {
@@ -145,7 +146,7 @@ final class SegmentCatalog: Sendable {
     }
     guard let found else {
       throw LogError(
-        FormatFlaw("the segment that holds the position is missing"), at: .init(file: "log", position: position))
+        FormatFlaw("the segment that contains the position is missing"), at: .init(file: "log", position: position))
     }
     return found
   }

@@ -100,9 +100,11 @@ extension SegmentHeader {
       let length = bytes.integer(at: Self.afterPeaksOffset, as: UInt64.self),
       let lastTime = bytes.integer(at: Self.afterPeaksOffset + 8, as: Int64.self)
     else { throw FormatFlaw("the segment is shorter than its header") }
-    guard magic == LogFormat.segmentMagic else { throw FormatFlaw("the file does not begin as a segment") }
+    guard magic == LogFormat.segmentMagic else {
+      throw FormatFlaw("the file does not begin with the magic of a segment")
+    }
     guard CRC32C.of(bytes.extracting(..<Self.checksumOffset)) == Self.checksum(in: bytes) else {
-      throw FormatFlaw("the checksum of the segment header does not hold")
+      throw FormatFlaw("the checksum of the segment header does not match")
     }
     guard version == UInt32(LogFormat.version), let kind = Kind(rawValue: kindNumber), bytes.isZero(14..<16) else {
       throw FormatFlaw(

@@ -91,7 +91,7 @@ struct SegmentWalk {
   private func check(_ header: BlockHeader) throws(FormatFlaw) {
     guard header.salt == salt else { throw FormatFlaw("the block belongs to another segment") }
     guard header.first == next else {
-      throw FormatFlaw("the block begins with position \(header.first) in place of \(next)")
+      throw FormatFlaw("the block begins with position \(header.first) instead of \(next)")
     }
     guard header.codec.isColumns == isSealed else {
       throw FormatFlaw("the block has a codec of another kind of segment")
@@ -99,8 +99,10 @@ struct SegmentWalk {
     guard !isSealed || header.knownDurable.value + 1 == header.first.value else {
       throw FormatFlaw("the durable position of the block is not the one before it")
     }
-    guard header.chain == chain else { throw FormatFlaw("the block does not follow from the one before it") }
-    guard UInt64(header.frameBytes) <= limit - offset else { throw FormatFlaw("the block passes the segment's end") }
+    guard header.chain == chain else { throw FormatFlaw("the block does not continue the chain") }
+    guard UInt64(header.frameBytes) <= limit - offset else {
+      throw FormatFlaw("the block extends beyond the end of the segment")
+    }
   }
 
   /// Makes the window hold the next header, as far as the file has it.

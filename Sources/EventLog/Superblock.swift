@@ -55,7 +55,7 @@ extension Superblock {
       let checksum = bytes.integer(at: Self.checksumOffset, as: UInt32.self)
     else { throw FormatFlaw("the superblock is cut short") }
     guard magic == LogFormat.superblockMagic, CRC32C.of(bytes.extracting(..<Self.checksumOffset)) == checksum else {
-      throw FormatFlaw("the checksum of the superblock does not hold")
+      throw FormatFlaw("the checksum of the superblock does not match")
     }
     guard version == UInt32(LogFormat.version), bytes.isZero(12..<16), bytes.isZero(48..<Self.checksumOffset) else {
       throw FormatFlaw("the superblock has format version \(version) or unknown fields", kind: .unknownVersion)
@@ -81,13 +81,13 @@ extension Superblock {
     for start in [0, LogFormat.superblockStride] {
       let bytes = file.extracting(start..<start + LogFormat.superblockBytes)
       guard holds(bytes) else {
-        flaw = FormatFlaw("the checksum of the superblock does not hold")
+        flaw = FormatFlaw("the checksum of the superblock does not match")
         damaged += 1
         continue
       }
       let copy = try Superblock(parsing: bytes)
       guard offset(sequence: copy.sequence) == UInt64(start) else {
-        throw FormatFlaw("the copy \(copy.sequence) of the superblock stands in the place of the other")
+        throw FormatFlaw("copy \(copy.sequence) of the superblock is in the place of the other copy")
       }
       guard file.isZero(start + LogFormat.superblockBytes..<start + LogFormat.superblockStride) else {
         throw FormatFlaw("bytes that are not zero follow a copy of the superblock")

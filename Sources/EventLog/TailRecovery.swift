@@ -31,7 +31,7 @@ struct TailRecovery {
     let size = try file.size()
     guard size <= header.segmentBytes else {
       throw LogError(
-        FormatFlaw("the segment has \(size) bytes in place of \(header.segmentBytes)"),
+        FormatFlaw("the segment has \(size) bytes instead of \(header.segmentBytes)"),
         at: .init(file: file.name, offset: header.segmentBytes))
     }
     var index = BlockIndex(header, checksum: headerChecksum)

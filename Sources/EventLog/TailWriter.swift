@@ -36,7 +36,7 @@ struct TailWriter {
 
   /// Refuses a block that must not follow the head. Nothing is written.
   func check(_ block: BlockBuilder) throws(LogError) {
-    guard let firstTime = block.firstTime else { throw LogError(.invalidRecord, "The block holds no record.") }
+    guard let firstTime = block.firstTime else { throw LogError(.invalidRecord, "The block contains no record.") }
     guard block.first == head.next, block.next <= LogFormat.maximumPosition else {
       throw LogError(
         .outOfOrder, "The block begins with \(block.first); only \(head.next) follows the head.",

@@ -34,7 +34,7 @@ struct VerifierRun {
       let followsSealed = report.sealedSegments == number ? true : try allSealed(before: number)
       guard followsSealed else {
         throw LogError(
-          FormatFlaw("a sealed segment follows one that is not"), at: .init(file: segment.name, offset: 0))
+          FormatFlaw("a sealed segment follows an active one"), at: .init(file: segment.name, offset: 0))
       }
       try checkSealed(open, seal) { offset in progress(start + offset) }
       report.sealedSegments += 1
@@ -68,7 +68,7 @@ struct VerifierRun {
     }
     guard report.treeHeads == heads.count else {
       throw LogError(
-        FormatFlaw("\(heads.count - report.treeHeads) tree heads are of sizes that the log never had"),
+        FormatFlaw("\(heads.count - report.treeHeads) tree heads have sizes that the log never had"),
         at: .init(file: "log", position: reader.head))
     }
     try checkHeadsOfSeals()
@@ -117,7 +117,7 @@ struct VerifierRun {
     for record in block.records {
       guard record.envelope.time >= time else {
         throw LogError(
-          FormatFlaw("the recorded time lies before the record before it"),
+          FormatFlaw("the recorded time is earlier than that of the previous record"),
           at: .init(file: block.segment, offset: block.offset, position: record.position))
       }
       time = record.envelope.time
@@ -147,14 +147,14 @@ struct VerifierRun {
       throw flaw("the Merkle peaks of the segment are not those of the records before it")
     }
     guard let table = open.tables?.table, let numbers = table.distinctNumbers else {
-      throw flaw("a UUID stands twice in the table", seal.sections.table)
+      throw flaw("a UUID occurs twice in the table", seal.sections.table)
     }
     var blocks = SegmentWalk(
       file, from: BlockIndex(open.header, checksum: 0), limit: UInt64(seal.sections.dictionary.offset))
     let end = try blocks.run()
     guard case .full = end, blocks.offset == UInt64(seal.sections.dictionary.offset), blocks.chain == seal.chain else {
       throw LogError(
-        FormatFlaw("the blocks do not lead to what the seal says"),
+        FormatFlaw("the blocks do not match the seal"),
         at: .init(file: file.name, offset: blocks.offset, position: blocks.next))
     }
     var contents = SealedContents(numbers: numbers)

@@ -87,7 +87,7 @@ def shown(story, tmp_path, verify):
         path = tmp_path / f"{position}.tlog-proof"
         path.write_text(hansard("log", "prove", "--data", data, "--position", position).output)
         said = hansard("log", "check-proof", path, "--key", story.key).output
-        assert said.startswith(f"ok: the record stands at position {position} of ")
+        assert said.startswith(f"ok: the record is at position {position} of ")
         answer = verify("--proof", path, "--key", story.key, "--checkpoint", story.kept)
         assert (answer.status, answer.result.get("position")) == (0, position), answer.errors
         extra = path.read_text().split("\n")[1].removeprefix("extra ")

@@ -253,7 +253,7 @@ def test_a_key_may_be_a_file_or_its_text(grown, tmp_path):
     (tmp_path / "proof").write_text(prove(grown.data, "--position", 5))
     for key in (grown.key, grown.data / "checkpoint.pub"):
         said = hansard("log", "check-proof", tmp_path / "proof", "--key", key).output
-        assert said.startswith("ok: the record stands at position 5 of hansard/")
+        assert said.startswith("ok: the record is at position 5 of hansard/")
     for key in ("nonsense", tmp_path / "nowhere"):
         refusal = hansard("log", "check-proof", tmp_path / "proof", "--key", key, expect=None)
         assert refusal.status != 0 and refusal.errors.startswith("hansard: ")
@@ -262,7 +262,7 @@ def test_a_key_may_be_a_file_or_its_text(grown, tmp_path):
 def test_what_cannot_be_proved_is_said(grown, events, stranger, tmp_path):
     for position in (0, len(events) + 1, 1 << 62):
         refusal = hansard("log", "prove", "--data", grown.data, "--position", position, expect=2)
-        assert f"the positions 1 to {len(events)}" in refusal.errors
+        assert f"has positions 1 to {len(events)}" in refusal.errors
     for arguments in ([], ["--position", "1", "--since", grown.heads["empty"]], ["--position", "one"]):
         hansard("log", "prove", "--data", grown.data, *arguments, expect=64)
     refusal = hansard("log", "prove", "--data", grown.data, "--since", stranger[1], expect=None)

@@ -240,13 +240,13 @@ def test_the_verifier_stands_alone(whole, tmp_path):
     """It runs as a program, from anywhere, and imports nothing of the repository."""
     script = shutil.copy(SCRIPT, tmp_path / "verify.py")
     run = subprocess.run([sys.executable, script, "--data", whole], capture_output=True, text=True, cwd=tmp_path)
-    assert run.returncode == 0 and "everything holds" in run.stdout, run.stderr
+    assert run.returncode == 0 and "every check passed" in run.stdout, run.stderr
     quiet = subprocess.run([sys.executable, script, "--data", whole, "--quiet"], capture_output=True, text=True)
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize("arguments, says", [
-    (["--data", "nowhere"], "not a directory"), ([], "give --data"), (["--proof", "nowhere"], "needs a key"),
+    (["--data", "nowhere"], "not a directory"), ([], "pass --data"), (["--proof", "nowhere"], "needs a key"),
 ])
 def test_what_keeps_it_from_running_is_said(arguments, says, tmp_path):
     run = subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True, cwd=tmp_path)

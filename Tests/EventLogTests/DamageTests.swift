@@ -183,7 +183,7 @@ struct DamageTests {
     files[path]?.replaceSubrange(range, with: foreign)
     let error = logError { try readAll(SimulatedDisk(files)) }
     #expect(error?.code == .corrupt)
-    #expect(error?.cause?.contains("does not follow from the") == true)
+    #expect(error?.cause?.contains("does not continue the") == true)
     #expect(logError { _ = try LogVerifier(directory: dataDirectory, disk: SimulatedDisk(files)).run() } == error)
   }
 

@@ -41,7 +41,7 @@ enum FuzzTarget: String, CaseIterable {
   static let chosen: FuzzTarget = {
     guard let name = environment("HANSARD_FUZZ_TARGET") else { fatalError("HANSARD_FUZZ_TARGET names no target") }
     guard let target = FuzzTarget(rawValue: name) else {
-      fatalError("there is no target \(name); there are: \(allCases.map(\.rawValue).joined(separator: " "))")
+      fatalError("unknown target \(name); known ones: \(allCases.map(\.rawValue).joined(separator: " "))")
     }
     return target
   }()

@@ -1,6 +1,6 @@
-"""Durable `PUT message` against an endpoint of the same server that decodes the same JSON and answers without writing.
+"""Compares durable `PUT message` with an endpoint of the same server that decodes the same JSON and writes nothing.
 
-Both are measured in turns, in one run, over 64 connections and over one. What counts is the ratio of the medians: an
+Both are measured alternately, in one run, over 64 connections and over one. The result is the ratio of the medians: an
 absolute figure says more about the machine and its disk than about the server.
 """
 

@@ -1,7 +1,7 @@
-"""The log beside PostgreSQL 15, Redis and SQLite, and beside the bare system calls and the bare decoder.
+"""Compares the log with PostgreSQL 15, Redis and SQLite, with bare system calls and with the bare decoder.
 
-All of a round is measured in the same minutes on the same file system; what counts are the ratios of the medians.
-Every round writes to fresh places, so that no one pays for what another round left behind.
+Each round is measured in the same minutes on the same file system; the results are ratios of the medians.
+Every round writes to new files, so that no round is slowed by an earlier one.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What opening a log costs at 100 MB and at 5 GB: bytes read, as strace counts them, and time, after a kill."""
+"""Measures the opening of a log of 100 MB and of 5 GB after a kill: bytes read, as strace counts them, and time."""
 
 import argparse
 import json
@@ -64,7 +64,7 @@ def main():
     parser = argparse.ArgumentParser(prog="Tools/bench opening", description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--megabytes", type=int, nargs="+", default=[100, 5_000])
-    parser.add_argument("--folder", type=pathlib.Path, help="where the logs are made; by default a temporary folder")
+    parser.add_argument("--folder", type=pathlib.Path, help="where the logs are created; by default a temporary folder")
     options = parser.parse_args()
     print(f"{'LOG':>12}{'READ ON OPENING':>20}{'MEDIAN TIME':>16}   after a kill")
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:

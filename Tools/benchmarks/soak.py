@@ -1,7 +1,7 @@
-"""Mixed traffic of many users against the real server, with its memory measured all the while.
+"""Sends mixed traffic of many users to the real server and measures its memory.
 
-What is created is ended again: sessions, rooms and devices come and go. So what is alive stays about the same, and so
-must memory: it has to be flat in the second half. The plot is an SVG file.
+Sessions, rooms and devices are created and ended, so the amount of live data stays about the same. In the
+second half, memory must stay about the same too. The plot is an SVG file.
 """
 
 import argparse
@@ -321,7 +321,7 @@ def main():
     parser.add_argument("--requests", type=int, help="stop after so many requests, instead of after minutes")
     parser.add_argument("--plot", help="where to write the plot, as SVG")
     parser.add_argument(
-        "--tolerance", type=float, default=5, help="by how many percent memory may rise in the second half (5)")
+        "--tolerance", type=float, default=5, help="how much memory can rise in the second half, in percent (5)")
     options = parser.parse_args()
     server = Server()
     try:

@@ -45,7 +45,7 @@ make_log_package() {
           swiftSettings: settings),'
       fi
       ;;
-    *) fail "there is no package of the kind $kind" ;;
+    *) fail "unknown kind of package: $kind" ;;
   esac
   cat >"$directory/Package.swift.new" <<MANIFEST
 // swift-tools-version: 6.1

@@ -34,7 +34,7 @@ make_server_package() {
   swift package --package-path "$directory" resolve >&2 || fail "the dependencies cannot be resolved"
   for folder in Sources Tools Tests "${LOCKING_DEPENDENCIES[@]/#/.build/checkouts/}"; do
     case "$folder" in .build/*) folder+=/Sources ;; esac
-    [ -d "$directory/$folder" ] || fail "there is no $directory/$folder"
+    [ -d "$directory/$folder" ] || fail "$directory/$folder is missing"
     while read -r target; do
       ln -sf "$PWD/Tests/Sanitizing/Mutex.swift" "$target/SanitizedMutex.swift"
     done < <(targets_with_mutex "$directory/$folder")

@@ -36,7 +36,7 @@ install_packages() {
   done
   if [ "${#missing[@]}" -eq 0 ]; then return 0; fi
   command -v apt-get >/dev/null ||
-    fail "these packages are missing, and apt-get is not here to install them: ${missing[*]}"
+    fail "these packages are missing, and there is no apt-get to install them: ${missing[*]}"
   local root=()
   if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null ||
@@ -90,7 +90,7 @@ test_python() {
   if ! cmp -s "$wanted" "$environment/installed.txt" || ! "$environment/bin/python" -c 'import pytest' 2>/dev/null; then
     install_packages python3 python3-venv
     rm -rf "$environment"
-    phase "making the Python environment of the end-to-end tests"
+    phase "creating the Python environment of the end-to-end tests"
     python3 -m venv "$environment" >&2 || fail "python3 -m venv failed: is python3-venv installed"
     "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$wanted" >&2 ||
       fail "pip could not install what $wanted lists"
@@ -103,7 +103,7 @@ test_python() {
 binary_path() {
   local given="${!2:-}"
   if [ -n "$given" ]; then
-    [ -x "$given" ] || fail "$2 names no executable: $given"
+    [ -x "$given" ] || fail "$2 is not an executable: $given"
     printf 'using %s, as %s says\n' "$given" "$2" >&2
     printf '%s\n' "$given"
     return 0

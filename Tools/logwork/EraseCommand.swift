@@ -9,7 +9,7 @@ import Synchronization
 /// such command yet.
 struct EraseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "erase", abstract: "Copy a log, with the payloads erased of all that one user did.")
+    commandName: "erase", abstract: "Copy a log, and erase the payloads of everything that one user did.")
 
   @Option(help: "The data directory to read.")
   var data: String
@@ -21,7 +21,7 @@ struct EraseCommand: ParsableCommand {
   var user: String
 
   @Option(
-    help: "Keep the user's records whose positions are multiples of this, with salts of their own; 0 keeps none.")
+    help: "Keep the user's records whose positions are multiples of this, with their own salts; 0 keeps none.")
   var keepEvery: UInt64 = 0
 
   struct Report: Encodable {
@@ -32,7 +32,7 @@ struct EraseCommand: ParsableCommand {
 
   private var author: UUIDBytes {
     get throws {
-      guard let author = UUIDBytes(text: user) else { throw ValidationError("--user \(user) is no UUID") }
+      guard let author = UUIDBytes(text: user) else { throw ValidationError("--user \(user) is not a UUID") }
       return author
     }
   }

@@ -9,13 +9,13 @@ import Foundation
 /// Makes a log of any size, fast.
 struct FillCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "fill", abstract: "Append made-up messages in large blocks.",
+    commandName: "fill", abstract: "Append generated messages in large blocks.",
     discussion: "Each record has 300 bytes before compression. Messages go to the rooms in turn.")
 
   @Option(help: "How many messages.")
   var records: UInt64
 
-  @Option(help: "How many rooms, each with an author of its own.")
+  @Option(help: "How many rooms, each with its own author.")
   var streams = 1_000
 
   @Option(help: "Length of a segment, in bytes.")
@@ -24,7 +24,7 @@ struct FillCommand: ParsableCommand {
   @Flag(help: "Seal every segment afterwards, the last too.")
   var seal = false
 
-  @Option(help: "A data directory; its log is appended to, or made.")
+  @Option(help: "A data directory; its log is created if it does not exist.")
   var data: String
 
   struct Report: Encodable {

@@ -9,17 +9,17 @@ import Foundation
 /// What the log adds to a bare write and sync.
 struct LatencyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "latency", abstract: "Measure one event at a time beside a bare pwrite and fdatasync.",
+    commandName: "latency", abstract: "Compare one event at a time with a bare pwrite and fdatasync.",
     discussion: """
-      One writer appends blocks of one record of 300 bytes. Beside the log lies a file whose blocks are written \
-      already, as the log's are. After each append the same number of bytes goes to that file. The two are measured in \
-      turns, and which comes first changes each time.
+      One writer appends blocks of one record of 300 bytes. Next to the log is a file whose blocks are already \
+      written, as the log's are. After each append the same number of bytes goes to that file. The two are measured \
+      alternately, and which comes first changes each time.
       """)
 
   @Option(help: "How many of each.")
   var count = 3_000
 
-  @Option(help: "A data directory; its log is appended to, or made.")
+  @Option(help: "A data directory; its log is created if it does not exist.")
   var data: String
 
   struct Report: Encodable {

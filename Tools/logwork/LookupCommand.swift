@@ -8,8 +8,8 @@ struct LookupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lookup", abstract: "Find one stream's records, and count the blocks that were decoded for it.",
     discussion: """
-      Ends with 1 when a block was decoded that holds nothing of the stream, or when a look through the whole log finds \
-      other records; says on standard error what was found and what was expected.
+      The exit code is 1 if a block without records of the stream was decoded, or if a scan of the whole log finds \
+      other records; standard error shows what was found and what was expected.
       """)
 
   @Option(help: "The data directory.")
@@ -31,7 +31,7 @@ struct LookupCommand: ParsableCommand {
 
   private var streamID: UUIDBytes {
     get throws {
-      guard let id = UUIDBytes(text: stream) else { throw ValidationError("--stream \(stream) is no UUID") }
+      guard let id = UUIDBytes(text: stream) else { throw ValidationError("--stream \(stream) is not a UUID") }
       return id
     }
   }
@@ -76,13 +76,13 @@ struct LookupCommand: ParsableCommand {
     let next = [found, expected].map { $0.count > same ? "position \($0[same])" : "no more" }
     return [
       "found \(found.count) records, expected \(expected.count); "
-        + "behind the first \(same) found \(next[0]), expected \(next[1])"
+        + "after the first \(same) found \(next[0]), expected \(next[1])"
     ]
   }
 
   private static func mismatches(_ decoded: Int, _ holding: Int) -> [String] {
     guard decoded != holding else { return [] }
-    return ["decoded \(decoded) blocks, expected \(holding): those that hold records of the stream"]
+    return ["decoded \(decoded) blocks, expected \(holding): those that contain records of the stream"]
   }
 
   private static func positions(of stream: UUIDBytes, in block: Block) -> [LogPosition] {

@@ -6,7 +6,7 @@ import Foundation
 /// What the tree over all records costs beside appending them.
 struct MerkleCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "merkle", abstract: "Measure the processor time of hashing beside that of appending.",
+    commandName: "merkle", abstract: "Compare the processor time of hashing with that of appending.",
     discussion: """
       Appends messages through the server's commit pipeline without sealing, then hashes the same records (salt, digest, \
       leaf, and the nodes above) from memory, as sealing does. What is compared is processor time for each event: of \

@@ -5,7 +5,7 @@ import EventLog
 /// Opens a log for writing, as a server does, and lets go of it.
 struct OpenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "open", abstract: "Open a log for writing, and say how much was read for it.")
+    commandName: "open", abstract: "Open a log for writing, and print how much was read.")
 
   @Option(help: "The data directory.")
   var data: String

@@ -6,11 +6,11 @@ import Foundation
 /// What reading and checking add to decoding.
 struct ScanCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "scan", abstract: "Measure a scan of the log beside LZ4 decoding of the same blocks in memory.",
+    commandName: "scan", abstract: "Compare a scan of the log with LZ4 decoding of the same blocks in memory.",
     discussion: """
-      The scan reads every block from the page cache, checks header, place, padding and checksums, and decompresses the \
-      body. The other decodes the same bodies, held in memory, into one buffer and checks nothing. The two are measured \
-      in turns. Rates are of bytes before compression. The whole log must fit into memory.
+      The scan reads every block from the page cache, checks header, location, padding and checksums, and decompresses \
+      the body. The other decodes the same bodies from memory into one buffer and checks nothing. The two are measured \
+      alternately. Rates are of bytes before compression. The whole log must fit into memory.
       """)
 
   @Option(help: "How often each is measured.")

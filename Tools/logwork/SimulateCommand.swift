@@ -9,7 +9,7 @@ struct SimulateCommand: ParsableCommand {
     commandName: "simulate", abstract: "Run the log on hostile simulated disks, one seed after the other.",
     discussion: """
       Each point is one run: a log, several lives of its process, and power cuts, faults or damage in between. What \
-      must hold afterwards stands in docs/reliability.md. A failing seed is printed and replays alone.
+      must hold afterwards is in docs/reliability.md. A failing seed is printed and can be replayed.
       """)
 
   @Option(help: "How many runs.")
@@ -56,7 +56,7 @@ struct SimulateCommand: ParsableCommand {
     }
     let rate = Double(points) / max(seconds, 0.001)
     print(
-      "seeds \(seed) to \(seed &+ UInt64(points - 1)): no broken promise in "
+      "seeds \(seed) to \(seed &+ UInt64(points - 1)): no broken guarantee in "
         + String(format: "%.1f s, %.0f points/s on %d threads", seconds, rate, threads))
   }
 }

@@ -46,7 +46,7 @@ extension CheckpointKey {
       guard verifier != key.verifier else { return key }
       guard verifier == nil else {
         throw damage(
-          publicFileName, "The two key files do not belong together; restore both from a backup.",
+          publicFileName, "The two key files do not match; restore both from a backup.",
           "the verifier key is not that of \(fileName)")
       }
       try write(key.verifier.text, to: publicFileName, in: directory, disk: disk)
@@ -55,7 +55,7 @@ extension CheckpointKey {
     guard verifier == nil else {
       throw LogError(
         .missing,
-        "The key that signs tree heads is gone; restore it from a backup.",
+        "The key that signs tree heads is missing; restore it from a backup.",
         cause: "there is \(publicFileName), but not \(fileName)", location: .init(file: fileName))
     }
     let words = (0..<seedBytes / 8).map { _ in random() }
@@ -64,7 +64,7 @@ extension CheckpointKey {
       key = try CheckpointKey(
         identity: identity, seed: words.flatMap { word in withUnsafeBytes(of: word.littleEndian) { [UInt8]($0) } })
     } catch {
-      throw LogError(.io, "No key was made.", cause: error.reason, location: .init(file: fileName))
+      throw LogError(.io, "No key could be created.", cause: error.reason, location: .init(file: fileName))
     }
     do {
       try uninterrupted { () throws(DiskError) in try disk.createDirectory(directory) }
@@ -91,7 +91,7 @@ extension CheckpointKey {
 
   private static func check(_ name: String, _ identity: LogIdentity, file: String) throws(LogError) {
     guard name.utf8.elementsEqual(origin(of: identity).utf8) else {
-      throw damage(file, "The key belongs to another log; restore this log's own.", "it is named \(name)")
+      throw damage(file, "The key belongs to another log; restore the key of this log.", "it is named \(name)")
     }
   }
 

@@ -12,7 +12,7 @@ package struct CheckpointKey: Sendable {
 
   private init(name: String, seed: [UInt8]) throws(CheckpointFlaw) {
     guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: seed) else {
-      throw CheckpointFlaw(.malformed, "a signing key is made of \(Self.seedBytes) bytes, not \(seed.count)")
+      throw CheckpointFlaw(.malformed, "a signing key has \(Self.seedBytes) bytes, not \(seed.count)")
     }
     self.name = name
     self.key = key
@@ -28,7 +28,7 @@ package struct CheckpointKey: Sendable {
     let (name, seed) = try VerifierKey.fields(of: text, prefix: Self.textPrefix)
     try self.init(name: name, seed: seed)
     guard VerifierKey.line(text).utf8.elementsEqual(self.text.utf8) else {
-      throw CheckpointFlaw(.malformed, "the signing key's ID does not belong to its name and key")
+      throw CheckpointFlaw(.malformed, "the signing key's ID does not match its name and key")
     }
   }
 

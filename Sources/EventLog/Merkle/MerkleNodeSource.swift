@@ -17,7 +17,7 @@ extension MerkleNodeSource {
   package func inclusionPath(index: UInt64, size: UInt64) throws(LogError) -> [MerkleHash] {
     var count = try check(size: size)
     guard index < size else {
-      throw LogError(.outOfRange, "A tree of \(size) records has no leaf \(index); ask for a lower one.")
+      throw LogError(.outOfRange, "A tree of \(size) records has no leaf \(index); use a lower number.")
     }
     var first: UInt64 = 0
     var path: [MerkleHash] = []
@@ -40,7 +40,8 @@ extension MerkleNodeSource {
   package func consistencyPath(from old: UInt64, to size: UInt64) throws(LogError) -> [MerkleHash] {
     var count = try check(size: size)
     guard old <= size else {
-      throw LogError(.outOfRange, "A tree of \(size) records does not begin with one of \(old); ask for a later one.")
+      throw LogError(
+        .outOfRange, "A tree of \(size) records cannot be compared with a larger one of \(old); use a later tree head.")
     }
     guard old > 0, old < size else { return [] }
     var first: UInt64 = 0

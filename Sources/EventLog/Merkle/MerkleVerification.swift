@@ -22,7 +22,7 @@ extension MerkleTree {
       last >>= 1
     }
     guard last == 0 else { throw CheckpointFlaw(.mismatch, "the path ends below the root") }
-    guard hash == root else { throw CheckpointFlaw(.mismatch, "the leaf and the path do not lead to the root") }
+    guard hash == root else { throw CheckpointFlaw(.mismatch, "the leaf and the path do not give the root") }
   }
 
   /// Checks that a tree begins with an older one; RFC 9162, section 2.1.4.2, and for equal and empty trees as that
@@ -36,7 +36,7 @@ extension MerkleTree {
     if old == 0 || old == size {
       guard path.isEmpty else { throw CheckpointFlaw(.mismatch, "the path must be empty between these sizes") }
       guard oldRoot == (old == 0 ? emptyRoot : root) else {
-        throw CheckpointFlaw(.mismatch, old == 0 ? "the empty tree has another root" : "one size has two roots")
+        throw CheckpointFlaw(.mismatch, old == 0 ? "the empty tree has another root" : "two roots for the same size")
       }
       return
     }
@@ -64,8 +64,8 @@ extension MerkleTree {
       last >>= 1
     }
     guard last == 0 else { throw CheckpointFlaw(.mismatch, "the path ends below the root") }
-    guard oldHash == oldRoot else { throw CheckpointFlaw(.mismatch, "the path does not lead to the older root") }
-    guard hash == root else { throw CheckpointFlaw(.mismatch, "the path does not lead to the root") }
+    guard oldHash == oldRoot else { throw CheckpointFlaw(.mismatch, "the path does not give the older root") }
+    guard hash == root else { throw CheckpointFlaw(.mismatch, "the path does not give the root") }
   }
 
   /// At the right edge a node rises until it is a right child.

@@ -70,10 +70,10 @@ extension ProvenRecord {
   /// Reads an object with these fields, and passes over others; the caller has bounded its length.
   init(json: [UInt8]) throws(CheckpointFlaw) {
     guard let object = try? JSONDecoder().decode(Object.self, from: Data(json)) else {
-      throw CheckpointFlaw(.malformed, "what the leaf is made of is not a JSON object with envelope and digest")
+      throw CheckpointFlaw(.malformed, "the extra line is not a JSON object with envelope and digest")
     }
     guard (object.salt == nil) == (object.payload == nil) else {
-      throw CheckpointFlaw(.malformed, "of salt and payload one is missing")
+      throw CheckpointFlaw(.malformed, "salt or payload is missing; both are needed")
     }
     guard let digest = MerkleHash(hex: object.digest),
       let envelope = LowerHex.decode(object.envelope)

@@ -84,7 +84,7 @@ extension LogRecord {
       case .none: return nil
       case .key(let key): return key.salt(at: position)
       case .erased:
-        throw FormatFlaw("the record \(position) needs a salt of its own, for its author's registration was erased")
+        throw FormatFlaw("the record \(position) needs its own salt, because its author's registration was erased")
       }
     }
   }

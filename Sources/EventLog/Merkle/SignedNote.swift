@@ -67,10 +67,10 @@ package struct SignedNote: Sendable, Hashable {
   package func verify(by key: VerifierKey) throws(CheckpointFlaw) {
     let own = signatures.filter { $0.keyID == key.id && $0.name.utf8.elementsEqual(key.name.utf8) }
     guard !own.isEmpty else {
-      throw CheckpointFlaw(.unsigned, "none of the \(signatures.count) signatures is by the key \(key.label)")
+      throw CheckpointFlaw(.unsigned, "none of the \(signatures.count) signatures is from the key \(key.label)")
     }
     for signature in own where !key.isValid(signature.bytes, for: text) {
-      throw CheckpointFlaw(.forged, "a signature by the key \(key.label) does not hold: the text was altered")
+      throw CheckpointFlaw(.forged, "a signature of the key \(key.label) is invalid: the text was altered")
     }
   }
 

@@ -29,7 +29,7 @@ package struct VerifierKey: Sendable {
     }
     self.init(name: name, key: key)
     guard Self.line(text).utf8.elementsEqual(self.text.utf8) else {
-      throw CheckpointFlaw(.malformed, "the verifier key's ID does not belong to its name and key")
+      throw CheckpointFlaw(.malformed, "the verifier key's ID does not match its name and key")
     }
   }
 

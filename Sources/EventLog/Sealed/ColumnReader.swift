@@ -61,7 +61,7 @@ struct ColumnReader {
       }
     }
     guard reader.isAtEnd, contents.allSatisfy(\.isAtEnd) else {
-      throw FormatFlaw("a column holds more than its records")
+      throw FormatFlaw("a column has more values than records")
     }
     return records
   }
@@ -101,7 +101,7 @@ struct ColumnReader {
       sizes[outline.shape] += shapes[outline.shape].form.extraBytes + outline.length
       isUsed[outline.shape] = true
     }
-    guard isUsed.allSatisfy({ $0 }) else { throw FormatFlaw("a shape is that of no record") }
+    guard isUsed.allSatisfy({ $0 }) else { throw FormatFlaw("a shape is not used by any record") }
     var contents: [ByteCursor] = []
     for size in sizes { contents.append(try content.take(size)) }
     guard content.isAtEnd else { throw FormatFlaw("bytes follow the last content") }

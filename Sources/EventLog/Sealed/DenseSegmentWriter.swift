@@ -150,7 +150,7 @@ struct DenseSegmentWriter {
     buffer.removeAll(keepingCapacity: true)
     guard written <= LogFormat.maximumSegmentBytes else {
       throw LogError(
-        .tooLarge, "The sealed segment would be longer than any segment; it stays as it is.",
+        .tooLarge, "The sealed segment would be too long; the segment stays unsealed.",
         location: .init(file: file.name))
     }
     if written - synced >= Self.syncStepBytes {

@@ -47,7 +47,7 @@ final class LogSealing: Sendable {
         defer { busy = true }
         return !busy
       })
-    else { throw LogError(.busy, "A segment is being sealed; one is sealed at a time.") }
+    else { throw LogError(.busy, "Another segment is being sealed; try again when it is done.") }
     work.enter()
     defer {
       isBusy.withLock { $0 = false }
@@ -56,7 +56,7 @@ final class LogSealing: Sendable {
     if isStopped.load(ordering: .sequentiallyConsistent) { return false }
     guard let key else {
       throw LogError(
-        .missing, "Nothing is sealed without the key that signs tree heads; restore it from a backup.",
+        .missing, "The key that signs tree heads is missing, so no segment can be sealed; restore it from a backup.",
         location: .init(file: CheckpointKey.fileName))
     }
     let segments = catalog.all

@@ -101,7 +101,7 @@ extension SegmentSeal {
     }
     end = sections.dictionary.offset
     for section in sections.all {
-      guard section.offset == end else { throw FormatFlaw("the sections of the seal do not follow one another") }
+      guard section.offset == end else { throw FormatFlaw("the sections of the seal are not contiguous") }
       end = section.end
     }
     guard UInt64(end) == segmentBytes else { throw FormatFlaw("the sections end at \(end), the segment does not") }
@@ -109,7 +109,7 @@ extension SegmentSeal {
     let mostEntries = UInt64(sections.table.rawBytes / UUIDBytes.byteCount)
     guard records <= UInt64(LogFormat.maximumSegmentBytes), mostEntries <= 6 * records,
       UInt64(sections.streams.rawBytes) <= 5 * (mostEntries + records)
-    else { throw FormatFlaw("the table or the streams of the seal are longer than its records can make them") }
+    else { throw FormatFlaw("the table or the streams are longer than the seal's number of records allows") }
     guard sections.dictionary.rawBytes <= LogFormat.maximumDictionaryBytes,
       sections.table.rawBytes % UUIDBytes.byteCount == 0,
       sections.index.rawBytes == blocks * Self.indexEntryBytes,
@@ -159,7 +159,7 @@ extension SealedSection {
   /// The raw bytes of a section that was read.
   func decode(_ stored: [UInt8]) throws(FormatFlaw) -> [UInt8] {
     guard stored.count == storedBytes, CRC32C.of(stored.span.bytes) == checksum else {
-      throw FormatFlaw("the checksum of a section does not hold")
+      throw FormatFlaw("the checksum of a section does not match")
     }
     if storedBytes == rawBytes { return stored }
     return try BlockCodec.lz4.decode(stored.span.bytes, rawBytes: rawBytes)

@@ -83,7 +83,8 @@ struct SegmentSealer {
     let file = try folder.open(Self.temporaryName, .read, counts: counts)
     let (found, _) = try segment.header(file)
     guard found == header, try file.size() == header.segmentBytes else {
-      throw LogError(FormatFlaw("the new file is not what was written"), at: .init(file: file.name, offset: 0))
+      throw LogError(
+        FormatFlaw("the new file does not contain what was written"), at: .init(file: file.name, offset: 0))
     }
     let open = try OpenSegment(segment: segment, file: file, header: header, index: index)
     for number in 0..<index.count { _ = try open.body(index.place(at: number)) }

@@ -162,7 +162,7 @@ def test_import_waits_neither_long_nor_in_a_tight_loop(importing, value, times, 
 
 
 @pytest.mark.parametrize(
-    "piece, error", [(b"x", "not one of ingest"), (b"\n", "do not match what was sent")],
+    "piece, error", [(b"x", "not an ingest response"), (b"\n", "do not match what was sent")],
     ids=["a line that never ends", "more lines than it sent"])
 def test_import_does_not_read_a_response_to_its_end(importing, piece, error):
     sent = 0

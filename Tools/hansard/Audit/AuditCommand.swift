@@ -9,19 +9,19 @@ struct AuditCommand: AsyncParsableCommand {
     commandName: "audit",
     abstract: "Shows who did what, when, on which device and at which position.",
     discussion: """
-      Reads the log alone, beside a running server too, up to the last durable event. Filters add up: a row must \
-      pass all of them. Passwords, keys, tokens and e-mail addresses are never shown.
+      Reads only the log, up to the last durable event; it also works while a server runs. A row is shown if it \
+      passes all filters. Passwords, keys, tokens and email addresses are never shown.
       """)
 
   @OptionGroup var data: DataOption
 
-  @Option(help: ArgumentHelp("Only what belongs to this room.", valueName: "id"))
+  @Option(help: ArgumentHelp("Only events of this room.", valueName: "id"))
   var room: String?
 
-  @Option(help: ArgumentHelp("Only what this user did, or what is about this user.", valueName: "id"))
+  @Option(help: ArgumentHelp("Only events by this user or about this user.", valueName: "id"))
   var user: String?
 
-  @Option(help: ArgumentHelp("Only what came from this device, or is about it.", valueName: "id"))
+  @Option(help: ArgumentHelp("Only events from this device or about it.", valueName: "id"))
   var device: String?
 
   @Option(
@@ -30,7 +30,7 @@ struct AuditCommand: AsyncParsableCommand {
   var types: [String] = []
 
   @Option(
-    help: ArgumentHelp("Only what was recorded at this time or later: RFC 3339, or a day in UTC.", valueName: "time"))
+    help: ArgumentHelp("Only events recorded at this time or later: RFC 3339, or a day in UTC.", valueName: "time"))
   var since: AuditTime?
 
   @Option(help: ArgumentHelp("Only what was recorded until this time, or on this day.", valueName: "time"))
@@ -42,7 +42,7 @@ struct AuditCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The last position.", valueName: "position"))
   var to: UInt64?
 
-  @Option(help: "How rows are written.")
+  @Option(help: "The output format.")
   var format: AuditFormat = .table
 
   func validate() throws {
@@ -76,6 +76,6 @@ struct AuditCommand: AsyncParsableCommand {
   private static func kind(_ name: String) throws -> EventKind {
     if let kind = EventKind(name: name) { return kind }
     let names = EventKind.all.map(\.name).joined(separator: ", ")
-    throw ValidationError("There is no type \(name). The types are: \(names).")
+    throw ValidationError("Unknown type \(name). The types are: \(names).")
   }
 }

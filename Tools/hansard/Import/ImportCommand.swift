@@ -5,25 +5,25 @@ import Foundation
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Imports a chat history in JSON lines through a running server.",
+    abstract: "Imports a chat history (JSON lines) into a running server.",
     discussion: """
-      Each line is {"at","room","type":"message|join|leave","user","text"}. Users and rooms are created as they \
-      appear; speaking or leaving implies having joined. IDs follow from the lines, so that a second run adds nothing \
-      and an interrupted one goes on. The last line of the output is a JSON object of counts. Ends with 1 when lines \
-      were refused, with 2 when it could not be done.
+      Each line is {"at","room","type":"message|join|leave","user","text"}. Users and rooms are created when they \
+      first appear; a user who writes or leaves without having joined is joined first. IDs are derived from the lines, \
+      so a second run adds nothing and an interrupted one continues. The last line of the output is a JSON object of \
+      counts. The exit code is 1 if lines were rejected, and 2 if the import could not be completed.
       """)
 
   @Option(help: ArgumentHelp("The server, such as http://127.0.0.1:8080.", valueName: "url"))
   var server: String
 
   @Option(
-    help: ArgumentHelp("A file that holds a service's token: admin-token in the data directory.", valueName: "file"))
+    help: ArgumentHelp("The file with a service token: admin-token in the data directory.", valueName: "file"))
   var tokenFile: String
 
-  @Option(help: ArgumentHelp("Write which ID each room and user got to this file.", valueName: "file"))
+  @Option(help: ArgumentHelp("Write the ID of each room and user to this file.", valueName: "file"))
   var report: String?
 
-  @Option(help: ArgumentHelp("Append every result to this file as it comes.", valueName: "file"))
+  @Option(help: ArgumentHelp("Append each result to this file as it arrives.", valueName: "file"))
   var results: String?
 
   @Argument(help: ArgumentHelp("The history; - for standard input.", valueName: "file|-"))
@@ -87,7 +87,7 @@ struct ImportCommand: AsyncParsableCommand {
     }
     let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
     let isOneWord = !token.isEmpty && token.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
-    guard isOneWord else { throw ToolError("the token file \(tokenFile) does not hold a token") }
+    guard isOneWord else { throw ToolError("the token file \(tokenFile) contains no token") }
     return token
   }
 }
@@ -106,7 +106,7 @@ private struct InputFile {
     }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {
-      throw ToolError("the history \(path) cannot be looked at", because: SystemError.text(errno))
+      throw ToolError("the history \(path) cannot be examined", because: SystemError.text(errno))
     }
     size = status.st_mode & S_IFMT == S_IFREG ? UInt64(exactly: status.st_size) : nil
   }

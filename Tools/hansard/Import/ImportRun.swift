@@ -56,7 +56,7 @@ struct ImportRun {
     var wait = Self.shortestWait
     while true {
       let answer = try await send(batch, from: start, &outcomes)
-      var reason = "it answers 503"
+      var reason = "it responds with status 503"
       switch answer {
       case .complete:
         guard let busy = outcomes.firstIndex(where: { $0?.status == 503 }) else { return try settle(batch, outcomes) }
@@ -68,8 +68,8 @@ struct ImportRun {
       }
       guard waited < Self.patience else {
         throw ToolError(
-          "the server takes nothing", because: reason,
-          next: "look at the server's log; then run the same command again: it goes on where it stopped")
+          "the server accepts no data", because: reason,
+          next: "check the server log; then run the same command again: it continues where it stopped")
       }
       try await Task.sleep(for: .seconds(wait))
       waited += wait
@@ -95,7 +95,7 @@ struct ImportRun {
         try results?.append(matched)
       }
       hasAnswer = true
-      if case .complete = answer, received < batch.lines.count { throw Self.brokenOff("its answer ended early") }
+      if case .complete = answer, received < batch.lines.count { throw Self.brokenOff("its response ended early") }
       return answer
     } catch let error as ToolError {
       throw error
@@ -112,8 +112,8 @@ struct ImportRun {
 
   private static func brokenOff(_ reason: String) -> ToolError {
     ToolError(
-      "the connection to the server broke off", because: reason,
-      next: "when the server runs again, run the same command again: it goes on where it stopped")
+      "the connection to the server was lost", because: reason,
+      next: "when the server runs again, run the same command again: it continues where it stopped")
   }
 
   private mutating func settle(_ batch: IngestBatch, _ outcomes: [IngestResult?]) throws {
@@ -121,14 +121,14 @@ struct ImportRun {
       guard let outcome else { throw Self.brokenOff("a result is missing") }
       if outcome.code == "service_only" {
         throw ToolError(
-          "the token may not import", because: outcome.detail,
-          next: "give the token of the data directory's file admin-token")
+          "the token does not allow an import", because: outcome.detail,
+          next: "use the token in the file admin-token of the data directory")
       }
       guard outcome.status < 500 else {
         // The server decided nothing after this line: what comes next must not be sent before it.
         throw ToolError(
           "the server failed", because: outcome.detail,
-          next: "look at the server's log; then run the same command again: it goes on where it stopped")
+          next: "check the server log; then run the same command again: it continues where it stopped")
       }
       switch outcome.status {
       case 201: counts.recorded += 1
@@ -146,7 +146,8 @@ struct ImportRun {
     bar.finish()
     let text =
       shown <= Self.shownFailures
-      ? "hansard: line \(line) was refused. \(reason)" : "hansard: more lines were refused; only the first are shown"
+      ? "hansard: line \(line) was rejected. \(reason)"
+      : "hansard: more lines were rejected; only the first ones are shown"
     Terminal.printError(TextColumns.visible(text) + "\n")
   }
 }

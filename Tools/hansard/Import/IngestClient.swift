@@ -91,8 +91,8 @@ struct IngestClient {
 
   private static func notIngest(_ line: ArraySlice<UInt8>) -> ToolError {
     ToolError(
-      "the server's response is not one of ingest",
-      because: "it says \(String(decoding: line.prefix(200), as: UTF8.self))",
+      "the response is not an ingest response",
+      because: "it contains \(String(decoding: line.prefix(200), as: UTF8.self))",
       next: "check that --server names a Hansard server")
   }
 
@@ -110,14 +110,14 @@ struct IngestClient {
     if response.status.code == 503 {
       return .busy(problem, retryAfterSeconds: response.headers.first(name: "Retry-After").flatMap { Int($0) })
     }
-    let said = problem.map { "\($0.code): \($0.detail)" } ?? "it is no answer of a hansard server"
+    let said = problem.map { "\($0.code): \($0.detail)" } ?? "it is not a response of a Hansard server"
     let next =
       switch response.status.code {
-      case 300..<400: "give --server the address of the server itself: the import does not follow redirects"
-      case 401: "give the token of the data directory's file admin-token"
+      case 300..<400: "pass the address of the server itself to --server: the import does not follow redirects"
+      case 401: "use the token in the file admin-token of the data directory"
       default: "see docs/errors.md for the code"
       }
     throw ToolError(
-      "the server refused the import with status \(response.status.code)", because: said, next: next)
+      "the server rejected the import with status \(response.status.code)", because: said, next: next)
   }
 }

@@ -9,7 +9,7 @@ enum CheckpointFiles {
     // The text of a key has plus signs; most paths have none.
     guard isFile || argument.utf8.contains(UInt8(ascii: "+")) else {
       throw ToolError(
-        "there is no file \(argument)", because: "it is not the text of a verifier key either",
+        "the file \(argument) does not exist", because: "it is not the text of a verifier key either",
         next: "name a checkpoint.pub")
     }
     let text =
@@ -19,7 +19,7 @@ enum CheckpointFiles {
       return try VerifierKey(parsing: text)
     } catch {
       throw ToolError(
-        "\(argument) is neither a verifier key nor a file that holds one", because: error.reason,
+        "\(argument) is neither a verifier key nor a file that contains one", because: error.reason,
         next: "name a checkpoint.pub")
     }
   }
@@ -29,7 +29,7 @@ enum CheckpointFiles {
     do {
       return try SignedNote(parsing: content)
     } catch {
-      throw ToolError("\(path) is no tree head", because: error.reason, exit: .found)
+      throw ToolError("\(path) is not a tree head", because: error.reason, exit: .found)
     }
   }
 }

@@ -6,7 +6,7 @@ struct LogCheckProofCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check-proof",
     abstract: "Checks a proof of hansard log prove, without the log.",
-    discussion: "Ends with 1 when the proof does not hold. Shows the record whose place is proven; never a secret.")
+    discussion: "The exit code is 1 if the proof is not valid. Shows the proven record, but never a secret.")
 
   @Argument(help: "The proof.")
   var proof: String
@@ -25,7 +25,7 @@ struct LogCheckProofCommand: AsyncParsableCommand {
         throw ToolError("\(proof) proves that a log has only grown", next: "name the older tree head with --since")
       }
       if text.hasPrefix("c2sp.org/tlog-proof"), since != nil {
-        throw ToolError("\(proof) does not prove that a log has only grown", next: "leave out --since")
+        throw ToolError("\(proof) does not prove that a log has only grown", next: "omit --since")
       }
       let older = try since.map(CheckpointFiles.note)
       let limit = older == nil ? InclusionProof.maximumBytes : ConsistencyProof.maximumBytes
@@ -34,7 +34,7 @@ struct LogCheckProofCommand: AsyncParsableCommand {
       do throws(CheckpointFlaw) {
         verdict = try Self.check(content, since: older, by: key)
       } catch {
-        throw ToolError("\(proof) does not hold", because: error.reason, exit: .found)
+        throw ToolError("\(proof) is not valid", because: error.reason, exit: .found)
       }
       let output = ByteOutput()
       for line in verdict { try output.line(line) }
@@ -53,7 +53,7 @@ struct LogCheckProofCommand: AsyncParsableCommand {
     }
     let proof = try InclusionProof(parsing: content)
     let head = try proof.verify(by: key)
-    return ["ok: the record stands at position \(proof.position) of \(head.origin), among \(head.size)"]
+    return ["ok: the record is at position \(proof.position) of \(head.origin), one of \(head.size) records"]
       + FieldList.lines(RecordView(proof).fields)
   }
 }

@@ -5,10 +5,11 @@ import EventLog
 struct LogCheckpointCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "checkpoint",
-    abstract: "Prints the signed tree head of the log as it stands.",
+    abstract: "Prints a signed tree head of the current log.",
     discussion: """
-      Keep it where whoever can write to the data directory cannot: hansard log verify --checkpoint then shows every \
-      later change to what the log held. The key that verifies it is checkpoint.pub in the data directory.
+      Keep it where nobody who can write to the data directory can change it: hansard log verify --checkpoint then \
+      reveals every later change to what the log contained. The key that verifies it is checkpoint.pub in the data \
+      directory.
       """)
 
   @OptionGroup var data: DataOption
@@ -37,7 +38,7 @@ struct LogProofs {
       throw ToolError(
         "the log has no key to sign tree heads with",
         because: "\(CheckpointKey.fileName) is missing in \(data.directory)",
-        next: "restore it from a backup; a server makes one when it opens a log that never had any")
+        next: "restore it from a backup; the server creates a key only for a log that never had one")
     }
     self.key = key
     let bar = ProgressBar("hashing", total: nil, unit: .things("events"))

@@ -6,7 +6,7 @@ import EventLog
 struct LogInspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Prints a record, or the block that holds it.",
+    abstract: "Prints a record, or the block that contains it.",
     discussion: "Without --position or --block: the last block. Secrets are never shown.")
 
   @OptionGroup var data: DataOption
@@ -14,27 +14,28 @@ struct LogInspectCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Print the record at this position.", valueName: "position"))
   var position: UInt64?
 
-  @Option(help: ArgumentHelp("Print the block that holds this position.", valueName: "position"))
+  @Option(help: ArgumentHelp("Print the block that contains this position.", valueName: "position"))
   var block: UInt64?
 
-  @Flag(help: "One JSON object.")
+  @Flag(help: "Print one JSON object.")
   var json = false
 
   func validate() throws {
-    if position != nil, block != nil { throw ValidationError("Give --position or --block, not both.") }
+    if position != nil, block != nil { throw ValidationError("Pass --position or --block, not both.") }
   }
 
   func run() async throws {
     try await ToolError.report {
       let log = try data.openLog()
       guard log.head > .origin else {
-        throw ToolError("the log is empty", next: "inspect it when something was recorded")
+        throw ToolError("the log is empty", next: "run this again after the first event was recorded")
       }
       let wanted = LogPosition(position ?? block ?? log.head.value)
       let found = try log.block(containing: wanted)
       guard position != nil else { return try print(BlockView(found).fields) }
       guard let record = found.records.first(where: { $0.position == wanted }) else {
-        throw ToolError("the block that should hold position \(wanted) does not", next: "run hansard log verify")
+        throw ToolError(
+          "the block that should contain position \(wanted) does not contain it", next: "run hansard log verify")
       }
       try print(RecordView(record, in: found).fields)
     }

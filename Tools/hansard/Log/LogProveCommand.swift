@@ -7,23 +7,23 @@ import EventStore
 struct LogProveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prove",
-    abstract: "Proves that a record stands in the log, or that the log has only grown since a tree head.",
+    abstract: "Proves that a record is in the log, or that the log has only grown since a tree head.",
     discussion: """
-      The proof names a tree head of the log as it stands and is checked without the log, by hansard log check-proof or \
-      any program that knows C2SP's tlog-proof. It shows the record's payload, unless that was erased or can hold a \
-      secret: registrations, devices, push tokens and invites are proven without it.
+      The proof contains a tree head of the current log. It can be checked without the log, by hansard log check-proof \
+      or any program that supports C2SP's tlog-proof. It contains the record's payload, unless that was erased or can \
+      contain a secret (registrations, devices, push tokens and invites).
       """)
 
   @OptionGroup var data: DataOption
 
-  @Option(help: ArgumentHelp("Prove that the record stands at this position.", valueName: "position"))
+  @Option(help: ArgumentHelp("Prove that the record is at this position.", valueName: "position"))
   var position: UInt64?
 
-  @Option(help: ArgumentHelp("Prove that the log at this tree head is a beginning of the log now.", valueName: "file"))
+  @Option(help: ArgumentHelp("Prove that the log at this tree head is a prefix of the current log.", valueName: "file"))
   var since: String?
 
   func validate() throws {
-    guard (position == nil) != (since == nil) else { throw ValidationError("Give --position or --since, one of them.") }
+    guard (position == nil) != (since == nil) else { throw ValidationError("Pass either --position or --since.") }
   }
 
   func run() async throws {
@@ -56,11 +56,11 @@ struct LogProveCommand: AsyncParsableCommand {
     do {
       old = try Checkpoint(verifying: note, by: proofs.key.verifier)
     } catch {
-      throw ToolError("\(path) is no tree head of this log", because: error.reason, exit: .found)
+      throw ToolError("\(path) is not a tree head of this log", because: error.reason, exit: .found)
     }
     guard old.size <= proofs.tree.frontier.count else {
       throw ToolError(
-        "the log holds \(proofs.tree.frontier.count) records, fewer than the \(old.size) of \(path)",
+        "the log has \(proofs.tree.frontier.count) records, fewer than the \(old.size) of \(path)",
         because: "it was rolled back, or another copy of it", next: "run hansard log verify --checkpoint \(path)",
         exit: .found)
     }

@@ -7,15 +7,17 @@ import Foundation
 struct LogSealCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "seal",
-    abstract: "Seals every segment, the active one too: dense, indexed, with a signed tree head.",
+    abstract:
+      "Seals every segment, including the active one: rewrites it densely, with an index and a signed tree head.",
     discussion: """
-      A running server seals full segments by itself; this is for the rest, before a backup or an audit. It needs the \
-      data directory for itself: stop the server first. An interrupted run goes on where it was.
+      A running server seals full segments by itself. Use this to seal the active one too, before a backup or an audit. \
+      It needs exclusive use of the data directory: stop the server first. An interrupted run continues where it \
+      stopped.
       """)
 
   @OptionGroup var data: DataOption
 
-  @Flag(help: "One JSON object.")
+  @Flag(help: "Print one JSON object.")
   var json = false
 
   func run() async throws {

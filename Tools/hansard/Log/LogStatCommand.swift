@@ -10,7 +10,7 @@ struct LogStatCommand: AsyncParsableCommand {
 
   @OptionGroup var data: DataOption
 
-  @Flag(help: "One JSON object.")
+  @Flag(help: "Print one JSON object.")
   var json = false
 
   func run() async throws {

@@ -8,22 +8,22 @@ struct LogVerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Checks every header, every block, every record and every tree head.",
-    discussion: "Ends with 1 and names file, offset and position of the first damage, if there is any.")
+    discussion: "If there is damage, prints file, offset and position of the first one, and the exit code is 1.")
 
   @OptionGroup var data: DataOption
 
   @Option(
     name: .customLong("checkpoint"),
-    help: ArgumentHelp("A tree head that was kept elsewhere; may be given several times.", valueName: "file"))
+    help: ArgumentHelp("A tree head that was kept elsewhere; can be given several times.", valueName: "file"))
   var checkpoints: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "The key that tree heads must be signed with: a checkpoint.pub, or its text. Without: the one in the data directory.",
+      "The key that verifies tree heads: a checkpoint.pub, or its text. Default: the one in the data directory.",
       valueName: "key"))
   var key: String?
 
-  @Flag(help: "One JSON object.")
+  @Flag(help: "Print one JSON object.")
   var json = false
 
   func run() async throws {
@@ -67,7 +67,7 @@ struct LogVerifyCommand: AsyncParsableCommand {
       directory: data.directory, identity: data.openLog().identity, disk: PosixDisk())
     guard let verifier = key ?? own else {
       throw ToolError(
-        "nothing to verify the tree heads with",
+        "there is no key to verify the tree heads with",
         because: "there is no \(CheckpointKey.publicFileName) in \(data.directory)",
         next: "name the key with --key")
     }
@@ -85,7 +85,7 @@ struct LogVerifyCommand: AsyncParsableCommand {
     do {
       return KeptHead(try Checkpoint(verifying: note, by: key), name: path)
     } catch {
-      throw ToolError("\(path) is not to be believed", because: error.reason, exit: .found)
+      throw ToolError("\(path) is not a valid tree head", because: error.reason, exit: .found)
     }
   }
 
@@ -126,12 +126,12 @@ struct LogVerifyCommand: AsyncParsableCommand {
       try output.line("tree head: \(report.head) records, root \(report.root.base64)")
       try output.line("agrees with \(Quantity.count(report.treeHeads)) signed tree heads")
       if report.damagedSuperblockCopies > 0 {
-        try output.line("one of the two copies of the superblock is damaged; the other one counts")
+        try output.line("one of the two copies of the superblock is damaged; the other one is used")
       }
       if report.bytesBehindHead > 0 {
         try output.line(
-          "\(Quantity.bytes(report.bytesBehindHead)) stand behind the last durable event: a write under way, or what "
-            + "a crash left for the next start to judge")
+          "\(Quantity.bytes(report.bytesBehindHead)) follow the last durable event: a write in progress, or an "
+            + "unfinished write of a crash, which the next start recovers")
       }
     }
     try output.flush()

@@ -25,7 +25,7 @@ struct RecordView {
     let envelope = proof.record.envelope
     var shown: [(String, JSONValue)] = [
       ("payload", .text("not shown")),
-      ("detail", .text("not shown: the payload was erased, or can hold a secret")),
+      ("detail", .text("not shown: the payload was erased, or can contain a secret")),
     ]
     if let payload = proof.record.opening?.payload {
       let record = LogRecord(position: proof.position, envelope: envelope, payload: .retained(payload))
@@ -64,7 +64,7 @@ struct RecordView {
     switch payload {
     case .retained: .text("retained")
     case .erased: .text("erased")
-    case .retainedWithSalt: .text("retained with a salt of its own")
+    case .retainedWithSalt: .text("retained with its own salt")
     }
   }
 

@@ -9,17 +9,18 @@ import EventStore
 struct PushExplainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Shows which devices are told of a message, with what badge, and why the others are not.",
-    discussion:
-      "OUTCOME is what became of a notice so far. Reads the whole log, beside a running server too. Shows no token and sends nothing."
-  )
+    abstract: "Shows which devices are notified of a message, with what badge, and why the others are not.",
+    discussion: """
+      OUTCOME is the outcome of the notification so far. Reads the whole log, also while a server runs. Shows no token \
+      and sends nothing.
+      """)
 
   @OptionGroup var data: DataOption
 
   @Argument(help: "The message's position in the log, as hansard audit shows it.")
   var position: UInt64
 
-  @Flag(help: "One JSON object.")
+  @Flag(help: "Print one JSON object.")
   var json = false
 
   func run() async throws {

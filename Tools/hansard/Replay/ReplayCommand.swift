@@ -8,10 +8,10 @@ import EventStore
 struct ReplayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
-    abstract: "Rebuilds the read models from the log alone, or compares them with it.",
+    abstract: "Rebuilds the read models from the log, or compares them with it.",
     discussion: """
-      A rebuild needs the data directory for itself: stop the server first. --verify works beside a running server \
-      and changes nothing; it ends with 1 when a row differs. Neither sends anything.
+      A rebuild needs exclusive use of the data directory: stop the server first. --verify works while a server runs \
+      and changes nothing; its exit code is 1 if a row differs. Neither sends anything.
       """)
 
   @OptionGroup var data: DataOption
@@ -63,7 +63,7 @@ struct ReplayCommand: AsyncParsableCommand {
     } catch {
       guard error.code == .locked else { throw error }
       throw ToolError(
-        "the read models of \(data.directory) cannot be rebuilt now", because: "a server has the directory open",
+        "the read models of \(data.directory) cannot be rebuilt now", because: "a server uses the directory",
         next: "stop the server first, or compare without rebuilding: hansard replay --verify")
     }
   }
@@ -81,7 +81,7 @@ struct ReplayCommand: AsyncParsableCommand {
     let reports = try projections.map { try compareOne($0, with: rebuild) }
     if !reports.allSatisfy(\.isEqual) {
       throw ToolError(
-        "rows differ from what the log says", next: "stop the server and run hansard replay to make them again",
+        "rows differ from the log", next: "stop the server and run hansard replay to rebuild them",
         exit: .found)
     }
   }
@@ -106,7 +106,7 @@ struct ReplayCommand: AsyncParsableCommand {
       directory: data.directory, options: LogOptions(preparesAhead: false), lock: lock)
     if let torn = log.recovery.tornTail {
       Terminal.printError(
-        "hansard: the log had a torn end of \(torn.bytes) bytes, which was cut and saved as \(torn.savedAs)\n")
+        "hansard: the log had an incomplete tail of \(torn.bytes) bytes, which was moved to \(torn.savedAs)\n")
     }
     try log.close()
   }

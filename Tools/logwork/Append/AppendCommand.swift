@@ -13,7 +13,7 @@ struct AppendCommand: ParsableCommand {
       writer sends its events at once and sends the next when all of them are durable.
       """)
 
-  @Option(help: "Who sends events.")
+  @Option(help: "How many writers send events.")
   var writers = 64
 
   @Option(help: "How many events each writer sends at once.")
@@ -28,7 +28,7 @@ struct AppendCommand: ParsableCommand {
   @Flag(help: "Seal full segments meanwhile, as a server does.")
   var sealing = false
 
-  @Option(help: "A data directory; its log is appended to, or made.")
+  @Option(help: "A data directory; its log is created if it does not exist.")
   var data: String
 
   /// Not measured at the beginning, in seconds.

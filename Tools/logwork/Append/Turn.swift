@@ -15,7 +15,7 @@ final class Turn: Sendable {
 
   /// Takes one answer. A refused one ends the measurement: there is nothing to measure then.
   func take(_ answer: Result<LogPosition, CommitError>) {
-    if case .failure(let error) = answer { fatalError("the log refused an event: \(error)") }
+    if case .failure(let error) = answer { fatalError("the log rejected an event: \(error)") }
     if missing.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { whenDone() }
   }
 }
