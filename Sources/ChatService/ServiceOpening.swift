@@ -120,7 +120,7 @@ package struct ServiceOpening: Sendable {
     let gate = SessionGate(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds, users: state.users, ended: ended)
     let pipeline = CommitPipeline(store: store, machine: state, lastTime: lastTime, clock: { clock.now }) { reason in
       logger.critical(
-        "the log accepts no more events; reads go on. Remove the cause, then restart the server",
+        "the log accepts no more events; reads continue. Remove the cause, then restart the server",
         metadata: ["reason": "\(reason)"])
     }
     relay.connect { position in pipeline.maintain { $0.forget(through: position) } }

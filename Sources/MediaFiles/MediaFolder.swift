@@ -67,7 +67,7 @@ package struct MediaFolder: Sendable, Hashable {
     // Also where the directory was there: another upload may have made it a moment ago and not synced its name yet. A
     // sync of an unchanged directory writes nothing.
     try sync((directory as NSString).deletingLastPathComponent)
-    guard rename(source, destination) == 0 else { throw failure("cannot be put in its place", destination) }
+    guard rename(source, destination) == 0 else { throw failure("cannot be moved to its final path", destination) }
     try sync(directory)
   }
 
@@ -85,7 +85,7 @@ package struct MediaFolder: Sendable, Hashable {
   }
 
   private static func makeDirectory(_ path: String) throws(MediaError) {
-    guard mkdir(path, directoryMode) == 0 || errno == EEXIST else { throw failure("cannot be made", path) }
+    guard mkdir(path, directoryMode) == 0 || errno == EEXIST else { throw failure("cannot be created", path) }
   }
 
   static func entries(of directory: String) throws(MediaError) -> [String] {

@@ -21,7 +21,7 @@ package final class StoredFile: Sendable {
     }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_size >= 0 else {
-      let failure = MediaFolder.failure("cannot be looked at", path)
+      let failure = MediaFolder.failure("cannot be examined", path)
       close(descriptor)
       throw failure
     }

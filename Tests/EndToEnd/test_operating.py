@@ -25,7 +25,7 @@ def test_a_log_is_opened_with_its_own_key_file_alone(own_server, tmp_path):
     key = own_server.data / "hansard.key"
     right = key.read_bytes()
     shutil.copy(stranger.data / "hansard.key", key)
-    assert "hansard.key belongs to another log" in refused(own_server)
+    assert "hansard.key does not belong to the log" in refused(own_server)
     key.unlink()
     assert "hansard.key is missing" in refused(own_server)
     assert not key.exists()

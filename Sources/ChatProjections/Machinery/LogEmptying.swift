@@ -36,7 +36,7 @@ struct LogEmptying {
     defer { sqlite3_busy_timeout(connection, ProjectionFile.busyMilliseconds) }
     let code = sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     guard code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED else {
-      throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "the write-ahead log could not be emptied")
+      throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "the write-ahead log could not be truncated")
     }
     return code == SQLITE_OK
   }

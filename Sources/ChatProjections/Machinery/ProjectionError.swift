@@ -64,6 +64,6 @@ package struct ProjectionBehind: Error, Sendable, Hashable {
 
 extension ProjectionBehind: CustomStringConvertible {
   package var description: String {
-    "projection \(projection) stands at \(reached), \(wanted) was asked for: \(reason)"
+    "projection \(projection) has reached \(reached) instead of \(wanted): \(reason)"
   }
 }

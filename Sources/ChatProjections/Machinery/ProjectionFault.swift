@@ -28,8 +28,8 @@ package struct ProjectionFault: Error, Sendable, Hashable {
 extension ProjectionFault: CustomStringConvertible {
   /// Shown to anyone, so it contains no folder and nothing from an event.
   package var description: String {
-    let reason = kind == .permanent ? "an event cannot be read or applied; the server's log says why" : message
-    return "the read model \(projection) (\(file)) cannot go on after position \(position): \(reason). \(advice)"
+    let reason = kind == .permanent ? "an event cannot be read or applied; the server log says why" : message
+    return "the read model \(projection) (\(file)) cannot continue after position \(position): \(reason). \(advice)"
   }
 
   static func message(of error: any Error) -> String {
@@ -114,9 +114,9 @@ extension ProjectionFault.Kind {
       return "Run the version that wrote the log, or rebuild the read model with hansard replay, and restart."
     case .temporary:
       let code = (error as? DatabaseError)?.resultCode
-      if code == .SQLITE_FULL { return "Make room on the disk; the server tries again by itself." }
+      if code == .SQLITE_FULL { return "Free some disk space; the server tries again by itself." }
       if code == .SQLITE_BUSY || code == .SQLITE_LOCKED {
-        return "Another process holds the file: end that process; the server tries again by itself."
+        return "Another process uses the file: end that process; the server tries again by itself."
       }
       if (error as? ProjectionError)?.code == .immovable {
         return "Unmount or remove it, or correct the permissions of the folder; the server tries again by itself."

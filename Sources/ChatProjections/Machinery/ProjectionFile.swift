@@ -79,14 +79,15 @@ package struct ProjectionFile: Sendable, Hashable {
       try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: directoryMode])
     } catch {
-      throw ProjectionError(.fileFailed, "the folder of read models cannot be made: \(error)", file: directory)
+      throw ProjectionError(
+        .fileFailed, "the directory of the read models cannot be created: \(error)", file: directory)
     }
   }
 
   /// Makes the file empty, with its mode, before SQLite sees it. SQLite gives the files beside it the same mode.
   func create() throws(ProjectionError) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, Self.fileMode)
-    guard descriptor >= 0 else { throw failure("cannot be made") }
+    guard descriptor >= 0 else { throw failure("cannot be created") }
     close(descriptor)
   }
 

@@ -67,7 +67,7 @@ struct ProjectionOpening {
     }
     guard checkpoint.position <= head else {
       throw ProjectionError(
-        .foreignFile, "it knows of events up to \(checkpoint.position), the log of \(head)", file: file.path,
+        .foreignFile, "it has events up to \(checkpoint.position), but the log only up to \(head)", file: file.path,
         position: checkpoint.position)
     }
   }
@@ -81,7 +81,7 @@ struct ProjectionOpening {
       try projection.createIndexes(database)
     }
     guard try pool.read(schema) == fresh.read(schema) else {
-      throw ProjectionError(.damagedRow, "its tables are not those that this version makes", file: file.path)
+      throw ProjectionError(.damagedRow, "its tables are not those of this version", file: file.path)
     }
   }
 

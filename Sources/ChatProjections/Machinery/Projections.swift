@@ -14,6 +14,6 @@ package enum Projections {
   package static func named(_ name: String) throws(ProjectionError) -> any Projection.Type {
     if let projection = all.first(where: { $0.name == name }) { return projection }
     let names = all.map { $0.name }.joined(separator: ", ")
-    throw ProjectionError(.unknownProjection, "no projection is named \(name); there are: \(names)")
+    throw ProjectionError(.unknownProjection, "unknown projection \(name); known ones: \(names)")
   }
 }

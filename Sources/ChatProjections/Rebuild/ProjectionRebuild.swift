@@ -47,7 +47,7 @@ package struct ProjectionRebuild: Sendable {
   ) throws -> VerificationReport {
     let live = ProjectionFile(projection, in: directory)
     guard live.exists else {
-      throw ProjectionError(.missingFile, "there is no read model to verify; it is made by a rebuild", file: live.path)
+      throw ProjectionError(.missingFile, "there is no read model to verify; rebuild it first", file: live.path)
     }
     try live.requireRegular()
     // Of this process alone, so that two can compare at once; what a killed one left is swept away.
@@ -70,8 +70,8 @@ package struct ProjectionRebuild: Sendable {
     guard checkpoint.logIdentity == logIdentity, reaches(checkpoint.position) else {
       throw ProjectionError(
         .foreignFile,
-        "it follows the log \(checkpoint.logIdentity.text) up to \(checkpoint.position), this is \(logIdentity.text) "
-          + "up to \(feed.head)", file: file.path, position: checkpoint.position)
+        "it follows the log \(checkpoint.logIdentity.text) up to \(checkpoint.position), but this is the log "
+          + "\(logIdentity.text) up to \(feed.head)", file: file.path, position: checkpoint.position)
     }
   }
 

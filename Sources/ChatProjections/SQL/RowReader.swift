@@ -52,7 +52,7 @@ package struct RowReader {
 
   private mutating func take(_ type: Int32) throws -> Int32 {
     let found = sqlite3_column_type(handle, index)
-    guard found == type else { throw damage(index, "SQLite type \(found) where \(type) belongs") }
+    guard found == type else { throw damage(index, "SQLite type \(found) instead of \(type)") }
     defer { index += 1 }
     return index
   }
@@ -102,7 +102,7 @@ extension RowReader {
   package mutating func choice<Choice: RawRepresentable<UInt8>>(_ type: Choice.Type = Choice.self) throws -> Choice {
     let column = index
     let raw = try narrow(UInt8.self)
-    guard let choice = Choice(rawValue: raw) else { throw damage(column, "no such value: \(raw)") }
+    guard let choice = Choice(rawValue: raw) else { throw damage(column, "unknown value \(raw)") }
     return choice
   }
 

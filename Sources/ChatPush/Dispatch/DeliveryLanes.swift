@@ -70,7 +70,7 @@ struct DeliveryLanes {
   /// Takes the notices that follow the cursor.
   mutating func take(_ keys: [NoticeKey]) {
     for key in keys {
-      precondition(key > cursor, "a notice is taken out of the outbox once")
+      precondition(key > cursor, "a notification is taken out of the outbox once")
       cursor = key
       count += 1
       let lane = Lane(key)

@@ -76,7 +76,7 @@ struct DispatchLoop {
     case .failed(let reason):
       guard number < RetryPolicy.attempts else {
         dispatcher.logger.warning(
-          "a notice was given up", metadata: Self.place(key, ["attempts": "\(number)", "reason": "\(reason)"]))
+          "a notification was abandoned", metadata: Self.place(key, ["attempts": "\(number)", "reason": "\(reason)"]))
         return settle(key, .abandoned, .attemptsUsedUp)
       }
       retry(key, after: number, because: reason)
@@ -89,7 +89,8 @@ struct DispatchLoop {
 
   private mutating func retry(_ key: NoticeKey, after number: Int, because reason: String, counts: Bool = true) {
     dispatcher.logger.debug(
-      "a notice was not delivered", metadata: Self.place(key, ["attempt": "\(number)", "reason": "\(reason)"]))
+      "a notification was not delivered; the server tries again",
+      metadata: Self.place(key, ["attempt": "\(number)", "reason": "\(reason)"]))
     lanes.retry(key, at: .now + RetryPolicy.delay(after: number, chance: .random(in: 0...1)), counts: counts)
   }
 
@@ -107,7 +108,9 @@ struct DispatchLoop {
     case .failed(let unrecorded, .passing(let reason)):
       outcomes.restore(unrecorded)
       pauseRecording()
-      dispatcher.logger.warning("outcomes of notices could not be recorded yet", metadata: ["reason": "\(reason)"])
+      dispatcher.logger.warning(
+        "outcomes of notifications could not be recorded yet; the server tries again", metadata: ["reason": "\(reason)"]
+      )
       // A stop does not wait for better times: what is not recorded is sent again under the same keys.
       if isStopping { isLogClosed = true }
     case .failed(let unrecorded, .lasting(let reason)):
@@ -115,7 +118,8 @@ struct DispatchLoop {
       isStopping = true
       isLogClosed = true
       dispatcher.logger.critical(
-        "no more notices are sent, for what becomes of them cannot be recorded", metadata: ["reason": "\(reason)"])
+        "no more notifications are sent, because their outcomes cannot be recorded; fix the cause, then restart the server",
+        metadata: ["reason": "\(reason)"])
     }
   }
 

@@ -61,10 +61,10 @@ extension PushDispatcher {
         try? await outbox.wait(for: position)
         return .settled(.tokenInvalid)
       // The next attempt finds the new token, or that there is none.
-      case .replaced: return .failed(reason: "the token was replaced meanwhile")
+      case .replaced: return .failed(reason: "the token was replaced")
       }
     } catch {
-      return .failed(reason: "the dead token could not be recorded: \(error)")
+      return .failed(reason: "the invalid token could not be recorded: \(error)")
     }
   }
 }

@@ -128,7 +128,8 @@ package enum PushExplanationError: Error, Sendable, Hashable, CustomStringConver
     switch self {
     case .notAMessage(let position, let head):
       position > head || position == .origin
-        ? "there is no event \(position); the log has 1 to \(head)" : "event \(position) is no sent message"
+        ? "position \(position) does not exist; the log has positions 1 to \(head)"
+        : "the event at position \(position) is not a sent message"
     }
   }
 }

@@ -82,7 +82,7 @@ package final class WebhookSender: NoticeSender {
     switch status {
     case 200..<300: .delivered
     case 410: .tokenInvalid
-    case let other: .failed(reason: "the webhook answered \(other)")
+    case let other: .failed(reason: "the webhook responded with \(other)")
     }
   }
 }
@@ -96,7 +96,7 @@ package enum WebhookError: Error, Sendable, Hashable, CustomStringConvertible {
     switch self {
     case .unusableURL(let url): "\"\(url)\" is not an absolute http or https URL"
     case .secretTooShort(let bytes):
-      "the secret has \(bytes) bytes; it takes \(WebhookSender.secretMinimumBytes) at least"
+      "the secret has \(bytes) bytes; it needs at least \(WebhookSender.secretMinimumBytes)"
     }
   }
 }

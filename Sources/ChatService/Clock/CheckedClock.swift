@@ -92,7 +92,7 @@ extension CheckedClock {
       """
       the system clock is behind the last time in the log: either the clock is wrong now, or it was ahead when the log \
       was written. If it is wrong, correct it: within a day the server follows at once, otherwise after ten minutes. \
-      The server runs by the clock, and times that clients see are right as soon as the clock is
+      The server uses the system clock, so the times that clients see are right as soon as the clock is
       """,
       metadata: [
         "clock": "\(now)", "logLastTime": "\(lastRecorded)",
@@ -106,13 +106,13 @@ extension CheckedClock {
     case .jumpHeld(let ahead):
       logger.critical(
         """
-        the system clock jumped ahead and is not trusted: time goes on by the monotonic clock. If the clock is wrong, \
-        correct it; if it is right, POST /v1/admin/clock/confirm. A jump that lasts is trusted after a while
+        the system clock jumped ahead and is not trusted: the server uses the monotonic clock. If the clock is wrong, \
+        correct it; if it is right, send POST /v1/admin/clock/confirm. A jump that lasts ten minutes is trusted
         """,
         metadata: [
           "aheadSeconds": "\(ahead / 1000)", "trustedInSeconds": "\(Limits.clockJumpHeldMilliseconds / 1000)",
         ])
-    case .jumpOver: logger.warning("the system clock has come back; its jump was never trusted")
+    case .jumpOver: logger.warning("the system clock was corrected; the jump was never trusted")
     case .jumpTrusted(let ahead):
       logger.critical(
         "the system clock's jump ahead is trusted now: it has lasted, or an operator confirmed it",
@@ -120,7 +120,7 @@ extension CheckedClock {
     case .steppedBack(let by):
       logger.critical(
         """
-        the system clock was set back, and the server follows. Access tokens from before are refused until their \
+        the system clock was set back, and the server follows. Earlier access tokens are rejected until their \
         clients refresh them. If the clock is wrong now, correct it: within a day the server follows at once
         """,
         metadata: ["bySeconds": "\(by / 1000)"])

@@ -26,7 +26,8 @@ final class SettledTimeKeeper: Sendable {
     let text = try? String(contentsOfFile: path, encoding: .utf8)
     let kept = text.flatMap { Timestamp(rfc3339: $0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     if text != nil, kept == nil {
-      logger.warning("the file of the last known time is damaged; it is written again", metadata: ["file": "\(path)"])
+      logger.warning(
+        "the file with the last known time is damaged; the server writes it again", metadata: ["file": "\(path)"])
     }
     state = Mutex(State(kept: kept))
   }

@@ -46,7 +46,8 @@ extension ServerKeys {
       guard !FileManager.default.fileExists(atPath: path) else { throw KeyFileError(path, "cannot be read") }
       guard mayCreate else {
         throw KeyFileError(
-          path, "is missing though the log has events; restore it from the backup, for no other key fits this log")
+          path, "is missing although the log has events; restore it from the backup, because no other key fits this log"
+        )
       }
       return try create(at: path, for: log)
     }
@@ -56,7 +57,7 @@ extension ServerKeys {
     else { throw KeyFileError(path, "is not a key file of this version; restore it from the backup") }
     let keys = ServerKeys(secret: Array(secret))
     guard parts[2] == keys.mark(of: log) else {
-      throw KeyFileError(path, "belongs to another log than \(log.text); restore the one that was made with it")
+      throw KeyFileError(path, "does not belong to the log \(log.text); restore the key file of this log")
     }
     return keys
   }

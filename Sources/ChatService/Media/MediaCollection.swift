@@ -37,7 +37,7 @@ package struct MediaCollection: Sendable {
           try await chat.collectMedia()
         } catch {
           if Task.isCancelled { return }
-          logger.warning("unreferenced uploads were not collected", metadata: ["error": "\(error)"])
+          logger.warning("unreferenced uploads could not be removed", metadata: ["error": "\(error)"])
         }
         try? await Task.sleep(for: .seconds(interval))
       }

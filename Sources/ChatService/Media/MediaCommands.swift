@@ -151,7 +151,7 @@ extension ChatService {
         row: MediaRow(id: id, uploader: user, content: content, name: name, uploaded: outcome.stamp), isNew: true)
     }
     guard let first = try await mediaRows({ try $0.media(id, for: user) }) else {
-      throw .failed("the read model has no row of the medium \(id), which was uploaded before")
+      throw .failed("the read model has no row for the file \(id), which was uploaded before")
     }
     return Upload(row: first, isNew: false)
   }

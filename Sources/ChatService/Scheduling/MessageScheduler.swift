@@ -111,7 +111,7 @@ package final class MessageScheduler: Sendable {
         }
         plan.found(found, at: now())
       } catch {
-        logger.warning("what is scheduled could not be read yet", metadata: ["error": "\(error)"])
+        logger.warning("the schedule could not be read yet; the server tries again", metadata: ["error": "\(error)"])
         plan.failed(at: now())
       }
     }
@@ -135,9 +135,12 @@ package final class MessageScheduler: Sendable {
         case .failure(.rejected(let rejection)):
           refused.insert(message)
           logger.debug(
-            "a scheduled message was not sent now", metadata: Self.place(message, because: "\(rejection.rawValue)"))
+            "a scheduled message was not sent now; the server checks it again",
+            metadata: Self.place(message, because: "\(rejection.rawValue)"))
         case .failure(let error):
-          logger.warning("scheduled messages could not be sent yet", metadata: Self.place(message, because: "\(error)"))
+          logger.warning(
+            "scheduled messages could not be sent yet; the server tries again",
+            metadata: Self.place(message, because: "\(error)"))
           return plan.failed(at: now())
         }
       }

@@ -21,7 +21,7 @@ PAGE_BYTES = 4096
 def view_names() -> list[str]:
     """All read models. The executable lists them if it is asked for one that does not exist."""
     refused = hansard("replay", "--projection", "nonsense", expect=None).errors
-    names = re.search(r"there are: ([\w, ]+)", refused)
+    names = re.search(r"known ones: ([\w, ]+)", refused)
     assert names, f"hansard replay does not list the read models: {refused}"
     return names.group(1).split(", ")
 

@@ -199,9 +199,9 @@ def test_views_on_a_full_disk_pause_writes_and_follow_again_once_there_is_room(t
         red = readiness(server)
         assert red.status_code == 503 and red.json()["code"] == "projection_behind"
         detail = red.json()["detail"]
-        assert ".sqlite" in detail and "full" in detail and "Make room" in detail, detail
+        assert ".sqlite" in detail and "full" in detail and "Free some disk space" in detail, detail
         assert str(data) not in detail
-        assert "full" in server.tail() and "Make room" in server.tail()
+        assert "full" in server.tail() and "Free some disk space" in server.tail()
         assert requests.get(f"{server.url}/healthz", timeout=60).status_code == 200
         anna.refused("projection_behind", "PUT", room.message(new_id()), {"text": "x"})
         subprocess.run(["mount", "-o", "remount,size=400m", small_disk], check=True)
