@@ -21,7 +21,7 @@ struct SessionHandlers: Sendable {
     let session = body.id.map { .given($0) } ?? key.map { .keyed($0) } ?? SessionNaming.given(FreshID.make())
     if let token = body.idToken {
       guard body.email == nil, body.userId == nil, body.password == nil else {
-        throw Refusal.invalidField("idToken comes without email, userId and password.")
+        throw Refusal.invalidField("With idToken, omit email, userId and password.")
       }
       return try await tokens(for: start(session, token, body, exchange))
     }
@@ -35,10 +35,10 @@ struct SessionHandlers: Sendable {
       return try await tokens(for: grant)
     }
     guard body.email == nil, body.userId == nil else {
-      throw Refusal.invalidField("email, or userId, and password come together.")
+      throw Refusal.invalidField("Send password together with email or userId.")
     }
     guard let principal = exchange.principal, principal.service != nil else {
-      throw Refusal.invalidField("email and password are needed, or idToken.")
+      throw Refusal.invalidField("Send email and password, or idToken.")
     }
     guard principal.user != nil else { throw Refusal.actingUserRequired }
     return try await tokens(for: chat.startSession(session, device: body.deviceId, by: principal))
