@@ -888,7 +888,7 @@ def parse_extra(line):
     try:
         extra = json.loads(decode_base64(line.removeprefix("extra "), "the extra line"), object_pairs_hook=only_once)
     except ValueError:
-        raise Damage("the extra line holds no JSON") from None
+        raise Damage("the extra line contains no JSON") from None
     require(isinstance(extra, dict), "the extra line contains no JSON object")
     decoded = {}
     for name in {"envelope", "digest", "salt", "payload"} & set(extra):
@@ -937,7 +937,7 @@ def check_inclusion(proof):
             node = node_hash(node, sibling)
         first, second = first >> 1, second >> 1
     require(second == 0, "the proof has too few hashes")
-    require(node == proof.head.root, "the record does not lead to the root of the checkpoint")
+    require(node == proof.head.root, "the record and the path do not give the root of the checkpoint")
     return envelope
 
 
@@ -964,8 +964,8 @@ def check_consistency(proof, old):
             new_root = node_hash(new_root, sibling)
         first, second = first >> 1, second >> 1
     require(second == 0, "the proof has too few hashes")
-    require(old_root == old.root, "the proof does not lead to the root of the old checkpoint")
-    require(new_root == proof.head.root, "the proof does not lead to the root of its checkpoint")
+    require(old_root == old.root, "the proof does not give the root of the old checkpoint")
+    require(new_root == proof.head.root, "the proof does not give the root of its checkpoint")
 
 
 # -------------------------------------------------------------------------------------------------------- superblock
@@ -1171,7 +1171,8 @@ class LogVerifier:
         seal, first = segment.seal, segment.first
         require(following is not None, "the last segment is sealed: the active segment after it is missing", 12)
         require(file.size == segment.length, f"the file has {file.size} bytes, its header says {segment.length}")
-        require(first + seal.records == following, f"{seal.records} records do not lead to position {following}", 2128)
+        require(first + seal.records == following,
+                f"with {seal.records} records, the next segment cannot begin with position {following}", 2128)
         require(segment.peaks == b"".join(self.tree.peaks), "the Merkle peaks are not those of the records before", 64)
         require(seal.sections[0].raw <= DICTIONARY_BYTES_MAX, "the dictionary is longer than 64 KiB", 2160)
         sections = {section.name: read_section(file, section) for section in seal.sections}
@@ -1181,7 +1182,7 @@ class LogVerifier:
         index = self.check_sealed_blocks(file, segment, table, sections["dictionary"], postings)
         _, _, of_index, of_streams, of_tree = seal.sections
         check_section(of_index, sections["index"], index, "where blocks begin, and their times")
-        check_section(of_streams, sections["streams"], postings.encode(), "which blocks hold a stream")
+        check_section(of_streams, sections["streams"], postings.encode(), "which blocks contain a stream")
         check_section(of_tree, sections["tree"], self.tree.encode_section(), "peaks and nodes")
         self.block_crc = seal.active_crc
         self.sealed_ends.append(self.tree.size)
@@ -1250,7 +1251,7 @@ def read_stored(folder, key):
         with place(file=path.name):
             require(CHECKPOINT_NAME.fullmatch(path.name), "a tree head is not named by its size in 20 digits")
             if not key:
-                raise CannotRun(f"there is no key to verify {path.name} with: checkpoint.pub is missing, give --key")
+                raise CannotRun(f"there is no key to verify {path.name} with: checkpoint.pub is missing, pass --key")
             heads[path.name] = parse_tree_head(read_text(path), key)
             require(heads[path.name].size == int(path.stem), "the size of the tree head does not match its name")
     return heads

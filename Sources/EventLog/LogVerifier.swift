@@ -104,7 +104,7 @@ struct TreeHeads {
         let checkpoint = try Checkpoint(verifying: SignedNote(parsing: bytes), by: verifier)
         guard checkpoint.origin == CheckpointKey.origin(of: reader.identity),
           CheckpointName.of(size: checkpoint.size) == name
-        else { throw CheckpointFlaw(.mismatch, "it is of another log, or not of the size in its name") }
+        else { throw CheckpointFlaw(.mismatch, "it belongs to another log, or its size does not match its name") }
         bySize[checkpoint.size, default: []].append(Head(root: checkpoint.root, source: name))
       } catch {
         throw LogError(FormatFlaw("the stored tree head is not valid: \(error.reason)"), at: .init(file: name))
