@@ -1,7 +1,7 @@
 package import ChatPrimitives
 
 extension ChatEvent {
-  /// What an idempotency key is bound to: the fact's content and the stream that it belongs to, so that a key used for
+  /// What an idempotency key is bound to: the event's content and the stream that it belongs to, so that a key used for
   /// another room is a clash and not a retry. Nil when the payload was erased.
   package var commandFingerprint: Fingerprint? {
     switch self {

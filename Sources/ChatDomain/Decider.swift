@@ -1,8 +1,8 @@
 package import ChatPrimitives
 
-/// How one aggregate decides: a pure function from a command and a state to facts, and one from a fact to the state.
+/// How one aggregate decides: a pure function from a command and a state to events, and one from an event to the state.
 ///
-/// Nothing here waits, reads a clock or draws a random number: times and new IDs arrive in the command or the act.
+/// Nothing here waits, reads a clock or draws a random number: times and new IDs arrive in the command or its context.
 package protocol Decider {
   associatedtype State: Sendable, Equatable
   associatedtype Command: RetriableCommand
@@ -14,19 +14,19 @@ package protocol Decider {
   /// Whether the actor may do this at all. Comes before the look for an earlier answer, so that a retry by someone who
   /// has lost the right is refused like any request of theirs.
   static func authorize(
-    _ command: Command, by act: Act, in state: State, _ directory: borrowing some Directory
+    _ command: Command, by context: CommandContext, in state: State, _ directory: borrowing some Directory
   ) throws(Rejection)
 
   /// What happens, given that the actor may do it and that the command was not done before under the same key.
   static func decide(
-    _ command: Command, by act: Act, in state: State, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<Event>
+    _ command: Command, by context: CommandContext, in state: State, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<Event>
 
   /// The revision of what the command changes, before it; nil where that is not there, and for a command that changes
   /// nothing that has one.
   static func revision(for command: Command, in state: State) -> LogPosition?
 
-  /// The state after a fact. Total: it accepts whatever the log holds.
+  /// The state after an event. Total: it accepts whatever the log holds.
   /// - Parameter actor: in whose name it was recorded; nil when a service acted for itself.
   static func evolve(_ state: inout State, _ event: Event, _ stamp: Stamp, by actor: UserID?)
 }
@@ -47,31 +47,31 @@ extension Decider {
   /// - Parameters:
   ///   - prior: what is known of an earlier command of the same actor under the same key.
   ///   - stream: the aggregate's ID, which a key is bound to.
-  package static func settle(
-    _ command: Command, by act: Act, prior: CommandFacts?, on stream: UUIDBytes, in state: State,
+  package static func handle(
+    _ command: Command, by context: CommandContext, prior: CommandFacts?, on stream: UUIDBytes, in state: State,
     _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<Event> {
-    try authorize(command, by: act, in: state, directory)
+  ) throws(Rejection) -> Decision<Event> {
+    try authorize(command, by: context, in: state, directory)
     if let prior, !command.isKnownByItself {
       return .alreadyDone(try prior.answer(to: command.fingerprint.scoped(to: stream)))
     }
-    let verdict = try decide(command, by: act, in: state, directory)
-    if case .record = verdict, let precondition = act.precondition {
+    let decision = try decide(command, by: context, in: state, directory)
+    if case .record = decision, let precondition = context.precondition {
       guard precondition.holds(at: revision(for: command, in: state)) else { throw .revisionMismatch }
     }
-    return verdict
+    return decision
   }
 }
 
 /// What a decision comes to, when it is not a rejection.
-package enum Verdict<Event: Sendable & Equatable>: Sendable, Equatable {
-  /// These facts are new, and become durable together or not at all.
+package enum Decision<Event: Sendable & Equatable>: Sendable, Equatable {
+  /// These events are new, and become durable together or not at all.
   case record([Event])
   /// Nothing is new: it has stood in the log since `stamp`.
   case alreadyDone(Stamp)
 }
 
-/// Where a fact was recorded, and when it happened by the server's checked clock. The time in the record's envelope is
+/// Where an event was recorded, and when it happened by the server's checked clock. The time in the record's envelope is
 /// later after the clock was ahead (decision 0022).
 package struct Stamp: Hashable, Sendable {
   package let position: LogPosition

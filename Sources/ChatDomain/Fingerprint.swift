@@ -2,7 +2,7 @@ package import ChatPrimitives
 import Crypto
 
 /// What a request says, reduced to sixteen bytes: the same ID or key with the same fingerprint is a retry, with another
-/// it is a clash. Made from a fact's content alone, so that it can be made again from the log.
+/// it is a clash. Made from an event's content alone, so that it can be made again from the log.
 package struct Fingerprint: Hashable, Sendable {
   package let bytes: UUIDBytes
 
@@ -22,7 +22,7 @@ package struct Fingerprint: Hashable, Sendable {
     bytes = UUIDBytes(bytes: Array(hash.finalize().prefix(UUIDBytes.byteCount))) ?? .zero
   }
 
-  /// One part of a fact's content.
+  /// One part of an event's content.
   package enum Field: Sendable {
     case text(String?)
     case id(UUIDBytes?)

@@ -2,7 +2,7 @@ package import ChatPrimitives
 
 /// What a client says it last saw of the resource that it wants to change, as in `If-Match` (RFC 9110, section 13.1.1).
 ///
-/// A resource's revision is the position of the fact that last changed what its command changes: a message's text, a
+/// A resource's revision is the position of the event that last changed what its command changes: a message's text, a
 /// room's looks. It is asked of what would be recorded alone, so that neither a repeat nor a refusal hangs from it.
 package enum Precondition: Hashable, Sendable {
   /// Whatever there is, as long as it is there.

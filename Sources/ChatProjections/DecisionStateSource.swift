@@ -10,7 +10,7 @@ package struct RestoredState<Key: Hashable & Sendable, State: Sendable>: Sendabl
 }
 
 /// Restores the deciders' state from `accounts` and `rooms`, so that starting reads these and the log's tail, not the
-/// whole log. Each of the two has its own checkpoint: a user's facts are evolved from that of `accounts` on, a room's
+/// whole log. Each of the two has its own checkpoint: a user's events are evolved from that of `accounts` on, a room's
 /// from that of `rooms`.
 package struct DecisionStateSource {
   private let models: ReadModels

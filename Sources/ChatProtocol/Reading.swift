@@ -33,7 +33,7 @@ public struct ReadMarker: ResponseObject {
   public var roomId: RoomID
   /// The message that the request named.
   public var messageId: MessageID
-  /// Of the fact that moved the marker, or, when it stood there or beyond already, of the message.
+  /// Of the event that moved the marker, or, when it stood there or beyond already, of the message.
   public var position: LogPosition
 
   public init(roomId: RoomID, messageId: MessageID, position: LogPosition) {

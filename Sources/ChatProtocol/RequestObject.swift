@@ -1,5 +1,5 @@
 /// A JSON object that a client sends. Its keys are a closed set: one that is not named here is refused, since it is
-/// more often a misspelling than a wish.
+/// more often a misspelling than intended.
 public protocol RequestObject: Codable, BodyShape {
   associatedtype CodingKeys: CodingKey, CaseIterable
 }

@@ -62,7 +62,7 @@ package final class ChatService: Sendable {
 extension ChatService {
   /// A command before anything was looked up for it.
   package struct Request: Sendable {
-    package var act: Act
+    package var context: CommandContext
     package var operation: ChatCommand.Operation
     /// Keeps the files that it refers to from being collected, until what it records is durable.
     var hold: MediaHold?
@@ -71,20 +71,20 @@ extension ChatService {
       _ principal: Principal, _ operation: ChatCommand.Operation, command: CommandID? = nil,
       precondition: Precondition? = nil, originalTime: Timestamp? = nil
     ) {
-      act = principal.act(command: command, precondition: precondition, originalTime: originalTime)
+      context = principal.context(command: command, precondition: precondition, originalTime: originalTime)
       self.operation = operation
     }
 
     /// What an earlier command would be known by; nil when the command is known by what it creates.
-    var key: CommandKey? { operation.isKnownByItself ? nil : CommandKey(acting: act) }
+    var key: CommandKey? { operation.isKnownByItself ? nil : CommandKey(of: context) }
 
     /// What has to be looked up because it is not in memory if it has ended.
     var endingKey: EndingKey? { EndingKey(operation) }
 
     /// The reaction of which the counts have to be looked up.
     var reaction: ReactionKey? {
-      guard let user = act.actor, case .room(let room, let wish) = operation else { return nil }
-      return ReactionKey(wish, by: user, in: room)
+      guard let user = context.actor, case .room(let room, let command) = operation else { return nil }
+      return ReactionKey(command, by: user, in: room)
     }
   }
 
@@ -164,11 +164,11 @@ extension ChatService {
     let messages = request.operation.messages
     let key = request.key
     guard !messages.isEmpty || key != nil else {
-      return ChatCommand(act: request.act, operation: request.operation, factsAsOf: .latest)
+      return ChatCommand(context: request.context, operation: request.operation, factsAsOf: .latest)
     }
     let (mayBeKnown, asOf) = seen.mayContain(messages: messages, command: key)
     if mayBeKnown { return nil }
-    return ChatCommand(act: request.act, operation: request.operation, factsAsOf: asOf)
+    return ChatCommand(context: request.context, operation: request.operation, factsAsOf: asOf)
   }
 
   private func lookUp(_ requests: [Request]) async throws(ServiceError) -> [ChatCommand] {
@@ -188,7 +188,7 @@ extension ChatService {
           let scheduling = request.operation.schedulable == nil ? nil : schedulings.popFirst() ?? nil
           let counts = request.reaction == nil ? nil : reactions.popFirst()
           return ChatCommand(
-            act: request.act, operation: request.operation.with(found).with(counts), prior: prior,
+            context: request.context, operation: request.operation.with(found).with(counts), prior: prior,
             scheduling: scheduling,
             factsAsOf: asOf)
         }
@@ -234,21 +234,21 @@ extension ServiceError {
 extension ChatCommand.Operation {
   /// The messages that have to be looked up.
   var messages: [MessageKey] {
-    guard case .room(let room, let wish) = self else { return [] }
-    return wish.messages.map { MessageKey(room: room, message: $0) }
+    guard case .room(let room, let command) = self else { return [] }
+    return command.messages.map { MessageKey(room: room, message: $0) }
   }
 
   /// The ID that has to be looked up among those of scheduled messages.
   var schedulable: MessageKey? {
-    guard case .room(let room, let wish) = self else { return nil }
-    return wish.schedulable.map { MessageKey(room: room, message: $0) }
+    guard case .room(let room, let command) = self else { return nil }
+    return command.schedulable.map { MessageKey(room: room, message: $0) }
   }
 
   var isKnownByItself: Bool {
     switch self {
-    case .user(let wish): wish.action.isKnownByItself
-    case .room(_, let wish): wish.isKnownByItself
-    case .workspace(_, let wish): wish.isKnownByItself
+    case .user(let command): command.action.isKnownByItself
+    case .room(_, let command): command.isKnownByItself
+    case .workspace(_, let command): command.isKnownByItself
     case .roomInvite, .workspaceInvite, .server: true
     case .acceptInvite, .rotateSigningKey: false
     }
@@ -256,32 +256,32 @@ extension ChatCommand.Operation {
 
   /// - Parameter found: what is known of each of `messages`.
   func with(_ found: some Sequence<(MessageKey, MessageFacts?)>) -> Self {
-    guard case .room(let room, let wish) = self else { return self }
+    guard case .room(let room, let command) = self else { return self }
     let facts = found.map { ($0.message, $1) }
-    return .room(room, wish.withFacts { id, known in facts.first { $0.0 == id }?.1 ?? known })
+    return .room(room, command.withFacts { id, known in facts.first { $0.0 == id }?.1 ?? known })
   }
 }
 
 extension ChatCommand.Operation {
   /// - Parameter counts: what is known of the reactions of the message that it reacts to.
   fileprivate func with(_ counts: ReactionCounts?) -> Self {
-    guard let counts, case .room(let room, let wish) = self else { return self }
-    return .room(room, wish.withReactions(counts))
+    guard let counts, case .room(let room, let command) = self else { return self }
+    return .room(room, command.withReactions(counts))
   }
 }
 
 extension ReactionKey {
   /// Nil unless the command is about a reaction.
-  init?(_ wish: RoomCommand, by user: UserID, in room: RoomID) {
-    guard let reaction = wish.reaction else { return nil }
+  init?(_ command: RoomCommand, by user: UserID, in room: RoomID) {
+    guard let reaction = command.reaction else { return nil }
     self.init(message: MessageKey(room: room, message: reaction.message), user: user, emoji: reaction.emoji)
   }
 }
 
 extension CommandKey {
   /// Nil when the request carries no key, or nobody is known to make it.
-  init?(acting act: Act) {
-    guard let command = act.command, let actor = act.actor?.uuid ?? act.service?.uuid else { return nil }
+  init?(of context: CommandContext) {
+    guard let command = context.command, let actor = context.actor?.uuid ?? context.service?.uuid else { return nil }
     self.init(actor: actor, command: command)
   }
 }

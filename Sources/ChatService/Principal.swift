@@ -18,10 +18,10 @@ package struct Principal: Sendable, Hashable {
   }
 
   /// The writer sets the time.
-  func act(
+  func context(
     command: CommandID? = nil, precondition: Precondition? = nil, originalTime: Timestamp? = nil
-  ) -> Act {
-    Act(
+  ) -> CommandContext {
+    CommandContext(
       actor: user, service: service, session: session, device: device, command: command,
       precondition: precondition, time: Timestamp(milliseconds: 0), originalTime: originalTime)
   }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The sessions that have ended while access tokens of theirs may still be valid by their signature, and the accounts
 /// that are disabled, whose tokens of other issuers are valid too. Holds durable
-/// facts only, so that queries may rely on it; commands are checked by the writer.
+/// events only, so that queries may rely on it; commands are checked by the writer.
 package final class SessionGate: Sendable {
   private struct Ended: Hashable {
     let user: UserID

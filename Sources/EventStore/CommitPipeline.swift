@@ -8,7 +8,7 @@ import Synchronization
 /// One writer: commands in, durable answers out.
 ///
 /// One thread takes what is queued, decides it, writes one block, syncs, and answers; meanwhile the next batch forms in
-/// the queue. There is no timer, but a short patience: see `BatchGathering`. An answer without facts of its own leaves with the rest of its batch, after the sync,
+/// the queue. There is no timer, but a short patience: see `BatchGathering`. An answer without events of its own leaves with the rest of its batch, after the sync,
 /// so nothing that is not durable shows.
 ///
 /// Unchecked: `state` is touched only while `condition` is locked; `machine`, `lastTime`, `lastDecision`, `batch`,
@@ -134,7 +134,7 @@ extension CommitPipeline {
     while let items = nextItems() {
       perform(items)
       gather()
-      settle()
+      flush()
     }
     condition.withLock {
       state.hasEnded = true
@@ -167,7 +167,7 @@ extension CommitPipeline {
   private func perform(_ items: Deque<Item>) {
     for item in items {
       perform(item)
-      if batch.block.rawBytes >= BlockBuilder.targetRawBytes { settle() }
+      if batch.block.rawBytes >= BlockBuilder.targetRawBytes { flush() }
     }
   }
 
@@ -237,7 +237,7 @@ extension CommitPipeline {
   }
 
   /// Makes the batch durable, and answers.
-  private func settle() {
+  private func flush() {
     guard !batch.answers.isEmpty else { return }
     let settled = batch
     batch = Batch(first: settled.block.next)

@@ -20,36 +20,36 @@ let hello: MessageID = id(40)
 let robot: ServiceID = id(50)
 let office: WorkspaceID = id(80)
 
-/// Before the first given fact.
+/// Before the first given event.
 let dawn = Timestamp(milliseconds: 1_767_225_600_000)
-/// After all given facts; when the specs' commands come.
+/// After all given events; when the specs' commands come.
 let noon = dawn.adding(milliseconds: 12 * 3_600_000)
 
 extension Stamp {
-  /// Of the given fact with this number, from 1.
+  /// Of the given event with this number, from 1.
   static func at(_ position: UInt64) -> Stamp {
     Stamp(position: LogPosition(position), time: dawn.adding(milliseconds: Int64(position) * 1000))
   }
 }
 
-extension Act {
-  static func nobody(at time: Timestamp = noon) -> Act { Act(time: time) }
+extension CommandContext {
+  static func nobody(at time: Timestamp = noon) -> CommandContext { CommandContext(time: time) }
 
   static func user(
     _ user: UserID, session: SessionID? = nil, key: CommandID? = nil, if precondition: Precondition? = nil,
     at time: Timestamp = noon
-  ) -> Act {
-    Act(actor: user, session: session, command: key, precondition: precondition, time: time)
+  ) -> CommandContext {
+    CommandContext(actor: user, session: session, command: key, precondition: precondition, time: time)
   }
 
   /// A service in a user's name.
-  static func service(for user: UserID, key: CommandID? = nil, at time: Timestamp = noon) -> Act {
-    Act(actor: user, service: robot, command: key, time: time)
+  static func service(for user: UserID, key: CommandID? = nil, at time: Timestamp = noon) -> CommandContext {
+    CommandContext(actor: user, service: robot, command: key, time: time)
   }
 
   /// A service in nobody's name.
-  static func service(key: CommandID? = nil, at time: Timestamp = noon) -> Act {
-    Act(service: robot, command: key, time: time)
+  static func service(key: CommandID? = nil, at time: Timestamp = noon) -> CommandContext {
+    CommandContext(service: robot, command: key, time: time)
   }
 }
 
@@ -123,7 +123,7 @@ extension Invite {
 }
 
 extension MessageFacts {
-  /// A message of the given facts.
+  /// A message of the given events.
   static func of(
     _ author: UserID, _ text: String = "hello", ordinal: UInt64 = 1, at position: UInt64, deletedAt: UInt64? = nil
   ) -> MessageFacts {
@@ -136,7 +136,7 @@ extension MessageFacts {
 }
 
 extension MessageFacts {
-  /// A message in a thread, of no given fact.
+  /// A message in a thread, of no given event.
   static func of(_ author: UserID, in place: MessagePlace) -> MessageFacts {
     var facts = MessageFacts.of(author, at: 6)
     facts.place = place
@@ -154,11 +154,11 @@ extension MessageFacts {
 extension RoomCommand {
   static func send(
     _ content: MessageContent, id: MessageID = hello, by author: UserID, prior: MessageFacts? = nil,
-    _ context: SendingContext? = nil
+    _ references: MessageReferences? = nil
   ) -> RoomCommand {
     .sendMessage(
-      id, content, fingerprint: .message(content, author: author, thread: context?.thread), prior: prior,
-      context: context)
+      id, content, fingerprint: .message(content, author: author, thread: references?.thread), prior: prior,
+      references: references)
   }
 
   static func send(
@@ -180,14 +180,14 @@ extension ScheduledMessage {
 extension RoomCommand {
   /// Carol's message, as it was scheduled after `teaRoom`.
   static func sendDue(_ message: ScheduledMessage = .saying(), revision: UInt64 = 6) -> RoomCommand {
-    .sendScheduledMessage(hello, message, revision: LogPosition(revision), context: nil)
+    .sendScheduledMessage(hello, message, revision: LogPosition(revision), references: nil)
   }
 
   static func schedule(
     _ text: String = "later", id: MessageID = hello, by author: UserID = carol,
     at time: Timestamp = noon.adding(milliseconds: 60_000), prior: SchedulingFacts? = nil, sent: MessageFacts? = nil
   ) -> RoomCommand {
-    .scheduleMessage(id, .saying(text, by: author, at: time), prior: prior, sent: sent, context: nil)
+    .scheduleMessage(id, .saying(text, by: author, at: time), prior: prior, sent: sent, references: nil)
   }
 
   static func reschedule(
@@ -211,7 +211,7 @@ let aliceAtHome: [UserEvent] = [
 ]
 
 /// A workspace of alice (owner), bob (administrator), carol (member) and dave (guest), at positions 1 to 5.
-let officeFacts: [WorkspaceEvent] = [
+let officeEvents: [WorkspaceEvent] = [
   .lifecycle(.created(WorkspaceCreation(name: "office", creator: alice))),
   .members(.joined(alice, role: .owner, by: .service)),
   .members(.joined(bob, role: .administrator, by: .invitation)),

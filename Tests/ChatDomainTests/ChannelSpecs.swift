@@ -168,13 +168,13 @@ struct ChannelSpecs {
     var room = Room(creationFingerprint: nil, created: .at(1), kind: .channel, name: "tea", members: members)
     room.workspace = office
     let channels = (0..<UInt64(Limits.channelsPerWorkspace)).map { (RoomID(UUIDBytes(high: 7, low: $0)), room) }
-    let facts = WorkspaceDecider.consequences(
+    let events = WorkspaceDecider.consequences(
       of: [.members(.left(carol))], in: office,
       TestDirectory.ofOffice(rooms: Dictionary(uniqueKeysWithValues: channels)))
     // With the departure from the workspace itself this is the largest command that there is.
-    #expect(facts.count == 2 * Limits.channelsPerWorkspace)
+    #expect(events.count == 2 * Limits.channelsPerWorkspace)
     #expect(
-      facts
+      events
         == channels.flatMap {
           [.room($0.0, .members(.left(carol))), .room($0.0, .members(.roleChanged(id(1001), .owner)))]
         })

@@ -2,9 +2,9 @@ import ChatDomain
 import ChatPrimitives
 import Testing
 
-@Suite("Erased facts are accepted")
+@Suite("Erased events are accepted")
 struct ErasureSpecs {
-  private static let everyRoomFact: [RoomEvent] =
+  private static let everyRoomEvent: [RoomEvent] =
     teaRoom + [
       .lifecycle(.edited(RoomEdit(name: "coffee"))), .sharing(.inviteCreated(.giving())),
       .sharing(.inviteRevoked(link)), .members(.left(dave)),
@@ -19,7 +19,7 @@ struct ErasureSpecs {
       .lifecycle(.created(.named("again"))),
     ]
 
-  private static let everyUserFact: [UserEvent] =
+  private static let everyUserEvent: [UserEvent] =
     aliceAtHome + [
       .account(.profileChanged(ProfileEdit(nickname: "Al"))), .sessions(.refreshed(login, generation: 2)),
       .sessions(.refreshed(otherLogin, generation: 2)), .devices(.updated(phone, .named("mine"))),
@@ -30,20 +30,20 @@ struct ErasureSpecs {
       .account(.registered(.named("again"))),
     ]
 
-  @Test("in place of any fact of a room, and whatever follows", arguments: 0..<everyRoomFact.count)
+  @Test("in place of any event of a room, and whatever follows", arguments: 0..<everyRoomEvent.count)
   func room(place: Int) throws {
-    var facts = Self.everyRoomFact
-    facts[place] = .erased(kind: 7)
-    let room = try #require(given(RoomDecider.self, facts).state.room)
+    var events = Self.everyRoomEvent
+    events[place] = .erased(kind: 7)
+    let room = try #require(given(RoomDecider.self, events).state.room)
     #expect(room.created == .at(1))
     #expect((room.creationFingerprint == nil) == (place == 0))
   }
 
-  @Test("in place of any fact of a user, and whatever follows", arguments: 0..<everyUserFact.count)
+  @Test("in place of any event of a user, and whatever follows", arguments: 0..<everyUserEvent.count)
   func user(place: Int) {
-    var facts = Self.everyUserFact
-    facts[place] = .erased(kind: 7)
-    guard case .registered(let user) = given(UserDecider.self, facts).state else {
+    var events = Self.everyUserEvent
+    events[place] = .erased(kind: 7)
+    guard case .registered(let user) = given(UserDecider.self, events).state else {
       Issue.record("not registered")
       return
     }
@@ -67,11 +67,11 @@ struct ErasureSpecs {
 
   @Test("a stream that lacks its beginning stays absent, and an erased text keeps its ordinal")
   func strayFacts() {
-    for fact in Self.everyRoomFact.dropFirst() where fact != .lifecycle(.created(.named("again"))) {
-      #expect(given(RoomDecider.self, [fact]).state == .absent)
+    for event in Self.everyRoomEvent.dropFirst() where event != .lifecycle(.created(.named("again"))) {
+      #expect(given(RoomDecider.self, [event]).state == .absent)
     }
-    for fact in Self.everyUserFact.dropFirst() where fact != .account(.registered(.named("again"))) {
-      #expect(given(UserDecider.self, [fact]).state == .absent)
+    for event in Self.everyUserEvent.dropFirst() where event != .account(.registered(.named("again"))) {
+      #expect(given(UserDecider.self, [event]).state == .absent)
     }
     let room = given(RoomDecider.self, teaRoom + [.messages(.sent(hello, author: bob, thread: nil, nil))]).state.room
     #expect(room?.lastOrdinal == 1)

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import Testing
 
-/// That a command's fingerprint is that of its first fact is checked wherever a spec decides: see `Given.when`.
+/// That a command's fingerprint is that of its first event is checked wherever a spec decides: see `Given.when`.
 @Suite("Fingerprints")
 struct FingerprintSpecs {
   /// Computed with Python's hashlib from the description of `Fingerprint`: each field led by its length as eight bytes,
@@ -79,8 +79,8 @@ struct FingerprintSpecs {
       .changeScheduledMessage(
         hello, ScheduledMessageEdit(text: "hi", mentions: Mentions(users: [bob])), prior: nil),
       .cancelScheduledMessage(hello, prior: nil), .cancelScheduledMessage(id(41), prior: nil),
-      .sendScheduledMessage(hello, .saying(), revision: .first, context: nil),
-      .sendScheduledMessage(id(41), .saying(), revision: .first, context: nil),
+      .sendScheduledMessage(hello, .saying(), revision: .first, references: nil),
+      .sendScheduledMessage(id(41), .saying(), revision: .first, references: nil),
       .restore, .delete, .changeRole(dave, .member), .changeRole(dave, .administrator), .changeRole(carol, .member),
       .transfer(to: dave), .transfer(to: carol), .ban(dave), .ban(carol), .unban(dave), .unban(carol),
       .silence(dave, until: noon), .silence(dave, until: nil), .silence(carol, until: noon),
@@ -94,8 +94,8 @@ struct FingerprintSpecs {
       .moveThreadMarker(id(41), root: hello, target: target, rootFacts: target),
       .editMessage(hello, MessageEdit(text: "hi", mentions: Mentions(users: [bob])), target: target),
       .editMessage(hello, MessageEdit(text: "hi", mentions: Mentions(everyone: true)), target: target),
-      .send(.plain("hello"), by: alice, SendingContext(thread: id(41))),
-      .send(.plain("hello"), by: alice, SendingContext(thread: id(42))),
+      .send(.plain("hello"), by: alice, MessageReferences(thread: id(41))),
+      .send(.plain("hello"), by: alice, MessageReferences(thread: id(42))),
     ]
     #expect(Set(commands.map(\.fingerprint)).count == commands.count)
   }
@@ -112,7 +112,7 @@ struct FingerprintSpecs {
         == RoomCommand.deleteMessage(hello, target: nil).fingerprint)
   }
 
-  @Test("bind a key to one stream, and a fact's is its command's in that stream")
+  @Test("bind a key to one stream, and an event's is its command's in that stream")
   func scoped() {
     let (tea, coffee): (RoomID, RoomID) = (id(80), id(81))
     let command = RoomCommand.edit(RoomEdit(name: "tea"))
@@ -120,9 +120,9 @@ struct FingerprintSpecs {
     #expect(inTea == command.fingerprint.scoped(to: tea.uuid))
     #expect(inTea != command.fingerprint.scoped(to: coffee.uuid))
     #expect(inTea != command.fingerprint)
-    let wish = UserCommand(alice, .removeDevice(phone))
+    let removal = UserCommand(alice, .removeDevice(phone))
     #expect(
-      ChatEvent.user(alice, .devices(.removed(phone))).commandFingerprint == wish.fingerprint.scoped(to: alice.uuid))
+      ChatEvent.user(alice, .devices(.removed(phone))).commandFingerprint == removal.fingerprint.scoped(to: alice.uuid))
     #expect(ChatEvent.room(tea, .erased(kind: 1)).commandFingerprint == nil)
     #expect(ChatEvent.server(.erased(kind: 1)).commandFingerprint == nil)
   }

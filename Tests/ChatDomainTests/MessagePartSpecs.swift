@@ -8,9 +8,9 @@ struct MessagePartSpecs {
   private let photo = Media(hash: [1], contentType: "image/png", size: 3, width: 1, height: 1)
 
   private func sending(
-    _ text: String = "hello", _ details: MessageDetails, _ context: SendingContext? = nil
+    _ text: String = "hello", _ details: MessageDetails, _ references: MessageReferences? = nil
   ) -> Outcome<RoomDecider> {
-    room.when(.send(MessageContent(text: text, details: details), by: carol, context), by: .user(carol))
+    room.when(.send(MessageContent(text: text, details: details), by: carol, references), by: .user(carol))
   }
 
   private func custom(_ type: String, _ body: String = "{}") -> MessageDetails {
@@ -94,9 +94,9 @@ struct MessagePartSpecs {
   func missingMedia() {
     let details = MessageDetails(attachments: [Attachment(media: id(1), content: photo, name: nil)])
     let content = MessageContent(text: "look", details: details)
-    sending("look", details, SendingContext(lacksMedia: true)).thenRejected(.mediaNotFound)
+    sending("look", details, MessageReferences(lacksMedia: true)).thenRejected(.mediaNotFound)
     let prior = MessageFacts.of(carol, content, at: 6)
-    let again = RoomCommand.send(content, by: carol, prior: prior, SendingContext(lacksMedia: true))
+    let again = RoomCommand.send(content, by: carol, prior: prior, MessageReferences(lacksMedia: true))
     given(RoomDecider.self, teaRoom + [.messages(.sent(hello, author: carol, thread: nil, content))])
       .when(again, by: .user(carol)).thenAlreadyDone(at: 6)
   }

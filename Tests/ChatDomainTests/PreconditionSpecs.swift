@@ -6,7 +6,7 @@ import Testing
 struct PreconditionSpecs {
   /// A command that changes something, what makes a revision of that before it, and that revision.
   struct Change<D: Decider>: Sendable {
-    let facts: [D.Event]
+    let events: [D.Event]
     let command: D.Command
     let revision: UInt64
   }
@@ -14,7 +14,7 @@ struct PreconditionSpecs {
   private func check<D: Decider>(
     _ change: Change<D>, by user: UserID = alice, _ location: SourceLocation = #_sourceLocation
   ) where D.Event: Traceable {
-    let state = given(D.self, change.facts)
+    let state = given(D.self, change.events)
     for precondition: Precondition in [
       .at(change.revision), .at(change.revision - 1, change.revision, change.revision + 1), .exists,
     ] {
@@ -33,18 +33,18 @@ struct PreconditionSpecs {
     )
     let count = UInt64(made.count)
     let edit = RoomCommand.edit(RoomEdit(topic: "tea"))
-    check(Change<RoomDecider>(facts: made + talked, command: edit, revision: 1))
+    check(Change<RoomDecider>(events: made + talked, command: edit, revision: 1))
     let edited = made + [.lifecycle(.edited(RoomEdit(name: "green tea")))] + talked
     for command: RoomCommand in [edit, .archive, .delete] {
-      check(Change<RoomDecider>(facts: edited, command: command, revision: count + 1))
+      check(Change<RoomDecider>(events: edited, command: command, revision: count + 1))
     }
     let archived = edited + [.lifecycle(.archived)]
     let revision = UInt64(archived.count)
     for command: RoomCommand in [.restore, .delete] {
-      check(Change<RoomDecider>(facts: archived, command: command, revision: revision))
+      check(Change<RoomDecider>(events: archived, command: command, revision: revision))
     }
-    check(Change<RoomDecider>(facts: archived + [.lifecycle(.archived)], command: .restore, revision: revision))
-    check(Change<RoomDecider>(facts: archived + [.lifecycle(.restored)], command: edit, revision: revision + 1))
+    check(Change<RoomDecider>(events: archived + [.lifecycle(.archived)], command: .restore, revision: revision))
+    check(Change<RoomDecider>(events: archived + [.lifecycle(.restored)], command: edit, revision: revision + 1))
   }
 
   @Test("a message is at its sending or its last edit, as it was looked up")
@@ -55,7 +55,7 @@ struct PreconditionSpecs {
       for command: RoomCommand in [
         .editMessage(hello, .plain("hi"), target: facts), .deleteMessage(hello, target: facts),
       ] {
-        check(Change<RoomDecider>(facts: teaRoom, command: command, revision: revision))
+        check(Change<RoomDecider>(events: teaRoom, command: command, revision: revision))
       }
     }
   }
@@ -64,10 +64,10 @@ struct PreconditionSpecs {
   func scheduledMessages() {
     let scheduled = teaRoom + [.scheduling(.scheduled(hello, .saying()))]
     let changed = scheduled + [.scheduling(.changed(hello, ScheduledMessageEdit(text: "hi")))]
-    for facts in [scheduled, changed] {
+    for events in [scheduled, changed] {
       for command: RoomCommand in [.reschedule(hello, text: "ho"), .cancelScheduledMessage(hello, prior: nil)] {
         check(
-          Change<RoomDecider>(facts: facts, command: command, revision: UInt64(facts.count)), by: carol)
+          Change<RoomDecider>(events: events, command: command, revision: UInt64(events.count)), by: carol)
       }
     }
   }
@@ -80,9 +80,9 @@ struct PreconditionSpecs {
       .members(.joined(bob, role: .member, by: .service)),
     ]
     for command: WorkspaceCommand in [.edit(WorkspaceEdit(name: "home")), .delete] {
-      check(Change<WorkspaceDecider>(facts: made, command: command, revision: 1))
+      check(Change<WorkspaceDecider>(events: made, command: command, revision: 1))
       let edited = made + [.lifecycle(.edited(WorkspaceEdit(topic: "tea"))), .members(.left(bob))]
-      check(Change<WorkspaceDecider>(facts: edited, command: command, revision: 4))
+      check(Change<WorkspaceDecider>(events: edited, command: command, revision: 4))
     }
   }
 
@@ -90,18 +90,18 @@ struct PreconditionSpecs {
   func users() {
     let token = PushToken(provider: .apns, token: "aa")
     let rename = UserCommand(alice, .changeProfile(ProfileEdit(nickname: "Al")))
-    let at = { (facts: [UserEvent]) in UInt64(facts.count) }
+    let at = { (events: [UserEvent]) in UInt64(events.count) }
     let renamed = aliceAtHome + [.account(.profileChanged(ProfileEdit(nickname: "A")))]
-    check(Change<UserDecider>(facts: renamed + [.devices(.removed(phone))], command: rename, revision: at(renamed)))
+    check(Change<UserDecider>(events: renamed + [.devices(.removed(phone))], command: rename, revision: at(renamed)))
     let moved = renamed + [.account(.emailSet("al@example.org"))]
-    check(Change<UserDecider>(facts: moved, command: rename, revision: at(moved)))
+    check(Change<UserDecider>(events: moved, command: rename, revision: at(moved)))
     let described = aliceAtHome + [.devices(.updated(phone, .named(tokens: [token])))]
     let other: UserEvent = .devices(.tokenInvalidated(phone, PushToken(provider: .fcm, token: "aa")))
     for action: UserAction in [.setDevice(phone, .named("new")), .removeDevice(phone)] {
       let command = UserCommand(alice, action)
-      check(Change<UserDecider>(facts: described + [other], command: command, revision: at(described)))
+      check(Change<UserDecider>(events: described + [other], command: command, revision: at(described)))
       let robbed = described + [.devices(.tokenMoved(phone, token))]
-      check(Change<UserDecider>(facts: robbed, command: command, revision: at(robbed)))
+      check(Change<UserDecider>(events: robbed, command: command, revision: at(robbed)))
     }
   }
 
@@ -118,10 +118,10 @@ struct PreconditionSpecs {
   func comesLast() throws {
     let old = Precondition.at(1)
     var desk = Desk<RoomDecider>(teaRoom)
-    let act = Act.user(alice, key: .retried, if: old)
-    let first = try desk.submit(.edit(RoomEdit(name: "green tea")), by: act)
+    let context = CommandContext.user(alice, key: .retried, if: old)
+    let first = try desk.submit(.edit(RoomEdit(name: "green tea")), by: context)
     desk.record(.lifecycle(.edited(RoomEdit(name: "coffee"))))
-    #expect(try desk.submit(.edit(RoomEdit(name: "green tea")), by: act) == first)
+    #expect(try desk.submit(.edit(RoomEdit(name: "green tea")), by: context) == first)
     let deleted = MessageFacts.of(alice, at: 6, deletedAt: 7)
     given(RoomDecider.self, teaRoom).when(.deleteMessage(hello, target: deleted), by: .user(alice, if: old))
       .thenAlreadyDone(at: 7)

@@ -27,14 +27,18 @@ struct RejectionSpecs {
 
   private typealias Ways = [Rejection: @Sendable () -> Rejection?]
 
-  private static func user(_ facts: [UserEvent], _ action: UserAction, _ act: Act = .user(alice)) -> Rejection? {
+  private static func user(
+    _ events: [UserEvent], _ action: UserAction, _ context: CommandContext = .user(alice)
+  ) -> Rejection? {
     let directory = TestDirectory(
       emails: ["taken@example.org": bob], externalIDs: ["taken": bob], identities: [.taken: bob])
-    return given(UserDecider.self, facts).with(directory).when(UserCommand(alice, action), by: act).rejection
+    return given(UserDecider.self, events).with(directory).when(UserCommand(alice, action), by: context).rejection
   }
 
-  private static func room(_ later: [RoomEvent], _ command: RoomCommand, _ act: Act = .user(alice)) -> Rejection? {
-    given(RoomDecider.self, teaRoom + later).when(command, by: act).rejection
+  private static func room(
+    _ later: [RoomEvent], _ command: RoomCommand, _ context: CommandContext = .user(alice)
+  ) -> Rejection? {
+    given(RoomDecider.self, teaRoom + later).when(command, by: context).rejection
   }
 
   private static let ofScheduling: Ways = [
@@ -59,10 +63,10 @@ struct RejectionSpecs {
     .idInUse: { user(aliceAtHome, .register(.named("Al"))) },
     .idempotencyKeyReused: {
       var desk = Desk<RoomDecider>(teaRoom)
-      let act = Act.user(alice, key: .retried)
+      let context = CommandContext.user(alice, key: .retried)
       do throws(Rejection) {
-        _ = try desk.submit(.edit(RoomEdit(name: "green tea")), by: act)
-        _ = try desk.submit(.edit(RoomEdit(name: "coffee")), by: act)
+        _ = try desk.submit(.edit(RoomEdit(name: "green tea")), by: context)
+        _ = try desk.submit(.edit(RoomEdit(name: "coffee")), by: context)
         return nil
       } catch {
         return error
@@ -124,8 +128,8 @@ struct RejectionSpecs {
       user(aliceAtHome, .setDevice(phone, .named(tokens: [PushToken(provider: .fcm, token: "t\0")])))
     },
     .tooManyDevices: {
-      let facts = (0..<UInt64(Limits.devicesPerUser)).map { UserEvent.devices(.registered(id(1000 + $0), .named())) }
-      return user([.account(.registered(.named()))] + facts, .setDevice(phone, .named()))
+      let events = (0..<UInt64(Limits.devicesPerUser)).map { UserEvent.devices(.registered(id(1000 + $0), .named())) }
+      return user([.account(.registered(.named()))] + events, .setDevice(phone, .named()))
     },
   ]
 
@@ -185,8 +189,8 @@ struct RejectionSpecs {
     .textTooLong: { room([], .send(String(repeating: "x", count: 16_385), by: alice)) },
   ]
 
-  private static func sending(_ details: MessageDetails, _ context: SendingContext? = nil) -> Rejection? {
-    room([], .send(MessageContent(text: "hello", details: details), by: alice, context))
+  private static func sending(_ details: MessageDetails, _ references: MessageReferences? = nil) -> Rejection? {
+    room([], .send(MessageContent(text: "hello", details: details), by: alice, references))
   }
 
   private static let ofMessageParts: Ways = {
@@ -194,9 +198,9 @@ struct RejectionSpecs {
     let inThread = MessageFacts.of(bob, in: MessagePlace(thread: 1, ordinal: 1))
     let file = Attachment(media: id(1), content: photo, name: nil)
     return [
-      .mediaNotFound: { sending(MessageDetails(attachments: [file]), SendingContext(lacksMedia: true)) },
-      .notAThreadRoot: { sending(MessageDetails(), SendingContext(thread: id(41), root: inThread)) },
-      .replyElsewhere: { sending(MessageDetails(replyTo: id(41)), SendingContext(answered: inThread)) },
+      .mediaNotFound: { sending(MessageDetails(attachments: [file]), MessageReferences(lacksMedia: true)) },
+      .notAThreadRoot: { sending(MessageDetails(), MessageReferences(thread: id(41), root: inThread)) },
+      .replyElsewhere: { sending(MessageDetails(replyTo: id(41)), MessageReferences(answered: inThread)) },
       .attachmentNameTooLong: {
         let name = String(repeating: "n", count: 257)
         return sending(MessageDetails(attachments: [Attachment(media: id(1), content: photo, name: name)]))
@@ -234,16 +238,16 @@ struct RejectionSpecs {
     .inviteUsesOutOfRange: { room([], .createInvite(.giving(uses: 0))) },
     .inviteRoleNotAllowed: { room([], .createInvite(.giving(.owner))) },
     .invitesExhausted: {
-      let facts = (0..<UInt64(Limits.invitesEverPerRoom)).map {
+      let events = (0..<UInt64(Limits.invitesEverPerRoom)).map {
         RoomEvent.sharing(.inviteCreated(.giving(id: id(1000 + $0))))
       }
-      return room(facts, .createInvite(.giving()))
+      return room(events, .createInvite(.giving()))
     },
     .tooManyInvites: {
-      let facts = (0..<UInt64(Limits.invitesPerRoom)).map {
+      let events = (0..<UInt64(Limits.invitesPerRoom)).map {
         RoomEvent.sharing(.inviteCreated(.giving(id: id(1000 + $0))))
       }
-      return room(facts, .createInvite(.giving()))
+      return room(events, .createInvite(.giving()))
     },
   ]
 
@@ -267,15 +271,16 @@ struct RejectionSpecs {
       given(RoomDecider.self, []).when(.create(.direct(alice)), by: .user(alice)).rejection
     },
     .tooManyBans: {
-      let facts = (0..<UInt64(Limits.bansPerRoom)).map { RoomEvent.members(.banned(id(1000 + $0))) }
-      return room(facts, .ban(dave))
+      let events = (0..<UInt64(Limits.bansPerRoom)).map { RoomEvent.members(.banned(id(1000 + $0))) }
+      return room(events, .ban(dave))
     },
   ]
 
   private static func workspace(
-    _ later: [WorkspaceEvent], _ command: WorkspaceCommand, _ act: Act = .user(alice)
+    _ later: [WorkspaceEvent], _ command: WorkspaceCommand, _ context: CommandContext = .user(alice)
   ) -> Rejection? {
-    given(WorkspaceDecider.self, officeFacts + later).with(.ofOffice(and: stranger)).when(command, by: act).rejection
+    given(WorkspaceDecider.self, officeEvents + later).with(.ofOffice(and: stranger)).when(command, by: context)
+      .rejection
   }
 
   private static let ofWorkspaces: Ways = [

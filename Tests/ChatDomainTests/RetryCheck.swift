@@ -7,10 +7,10 @@ struct Retry<D: Decider>: Sendable, CustomTestStringConvertible {
   var first: D.Command
   /// The same request, with what is known of its message by then.
   var again: D.Command
-  var act: Act
-  /// Facts that a retry must neither undo nor stumble over.
+  var context: CommandContext
+  /// Events that a retry must neither undo nor stumble over.
   var later: [D.Event]
-  /// Facts that take the right away, and how the retry is refused then; empty where the right cannot be lost.
+  /// Events that take the right away, and how the retry is refused then; empty where the right cannot be lost.
   var loss: [D.Event] = []
   var refusal: Rejection?
 
@@ -21,18 +21,18 @@ struct Retry<D: Decider>: Sendable, CustomTestStringConvertible {
 let retryingNewcomer: UserID = id(60)
 
 /// Does the command, lets what is later happen, and repeats it twice: nothing may change, and the answer must be the first.
-func checkRetry<D: Decider>(_ retry: Retry<D>, after facts: [D.Event]) throws where D.Event: Traceable {
-  var desk = Desk<D>(facts)
+func checkRetry<D: Decider>(_ retry: Retry<D>, after events: [D.Event]) throws where D.Event: Traceable {
+  var desk = Desk<D>(events)
   desk.directory.registered.insert(retryingNewcomer)
-  let stamp = try desk.submit(retry.first, by: retry.act)
-  for fact in retry.later { desk.record(fact) }
-  var after = retry.act
+  let stamp = try desk.submit(retry.first, by: retry.context)
+  for event in retry.later { desk.record(event) }
+  var after = retry.context
   after.time = noon.adding(milliseconds: 400 * 86_400_000)
-  let (state, count) = (desk.state, desk.facts.count)
+  let (state, count) = (desk.state, desk.events.count)
   for _ in 1...2 { #expect(try desk.submit(retry.again, by: after) == stamp) }
-  #expect(desk.facts.count == count)
+  #expect(desk.events.count == count)
   #expect(desk.state == state)
   guard let refusal = retry.refusal else { return }
-  for fact in retry.loss { desk.record(fact) }
+  for event in retry.loss { desk.record(event) }
   #expect(throws: refusal) { try desk.submit(retry.again, by: after) }
 }

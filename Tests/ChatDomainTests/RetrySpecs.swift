@@ -10,12 +10,12 @@ extension CommandID {
 struct RetrySpecs {
   private static let newcomer = retryingNewcomer
   private static let later = noon.adding(milliseconds: 3_600_000)
-  private static let bobAct = Act.user(bob, key: .retried)
-  private static let aliceAct = Act.user(alice, session: login, key: .retried)
+  private static let bobContext = CommandContext.user(bob, key: .retried)
+  private static let aliceContext = CommandContext.user(alice, session: login, key: .retried)
 
   // MARK: Rooms
 
-  /// Position 6 is an invite, 7 a message of bob's, 8 one of dave's; the command's fact is the ninth.
+  /// Position 6 is an invite, 7 a message of bob's, 8 one of dave's; the command's event is the ninth.
   private static let room: [RoomEvent] =
     teaRoom + [
       .sharing(.inviteCreated(.giving(uses: 1))), .messages(.sent(hello, author: bob, thread: nil, .plain("hello"))),
@@ -28,7 +28,7 @@ struct RetrySpecs {
     -> Retry<RoomDecider>
   {
     Retry(
-      first: command, again: again ?? command, act: bobAct, later: later, loss: [.members(.removed(bob))],
+      first: command, again: again ?? command, context: bobContext, later: later, loss: [.members(.removed(bob))],
       refusal: .roomNotFound)
   }
 
@@ -45,7 +45,7 @@ struct RetrySpecs {
     byBob(.ban(newcomer), then: [.members(.unbanned(newcomer))]),
     byBob(.silence(dave, until: later), then: [.members(.silenced(dave, until: nil)), .members(.left(dave))]),
     Retry(
-      first: .transfer(to: bob), again: .transfer(to: bob), act: .user(alice, key: .retried),
+      first: .transfer(to: bob), again: .transfer(to: bob), context: .user(alice, key: .retried),
       later: [.members(.roleChanged(alice, .owner)), .members(.roleChanged(bob, .member))],
       loss: [.members(.removed(alice))],
       refusal: .roomNotFound),
@@ -95,22 +95,22 @@ struct RetrySpecs {
         id(44), root: hello, target: .of(dave, in: MessagePlace(thread: 1, ordinal: 1)), rootFacts: .of(bob, at: 7)),
       then: [.threads(.markerMoved(bob, to: id(45), at: MessagePlace(thread: 1, ordinal: 2)))]),
     Retry(
-      first: .leave, again: .leave, act: bobAct, later: [.members(.added(bob, role: .member))]),
+      first: .leave, again: .leave, context: bobContext, later: [.members(.added(bob, role: .member))]),
     Retry(
-      first: .acceptInvite(link), again: .acceptInvite(link), act: .user(newcomer, key: .retried),
+      first: .acceptInvite(link), again: .acceptInvite(link), context: .user(newcomer, key: .retried),
       later: [.members(.left(newcomer)), .sharing(.inviteRevoked(link)), .lifecycle(.archived)],
       loss: [.members(.banned(newcomer))],
       refusal: .banned),
     Retry(
-      first: .join, again: .join, act: .service(for: newcomer, key: .retried),
+      first: .join, again: .join, context: .service(for: newcomer, key: .retried),
       later: [.members(.left(newcomer)), .lifecycle(.archived)], loss: [.members(.banned(newcomer))], refusal: .banned),
     // A member who comes in again and then leaves is not brought back by the retry.
     byBob(.addMember(carol), then: [.members(.left(carol))]),
     Retry(
-      first: .acceptInvite(link), again: .acceptInvite(link), act: .user(carol, key: .retried),
+      first: .acceptInvite(link), again: .acceptInvite(link), context: .user(carol, key: .retried),
       later: [.members(.left(carol))], loss: [.members(.banned(carol))], refusal: .banned),
     Retry(
-      first: .join, again: .join, act: .service(for: carol, key: .retried), later: [.members(.left(carol))],
+      first: .join, again: .join, context: .service(for: carol, key: .retried), later: [.members(.left(carol))],
       loss: [.members(.banned(carol))], refusal: .banned),
   ]
 
@@ -129,7 +129,7 @@ struct RetrySpecs {
     try checkRetry(
       Self.byBob(.unban(dave), then: [.members(.banned(dave))]), after: Self.room + [.members(.banned(dave))])
     try checkRetry(
-      Retry<RoomDecider>(first: .delete, again: .delete, act: .user(alice, key: .retried), later: []),
+      Retry<RoomDecider>(first: .delete, again: .delete, context: .user(alice, key: .retried), later: []),
       after: Self.room)
   }
 
@@ -138,12 +138,13 @@ struct RetrySpecs {
     let command = RoomCommand.create(.named())
     try checkRetry(
       Retry<RoomDecider>(
-        first: command, again: command, act: .user(alice),
+        first: command, again: command, context: .user(alice),
         later: [.lifecycle(.edited(RoomEdit(name: "coffee"))), .members(.left(alice)), .lifecycle(.archived)]),
       after: [])
     let direct = RoomCommand.create(.direct(alice, bob))
     try checkRetry(
-      Retry<RoomDecider>(first: direct, again: .create(.direct(alice, bob)), act: .user(alice), later: []), after: [])
+      Retry<RoomDecider>(first: direct, again: .create(.direct(alice, bob)), context: .user(alice), later: []),
+      after: [])
   }
 
   // MARK: Users
@@ -151,7 +152,7 @@ struct RetrySpecs {
   private static func byAlice(_ action: UserAction, then later: [UserEvent]) -> Retry<UserDecider> {
     let command = UserCommand(alice, action)
     return Retry(
-      first: command, again: command, act: aliceAct, later: later, loss: [.sessions(.ended(login, .loggedOut))],
+      first: command, again: command, context: aliceContext, later: later, loss: [.sessions(.ended(login, .loggedOut))],
       refusal: .sessionEnded)
   }
 
@@ -171,46 +172,48 @@ struct RetrySpecs {
     byAlice(.setEmail("al@example.org", checked: 1), then: [.account(.emailSet("ali@example.org"))]),
     Retry(
       first: UserCommand(alice, .changePassword(.version(2), checked: 1)),
-      again: UserCommand(alice, .changePassword(.version(2), checked: 2)), act: aliceAct,
+      again: UserCommand(alice, .changePassword(.version(2), checked: 2)), context: aliceContext,
       later: [.account(.profileChanged(ProfileEdit(nickname: "Al")))], loss: [.logins(.credentialSet(.version(3)))],
       refusal: .passwordWrong),
     Retry(
       first: UserCommand(alice, .resetPassword(.version(2), issuedFor: 1)),
-      again: UserCommand(alice, .resetPassword(.version(2), issuedFor: 1)), act: .user(alice),
+      again: UserCommand(alice, .resetPassword(.version(2), issuedFor: 1)), context: .user(alice),
       later: [.sessions(.started(id(23), device: nil))]),
     Retry(
       first: UserCommand(alice, .linkIdentity(.of("a"), proof: .password(version: 1))),
       again: UserCommand(alice, .linkIdentity(.of("a"), proof: .password(version: 1))),
-      act: aliceAct, later: [.logins(.identityUnlinked(.of("a"), linked: .first)), .logins(.identityLinked(.of("b")))],
+      context: aliceContext,
+      later: [.logins(.identityUnlinked(.of("a"), linked: .first)), .logins(.identityLinked(.of("b")))],
       loss: [.sessions(.ended(login, .loggedOut))],
       refusal: .sessionEnded),
     Retry(
-      first: UserCommand(alice, .disable), again: UserCommand(alice, .disable), act: .service(key: .retried),
+      first: UserCommand(alice, .disable), again: UserCommand(alice, .disable), context: .service(key: .retried),
       later: [.account(.enabled)]),
     Retry(
-      first: UserCommand(alice, .enable), again: UserCommand(alice, .enable), act: .service(key: .retried),
+      first: UserCommand(alice, .enable), again: UserCommand(alice, .enable), context: .service(key: .retried),
       later: [.account(.disabled)]),
     Retry(
       first: UserCommand(alice, .endSession(login, .loggedOut)),
-      again: UserCommand(alice, .endSession(login, .loggedOut)), act: aliceAct, later: []),
+      again: UserCommand(alice, .endSession(login, .loggedOut)), context: aliceContext, later: []),
     Retry(
       first: UserCommand(alice, .removeDevice(phone)), again: UserCommand(alice, .removeDevice(phone)),
-      act: .user(alice, session: otherLogin, key: .retried), later: [.devices(.registered(phone, .named()))],
+      context: .user(alice, session: otherLogin, key: .retried), later: [.devices(.registered(phone, .named()))],
       loss: [.sessions(.ended(otherLogin, .loggedOut))], refusal: .sessionEnded),
     Retry(
       first: UserCommand(alice, .invalidatePushToken(phone, token)),
-      again: UserCommand(alice, .invalidatePushToken(phone, token)), act: .service(key: .retried),
+      again: UserCommand(alice, .invalidatePushToken(phone, token)), context: .service(key: .retried),
       later: [.devices(.updated(phone, .named(tokens: [token])))]),
     Retry(
       first: UserCommand(alice, .register(.named())), again: UserCommand(alice, .register(.named(key: 2))),
-      act: .nobody(), later: [.account(.profileChanged(ProfileEdit(nickname: "Al")))]),
+      context: .nobody(), later: [.account(.profileChanged(ProfileEdit(nickname: "Al")))]),
     Retry(
       first: UserCommand(alice, .startSession(id(22), device: phone, proof: .password(version: 1))),
-      again: UserCommand(alice, .startSession(id(22), device: phone, proof: .password(version: 1))), act: .user(alice),
+      again: UserCommand(alice, .startSession(id(22), device: phone, proof: .password(version: 1))),
+      context: .user(alice),
       later: [.devices(.removed(tablet))]),
     Retry(
       first: UserCommand(alice, .refreshSession(login, presented: 1, oldest: nil)),
-      again: UserCommand(alice, .refreshSession(login, presented: 1, oldest: nil)), act: aliceAct,
+      again: UserCommand(alice, .refreshSession(login, presented: 1, oldest: nil)), context: aliceContext,
       later: [.account(.profileChanged(ProfileEdit(nickname: "Al")))], loss: [.sessions(.ended(login, .loggedOut))],
       refusal: .sessionEnded),
   ]
@@ -229,26 +232,28 @@ struct RetrySpecs {
   @Test("a key that comes with something else is refused, and another's or a new key is no retry")
   func reusedKey() throws {
     var desk = Desk<RoomDecider>(Self.room)
-    let first = try desk.submit(.edit(RoomEdit(name: "coffee")), by: Self.bobAct)
-    #expect(throws: Rejection.idempotencyKeyReused) { try desk.submit(.edit(RoomEdit(name: "water")), by: Self.bobAct) }
-    #expect(throws: Rejection.idempotencyKeyReused) { try desk.submit(.archive, by: Self.bobAct) }
-    #expect(try desk.submit(.edit(RoomEdit(name: "coffee")), by: Self.bobAct) == first)
+    let first = try desk.submit(.edit(RoomEdit(name: "coffee")), by: Self.bobContext)
+    #expect(throws: Rejection.idempotencyKeyReused) {
+      try desk.submit(.edit(RoomEdit(name: "water")), by: Self.bobContext)
+    }
+    #expect(throws: Rejection.idempotencyKeyReused) { try desk.submit(.archive, by: Self.bobContext) }
+    #expect(try desk.submit(.edit(RoomEdit(name: "coffee")), by: Self.bobContext) == first)
     #expect(
       try desk.submit(.edit(RoomEdit(name: "coffee")), by: .user(bob, key: id(71))) == .at(first.position.value + 1))
     #expect(
       try desk.submit(.edit(RoomEdit(name: "coffee")), by: .user(alice, key: .retried)) == .at(first.position.value + 2)
     )
     // An ID is its own key: a second message under a used one is a message all the same.
-    let sent = try desk.submit(.send(id: id(42), by: bob), by: Self.bobAct)
+    let sent = try desk.submit(.send(id: id(42), by: bob), by: Self.bobContext)
     #expect(sent == .at(first.position.value + 3))
   }
 
-  @Test("a key whose fact was erased answers nothing")
+  @Test("a key whose event was erased answers nothing")
   func erasedKey() {
     let room = given(RoomDecider.self, Self.room)
     let prior = CommandFacts(stamp: .at(1), fingerprint: nil)
     #expect(throws: Rejection.idempotencyKeyReused) {
-      try RoomDecider.settle(.archive, by: Self.bobAct, prior: prior, on: .zero, in: room.state, room.directory)
+      try RoomDecider.handle(.archive, by: Self.bobContext, prior: prior, on: .zero, in: room.state, room.directory)
     }
   }
 
@@ -257,10 +262,10 @@ struct RetrySpecs {
     let room = given(RoomDecider.self, Self.room)
     let (tea, coffee) = (UUIDBytes(high: 1, low: 1), UUIDBytes(high: 1, low: 2))
     let prior = CommandFacts(stamp: .at(9), fingerprint: RoomCommand.archive.fingerprint.scoped(to: tea))
-    func settle(on stream: UUIDBytes) throws(Rejection) -> Verdict<RoomEvent> {
-      try RoomDecider.settle(.archive, by: Self.bobAct, prior: prior, on: stream, in: room.state, room.directory)
+    func handle(on stream: UUIDBytes) throws(Rejection) -> Decision<RoomEvent> {
+      try RoomDecider.handle(.archive, by: Self.bobContext, prior: prior, on: stream, in: room.state, room.directory)
     }
-    #expect(try settle(on: tea) == .alreadyDone(.at(9)))
-    #expect(throws: Rejection.idempotencyKeyReused) { try settle(on: coffee) }
+    #expect(try handle(on: tea) == .alreadyDone(.at(9)))
+    #expect(throws: Rejection.idempotencyKeyReused) { try handle(on: coffee) }
   }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Rooms")
 struct RoomLifeSpecs {
-  private func creating(_ creation: RoomCreation, by act: Act = .user(alice)) -> Outcome<RoomDecider> {
-    given(RoomDecider.self, []).when(.create(creation), by: act)
+  private func creating(_ creation: RoomCreation, by context: CommandContext = .user(alice)) -> Outcome<RoomDecider> {
+    given(RoomDecider.self, []).when(.create(creation), by: context)
   }
 
   @Test("whoever makes a room owns it; a room made by a service is nobody's")
@@ -82,8 +82,8 @@ struct RoomLifeSpecs {
   @Test("the owner or a service deletes a room, and then there is none for anybody")
   func deletes() {
     let room = given(RoomDecider.self, teaRoom)
-    for act: Act in [.user(alice), .service(), .service(for: alice)] {
-      room.when(.delete, by: act).thenRecorded(.lifecycle(.deleted))
+    for context: CommandContext in [.user(alice), .service(), .service(for: alice)] {
+      room.when(.delete, by: context).thenRecorded(.lifecycle(.deleted))
     }
     given(RoomDecider.self, teaRoom + [.lifecycle(.archived)]).when(.delete, by: .user(alice)).thenRecorded(
       .lifecycle(.deleted))
@@ -110,8 +110,8 @@ struct RoomLifeSpecs {
   func rights() {
     for command: RoomCommand in [.edit(RoomEdit(name: "tea")), .archive] {
       let state = given(RoomDecider.self, teaRoom)
-      for act: Act in [.user(alice), .user(bob), .service(), .service(for: bob)] {
-        state.when(command, by: act).thenAccepted()
+      for context: CommandContext in [.user(alice), .user(bob), .service(), .service(for: bob)] {
+        state.when(command, by: context).thenAccepted()
       }
       state.when(command, by: .user(carol)).thenRejected(.forbidden)
       state.when(command, by: .service(for: carol)).thenRejected(.forbidden)
@@ -124,12 +124,12 @@ struct RoomLifeSpecs {
 
   @Test("an archived room can be read, left and tidied, and takes nothing new")
   func archived() {
-    let facts: [RoomEvent] =
+    let events: [RoomEvent] =
       teaRoom + [
         .sharing(.inviteCreated(.giving())), .messages(.sent(hello, author: carol, thread: nil, .plain("hello"))),
         .lifecycle(.archived),
       ]
-    let state = given(RoomDecider.self, facts)
+    let state = given(RoomDecider.self, events)
     let target = MessageFacts.of(carol, at: 7)
     state.when(.archive, by: .user(bob)).thenAlreadyDone(at: 8)
     for command: RoomCommand in [
@@ -151,7 +151,7 @@ struct RoomLifeSpecs {
     }
     state.when(.leave, by: .user(carol)).thenAccepted()
     let read = given(
-      RoomDecider.self, facts + [.reading(.markerMoved(alice, to: hello, ordinal: 1)), .members(.left(carol))])
+      RoomDecider.self, events + [.reading(.markerMoved(alice, to: hello, ordinal: 1)), .members(.left(carol))])
     guard case .archived(let room, let since) = read.state else {
       Issue.record("not archived")
       return

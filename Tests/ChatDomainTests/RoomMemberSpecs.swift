@@ -23,10 +23,10 @@ struct RoomMemberSpecs {
 
   @Test("owners, administrators and services add registered users")
   func adds() {
-    for act: Act in [.user(alice), .user(bob), .service()] {
-      room().when(.addMember(newcomer), by: act).thenRecorded(.members(.added(newcomer, role: .member)))
-      room().when(.addMember(carol), by: act).thenAlreadyDone(at: 4)
-      room().when(.addMember(stranger), by: act).thenRejected(.userNotFound)
+    for context: CommandContext in [.user(alice), .user(bob), .service()] {
+      room().when(.addMember(newcomer), by: context).thenRecorded(.members(.added(newcomer, role: .member)))
+      room().when(.addMember(carol), by: context).thenAlreadyDone(at: 4)
+      room().when(.addMember(stranger), by: context).thenRejected(.userNotFound)
     }
     room().when(.addMember(newcomer), by: .user(carol)).thenRejected(.forbidden)
     room().when(.addMember(alice), by: .user(newcomer)).thenRejected(.roomNotFound)
@@ -34,13 +34,13 @@ struct RoomMemberSpecs {
 
   @Test("everyone removes those below them; only a service removes an owner")
   func removes() {
-    let rank: [(Act, Set<UserID>)] = [
+    let rank: [(CommandContext, Set<UserID>)] = [
       (.user(alice), [bob, carol, dave]), (.user(bob), [carol, dave]), (.service(), [alice, bob, carol, dave]),
       (.service(for: bob), [carol, dave]),
     ]
-    for (act, removable) in rank {
+    for (context, removable) in rank {
       for target in [alice, bob, carol, dave] {
-        let outcome = room().when(.removeMember(target), by: act)
+        let outcome = room().when(.removeMember(target), by: context)
         if target == alice, removable.contains(target) {
           outcome.thenRecorded(.members(.removed(alice)), .members(.roleChanged(bob, .owner)))
         } else if removable.contains(target) {
@@ -49,7 +49,7 @@ struct RoomMemberSpecs {
           outcome.thenRejected(.forbidden)
         }
       }
-      room().when(.removeMember(newcomer), by: act).thenRejected(.memberNotFound)
+      room().when(.removeMember(newcomer), by: context).thenRejected(.memberNotFound)
     }
     room().when(.removeMember(dave), by: .user(carol)).thenRejected(.forbidden)
     room([.members(.added(newcomer, role: .administrator))]).when(.removeMember(newcomer), by: .user(bob))
@@ -72,27 +72,27 @@ struct RoomMemberSpecs {
   @Test("who comes into an empty room that had an owner owns it, by whatever way; a room that had none stays without")
   func inheritsEmptyRoom() {
     let gone: [RoomEvent] = [.members(.left(bob)), .members(.left(carol)), .members(.left(dave))]
-    let ways: [(RoomCommand, Act, (Role) -> RoomEvent)] = [
+    let ways: [(RoomCommand, CommandContext, (Role) -> RoomEvent)] = [
       (.acceptInvite(link), .user(newcomer), { .members(.joined(newcomer, role: $0, invite: link)) }),
       (.join, .service(for: newcomer), { .members(.joined(newcomer, role: $0, invite: nil)) }),
       (.addMember(newcomer), .service(), { .members(.added(newcomer, role: $0)) }),
     ]
-    for (command, act, fact) in ways {
+    for (command, context, event) in ways {
       for end: RoomEvent in [.members(.left(alice)), .members(.removed(alice)), .members(.banned(alice))] {
         let empty = room([.sharing(.inviteCreated(.giving()))] + gone + [end])
-        empty.when(command, by: act).thenRecorded(fact(.owner))
+        empty.when(command, by: context).thenRecorded(event(.owner))
         // Ownership goes once: who comes next is what the way in makes of one.
         room([.sharing(.inviteCreated(.giving()))] + gone + [end, .members(.added(bob, role: .owner))]).when(
-          command, by: act
+          command, by: context
         )
-        .thenRecorded(fact(.member))
+        .thenRecorded(event(.member))
       }
-      room([.sharing(.inviteCreated(.giving()))] + gone).when(command, by: act).thenRecorded(fact(.member))
+      room([.sharing(.inviteCreated(.giving()))] + gone).when(command, by: context).thenRecorded(event(.member))
       let services = given(
         RoomDecider.self, [.lifecycle(.created(.named(by: nil))), .sharing(.inviteCreated(.giving()))]
       )
       .with(TestDirectory(registered: [newcomer]))
-      services.when(command, by: act).thenRecorded(fact(.member))
+      services.when(command, by: context).thenRecorded(event(.member))
       let transferred = given(
         RoomDecider.self,
         [
@@ -101,7 +101,7 @@ struct RoomMemberSpecs {
           .members(.roleChanged(bob, .owner)), .members(.left(bob)),
         ]
       ).with(TestDirectory(registered: [newcomer]))
-      transferred.when(command, by: act).thenRecorded(fact(.owner))
+      transferred.when(command, by: context).thenRecorded(event(.owner))
     }
   }
 

@@ -34,11 +34,11 @@ struct RoomMembersSpecs {
       }
       RoomDecider.evolve(&state, event, .at(step + 10))
       let heir = model.first { $0.role == .administrator } ?? model.first
-      let facts = given(RoomDecider.self, []).with(state).when(.removeMember(alice), by: .service()).result
+      let events = given(RoomDecider.self, []).with(state).when(.removeMember(alice), by: .service()).result
       let expected: [RoomEvent] =
         [.members(.removed(alice))] + (heir.map { [.members(.roleChanged($0.user, .owner))] } ?? [])
-      guard facts == .success(.record(expected)) else {
-        Issue.record("step \(step): \(facts), not \(expected)")
+      guard events == .success(.record(expected)) else {
+        Issue.record("step \(step): \(events), not \(expected)")
         return
       }
     }

@@ -72,8 +72,8 @@ struct RoomMessageSpecs {
   func edits() {
     let edit = RoomCommand.editMessage(hello, .plain("hello"), target: sent)
     room().when(edit, by: .user(carol)).thenRecorded(.messages(.edited(hello, at: .room(1), .plain("hello"))))
-    for act: Act in [.user(alice), .user(bob), .user(dave), .service(), .service(for: alice)] {
-      room().when(edit, by: act).thenRejected(.forbidden)
+    for context: CommandContext in [.user(alice), .user(bob), .user(dave), .service(), .service(for: alice)] {
+      room().when(edit, by: context).thenRejected(.forbidden)
     }
     room().when(edit, by: .user(stranger)).thenRejected(.roomNotFound)
     room().when(.editMessage(id(41), .plain("hi"), target: nil), by: .user(carol)).thenRejected(.messageNotFound)
@@ -84,10 +84,11 @@ struct RoomMessageSpecs {
 
   @Test("a message is deleted by its author, an administrator or a service, once")
   func deletes() {
-    for act: Act in [.user(carol), .user(bob), .user(alice), .service(), .service(for: carol)] {
-      room().when(.deleteMessage(hello, target: sent), by: act).thenRecorded(.messages(.deleted(hello, at: .room(1))))
-      room().when(.deleteMessage(hello, target: deleted), by: act).thenAlreadyDone(at: 7)
-      room().when(.deleteMessage(id(41), target: nil), by: act).thenRejected(.messageNotFound)
+    for context: CommandContext in [.user(carol), .user(bob), .user(alice), .service(), .service(for: carol)] {
+      room().when(.deleteMessage(hello, target: sent), by: context).thenRecorded(
+        .messages(.deleted(hello, at: .room(1))))
+      room().when(.deleteMessage(hello, target: deleted), by: context).thenAlreadyDone(at: 7)
+      room().when(.deleteMessage(id(41), target: nil), by: context).thenRejected(.messageNotFound)
     }
     room().when(.deleteMessage(hello, target: sent), by: .user(dave)).thenRejected(.forbidden)
     room().when(.deleteMessage(hello, target: nil), by: .user(stranger)).thenRejected(.roomNotFound)

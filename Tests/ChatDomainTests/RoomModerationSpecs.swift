@@ -37,8 +37,8 @@ struct RoomModerationSpecs {
 
   @Test("ownership is neither given nor taken by a role")
   func ownership() {
-    for act: Act in [.user(alice), .user(bob), .service()] {
-      room().when(.changeRole(carol, .owner), by: act).thenRejected(.roleNotAllowed)
+    for context: CommandContext in [.user(alice), .user(bob), .service()] {
+      room().when(.changeRole(carol, .owner), by: context).thenRejected(.roleNotAllowed)
     }
     room().when(.changeRole(alice, .member), by: .user(bob)).thenRejected(.forbidden)
     room().when(.changeRole(alice, .member), by: .service()).thenRejected(.ownerMustTransfer)
@@ -93,12 +93,12 @@ struct RoomModerationSpecs {
   @Test("who is banned comes in by no way, and by every way when the ban is lifted")
   func keepsOut() {
     let shared: [RoomEvent] = [.sharing(.inviteCreated(.giving())), .members(.banned(dave))]
-    let ways: [(RoomCommand, Act)] = [
+    let ways: [(RoomCommand, CommandContext)] = [
       (.join, .service(for: dave)), (.addMember(dave), .user(alice)), (.acceptInvite(link), .user(dave)),
     ]
-    for (command, act) in ways {
-      room(shared).when(command, by: act).thenRejected(.banned)
-      room(shared + [.members(.unbanned(dave))]).when(command, by: act).thenAccepted()
+    for (command, context) in ways {
+      room(shared).when(command, by: context).thenRejected(.banned)
+      room(shared + [.members(.unbanned(dave))]).when(command, by: context).thenAccepted()
     }
     room(shared).when(.send(by: dave), by: .user(dave)).thenRejected(.roomNotFound)
     room(shared).when(.unban(dave), by: .user(bob)).thenRecorded(.members(.unbanned(dave)))

@@ -59,12 +59,12 @@ struct RoomSchedulingSpecs {
   @Test("how many of one author wait in one room", arguments: [-1, 0, 1])
   func count(offset: Int) {
     let waiting = Limits.scheduledMessagesPerUserAndRoom - 1 + offset
-    let facts = (0..<waiting).map { RoomEvent.scheduling(.scheduled(id(1_000 + UInt64($0)), .saying())) }
-    let full = given(RoomDecider.self, teaRoom + facts)
+    let events = (0..<waiting).map { RoomEvent.scheduling(.scheduled(id(1_000 + UInt64($0)), .saying())) }
+    let full = given(RoomDecider.self, teaRoom + events)
     let outcome = full.when(.schedule(), by: .user(carol))
     if offset < 1 { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyScheduledMessages) }
     full.when(.schedule(by: dave), by: .user(dave)).thenAccepted()
-    given(RoomDecider.self, teaRoom + facts + [.scheduling(.cancelled(id(1_000)))])
+    given(RoomDecider.self, teaRoom + events + [.scheduling(.cancelled(id(1_000)))])
       .when(.schedule(), by: .user(carol)).thenAccepted()
   }
 
@@ -115,11 +115,11 @@ struct RoomSchedulingSpecs {
     room(.members(.left(carol))).when(.cancelScheduledMessage(hello, prior: nil), by: .user(carol)).thenAccepted()
     try checkRetry(
       Retry<RoomDecider>(
-        first: cancel, again: cancel, act: .user(carol, key: .retried), later: [.lifecycle(.archived)]),
+        first: cancel, again: cancel, context: .user(carol, key: .retried), later: [.lifecycle(.archived)]),
       after: teaRoom + [.scheduling(.scheduled(hello, .saying())), .members(.left(carol))])
     try checkRetry(
       Retry<RoomDecider>(
-        first: cancel, again: cancel, act: .user(carol, key: .retried), later: [.members(.banned(carol))]),
+        first: cancel, again: cancel, context: .user(carol, key: .retried), later: [.members(.banned(carol))]),
       after: teaRoom + [.scheduling(.scheduled(hello, .saying()))])
   }
 
@@ -148,7 +148,7 @@ struct RoomSchedulingSpecs {
   @Test("the server sends what is due, once, and nobody else does")
   func sends() {
     let command = RoomCommand.sendDue()
-    let now = Act.service(for: carol, at: due)
+    let now = CommandContext.service(for: carol, at: due)
     let sent = RoomEvent.messages(.sent(hello, author: carol, thread: nil, .plain("later")))
     room().when(command, by: now).thenRecorded(sent)
     room().when(command, by: .service(for: carol, at: due.adding(milliseconds: -1))).thenRejected(
@@ -165,7 +165,7 @@ struct RoomSchedulingSpecs {
 
   @Test("what was changed since it was looked up is not sent as it was")
   func changedMeanwhile() {
-    let now = Act.service(for: carol, at: due)
+    let now = CommandContext.service(for: carol, at: due)
     let changed = room(.scheduling(.changed(hello, ScheduledMessageEdit(text: "hi"))))
     changed.when(.sendDue(), by: now).thenRejected(.scheduledMessageNotFound)
     changed.when(.sendDue(.saying("hi"), revision: 7), by: now)
@@ -174,14 +174,14 @@ struct RoomSchedulingSpecs {
 
   @Test("what cannot be sent says why, and waits no more")
   func fails() {
-    for (fact, reason) in [
+    for (event, reason) in [
       (.members(.left(carol)), .notAMember), (.members(.banned(carol)), .notAMember),
       (.lifecycle(.archived), .roomClosed),
       (.members(.silenced(carol, until: due.adding(milliseconds: 1))), .silenced),
     ] as [(RoomEvent, SchedulingFailure)] {
       let command = RoomCommand.sendDue()
-      room(fact).when(command, by: .service(for: carol, at: due)).thenRecorded(.scheduling(.failed(hello, reason)))
-      room(fact, .scheduling(.failed(hello, reason))).when(command, by: .service(for: carol, at: due))
+      room(event).when(command, by: .service(for: carol, at: due)).thenRecorded(.scheduling(.failed(hello, reason)))
+      room(event, .scheduling(.failed(hello, reason))).when(command, by: .service(for: carol, at: due))
         .thenRejected(.scheduledMessageNotFound)
     }
     room(.members(.silenced(carol, until: due)))
@@ -202,33 +202,35 @@ struct RoomSchedulingSpecs {
       facts.replies = replies
       return facts
     }
-    func context(_ root: MessageFacts?) -> SendingContext { SendingContext(thread: id(45), root: root) }
+    func references(_ root: MessageFacts?) -> MessageReferences { MessageReferences(thread: id(45), root: root) }
     let state = given(
       RoomDecider.self,
       teaRoom + [
         .messages(.sent(root, author: alice, thread: nil, .plain("root"))), .scheduling(.scheduled(hello, scheduled)),
       ])
-    let now = Act.service(for: carol, at: due)
+    let now = CommandContext.service(for: carol, at: due)
     let place = ThreadPlace(root: ThreadRoot(message: root, ordinal: 1), rootAuthor: alice, ordinal: 3)
-    func send(_ context: SendingContext?) -> RoomCommand {
-      .sendScheduledMessage(hello, scheduled, revision: LogPosition(7), context: context)
+    func send(_ references: MessageReferences?) -> RoomCommand {
+      .sendScheduledMessage(hello, scheduled, revision: LogPosition(7), references: references)
     }
-    state.when(send(context(facts(replies: 2))), by: now)
+    state.when(send(references(facts(replies: 2))), by: now)
       .thenRecorded(.messages(.sent(hello, author: carol, thread: place, .plain("later"))))
     for gone in [nil, facts(deletedAt: 8)] {
-      state.when(send(context(gone)), by: now)
+      state.when(send(references(gone)), by: now)
         .thenRecorded(.scheduling(.failed(hello, .targetGone)))
     }
     state.when(send(nil), by: now).thenRejected(.scheduledMessageNotFound)
     for (root, rejection) in [(nil, .messageNotFound), (facts(deletedAt: 8), .messageDeleted)]
       as [(MessageFacts?, Rejection)]
     {
-      state.when(.scheduleMessage(id(46), scheduled, prior: nil, sent: nil, context: context(root)), by: .user(carol))
-        .thenRejected(rejection)
+      state.when(
+        .scheduleMessage(id(46), scheduled, prior: nil, sent: nil, references: references(root)), by: .user(carol)
+      )
+      .thenRejected(rejection)
     }
     state.when(
       .scheduleMessage(
-        id(46), .saying(), prior: nil, sent: nil, context: SendingContext(lacksMedia: true)), by: .user(carol)
+        id(46), .saying(), prior: nil, sent: nil, references: MessageReferences(lacksMedia: true)), by: .user(carol)
     ).thenRejected(.mediaNotFound)
   }
 

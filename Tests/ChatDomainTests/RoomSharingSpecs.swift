@@ -16,8 +16,8 @@ struct RoomSharingSpecs {
   @Test("owners, administrators and services share a room")
   func rights() {
     let state = given(RoomDecider.self, teaRoom)
-    for act: Act in [.user(alice), .user(bob), .service()] {
-      state.when(.createInvite(.giving()), by: act).thenRecorded(.sharing(.inviteCreated(.giving())))
+    for context: CommandContext in [.user(alice), .user(bob), .service()] {
+      state.when(.createInvite(.giving()), by: context).thenRecorded(.sharing(.inviteCreated(.giving())))
     }
     state.when(.createInvite(.giving()), by: .user(carol)).thenRejected(.forbidden)
     state.when(.createInvite(.giving()), by: .user(stranger)).thenRejected(.roomNotFound)
@@ -27,9 +27,9 @@ struct RoomSharingSpecs {
   @Test("an invite gives at most the role of who makes it, and never ownership")
   func roles() {
     let state = given(RoomDecider.self, teaRoom)
-    for act: Act in [.user(alice), .user(bob), .service()] {
-      state.when(.createInvite(.giving(.administrator)), by: act).thenAccepted()
-      state.when(.createInvite(.giving(.owner)), by: act).thenRejected(.inviteRoleNotAllowed)
+    for context: CommandContext in [.user(alice), .user(bob), .service()] {
+      state.when(.createInvite(.giving(.administrator)), by: context).thenAccepted()
+      state.when(.createInvite(.giving(.owner)), by: context).thenRejected(.inviteRoleNotAllowed)
     }
   }
 
@@ -59,12 +59,12 @@ struct RoomSharingSpecs {
   @Test("how many live invites a room has: the revoked and the expired are not counted")
   func inviteCount() {
     for (live, isAccepted) in [(999, true), (1000, false), (1001, false)] {
-      var facts = teaRoom
-      for number in 0..<UInt64(live) { facts.append(.sharing(.inviteCreated(.giving(id: id(1000 + number))))) }
-      facts.append(.sharing(.inviteCreated(.giving(id: id(5000)))))
-      facts.append(.sharing(.inviteRevoked(id(5000))))
-      facts.append(.sharing(.inviteCreated(.giving(id: id(5001), until: noon))))
-      let state = given(RoomDecider.self, facts)
+      var events = teaRoom
+      for number in 0..<UInt64(live) { events.append(.sharing(.inviteCreated(.giving(id: id(1000 + number))))) }
+      events.append(.sharing(.inviteCreated(.giving(id: id(5000)))))
+      events.append(.sharing(.inviteRevoked(id(5000))))
+      events.append(.sharing(.inviteCreated(.giving(id: id(5001), until: noon))))
+      let state = given(RoomDecider.self, events)
       let outcome = state.when(.createInvite(.giving()), by: .user(alice))
       if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyInvites) }
       state.when(.createInvite(.giving(id: id(1000))), by: .user(alice)).thenAlreadyDone(at: 6)
@@ -74,11 +74,11 @@ struct RoomSharingSpecs {
   @Test(
     "how many invites a room ever makes, dead ones too", arguments: [(9_999, true), (10_000, false), (10_001, false)])
   func inviteCountForEver(made: UInt64, isAccepted: Bool) {
-    var facts = teaRoom
+    var events = teaRoom
     for number in 0..<made {
-      facts += [.sharing(.inviteCreated(.giving(id: id(1000 + number)))), .sharing(.inviteRevoked(id(1000 + number)))]
+      events += [.sharing(.inviteCreated(.giving(id: id(1000 + number)))), .sharing(.inviteRevoked(id(1000 + number)))]
     }
-    let state = given(RoomDecider.self, facts)
+    let state = given(RoomDecider.self, events)
     let outcome = state.when(.createInvite(.giving()), by: .user(alice))
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.invitesExhausted) }
     state.when(.createInvite(.giving(id: id(1000))), by: .user(alice)).thenAlreadyDone(at: 6)
@@ -124,7 +124,7 @@ struct RoomSharingSpecs {
     func shared(_ role: Role, then later: [RoomEvent]) -> Given<RoomDecider> {
       var room = given(RoomDecider.self, teaRoom)
       RoomDecider.evolve(&room.state, .sharing(.inviteCreated(.giving(role))), .at(6), by: bob)
-      for (index, fact) in later.enumerated() { RoomDecider.evolve(&room.state, fact, .at(UInt64(index) + 7)) }
+      for (index, event) in later.enumerated() { RoomDecider.evolve(&room.state, event, .at(UInt64(index) + 7)) }
       return room.with(directory)
     }
     let accept = RoomCommand.acceptInvite(link)

@@ -19,30 +19,30 @@ struct RoomThreadSpecs {
 
   private func place(_ ordinal: UInt64) -> ThreadPlace { ThreadPlace(root: root, rootAuthor: carol, ordinal: ordinal) }
 
-  private func sending(_ context: SendingContext?) -> Outcome<RoomDecider> { sending(nil, context) }
+  private func sending(_ references: MessageReferences?) -> Outcome<RoomDecider> { sending(nil, references) }
 
-  private func sending(_ details: MessageDetails?, _ context: SendingContext?) -> Outcome<RoomDecider> {
+  private func sending(_ details: MessageDetails?, _ references: MessageReferences?) -> Outcome<RoomDecider> {
     room.when(
-      .send(MessageContent(text: "yes", details: details), id: reply, by: dave, context), by: .user(dave))
+      .send(MessageContent(text: "yes", details: details), id: reply, by: dave, references), by: .user(dave))
   }
 
   // MARK: Threads
 
   @Test("a thread hangs from a message of the room's own timeline, and counts by itself")
   func beginsThread() {
-    sending(SendingContext(thread: hello, root: sent))
+    sending(MessageReferences(thread: hello, root: sent))
       .thenRecorded(.messages(.sent(reply, author: dave, thread: place(1), .plain("yes"))))
-    sending(SendingContext(thread: hello, root: facts(.room(1), replies: 8)))
+    sending(MessageReferences(thread: hello, root: facts(.room(1), replies: 8)))
       .thenRecorded(.messages(.sent(reply, author: dave, thread: place(9), .plain("yes"))))
-    sending(SendingContext(thread: hello)).thenRejected(.messageNotFound)
-    sending(SendingContext(thread: hello, root: facts(MessagePlace(thread: 1, ordinal: 1))))
+    sending(MessageReferences(thread: hello)).thenRejected(.messageNotFound)
+    sending(MessageReferences(thread: hello, root: facts(MessagePlace(thread: 1, ordinal: 1))))
       .thenRejected(.notAThreadRoot)
-    sending(SendingContext(thread: hello, root: facts(.room(1), deleted: true))).thenRejected(.messageDeleted)
+    sending(MessageReferences(thread: hello, root: facts(.room(1), deleted: true))).thenRejected(.messageDeleted)
   }
 
   @Test("a thread that has begun goes on though its root is deleted")
   func outlivesRoot() {
-    sending(SendingContext(thread: hello, root: facts(.room(1), replies: 1, deleted: true)))
+    sending(MessageReferences(thread: hello, root: facts(.room(1), replies: 1, deleted: true)))
       .thenRecorded(.messages(.sent(reply, author: dave, thread: place(2), .plain("yes"))))
   }
 
@@ -59,10 +59,10 @@ struct RoomThreadSpecs {
         .messages(.sent(reply, author: dave, thread: place(1), .plain("yes"))),
       ])
     // The root is gone by then, which a retry need not know.
-    let again = RoomCommand.send(.plain("yes"), id: reply, by: dave, prior: prior, SendingContext(thread: hello))
+    let again = RoomCommand.send(.plain("yes"), id: reply, by: dave, prior: prior, MessageReferences(thread: hello))
     state.when(again, by: .user(dave)).thenAlreadyDone(at: 7)
     state.when(.send(.plain("yes"), id: reply, by: dave, prior: prior), by: .user(dave)).thenRejected(.idInUse)
-    let elsewhere = SendingContext(thread: id(42), root: sent)
+    let elsewhere = MessageReferences(thread: id(42), root: sent)
     state.when(.send(.plain("yes"), id: reply, by: dave, prior: prior, elsewhere), by: .user(dave))
       .thenRejected(.idInUse)
   }
@@ -98,13 +98,13 @@ struct RoomThreadSpecs {
   func answers() {
     let details = MessageDetails(replyTo: hello)
     sending(details, nil).thenRejected(.messageNotFound)
-    sending(details, SendingContext(answered: sent)).thenAccepted()
-    sending(details, SendingContext(answered: facts(.room(1), deleted: true))).thenAccepted()
+    sending(details, MessageReferences(answered: sent)).thenAccepted()
+    sending(details, MessageReferences(answered: facts(.room(1), deleted: true))).thenAccepted()
     let inThread = facts(MessagePlace(thread: 1, ordinal: 1))
-    sending(details, SendingContext(answered: inThread)).thenRejected(.replyElsewhere)
+    sending(details, MessageReferences(answered: inThread)).thenRejected(.replyElsewhere)
 
     func answering(_ answered: MessageFacts) -> Outcome<RoomDecider> {
-      sending(details, SendingContext(thread: hello, root: facts(.room(1), replies: 1), answered: answered))
+      sending(details, MessageReferences(thread: hello, root: facts(.room(1), replies: 1), answered: answered))
     }
     answering(facts(.room(1))).thenAccepted()
     answering(facts(MessagePlace(thread: 1, ordinal: 1))).thenAccepted()
@@ -117,8 +117,10 @@ struct RoomThreadSpecs {
   @Test("a thread's marker moves to a message of that thread")
   func movesMarker() {
     let target = facts(MessagePlace(thread: 1, ordinal: 2))
-    func moving(_ target: MessageFacts?, _ root: MessageFacts?, _ act: Act = .user(alice)) -> Outcome<RoomDecider> {
-      room.when(.moveThreadMarker(reply, root: hello, target: target, rootFacts: root), by: act)
+    func moving(
+      _ target: MessageFacts?, _ root: MessageFacts?, _ context: CommandContext = .user(alice)
+    ) -> Outcome<RoomDecider> {
+      room.when(.moveThreadMarker(reply, root: hello, target: target, rootFacts: root), by: context)
     }
     moving(target, sent)
       .thenRecorded(.threads(.markerMoved(alice, to: reply, at: MessagePlace(thread: 1, ordinal: 2))))
@@ -143,20 +145,20 @@ struct RoomThreadSpecs {
     room.when(.setThreadFollowing(hello, true, target: sent), by: .user(stranger)).thenRejected(.roomNotFound)
   }
 
-  // MARK: Facts
+  // MARK: Events
 
   @Test("a command asks for each message that it is decided with, and takes what is found")
   func asksForFacts() {
     let details = MessageDetails(replyTo: id(42))
     let command = RoomCommand.send(
-      MessageContent(text: "yes", details: details), id: reply, by: dave, SendingContext(thread: hello))
+      MessageContent(text: "yes", details: details), id: reply, by: dave, MessageReferences(thread: hello))
     #expect(command.messages == [reply, hello, id(42)])
     let known = [reply: facts(.room(1)), hello: facts(.room(2)), id(42): facts(.room(3))]
-    guard case .sendMessage(_, _, _, let prior, let context) = command.withFacts({ known[$0] ?? $1 }) else {
+    guard case .sendMessage(_, _, _, let prior, let references) = command.withFacts({ known[$0] ?? $1 }) else {
       Issue.record("another command")
       return
     }
-    #expect(prior?.place == .room(1) && context?.root?.place == .room(2) && context?.answered?.place == .room(3))
+    #expect(prior?.place == .room(1) && references?.root?.place == .room(2) && references?.answered?.place == .room(3))
     #expect(RoomCommand.send("plain", by: dave).messages == [hello])
     #expect(RoomCommand.leave.messages == [])
   }

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import Testing
 
-/// What is known of a fact that a command recorded.
+/// What is known of an event that a command recorded.
 protocol Traceable {
   var fingerprint: Fingerprint? { get }
 }
@@ -18,10 +18,10 @@ extension Decider {
   }
 }
 
-/// Facts recorded one by one, at positions from 1, a second apart.
-func given<D: Decider>(_ decider: D.Type, _ facts: [D.Event]) -> Given<D> {
+/// Events recorded one by one, at positions from 1, a second apart.
+func given<D: Decider>(_ decider: D.Type, _ events: [D.Event]) -> Given<D> {
   var state = D.initial
-  for (index, fact) in facts.enumerated() { D.evolve(&state, fact, .at(UInt64(index) + 1)) }
+  for (index, event) in events.enumerated() { D.evolve(&state, event, .at(UInt64(index) + 1)) }
   return Given(state: state)
 }
 
@@ -35,17 +35,19 @@ struct Given<D: Decider> where D.Event: Traceable {
     return copy
   }
 
-  /// Decides as the writer does. Whatever the spec is about, the first fact must say what the command says.
-  func when(_ command: D.Command, by act: Act, _ location: SourceLocation = #_sourceLocation) -> Outcome<D> {
+  /// Decides as the writer does. Whatever the spec is about, the first event must say what the command says.
+  func when(
+    _ command: D.Command, by context: CommandContext, _ location: SourceLocation = #_sourceLocation
+  ) -> Outcome<D> {
     do throws(Rejection) {
-      let verdict = try D.settle(command, by: act, prior: nil, on: .zero, in: state, directory)
-      if case .record(let facts) = verdict {
-        #expect(!facts.isEmpty, sourceLocation: location)
-        if (facts.first as? UserEvent)?.endsReusedSession != true, (command as? RoomCommand)?.isOfTheServer != true {
-          #expect(facts.first?.fingerprint == command.fingerprint, sourceLocation: location)
+      let decision = try D.handle(command, by: context, prior: nil, on: .zero, in: state, directory)
+      if case .record(let events) = decision {
+        #expect(!events.isEmpty, sourceLocation: location)
+        if (events.first as? UserEvent)?.endsReusedSession != true, (command as? RoomCommand)?.isOfTheServer != true {
+          #expect(events.first?.fingerprint == command.fingerprint, sourceLocation: location)
         }
       }
-      return Outcome(result: .success(verdict))
+      return Outcome(result: .success(decision))
     } catch {
       return Outcome(result: .failure(error))
     }
@@ -53,38 +55,38 @@ struct Given<D: Decider> where D.Event: Traceable {
 }
 
 struct Outcome<D: Decider> {
-  var result: Result<Verdict<D.Event>, Rejection>
+  var result: Result<Decision<D.Event>, Rejection>
 
-  func thenRecorded(_ facts: D.Event..., location: SourceLocation = #_sourceLocation) {
-    #expect(result == .success(.record(facts)), sourceLocation: location)
+  func thenRecorded(_ events: D.Event..., location: SourceLocation = #_sourceLocation) {
+    #expect(result == .success(.record(events)), sourceLocation: location)
   }
 
   func thenRejected(_ rejection: Rejection, location: SourceLocation = #_sourceLocation) {
     #expect(result == .failure(rejection), sourceLocation: location)
   }
 
-  /// - position: of the fact that answers, counted in the given facts from 1.
+  /// - position: of the event that answers, counted in the given events from 1.
   func thenAlreadyDone(at position: UInt64, location: SourceLocation = #_sourceLocation) {
     #expect(result == .success(.alreadyDone(.at(position))), sourceLocation: location)
   }
 
   func thenAccepted(location: SourceLocation = #_sourceLocation) {
     guard case .success(.record) = result else {
-      Issue.record("expected facts, got \(result)", sourceLocation: location)
+      Issue.record("expected events, got \(result)", sourceLocation: location)
       return
     }
   }
 }
 
 extension UserEvent {
-  /// The one fact that does not say all that its command said: which token was reused.
+  /// The one event that does not say all that its command said: which token was reused.
   fileprivate var endsReusedSession: Bool {
     if case .sessions(.ended(_, .refreshTokenReused)) = self { true } else { false }
   }
 }
 
 extension RoomCommand {
-  /// The one command that comes under no key, and whose facts say what an earlier one had said.
+  /// The one command that comes under no key, and whose events say what an earlier one had said.
   fileprivate var isOfTheServer: Bool {
     if case .sendScheduledMessage = self { true } else { false }
   }

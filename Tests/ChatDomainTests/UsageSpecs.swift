@@ -138,7 +138,7 @@ struct UsageSpecs {
     #expect(!isAllowed(leave, rename))
     #expect(isAllowed(leave) && isAllowed(leave) && !isAllowed(leave))
     #expect(!isAllowed(logout, leave) && isAllowed(logout) && isAllowed(logout, logout))
-    // The device loses its push tokens; with the first fact it would be a change like any other.
+    // The device loses its push tokens; with the first event it would be a change like any other.
     func update(_ tokens: [PushToken]) -> ChatEvent {
       let description = DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: tokens)
       return .user(anna, .devices(.updated(DeviceID(UUIDBytes(high: 5, low: 5)), description)))

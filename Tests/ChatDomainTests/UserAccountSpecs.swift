@@ -4,8 +4,9 @@ import Testing
 
 @Suite("Accounts")
 struct UserAccountSpecs {
-  private func registering(_ registration: Registration, by act: Act = .nobody()) -> Outcome<UserDecider> {
-    given(UserDecider.self, []).when(UserCommand(alice, .register(registration)), by: act)
+  private func registering(_ registration: Registration, by context: CommandContext = .nobody()) -> Outcome<UserDecider>
+  {
+    given(UserDecider.self, []).when(UserCommand(alice, .register(registration)), by: context)
   }
 
   @Test("anyone registers with e-mail and password")

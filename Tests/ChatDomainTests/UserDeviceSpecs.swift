@@ -65,18 +65,19 @@ struct UserDeviceSpecs {
   @Test("a dead token is taken from its device, by a service alone, and not once it was replaced")
   func invalidates() {
     let command = UserCommand(alice, .invalidatePushToken(phone, token))
-    let facts = aliceAtHome + [.devices(.updated(phone, .named(tokens: [token])))]
-    given(UserDecider.self, facts).when(command, by: .service()).thenRecorded(.devices(.tokenInvalidated(phone, token)))
-    given(UserDecider.self, facts).when(command, by: .user(alice)).thenRejected(.serviceOnly)
+    let events = aliceAtHome + [.devices(.updated(phone, .named(tokens: [token])))]
+    given(UserDecider.self, events).when(command, by: .service()).thenRecorded(
+      .devices(.tokenInvalidated(phone, token)))
+    given(UserDecider.self, events).when(command, by: .user(alice)).thenRejected(.serviceOnly)
     for later: UserEvent in [
       .devices(.updated(phone, .named(tokens: [newToken]))), .devices(.tokenInvalidated(phone, token)),
       .devices(.removed(phone)),
     ] {
-      given(UserDecider.self, facts + [later]).when(command, by: .service()).thenRejected(.deviceNotFound)
+      given(UserDecider.self, events + [later]).when(command, by: .service()).thenRejected(.deviceNotFound)
     }
     let mixed = given(
       UserDecider.self,
-      facts + [
+      events + [
         .devices(.updated(phone, .named(tokens: [token, newToken]))), .devices(.tokenInvalidated(phone, token)),
       ])
     guard case .registered(let user) = mixed.state else {
@@ -86,7 +87,7 @@ struct UserDeviceSpecs {
     #expect(
       user.devices[phone]
         == Device(
-          description: .named(tokens: [newToken]), registered: .at(2), revision: LogPosition(UInt64(facts.count) + 2)))
+          description: .named(tokens: [newToken]), registered: .at(2), revision: LogPosition(UInt64(events.count) + 2)))
   }
 
   @Test("tokens are compared by bytes, as in the read models")
@@ -104,19 +105,19 @@ struct UserDeviceSpecs {
   @Test("a device of which no session is open any more loses its tokens, however the last one ended")
   func silenced() {
     let described = DeviceDescription.named(tokens: [token, newToken])
-    let facts = aliceAtHome + [.devices(.updated(phone, described))]
+    let events = aliceAtHome + [.devices(.updated(phone, described))]
     let silenced = UserEvent.devices(.updated(phone, .named()))
     let logout = UserCommand(alice, .endSession(login, .loggedOut))
-    given(UserDecider.self, facts).when(logout, by: .user(alice, session: login))
+    given(UserDecider.self, events).when(logout, by: .user(alice, session: login))
       .thenRecorded(.sessions(.ended(login, .loggedOut)), silenced)
-    given(UserDecider.self, facts).when(UserCommand(alice, .endSessions(.all)), by: .service(for: alice))
+    given(UserDecider.self, events).when(UserCommand(alice, .endSessions(.all)), by: .service(for: alice))
       .thenRecorded(.sessions(.ended(login, .allLoggedOut)), silenced)
-    given(UserDecider.self, facts).when(UserCommand(alice, .disable), by: .service(for: alice))
+    given(UserDecider.self, events).when(UserCommand(alice, .disable), by: .service(for: alice))
       .thenRecorded(.account(.disabled), .sessions(.ended(login, .accountDisabled)), silenced)
     let reset = UserCommand(alice, .resetPassword(.version(2), issuedFor: 1))
-    given(UserDecider.self, facts).when(reset, by: .user(alice))
+    given(UserDecider.self, events).when(reset, by: .user(alice))
       .thenRecorded(.logins(.credentialSet(.version(2))), .sessions(.ended(login, .passwordChanged)), silenced)
-    let refreshed = facts + [.sessions(.refreshed(login, generation: 2)), .sessions(.refreshed(login, generation: 3))]
+    let refreshed = events + [.sessions(.refreshed(login, generation: 2)), .sessions(.refreshed(login, generation: 3))]
     let reuse = UserCommand(alice, .refreshSession(login, presented: 1, oldest: nil))
     given(UserDecider.self, refreshed).when(reuse, by: .user(alice))
       .thenRecorded(.sessions(.ended(login, .refreshTokenReused)), silenced)
@@ -124,12 +125,12 @@ struct UserDeviceSpecs {
 
   @Test("a session that logs itself out takes the tokens, though an older one of the device was never ended")
   func silencedByItself() {
-    let facts =
+    let events =
       aliceAtHome + [
         .devices(.updated(phone, .named(tokens: [token]))), .sessions(.started(otherLogin, device: phone)),
       ]
     let logout = UserCommand(alice, .endSession(otherLogin, .loggedOut))
-    given(UserDecider.self, facts).when(logout, by: .user(alice, session: otherLogin))
+    given(UserDecider.self, events).when(logout, by: .user(alice, session: otherLogin))
       .thenRecorded(.sessions(.ended(otherLogin, .loggedOut)), .devices(.updated(phone, .named())))
   }
 
@@ -137,18 +138,18 @@ struct UserDeviceSpecs {
     "another open session of the device keeps its tokens, and a device without sessions has nothing to lose them by")
   func notSilenced() {
     let described = DeviceDescription.named(tokens: [token])
-    let facts = aliceAtHome + [.devices(.updated(phone, described)), .devices(.registered(tablet, described))]
+    let events = aliceAtHome + [.devices(.updated(phone, described)), .devices(.registered(tablet, described))]
     let logout = UserCommand(alice, .endSession(login, .loggedOut))
-    let again = facts + [.sessions(.started(otherLogin, device: phone))]
+    let again = events + [.sessions(.started(otherLogin, device: phone))]
     given(UserDecider.self, again).when(logout, by: .user(alice)).thenRecorded(.sessions(.ended(login, .loggedOut)))
     given(UserDecider.self, again).when(logout, by: .user(alice, session: otherLogin))
       .thenRecorded(.sessions(.ended(login, .loggedOut)))
-    let elsewhere = facts + [.sessions(.started(otherLogin, device: nil))]
+    let elsewhere = events + [.sessions(.started(otherLogin, device: nil))]
     given(UserDecider.self, elsewhere).when(UserCommand(alice, .endSessions(.all)), by: .service(for: alice))
       .thenRecorded(
         .sessions(.ended(login, .allLoggedOut)), .sessions(.ended(otherLogin, .allLoggedOut)),
         .devices(.updated(phone, .named())))
-    given(UserDecider.self, facts).when(UserCommand(alice, .removeDevice(phone)), by: .user(alice))
+    given(UserDecider.self, events).when(UserCommand(alice, .removeDevice(phone)), by: .user(alice))
       .thenRecorded(.devices(.removed(phone)), .sessions(.ended(login, .deviceRemoved)))
     given(UserDecider.self, aliceAtHome).when(logout, by: .user(alice)).thenRecorded(
       .sessions(.ended(login, .loggedOut)))
@@ -156,15 +157,15 @@ struct UserDeviceSpecs {
 
   @Test("a session that makes room for one of the same device leaves it its tokens")
   func supersededByItself() {
-    let facts =
+    let events =
       aliceAtHome + [.devices(.updated(phone, .named(tokens: [token])))]
       + (1..<UInt64(Limits.sessionsPerUser)).map { .sessions(.started(id(1000 + $0), device: nil)) }
     let start = { (device: DeviceID?) in
       UserCommand(alice, .startSession(otherLogin, device: device, proof: .password(version: 1)))
     }
-    given(UserDecider.self, facts).when(start(phone), by: .user(alice))
+    given(UserDecider.self, events).when(start(phone), by: .user(alice))
       .thenRecorded(.sessions(.started(otherLogin, device: phone)), .sessions(.ended(login, .superseded)))
-    given(UserDecider.self, facts).when(start(tablet), by: .user(alice))
+    given(UserDecider.self, events).when(start(tablet), by: .user(alice))
       .thenRecorded(
         .sessions(.started(otherLogin, device: tablet)), .sessions(.ended(login, .superseded)),
         .devices(.updated(phone, .named())))
@@ -172,7 +173,7 @@ struct UserDeviceSpecs {
 
   @Test("a removed device takes its open sessions with it, in the order of their IDs")
   func removes() {
-    let facts: [UserEvent] =
+    let events: [UserEvent] =
       aliceAtHome + [
         .devices(.registered(tablet, .named("tablet"))), .sessions(.started(id(29), device: phone)),
         .sessions(.started(id(22), device: phone)), .sessions(.started(id(23), device: tablet)),
@@ -180,7 +181,7 @@ struct UserDeviceSpecs {
         .sessions(.ended(id(25), .loggedOut)),
       ]
     let command = UserCommand(alice, .removeDevice(phone))
-    given(UserDecider.self, facts).when(command, by: .user(alice, session: id(23))).thenRecorded(
+    given(UserDecider.self, events).when(command, by: .user(alice, session: id(23))).thenRecorded(
       .devices(.removed(phone)), .sessions(.ended(login, .deviceRemoved)), .sessions(.ended(id(22), .deviceRemoved)),
       .sessions(.ended(id(29), .deviceRemoved)))
     given(UserDecider.self, [.account(.registered(.named()))]).when(command, by: .user(alice)).thenRejected(

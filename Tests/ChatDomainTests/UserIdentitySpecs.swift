@@ -32,13 +32,13 @@ struct UserIdentitySpecs {
 
   @Test("a login is linked once, and stands for one user", arguments: [19, 20])
   func links(count: Int) {
-    let facts = (0..<count).map { UserEvent.logins(.identityLinked(.of("subject \($0)"))) }
-    let state = given(UserDecider.self, aliceAtHome + facts).with(TestDirectory(identities: [.taken: bob]))
-    func linking(_ identity: Identity, _ act: Act = .user(alice)) -> Outcome<UserDecider> {
-      state.when(UserCommand(alice, .linkIdentity(identity, proof: .password(version: 1))), by: act)
+    let events = (0..<count).map { UserEvent.logins(.identityLinked(.of("subject \($0)"))) }
+    let state = given(UserDecider.self, aliceAtHome + events).with(TestDirectory(identities: [.taken: bob]))
+    func linking(_ identity: Identity, _ context: CommandContext = .user(alice)) -> Outcome<UserDecider> {
+      state.when(UserCommand(alice, .linkIdentity(identity, proof: .password(version: 1))), by: context)
     }
     linking(.of("subject 0")).thenAlreadyDone(at: 4)
-    // The fact carries the key.
+    // The event carries the key.
     linking(.of("subject 0"), .user(alice, key: .retried)).thenRecorded(.logins(.identityLinked(.of("subject 0"))))
     linking(.taken).thenRejected(.identityInUse)
     let one = linking(.of("more"))
@@ -51,8 +51,10 @@ struct UserIdentitySpecs {
 
   @Test("a session alone links no login: a password does, or a login that is linked where there is none")
   func provesLinks() {
-    func linking(_ facts: [UserEvent], _ proof: LoginProof, _ act: Act = .user(alice)) -> Outcome<UserDecider> {
-      given(UserDecider.self, facts).when(UserCommand(alice, .linkIdentity(.of("b"), proof: proof)), by: act)
+    func linking(
+      _ events: [UserEvent], _ proof: LoginProof, _ context: CommandContext = .user(alice)
+    ) -> Outcome<UserDecider> {
+      given(UserDecider.self, events).when(UserCommand(alice, .linkIdentity(.of("b"), proof: proof)), by: context)
     }
     let social = [UserEvent.account(.registered(imported)), .logins(.identityLinked(.of("a")))]
     linking(aliceAtHome, .password(version: 1)).thenRecorded(.logins(.identityLinked(.of("b"))))
@@ -70,8 +72,8 @@ struct UserIdentitySpecs {
 
   @Test("a login is unlinked by its position, and a user keeps the last way in")
   func unlinks() {
-    func unlinking(_ facts: [UserEvent], _ act: Act = .user(alice)) -> Outcome<UserDecider> {
-      given(UserDecider.self, facts).when(UserCommand(alice, .unlinkIdentity(.of("a"))), by: act)
+    func unlinking(_ events: [UserEvent], _ context: CommandContext = .user(alice)) -> Outcome<UserDecider> {
+      given(UserDecider.self, events).when(UserCommand(alice, .unlinkIdentity(.of("a"))), by: context)
     }
     let social = [UserEvent.account(.registered(imported)), .logins(.identityLinked(.of("a")))]
     let gone = UserEvent.logins(.identityUnlinked(.of("a"), linked: LogPosition(2)))
@@ -102,8 +104,8 @@ struct UserIdentitySpecs {
 
   @Test("who has a password and nothing else is a guest")
   func guests() {
-    func isGuest(_ facts: UserEvent...) -> Bool? {
-      guard case .registered(let user) = given(UserDecider.self, facts).state else { return nil }
+    func isGuest(_ events: UserEvent...) -> Bool? {
+      guard case .registered(let user) = given(UserDecider.self, events).state else { return nil }
       return user.isGuest
     }
     let guest = UserEvent.account(.registered(.named(email: nil)))
@@ -119,8 +121,9 @@ struct UserIdentitySpecs {
   @Test("an address needs the password, and is nobody else's")
   func setsEmail() {
     let state = given(UserDecider.self, aliceAtHome).with(TestDirectory(emails: ["b@x": bob, "a@x": alice]))
-    func setting(_ email: String, _ checked: UInt32?, _ act: Act = .user(alice)) -> Outcome<UserDecider> {
-      state.when(UserCommand(alice, .setEmail(email, checked: checked)), by: act)
+    func setting(_ email: String, _ checked: UInt32?, _ context: CommandContext = .user(alice)) -> Outcome<UserDecider>
+    {
+      state.when(UserCommand(alice, .setEmail(email, checked: checked)), by: context)
     }
     setting("new@x", 1).thenRecorded(.account(.emailSet("new@x")))
     setting("a@x", 1).thenRecorded(.account(.emailSet("a@x")))
@@ -180,8 +183,8 @@ struct UserIdentitySpecs {
   @Test("a picture is set and taken away, and the nickname stays")
   func pictures() {
     let picture = UserEvent.account(.profileChanged(ProfileEdit(picture: .set(id(80)))))
-    func profile(_ facts: UserEvent...) -> Profile? {
-      guard case .registered(let user) = given(UserDecider.self, aliceAtHome + facts).state else { return nil }
+    func profile(_ events: UserEvent...) -> Profile? {
+      guard case .registered(let user) = given(UserDecider.self, aliceAtHome + events).state else { return nil }
       return user.profile
     }
     #expect(profile(picture) == Profile(nickname: "Alice", picture: id(80)))

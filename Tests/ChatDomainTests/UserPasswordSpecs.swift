@@ -81,10 +81,10 @@ struct UserPasswordSpecs {
     let command = UserCommand(alice, .endSessions(.others))
     alone.when(command, by: .user(alice, session: login)).thenAlreadyDone(at: 1)
     var desk = Desk<UserDecider>(aliceAtHome)
-    let act = Act.user(alice, session: login, key: .retried)
-    let first = try desk.submit(command, by: act)
+    let context = CommandContext.user(alice, session: login, key: .retried)
+    let first = try desk.submit(command, by: context)
     desk.record(.sessions(.started(otherLogin, device: nil)))
-    #expect(try desk.submit(command, by: act) == first)
+    #expect(try desk.submit(command, by: context) == first)
     guard case .registered(let user) = desk.state else {
       Issue.record("not registered")
       return
@@ -95,9 +95,9 @@ struct UserPasswordSpecs {
   @Test("a key that is the ID of the caller's own session ends no session")
   func keyIsSession() throws {
     var desk = Desk<UserDecider>(aliceAtHome)
-    let act = Act.user(alice, session: login, key: CommandID(login.uuid))
-    let first = try desk.submit(UserCommand(alice, .endSessions(.others)), by: act)
-    #expect(try desk.submit(UserCommand(alice, .endSessions(.others)), by: act) == first)
+    let context = CommandContext.user(alice, session: login, key: CommandID(login.uuid))
+    let first = try desk.submit(UserCommand(alice, .endSessions(.others)), by: context)
+    #expect(try desk.submit(UserCommand(alice, .endSessions(.others)), by: context) == first)
     guard case .registered(let user) = desk.state else {
       Issue.record("not registered")
       return

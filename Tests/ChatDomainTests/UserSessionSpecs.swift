@@ -66,9 +66,9 @@ struct UserSessionSpecs {
       ]
     }
     let state = given(UserDecider.self, [.account(.registered(.named()))] + ended + open)
-    let facts =
+    let events =
       [.sessions(.started(login, device: phone))] + superseded.map { UserEvent.sessions(.ended(id($0), .superseded)) }
-    #expect(state.when(starting(), by: .user(alice)).result == .success(.record(facts)))
+    #expect(state.when(starting(), by: .user(alice)).result == .success(.record(events)))
     var desk = Desk<UserDecider>([.account(.registered(.named()))] + ended + open)
     _ = try desk.submit(starting(), by: .user(alice))
     guard case .registered(let user) = desk.state else { return }
@@ -91,12 +91,12 @@ struct UserSessionSpecs {
 
   @Test("a token whose successor was used ends the session, and says so ever after")
   func endsOnReuse() {
-    let facts: [UserEvent] =
+    let events: [UserEvent] =
       aliceAtHome + [.sessions(.refreshed(login, generation: 2)), .sessions(.refreshed(login, generation: 3))]
-    let state = given(UserDecider.self, facts)
+    let state = given(UserDecider.self, events)
     state.when(refreshing(1), by: .user(alice)).thenRecorded(.sessions(.ended(login, .refreshTokenReused)))
     state.when(refreshing(2), by: .user(alice)).thenAlreadyDone(at: 5)
-    let ended = given(UserDecider.self, facts + [.sessions(.ended(login, .refreshTokenReused))])
+    let ended = given(UserDecider.self, events + [.sessions(.ended(login, .refreshTokenReused))])
     for generation: UInt32 in 1...4 {
       ended.when(refreshing(generation), by: .user(alice, session: login)).thenRejected(.refreshTokenReused)
     }
@@ -141,8 +141,8 @@ struct UserSessionSpecs {
 
   @Test("an ended session does nothing else, and an unknown one nothing at all")
   func endedSessionIsDead() {
-    let facts = aliceAtHome + [.sessions(.started(otherLogin, device: nil)), .sessions(.ended(login, .loggedOut))]
-    let state = given(UserDecider.self, facts)
+    let events = aliceAtHome + [.sessions(.started(otherLogin, device: nil)), .sessions(.ended(login, .loggedOut))]
+    let state = given(UserDecider.self, events)
     let actions: [UserAction] = [
       .changeProfile(ProfileEdit(nickname: "Al")), .setDevice(phone, .named()), .removeDevice(phone),
       .endSession(otherLogin, .loggedOut), .refreshSession(otherLogin, presented: 1, oldest: nil),
@@ -157,13 +157,13 @@ struct UserSessionSpecs {
 
   @Test("nothing but sessions grows, and open ones are counted right")
   func countsOpenSessions() {
-    var facts: [UserEvent] = [.account(.registered(.named()))]
+    var events: [UserEvent] = [.account(.registered(.named()))]
     for number: UInt64 in 0..<300 {
-      facts.append(.sessions(.started(id(1000 + number), device: phone)))
-      facts += (2...5).map { .sessions(.refreshed(id(1000 + number), generation: $0)) }
-      if number.isMultiple(of: 3) { facts.append(.sessions(.ended(id(1000 + number), .loggedOut))) }
+      events.append(.sessions(.started(id(1000 + number), device: phone)))
+      events += (2...5).map { .sessions(.refreshed(id(1000 + number), generation: $0)) }
+      if number.isMultiple(of: 3) { events.append(.sessions(.ended(id(1000 + number), .loggedOut))) }
     }
-    guard case .registered(let user) = given(UserDecider.self, facts).state else {
+    guard case .registered(let user) = given(UserDecider.self, events).state else {
       Issue.record("not registered")
       return
     }

@@ -5,21 +5,21 @@ import Testing
 @Suite("Every retry in a workspace is safe for ever")
 struct WorkspaceRetrySpecs {
   private static let newcomer = retryingNewcomer
-  private static let bobAct = Act.user(bob, key: .retried)
+  private static let bobContext = CommandContext.user(bob, key: .retried)
 
   /// Position 6 is a link.
-  private static let facts: [WorkspaceEvent] = officeFacts + [.sharing(.inviteCreated(.into(uses: 1)))]
+  private static let events: [WorkspaceEvent] = officeEvents + [.sharing(.inviteCreated(.into(uses: 1)))]
 
   private static func byBob(_ command: WorkspaceCommand, then later: [WorkspaceEvent]) -> Retry<WorkspaceDecider> {
     Retry(
-      first: command, again: command, act: bobAct, later: later, loss: [.members(.removed(bob))],
+      first: command, again: command, context: bobContext, later: later, loss: [.members(.removed(bob))],
       refusal: .workspaceNotFound)
   }
 
   private static func by(
     _ user: UserID, _ command: WorkspaceCommand, then later: [WorkspaceEvent]
   ) -> Retry<WorkspaceDecider> {
-    Retry(first: command, again: command, act: .user(user, key: .retried), later: later)
+    Retry(first: command, again: command, context: .user(user, key: .retried), later: later)
   }
 
   static let retries: [Retry<WorkspaceDecider>] = [
@@ -43,16 +43,16 @@ struct WorkspaceRetrySpecs {
     by(carol, .acceptInvite(link), then: [.members(.left(carol))]),
     by(carol, .acceptInvitation, then: [.members(.left(carol)), .invitations(.invited(carol, role: .member))]),
     Retry(
-      first: .join, again: .join, act: .service(for: newcomer, key: .retried), later: [.members(.left(newcomer))]),
-    Retry(first: .join, again: .join, act: .service(for: carol, key: .retried), later: [.members(.left(carol))]),
+      first: .join, again: .join, context: .service(for: newcomer, key: .retried), later: [.members(.left(newcomer))]),
+    Retry(first: .join, again: .join, context: .service(for: carol, key: .retried), later: [.members(.left(carol))]),
   ]
 
   @Test("by whoever does it", arguments: retries)
-  func retry(retry: Retry<WorkspaceDecider>) throws { try checkRetry(retry, after: Self.facts) }
+  func retry(retry: Retry<WorkspaceDecider>) throws { try checkRetry(retry, after: Self.events) }
 
   @Test("of an answer to an invitation")
   func answers() throws {
-    let invited = Self.facts + [.invitations(.invited(Self.newcomer, role: .member))]
+    let invited = Self.events + [.invitations(.invited(Self.newcomer, role: .member))]
     try checkRetry(
       Self.by(
         Self.newcomer, .withdrawInvitation(Self.newcomer), then: [.invitations(.invited(Self.newcomer, role: .guest))]),
@@ -74,7 +74,7 @@ struct WorkspaceRetrySpecs {
     let command = WorkspaceCommand.create(WorkspaceCreation(name: "office", creator: alice))
     try checkRetry(
       Retry<WorkspaceDecider>(
-        first: command, again: command, act: .user(alice),
+        first: command, again: command, context: .user(alice),
         later: [.lifecycle(.edited(WorkspaceEdit(name: "home"))), .members(.joined(bob, role: .owner, by: .service))]),
       after: [])
   }

@@ -6,7 +6,7 @@ import Testing
 struct WorkspaceSpecs {
   private let newcomer: UserID = id(60)
   private func workspace(_ later: [WorkspaceEvent] = []) -> Given<WorkspaceDecider> {
-    given(WorkspaceDecider.self, officeFacts + later).with(.ofOffice(and: newcomer))
+    given(WorkspaceDecider.self, officeEvents + later).with(.ofOffice(and: newcomer))
   }
 
   private static let creation = WorkspaceCreation(name: "office", creator: alice)
@@ -56,8 +56,12 @@ struct WorkspaceSpecs {
   @Test("administrators edit, owners delete, members neither, and strangers learn nothing")
   func rights() {
     let edit = WorkspaceCommand.edit(WorkspaceEdit(name: "home"))
-    for act: Act in [.user(alice), .user(bob), .service()] { workspace().when(edit, by: act).thenAccepted() }
-    for act: Act in [.user(alice), .service()] { workspace().when(.delete, by: act).thenRecorded(.lifecycle(.deleted)) }
+    for context: CommandContext in [.user(alice), .user(bob), .service()] {
+      workspace().when(edit, by: context).thenAccepted()
+    }
+    for context: CommandContext in [.user(alice), .service()] {
+      workspace().when(.delete, by: context).thenRecorded(.lifecycle(.deleted))
+    }
     workspace().when(.delete, by: .user(bob)).thenRejected(.forbidden)
     for user in [carol, dave] {
       for command in [edit, .delete, .invite(newcomer, .guest), .createInvite(.into(.guest)), .removeMember(dave)] {
@@ -84,8 +88,8 @@ struct WorkspaceSpecs {
   @Test("a link gives at most the role of who makes it, and never ownership")
   func linkRoles() {
     workspace().when(.createInvite(.into(.administrator)), by: .user(bob)).thenAccepted()
-    for act: Act in [.user(alice), .user(bob), .service()] {
-      workspace().when(.createInvite(.into(.owner)), by: act).thenRejected(.inviteRoleNotAllowed)
+    for context: CommandContext in [.user(alice), .user(bob), .service()] {
+      workspace().when(.createInvite(.into(.owner)), by: context).thenRejected(.inviteRoleNotAllowed)
     }
     let lesser = workspace([.members(.roleChanged(bob, .member)), .members(.roleChanged(bob, .administrator))])
     lesser.when(.createInvite(.into(.administrator)), by: .user(bob)).thenAccepted()
@@ -137,8 +141,8 @@ struct WorkspaceSpecs {
     ] {
       var shared = workspace()
       WorkspaceDecider.evolve(&shared.state, .sharing(.inviteCreated(.into(.administrator))), .at(6), by: bob)
-      for (index, fact) in later.enumerated() {
-        WorkspaceDecider.evolve(&shared.state, fact, .at(UInt64(index) + 7))
+      for (index, event) in later.enumerated() {
+        WorkspaceDecider.evolve(&shared.state, event, .at(UInt64(index) + 7))
       }
       shared.when(accept, by: .user(newcomer)).thenRecorded(.members(.joined(newcomer, role: given, by: .link(link))))
     }
@@ -175,7 +179,7 @@ struct WorkspaceSpecs {
       for (index, maker) in makers.enumerated() {
         WorkspaceDecider.evolve(&state.state, invitation, .at(UInt64(index) + 6), by: maker)
       }
-      for fact in later { WorkspaceDecider.evolve(&state.state, fact, .at(8)) }
+      for event in later { WorkspaceDecider.evolve(&state.state, event, .at(8)) }
       return state
     }
     func comesIn(_ state: Given<WorkspaceDecider>, as role: WorkspaceRole) {
@@ -197,8 +201,8 @@ struct WorkspaceSpecs {
     // The same word of another is another's word.
     let again = WorkspaceCommand.invite(newcomer, .administrator)
     invited(by: bob, then: []).when(again, by: .user(bob)).thenAlreadyDone(at: 6)
-    for act: Act in [.user(alice), .service()] {
-      invited(by: bob, then: []).when(again, by: act)
+    for context: CommandContext in [.user(alice), .service()] {
+      invited(by: bob, then: []).when(again, by: context)
         .thenRecorded(.invitations(.invited(newcomer, role: .administrator)))
     }
   }

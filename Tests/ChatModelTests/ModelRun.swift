@@ -39,8 +39,8 @@ final class ModelRun {
     var lateAnswers = 0
     /// Refusals of what had been done, when it was sent again, for a right that was lost.
     var repeatRefusals: [String: Int] = [:]
-    /// How often each kind of fact was recorded.
-    var facts: [String: Int] = [:]
+    /// How often each kind of event was recorded.
+    var events: [String: Int] = [:]
     /// Notices that push would have to send.
     var notices = 0
 
@@ -52,18 +52,18 @@ final class ModelRun {
       lateAnswers += other.lateAnswers
       refused.merge(other.refused, uniquingKeysWith: +)
       repeatRefusals.merge(other.repeatRefusals, uniquingKeysWith: +)
-      facts.merge(other.facts, uniquingKeysWith: +)
+      events.merge(other.events, uniquingKeysWith: +)
       notices += other.notices
     }
   }
 
-  /// - Parameter makesEveryFact: begins with commands that record each kind of fact once.
-  init(seed: UInt64, steps: Int, makesEveryFact: Bool = false, isTraced: Bool = false) async throws {
+  /// - Parameter makesEveryFact: begins with commands that record each kind of event once.
+  init(seed: UInt64, steps: Int, makesEveryEvent: Bool = false, isTraced: Bool = false) async throws {
     self.isTraced = isTraced
     self.seed = seed
     self.steps = steps
     bench = try await ModelBench(clock: clock)
-    generator = CommandGenerator(seed: seed, clock: clock, makesEveryFact: makesEveryFact)
+    generator = CommandGenerator(seed: seed, clock: clock, makesEveryEvent: makesEveryEvent)
     random = SeededRandom(seed: ~seed)
   }
 
@@ -177,7 +177,7 @@ final class ModelRun {
   /// Takes the log's new events into the model.
   private func fold() throws {
     let new = try chat.store.events(after: model.head, limit: .max)
-    for event in new { tally.facts[Facts.name(of: event.event), default: 0] += 1 }
+    for event in new { tally.events[EventKinds.name(of: event.event), default: 0] += 1 }
     model.take(new)
     if let breach = model.breaches.first { throw Mismatch("a rule is broken", ["  \(breach)"]) }
     if let rule = model.brokenRule { throw Mismatch("a rule is broken", ["  \(rule)"]) }
@@ -243,7 +243,7 @@ final class ModelRun {
     tally.notices += try PushComparison(events: chat.store.events(after: .origin, limit: .max)).compare()
   }
 
-  /// Every command of a prefix once more, in order, as far as it is the same wish still.
+  /// Every command of a prefix once more, in order, as far as it is still the same command.
   private func retryPrefix() async throws {
     for done in done.prefix(random.within(1...max(1, done.count))) where done.step.isSameWish(model) {
       try await retry(done, "late retry of command \(done.number), \(done.step.name)")

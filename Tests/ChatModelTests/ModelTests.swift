@@ -7,8 +7,8 @@ struct ModelTests {
   static let steps = 350
   /// The seeds of every run.
   static let fixedSeeds: [UInt64] = [1, 2, 3, 4, 5, 6]
-  /// Begins with a command for each kind of fact. Always the same one, so that a seed does the same in every range.
-  static let seedOfEveryFact: UInt64 = 1
+  /// Begins with a command for each kind of event. Always the same one, so that a seed does the same in every range.
+  static let seedOfEveryEvent: UInt64 = 1
   /// Names the seeds of a long run, such as `1-500` or `4711`.
   static let seedsVariable = "HANSARD_MODEL_SEEDS"
   /// How many commands each of them has.
@@ -37,11 +37,11 @@ struct ModelTests {
   func readModelsFollowTheLog() async throws {
     let total = await runAll(Self.seeds, steps: Self.stepCount)
     print("model: \(total)")
-    // A generator that is refused most of the time shows little, and so does one that never comes to some facts.
+    // A generator that is refused most of the time shows little, and so does one that never comes to some events.
     #expect(total.recorded > total.refusals, "too few commands were valid")
     // A single seed that is looked at again need not show all.
-    guard Self.seeds.contains(Self.seedOfEveryFact) else { return }
-    #expect(Facts.all.subtracting(total.facts.keys) == [], "facts that never came up")
+    guard Self.seeds.contains(Self.seedOfEveryEvent) else { return }
+    #expect(EventKinds.all.subtracting(total.events.keys) == [], "events that never came up")
     #expect(total.notices > 20, "too few notices to show something")
   }
 
@@ -75,7 +75,7 @@ struct ModelTests {
     do {
       let isTraced = ProcessInfo.processInfo.environment[Self.traceVariable] != nil
       let run = try await ModelRun(
-        seed: seed, steps: steps, makesEveryFact: seed == Self.seedOfEveryFact, isTraced: isTraced)
+        seed: seed, steps: steps, makesEveryEvent: seed == Self.seedOfEveryEvent, isTraced: isTraced)
       do {
         try await run.run()
       } catch {

@@ -15,7 +15,7 @@ import Testing
   private static let place = MessagePlace(thread: 1, ordinal: 3)
 
   /// What may have been said of the newest reply before it was erased.
-  static let facts: [RoomEvent] = [
+  static let events: [RoomEvent] = [
     .messages(.edited(erased, at: place, MessageEdit(text: "edited", mentions: Mentions()))),
     .messages(.deleted(erased, at: place)),
     .annotations(.reactionAdded(erased, at: place, by: alice, emoji: "👍")),
@@ -26,7 +26,7 @@ import Testing
   ]
 
   /// Bob answers alice three times; the third answer is erased.
-  private func script(_ fact: RoomEvent?, then more: UInt64? = nil) -> EventScript {
+  private func script(_ event: RoomEvent?, then more: UInt64? = nil) -> EventScript {
     var script = EventScript()
     script.create(Self.room, by: Self.alice)
     script.room(Self.room, .members(.added(Self.bob, role: .member)), by: Self.alice)
@@ -40,7 +40,7 @@ import Testing
     }
     for ordinal in 1...2 as ClosedRange<UInt64> { reply(ordinal) }
     script.room(Self.room, .erased(kind: 137), by: Self.bob)
-    if let fact { script.room(Self.room, fact, by: Self.alice) }
+    if let event { script.room(Self.room, event, by: Self.alice) }
     if let more { reply(more) }
     return script
   }
@@ -51,9 +51,9 @@ import Testing
     }
   }
 
-  @Test("its ordinal stays taken where anything else names it", arguments: facts)
-  func taken(fact: RoomEvent) throws {
-    let events = script(fact).events
+  @Test("its ordinal stays taken where anything else names it", arguments: events)
+  func taken(event: RoomEvent) throws {
+    let events = script(event).events
     #expect(try replies(events) == 3)
     let queue = try build(RoomsProjection.self, events)
     try queue.read { (database) throws in
@@ -61,7 +61,7 @@ import Testing
       let thread = try #require(try queries.followedThreads(of: Self.alice, limit: 5).threads.first)
       #expect(thread.lastOrdinal == 3)
       // Two replies are there; the erased one counts as deleted, and a marker at it has read them.
-      let isRead = if case .threads(.markerMoved) = fact { true } else { false }
+      let isRead = if case .threads(.markerMoved) = event { true } else { false }
       #expect(thread.unreadCount == (isRead ? 0 : 2))
     }
     for projection in [RoomsProjection.self, TimelineProjection.self, IDIndexProjection.self] as [any Projection.Type] {
@@ -69,13 +69,13 @@ import Testing
     }
   }
 
-  @Test("the next reply counts beside it", arguments: facts)
-  func next(fact: RoomEvent) throws {
-    let events = script(fact, then: 4).events
+  @Test("the next reply counts beside it", arguments: events)
+  func next(event: RoomEvent) throws {
+    let events = script(event, then: 4).events
     #expect(try replies(events) == 4)
     try build(RoomsProjection.self, events).read { (database) throws in
       let reading = try RoomsQueries(database).threadReading(1, in: Self.room, of: Self.alice)
-      let isRead = if case .threads(.markerMoved) = fact { true } else { false }
+      let isRead = if case .threads(.markerMoved) = event { true } else { false }
       #expect(reading?.unreadCount == (isRead ? 1 : 3))
     }
   }

@@ -1,7 +1,7 @@
 import ChatDomain
 import ChatPrimitives
 
-/// A history of users and rooms as it could have been, from a seed, with the state that its facts evolve to and an
+/// A history of users and rooms as it could have been, from a seed, with the state that its events evolve to and an
 /// account of every message, kept apart from any read model.
 struct RandomHistory {
   struct Message {

@@ -30,12 +30,12 @@ import Testing
     let log = MemoryLog(script.events)
     let explanation = try PushExplanation(of: position, in: log)
     #expect(
-      explanation.verdicts == [
-        .init(user: anna, device: annasPhone, verdict: .silent(.sendersOwn)),
-        .init(user: ben, device: bensPhone, verdict: .notify(badge: 2)),
-        .init(user: ben, device: bensTablet, verdict: .silent(.noToken)),
-        .init(user: carla, device: carlasPhone, verdict: .silent(.left)),
-        .init(user: dora, device: .numbered(41), verdict: .silent(.beforeJoin)),
+      explanation.decisions == [
+        .init(user: anna, device: annasPhone, decision: .silent(.sendersOwn)),
+        .init(user: ben, device: bensPhone, decision: .notify(badge: 2)),
+        .init(user: ben, device: bensTablet, decision: .silent(.noToken)),
+        .init(user: carla, device: carlasPhone, decision: .silent(.left)),
+        .init(user: dora, device: .numbered(41), decision: .silent(.beforeJoin)),
       ])
     for wrong in [LogPosition.origin, LogPosition(1), log.head.next] {
       #expect(throws: PushExplanationError.notAMessage(wrong, head: log.head)) {

@@ -25,13 +25,13 @@ import Testing
     FanOut.Candidate(user: user, membership: membership, devices: devices)
   }
 
-  private func verdict(_ membership: FanOut.Membership) -> FanOut.Verdict? {
-    FanOut.verdicts(on: message(), for: [candidate(ben, membership, [phone(bensPhone)])]) { _ in 4 }.first?.verdict
+  private func decision(_ membership: FanOut.Membership) -> FanOut.Decision? {
+    FanOut.decisions(on: message(), for: [candidate(ben, membership, [phone(bensPhone)])]) { _ in 4 }.first?.decision
   }
 
   @Test("each device of each other member is told, with its user's badge")
   func members() {
-    let verdicts = FanOut.verdicts(
+    let decisions = FanOut.decisions(
       on: message(),
       for: [
         candidate(ben, .member(mutedUntil: nil), [phone(bensPhone), phone(bensTablet)]),
@@ -39,32 +39,32 @@ import Testing
       ]
     ) { $0 == ben ? 7 : 2 }
     #expect(
-      verdicts == [
-        .init(user: ben, device: bensPhone, verdict: .notify(badge: 7)),
-        .init(user: ben, device: bensTablet, verdict: .notify(badge: 7)),
-        .init(user: carla, device: carlasPhone, verdict: .notify(badge: 2)),
+      decisions == [
+        .init(user: ben, device: bensPhone, decision: .notify(badge: 7)),
+        .init(user: ben, device: bensTablet, decision: .notify(badge: 7)),
+        .init(user: carla, device: carlasPhone, decision: .notify(badge: 2)),
       ])
   }
 
   @Test("no device of the sender's is told, whichever it was sent from")
   func sender() {
-    let verdicts = FanOut.verdicts(
+    let decisions = FanOut.decisions(
       on: message(), for: [candidate(anna, .member(mutedUntil: nil), [phone(annasPhone), phone(bensPhone)])]
     ) { _ in 1 }
-    #expect(verdicts.map(\.verdict) == [.silent(.sendersOwn), .silent(.sendersOwn)])
+    #expect(decisions.map(\.decision) == [.silent(.sendersOwn), .silent(.sendersOwn)])
   }
 
   @Test("a mute holds until its time and not at it")
   func muted() {
-    #expect(verdict(.member(mutedUntil: Self.sent.adding(milliseconds: 1))) == .silent(.mutedRoom))
-    #expect(verdict(.member(mutedUntil: Self.sent)) == .notify(badge: 4))
-    #expect(verdict(.member(mutedUntil: Self.sent.adding(milliseconds: -1))) == .notify(badge: 4))
+    #expect(decision(.member(mutedUntil: Self.sent.adding(milliseconds: 1))) == .silent(.mutedRoom))
+    #expect(decision(.member(mutedUntil: Self.sent)) == .notify(badge: 4))
+    #expect(decision(.member(mutedUntil: Self.sent.adding(milliseconds: -1))) == .notify(badge: 4))
   }
 
   @Test("who had left, and who joins later, is not told")
   func membership() {
-    #expect(verdict(.left(at: LogPosition(8))) == .silent(.left))
-    #expect(verdict(.joinsLater) == .silent(.beforeJoin))
+    #expect(decision(.left(at: LogPosition(8))) == .silent(.left))
+    #expect(decision(.joinsLater) == .silent(.beforeJoin))
   }
 
   @Test("an imported or erased message tells nobody")
@@ -73,10 +73,10 @@ import Testing
       candidate(anna, .member(mutedUntil: nil), [phone(annasPhone)]),
       candidate(ben, .left(at: LogPosition(2)), [phone(bensPhone)]),
     ]
-    let imported = FanOut.verdicts(on: message(originalTime: Self.sent), for: candidates) { _ in 1 }
-    #expect(imported.map(\.verdict) == [.silent(.imported), .silent(.imported)])
-    let erased = FanOut.verdicts(on: message(text: nil), for: candidates) { _ in 1 }
-    #expect(erased.map(\.verdict) == [.silent(.erased), .silent(.erased)])
+    let imported = FanOut.decisions(on: message(originalTime: Self.sent), for: candidates) { _ in 1 }
+    #expect(imported.map(\.decision) == [.silent(.imported), .silent(.imported)])
+    let erased = FanOut.decisions(on: message(text: nil), for: candidates) { _ in 1 }
+    #expect(erased.map(\.decision) == [.silent(.erased), .silent(.erased)])
   }
 
   @Test(
@@ -85,14 +85,14 @@ import Testing
       (Mentions(), false, .silent(.mentionsOnly)), (Mentions(users: [carla]), false, .silent(.mentionsOnly)),
       (Mentions(users: [ben]), false, .notify(badge: 4)), (Mentions(everyone: true), false, .notify(badge: 4)),
       (Mentions(), true, .notify(badge: 4)),
-    ] as [(Mentions, Bool, FanOut.Verdict)])
-  func levels(mentions: Mentions, isDirect: Bool, expected: FanOut.Verdict) {
+    ] as [(Mentions, Bool, FanOut.Decision)])
+  func levels(mentions: Mentions, isDirect: Bool, expected: FanOut.Decision) {
     let devices = [phone(bensPhone, .mentions), phone(bensTablet, .none), phone(annasPhone, .all)]
-    let verdicts = FanOut.verdicts(
+    let decisions = FanOut.decisions(
       on: message(mentions: mentions), in: FanOut.Place(isDirect: isDirect),
       for: [candidate(ben, .member(mutedUntil: nil), devices)]
     ) { _ in 4 }
-    #expect(verdicts.map(\.verdict) == [expected, .silent(.notificationsOff), .notify(badge: 4)])
+    #expect(decisions.map(\.decision) == [expected, .silent(.notificationsOff), .notify(badge: 4)])
   }
 
   @Test(
@@ -101,43 +101,43 @@ import Testing
       ([], Mentions(), false, .silent(.notFollowing)), ([carla], Mentions(), false, .silent(.notFollowing)),
       ([ben], Mentions(), false, .notify(badge: 4)), ([], Mentions(users: [ben]), false, .notify(badge: 4)),
       ([], Mentions(everyone: true), false, .notify(badge: 4)), ([], Mentions(), true, .notify(badge: 4)),
-    ] as [(Set<UserID>, Mentions, Bool, FanOut.Verdict)])
-  func threads(followers: Set<UserID>, mentions: Mentions, isDirect: Bool, expected: FanOut.Verdict) {
+    ] as [(Set<UserID>, Mentions, Bool, FanOut.Decision)])
+  func threads(followers: Set<UserID>, mentions: Mentions, isDirect: Bool, expected: FanOut.Decision) {
     let root = ThreadRoot(message: .numbered(4), ordinal: 2)
-    let verdicts = FanOut.verdicts(
+    let decisions = FanOut.decisions(
       on: message(thread: root, mentions: mentions), in: FanOut.Place(isDirect: isDirect, followers: followers),
       for: [candidate(ben, .member(mutedUntil: nil), [phone(bensPhone)])]
     ) { _ in 4 }
-    #expect(verdicts.map(\.verdict) == [expected])
+    #expect(decisions.map(\.decision) == [expected])
   }
 
   @Test("a disabled user hears nothing, and a mute is stronger than a call")
   func disabled() {
-    func verdict(_ candidate: FanOut.Candidate) -> FanOut.Verdict? {
-      FanOut.verdicts(on: message(mentions: Mentions(users: [ben])), for: [candidate]) { _ in 4 }.first?.verdict
+    func decision(_ candidate: FanOut.Candidate) -> FanOut.Decision? {
+      FanOut.decisions(on: message(mentions: Mentions(users: [ben])), for: [candidate]) { _ in 4 }.first?.decision
     }
     let until = Self.sent.adding(milliseconds: 1)
     #expect(
-      verdict(
+      decision(
         FanOut.Candidate(
           user: ben, membership: .member(mutedUntil: until), isDisabled: true, devices: [phone(bensPhone)]))
         == .silent(.accountDisabled))
-    #expect(verdict(candidate(ben, .member(mutedUntil: until), [phone(bensPhone)])) == .silent(.mutedRoom))
+    #expect(decision(candidate(ben, .member(mutedUntil: until), [phone(bensPhone)])) == .silent(.mutedRoom))
   }
 
   @Test("a device without a token is silent, its user's other devices are not")
   func token() {
-    let verdicts = FanOut.verdicts(
+    let decisions = FanOut.decisions(
       on: message(),
       for: [candidate(ben, .member(mutedUntil: nil), [FanOut.Device(id: bensTablet, token: nil), phone(bensPhone)])]
     ) { _ in 3 }
-    #expect(verdicts.map(\.verdict) == [.silent(.noToken), .notify(badge: 3)])
+    #expect(decisions.map(\.decision) == [.silent(.noToken), .notify(badge: 3)])
   }
 
   @Test("the badge is counted once for each user who is told, and for nobody else")
   func badges() {
     var asked: [UserID] = []
-    _ = FanOut.verdicts(
+    _ = FanOut.decisions(
       on: message(),
       for: [
         candidate(anna, .member(mutedUntil: nil), [phone(annasPhone)]),

@@ -26,14 +26,14 @@ import Testing
     #expect(lanes.next(at: start) == .init(key: key(1), number: 1))
     #expect(lanes.next(at: start) == .init(key: key(1, bensTablet), number: 1))
     #expect(lanes.next(at: start) == nil && lanes.active == 2)
-    lanes.settle(key(1, bensTablet))
+    lanes.complete(key(1, bensTablet))
     #expect(lanes.next(at: start) == .init(key: key(2, bensTablet), number: 1))
     #expect(lanes.oldest == LogPosition(1))
-    lanes.settle(key(1))
+    lanes.complete(key(1))
     #expect(lanes.next(at: start) == .init(key: key(2), number: 1))
     #expect(lanes.oldest == LogPosition(2))
-    lanes.settle(key(2))
-    lanes.settle(key(2, bensTablet))
+    lanes.complete(key(2))
+    lanes.complete(key(2, bensTablet))
     #expect(lanes.oldest == nil && lanes.count == 0 && lanes.active == 0)
   }
 
@@ -50,7 +50,7 @@ import Testing
     #expect(lanes.next(at: start + .seconds(2)) == .init(key: key(1), number: 2))
     lanes.retry(key(1), at: start + .seconds(3), counts: false)
     #expect(lanes.next(at: start + .seconds(3)) == .init(key: key(1), number: 2), "it was not tried")
-    lanes.settle(key(1))
+    lanes.complete(key(1))
     #expect(lanes.next(at: start + .seconds(2)) == .init(key: key(2), number: 1), "attempts are counted by notice")
   }
 
@@ -68,7 +68,7 @@ import Testing
     #expect(lanes.next(at: later) == nil && lanes.active == DeliveryLanes.retries)
     lanes.take([key(2, bensPhone)])
     #expect(lanes.next(at: later)?.key == key(2, bensPhone))
-    lanes.settle(keys[0])
+    lanes.complete(keys[0])
     #expect(lanes.next(at: later)?.number == 2, "the slot of a settled retry is free for the next")
   }
 
@@ -87,8 +87,8 @@ import Testing
     let later = start + .seconds(1)
     for key in bens.prefix(limit - 2) { #expect(lanes.next(at: later) == .init(key: key, number: 2)) }
     #expect(lanes.next(at: later) == nil && lanes.active == limit + 1)
-    lanes.settle(bens[0])
-    lanes.settle(bens[limit])
+    lanes.complete(bens[0])
+    lanes.complete(bens[limit])
     for key in bens[limit - 2..<limit] { #expect(lanes.next(at: later) == .init(key: key, number: 2)) }
     #expect(lanes.next(at: later) == nil)
   }

@@ -188,7 +188,7 @@ private func company() -> Script {
     var users = try queue.read { try PushQueries($0).pending(after: .origin, limit: 10) }
       .filter { $0.device == bensPhone }.map(\.user)
     #expect(users == [ben, carla])
-    script.settle(
+    script.recordOutcomes(
       through: LogPosition(position.value - 1),
       [PushOutcome(position: position, user: carla, device: bensPhone, result: .delivered)])
     queue = try build(script.events)
@@ -204,7 +204,7 @@ private func company() -> Script {
     let first = script.send(to: tea, by: anna)
     let second = script.send(to: tea, by: anna)
     let third = script.send(to: tea, by: anna)
-    script.settle(
+    script.recordOutcomes(
       through: first,
       [
         PushOutcome(position: second, user: ben, device: bensPhone, result: .delivered),
@@ -217,7 +217,7 @@ private func company() -> Script {
         Pending(position: second, device: carlasPhone, badge: 2),
         Pending(position: third, device: bensPhone, badge: 3), Pending(position: third, device: bensTablet, badge: 3),
       ])
-    script.settle(through: third)
+    script.recordOutcomes(through: third)
     let queue = try build(script.events)
     #expect(try pending(queue).isEmpty)
     #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM noticeMessage") } == 0)
@@ -289,7 +289,7 @@ private func company() -> Script {
       case 4, 5: script.device(device, of: user, token: Bool.random(using: &random) ? "t\(last)" : nil)
       case 6: script.room(room, .members(.muted(user, until: Script.time(LogPosition(last + 20)))), by: user)
       case 7: script.send(to: room, by: user, originalTime: Timestamp(milliseconds: 1))
-      case 8: script.settle(through: LogPosition(last - min(last, UInt64.random(in: 5...60, using: &random))))
+      case 8: script.recordOutcomes(through: LogPosition(last - min(last, UInt64.random(in: 5...60, using: &random))))
       case 9: script.room(room, .reading(.markerMoved(user, to: .numbered(1), ordinal: last / 4)), by: user)
       case 10: script.room(room, .messages(.deleted(script.recent(random.next()), at: .room(last / 5))), by: user)
       case 11:
@@ -346,8 +346,8 @@ private func company() -> Script {
       rows == [
         [plain.value, 1], [called.value, 1], [called.value, 2], [followed.value, 1], [enabled.value, 1],
       ])
-    func reason(_ position: LogPosition, _ device: DeviceID) throws -> FanOut.Verdict? {
-      try PushExplanation(of: position, in: MemoryLog(script.events)).verdicts.first { $0.device == device }?.verdict
+    func reason(_ position: LogPosition, _ device: DeviceID) throws -> FanOut.Decision? {
+      try PushExplanation(of: position, in: MemoryLog(script.events)).decisions.first { $0.device == device }?.decision
     }
     #expect(try reason(plain, carlasPhone) == .silent(.mentionsOnly))
     #expect(try reason(threaded, bensPhone) == .silent(.notFollowing))

@@ -72,10 +72,10 @@ struct Script {
 
   /// What switches push on.
   @discardableResult
-  mutating func baseline() -> LogPosition { settle(through: LogPosition(UInt64(events.count))) }
+  mutating func baseline() -> LogPosition { recordOutcomes(through: LogPosition(UInt64(events.count))) }
 
   @discardableResult
-  mutating func settle(through position: LogPosition, _ outcomes: [PushOutcome] = []) -> LogPosition {
+  mutating func recordOutcomes(through position: LogPosition, _ outcomes: [PushOutcome] = []) -> LogPosition {
     add(.server(.pushOutcomesRecorded(PushOutcomes(settledThrough: position, outcomes: outcomes))))
   }
 }

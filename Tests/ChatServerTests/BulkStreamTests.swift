@@ -15,12 +15,13 @@ import Testing
   private static let service = ServiceID(UUIDBytes(high: 9, low: 9))
 
   private static func creation(_ number: UInt64, asOf: LogPosition, _ order: CommandOrder?) -> ChatCommand {
-    let act = Act(
+    let context = CommandContext(
       actor: nil, service: service, session: nil, device: nil, command: nil, time: Timestamp(milliseconds: 0),
       originalTime: nil)
     let id = RoomID(UUIDBytes(high: 1, low: number))
     var command = ChatCommand(
-      act: act, operation: .room(id, .create(RoomCreation(kind: .group, name: "Tea", creator: nil))), factsAsOf: asOf)
+      context: context, operation: .room(id, .create(RoomCreation(kind: .group, name: "Tea", creator: nil))),
+      factsAsOf: asOf)
     command.order = order
     return command
   }

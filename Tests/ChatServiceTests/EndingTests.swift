@@ -49,9 +49,9 @@ struct EndingTests {
   private func reply(
     _ state: inout DecisionState, _ operation: ChatCommand.Operation, _ ending: Ending?, asOf: UInt64
   ) -> ChatReply {
-    let act = Act(actor: alice, service: fixed(99), time: stamp(0).time)
+    let context = CommandContext(actor: alice, service: fixed(99), time: stamp(0).time)
     return state.decide(
-      ChatCommand(act: act, operation: operation, ending: ending, factsAsOf: LogPosition(asOf)),
+      ChatCommand(context: context, operation: operation, ending: ending, factsAsOf: LogPosition(asOf)),
       next: LogPosition(100), now: stamp(100).time
     ).reply
   }

@@ -11,8 +11,8 @@ struct ReactionLimitTests {
 
   private func react(_ number: Int, by user: UserID, _ bench: ServiceBench, isAdded: Bool = true) async -> Rejection? {
     let emoji = ":kind_\(number):"
-    let wish = isAdded ? RoomCommand.react(message, emoji, target: nil) : .unreact(message, emoji, target: nil)
-    return await rejection { _ = try await bench.chat.performRoom(room, wish, by: Principal(user: user)) }
+    let command = isAdded ? RoomCommand.react(message, emoji, target: nil) : .unreact(message, emoji, target: nil)
+    return await rejection { _ = try await bench.chat.performRoom(room, command, by: Principal(user: user)) }
   }
 
   @Test("is bounded for one user and for all together, whatever the index knows of it already")

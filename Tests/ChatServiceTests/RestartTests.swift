@@ -101,8 +101,8 @@ struct RestartTests {
     _ = try await chat.directRoom(with: [bob], by: asAlice)
     _ = try await chat.performRoom(
       fixed(42), .create(RoomCreation(kind: .group, name: "opened again", creator: bob)), by: asBob)
-    for (number, wish) in [(75, .archive), (76, .restore)] as [(UInt64, RoomCommand)] {
-      _ = try await chat.performRoom(fixed(42), wish, by: asBob, command: fixed(number))
+    for (number, command) in [(75, .archive), (76, .restore)] as [(UInt64, RoomCommand)] {
+      _ = try await chat.performRoom(fixed(42), command, by: asBob, command: fixed(number))
     }
   }
 

@@ -66,7 +66,8 @@ struct RetryTests {
   func staleFacts() {
     var state = DecisionState(seen: SeenIDs(SeenFilter(), newest: .origin), floor: LogPosition(100))
     let command = ChatCommand(
-      act: Act(time: Timestamp(milliseconds: 0)), operation: .room(fixed(1), .leave), factsAsOf: LogPosition(99))
+      context: CommandContext(time: Timestamp(milliseconds: 0)), operation: .room(fixed(1), .leave),
+      factsAsOf: LogPosition(99))
     let reply = state.decide(command, next: LogPosition(101), now: Timestamp(milliseconds: 0)).reply
     guard case .staleFacts = reply else {
       Issue.record("\(reply)")

@@ -34,8 +34,8 @@ class Resource:
     def revision(self) -> int:
         return self.seen()["revision"]
 
-    def request(self, wish: tuple, number: int = 0, **options):
-        method, after, body = wish
+    def request(self, change: tuple, number: int = 0, **options):
+        method, after, body = change
         return self.person.again().request(method, self.path + after, body and body(number), **options)
 
     def changed(self, number: int = 0, **options) -> dict:
@@ -116,12 +116,12 @@ def test_what_was_changed_since_is_not_overwritten(world, make):
     assert second == resource.revision > first
     before, head = resource.seen(), world.head
     for stale in (first, second + 1, 0):
-        for wish in (resource.change, *resource.others):
-            if wish[1] == "/unarchive":
+        for change in (resource.change, *resource.others):
+            if change[1] == "/unarchive":
                 # It is open: there is nothing to do, and so nothing to refuse.
                 continue
-            response = resource.request(wish, 2, headers=matching(stale))
-            assert (response.status_code, response.json()["code"]) == (412, "revision_mismatch"), wish
+            response = resource.request(change, 2, headers=matching(stale))
+            assert (response.status_code, response.json()["code"]) == (412, "revision_mismatch"), change
     assert resource.seen() == before and world.head == head, "a refused change changes nothing"
     resource.changed(3, headers=matching(first, second))
     resource.changed(4, headers={"If-Match": "*"})
@@ -162,11 +162,11 @@ def test_a_repeat_is_answered_as_the_first_time(world, make):
 @pytest.mark.parametrize("make", RESOURCES, ids=by_name)
 def test_the_last_thing_that_is_done_to_it_is_guarded_too(world, make):
     resource = make(world)
-    for wish in resource.others:
+    for change in resource.others:
         before = resource.revision
-        response = resource.request(wish, headers=matching(before))
+        response = resource.request(change, headers=matching(before))
         assert response.status_code == 201, response.text
-        if wish[1]:
+        if change[1]:
             assert resource.revision == response.json()["revision"] > before
 
 

@@ -240,21 +240,21 @@ def test_a_login_is_linked_to_an_account_that_stands(world, issuer):
 
 def test_a_session_alone_links_no_login(world, issuer):
     anna, path = world.account(), "/v1/me/identities"
-    wish = {"idToken": issuer.token(new_id())}
+    body = {"idToken": issuer.token(new_id())}
     head = world.head
-    anna.refused("password_wrong", "POST", path, wish)
-    anna.refused("password_wrong", "POST", path, wish | {"currentPassword": "another horse"})
+    anna.refused("password_wrong", "POST", path, body)
+    anna.refused("password_wrong", "POST", path, body | {"currentPassword": "another horse"})
     assert world.head == head
-    anna.post(path, wish | {"currentPassword": PASSWORD})
+    anna.post(path, body | {"currentPassword": PASSWORD})
     # With a password, a login of the account does not stand in for it.
     further = {"idToken": issuer.token(new_id())}
-    anna.refused("password_wrong", "POST", path, further | {"linkedIdToken": wish["idToken"]})
-    both = {"currentPassword": "wrong " + PASSWORD, "linkedIdToken": wish["idToken"]}
+    anna.refused("password_wrong", "POST", path, further | {"linkedIdToken": body["idToken"]})
+    both = {"currentPassword": "wrong " + PASSWORD, "linkedIdToken": body["idToken"]}
     anna.refused("password_wrong", "POST", path, further | both)
     own = issuer.token(new_id())
     ben = Api(world.server, login(world, own)["accessToken"])
     ben.refused("linked_login_required", "POST", path, further)
-    ben.refused("linked_login_required", "POST", path, further | {"linkedIdToken": wish["idToken"]})
+    ben.refused("linked_login_required", "POST", path, further | {"linkedIdToken": body["idToken"]})
     ben.refused("password_missing", "POST", path, further | {"currentPassword": PASSWORD})
     assert len(ben.post(path, further | {"linkedIdToken": own})["identities"]) == 2
 
@@ -272,12 +272,12 @@ def test_a_login_is_unlinked_but_not_the_last_one(world, issuer):
     ben.refused("identity_not_found", "DELETE", query(second))
     ben.refused("invalid_query", "DELETE", "/v1/me/identities?issuer=x")
     link_key = new_id()
-    wish = {"idToken": issuer.token(second), "linkedIdToken": issuer.token(first)}
-    ben.post("/v1/me/identities", wish, key=link_key)
+    body = {"idToken": issuer.token(second), "linkedIdToken": issuer.token(first)}
+    ben.post("/v1/me/identities", body, key=link_key)
     left = ben.delete(query(second), key=key)
     assert left["identities"] == [{"issuer": issuer.url, "subject": first}]
     # A late retry of the link does not undo it, nor does one of the unlinking what is newer.
-    assert ben.post("/v1/me/identities", wish, key=link_key, expect=200)["identities"] == left["identities"]
+    assert ben.post("/v1/me/identities", body, key=link_key, expect=200)["identities"] == left["identities"]
     stranger = login(world, issuer.token(second))["user"]["id"]
     assert stranger != tokens["user"]["id"]
     assert ben.delete(query(second), key=key, expect=200)["position"] == left["position"]

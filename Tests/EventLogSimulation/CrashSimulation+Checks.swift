@@ -21,7 +21,7 @@ extension CrashSimulation {
     if head > model.acknowledged { outcome.unacknowledgedKept += 1 }
     guard log.lastTime == LogModel.time(head) else { throw failure("the last recorded time is another") }
     if let torn = log.recovery.tornTail { try checkTorn(torn, head: head, before: before) }
-    model.settle(at: head)
+    model.reopen(at: head)
     model.note()
     // A disk that lies about where it writes may have put anything there.
     if mayReopen { try checkBehind(log) }

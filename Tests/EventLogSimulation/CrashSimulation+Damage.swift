@@ -139,7 +139,7 @@ extension CrashSimulation {
 
   /// A log that opened goes on, and `verify` finds what reading found.
   private func verifyDamaged(_ log: EmbeddedLog, head: UInt64, refusals: Int) throws(SimulationFailure) {
-    model.settle(at: head)
+    model.reopen(at: head)
     guard try append() else { throw failure("an opened log takes no block") }
     let isClosed = try attempt("close") { () throws(LogError) in try log.close() }
     guard isClosed else { throw failure("the log does not close") }

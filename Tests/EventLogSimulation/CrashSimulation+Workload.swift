@@ -4,7 +4,7 @@ import EventLog
 extension CrashSimulation {
   /// One step of the work, drawn.
   /// - Returns: false when a fault made the log fail.
-  func act() throws(SimulationFailure) -> Bool {
+  func context() throws(SimulationFailure) -> Bool {
     switch random.below(22) {
     case 0..<13: return try append()
     case 13..<15: return try rest()

@@ -103,7 +103,7 @@ package final class CrashSimulation {
     disk.plan(.interrupted, every: 40, of: .all)
     guard try open() else { return false }
     for _ in 0..<random.within(3...14) {
-      guard try act() else { return false }
+      guard try context() else { return false }
     }
     return true
   }

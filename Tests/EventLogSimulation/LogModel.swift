@@ -42,7 +42,7 @@ struct LogModel {
   mutating func note() { noted = acknowledged }
 
   /// What a log opens with is durable from then on; the rest was never there.
-  mutating func settle(at head: UInt64) {
+  mutating func reopen(at head: UInt64) {
     submitted.removeLast(submitted.count - Int(min(head, submittedHead)))
     acknowledged = head
   }

@@ -18,15 +18,15 @@ private struct NamingMachine: DecisionMachine {
   var name = ""
   var version = StreamVersion.none
 
-  mutating func decide(_ command: String, next: LogPosition, now: Timestamp) -> Decision<Reply> {
-    if command.isEmpty { return Decision(events: [], reply: .refused) }
-    if command == name { return Decision(events: [], reply: .already) }
+  mutating func decide(_ command: String, next: LogPosition, now: Timestamp) -> CommitDecision<Reply> {
+    if command.isEmpty { return CommitDecision(events: [], reply: .refused) }
+    if command == name { return CommitDecision(events: [], reply: .already) }
     name = command
     version = version.next
     let event = RecordedEvent(
       stamp: Stamp(position: next, time: now), version: version, actor: nil, service: nil, device: nil, command: nil,
       originalTime: nil, event: .room(room, .lifecycle(.edited(RoomEdit(name: command)))))
-    return Decision(events: [event], reply: .recorded(next))
+    return CommitDecision(events: [event], reply: .recorded(next))
   }
 }
 
@@ -86,7 +86,7 @@ struct CommitPipelineTests {
     bench.disk.hold()
     try bench.pipeline.submit("water", completion: answers.note("earlier"))
     bench.disk.waitForHeldSync()
-    // These form one batch while the disk is held: the repeat and the refusal rest on the fact before them.
+    // These form one batch while the disk is held: the repeat and the refusal rest on the event before them.
     try bench.pipeline.submit("tea", completion: answers.note("first"))
     try bench.pipeline.submit("tea", completion: answers.note("repeat"))
     try bench.pipeline.submit("", completion: answers.note("refusal"))

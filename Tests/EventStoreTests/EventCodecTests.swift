@@ -141,7 +141,7 @@ struct EventCodecTests {
     #expect(try EventCodec.decode(record).event == withoutPayload(event, kind: envelope.kind))
   }
 
-  /// What is left of a fact whose payload was erased.
+  /// What is left of an event whose payload was erased.
   private func withoutPayload(_ event: ChatEvent, kind: UInt16) -> ChatEvent {
     switch event {
     case .user(_, .devices(.removed)), .user(_, .account(.disabled)), .user(_, .account(.enabled)),

@@ -38,7 +38,7 @@ package struct ThreadRoot: Sendable, Hashable {
 /// its payload is erased.
 package struct ThreadPlace: Sendable, Hashable {
   package var root: ThreadRoot
-  /// Who wrote the root, and so follows the thread. Stands in the fact because no reader of facts keeps every message's
+  /// Who wrote the root, and so follows the thread. Stands in the event because no reader of events keeps every message's
   /// author.
   package var rootAuthor: UserID
   /// From 1.

@@ -41,7 +41,7 @@ package struct MessageFacts: Hashable, Sendable {
 /// What is known of a command that was done before under the same key by the same actor.
 package struct CommandFacts: Hashable, Sendable {
   package var stamp: Stamp
-  /// Of the first fact that it recorded, in its stream: `ChatEvent.commandFingerprint`. Nil when that was erased.
+  /// Of the first event that it recorded, in its stream: `ChatEvent.commandFingerprint`. Nil when that was erased.
   package var fingerprint: Fingerprint?
 
   package init(stamp: Stamp, fingerprint: Fingerprint?) {

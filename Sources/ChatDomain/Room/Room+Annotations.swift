@@ -49,13 +49,13 @@ extension Fingerprint {
 
 /// Reactions and pins.
 extension RoomDecider {
-  /// Recorded even when the reaction stands there already: the fact carries the idempotency key by which a late retry is
+  /// Recorded even when the reaction stands there already: the event carries the idempotency key by which a late retry is
   /// known. The same holds for taking one back.
   static func react(
-    _ id: MessageID, _ emoji: String, _ target: MessageFacts?, _ counts: ReactionCounts, by act: Act,
+    _ id: MessageID, _ emoji: String, _ target: MessageFacts?, _ counts: ReactionCounts, by context: CommandContext,
     in state: RoomState
-  ) throws(Rejection) -> Verdict<RoomEvent> {
-    let user = try actor(of: act)
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    let user = try actor(of: context)
     guard let target else { throw .messageNotFound }
     guard !target.isDeleted else { throw .messageDeleted }
     _ = try openRoom(state)
@@ -65,9 +65,9 @@ extension RoomDecider {
   }
 
   static func unreact(
-    _ id: MessageID, _ emoji: String, _ target: MessageFacts?, by act: Act
-  ) throws(Rejection) -> Verdict<RoomEvent> {
-    let user = try actor(of: act)
+    _ id: MessageID, _ emoji: String, _ target: MessageFacts?, by context: CommandContext
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    let user = try actor(of: context)
     guard let target else { throw .messageNotFound }
     guard !target.isDeleted else { throw .messageDeleted }
     try MessageRules.emoji(emoji)
@@ -77,13 +77,13 @@ extension RoomDecider {
   /// Who pins what is pinned is answered with the first pin; under a key that is recorded, for only so is its late retry
   /// known when the pin has gone since.
   static func pin(
-    _ id: MessageID, _ target: MessageFacts?, by act: Act, in state: RoomState
-  ) throws(Rejection) -> Verdict<RoomEvent> {
+    _ id: MessageID, _ target: MessageFacts?, by context: CommandContext, in state: RoomState
+  ) throws(Rejection) -> Decision<RoomEvent> {
     guard let target else { throw .messageNotFound }
     guard !target.isDeleted else { throw .messageDeleted }
     let room = try openRoom(state)
     if let pin = room.pinned[id] {
-      if act.command == nil { return .alreadyDone(pin.pinned) }
+      if context.command == nil { return .alreadyDone(pin.pinned) }
     } else {
       guard room.pinned.count < Limits.pinsPerRoom else { throw .tooManyPins }
     }
@@ -93,7 +93,7 @@ extension RoomDecider {
   /// Recorded even when the message is not pinned, for the key. A deleted message lost its pin already.
   static func unpin(
     _ id: MessageID, _ target: MessageFacts?, in state: RoomState
-  ) throws(Rejection) -> Verdict<RoomEvent> {
+  ) throws(Rejection) -> Decision<RoomEvent> {
     guard let target else { throw .messageNotFound }
     _ = try room(state)
     return .record([.annotations(.unpinned(id, at: target.place))])

@@ -134,7 +134,7 @@ extension Fingerprint {
 extension RoomDecider {
   static func create(
     _ creation: RoomCreation, in state: RoomState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<RoomEvent> {
+  ) throws(Rejection) -> Decision<RoomEvent> {
     switch state {
     case .open(let room), .archived(let room, _):
       // A direct room's ID is made of its members, so that it is the same one though its creation was erased.
@@ -151,7 +151,7 @@ extension RoomDecider {
 
   private static func make(
     _ creation: RoomCreation, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<RoomEvent> {
+  ) throws(Rejection) -> Decision<RoomEvent> {
     try TextRules.roomName(creation.name, of: creation.kind)
     if let topic = creation.topic { try TextRules.topic(topic) }
     if creation.kind == .direct { return try createDirect(creation, directory) }
@@ -167,7 +167,7 @@ extension RoomDecider {
   /// without others serves for notes.
   private static func createDirect(
     _ creation: RoomCreation, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<RoomEvent> {
+  ) throws(Rejection) -> Decision<RoomEvent> {
     guard let creator = creation.creator else { throw .forbidden }
     let others = creation.participants.filter { $0 != creator }
     guard (1...Limits.directRoomOthers).contains(others.count) else { throw .directMembersOutOfRange }
@@ -179,8 +179,8 @@ extension RoomDecider {
         + others.map { .members(.added($0, role: .member)) })
   }
 
-  /// Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.
-  static func edit(_ edit: RoomEdit, in state: RoomState) throws(Rejection) -> Verdict<RoomEvent> {
+  /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
+  static func edit(_ edit: RoomEdit, in state: RoomState) throws(Rejection) -> Decision<RoomEvent> {
     let room = try openRoom(state)
     if let name = edit.name { try TextRules.roomName(name, of: room.kind) }
     if let topic = edit.topic { try TextRules.topic(topic) }
@@ -188,25 +188,25 @@ extension RoomDecider {
   }
 
   /// Under a key it is recorded again, for only so is its late retry known when the room was opened since.
-  static func archive(by act: Act, _ state: RoomState) throws(Rejection) -> Verdict<RoomEvent> {
+  static func archive(by context: CommandContext, _ state: RoomState) throws(Rejection) -> Decision<RoomEvent> {
     switch state {
     case .absent, .deleted: throw .roomNotFound
     case .open: .record([.lifecycle(.archived)])
-    case .archived(_, let since): act.command == nil ? .alreadyDone(since) : .record([.lifecycle(.archived)])
+    case .archived(_, let since): context.command == nil ? .alreadyDone(since) : .record([.lifecycle(.archived)])
     }
   }
 
   /// Where a room that is open was last opened again is not kept: it answers with the creation.
-  static func restore(by act: Act, _ state: RoomState) throws(Rejection) -> Verdict<RoomEvent> {
+  static func restore(by context: CommandContext, _ state: RoomState) throws(Rejection) -> Decision<RoomEvent> {
     switch state {
     case .absent, .deleted: throw .roomNotFound
-    case .open(let room): act.command == nil ? .alreadyDone(room.created) : .record([.lifecycle(.restored)])
+    case .open(let room): context.command == nil ? .alreadyDone(room.created) : .record([.lifecycle(.restored)])
     case .archived: .record([.lifecycle(.restored)])
     }
   }
 
   /// Of an open room or an archived one.
-  static func delete(_ state: RoomState) throws(Rejection) -> Verdict<RoomEvent> {
+  static func delete(_ state: RoomState) throws(Rejection) -> Decision<RoomEvent> {
     _ = try room(state)
     return .record([.lifecycle(.deleted)])
   }

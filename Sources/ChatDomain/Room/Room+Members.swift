@@ -107,10 +107,10 @@ extension Fingerprint {
 
 extension RoomDecider {
   static func join(
-    by act: Act, in state: RoomState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<RoomEvent> {
-    let user = try actor(of: act)
-    if let member = try room(state).members[user] { return repeated(.service, of: user, member, by: act) }
+    by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    let user = try actor(of: context)
+    if let member = try room(state).members[user] { return repeated(.service, of: user, member, by: context) }
     let room = try openRoom(state)
     try requireAdmissible(user, to: room, directory)
     return .record([.members(.joined(user, role: room.role(forComingInWith: .member), invite: nil))])
@@ -119,15 +119,15 @@ extension RoomDecider {
   /// Who is a member already comes in no second time. Under a key that is recorded, for only so is its late retry known
   /// when the user has left since.
   static func repeated(
-    _ admission: Admission, of user: UserID, _ member: Member, by act: Act
-  ) -> Verdict<RoomEvent> {
-    act.command == nil ? .alreadyDone(member.joined) : .record([.members(.admissionRepeated(user, admission))])
+    _ admission: Admission, of user: UserID, _ member: Member, by context: CommandContext
+  ) -> Decision<RoomEvent> {
+    context.command == nil ? .alreadyDone(member.joined) : .record([.members(.admissionRepeated(user, admission))])
   }
 
   static func addMember(
-    _ user: UserID, by act: Act, in state: RoomState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<RoomEvent> {
-    if let member = try room(state).members[user] { return repeated(.member, of: user, member, by: act) }
+    _ user: UserID, by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    if let member = try room(state).members[user] { return repeated(.member, of: user, member, by: context) }
     let room = try openRoom(state)
     guard directory.isRegistered(user) else { throw .userNotFound }
     try requireAdmissible(user, to: room, directory)
@@ -137,17 +137,17 @@ extension RoomDecider {
   /// Everyone removes those of a lower role; an owner, and whoever stands as high as oneself, only a service removes.
   /// That the target's role is asked here and not in `authorize` lets a retry survive the target's return.
   static func removeMember(
-    _ user: UserID, by act: Act, in state: RoomState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<RoomEvent> {
+    _ user: UserID, by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
     let room = try room(state)
     guard let target = room.members[user] else { throw .memberNotFound }
-    try requireAuthority(over: target.role, act, in: state, directory)
+    try requireAuthority(over: target.role, context, in: state, directory)
     return .record(departure(of: user, by: .members(.removed(user)), from: room))
   }
 
   /// An owner goes last: alone, the room stays behind without members, and belongs to whoever comes in next.
-  static func leave(by act: Act, in state: RoomState) throws(Rejection) -> Verdict<RoomEvent> {
-    let user = try actor(of: act)
+  static func leave(by context: CommandContext, in state: RoomState) throws(Rejection) -> Decision<RoomEvent> {
+    let user = try actor(of: context)
     let room = try room(state)
     guard let member = room.members[user] else { throw .roomNotFound }
     guard room.kind != .direct else { throw .directRoomFixed }
@@ -168,11 +168,11 @@ extension RoomDecider {
     guard room.members.count < Limits.membersPerRoom else { throw .tooManyMembers }
   }
 
-  /// A member's going, by whatever fact. A room never stays without an owner while it has members: when the owner is put
+  /// A member's going, by whatever event. A room never stays without an owner while it has members: when the owner is put
   /// out, or goes with the workspace, ownership passes to the one of the highest role who has been there longest.
-  static func departure(of user: UserID, by fact: RoomEvent, from room: Room) -> [RoomEvent] {
-    guard room.members[user]?.role == .owner else { return [fact] }
-    return room.members.heir.map { [fact, .members(.roleChanged($0, .owner))] } ?? [fact]
+  static func departure(of user: UserID, by event: RoomEvent, from room: Room) -> [RoomEvent] {
+    guard room.members[user]?.role == .owner else { return [event] }
+    return room.members.heir.map { [event, .members(.roleChanged($0, .owner))] } ?? [event]
   }
 }
 
@@ -188,29 +188,34 @@ extension Room {
 /// what became of the target since.
 extension RoomDecider {
   /// One gives at most the own role, to those below oneself; oneself one may only lower. Ownership passes by a transfer.
-  /// Recorded even when nothing changes: the fact carries the idempotency key.
+  /// Recorded even when nothing changes: the event carries the idempotency key.
   static func changeRole(
-    of user: UserID, to role: Role, by act: Act, in state: RoomState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<RoomEvent> {
+    of user: UserID, to role: Role, by context: CommandContext, in state: RoomState,
+    _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
     guard let target = try room(state).members[user] else { throw .memberNotFound }
     guard role != .owner else { throw .roleNotAllowed }
-    guard target.role != .owner else { throw user == act.actor || act.actor == nil ? .ownerMustTransfer : .forbidden }
-    if user == act.actor {
+    guard target.role != .owner else {
+      throw user == context.actor || context.actor == nil ? .ownerMustTransfer : .forbidden
+    }
+    if user == context.actor {
       // What one may do by the workspace's role is no role to be taken on for good.
       guard role <= target.role else { throw .roleNotAllowed }
     } else {
-      try requireAuthority(over: target.role, act, in: state, directory)
-      guard role <= (try authority(of: act, in: state, directory)).highestRole else { throw .roleNotAllowed }
+      try requireAuthority(over: target.role, context, in: state, directory)
+      guard role <= (try authority(of: context, in: state, directory)).highestRole else { throw .roleNotAllowed }
     }
     return .record([.members(.roleChanged(user, role))])
   }
 
   /// The owner becomes an administrator. A room without an owner, as a service makes it, gets one by a service.
-  static func transfer(to user: UserID, by act: Act, in state: RoomState) throws(Rejection) -> Verdict<RoomEvent> {
+  static func transfer(
+    to user: UserID, by context: CommandContext, in state: RoomState
+  ) throws(Rejection) -> Decision<RoomEvent> {
     let room = try room(state)
     guard room.members[user] != nil else { throw .memberNotFound }
     let owners: [UserID]
-    switch try standing(of: act, in: state) {
+    switch try standing(of: context, in: state) {
     case .member(let actor, let member):
       guard member.role == .owner else { throw .forbidden }
       owners = [actor]
@@ -224,30 +229,31 @@ extension RoomDecider {
   /// Also of who is no member, and then cannot become one. Under a key it is recorded again, for only so is its late retry
   /// known when the ban was lifted since.
   static func ban(
-    _ user: UserID, by act: Act, in state: RoomState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<RoomEvent> {
+    _ user: UserID, by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
     let room = try room(state)
     if let since = room.banned[user] {
-      return act.command == nil ? .alreadyDone(since) : .record([.members(.banned(user))])
+      return context.command == nil ? .alreadyDone(since) : .record([.members(.banned(user))])
     }
     guard directory.isRegistered(user) else { throw .userNotFound }
-    guard user != act.actor else { throw .forbidden }
-    if let target = room.members[user] { try requireAuthority(over: target.role, act, in: state, directory) }
+    guard user != context.actor else { throw .forbidden }
+    if let target = room.members[user] { try requireAuthority(over: target.role, context, in: state, directory) }
     guard room.banned.count < Limits.bansPerRoom else { throw .tooManyBans }
     return .record(departure(of: user, by: .members(.banned(user)), from: room))
   }
 
-  static func unban(_ user: UserID, in state: RoomState) throws(Rejection) -> Verdict<RoomEvent> {
+  static func unban(_ user: UserID, in state: RoomState) throws(Rejection) -> Decision<RoomEvent> {
     guard try room(state).banned[user] != nil else { throw .banNotFound }
     return .record([.members(.unbanned(user))])
   }
 
-  /// Recorded even when nothing changes: the fact carries the idempotency key.
+  /// Recorded even when nothing changes: the event carries the idempotency key.
   static func silence(
-    _ user: UserID, until: Timestamp?, by act: Act, in state: RoomState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<RoomEvent> {
+    _ user: UserID, until: Timestamp?, by context: CommandContext, in state: RoomState,
+    _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
     guard let target = try room(state).members[user] else { throw .memberNotFound }
-    try requireAuthority(over: target.role, act, in: state, directory)
+    try requireAuthority(over: target.role, context, in: state, directory)
     return .record([.members(.silenced(user, until: until))])
   }
 }

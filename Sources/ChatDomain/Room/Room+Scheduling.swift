@@ -72,9 +72,9 @@ extension RoomDecider {
   /// A retry is known by the message as it was first scheduled, whatever became of it since.
   static func schedule(
     _ id: MessageID, _ message: ScheduledMessage, _ prior: SchedulingFacts?, _ sent: MessageFacts?,
-    _ context: SendingContext?, by act: Act, in state: RoomState
-  ) throws(Rejection) -> Verdict<RoomEvent> {
-    let author = try actor(of: act)
+    _ references: MessageReferences?, by context: CommandContext, in state: RoomState
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    let author = try actor(of: context)
     guard message.author == author else { throw .forbidden }
     if let prior {
       guard prior.author == author, prior.fingerprint == .scheduling(message) else { throw .idInUse }
@@ -83,31 +83,32 @@ extension RoomDecider {
     guard sent == nil else { throw .idInUse }
     let room = try openRoom(state)
     try MessageRules.content(message.content)
-    try requireAnswerable(message.content, in: try threadPlace(context), context)
-    guard context?.lacksMedia != true else { throw .mediaNotFound }
-    try requireSendingTime(message.sendAt, after: act.time)
+    try requireAnswerable(message.content, in: try threadPlace(references), references)
+    guard references?.lacksMedia != true else { throw .mediaNotFound }
+    try requireSendingTime(message.sendAt, after: context.time)
     guard room.scheduled.counts[author, default: 0] < Limits.scheduledMessagesPerUserAndRoom else {
       throw .tooManyScheduledMessages
     }
     return .record([.scheduling(.scheduled(id, message))])
   }
 
-  /// Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.
+  /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
   static func changeScheduled(
-    _ id: MessageID, _ edit: ScheduledMessageEdit, _ prior: SchedulingFacts?, by act: Act, in state: RoomState
-  ) throws(Rejection) -> Verdict<RoomEvent> {
-    let waiting = try requirePending(id, prior, by: act, in: state)
+    _ id: MessageID, _ edit: ScheduledMessageEdit, _ prior: SchedulingFacts?, by context: CommandContext,
+    in state: RoomState
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    let waiting = try requirePending(id, prior, by: context, in: state)
     _ = try openRoom(state)
     if let text = edit.text { try MessageRules.text(text, hasParts: waiting.hasParts) }
     if let mentions = edit.mentions { try MessageRules.mentions(mentions) }
-    if let sendAt = edit.sendAt { try requireSendingTime(sendAt, after: act.time) }
+    if let sendAt = edit.sendAt { try requireSendingTime(sendAt, after: context.time) }
     return .record([.scheduling(.changed(id, edit))])
   }
 
   static func cancelScheduled(
-    _ id: MessageID, _ prior: SchedulingFacts?, by act: Act, in state: RoomState
-  ) throws(Rejection) -> Verdict<RoomEvent> {
-    _ = try requirePending(id, prior, by: act, in: state)
+    _ id: MessageID, _ prior: SchedulingFacts?, by context: CommandContext, in state: RoomState
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    _ = try requirePending(id, prior, by: context, in: state)
     return .record([.scheduling(.cancelled(id))])
   }
 
@@ -117,21 +118,22 @@ extension RoomDecider {
   ///   - message: as the scheduler looked it up.
   ///   - revision: the message's revision then.
   static func sendScheduled(
-    _ id: MessageID, _ message: ScheduledMessage, revision: LogPosition, _ context: SendingContext?, by act: Act,
+    _ id: MessageID, _ message: ScheduledMessage, revision: LogPosition, _ references: MessageReferences?,
+    by context: CommandContext,
     in state: RoomState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<RoomEvent> {
+  ) throws(Rejection) -> Decision<RoomEvent> {
     guard let waiting = try room(state).scheduled[id] else { throw .scheduledMessageNotFound }
-    guard waiting.author == act.actor else { throw .forbidden }
-    guard waiting.sendAt <= act.time else { throw .sendingTimeOutOfRange }
+    guard waiting.author == context.actor else { throw .forbidden }
+    guard waiting.sendAt <= context.time else { throw .sendingTimeOutOfRange }
     // The message was changed since the lookup: the scheduler looks it up again.
-    guard waiting.revision == revision, message.thread == context?.thread else { throw .scheduledMessageNotFound }
+    guard waiting.revision == revision, message.thread == references?.thread else { throw .scheduledMessageNotFound }
     let isDisabled = directory.isDisabled(message.author)
-    if let failure = failure(of: message, at: act.time, in: state) ?? (isDisabled ? .silenced : nil) {
+    if let failure = failure(of: message, at: context.time, in: state) ?? (isDisabled ? .silenced : nil) {
       return .record([.scheduling(.failed(id, failure))])
     }
     do throws(Rejection) {
-      let thread = try threadPlace(context)
-      try requireAnswerable(message.content, in: thread, context)
+      let thread = try threadPlace(references)
+      try requireAnswerable(message.content, in: thread, references)
       return .record([.messages(.sent(id, author: message.author, thread: thread, message.content))])
     } catch {
       return .record([.scheduling(.failed(id, .targetGone))])
@@ -149,9 +151,9 @@ extension RoomDecider {
   }
 
   private static func requirePending(
-    _ id: MessageID, _ prior: SchedulingFacts?, by act: Act, in state: RoomState
+    _ id: MessageID, _ prior: SchedulingFacts?, by context: CommandContext, in state: RoomState
   ) throws(Rejection) -> WaitingMessage {
-    let author = try actor(of: act)
+    let author = try actor(of: context)
     if let waiting = try room(state).scheduled[id] {
       guard waiting.author == author else { throw .scheduledMessageNotFound }
       return waiting

@@ -34,19 +34,19 @@ extension Fingerprint {
 extension RoomDecider {
   /// Whether this was done before is asked first: a late retry of an invite that has expired since is still a retry.
   static func createInvite(
-    _ invite: Invite, by act: Act, in state: RoomState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<RoomEvent> {
+    _ invite: Invite, by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
     if let earlier = try room(state).invites[invite.id] {
       guard earlier.invite.fingerprint == invite.fingerprint else { throw .idInUse }
       return .alreadyDone(earlier.created)
     }
     let room = try openRoom(state)
-    guard invite.role != .owner, invite.role <= (try authority(of: act, in: state, directory)).highestRole else {
+    guard invite.role != .owner, invite.role <= (try authority(of: context, in: state, directory)).highestRole else {
       throw .inviteRoleNotAllowed
     }
-    try invite.requireForm(at: act.time)
+    try invite.requireForm(at: context.time)
     guard room.invites.count < Limits.invitesEverPerRoom else { throw .invitesExhausted }
-    guard hasPlaceForInvite(room, at: act.time) else { throw .tooManyInvites }
+    guard hasPlaceForInvite(room, at: context.time) else { throw .tooManyInvites }
     return .record([.sharing(.inviteCreated(invite))])
   }
 
@@ -57,7 +57,7 @@ extension RoomDecider {
     return room.invites.values.lazy.filter { $0.isLive(at: time) }.count < Limits.invitesPerRoom
   }
 
-  static func revokeInvite(_ id: InviteID, in state: RoomState) throws(Rejection) -> Verdict<RoomEvent> {
+  static func revokeInvite(_ id: InviteID, in state: RoomState) throws(Rejection) -> Decision<RoomEvent> {
     guard let invite = try room(state).invites[id] else { throw .inviteNotFound }
     if let revoked = invite.revoked { return .alreadyDone(revoked) }
     return .record([.sharing(.inviteRevoked(id))])
@@ -66,12 +66,12 @@ extension RoomDecider {
   /// Who holds a dead invite learns that it is dead, and nothing of the room.
   /// A channel's link lets in members of its workspace alone, guests too: who holds it was let in by who gave it.
   static func acceptInvite(
-    _ id: InviteID, by act: Act, in state: RoomState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<RoomEvent> {
-    let user = try actor(of: act)
+    _ id: InviteID, by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    let user = try actor(of: context)
     guard let room = state.room, let invite = room.invites[id] else { throw .inviteNotFound }
-    if let member = room.members[user] { return repeated(.invite(id), of: user, member, by: act) }
-    try invite.requireUsable(at: act.time)
+    if let member = room.members[user] { return repeated(.invite(id), of: user, member, by: context) }
+    try invite.requireUsable(at: context.time)
     let open = try openRoom(state)
     try requireAdmissible(user, to: open, directory)
     let role = open.role(forComingInWith: given(by: invite, in: open, directory))

@@ -37,9 +37,9 @@ extension RoomDecider {
   ///
   /// A thread hangs from a message of the room's own timeline that is not deleted when it gets its first reply. A thread
   /// that has begun goes on though its root is deleted.
-  static func threadPlace(_ context: SendingContext?) throws(Rejection) -> ThreadPlace? {
-    guard let thread = context?.thread else { return nil }
-    guard let root = context?.root else { throw .messageNotFound }
+  static func threadPlace(_ references: MessageReferences?) throws(Rejection) -> ThreadPlace? {
+    guard let thread = references?.thread else { return nil }
+    guard let root = references?.root else { throw .messageNotFound }
     guard !root.place.isInThread else { throw .notAThreadRoot }
     guard root.replies > 0 || !root.isDeleted else { throw .messageDeleted }
     return ThreadPlace(
@@ -50,21 +50,21 @@ extension RoomDecider {
   /// A message answers one that is read in the same place: in the room's timeline one of that, in a thread one of the
   /// same thread or its root. A deleted one can be answered: it still stands in its place.
   static func requireAnswerable(
-    _ content: MessageContent, in thread: ThreadPlace?, _ context: SendingContext?
+    _ content: MessageContent, in thread: ThreadPlace?, _ references: MessageReferences?
   ) throws(Rejection) {
     guard content.details?.replyTo != nil else { return }
-    guard let answered = context?.answered else { throw .messageNotFound }
+    guard let answered = references?.answered else { throw .messageNotFound }
     let root = thread?.root.ordinal ?? 0
     let isRoot = !answered.place.isInThread && answered.place.ordinal == root
     guard answered.place.thread == root || isRoot else { throw .replyElsewhere }
   }
 
   /// Recorded even when the marker stands there already or further on: how far each has read in each thread is not kept
-  /// in memory, and readers of the fact take the furthest.
+  /// in memory, and readers of the event take the furthest.
   static func moveThreadMarker(
-    _ id: MessageID, _ target: MessageFacts?, root: MessageFacts?, by act: Act, in state: RoomState
-  ) throws(Rejection) -> Verdict<RoomEvent> {
-    let user = try actor(of: act)
+    _ id: MessageID, _ target: MessageFacts?, root: MessageFacts?, by context: CommandContext, in state: RoomState
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    let user = try actor(of: context)
     _ = try room(state)
     guard let target, let root else { throw .messageNotFound }
     guard !root.place.isInThread else { throw .notAThreadRoot }
@@ -74,9 +74,9 @@ extension RoomDecider {
 
   /// Whoever wishes can follow a message before anybody has replied to it.
   static func setThreadFollowing(
-    _ id: MessageID, _ follows: Bool, _ root: MessageFacts?, by act: Act, in state: RoomState
-  ) throws(Rejection) -> Verdict<RoomEvent> {
-    let user = try actor(of: act)
+    _ id: MessageID, _ follows: Bool, _ root: MessageFacts?, by context: CommandContext, in state: RoomState
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    let user = try actor(of: context)
     _ = try room(state)
     guard let root else { throw .messageNotFound }
     guard !root.place.isInThread else { throw .notAThreadRoot }

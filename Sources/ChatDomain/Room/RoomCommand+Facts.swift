@@ -4,8 +4,8 @@ extension RoomCommand {
   /// The messages whose facts the command is decided with: the one that it is about comes first.
   package var messages: [MessageID] {
     switch self {
-    case .sendMessage(let id, let content, _, _, let context):
-      [id] + [context?.thread, content.details?.replyTo].compactMap { $0 }
+    case .sendMessage(let id, let content, _, _, let references):
+      [id] + [references?.thread, content.details?.replyTo].compactMap { $0 }
     case .editMessage(let id, _, _), .deleteMessage(let id, _), .moveReadMarker(let id, _), .markUnread(let id, _),
       .react(let id, _, _, _), .unreact(let id, _, _, _), .pin(let id, _), .unpin(let id, _),
       .setThreadFollowing(let id, _, _), .changeScheduledMessage(let id, _, _), .cancelScheduledMessage(let id, _):
@@ -41,22 +41,22 @@ extension RoomCommand {
   /// - Parameter find: from a message's ID and what the command knows of it to what it is to know.
   package func withFacts(_ find: (MessageID, MessageFacts?) -> MessageFacts?) -> RoomCommand {
     switch self {
-    case .sendMessage(let id, let content, let fingerprint, let prior, let context):
+    case .sendMessage(let id, let content, let fingerprint, let prior, let references):
       return .sendMessage(
         id, content, fingerprint: fingerprint, prior: find(id, prior),
-        context: Self.context(context, replyTo: content.details?.replyTo, find))
+        references: Self.references(references, replyTo: content.details?.replyTo, find))
     case .editMessage(let id, let edit, let target): return .editMessage(id, edit, target: find(id, target))
     case .deleteMessage(let id, let target): return .deleteMessage(id, target: find(id, target))
     case .moveReadMarker(let id, let target): return .moveReadMarker(id, target: find(id, target))
     case .markUnread(let id, let target): return .markUnread(id, target: find(id, target))
-    case .scheduleMessage(let id, let message, let prior, let sent, let context):
+    case .scheduleMessage(let id, let message, let prior, let sent, let references):
       return .scheduleMessage(
         id, message, prior: prior, sent: find(id, sent),
-        context: Self.context(context, replyTo: message.content.details?.replyTo, find))
-    case .sendScheduledMessage(let id, let message, let revision, let context):
+        references: Self.references(references, replyTo: message.content.details?.replyTo, find))
+    case .sendScheduledMessage(let id, let message, let revision, let references):
       return .sendScheduledMessage(
         id, message, revision: revision,
-        context: Self.context(context, replyTo: message.content.details?.replyTo, find))
+        references: Self.references(references, replyTo: message.content.details?.replyTo, find))
     case .react(let id, let emoji, let target, let counts):
       return .react(id, emoji, target: find(id, target), counts: counts)
     case .unreact(let id, let emoji, let target, let counts):
@@ -92,11 +92,11 @@ extension RoomCommand {
   /// ever sent under it.
   package func withScheduling(_ facts: SchedulingFacts) -> RoomCommand {
     switch self {
-    case .sendMessage(let id, let content, let fingerprint, let prior, let context):
+    case .sendMessage(let id, let content, let fingerprint, let prior, let references):
       return .sendMessage(
-        id, content, fingerprint: fingerprint, prior: prior ?? facts.reservation, context: context)
-    case .scheduleMessage(let id, let message, _, let sent, let context):
-      return .scheduleMessage(id, message, prior: facts, sent: sent, context: context)
+        id, content, fingerprint: fingerprint, prior: prior ?? facts.reservation, references: references)
+    case .scheduleMessage(let id, let message, _, let sent, let references):
+      return .scheduleMessage(id, message, prior: facts, sent: sent, references: references)
     case .changeScheduledMessage(let id, let edit, _): return .changeScheduledMessage(id, edit, prior: facts)
     case .cancelScheduledMessage(let id, _): return .cancelScheduledMessage(id, prior: facts)
     case .create, .edit, .archive, .restore, .delete, .createInvite, .revokeInvite, .acceptInvite, .join, .addMember,
@@ -107,11 +107,11 @@ extension RoomCommand {
     }
   }
 
-  private static func context(
-    _ known: SendingContext?, replyTo: MessageID?, _ find: (MessageID, MessageFacts?) -> MessageFacts?
-  ) -> SendingContext? {
+  private static func references(
+    _ known: MessageReferences?, replyTo: MessageID?, _ find: (MessageID, MessageFacts?) -> MessageFacts?
+  ) -> MessageReferences? {
     guard known?.thread != nil || replyTo != nil else { return known }
-    return SendingContext(
+    return MessageReferences(
       thread: known?.thread, root: known?.thread.flatMap { find($0, known?.root) },
       answered: replyTo.flatMap { find($0, known?.answered) }, lacksMedia: known?.lacksMedia ?? false)
   }

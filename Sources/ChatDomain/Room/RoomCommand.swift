@@ -1,6 +1,6 @@
 package import ChatPrimitives
 
-/// A wish about one room. Who acts stands in the act.
+/// What a client asks of one room. `CommandContext` says who acts.
 package enum RoomCommand: RetriableCommand, Equatable {
   case create(RoomCreation)
   case edit(RoomEdit)
@@ -32,9 +32,9 @@ package enum RoomCommand: RetriableCommand, Equatable {
 
   /// - fingerprint: `Fingerprint.message(_:author:thread:)`, made by the caller so that the writer need not hash.
   /// - prior: the message that the room already has under this ID.
-  /// - context: nil for a message of the room's own timeline that has neither attachments nor a message to answer.
+  /// - references: nil for a message of the room's own timeline that has neither attachments nor a message to answer.
   case sendMessage(
-    MessageID, MessageContent, fingerprint: Fingerprint, prior: MessageFacts?, context: SendingContext? = nil)
+    MessageID, MessageContent, fingerprint: Fingerprint, prior: MessageFacts?, references: MessageReferences? = nil)
   /// - target: the message that is meant; nil when the room has none of this ID. So below, too.
   case editMessage(MessageID, MessageEdit, target: MessageFacts?)
   case deleteMessage(MessageID, target: MessageFacts?)
@@ -54,14 +54,14 @@ package enum RoomCommand: RetriableCommand, Equatable {
 
   /// - prior: what is known of this ID as a scheduled message. So below, too.
   /// - sent: the message that the room already has under this ID.
-  /// - context: as for a message that is sent.
+  /// - references: as for a message that is sent.
   case scheduleMessage(
-    MessageID, ScheduledMessage, prior: SchedulingFacts?, sent: MessageFacts?, context: SendingContext?)
+    MessageID, ScheduledMessage, prior: SchedulingFacts?, sent: MessageFacts?, references: MessageReferences?)
   case changeScheduledMessage(MessageID, ScheduledMessageEdit, prior: SchedulingFacts?)
   case cancelScheduledMessage(MessageID, prior: SchedulingFacts?)
   /// The server itself sends what is due, in the author's name.
   /// - message: as the scheduler looked it up; `revision` is its revision then.
-  case sendScheduledMessage(MessageID, ScheduledMessage, revision: LogPosition, context: SendingContext?)
+  case sendScheduledMessage(MessageID, ScheduledMessage, revision: LogPosition, references: MessageReferences?)
 
   /// Whether a retry is recognised by the ID of what the command creates. Such a command is not to be looked up by an
   /// idempotency key.

@@ -16,70 +16,70 @@ package enum RoomDecider: Decider {
   // MARK: Decide
 
   package static func decide(
-    _ command: RoomCommand, by act: Act, in state: RoomState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<RoomEvent> {
+    _ command: RoomCommand, by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
     switch command {
     case .create(let creation):
       try create(creation, in: state, directory)
     case .edit(let edit):
       try self.edit(edit, in: state)
-    case .archive: try archive(by: act, state)
-    case .restore: try restore(by: act, state)
+    case .archive: try archive(by: context, state)
+    case .restore: try restore(by: context, state)
     case .delete: try delete(state)
     case .createInvite(let invite):
-      try createInvite(invite, by: act, in: state, directory)
+      try createInvite(invite, by: context, in: state, directory)
     case .revokeInvite(let id):
       try revokeInvite(id, in: state)
     case .acceptInvite(let id):
-      try acceptInvite(id, by: act, in: state, directory)
+      try acceptInvite(id, by: context, in: state, directory)
     case .join:
-      try join(by: act, in: state, directory)
+      try join(by: context, in: state, directory)
     case .addMember(let user):
-      try addMember(user, by: act, in: state, directory)
+      try addMember(user, by: context, in: state, directory)
     case .removeMember(let user):
-      try removeMember(user, by: act, in: state, directory)
+      try removeMember(user, by: context, in: state, directory)
     case .leave:
-      try leave(by: act, in: state)
+      try leave(by: context, in: state)
     case .changeRole(let user, let role):
-      try changeRole(of: user, to: role, by: act, in: state, directory)
+      try changeRole(of: user, to: role, by: context, in: state, directory)
     case .transfer(let user):
-      try transfer(to: user, by: act, in: state)
+      try transfer(to: user, by: context, in: state)
     case .ban(let user):
-      try ban(user, by: act, in: state, directory)
+      try ban(user, by: context, in: state, directory)
     case .unban(let user):
       try unban(user, in: state)
     case .silence(let user, let until):
-      try silence(user, until: until, by: act, in: state, directory)
+      try silence(user, until: until, by: context, in: state, directory)
     case .mute(let until):
-      .record([.members(.muted(try actor(of: act), until: until))])
-    case .sendMessage(let id, let content, let fingerprint, let prior, let context):
-      try sendMessage(id, content, fingerprint, prior, context, by: act, in: state)
+      .record([.members(.muted(try actor(of: context), until: until))])
+    case .sendMessage(let id, let content, let fingerprint, let prior, let references):
+      try sendMessage(id, content, fingerprint, prior, references, by: context, in: state)
     case .editMessage(let id, let edit, let target):
       try editMessage(id, edit, target, in: state)
     case .deleteMessage(let id, let target):
       try deleteMessage(id, target)
     case .moveReadMarker(let id, let target):
-      try moveReadMarker(id, target, by: act, in: state)
+      try moveReadMarker(id, target, by: context, in: state)
     case .markUnread(let id, let target):
-      try markUnread(id, target, by: act, in: state)
-    case .scheduleMessage(let id, let message, let prior, let sent, let context):
-      try schedule(id, message, prior, sent, context, by: act, in: state)
+      try markUnread(id, target, by: context, in: state)
+    case .scheduleMessage(let id, let message, let prior, let sent, let references):
+      try schedule(id, message, prior, sent, references, by: context, in: state)
     case .changeScheduledMessage(let id, let edit, let prior):
-      try changeScheduled(id, edit, prior, by: act, in: state)
+      try changeScheduled(id, edit, prior, by: context, in: state)
     case .cancelScheduledMessage(let id, let prior):
-      try cancelScheduled(id, prior, by: act, in: state)
-    case .sendScheduledMessage(let id, let message, let revision, let context):
-      try sendScheduled(id, message, revision: revision, context, by: act, in: state, directory)
+      try cancelScheduled(id, prior, by: context, in: state)
+    case .sendScheduledMessage(let id, let message, let revision, let references):
+      try sendScheduled(id, message, revision: revision, references, by: context, in: state, directory)
     case .moveThreadMarker(let id, _, let target, let root):
-      try moveThreadMarker(id, target, root: root, by: act, in: state)
+      try moveThreadMarker(id, target, root: root, by: context, in: state)
     case .setThreadFollowing(let id, let follows, let root):
-      try setThreadFollowing(id, follows, root, by: act, in: state)
+      try setThreadFollowing(id, follows, root, by: context, in: state)
     case .react(let id, let emoji, let target, let counts):
-      try react(id, emoji, target, counts ?? .none, by: act, in: state)
+      try react(id, emoji, target, counts ?? .none, by: context, in: state)
     case .unreact(let id, let emoji, let target, _):
-      try unreact(id, emoji, target, by: act)
+      try unreact(id, emoji, target, by: context)
     case .pin(let id, let target):
-      try pin(id, target, by: act, in: state)
+      try pin(id, target, by: context, in: state)
     case .unpin(let id, let target):
       try unpin(id, target, in: state)
     }
@@ -156,8 +156,8 @@ package enum RoomDecider: Decider {
 
 extension RoomDecider {
   /// Every command that needs an actor got one, else `authorize` has refused it.
-  static func actor(of act: Act) throws(Rejection) -> UserID {
-    guard let actor = act.actor else { throw .forbidden }
+  static func actor(of context: CommandContext) throws(Rejection) -> UserID {
+    guard let actor = context.actor else { throw .forbidden }
     return actor
   }
 

@@ -1,7 +1,7 @@
 package import ChatPrimitives
 
 extension RoomCommand {
-  /// What the command says. Equal to the fingerprint of the first fact that it records.
+  /// What the command says. Equal to the fingerprint of the first event that it records.
   ///
   /// The room is not a part of it: `Fingerprint.scoped(to:)` binds a key to one room.
   package var fingerprint: Fingerprint {

@@ -1,6 +1,6 @@
 package import ChatPrimitives
 
-/// The facts of the server's own stream.
+/// The events of the server's own stream.
 package enum ServerEvent: Sendable, Equatable {
   /// What became of notices, many at a time, so that a lost outbox can be made again from the log.
   case pushOutcomesRecorded(PushOutcomes)

@@ -130,22 +130,22 @@ extension Fingerprint {
 extension UserDecider {
   /// Anyone may register under an ID of their own. Who comes without a password, or under the key of a team's own
   /// database, is vouched for by a service.
-  static func authorize(_ registration: Registration, of user: UserID, by act: Act) throws(Rejection) {
-    guard act.isByService || act.actor == nil || act.actor == user else { throw .forbidden }
-    guard act.isByService || registration.externalID == nil else { throw .serviceOnly }
+  static func authorize(_ registration: Registration, of user: UserID, by context: CommandContext) throws(Rejection) {
+    guard context.isByService || context.actor == nil || context.actor == user else { throw .forbidden }
+    guard context.isByService || registration.externalID == nil else { throw .serviceOnly }
   }
 
   /// Without an e-mail address and with a password it is a guest; whether there may be guests is the operator's to say,
   /// and was looked at before.
   static func register(
-    _ registration: Registration, by act: Act, in state: UserState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<UserEvent> {
+    _ registration: Registration, by context: CommandContext, in state: UserState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<UserEvent> {
     // First, because a registration without a password shows nothing of who repeats it.
-    guard act.isByService || registration.credential != nil else { throw .credentialIncomplete }
+    guard context.isByService || registration.credential != nil else { throw .credentialIncomplete }
     if case .registered(let user) = state {
       guard user.registrationFingerprint == registration.fingerprint else { throw .idInUse }
       // Only a caller who has shown the password learns this.
-      guard user.disabled == nil || act.isByService else { throw .accountDisabled }
+      guard user.disabled == nil || context.isByService else { throw .accountDisabled }
       return .alreadyDone(user.registered)
     }
     try checkForm(
@@ -158,7 +158,7 @@ extension UserDecider {
   /// The ID token vouches for the user. Of two first logins at once one finds the login taken, and looks again.
   static func register(
     _ registration: Registration, as identity: Identity, in state: UserState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<UserEvent> {
+  ) throws(Rejection) -> Decision<UserEvent> {
     guard directory.user(with: identity) == nil else { throw .identityInUse }
     if case .registered = state { throw .idInUse }
     try checkForm(
@@ -191,8 +191,8 @@ extension UserDecider {
     if let externalID { try TextRules.externalID(externalID) }
   }
 
-  /// Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.
-  static func changeProfile(_ edit: ProfileEdit) throws(Rejection) -> Verdict<UserEvent> {
+  /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
+  static func changeProfile(_ edit: ProfileEdit) throws(Rejection) -> Decision<UserEvent> {
     if let nickname = edit.nickname { try TextRules.nickname(nickname) }
     return .record([.account(.profileChanged(edit))])
   }
@@ -200,15 +200,15 @@ extension UserDecider {
   /// The address is a name to log in by, so it needs a password. A guest who gives one is a guest no more.
   static func setEmail(
     _ email: String, of user: User, id: UserID, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<UserEvent> {
+  ) throws(Rejection) -> Decision<UserEvent> {
     try TextRules.email(email)
     guard user.credential != nil else { throw .passwordMissing }
     if let holder = directory.user(withEmail: email), holder != id { throw .emailInUse }
     return .record([.account(.emailSet(email))])
   }
 
-  /// Recorded even when the account is disabled already: the fact carries the idempotency key.
-  static func disable(_ user: User) -> Verdict<UserEvent> {
+  /// Recorded even when the account is disabled already: the event carries the idempotency key.
+  static func disable(_ user: User) -> Decision<UserEvent> {
     .record([.account(.disabled)] + user.openSessions.sorted().map { .sessions(.ended($0, .accountDisabled)) })
   }
 }

@@ -141,10 +141,10 @@ extension Fingerprint {
 // MARK: - Decide
 
 extension UserDecider {
-  /// Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.
+  /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
   static func setDevice(
     _ id: DeviceID, _ description: DeviceDescription, of user: User
-  ) throws(Rejection) -> Verdict<UserEvent> {
+  ) throws(Rejection) -> Decision<UserEvent> {
     try TextRules.device(description)
     if user.devices[id] != nil { return .record([.devices(.updated(id, description))]) }
     guard user.devices.count < Limits.devicesPerUser else { throw .tooManyDevices }
@@ -152,13 +152,13 @@ extension UserDecider {
   }
 
   /// A token that the device has replaced since must not be taken from it: then there is nothing to invalidate.
-  static func invalidate(_ token: PushToken, of id: DeviceID, of user: User) throws(Rejection) -> Verdict<UserEvent> {
+  static func invalidate(_ token: PushToken, of id: DeviceID, of user: User) throws(Rejection) -> Decision<UserEvent> {
     guard let device = user.devices[id], device.description.tokens.contains(token) else { throw .deviceNotFound }
     return .record([.devices(.tokenInvalidated(id, token))])
   }
 
-  /// Ends the device's sessions with it, in the order of their IDs, so that the same command gives the same facts.
-  static func removeDevice(_ id: DeviceID, of user: User) throws(Rejection) -> Verdict<UserEvent> {
+  /// Ends the device's sessions with it, in the order of their IDs, so that the same command gives the same events.
+  static func removeDevice(_ id: DeviceID, of user: User) throws(Rejection) -> Decision<UserEvent> {
     guard user.devices[id] != nil else { throw .deviceNotFound }
     let sessions = user.openSessions.filter { user.deviceOfOpenSession($0) == id }
     return .record([.devices(.removed(id))] + sessions.sorted().map { .sessions(.ended($0, .deviceRemoved)) })
@@ -168,20 +168,20 @@ extension UserDecider {
   /// phone that was logged out shows no message to whoever holds it. So does one whose session logs itself out, though an
   /// older one, whose tokens the app has lost, may be open still. The app brings them again after the next login. A device
   /// that never had a session, as those of users who come with another issuer's tokens, keeps them.
-  static func silencing(after facts: [UserEvent], of user: User, by act: Act) -> [UserEvent] {
+  static func silencing(after events: [UserEvent], of user: User, by context: CommandContext) -> [UserEvent] {
     var (open, left) = (user.openSessions, Set<DeviceID>())
     var loggedOut: DeviceID?
-    for case .sessions(.ended(let id, let reason)) in facts {
+    for case .sessions(.ended(let id, let reason)) in events {
       guard open.remove(id) != nil, let device = user.deviceOfOpenSession(id) else { continue }
       left.insert(device)
-      if reason == .loggedOut, id == act.session { loggedOut = device }
+      if reason == .loggedOut, id == context.session { loggedOut = device }
     }
     guard !left.isEmpty else { return [] }
     left.subtract(open.compactMap { user.deviceOfOpenSession($0) })
     if let loggedOut { left.insert(loggedOut) }
-    for fact in facts {
-      if case .sessions(.started(_, let device?)) = fact { left.remove(device) }
-      if case .devices(.removed(let device)) = fact { left.remove(device) }
+    for event in events {
+      if case .sessions(.started(_, let device?)) = event { left.remove(device) }
+      if case .devices(.removed(let device)) = event { left.remove(device) }
     }
     return left.sorted().compactMap { id in
       guard var description = user.devices[id]?.description, !description.tokens.isEmpty else { return nil }
@@ -191,7 +191,7 @@ extension UserDecider {
   }
 
   /// What a device's tokens leave behind: a push token belongs to one device, and one that turns up elsewhere leaves its
-  /// old place, another user's too. Recorded with the device's own fact, after it.
+  /// old place, another user's too. Recorded with the device's own event, after it.
   package static func movedTokens(
     to id: DeviceID, _ description: DeviceDescription, of user: UserID, _ directory: borrowing some Directory
   ) -> [ChatEvent] {

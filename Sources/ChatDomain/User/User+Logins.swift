@@ -102,9 +102,9 @@ extension Fingerprint {
 extension UserDecider {
   /// The current password was checked outside, against one version of the credential; here it must still be the current
   /// one.
-  static func authorizeByPassword(of user: User, _ checked: UInt32?, by act: Act) throws(Rejection) {
+  static func authorizeByPassword(of user: User, _ checked: UInt32?, by context: CommandContext) throws(Rejection) {
     guard let checked else {
-      guard act.isByService else { throw .serviceOnly }
+      guard context.isByService else { throw .serviceOnly }
       return
     }
     guard let credential = user.credential, credential.version == checked else { throw .passwordWrong }
@@ -112,17 +112,17 @@ extension UserDecider {
 
   /// All sessions end but the one that asks. A new password that is the current one already is a repeat.
   static func changePassword(
-    to credential: Credential, checked: UInt32, of user: User, by act: Act
-  ) throws(Rejection) -> Verdict<UserEvent> {
+    to credential: Credential, checked: UInt32, of user: User, by context: CommandContext
+  ) throws(Rejection) -> Decision<UserEvent> {
     if let repeated = repeatedSetting(of: credential, user) { return repeated }
     guard credential.version == checked &+ 1 else { throw .passwordWrong }
-    return setting(credential, of: user, keeping: act.session)
+    return setting(credential, of: user, keeping: context.session)
   }
 
   /// The token is good for one new password: setting it makes another version, and the token was made for this one.
   static func resetPassword(
     to credential: Credential, issuedFor version: UInt32, of user: User
-  ) throws(Rejection) -> Verdict<UserEvent> {
+  ) throws(Rejection) -> Decision<UserEvent> {
     if let repeated = repeatedSetting(of: credential, user) { return repeated }
     guard (user.credential?.version ?? 0) == version, credential.version == version &+ 1 else {
       throw .passwordResetUsed
@@ -130,23 +130,23 @@ extension UserDecider {
     return setting(credential, of: user, keeping: nil)
   }
 
-  private static func repeatedSetting(of credential: Credential, _ user: User) -> Verdict<UserEvent>? {
+  private static func repeatedSetting(of credential: Credential, _ user: User) -> Decision<UserEvent>? {
     guard user.credential == credential, let stamp = user.credentialSet else { return nil }
     return .alreadyDone(stamp)
   }
 
-  /// In the order of the sessions' IDs, so that the same command gives the same facts.
+  /// In the order of the sessions' IDs, so that the same command gives the same events.
   private static func setting(
     _ credential: Credential, of user: User, keeping session: SessionID?
-  ) -> Verdict<UserEvent> {
+  ) -> Decision<UserEvent> {
     let ended = user.openSessions.filter { $0 != session }.sorted()
     return .record([.logins(.credentialSet(credential))] + ended.map { .sessions(.ended($0, .passwordChanged)) })
   }
 
   /// Whoever links a login can come back by it for ever, so a session alone does not do it: who has a password shows
   /// that, who has none another login of the account.
-  static func authorizeLinking(to user: User, _ proof: LoginProof, by act: Act) throws(Rejection) {
-    if act.isByService { return }
+  static func authorizeLinking(to user: User, _ proof: LoginProof, by context: CommandContext) throws(Rejection) {
+    if context.isByService { return }
     switch proof {
     case .password(let version):
       guard let credential = user.credential, credential.version == version else { throw .passwordWrong }
@@ -158,13 +158,13 @@ extension UserDecider {
     }
   }
 
-  /// A login elsewhere stands for one user here. Under a key it is recorded also when it is linked already: the fact
+  /// A login elsewhere stands for one user here. Under a key it is recorded also when it is linked already: the event
   /// carries the key, by which a late retry is known after the login was unlinked.
   static func link(
-    _ identity: Identity, to user: User, id: UserID, by act: Act, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<UserEvent> {
+    _ identity: Identity, to user: User, id: UserID, by context: CommandContext, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<UserEvent> {
     if let linked = user.identities[identity] {
-      return act.command == nil ? .alreadyDone(linked) : .record([.logins(.identityLinked(identity))])
+      return context.command == nil ? .alreadyDone(linked) : .record([.logins(.identityLinked(identity))])
     }
     guard directory.user(with: identity) == nil else { throw .identityInUse }
     guard user.identities.count < Limits.identitiesPerUser else { throw .tooManyIdentities }
@@ -173,10 +173,10 @@ extension UserDecider {
 
   /// Nobody locks themselves out; a service may take the last way in.
   static func unlink(
-    _ identity: Identity, from user: User, by act: Act
-  ) throws(Rejection) -> Verdict<UserEvent> {
+    _ identity: Identity, from user: User, by context: CommandContext
+  ) throws(Rejection) -> Decision<UserEvent> {
     guard let linked = user.identities[identity] else { throw .identityNotFound }
-    guard act.isByService || user.hasOtherWayIn(than: identity) else { throw .lastLogin }
+    guard context.isByService || user.hasOtherWayIn(than: identity) else { throw .lastLogin }
     return .record([.logins(.identityUnlinked(identity, linked: linked.position))])
   }
 }

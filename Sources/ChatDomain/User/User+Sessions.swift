@@ -84,10 +84,10 @@ extension Fingerprint {
 extension UserDecider {
   /// What was found out outside must still hold here. Only who has shown who they are learns that the account is
   /// disabled.
-  static func authorizeLogin(of user: User, _ proof: LoginProof, by act: Act) throws(Rejection) {
+  static func authorizeLogin(of user: User, _ proof: LoginProof, by context: CommandContext) throws(Rejection) {
     switch proof {
     case .service:
-      guard act.isByService else { throw .serviceOnly }
+      guard context.isByService else { throw .serviceOnly }
     case .password(let version):
       guard user.credential?.version == version else { throw .credentialsRejected }
     case .identity(let identity):
@@ -106,7 +106,7 @@ extension UserDecider {
   /// The device need not be registered: an app logs in first and describes its device then.
   static func startSession(
     _ id: SessionID, _ device: DeviceID?, of user: User
-  ) throws(Rejection) -> Verdict<UserEvent> {
+  ) throws(Rejection) -> Decision<UserEvent> {
     switch user.sessions[id] {
     case .open(let session):
       guard session.device == device else { throw .idInUse }
@@ -124,10 +124,10 @@ extension UserDecider {
   /// Generation g is the newest that was issued.
   /// - g presented: it is used for the first time, and g + 1 is issued.
   /// - g − 1 presented: g has not been used yet (else it would not be the newest), so whoever asks gets g again.
-  /// - anything older: its successor was used, so two hold it. The session ends; that fact is the caller's answer.
+  /// - anything older: its successor was used, so two hold it. The session ends; that event is the caller's answer.
   static func refreshSession(
     _ id: SessionID, _ presented: UInt32, oldest: Timestamp?, of user: User
-  ) throws(Rejection) -> Verdict<UserEvent> {
+  ) throws(Rejection) -> Decision<UserEvent> {
     guard user.disabled == nil else { throw .accountDisabled }
     switch user.sessions[id] {
     case .open(let session):
@@ -150,7 +150,8 @@ extension UserDecider {
     }
   }
 
-  static func endSession(_ id: SessionID, _ reason: SessionEnd, of user: User) throws(Rejection) -> Verdict<UserEvent> {
+  static func endSession(_ id: SessionID, _ reason: SessionEnd, of user: User) throws(Rejection) -> Decision<UserEvent>
+  {
     switch user.sessions[id] {
     case .open: .record([.sessions(.ended(id, reason))])
     case .ended(_, let stamp): .alreadyDone(stamp)
@@ -160,21 +161,21 @@ extension UserDecider {
 }
 
 extension UserDecider {
-  /// Each fact says which selection it belongs to, so that the first tells a retry under its idempotency key. Where
+  /// Each event says which selection it belongs to, so that the first tells a retry under its idempotency key. Where
   /// there is nothing to end, a command with a key ends a session that does not exist, under an ID made of the key: a late
   /// retry then finds it, and does not end what was started meanwhile. The key itself is not that ID, because a client may
   /// use one UUID as the ID of a session and as a key.
   static func endSessions(
-    _ selection: SessionSelection, of user: User, by act: Act
-  ) -> Verdict<UserEvent> {
+    _ selection: SessionSelection, of user: User, by context: CommandContext
+  ) -> Decision<UserEvent> {
     let kept: SessionID? =
       switch selection {
       case .all: nil
-      case .others: act.session
+      case .others: context.session
       }
     let ended = user.openSessions.filter { $0 != kept }.sorted()
     if ended.isEmpty {
-      guard let key = act.command else { return .alreadyDone(user.registered) }
+      guard let key = context.command else { return .alreadyDone(user.registered) }
       return .record([.sessions(.ended(absentSession(for: key), selection.reason))])
     }
     return .record(ended.map { .sessions(.ended($0, selection.reason)) })

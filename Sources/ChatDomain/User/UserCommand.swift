@@ -1,6 +1,6 @@
 package import ChatPrimitives
 
-/// A wish about one user.
+/// What a client asks of one user.
 package struct UserCommand: RetriableCommand, Equatable {
   /// Whose stream it goes to.
   package var user: UserID

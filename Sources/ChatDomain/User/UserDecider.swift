@@ -14,34 +14,34 @@ package enum UserDecider: Decider {
   /// A user's stream takes commands from that user and from services, and nobody learns from it whether another user
   /// exists. The session in whose name the user acts must be open.
   package static func authorize(
-    _ command: UserCommand, by act: Act, in state: UserState, _ directory: borrowing some Directory
+    _ command: UserCommand, by context: CommandContext, in state: UserState, _ directory: borrowing some Directory
   ) throws(Rejection) {
     switch command.action {
     case .register(let registration), .registerIdentified(let registration, _):
-      return try authorize(registration, of: command.user, by: act)
+      return try authorize(registration, of: command.user, by: context)
     case .changeProfile, .setPreferences, .setEmail, .changePassword, .resetPassword, .linkIdentity, .unlinkIdentity,
       .disable, .enable, .startSession, .refreshSession, .endSession, .endSessions, .setDevice, .invalidatePushToken,
       .removeDevice,
       .uploadMedia:
       break
     }
-    guard act.isByService || act.actor == command.user else { throw .forbidden }
+    guard context.isByService || context.actor == command.user else { throw .forbidden }
     let user = try user(in: state)
-    if let session = act.session, !user.openSessions.contains(session), !command.action.mayFollowEnd(of: session) {
+    if let session = context.session, !user.openSessions.contains(session), !command.action.mayFollowEnd(of: session) {
       throw .sessionEnded
     }
     switch command.action {
     case .startSession(_, _, let proof):
-      try authorizeLogin(of: user, proof, by: act)
+      try authorizeLogin(of: user, proof, by: context)
     case .setEmail(_, let checked):
-      try authorizeByPassword(of: user, checked, by: act)
+      try authorizeByPassword(of: user, checked, by: context)
     case .changePassword(let credential, let checked):
       // What repeats the current password is checked against that; its retry is looked for after this.
-      try authorizeByPassword(of: user, user.credential == credential ? credential.version : checked, by: act)
+      try authorizeByPassword(of: user, user.credential == credential ? credential.version : checked, by: context)
     case .linkIdentity(_, let proof):
-      try authorizeLinking(to: user, proof, by: act)
+      try authorizeLinking(to: user, proof, by: context)
     case .invalidatePushToken, .disable, .enable:
-      guard act.isByService else { throw .serviceOnly }
+      guard context.isByService else { throw .serviceOnly }
     case .register, .registerIdentified, .changeProfile, .setPreferences, .resetPassword, .unlinkIdentity,
       .refreshSession, .endSession,
       .endSessions, .setDevice, .removeDevice, .uploadMedia:
@@ -52,36 +52,36 @@ package enum UserDecider: Decider {
   // MARK: Decide
 
   package static func decide(
-    _ command: UserCommand, by act: Act, in state: UserState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<UserEvent> {
-    let verdict = try verdict(on: command, by: act, in: state, directory)
-    guard case .record(let facts) = verdict, case .registered(let user) = state else { return verdict }
-    return .record(facts + silencing(after: facts, of: user, by: act))
+    _ command: UserCommand, by context: CommandContext, in state: UserState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<UserEvent> {
+    let decision = try decision(on: command, by: context, in: state, directory)
+    guard case .record(let events) = decision, case .registered(let user) = state else { return decision }
+    return .record(events + silencing(after: events, of: user, by: context))
   }
 
-  private static func verdict(
-    on command: UserCommand, by act: Act, in state: UserState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<UserEvent> {
+  private static func decision(
+    on command: UserCommand, by context: CommandContext, in state: UserState, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<UserEvent> {
     switch command.action {
     case .register(let registration):
-      try register(registration, by: act, in: state, directory)
+      try register(registration, by: context, in: state, directory)
     case .registerIdentified(let registration, let identity):
       try register(registration, as: identity, in: state, directory)
     case .changeProfile(let edit):
       try changeProfile(edit)
     case .setPreferences(let preferences):
-      // Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.
+      // Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
       .record([.account(.preferencesSet(preferences))])
     case .setEmail(let email, _):
       try setEmail(email, of: user(in: state), id: command.user, directory)
     case .changePassword(let credential, let checked):
-      try changePassword(to: credential, checked: checked, of: user(in: state), by: act)
+      try changePassword(to: credential, checked: checked, of: user(in: state), by: context)
     case .resetPassword(let credential, let version):
       try resetPassword(to: credential, issuedFor: version, of: user(in: state))
     case .linkIdentity(let identity, _):
-      try link(identity, to: user(in: state), id: command.user, by: act, directory)
+      try link(identity, to: user(in: state), id: command.user, by: context, directory)
     case .unlinkIdentity(let identity):
-      try unlink(identity, from: user(in: state), by: act)
+      try unlink(identity, from: user(in: state), by: context)
     case .disable:
       disable(try user(in: state))
     case .enable:
@@ -93,7 +93,7 @@ package enum UserDecider: Decider {
     case .endSession(let id, let reason):
       try endSession(id, reason, of: user(in: state))
     case .endSessions(let selection):
-      endSessions(selection, of: try user(in: state), by: act)
+      endSessions(selection, of: try user(in: state), by: context)
     case .setDevice(let id, let description):
       try setDevice(id, description, of: user(in: state))
     case .invalidatePushToken(let id, let token):

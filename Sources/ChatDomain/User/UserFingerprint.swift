@@ -1,8 +1,8 @@
 import ChatPrimitives
 
 extension UserCommand {
-  /// What the command says. Equal to the fingerprint of the first fact that it records, save when a refresh finds its
-  /// token reused: the fact that ends the session does not say which token it was.
+  /// What the command says. Equal to the fingerprint of the first event that it records, save when a refresh finds its
+  /// token reused: the event that ends the session does not say which token it was.
   package var fingerprint: Fingerprint {
     switch action {
     case .register(let registration): registration.fingerprint

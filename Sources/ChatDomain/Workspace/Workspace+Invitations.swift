@@ -43,14 +43,17 @@ extension WorkspaceDecider {
   /// At most the own role, and never ownership. What another has said is said again, for it gives no more than who said it
   /// last still has. Under a key it is recorded again, for only so is its late retry known when the user has declined since.
   static func invite(
-    _ user: UserID, _ role: WorkspaceRole, by act: Act, in state: WorkspaceState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<WorkspaceEvent> {
+    _ user: UserID, _ role: WorkspaceRole, by context: CommandContext, in state: WorkspaceState,
+    _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<WorkspaceEvent> {
     let workspace = try workspace(state)
     guard directory.isRegistered(user) else { throw .userNotFound }
-    guard role != .owner, role <= (try standing(of: act, in: state)).highestRole else { throw .inviteRoleNotAllowed }
-    if act.command == nil {
+    guard role != .owner, role <= (try standing(of: context, in: state)).highestRole else {
+      throw .inviteRoleNotAllowed
+    }
+    if context.command == nil {
       if let member = workspace.members[user] { return .alreadyDone(member.joined) }
-      if let earlier = workspace.invited[user], earlier.role == role, earlier.maker == act.actor {
+      if let earlier = workspace.invited[user], earlier.role == role, earlier.maker == context.actor {
         return .alreadyDone(earlier.made)
       }
     }
@@ -61,15 +64,17 @@ extension WorkspaceDecider {
 
   static func withdrawInvitation(
     of user: UserID, in state: WorkspaceState
-  ) throws(Rejection) -> Verdict<WorkspaceEvent> {
+  ) throws(Rejection) -> Decision<WorkspaceEvent> {
     guard state.workspace?.invited[user] != nil else { throw .invitationNotFound }
     return .record([.invitations(.withdrawn(user))])
   }
 
-  static func acceptInvitation(by act: Act, in state: WorkspaceState) throws(Rejection) -> Verdict<WorkspaceEvent> {
-    let user = try actor(of: act)
+  static func acceptInvitation(
+    by context: CommandContext, in state: WorkspaceState
+  ) throws(Rejection) -> Decision<WorkspaceEvent> {
+    let user = try actor(of: context)
     guard let workspace = state.workspace else { throw .invitationNotFound }
-    if let member = workspace.members[user] { return repeated(.invitation, of: user, member, by: act) }
+    if let member = workspace.members[user] { return repeated(.invitation, of: user, member, by: context) }
     guard let invitation = workspace.invited[user] else { throw .invitationNotFound }
     try requirePlaceForMember(in: workspace)
     let role = given(invitation.role, by: invitation.maker, in: workspace)

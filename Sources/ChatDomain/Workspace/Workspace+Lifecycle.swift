@@ -81,7 +81,7 @@ extension Fingerprint {
 extension WorkspaceDecider {
   static func create(
     _ creation: WorkspaceCreation, in state: WorkspaceState
-  ) throws(Rejection) -> Verdict<WorkspaceEvent> {
+  ) throws(Rejection) -> Decision<WorkspaceEvent> {
     switch state {
     case .open(let workspace):
       guard workspace.creationFingerprint == creation.fingerprint else { throw .idInUse }
@@ -95,8 +95,8 @@ extension WorkspaceDecider {
     }
   }
 
-  /// Recorded even when nothing changes: the fact carries the idempotency key by which a late retry is known.
-  static func edit(_ edit: WorkspaceEdit, in state: WorkspaceState) throws(Rejection) -> Verdict<WorkspaceEvent> {
+  /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
+  static func edit(_ edit: WorkspaceEdit, in state: WorkspaceState) throws(Rejection) -> Decision<WorkspaceEvent> {
     _ = try workspace(state)
     if let name = edit.name { try TextRules.workspaceName(name) }
     if let topic = edit.topic { try TextRules.topic(topic) }

@@ -90,10 +90,10 @@ extension Fingerprint {
 
 extension WorkspaceDecider {
   /// By a service's word: with the role that the user's invitation gives, if there is one.
-  static func join(by act: Act, in state: WorkspaceState) throws(Rejection) -> Verdict<WorkspaceEvent> {
-    let user = try actor(of: act)
+  static func join(by context: CommandContext, in state: WorkspaceState) throws(Rejection) -> Decision<WorkspaceEvent> {
+    let user = try actor(of: context)
     let workspace = try workspace(state)
-    if let member = workspace.members[user] { return repeated(.service, of: user, member, by: act) }
+    if let member = workspace.members[user] { return repeated(.service, of: user, member, by: context) }
     try requirePlaceForMember(in: workspace)
     let role = workspace.invited[user].map { given($0.role, by: $0.maker, in: workspace) } ?? .member
     return .record([.members(.joined(user, role: role, by: .service))])
@@ -102,9 +102,9 @@ extension WorkspaceDecider {
   /// Who is a member already comes in no second time. Under a key that is recorded, for only so is its late retry known
   /// when the user has left since.
   static func repeated(
-    _ admission: WorkspaceAdmission, of user: UserID, _ member: WorkspaceMember, by act: Act
-  ) -> Verdict<WorkspaceEvent> {
-    act.command == nil ? .alreadyDone(member.joined) : .record([.members(.admissionRepeated(user, admission))])
+    _ admission: WorkspaceAdmission, of user: UserID, _ member: WorkspaceMember, by context: CommandContext
+  ) -> Decision<WorkspaceEvent> {
+    context.command == nil ? .alreadyDone(member.joined) : .record([.members(.admissionRepeated(user, admission))])
   }
 
   static func requirePlaceForMember(in workspace: Workspace) throws(Rejection) {
@@ -124,8 +124,9 @@ extension WorkspaceDecider {
 /// Going, roles and ownership. A workspace has one owner from its creation to its deletion: whoever owns it can neither
 /// leave nor be put out before handing it over, and who is alone in it deletes it.
 extension WorkspaceDecider {
-  static func leave(by act: Act, in state: WorkspaceState) throws(Rejection) -> Verdict<WorkspaceEvent> {
-    let user = try actor(of: act)
+  static func leave(by context: CommandContext, in state: WorkspaceState) throws(Rejection) -> Decision<WorkspaceEvent>
+  {
+    let user = try actor(of: context)
     guard let member = try workspace(state).members[user] else { throw .workspaceNotFound }
     guard member.role != .owner else { throw .ownerMustTransfer }
     return .record([.members(.left(user))])
@@ -134,35 +135,37 @@ extension WorkspaceDecider {
   /// Those of a lower role; a service removes anyone but the owner. That the target's role is asked here and not in
   /// `authorize` lets a retry survive the target's return.
   static func removeMember(
-    _ user: UserID, by act: Act, in state: WorkspaceState
-  ) throws(Rejection) -> Verdict<WorkspaceEvent> {
+    _ user: UserID, by context: CommandContext, in state: WorkspaceState
+  ) throws(Rejection) -> Decision<WorkspaceEvent> {
     guard let target = try workspace(state).members[user] else { throw .memberNotFound }
-    try requireAuthority(over: target.role, act, in: state)
+    try requireAuthority(over: target.role, context, in: state)
     guard target.role != .owner else { throw .ownerMustTransfer }
     return .record([.members(.removed(user))])
   }
 
   /// One gives at most the own role, to those below oneself; oneself one may only lower. Recorded even when nothing
-  /// changes: the fact carries the idempotency key.
+  /// changes: the event carries the idempotency key.
   static func changeRole(
-    of user: UserID, to role: WorkspaceRole, by act: Act, in state: WorkspaceState
-  ) throws(Rejection) -> Verdict<WorkspaceEvent> {
+    of user: UserID, to role: WorkspaceRole, by context: CommandContext, in state: WorkspaceState
+  ) throws(Rejection) -> Decision<WorkspaceEvent> {
     guard let target = try workspace(state).members[user] else { throw .memberNotFound }
     guard role != .owner else { throw .roleNotAllowed }
-    guard target.role != .owner else { throw user == act.actor || act.actor == nil ? .ownerMustTransfer : .forbidden }
-    if user != act.actor { try requireAuthority(over: target.role, act, in: state) }
-    guard role <= (try standing(of: act, in: state)).highestRole else { throw .roleNotAllowed }
+    guard target.role != .owner else {
+      throw user == context.actor || context.actor == nil ? .ownerMustTransfer : .forbidden
+    }
+    if user != context.actor { try requireAuthority(over: target.role, context, in: state) }
+    guard role <= (try standing(of: context, in: state)).highestRole else { throw .roleNotAllowed }
     return .record([.members(.roleChanged(user, role))])
   }
 
   /// The owner becomes an administrator.
   static func transfer(
-    to user: UserID, by act: Act, in state: WorkspaceState
-  ) throws(Rejection) -> Verdict<WorkspaceEvent> {
+    to user: UserID, by context: CommandContext, in state: WorkspaceState
+  ) throws(Rejection) -> Decision<WorkspaceEvent> {
     let workspace = try workspace(state)
     guard workspace.members[user] != nil else { throw .memberNotFound }
     let owners: [UserID]
-    switch try standing(of: act, in: state) {
+    switch try standing(of: context, in: state) {
     case .member(let actor, let role):
       guard role == .owner else { throw .forbidden }
       owners = [actor]

@@ -34,19 +34,19 @@ extension Fingerprint {
 extension WorkspaceDecider {
   /// Whether this was done before is asked first: a late retry of a link that has expired since is still a retry.
   static func createInvite(
-    _ invite: WorkspaceInvite, by act: Act, in state: WorkspaceState
-  ) throws(Rejection) -> Verdict<WorkspaceEvent> {
+    _ invite: WorkspaceInvite, by context: CommandContext, in state: WorkspaceState
+  ) throws(Rejection) -> Decision<WorkspaceEvent> {
     let workspace = try workspace(state)
     if let earlier = workspace.invites[invite.id] {
       guard earlier.invite.fingerprint == invite.fingerprint else { throw .idInUse }
       return .alreadyDone(earlier.created)
     }
-    guard invite.role != .owner, invite.role <= (try standing(of: act, in: state)).highestRole else {
+    guard invite.role != .owner, invite.role <= (try standing(of: context, in: state)).highestRole else {
       throw .inviteRoleNotAllowed
     }
-    try invite.requireForm(at: act.time)
+    try invite.requireForm(at: context.time)
     guard workspace.invites.count < Limits.invitesEverPerWorkspace else { throw .invitesExhausted }
-    guard hasPlaceForInvite(workspace, at: act.time) else { throw .tooManyInvites }
+    guard hasPlaceForInvite(workspace, at: context.time) else { throw .tooManyInvites }
     return .record([.sharing(.inviteCreated(invite))])
   }
 
@@ -56,19 +56,19 @@ extension WorkspaceDecider {
     return workspace.invites.values.lazy.filter { $0.isLive(at: time) }.count < Limits.invitesPerWorkspace
   }
 
-  static func revokeInvite(_ id: InviteID, in state: WorkspaceState) throws(Rejection) -> Verdict<WorkspaceEvent> {
+  static func revokeInvite(_ id: InviteID, in state: WorkspaceState) throws(Rejection) -> Decision<WorkspaceEvent> {
     guard let invite = try workspace(state).invites[id] else { throw .inviteNotFound }
     if let revoked = invite.revoked { return .alreadyDone(revoked) }
     return .record([.sharing(.inviteRevoked(id))])
   }
 
   static func acceptInvite(
-    _ id: InviteID, by act: Act, in state: WorkspaceState
-  ) throws(Rejection) -> Verdict<WorkspaceEvent> {
-    let user = try actor(of: act)
+    _ id: InviteID, by context: CommandContext, in state: WorkspaceState
+  ) throws(Rejection) -> Decision<WorkspaceEvent> {
+    let user = try actor(of: context)
     guard let workspace = state.workspace, let invite = workspace.invites[id] else { throw .inviteNotFound }
-    if let member = workspace.members[user] { return repeated(.link(id), of: user, member, by: act) }
-    try invite.requireUsable(at: act.time)
+    if let member = workspace.members[user] { return repeated(.link(id), of: user, member, by: context) }
+    try invite.requireUsable(at: context.time)
     try requirePlaceForMember(in: workspace)
     return .record([
       .members(.joined(user, role: given(invite.invite.role, by: invite.maker, in: workspace), by: .link(id)))

@@ -67,7 +67,7 @@ package struct Invitation: Sendable, Hashable {
 // MARK: - Evolve
 
 extension WorkspaceState {
-  /// The state after a fact. Total: it accepts whatever the log holds.
+  /// The state after an event. Total: it accepts whatever the log holds.
   package mutating func take(_ event: WorkspaceEvent, _ stamp: Stamp, by actor: UserID?) {
     switch self {
     case .absent:

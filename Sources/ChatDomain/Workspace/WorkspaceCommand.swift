@@ -1,6 +1,6 @@
 package import ChatPrimitives
 
-/// A wish about one workspace. Who acts stands in the act.
+/// What a client asks of one workspace. `CommandContext` says who acts.
 package enum WorkspaceCommand: RetriableCommand, Equatable {
   case create(WorkspaceCreation)
   case edit(WorkspaceEdit)

@@ -1,36 +1,36 @@
 package import ChatPrimitives
 
 extension WorkspaceDecider {
-  /// What a workspace's new facts mean for its channels: who leaves it leaves them, and they go with it. Recorded with
-  /// these facts, in one command.
+  /// What a workspace's new events mean for its channels: who leaves it leaves them, and they go with it. Recorded with
+  /// these events, in one command.
   package static func consequences(
     of events: [WorkspaceEvent], in workspace: WorkspaceID, _ directory: borrowing some Directory
   ) -> [ChatEvent] {
-    var facts: [ChatEvent] = []
+    var consequences: [ChatEvent] = []
     for event in events {
       switch event {
       case .members(.left(let user)):
-        facts += departures(of: user, by: .members(.left(user)), from: workspace, directory)
+        consequences += departures(of: user, by: .members(.left(user)), from: workspace, directory)
       case .members(.removed(let user)):
-        facts += departures(of: user, by: .members(.removed(user)), from: workspace, directory)
+        consequences += departures(of: user, by: .members(.removed(user)), from: workspace, directory)
       case .lifecycle(.deleted):
-        facts += (directory.channels(of: workspace) ?? []).map { .room($0, .lifecycle(.deleted)) }
+        consequences += (directory.channels(of: workspace) ?? []).map { .room($0, .lifecycle(.deleted)) }
       case .lifecycle(.created), .lifecycle(.edited), .sharing, .members(.joined), .members(.admissionRepeated),
         .members(.roleChanged), .invitations, .erased:
         break
       }
     }
-    return facts
+    return consequences
   }
 
   private static func departures(
-    of user: UserID, by fact: RoomEvent, from workspace: WorkspaceID, _ directory: borrowing some Directory
+    of user: UserID, by event: RoomEvent, from workspace: WorkspaceID, _ directory: borrowing some Directory
   ) -> [ChatEvent] {
-    var facts: [ChatEvent] = []
+    var consequences: [ChatEvent] = []
     for channel in directory.channels(of: workspace) ?? [] {
       guard let room = directory.room(channel), room.members[user] != nil else { continue }
-      facts += RoomDecider.departure(of: user, by: fact, from: room).map { .room(channel, $0) }
+      consequences += RoomDecider.departure(of: user, by: event, from: room).map { .room(channel, $0) }
     }
-    return facts
+    return consequences
   }
 }

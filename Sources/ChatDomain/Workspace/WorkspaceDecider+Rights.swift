@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// As whom an act reaches a workspace.
+/// In which capacity somebody acts in a workspace.
 enum WorkspaceStanding {
   case member(UserID, WorkspaceRole)
   /// A service that acts for itself.
@@ -18,71 +18,76 @@ enum WorkspaceStanding {
 extension WorkspaceDecider {
   /// Membership and role. A stranger is told that there is no such workspace, and so learns nothing.
   package static func authorize(
-    _ command: WorkspaceCommand, by act: Act, in state: WorkspaceState, _ directory: borrowing some Directory
+    _ command: WorkspaceCommand, by context: CommandContext, in state: WorkspaceState,
+    _ directory: borrowing some Directory
   ) throws(Rejection) {
-    guard act.isByService || act.actor != nil else { throw .forbidden }
+    guard context.isByService || context.actor != nil else { throw .forbidden }
     switch command {
     case .create(let creation):
-      guard creation.creator == act.actor else { throw .forbidden }
-      try requireRegisteredActor(of: act, directory)
-    case .changeRole(let user, _) where user == act.actor:
+      guard creation.creator == context.actor else { throw .forbidden }
+      try requireRegisteredActor(of: context, directory)
+    case .changeRole(let user, _) where user == context.actor:
       // Who lowered oneself has no right to it any more: the retry is answered by its key.
-      _ = try standing(of: act, in: state)
+      _ = try standing(of: context, in: state)
     case .edit, .createInvite, .revokeInvite, .invite, .removeMember, .changeRole:
-      try requireRole(.administrator, act, in: state)
+      try requireRole(.administrator, context, in: state)
     case .delete:
       // Also for who has deleted it already: the retry is answered by its key.
       if case .deleted = state { return }
-      try requireRole(.owner, act, in: state)
+      try requireRole(.owner, context, in: state)
     case .transfer:
       // A retry by who has given ownership away is answered by its key.
-      _ = try standing(of: act, in: state)
+      _ = try standing(of: context, in: state)
     case .acceptInvite(let id):
-      try requireRegisteredActor(of: act, directory)
+      try requireRegisteredActor(of: context, directory)
       guard state.workspace?.invites[id] != nil else { throw .inviteNotFound }
     case .withdrawInvitation(let user):
-      guard act.actor == user else { return try requireRole(.administrator, act, in: state) }
-      try requireInvitable(act, in: state, directory)
+      guard context.actor == user else { return try requireRole(.administrator, context, in: state) }
+      try requireInvitable(context, in: state, directory)
     case .acceptInvitation:
-      try requireInvitable(act, in: state, directory)
+      try requireInvitable(context, in: state, directory)
     case .join:
-      guard act.isByService else { throw .serviceOnly }
-      try requireRegisteredActor(of: act, directory)
+      guard context.isByService else { throw .serviceOnly }
+      try requireRegisteredActor(of: context, directory)
       _ = try workspace(state)
     case .leave:
       // Also for who has left: the retry is answered by its key, and anything else is rejected when decided.
-      try requireRegisteredActor(of: act, directory)
+      try requireRegisteredActor(of: context, directory)
     }
   }
 
-  private static func requireRegisteredActor(of act: Act, _ directory: borrowing some Directory) throws(Rejection) {
-    guard directory.isRegistered(try actor(of: act)) else { throw .userNotFound }
+  private static func requireRegisteredActor(
+    of context: CommandContext, _ directory: borrowing some Directory
+  ) throws(Rejection) {
+    guard directory.isRegistered(try actor(of: context)) else { throw .userNotFound }
   }
 
   /// Of who is not invited nothing more is asked here: a retry of an answer given before is known by its key, and anything
   /// else is rejected when decided, in the same words for a workspace that there is not.
   private static func requireInvitable(
-    _ act: Act, in state: WorkspaceState, _ directory: borrowing some Directory
+    _ context: CommandContext, in state: WorkspaceState, _ directory: borrowing some Directory
   ) throws(Rejection) {
-    try requireRegisteredActor(of: act, directory)
+    try requireRegisteredActor(of: context, directory)
     guard state.workspace != nil else { throw .invitationNotFound }
   }
 
-  private static func requireRole(_ least: WorkspaceRole, _ act: Act, in state: WorkspaceState) throws(Rejection) {
-    guard try standing(of: act, in: state).highestRole >= least else { throw .forbidden }
+  private static func requireRole(
+    _ least: WorkspaceRole, _ context: CommandContext, in state: WorkspaceState
+  ) throws(Rejection) {
+    guard try standing(of: context, in: state).highestRole >= least else { throw .forbidden }
   }
 
-  static func standing(of act: Act, in state: WorkspaceState) throws(Rejection) -> WorkspaceStanding {
+  static func standing(of context: CommandContext, in state: WorkspaceState) throws(Rejection) -> WorkspaceStanding {
     let workspace = try workspace(state)
-    guard let actor = act.actor else { return .service }
+    guard let actor = context.actor else { return .service }
     guard let member = workspace.members[actor] else { throw .workspaceNotFound }
     return .member(actor, member.role)
   }
 
   static func requireAuthority(
-    over role: WorkspaceRole, _ act: Act, in state: WorkspaceState
+    over role: WorkspaceRole, _ context: CommandContext, in state: WorkspaceState
   ) throws(Rejection) {
-    switch try standing(of: act, in: state) {
+    switch try standing(of: context, in: state) {
     case .member(_, let own): guard role < own else { throw .forbidden }
     case .service: return
     }

@@ -11,25 +11,26 @@ package enum WorkspaceDecider: Decider {
   package static var initial: WorkspaceState { .absent }
 
   package static func decide(
-    _ command: WorkspaceCommand, by act: Act, in state: WorkspaceState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Verdict<WorkspaceEvent> {
+    _ command: WorkspaceCommand, by context: CommandContext, in state: WorkspaceState,
+    _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<WorkspaceEvent> {
     switch command {
     case .create(let creation): return try create(creation, in: state)
     case .edit(let edit): return try self.edit(edit, in: state)
     case .delete:
       _ = try workspace(state)
       return .record([.lifecycle(.deleted)])
-    case .createInvite(let invite): return try createInvite(invite, by: act, in: state)
+    case .createInvite(let invite): return try createInvite(invite, by: context, in: state)
     case .revokeInvite(let id): return try revokeInvite(id, in: state)
-    case .acceptInvite(let id): return try acceptInvite(id, by: act, in: state)
-    case .invite(let user, let role): return try invite(user, role, by: act, in: state, directory)
+    case .acceptInvite(let id): return try acceptInvite(id, by: context, in: state)
+    case .invite(let user, let role): return try invite(user, role, by: context, in: state, directory)
     case .withdrawInvitation(let user): return try withdrawInvitation(of: user, in: state)
-    case .acceptInvitation: return try acceptInvitation(by: act, in: state)
-    case .join: return try join(by: act, in: state)
-    case .leave: return try leave(by: act, in: state)
-    case .removeMember(let user): return try removeMember(user, by: act, in: state)
-    case .changeRole(let user, let role): return try changeRole(of: user, to: role, by: act, in: state)
-    case .transfer(let user): return try transfer(to: user, by: act, in: state)
+    case .acceptInvitation: return try acceptInvitation(by: context, in: state)
+    case .join: return try join(by: context, in: state)
+    case .leave: return try leave(by: context, in: state)
+    case .removeMember(let user): return try removeMember(user, by: context, in: state)
+    case .changeRole(let user, let role): return try changeRole(of: user, to: role, by: context, in: state)
+    case .transfer(let user): return try transfer(to: user, by: context, in: state)
     }
   }
 
@@ -56,8 +57,8 @@ package enum WorkspaceDecider: Decider {
   }
 
   /// Every command that needs an actor got one, else `authorize` has refused it.
-  static func actor(of act: Act) throws(Rejection) -> UserID {
-    guard let actor = act.actor else { throw .forbidden }
+  static func actor(of context: CommandContext) throws(Rejection) -> UserID {
+    guard let actor = context.actor else { throw .forbidden }
     return actor
   }
 }

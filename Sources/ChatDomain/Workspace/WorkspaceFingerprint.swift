@@ -1,7 +1,7 @@
 package import ChatPrimitives
 
 extension WorkspaceCommand {
-  /// What the command says. Equal to the fingerprint of the first fact that it records.
+  /// What the command says. Equal to the fingerprint of the first event that it records.
   package var fingerprint: Fingerprint {
     switch self {
     case .create(let creation): creation.fingerprint

@@ -4,7 +4,7 @@ package import GRDB
 
 /// Users with their credentials, logins elsewhere, sessions and devices; and which key signs access tokens.
 ///
-/// A registration whose payload was erased leaves a user without a name, as the deciders see it; any other erased fact
+/// A registration whose payload was erased leaves a user without a name, as the deciders see it; any other erased event
 /// leaves no trace.
 package struct AccountsProjection: Projection {
   package typealias Queries = AccountsQueries

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// Profiles, credentials, logins elsewhere, and the server's own facts.
+/// Profiles, credentials, logins elsewhere, and the server's own events.
 extension AccountsWriter {
   func change(_ edit: ProfileEdit, of user: UserID, _ stamp: Stamp) throws {
     try CachedStatement(

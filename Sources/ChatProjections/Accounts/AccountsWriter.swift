@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// What each fact of a user's stream does to the rows.
+/// What each event of a user's stream does to the rows.
 struct AccountsWriter {
   let database: Database
 
@@ -59,7 +59,7 @@ struct AccountsWriter {
 
   // MARK: - The user
 
-  /// - Parameter registration: nil for an erased fact. The first fact of a stream is the registration, so an erased one
+  /// - Parameter registration: nil for an erased event. The first event of a stream is the registration, so an erased one
   ///   makes a user where there is none, and changes nothing where there is one.
   private func register(_ user: UserID, _ registration: Registration?, _ stamp: Stamp) throws {
     let credential = registration?.credential

@@ -44,7 +44,7 @@ struct IDIndexBatch {
   mutating func apply(_ event: RoomEvent, in room: RoomID, _ recorded: RecordedEvent) throws -> UInt64? {
     switch event {
     case .lifecycle(.created), .erased:
-      // An erased first fact was the creation.
+      // An erased first event was the creation.
       try create(room)
     case .messages(.sent(let message, let author, let thread, let content)):
       return try send(message, author, thread, content, event.fingerprint, in: room, recorded)

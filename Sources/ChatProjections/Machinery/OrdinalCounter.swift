@@ -1,7 +1,7 @@
 import ChatPrimitives
 import GRDB
 
-/// Gives messages their ordinals: what a message's fact does not say, because it is a count of the room's messages
+/// Gives messages their ordinals: what a message's event does not say, because it is a count of the room's messages
 /// before it. Reads a room's last ordinal once in a batch and writes it once, into the `room` table of its file.
 struct OrdinalCounter {
   private struct Room {

@@ -135,7 +135,7 @@ package struct ProjectionFile: Sendable, Hashable {
     try syncToDisk(path)
     do {
       try other.requireRegular()
-      other.settle()
+      other.mergeWAL()
     } catch {
       _ = try other.moveAside()
     }
@@ -147,7 +147,7 @@ package struct ProjectionFile: Sendable, Hashable {
 
   /// Opens and closes it once, which writes its log into it and removes the log. Whether that worked shows in whether
   /// the log is gone.
-  private func settle() {
+  private func mergeWAL() {
     guard exists else { return }
     guard let queue = try? DatabaseQueue(path: path) else { return }
     try? queue.writeWithoutTransaction { database in

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// What each fact does to the rows of `media`.
+/// What each event does to the rows of `media`.
 struct MediaWriter {
   private let database: Database
   /// Whether any message waits for its time with attachments: hardly ever, and then sending need not look.
@@ -27,7 +27,7 @@ struct MediaWriter {
     }
   }
 
-  /// The first fact counts: a repeat is recorded only where the first one's payload was erased.
+  /// The first event counts: a repeat is recorded only where the first one's payload was erased.
   private func upload(_ id: MediaID, _ media: Media, _ name: String?, by user: UserID, _ stamp: Stamp) throws {
     try CachedStatement(
       database,

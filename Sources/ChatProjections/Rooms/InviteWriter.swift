@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// What facts do to the rows of invites, into rooms or into workspaces: the tables differ in their names alone.
+/// What events do to the rows of invites, into rooms or into workspaces: the tables differ in their names alone.
 struct InviteWriter<Place> {
   private let database: Database
   private let table: String

@@ -112,7 +112,7 @@ final class RoomDraft {
     // A count is a walk down these sets.
     for set in sets.values { try set.write(database) }
     for (user, member) in members {
-      if let row { try member.settle(in: row, database) }
+      if let row { try member.complete(in: row, database) }
       badges.change(user, in: deleted?.workspace ?? row?.workspace, from: member.storedBadge, to: member.badge)
       try member.write(user, in: id, database)
     }
@@ -153,7 +153,7 @@ final class MemberDraft {
   var storedBadge: BadgeRow { stored?.badge ?? BadgeRow() }
 
   /// Takes over what a tracked member's row repeats of the room, as the batch leaves it.
-  func settle(in room: RoomRow, _ database: Database) throws {
+  func complete(in room: RoomRow, _ database: Database) throws {
     guard let member = row, var tracked = member.tracked else { return }
     tracked.activity = room.activity
     tracked.list = room.archived == nil ? .open : .archived

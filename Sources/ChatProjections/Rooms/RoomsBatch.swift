@@ -147,7 +147,7 @@ struct RoomsBatch {
     if try room.hasScheduled(database) { try ScheduledRows(database).apply(event, in: room.id, stamp) }
   }
 
-  /// The first fact of a room is its creation; where that was erased, the room goes on without a name.
+  /// The first event of a room is its creation; where that was erased, the room goes on without a name.
   private func begin(_ room: RoomDraft, with event: RoomEvent, _ stamp: Stamp) {
     let creation: RoomCreation?
     switch event {

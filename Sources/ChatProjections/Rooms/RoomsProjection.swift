@@ -5,7 +5,7 @@ package import GRDB
 /// Workspaces, and rooms with their members, invites, bans, markers and last messages, and what unread counts are made
 /// of.
 ///
-/// An erased first fact makes a room without a name, as the deciders see it; any other erased fact leaves no trace. A
+/// An erased first event makes a room without a name, as the deciders see it; any other erased event leaves no trace. A
 /// message whose text was erased still takes its ordinal.
 package struct RoomsProjection: Projection {
   package typealias Queries = RoomsQueries

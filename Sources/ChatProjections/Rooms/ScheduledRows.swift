@@ -67,7 +67,7 @@ package struct DueMessage: Sendable, Hashable {
   }
 }
 
-/// What facts do to the rows of scheduled messages. One that was sent or cancelled has no row; one that could not be
+/// What events do to the rows of scheduled messages. One that was sent or cancelled has no row; one that could not be
 /// sent keeps its row, the newest of each author and room.
 struct ScheduledRows {
   private let database: Database

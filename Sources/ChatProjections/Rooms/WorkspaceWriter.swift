@@ -2,9 +2,9 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// What facts do to the rows of workspaces. There are few of them beside messages, so each is written at once.
+/// What events do to the rows of workspaces. There are few of them beside messages, so each is written at once.
 ///
-/// An erased first fact makes a workspace without a name, as the deciders see it; any other erased fact leaves no trace.
+/// An erased first event makes a workspace without a name, as the deciders see it; any other erased event leaves no trace.
 struct WorkspaceWriter {
   private let database: Database
 

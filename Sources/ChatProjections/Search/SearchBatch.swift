@@ -52,7 +52,7 @@ struct SearchBatch {
   mutating func apply(_ event: RoomEvent, in id: RoomID, _ recorded: RecordedEvent) throws {
     switch event {
     case .lifecycle(.created), .erased:
-      // An erased first fact was the creation.
+      // An erased first event was the creation.
       if try room(id) == nil { try create(id, recorded.position) }
     case .members(.joined(let user, _, _)), .members(.added(let user, _)):
       try admit(user, to: id)

@@ -41,7 +41,7 @@ struct TimelineBatch {
   mutating func apply(_ event: RoomEvent, in room: RoomID, _ recorded: RecordedEvent) throws {
     switch event {
     case .lifecycle(.created), .erased:
-      // An erased first fact was the creation.
+      // An erased first event was the creation.
       try create(room)
     case .members(.joined(let user, _, _)), .members(.added(let user, _)):
       try admit(user, to: room)

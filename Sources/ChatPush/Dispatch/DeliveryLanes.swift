@@ -83,7 +83,7 @@ struct DeliveryLanes {
     }
   }
 
-  /// The next notice to be sent; nil when none is due. It stays with the caller until `settle` or `retry`.
+  /// The next notice to be sent; nil when none is due. It stays with the caller until `complete` or `retry`.
   mutating func next(at now: Instant) -> Attempt? {
     let due = resting.prefix { $0.due <= now }
     readyAgain.append(contentsOf: due.map(\.lane))
@@ -111,7 +111,7 @@ struct DeliveryLanes {
   var nextDue: Instant? { resting.first?.due }
 
   /// The notice is settled; its device's next one may be sent.
-  mutating func settle(_ key: NoticeKey) {
+  mutating func complete(_ key: NoticeKey) {
     let lane = Lane(key)
     guard lanes[lane]?.keys.first == key else { return }
     endAttempt(lane)

@@ -71,13 +71,13 @@ struct DispatchLoop {
 
   private mutating func take(_ result: AttemptResult, of key: NoticeKey, _ number: Int) {
     switch result {
-    case .settled(let outcome, let reason): settle(key, outcome, reason)
-    case .vanished: lanes.settle(key)
+    case .settled(let outcome, let reason): complete(key, outcome, reason)
+    case .vanished: lanes.complete(key)
     case .failed(let reason):
       guard number < RetryPolicy.attempts else {
         dispatcher.logger.warning(
           "a notification was abandoned", metadata: Self.place(key, ["attempts": "\(number)", "reason": "\(reason)"]))
-        return settle(key, .abandoned, .attemptsUsedUp)
+        return complete(key, .abandoned, .attemptsUsedUp)
       }
       retry(key, after: number, because: reason)
     // Nothing was sent, so this does not count towards giving the notification up.
@@ -94,8 +94,8 @@ struct DispatchLoop {
     lanes.retry(key, at: .now + RetryPolicy.delay(after: number, chance: .random(in: 0...1)), counts: counts)
   }
 
-  private mutating func settle(_ key: NoticeKey, _ outcome: PushResult, _ reason: PushAbandonment?) {
-    lanes.settle(key)
+  private mutating func complete(_ key: NoticeKey, _ outcome: PushResult, _ reason: PushAbandonment?) {
+    lanes.complete(key)
     if !outcomes.isOwed, !isRecording { recordingDue = .now + .milliseconds(Self.gatheringMilliseconds) }
     outcomes.add(key, outcome, reason)
   }

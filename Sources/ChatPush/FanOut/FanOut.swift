@@ -2,56 +2,56 @@ package import ChatDomain
 package import ChatPrimitives
 
 /// Who is told of a message, on which device, with what badge, and why nobody else is. No I/O: the same state gives the
-/// same verdicts, when the message comes in and whenever somebody asks afterwards.
+/// same decisions, when the message comes in and whenever somebody asks afterwards.
 package enum FanOut {
-  /// A verdict for each device of each candidate, in their order.
+  /// A decision for each device of each candidate, in their order.
   ///
   /// - Parameters:
   ///   - place: where the message was sent.
   ///   - badge: what the badge of the user's devices says, this message included; asked once for each user
   ///     who is told, and for nobody else.
-  package static func verdicts(
+  package static func decisions(
     on message: SentMessage, in place: Place = Place(), for candidates: [Candidate],
     badge: (UserID) throws -> UInt64
-  ) rethrows -> [DeviceVerdict] {
-    var verdicts: [DeviceVerdict] = []
+  ) rethrows -> [DeviceDecision] {
+    var decisions: [DeviceDecision] = []
     for candidate in candidates {
       let isCalled = message.calls(candidate.user, in: place)
       let silence = message.silence ?? candidate.silence(about: message, in: place, isCalled: isCalled)
       var count: UInt64?
       for device in candidate.devices {
-        let verdict: Verdict
+        let decision: Decision
         if let reason = silence ?? device.silence(isCalled: isCalled) {
-          verdict = .silent(reason)
+          decision = .silent(reason)
         } else {
           let known = try count ?? badge(candidate.user)
           count = known
-          verdict = .notify(badge: known)
+          decision = .notify(badge: known)
         }
-        verdicts.append(DeviceVerdict(user: candidate.user, device: device.id, verdict: verdict))
+        decisions.append(DeviceDecision(user: candidate.user, device: device.id, decision: decision))
       }
     }
-    return verdicts
+    return decisions
   }
 }
 
 // MARK: - What comes of it
 
 extension FanOut {
-  package enum Verdict: Sendable, Hashable {
+  package enum Decision: Sendable, Hashable {
     case notify(badge: UInt64)
     case silent(SilenceReason)
   }
 
-  package struct DeviceVerdict: Sendable, Hashable {
+  package struct DeviceDecision: Sendable, Hashable {
     package let user: UserID
     package let device: DeviceID
-    package let verdict: Verdict
+    package let decision: Decision
 
-    package init(user: UserID, device: DeviceID, verdict: Verdict) {
+    package init(user: UserID, device: DeviceID, decision: Decision) {
       self.user = user
       self.device = device
-      self.verdict = verdict
+      self.decision = decision
     }
   }
 

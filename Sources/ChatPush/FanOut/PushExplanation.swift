@@ -11,7 +11,7 @@ package struct PushExplanation: Sendable, Hashable {
 
   package let message: FanOut.SentMessage
   /// For each device, as of that message, of everyone who was, had been or came to be a member.
-  package let verdicts: [FanOut.DeviceVerdict]
+  package let decisions: [FanOut.DeviceDecision]
   /// What became of the notices of those who are told, so far; empty when push was not switched on then.
   package let fates: [NoticeKey: Fate]
 
@@ -31,7 +31,7 @@ package struct PushExplanation: Sendable, Hashable {
     of position: LogPosition, in feed: any EventFeed, progress: (UInt64) -> Void = { _ in }
   ) throws {
     let queue = try DatabaseQueue()
-    let found: (message: FanOut.SentMessage, verdicts: [FanOut.DeviceVerdict], fates: [NoticeKey: Fate])?
+    let found: (message: FanOut.SentMessage, decisions: [FanOut.DeviceDecision], fates: [NoticeKey: Fate])?
     found = try queue.write { database in
       try PushProjection.createTables(database)
       try PushProjection.createIndexes(database)
@@ -45,15 +45,15 @@ package struct PushExplanation: Sendable, Hashable {
           FanOut.Candidate(user: user, membership: .joinsLater, devices: try audience.devices(of: user)))
       }
       let rooms = RoomsQueries(database)
-      let verdicts = try FanOut.verdicts(on: message, in: FanOut.Place(of: message, rooms), for: candidates) {
+      let decisions = try FanOut.decisions(on: message, in: FanOut.Place(of: message, rooms), for: candidates) {
         try rooms.badge(of: $0, at: message.time)
       }
       let isSwitchedOn = try OutboxWriter(database).isSwitchedOn()
-      return (message, verdicts, isSwitchedOn ? later.fates(of: verdicts, on: message) : [:])
+      return (message, decisions, isSwitchedOn ? later.fates(of: decisions, on: message) : [:])
     }
     guard let found else { throw PushExplanationError.notAMessage(position, head: feed.head) }
     message = found.message
-    verdicts = found.verdicts
+    decisions = found.decisions
     fates = found.fates
   }
 
@@ -108,13 +108,13 @@ private struct Aftermath {
 
   /// What is settled and has no outcome of its own was delivered.
   func fates(
-    of verdicts: [FanOut.DeviceVerdict], on message: FanOut.SentMessage
+    of decisions: [FanOut.DeviceDecision], on message: FanOut.SentMessage
   ) -> [NoticeKey: PushExplanation.Fate] {
     let rest: PushExplanation.Fate = settledThrough >= message.position ? .settled(.delivered, nil) : .waiting
     var fates: [NoticeKey: PushExplanation.Fate] = [:]
-    for verdict in verdicts {
-      guard case .notify = verdict.verdict else { continue }
-      let key = NoticeKey(position: message.position, user: verdict.user, device: verdict.device)
+    for decision in decisions {
+      guard case .notify = decision.decision else { continue }
+      let key = NoticeKey(position: message.position, user: decision.user, device: decision.device)
       fates[key] = outcomes[key] ?? rest
     }
     return fates

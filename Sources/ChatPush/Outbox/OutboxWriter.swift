@@ -17,17 +17,17 @@ struct OutboxWriter {
   /// Keeps a row for each device that is to be told, and the message once for all of them.
   /// - Returns: how many rows.
   func add(
-    _ message: FanOut.SentMessage, in place: FanOut.Place, _ verdicts: [FanOut.DeviceVerdict], roomName: String,
+    _ message: FanOut.SentMessage, in place: FanOut.Place, _ decisions: [FanOut.DeviceDecision], roomName: String,
     _ rooms: RoomsQueries
   ) throws -> Int {
     var rows = 0
-    for verdict in verdicts {
-      guard case .notify(let badge) = verdict.verdict else { continue }
+    for decision in decisions {
+      guard case .notify(let badge) = decision.decision else { continue }
       if rows == 0 { try add(message, roomName: roomName, rooms) }
       rows += 1
       try CachedStatement(
         database, "INSERT INTO outbox (position, userId, deviceId, badge, isCalled) VALUES (?, ?, ?, ?, ?)"
-      ).run(message.position, verdict.user, verdict.device, badge, message.calls(verdict.user, in: place))
+      ).run(message.position, decision.user, decision.device, badge, message.calls(decision.user, in: place))
     }
     return rows
   }
@@ -64,7 +64,7 @@ struct OutboxWriter {
   func apply(_ event: ServerEvent, at position: LogPosition) throws -> Bool {
     switch event {
     case .pushOutcomesRecorded(let outcomes):
-      try settle(outcomes)
+      try removeSettled(outcomes)
       return true
     case .signingKeyRotated, .erased:
       return false
@@ -73,7 +73,7 @@ struct OutboxWriter {
 
   /// The texts that go here are of messages that still stand: the event that deletes one of them has the file's
   /// write-ahead log emptied (`LogEmptying`), whether it comes before or after.
-  private func settle(_ outcomes: PushOutcomes) throws {
+  private func removeSettled(_ outcomes: PushOutcomes) throws {
     for sql in ["DELETE FROM outbox WHERE position <= ?", "DELETE FROM noticeMessage WHERE position <= ?"] {
       try CachedStatement(database, sql).run(outcomes.settledThrough)
     }

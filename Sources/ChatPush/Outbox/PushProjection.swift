@@ -102,10 +102,10 @@ package struct PushProjection: Projection {
   ) throws -> Int {
     let queries = RoomsQueries(database)
     let place = try FanOut.Place(of: message, queries)
-    let verdicts = try FanOut.verdicts(on: message, in: place, for: audience.listeners(of: message.room)) { user in
+    let decisions = try FanOut.decisions(on: message, in: place, for: audience.listeners(of: message.room)) { user in
       try queries.badge(of: user, at: message.time)
     }
-    return try outbox.add(message, in: place, verdicts, roomName: queries.room(message.room)?.name ?? "", queries)
+    return try outbox.add(message, in: place, decisions, roomName: queries.room(message.room)?.name ?? "", queries)
   }
 }
 

@@ -24,9 +24,9 @@ struct InvitationHandlers: Sendable {
     let body = try await body.decoded()
     let role = try body.role.map { try WireRoles.workspace($0) } ?? .member
     let name = try CreationName(body.id, of: .workspaceInvite, in: workspace.uuid, exchange, chat)
-    let wish = try InviteHandlers.wish(name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses)
+    let newInvite = try InviteHandlers.newInvite(name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses)
     let actor = try exchange.actor
-    let outcome = try await name.create { _ in try await chat.createInvite(wish, for: workspace, by: actor) }
+    let outcome = try await name.create { _ in try await chat.createInvite(newInvite, for: workspace, by: actor) }
     return try await receipt(name.id, workspace, outcome)
   }
 

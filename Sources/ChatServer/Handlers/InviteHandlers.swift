@@ -19,13 +19,13 @@ struct InviteHandlers: Sendable {
     let body = try await body.decoded()
     let role = try body.role.map { try WireRoles.room($0) } ?? .member
     let name = try CreationName(body.id, of: .roomInvite, in: room.uuid, exchange, chat)
-    let wish = try Self.wish(name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses)
+    let newInvite = try Self.newInvite(name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses)
     let actor = try exchange.actor
-    let outcome = try await name.create { _ in try await chat.createInvite(wish, for: room, by: actor) }
+    let outcome = try await name.create { _ in try await chat.createInvite(newInvite, for: room, by: actor) }
     return try await receipt(name.id, room, outcome)
   }
 
-  static func wish<GivenRole>(
+  static func newInvite<GivenRole>(
     _ id: InviteID, _ role: GivenRole, expiresAt: Timestamp?, maxUses: Int?
   ) throws -> ChatService.NewInvite<GivenRole> {
     ChatService.NewInvite(id: id, role: role, expiresAt: expiresAt, maximumUses: try uses(maxUses))

@@ -73,10 +73,10 @@ struct MemberHandlers: Sendable {
   }
 
   private func change(
-    _ wish: RoomCommand, of user: UserID, _ exchange: Exchange
+    _ command: RoomCommand, of user: UserID, _ exchange: Exchange
   ) async throws -> TypedResponse<Membership> {
     let room: RoomID = try exchange.id("roomId")
-    let outcome = try await chat.performRoom(room, wish, by: exchange.actor, command: exchange.command())
+    let outcome = try await chat.performRoom(room, command, by: exchange.actor, command: exchange.command())
     return try JSONBody.receipt(
       outcome.isNew, Membership(roomId: room, userId: user, position: outcome.stamp.position))
   }

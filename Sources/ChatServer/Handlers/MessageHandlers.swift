@@ -15,16 +15,16 @@ struct MessageHandlers: Sendable {
     let room: RoomID = try exchange.id("roomId")
     let id: MessageID = try exchange.id("messageId")
     let body = try await body.decoded()
-    let wish = try body.message()
-    var request = try chat.send(wish, as: id, to: room, by: exchange.actor)
+    let newMessage = try body.message()
+    var request = try chat.send(newMessage, as: id, to: room, by: exchange.actor)
     if request.lacksMedia { request = try await chat.withMedia(request) }
     let outcome = try await chat.perform(request)
     let position = outcome.stamp.position
     var message = Message(
-      id: id, roomId: room, senderId: try exchange.user, text: wish.text,
+      id: id, roomId: room, senderId: try exchange.user, text: newMessage.text,
       sentAt: outcome.message?.sentAt ?? outcome.stamp.time, position: position, revision: position, editedAt: nil,
       deletedAt: nil)
-    message.threadId = wish.thread
+    message.threadId = newMessage.thread
     if let details = try await chat.receiptDetails(of: request) { message.show(details) }
     return try JSONBody.receipt(outcome.isNew, message)
   }
@@ -50,11 +50,11 @@ struct MessageHandlers: Sendable {
 
   /// Does it, and answers with the message as it is, in which what was asked for is shown as it was asked for.
   private func change(
-    _ wish: RoomCommand, _ id: MessageID, _ exchange: Exchange, _ show: (inout Message, Stamp) -> Void
+    _ command: RoomCommand, _ id: MessageID, _ exchange: Exchange, _ show: (inout Message, Stamp) -> Void
   ) async throws -> TypedResponse<Message> {
     let room: RoomID = try exchange.id("roomId")
     let outcome = try await chat.performRoom(
-      room, wish, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
+      room, command, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
     var message = Message(try await chat.message(id, of: room, for: exchange.reader))
     message.revision = outcome.stamp.position
     show(&message, outcome.stamp)

@@ -19,10 +19,10 @@ struct PinHandlers: Sendable {
   }
 
   private func change(
-    _ exchange: Exchange, _ wish: (MessageID) -> RoomCommand
+    _ exchange: Exchange, _ command: (MessageID) -> RoomCommand
   ) async throws -> TypedResponse<PinReceipt> {
     let (room, id): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
-    let outcome = try await chat.performRoom(room, wish(id), by: exchange.actor, command: exchange.command())
+    let outcome = try await chat.performRoom(room, command(id), by: exchange.actor, command: exchange.command())
     return try JSONBody.receipt(
       outcome.isNew, PinReceipt(roomId: room, messageId: id, position: outcome.stamp.position))
   }

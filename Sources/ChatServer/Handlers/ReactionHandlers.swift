@@ -19,12 +19,12 @@ struct ReactionHandlers: Sendable {
   }
 
   private func change(
-    _ exchange: Exchange, _ wish: (MessageID, String) -> RoomCommand
+    _ exchange: Exchange, _ command: (MessageID, String) -> RoomCommand
   ) async throws -> TypedResponse<ReactionReceipt> {
     let (room, id): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
     let emoji = try exchange.text("emoji")
     let outcome = try await chat.performRoom(
-      room, wish(id, emoji), by: exchange.actor, command: exchange.command())
+      room, command(id, emoji), by: exchange.actor, command: exchange.command())
     return try JSONBody.receipt(
       outcome.isNew, ReactionReceipt(roomId: room, messageId: id, emoji: emoji, position: outcome.stamp.position))
   }

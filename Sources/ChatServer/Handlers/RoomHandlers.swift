@@ -83,10 +83,10 @@ struct RoomHandlers: Sendable {
   /// As `change`, for what makes a new revision of the room. A repeat without a key found the room as it is to be: it is
   /// shown as it is, for its revision must not stand beside anything that is not of it.
   private func revise(
-    _ wish: RoomCommand, _ exchange: Exchange, _ show: (inout Room) -> Void
+    _ command: RoomCommand, _ exchange: Exchange, _ show: (inout Room) -> Void
   ) async throws -> TypedResponse<Room> {
     let isKeyed = try exchange.command() != nil
-    return try await change(wish, exchange) { room, outcome in
+    return try await change(command, exchange) { room, outcome in
       guard outcome.isNew || isKeyed else { return }
       room.revision = outcome.stamp.position
       show(&room)
@@ -95,19 +95,19 @@ struct RoomHandlers: Sendable {
 
   /// Does it, and answers with the room as it is, in which what was asked for is shown as it was asked for.
   private func change(
-    _ wish: RoomCommand, _ exchange: Exchange, _ show: (inout Room, ChatOutcome) -> Void
+    _ command: RoomCommand, _ exchange: Exchange, _ show: (inout Room, ChatOutcome) -> Void
   ) async throws -> TypedResponse<Room> {
     let id: RoomID = try exchange.id("roomId")
-    let outcome = try await perform(wish, on: id, exchange)
+    let outcome = try await perform(command, on: id, exchange)
     var room = try await current(id, exchange)
     room.position = outcome.stamp.position
     show(&room, outcome)
     return try JSONBody.receipt(outcome.isNew, room)
   }
 
-  private func perform(_ wish: RoomCommand, on id: RoomID, _ exchange: Exchange) async throws -> ChatOutcome {
+  private func perform(_ command: RoomCommand, on id: RoomID, _ exchange: Exchange) async throws -> ChatOutcome {
     try await chat.performRoom(
-      id, wish, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
+      id, command, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
   }
 
   private func current(_ id: RoomID, _ exchange: Exchange) async throws -> Room {
@@ -116,7 +116,7 @@ struct RoomHandlers: Sendable {
 }
 
 extension Room {
-  /// As it was right after its creation: made of the facts alone.
+  /// As it was right after its creation: made of the events alone.
   init(_ id: RoomID, _ creation: RoomCreation, _ stamp: Stamp) {
     self.init(
       id: id, name: creation.name, kind: creation.kind.name, createdAt: stamp.time, revision: stamp.position)

@@ -18,15 +18,15 @@ struct SchedulingHandlers: Sendable {
     let room: RoomID = try exchange.id("roomId")
     let id: MessageID = try exchange.id("messageId")
     let body = try await body.decoded()
-    let wish = try body.message.message()
+    let newMessage = try body.message.message()
     let request = try await chat.withMedia(
-      try chat.schedule(wish, as: id, to: room, at: body.sendAt, by: exchange.actor))
+      try chat.schedule(newMessage, as: id, to: room, at: body.sendAt, by: exchange.actor))
     let outcome = try await chat.perform(request)
     let position = outcome.stamp.position
     var message = ScheduledMessage(
-      id: id, roomId: room, senderId: try exchange.user, text: wish.text, sendAt: body.sendAt, status: "pending",
+      id: id, roomId: room, senderId: try exchange.user, text: newMessage.text, sendAt: body.sendAt, status: "pending",
       failure: nil, failedAt: nil, position: position, revision: position)
-    message.threadId = wish.thread
+    message.threadId = newMessage.thread
     if let details = try await chat.receiptDetails(of: request) { message.show(details) }
     return try JSONBody.receipt(outcome.isNew, message)
   }
@@ -57,10 +57,10 @@ struct SchedulingHandlers: Sendable {
       outcome.isNew, SchedulingReceipt(id: id, roomId: room, position: outcome.stamp.position))
   }
 
-  private func perform(_ wish: RoomCommand, _ exchange: Exchange) async throws -> (RoomID, ChatOutcome) {
+  private func perform(_ command: RoomCommand, _ exchange: Exchange) async throws -> (RoomID, ChatOutcome) {
     let room: RoomID = try exchange.id("roomId")
     let outcome = try await chat.performRoom(
-      room, wish, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
+      room, command, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
     return (room, outcome)
   }
 

@@ -129,17 +129,17 @@ struct WorkspaceHandlers: Sendable {
   // MARK: - How a change is answered
 
   func change(
-    _ wish: WorkspaceCommand, of user: UserID, _ exchange: Exchange
+    _ command: WorkspaceCommand, of user: UserID, _ exchange: Exchange
   ) async throws -> TypedResponse<WorkspaceMembership> {
     let id: WorkspaceID = try exchange.id("workspaceId")
-    return try receipt(try await perform(wish, on: id, exchange), id, user)
+    return try receipt(try await perform(command, on: id, exchange), id, user)
   }
 
   private func perform(
-    _ wish: WorkspaceCommand, on id: WorkspaceID, _ exchange: Exchange
+    _ command: WorkspaceCommand, on id: WorkspaceID, _ exchange: Exchange
   ) async throws -> ChatOutcome {
     try await chat.performWorkspace(
-      id, wish, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
+      id, command, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
   }
 
   private func receipt(

@@ -87,7 +87,7 @@ struct IngestRun: Sendable {
     let unread = UnreadResultsBox()
     for _ in 0..<Self.portionsUnderWay { permit.yield() }
     async let reading: Void = read(body, permits, feed, arrival)
-    async let settling: Void = settle(portions, permit, unread, arrival)
+    async let collecting: Void = collectResults(portions, permit, unread, arrival)
     for try await _ in arrivals {
       while let text = unread.text(upTo: Self.writtenBytes) { try await writer.write(text) }
     }
@@ -97,7 +97,7 @@ struct IngestRun: Sendable {
     reservation?.release()
     try await writer.finish(nil)
     try await reading
-    await settling
+    await collecting
   }
 
   /// Reads to the body's end even when the results have ended: a client may send everything before it reads anything.
@@ -135,7 +135,7 @@ struct IngestRun: Sendable {
     }
   }
 
-  private func settle(
+  private func collectResults(
     _ portions: Portions, _ permit: Permits.Continuation, _ unread: UnreadResultsBox, _ arrival: Arrivals.Continuation
   ) async {
     var results = IngestResults(logger: logger)

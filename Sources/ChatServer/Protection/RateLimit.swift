@@ -38,12 +38,12 @@ final class RateLimit<Key: Hashable & Sendable>: Sendable {
   /// Takes a token, or several at once.
   /// - Parameter now: in nanoseconds of a clock that only moves forward.
   func take(_ key: Key, tokens: UInt64 = 1, at now: UInt64) throws(Refusal) -> RateStanding {
-    let verdict = buckets.withLock { buckets in
+    let decision = buckets.withLock { buckets in
       // A bucket that was not used for the whole window is full, which is what a new one is.
       buckets.dropUnused(at: now, after: rate.window)
       return buckets.update(key, usual: TokenBucket()) { $0.take(tokens, at: now, under: rate) }
     }
-    switch verdict {
+    switch decision {
     case .admitted(let left, let fullIn):
       return RateStanding(name: name, policy: policy, left: left, reset: Self.seconds(fullIn))
     case .refused(let retryIn):

@@ -31,7 +31,7 @@ struct TokenBucket: Sendable, Hashable {
     }
   }
 
-  enum Verdict: Sendable, Hashable {
+  enum Decision: Sendable, Hashable {
     /// - Parameters:
     ///   - left: tokens that are still there.
     ///   - fullIn: nanoseconds.
@@ -44,7 +44,7 @@ struct TokenBucket: Sendable, Hashable {
   private var fullAt: UInt64 = 0
 
   /// - Parameter tokens: how many at once; what takes more than the bucket holds is never admitted.
-  mutating func take(_ tokens: UInt64 = 1, at now: UInt64, under rate: Rate) -> Verdict {
+  mutating func take(_ tokens: UInt64 = 1, at now: UInt64, under rate: Rate) -> Decision {
     let missing = fullAt > now ? fullAt - now : 0
     let taken = missing + rate.interval * tokens
     guard taken <= rate.window else { return .refused(retryIn: taken - rate.window) }

@@ -57,32 +57,32 @@ extension ChatService {
   }
 
   package func createInvite(
-    _ wish: NewInvite<Role>, for room: RoomID, by principal: Principal
+    _ newInvite: NewInvite<Role>, for room: RoomID, by principal: Principal
   ) async throws(ServiceError)
     -> ChatOutcome
   {
-    let invite = link(wish, token: InviteTokens(keys).token(for: wish.id, of: room))
+    let invite = link(newInvite, token: InviteTokens(keys).token(for: newInvite.id, of: room))
     let operation: ChatCommand.Operation =
-      wish.expiresAt == nil ? .roomInvite(room, invite) : .room(room, .createInvite(invite))
+      newInvite.expiresAt == nil ? .roomInvite(room, invite) : .room(room, .createInvite(invite))
     return try await perform(Request(principal, operation))
   }
 
   package func createInvite(
-    _ wish: NewInvite<WorkspaceRole>, for workspace: WorkspaceID, by principal: Principal
+    _ newInvite: NewInvite<WorkspaceRole>, for workspace: WorkspaceID, by principal: Principal
   ) async throws(ServiceError)
     -> ChatOutcome
   {
-    let invite = link(wish, token: InviteTokens(keys).token(for: wish.id, of: workspace))
+    let invite = link(newInvite, token: InviteTokens(keys).token(for: newInvite.id, of: workspace))
     let operation: ChatCommand.Operation =
-      wish.expiresAt == nil ? .workspaceInvite(workspace, invite) : .workspace(workspace, .createInvite(invite))
+      newInvite.expiresAt == nil ? .workspaceInvite(workspace, invite) : .workspace(workspace, .createInvite(invite))
     return try await perform(Request(principal, operation))
   }
 
-  private func link<GivenRole>(_ wish: NewInvite<GivenRole>, token: String) -> InviteLink<GivenRole> {
+  private func link<GivenRole>(_ newInvite: NewInvite<GivenRole>, token: String) -> InviteLink<GivenRole> {
     InviteLink(
-      id: wish.id, tokenHash: InviteTokens.hash(of: token), role: wish.role,
-      expiresAt: wish.expiresAt ?? now().adding(milliseconds: Self.inviteDefaultLifetimeMilliseconds),
-      maximumUses: wish.maximumUses)
+      id: newInvite.id, tokenHash: InviteTokens.hash(of: token), role: newInvite.role,
+      expiresAt: newInvite.expiresAt ?? now().adding(milliseconds: Self.inviteDefaultLifetimeMilliseconds),
+      maximumUses: newInvite.maximumUses)
   }
 
   package func acceptInvite(

@@ -53,9 +53,9 @@ package struct NewMessage: Sendable, Hashable {
 
 extension NewMessage {
   /// What it refers to; nil for one that refers to nothing.
-  var context: SendingContext? {
+  var references: MessageReferences? {
     guard thread != nil || !attachments.isEmpty else { return nil }
-    return SendingContext(thread: thread, lacksMedia: !attachments.isEmpty)
+    return MessageReferences(thread: thread, lacksMedia: !attachments.isEmpty)
   }
 }
 
@@ -75,36 +75,39 @@ extension ChatService {
   ) throws(ServiceError) -> Request {
     guard let author = principal.user else { throw .rejected(.forbidden) }
     let content = message.content
-    let wish = RoomCommand.sendMessage(
+    let command = RoomCommand.sendMessage(
       id, content, fingerprint: .message(content, author: author, thread: message.thread), prior: nil,
-      context: message.context)
-    return Request(principal, .room(room, wish), originalTime: originalTime)
+      references: message.references)
+    return Request(principal, .room(room, command), originalTime: originalTime)
   }
 
   /// The request with what is known of the files that it attaches. Where one is not known, the writer refuses the
   /// message, unless it stands there already: so a retry never depends on what became of a file. None of the files is
   /// collected while the request, or the command that it becomes, is there.
   package func withMedia(_ request: Request) async throws(ServiceError) -> Request {
-    guard request.lacksMedia, let author = request.act.actor, case .room(let room, let wish) = request.operation else {
+    guard request.lacksMedia, let author = request.context.actor, case .room(let room, let command) = request.operation
+    else {
       return request
     }
     var request = request
-    if case .sendMessage(let id, let content, let fingerprint, let prior, let context) = wish,
+    if case .sendMessage(let id, let content, let fingerprint, let prior, let references) = command,
       let (resolved, hold) = try await withMedia(content, of: author)
     {
       request.hold = hold
       request.operation = .room(
         room,
         .sendMessage(
-          id, resolved, fingerprint: fingerprint, prior: prior, context: SendingContext(thread: context?.thread)))
-    } else if case .scheduleMessage(let id, var message, let prior, let sent, let context) = wish,
+          id, resolved, fingerprint: fingerprint, prior: prior,
+          references: MessageReferences(thread: references?.thread)))
+    } else if case .scheduleMessage(let id, var message, let prior, let sent, let references) = command,
       let (resolved, hold) = try await withMedia(message.content, of: author)
     {
       message.content = resolved
       request.hold = hold
       request.operation = .room(
         room,
-        .scheduleMessage(id, message, prior: prior, sent: sent, context: SendingContext(thread: context?.thread)))
+        .scheduleMessage(
+          id, message, prior: prior, sent: sent, references: MessageReferences(thread: references?.thread)))
     }
     return request
   }
@@ -156,8 +159,8 @@ extension ChatService.Request {
 
   /// Whether it attaches files that were not looked up.
   package var lacksMedia: Bool {
-    if case .room(_, .sendMessage(_, _, _, _, let context)) = operation { return context?.lacksMedia == true }
-    if case .room(_, .scheduleMessage(_, _, _, _, let context)) = operation { return context?.lacksMedia == true }
+    if case .room(_, .sendMessage(_, _, _, _, let references)) = operation { return references?.lacksMedia == true }
+    if case .room(_, .scheduleMessage(_, _, _, _, let references)) = operation { return references?.lacksMedia == true }
     return false
   }
 }

@@ -3,10 +3,10 @@ package import ChatPrimitives
 
 extension ChatService {
   package func performRoom(
-    _ room: RoomID, _ wish: RoomCommand, by principal: Principal, command: CommandID? = nil,
+    _ room: RoomID, _ roomCommand: RoomCommand, by principal: Principal, command: CommandID? = nil,
     if precondition: Precondition? = nil
   ) async throws(ServiceError) -> ChatOutcome {
-    try await perform(Request(principal, .room(room, wish), command: command, precondition: precondition))
+    try await perform(Request(principal, .room(room, roomCommand), command: command, precondition: precondition))
   }
 
   /// The one room of these users, made when it is not there yet: its ID is made from theirs under the server's key, so that

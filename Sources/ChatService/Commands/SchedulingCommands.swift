@@ -11,7 +11,7 @@ extension ChatService {
     guard let author = principal.user else { throw .rejected(.forbidden) }
     let scheduled = ScheduledMessage(author: author, content: message.content, thread: message.thread, sendAt: time)
     return Request(
-      principal, .room(room, .scheduleMessage(id, scheduled, prior: nil, sent: nil, context: message.context)))
+      principal, .room(room, .scheduleMessage(id, scheduled, prior: nil, sent: nil, references: message.references)))
   }
 
   /// The command by which the server sends what is due.
@@ -21,7 +21,8 @@ extension ChatService {
       .room(
         due.room,
         .sendScheduledMessage(
-          due.id, due.message, revision: due.revision, context: due.message.thread.map { SendingContext(thread: $0) })))
+          due.id, due.message, revision: due.revision,
+          references: due.message.thread.map { MessageReferences(thread: $0) })))
   }
 
   /// The name under which the log records what the scheduler does.

@@ -10,7 +10,7 @@ package struct SessionGrant: Sendable, Hashable {
   package var session: SessionID
   package var device: DeviceID?
   package var generation: UInt32
-  /// Of the fact that made this pair.
+  /// Of the event that made this pair.
   package var stamp: Stamp
   package var isNew: Bool
 }

@@ -3,10 +3,11 @@ package import ChatPrimitives
 
 extension ChatService {
   package func performWorkspace(
-    _ workspace: WorkspaceID, _ wish: WorkspaceCommand, by principal: Principal, command: CommandID? = nil,
+    _ workspace: WorkspaceID, _ workspaceCommand: WorkspaceCommand, by principal: Principal, command: CommandID? = nil,
     if precondition: Precondition? = nil
   ) async throws(ServiceError) -> ChatOutcome {
-    try await perform(Request(principal, .workspace(workspace, wish), command: command, precondition: precondition))
+    try await perform(
+      Request(principal, .workspace(workspace, workspaceCommand), command: command, precondition: precondition))
   }
 
   /// By a service's word, where a service acts in the user's name; else by the user's invitation.

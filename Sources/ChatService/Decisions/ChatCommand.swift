@@ -3,7 +3,7 @@ package import ChatPrimitives
 
 /// One command on its way to the writer, with what was looked up for it.
 package struct ChatCommand: Sendable {
-  package var act: Act
+  package var context: CommandContext
   package var operation: Operation
   /// What is known of an earlier command of the same actor under the same key.
   package var prior: CommandFacts?
@@ -17,10 +17,10 @@ package struct ChatCommand: Sendable {
   package var order: CommandOrder?
 
   package init(
-    act: Act, operation: Operation, prior: CommandFacts? = nil, scheduling: SchedulingFacts? = nil,
+    context: CommandContext, operation: Operation, prior: CommandFacts? = nil, scheduling: SchedulingFacts? = nil,
     ending: Ending? = nil, factsAsOf: LogPosition
   ) {
-    self.act = act
+    self.context = context
     self.operation = operation
     self.prior = prior
     self.scheduling = scheduling
@@ -54,9 +54,9 @@ package enum ChatReply: Sendable {
 
 /// A command that was done, now or before.
 package struct ChatOutcome: Sendable {
-  /// Of the first fact that it recorded.
+  /// Of the first event that it recorded.
   package let stamp: Stamp
-  /// The facts, when they are new; empty for a repeat.
+  /// The events, when they are new; empty for a repeat.
   package let events: [RecordedEvent]
   /// The room that it was about.
   package let room: RoomID?

@@ -7,9 +7,9 @@ extension EndingKey {
   /// ended and for what never was.
   init?(_ operation: ChatCommand.Operation) {
     switch operation {
-    case .user(let wish):
-      guard let session = wish.action.endingSession else { return nil }
-      self = .session(wish.user, session)
+    case .user(let command):
+      guard let session = command.action.endingSession else { return nil }
+      self = .session(command.user, session)
     case .room(let room, .create), .room(let room, .delete):
       self = .room(room)
     case .workspace(let workspace, .create), .workspace(let workspace, .delete):
@@ -35,18 +35,18 @@ extension UserAction {
 
 extension DecisionState {
   /// How what the command is about has ended, by what the writer itself knows or by what was looked up.
-  func ending(of command: ChatCommand) -> Ending? {
-    guard let key = EndingKey(command.operation) else { return nil }
-    return recent.ending(key) ?? command.ending
+  func ending(of request: ChatCommand) -> Ending? {
+    guard let key = EndingKey(request.operation) else { return nil }
+    return recent.ending(key) ?? request.ending
   }
 
   /// The user as the command finds it: with the session that the command is about, though that has ended.
-  func user(_ wish: UserCommand, _ command: ChatCommand) -> UserState {
-    let state = users[wish.user]?.state ?? .absent
-    guard case .session(_, let session)? = EndingKey(command.operation) else {
+  func user(_ command: UserCommand, _ request: ChatCommand) -> UserState {
+    let state = users[command.user]?.state ?? .absent
+    guard case .session(_, let session)? = EndingKey(request.operation) else {
       return state
     }
-    return state.adding(ending(of: command), of: session)
+    return state.adding(ending(of: request), of: session)
   }
 
   /// What has ended leaves memory. Until the read models know of it, it is remembered among what is recent.

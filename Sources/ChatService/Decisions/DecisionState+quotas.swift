@@ -4,10 +4,10 @@ import ChatPrimitives
 /// What users may use on one day.
 extension DecisionState {
   /// Called only when there is something new to record: a repeat gets its response even if the quota is used up.
-  func checkQuotas(_ events: [ChatEvent], _ act: Act) throws(Rejection) {
-    guard !quotas.areOff, !act.isByService || quotas.countsServices, let user = act.actor else { return }
+  func checkQuotas(_ events: [ChatEvent], _ context: CommandContext) throws(Rejection) {
+    guard !quotas.areOff, !context.isByService || quotas.countsServices, let user = context.actor else { return }
     let wanted = events.reduce(Usage()) { $0 + Usage(of: $1) }
-    try usage.check(wanted, for: QuotaPurpose(of: events), by: user, at: act.time, under: quotas)
+    try usage.check(wanted, for: QuotaPurpose(of: events), by: user, at: context.time, under: quotas)
   }
 
   /// What services did counts only with `quotas.countServices`, and only since the start: the read model leaves it out.

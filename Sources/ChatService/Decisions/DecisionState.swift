@@ -20,7 +20,7 @@ package struct DecisionState: DecisionMachine {
   package var rules = AccountRules()
   package var usage = DailyUsage()
   let quotas: Quotas
-  var recent: RecentFacts
+  var recent: RecentWrites
   private let seen: SeenIDs
 
   /// - Parameters:
@@ -29,49 +29,49 @@ package struct DecisionState: DecisionMachine {
   ///   - quotas: what users may use on one day.
   ///   - retained: entries that are remembered though the ID index knows them.
   package init(
-    seen: SeenIDs, floor: LogPosition, quotas: Quotas = Quotas(), retained: Int = RecentFacts.retained
+    seen: SeenIDs, floor: LogPosition, quotas: Quotas = Quotas(), retained: Int = RecentWrites.retained
   ) {
     self.seen = seen
     self.quotas = quotas
-    recent = RecentFacts(floor: floor, retained: retained)
+    recent = RecentWrites(floor: floor, retained: retained)
   }
 
-  package mutating func decide(_ command: ChatCommand, next: LogPosition, now: Timestamp) -> Decision<ChatReply> {
-    if command.order?.isBroken == true { return Decision(events: [], reply: .staleFacts) }
-    guard command.factsAsOf >= recent.floor else {
-      command.order?.breakOff()
-      return Decision(events: [], reply: .staleFacts)
+  package mutating func decide(_ request: ChatCommand, next: LogPosition, now: Timestamp) -> CommitDecision<ChatReply> {
+    if request.order?.isBroken == true { return CommitDecision(events: [], reply: .staleFacts) }
+    guard request.factsAsOf >= recent.floor else {
+      request.order?.breakOff()
+      return CommitDecision(events: [], reply: .staleFacts)
     }
-    var command = command
-    command.act.time = now
+    var request = request
+    request.context.time = now
     do throws(Rejection) {
-      try checkStanding(for: command)
-      switch command.operation {
+      try checkStanding(for: request)
+      switch request.operation {
       case .user(let operation):
-        return try decideUser(operation, command, next)
+        return try decideUser(operation, request, next)
       case .room(let room, let operation):
-        return try decideRoom(room, operation, command, next)
+        return try decideRoom(room, operation, request, next)
       case .roomInvite(let room, let invite):
-        return try decideRoom(room, .createInvite(withFirstExpiry(invite, in: room)), command, next)
+        return try decideRoom(room, .createInvite(withFirstExpiry(invite, in: room)), request, next)
       case .acceptInvite(let tokenHash):
         switch names.invite(withTokenHash: tokenHash) {
         case nil: throw .inviteNotFound
         case .room(let room, let invite):
-          return try decideRoom(room, .acceptInvite(invite), command, next)
+          return try decideRoom(room, .acceptInvite(invite), request, next)
         case .workspace(let workspace, let invite):
-          return try decideWorkspace(workspace, .acceptInvite(invite), command, next)
+          return try decideWorkspace(workspace, .acceptInvite(invite), request, next)
         }
       case .workspace(let workspace, let operation):
-        return try decideWorkspace(workspace, operation, command, next)
+        return try decideWorkspace(workspace, operation, request, next)
       case .workspaceInvite(let workspace, let invite):
-        return try decideWorkspace(workspace, .createInvite(withFirstExpiry(invite, in: workspace)), command, next)
+        return try decideWorkspace(workspace, .createInvite(withFirstExpiry(invite, in: workspace)), request, next)
       case .server(let event):
-        return record([.server(event)], command.act, next, room: nil, message: nil)
+        return record([.server(event)], request.context, next, room: nil, message: nil)
       case .rotateSigningKey:
-        return try decideRotation(command, next)
+        return try decideRotation(request, next)
       }
     } catch {
-      return Decision(events: [], reply: .rejected(error))
+      return CommitDecision(events: [], reply: .rejected(error))
     }
   }
 
@@ -85,103 +85,103 @@ package struct DecisionState: DecisionMachine {
 
 extension DecisionState {
   private mutating func decideUser(
-    _ wish: UserCommand, _ command: ChatCommand, _ next: LogPosition
+    _ command: UserCommand, _ request: ChatCommand, _ next: LogPosition
   )
-    throws(Rejection) -> Decision<ChatReply>
+    throws(Rejection) -> CommitDecision<ChatReply>
   {
-    let verdict = try UserDecider.settle(
-      wish, by: command.act, prior: prior(of: command), on: wish.user.uuid, in: user(wish, command), self)
-    switch verdict {
+    let decision = try UserDecider.handle(
+      command, by: request.context, prior: prior(of: request), on: command.user.uuid, in: user(command, request), self)
+    switch decision {
     case .alreadyDone(let stamp): return repeated(stamp, room: nil, message: nil)
-    case .record(let events):
-      var facts = events.map { ChatEvent.user(wish.user, $0) }
-      if case .setDevice(let device, let description) = wish.action {
-        facts += UserDecider.movedTokens(to: device, description, of: wish.user, self)
+    case .record(let decided):
+      var events = decided.map { ChatEvent.user(command.user, $0) }
+      if case .setDevice(let device, let description) = command.action {
+        events += UserDecider.movedTokens(to: device, description, of: command.user, self)
       }
-      try checkQuotas(facts, command.act)
-      return record(facts, command.act, next, room: nil, message: nil)
+      try checkQuotas(events, request.context)
+      return record(events, request.context, next, room: nil, message: nil)
     }
   }
 
   private mutating func decideRotation(
-    _ command: ChatCommand, _ next: LogPosition
-  ) throws(Rejection) -> Decision<ChatReply> {
-    guard command.act.isByService else { throw .serviceOnly }
-    if let prior = prior(of: command) {
+    _ request: ChatCommand, _ next: LogPosition
+  ) throws(Rejection) -> CommitDecision<ChatReply> {
+    guard request.context.isByService else { throw .serviceOnly }
+    if let prior = prior(of: request) {
       let stamp = try prior.answer(to: Fingerprint.signingKeyRotation.scoped(to: .zero))
       return repeated(stamp, room: nil, message: nil)
     }
     let event = ServerEvent.signingKeyRotated(generation: signingKeys.current + 1)
-    return record([.server(event)], command.act, next, room: nil, message: nil)
+    return record([.server(event)], request.context, next, room: nil, message: nil)
   }
 
   private mutating func decideRoom(
-    _ room: RoomID, _ wish: RoomCommand, _ command: ChatCommand, _ next: LogPosition
-  ) throws(Rejection) -> Decision<ChatReply> {
-    let wish = withNewestFacts(wish, command.scheduling, by: command.act.actor, in: room)
-    let message = wish.message?.facts
-    let verdict = try RoomDecider.settle(
-      wish, by: command.act, prior: prior(of: command), on: room.uuid,
-      in: rooms[room]?.state ?? RoomState(ending(of: command)), self)
-    switch verdict {
+    _ room: RoomID, _ command: RoomCommand, _ request: ChatCommand, _ next: LogPosition
+  ) throws(Rejection) -> CommitDecision<ChatReply> {
+    let command = withNewestFacts(command, request.scheduling, by: request.context.actor, in: room)
+    let message = command.message?.facts
+    let decision = try RoomDecider.handle(
+      command, by: request.context, prior: prior(of: request), on: room.uuid,
+      in: rooms[room]?.state ?? RoomState(ending(of: request)), self)
+    switch decision {
     case .alreadyDone(let stamp): return repeated(stamp, room: room, message: message)
-    case .record(let events):
-      let facts = events.map { ChatEvent.room(room, $0) }
+    case .record(let decided):
+      let events = decided.map { ChatEvent.room(room, $0) }
       // A scheduled message was counted when it was scheduled.
-      if !wish.sendsScheduled { try checkQuotas(facts, command.act) }
+      if !command.sendsScheduled { try checkQuotas(events, request.context) }
       return record(
-        facts, command.act, next, room: room, message: message,
-        fingerprint: wish.isKnownByItself ? wish.fingerprint : nil, reactions: wish.reaction?.counts)
+        events, request.context, next, room: room, message: message,
+        fingerprint: command.isKnownByItself ? command.fingerprint : nil, reactions: command.reaction?.counts)
     }
   }
 
   private mutating func decideWorkspace(
-    _ workspace: WorkspaceID, _ wish: WorkspaceCommand, _ command: ChatCommand, _ next: LogPosition
-  ) throws(Rejection) -> Decision<ChatReply> {
-    let verdict = try WorkspaceDecider.settle(
-      wish, by: command.act, prior: prior(of: command), on: workspace.uuid,
-      in: workspaces[workspace]?.state ?? WorkspaceState(ending(of: command)), self)
-    switch verdict {
+    _ workspace: WorkspaceID, _ command: WorkspaceCommand, _ request: ChatCommand, _ next: LogPosition
+  ) throws(Rejection) -> CommitDecision<ChatReply> {
+    let decision = try WorkspaceDecider.handle(
+      command, by: request.context, prior: prior(of: request), on: workspace.uuid,
+      in: workspaces[workspace]?.state ?? WorkspaceState(ending(of: request)), self)
+    switch decision {
     case .alreadyDone(let stamp): return repeated(stamp, room: nil, message: nil, workspace: workspace)
-    case .record(let events):
-      let facts =
-        events.map { .workspace(workspace, $0) } + WorkspaceDecider.consequences(of: events, in: workspace, self)
-      try checkQuotas(facts, command.act)
-      return record(facts, command.act, next, room: nil, message: nil, workspace: workspace)
+    case .record(let decided):
+      let events =
+        decided.map { .workspace(workspace, $0) } + WorkspaceDecider.consequences(of: decided, in: workspace, self)
+      try checkQuotas(events, request.context)
+      return record(events, request.context, next, room: nil, message: nil, workspace: workspace)
     }
   }
 
   /// What is known of an earlier command under the same key, by the writer itself or by what was looked up.
-  private func prior(of command: ChatCommand) -> CommandFacts? {
-    guard let key = CommandKey(acting: command.act) else { return nil }
-    return recent.command(key) ?? command.prior
+  private func prior(of request: ChatCommand) -> CommandFacts? {
+    guard let key = CommandKey(of: request.context) else { return nil }
+    return recent.command(key) ?? request.prior
   }
 
   /// A token is good for nothing once its session has ended, save for ending it again. Without a session a user comes
   /// with a token of another issuer, or to log in.
-  private func checkStanding(for command: ChatCommand) throws(Rejection) {
-    let act = command.act
-    guard let actor = act.actor, !act.isByService else { return }
+  private func checkStanding(for request: ChatCommand) throws(Rejection) {
+    let context = request.context
+    guard let actor = context.actor, !context.isByService else { return }
     // The caller of a registration has shown nothing yet: the decider compares the password first.
-    if case .user(let registration) = command.operation, case .register = registration.action { return }
+    if case .user(let registration) = request.operation, case .register = registration.action { return }
     guard case .registered(let user) = users[actor]?.state else {
-      if act.session != nil { throw .sessionEnded }
+      if context.session != nil { throw .sessionEnded }
       return
     }
-    if let session = act.session {
-      if case .user(let wish) = command.operation, case .endSession(session, _) = wish.action { return }
+    if let session = context.session {
+      if case .user(let command) = request.operation, case .endSession(session, _) = command.action { return }
       guard user.openSessions.contains(session) else { throw .sessionEnded }
     } else if user.disabled != nil {
       throw .accountDisabled
     }
-    if !rules.guestsCreateRooms, makesPlace(command) { try user.requireFullAccount() }
+    if !rules.guestsCreateRooms, makesPlace(request) { try user.requireFullAccount() }
   }
 
   /// Whether it makes a room or a workspace, and does not just ask for one that is or was there.
-  private func makesPlace(_ command: ChatCommand) -> Bool {
-    if case .room(let id, .create) = command.operation { return rooms[id] == nil && ending(of: command) == nil }
-    if case .workspace(let id, .create) = command.operation {
-      return workspaces[id] == nil && ending(of: command) == nil
+  private func makesPlace(_ request: ChatCommand) -> Bool {
+    if case .room(let id, .create) = request.operation { return rooms[id] == nil && ending(of: request) == nil }
+    if case .workspace(let id, .create) = request.operation {
+      return workspaces[id] == nil && ending(of: request) == nil
     }
     return false
   }
@@ -189,16 +189,16 @@ extension DecisionState {
   /// The command with what the writer itself knows of its messages.
   /// - Parameter scheduling: what was looked up of a scheduled message under the same ID.
   private func withNewestFacts(
-    _ wish: RoomCommand, _ scheduling: SchedulingFacts?, by actor: UserID?, in room: RoomID
+    _ command: RoomCommand, _ scheduling: SchedulingFacts?, by actor: UserID?, in room: RoomID
   ) -> RoomCommand {
-    var wish = wish.withFacts { id, found in recent.message(MessageKey(room: room, message: id), found: found) }
-    if let actor, let key = ReactionKey(wish, by: actor, in: room) {
-      wish = wish.withReactions(recent.reactions(key, found: wish.reaction?.counts ?? .none))
+    var command = command.withFacts { id, found in recent.message(MessageKey(room: room, message: id), found: found) }
+    if let actor, let key = ReactionKey(command, by: actor, in: room) {
+      command = command.withReactions(recent.reactions(key, found: command.reaction?.counts ?? .none))
     }
-    guard let id = wish.schedulable,
+    guard let id = command.schedulable,
       let facts = recent.scheduling(MessageKey(room: room, message: id)) ?? scheduling
-    else { return wish }
-    return wish.withScheduling(facts)
+    else { return command }
+    return command.withScheduling(facts)
   }
 
   private func withFirstExpiry(_ invite: Invite, in room: RoomID) -> Invite {
@@ -217,28 +217,28 @@ extension DecisionState {
 
   private func repeated(
     _ stamp: Stamp, room: RoomID?, message: MessageFacts?, workspace: WorkspaceID? = nil
-  ) -> Decision<ChatReply> {
-    Decision(
+  ) -> CommitDecision<ChatReply> {
+    CommitDecision(
       events: [],
       reply: .done(ChatOutcome(stamp: stamp, events: [], room: room, workspace: workspace, message: message)))
   }
 
   private mutating func record(
-    _ events: [ChatEvent], _ act: Act, _ next: LogPosition, room: RoomID?, message: MessageFacts?,
+    _ events: [ChatEvent], _ context: CommandContext, _ next: LogPosition, room: RoomID?, message: MessageFacts?,
     fingerprint: Fingerprint? = nil, reactions: ReactionCounts? = nil, workspace: WorkspaceID? = nil
-  ) -> Decision<ChatReply> {
+  ) -> CommitDecision<ChatReply> {
     var recorded: [RecordedEvent] = []
     recorded.reserveCapacity(events.count)
     for (index, event) in events.enumerated() {
       let entry = RecordedEvent(
-        stamp: Stamp(position: next.advanced(by: index), time: act.time), version: version(of: event).next,
-        actor: act.actor, service: act.service, device: act.device, command: act.command,
-        originalTime: act.originalTime, event: event)
+        stamp: Stamp(position: next.advanced(by: index), time: context.time), version: version(of: event).next,
+        actor: context.actor, service: context.service, device: context.device, command: context.command,
+        originalTime: context.originalTime, event: event)
       take(entry, fingerprint: fingerprint, reactions: reactions)
       recorded.append(entry)
     }
-    let stamp = Stamp(position: next, time: act.time)
-    return Decision(
+    let stamp = Stamp(position: next, time: context.time)
+    return CommitDecision(
       events: recorded,
       reply: .done(
         ChatOutcome(stamp: stamp, events: recorded, room: room, workspace: workspace, message: message)))
@@ -268,7 +268,7 @@ extension DecisionState {
     }
   }
 
-  /// Takes in a fact that was just decided.
+  /// Takes in an event that was just decided.
   /// - Parameters:
   ///   - fingerprint: of the message that it sends, when the caller has it already.
   ///   - reactions: what the message that is reacted to had of reactions before, when that was decided on.

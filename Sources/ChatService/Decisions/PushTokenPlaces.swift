@@ -17,7 +17,7 @@ struct PushTokenPlaces: Sendable, Equatable {
   private var places: [Key: Set<DevicePlace>] = [:]
   private var tokens: [DevicePlace: Set<Key>] = [:]
 
-  /// In the order of users and devices, so that the same command gives the same facts.
+  /// In the order of users and devices, so that the same command gives the same events.
   func places(of token: PushToken) -> [DevicePlace] {
     (places[Key(token)] ?? []).sorted { ($0.user, $0.device) < ($1.user, $1.device) }
   }

@@ -22,7 +22,7 @@ struct RecentReactions: Sendable {
     counts[.own(key)] = Count(value: new.isOwn ? 1 : 0, position: position)
   }
 
-  /// What no later fact has changed is what the index says by now.
+  /// What no later event has changed is what the index says by now.
   mutating func forget(_ key: ReactionKey, at position: LogPosition) {
     for key in [Key.kinds(key), .users(key), .ownKinds(key), .own(key)] where counts[key]?.position == position {
       counts[key] = nil

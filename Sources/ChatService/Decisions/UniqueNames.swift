@@ -81,7 +81,7 @@ package struct UniqueNames: Sendable, Equatable {
     case .account(.registered(let registration)):
       enter(id, email: registration.email, externalID: registration.externalID)
     case .erased:
-      // A stream's first fact is always the registration, so whoever has any fact is registered.
+      // A stream's first event is always the registration, so whoever has any event is registered.
       enter(id, email: nil, externalID: nil)
     case .account(.emailSet(let email)):
       emails.enter(email, of: id)

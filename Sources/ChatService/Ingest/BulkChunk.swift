@@ -6,7 +6,7 @@ import Synchronization
 /// What became of one command of many.
 package typealias BulkResult = Result<BulkReceipt, ServiceError>
 
-/// Where a command's first fact stands, and whether it is new.
+/// Where a command's first event stands, and whether it is new.
 package struct BulkReceipt: Sendable, Hashable {
   package let position: LogPosition
   package let isNew: Bool

@@ -3,7 +3,7 @@ package import Crypto
 import Synchronization
 
 /// The keys that access tokens are signed with. Each is made from the key file and its generation; which generation is
-/// in use, the log says. Holds durable facts only.
+/// in use, the log says. Holds durable events only.
 package final class SigningKeys: Sendable {
   private let keys: ServerKeys
   private let state: Mutex<SigningKeyHistory>

@@ -15,7 +15,7 @@ extension ChatService {
   /// Takes a file in, and records that the user has uploaded it. The same content from the same user is the same medium
   /// for ever, under the name that it had first.
   ///
-  /// The file is synced, and its name too, before the fact is decided; a failure in between leaves a file that nothing
+  /// The file is synced, and its name too, before the event is decided; a failure in between leaves a file that nothing
   /// refers to, and that is collected. What would be refused anyway does not come so far, and what is refused then leaves
   /// no file.
   package func upload<Body: AsyncSequence>(

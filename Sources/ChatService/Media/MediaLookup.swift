@@ -27,7 +27,7 @@ extension ChatService {
   /// - Throws: the rejection `mediaNotFound`.
   func pictureHold(of request: Request) async throws(ServiceError) -> MediaHold? {
     guard let picture = request.operation.picture else { return nil }
-    guard let held = try await heldMedia([picture], for: request.act.actor) else { throw .rejected(.mediaNotFound) }
+    guard let held = try await heldMedia([picture], for: request.context.actor) else { throw .rejected(.mediaNotFound) }
     return held.hold
   }
 }
@@ -36,7 +36,7 @@ extension ChatCommand.Operation {
   /// The medium that it makes the picture of something.
   fileprivate var picture: MediaID? {
     switch self {
-    case .user(let wish): wish.action.picture
+    case .user(let command): command.action.picture
     case .room(_, .edit(let edit)): edit.picture?.media
     case .workspace(_, .edit(let edit)): edit.picture?.media
     case .room, .workspace, .roomInvite, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey: nil

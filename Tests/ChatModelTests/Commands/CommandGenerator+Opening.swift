@@ -2,11 +2,11 @@ import ChatDomain
 import ChatPrimitives
 import ChatService
 
-/// Commands that record each kind of fact once, so that none is left to chance.
+/// Commands that record each kind of event once, so that none is left to chance.
 extension CommandGenerator {
   /// In an order in which each is possible, once the cast is registered.
-  mutating func openingAct() -> [Step] {
-    accountFacts() + deviceFacts() + workspaceFacts() + membershipFacts() + messageFacts() + readingFacts()
+  mutating func openingContext() -> [Step] {
+    accountEvents() + deviceEvents() + workspaceEvents() + membershipEvents() + messageFacts() + readingEvents()
       + schedulingFacts()
   }
 
@@ -22,7 +22,7 @@ extension CommandGenerator {
 
   private func password(of user: UserID) -> String { Self.firstPassword(of: user) }
 
-  private mutating func accountFacts() -> [Step] {
+  private mutating func accountEvents() -> [Step] {
     let (first, another): (SessionID, SessionID) = (newID(), newID())
     let (key, new) = (key(), "new password of \(third.short)")
     let identity = Identity(issuer: "https://issuer.example", subject: "of the opening")
@@ -40,7 +40,7 @@ extension CommandGenerator {
     ]
   }
 
-  private mutating func deviceFacts() -> [Step] {
+  private mutating func deviceEvents() -> [Step] {
     let (old, new, session): (DeviceID, DeviceID, SessionID) = (newID(), newID(), newID())
     let token = PushToken(provider: .apns, token: "apns of the opening")
     let description = DeviceDescription(name: "phone", type: "ios", osVersion: nil, tokens: [token])
@@ -54,7 +54,7 @@ extension CommandGenerator {
   }
 
   /// The last who comes in was invited by one who is gone, and a link is that one's too.
-  private mutating func workspaceFacts() -> [Step] {
+  private mutating func workspaceEvents() -> [Step] {
     let (place, invite, fading): (WorkspaceID, InviteID, InviteID) = (Self.workspace, newID(), newID())
     return [
       create(place, WorkspaceCreation(name: "the first", creator: leader)),
@@ -80,7 +80,7 @@ extension CommandGenerator {
   }
 
   /// One who has made a link for administrators is none any more when it is used.
-  private mutating func membershipFacts() -> [Step] {
+  private mutating func membershipEvents() -> [Step] {
     let (place, invite, fading): (RoomID, InviteID, InviteID) = (Self.room, newID(), newID())
     let later = clock.now().adding(milliseconds: 86_400_000_000)
     return [
@@ -123,7 +123,7 @@ extension CommandGenerator {
     ]
   }
 
-  private mutating func readingFacts() -> [Step] {
+  private mutating func readingEvents() -> [Step] {
     let (place, root, reply, next): (RoomID, MessageID, MessageID, MessageID) = (Self.room, newID(), newID(), newID())
     var answer = NewMessage.plain("sugar no tea")
     answer.thread = root

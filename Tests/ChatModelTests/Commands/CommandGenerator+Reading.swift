@@ -100,7 +100,7 @@ extension CommandGenerator {
   ) -> Step {
     @Sendable func command(_ revision: LogPosition) -> RoomCommand {
       .sendScheduledMessage(
-        id, message, revision: revision, context: message.thread.map { SendingContext(thread: $0) })
+        id, message, revision: revision, references: message.thread.map { MessageReferences(thread: $0) })
     }
     let principal = Principal(user: message.author, service: Numbered.service)
     let name = "m\(id.short) of u\(message.author.short) is due in r\(room.short)"

@@ -94,17 +94,17 @@ extension CommandGenerator {
     guard let room = anyRoom(model) else { return nil }
     let user = leader(of: room)
     let expiry = chance(50) ? clock.now().adding(milliseconds: 86_400_000) : nil
-    let wish = ChatService.NewInvite(
+    let newInvite = ChatService.NewInvite(
       id: chance(5) ? pick(room.invites)?.link.id ?? newID() : newID(), role: chance(80) ? Role.member : .administrator,
       expiresAt: expiry, maximumUses: chance(50) ? UInt32(random.within(1...3)) : nil)
-    return createInvite(wish, of: room.id, by: user)
+    return createInvite(newInvite, of: room.id, by: user)
   }
 
-  func createInvite(_ wish: ChatService.NewInvite<Role>, of room: RoomID, by user: UserID) -> Step {
-    let name = "u\(user.short) makes invite i\(wish.id.short) of r\(room.short)"
+  func createInvite(_ newInvite: ChatService.NewInvite<Role>, of room: RoomID, by user: UserID) -> Step {
+    let name = "u\(user.short) makes invite i\(newInvite.id.short) of r\(room.short)"
     return Step(name, user: user, room: room, rights: [.account, .administrator(room)]) {
       chat async throws(ServiceError) in
-      Step.Receipt(try await chat.createInvite(wish, for: room, by: Principal(user: user)))
+      Step.Receipt(try await chat.createInvite(newInvite, for: room, by: Principal(user: user)))
     }
   }
 

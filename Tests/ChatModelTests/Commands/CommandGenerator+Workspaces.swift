@@ -6,13 +6,13 @@ import EventLogSimulation
 extension CommandGenerator {
   /// A command on a workspace under a key.
   mutating func workspace(
-    _ name: String, _ workspace: WorkspaceID, _ wish: WorkspaceCommand, by user: UserID
+    _ name: String, _ workspace: WorkspaceID, _ command: WorkspaceCommand, by user: UserID
   ) -> Step {
     let key = key()
     let name = "u\(user.short) \(name) in w\(workspace.short) under k\(key.short)"
-    let rights = [.account] + Right.of(wish, in: workspace, by: user)
+    let rights = [.account] + Right.of(command, in: workspace, by: user)
     return Step(name, user: user, workspace: workspace, rights: rights) { chat async throws(ServiceError) in
-      Step.Receipt(try await chat.performWorkspace(workspace, wish, by: Principal(user: user), command: key))
+      Step.Receipt(try await chat.performWorkspace(workspace, command, by: Principal(user: user), command: key))
     }
   }
 
@@ -119,17 +119,17 @@ extension CommandGenerator {
     guard let place = anyWorkspace(model) else { return nil }
     let user = leader(of: place)
     let expiry = chance(50) ? clock.now().adding(milliseconds: 86_400_000) : nil
-    let wish = ChatService.NewInvite(
+    let newInvite = ChatService.NewInvite(
       id: chance(5) ? pick(place.invites)?.link.id ?? newID() : newID(), role: role(), expiresAt: expiry,
       maximumUses: chance(50) ? UInt32(random.within(1...3)) : nil)
-    return createInvite(wish, of: place.id, by: user)
+    return createInvite(newInvite, of: place.id, by: user)
   }
 
-  func createInvite(_ wish: ChatService.NewInvite<WorkspaceRole>, of place: WorkspaceID, by user: UserID) -> Step {
-    let name = "u\(user.short) makes invite i\(wish.id.short) of w\(place.short)"
+  func createInvite(_ newInvite: ChatService.NewInvite<WorkspaceRole>, of place: WorkspaceID, by user: UserID) -> Step {
+    let name = "u\(user.short) makes invite i\(newInvite.id.short) of w\(place.short)"
     let rights: [Right] = [.account, .workspaceRole(place, .administrator)]
     return Step(name, user: user, workspace: place, rights: rights) { chat async throws(ServiceError) in
-      Step.Receipt(try await chat.createInvite(wish, for: place, by: Principal(user: user)))
+      Step.Receipt(try await chat.createInvite(newInvite, for: place, by: Principal(user: user)))
     }
   }
 

@@ -25,11 +25,11 @@ struct CommandGenerator {
   /// What each user may see of what was uploaded.
   private var visibleMedia: [UserID: [MediaID]] = [:]
 
-  /// - Parameter makesEveryFact: begins with commands that record each kind of fact once.
-  init(seed: UInt64, clock: ModelClock, makesEveryFact: Bool) {
+  /// - Parameter makesEveryFact: begins with commands that record each kind of event once.
+  init(seed: UInt64, clock: ModelClock, makesEveryEvent: Bool) {
     random = SeededRandom(seed: seed)
     self.clock = clock
-    if makesEveryFact { opening = openingAct().reversed() }
+    if makesEveryEvent { opening = openingContext().reversed() }
   }
 
   // MARK: - Drawing
@@ -168,12 +168,12 @@ extension CommandGenerator {
   // MARK: - Shorthands
 
   /// A command on a room under a key.
-  mutating func room(_ name: String, _ room: RoomID, _ wish: RoomCommand, by user: UserID) -> Step {
+  mutating func room(_ name: String, _ room: RoomID, _ command: RoomCommand, by user: UserID) -> Step {
     let key = key()
     let name = "u\(user.short) \(name) in r\(room.short) under k\(key.short)"
-    return Step(name, user: user, room: room, rights: [.account] + Right.of(wish, in: room, by: user)) {
+    return Step(name, user: user, room: room, rights: [.account] + Right.of(command, in: room, by: user)) {
       chat async throws(ServiceError) in
-      Step.Receipt(try await chat.performRoom(room, wish, by: Principal(user: user), command: key))
+      Step.Receipt(try await chat.performRoom(room, command, by: Principal(user: user), command: key))
     }
   }
 }

@@ -46,8 +46,8 @@ enum Right: Sendable {
 
 extension Right {
   /// What a command on a room takes of a user.
-  static func of(_ wish: RoomCommand, in room: RoomID, by user: UserID) -> [Right] {
-    switch wish {
+  static func of(_ command: RoomCommand, in room: RoomID, by user: UserID) -> [Right] {
+    switch command {
     case .create: [.room(room)]
     case .acceptInvite: [.room(room, else: "invite_not_found"), .admission(room)]
     case .join: [.sight(room), .admission(room)]
@@ -71,8 +71,8 @@ extension Right {
   }
 
   /// What a command on a workspace takes of a user.
-  static func of(_ wish: WorkspaceCommand, in workspace: WorkspaceID, by user: UserID) -> [Right] {
-    switch wish {
+  static func of(_ command: WorkspaceCommand, in workspace: WorkspaceID, by user: UserID) -> [Right] {
+    switch command {
     case .create, .join: [.workspace(workspace)]
     case .acceptInvite: [.workspace(workspace, else: "invite_not_found")]
     case .acceptInvitation, .withdrawInvitation(user): [.workspace(workspace, else: "invitation_not_found")]

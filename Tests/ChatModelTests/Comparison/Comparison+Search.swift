@@ -16,18 +16,18 @@ extension Comparison {
 
   /// What a drawn search finds, which is what a scan of all messages finds.
   mutating func compareSearch(of user: UserID) async throws {
-    let wish = drawnSearch()
-    guard let words = SearchWords(wish.query) else { return try expect("a word to search for", wish.query, "none") }
+    let search = drawnSearch()
+    guard let words = SearchWords(search.query) else { return try expect("a word to search for", search.query, "none") }
     let request = SearchRequest(
-      words: words, user: user, room: wish.room, sender: wish.sender, since: wish.since, until: wish.until,
-      hasMedia: wish.hasMedia)
+      words: words, user: user, room: search.room, sender: search.sender, since: search.since, until: search.until,
+      hasMedia: search.hasMedia)
     let expected: Answer<[SeenMessage]>
-    if let room = wish.room, model.room(room, seenBy: user) == nil {
+    if let room = search.room, model.room(room, seenBy: user) == nil {
       expected = .refused("room_not_found")
     } else {
       expected = .found(
         model.rooms(of: user).flatMap { room in
-          room.messages.filter { wish.finds($0, in: room.id) }.map { SeenMessage($0) }
+          room.messages.filter { search.finds($0, in: room.id) }.map { SeenMessage($0) }
         }.sorted { $0.position < $1.position })
     }
     try await chat.views.search.wait(for: chat.store.head)
@@ -43,10 +43,10 @@ extension Comparison {
       } while place != nil && found.count <= Self.mostResults
       return found.sorted { $0.position < $1.position }
     }
-    try expect("search of u\(user.short) for \(wish), \(limit) at a time", expected, found)
+    try expect("search of u\(user.short) for \(search), \(limit) at a time", expected, found)
     guard case .found(let messages) = expected else { return }
     let indexed = try await indexed(request, limit: limit)
-    try expect("search index for \(wish)", messages.map(\.text).sorted(), indexed.sorted())
+    try expect("search index for \(search)", messages.map(\.text).sorted(), indexed.sorted())
   }
 
   /// The texts that the index itself gives: what is gone must be gone there, and not only be
@@ -68,21 +68,21 @@ extension Comparison {
 
   /// Half of them without any filter, the others with one or two.
   private mutating func drawnSearch() -> ModelSearch {
-    var wish = ModelSearch(query: Self.queries[random.below(Self.queries.count)])
-    if random.isOne(in: 2) { return wish }
+    var search = ModelSearch(query: Self.queries[random.below(Self.queries.count)])
+    if random.isOne(in: 2) { return search }
     let messages = model.rooms.values.filter { $0.exists }.sorted { $0.age < $1.age }.flatMap(\.messages)
     for _ in 0..<random.within(1...2) {
-      guard !messages.isEmpty else { return wish }
+      guard !messages.isEmpty else { return search }
       let message = messages[random.below(messages.count)]
       switch random.below(5) {
-      case 0: wish.room = model.rooms.values.first { $0.message(message.id) != nil }?.id
-      case 1: wish.sender = message.author
-      case 2: wish.since = message.sentAt
-      case 3: wish.until = message.sentAt
-      default: wish.hasMedia = random.isOne(in: 2)
+      case 0: search.room = model.rooms.values.first { $0.message(message.id) != nil }?.id
+      case 1: search.sender = message.author
+      case 2: search.since = message.sentAt
+      case 3: search.until = message.sentAt
+      default: search.hasMedia = random.isOne(in: 2)
       }
     }
-    return wish
+    return search
   }
 }
 

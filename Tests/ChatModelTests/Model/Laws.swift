@@ -1,10 +1,10 @@
 import ChatDomain
 import ChatPrimitives
 
-/// What must hold of every fact, given those before it: the rules that no read model shows.
+/// What must hold of every event, given those before it: the rules that no read model shows.
 extension ChatModel {
   /// A phone that was logged out shows no message to whoever holds it: of which no session is open any more, that has no
-  /// push token until it is described again. Holds after every command, not after every fact: the tokens go last.
+  /// push token until it is described again. Holds after every command, not after every event: the tokens go last.
   var talkingDevice: String? {
     for user in users.values {
       for device in user.devices where user.loggedOut.contains(device.id) && !device.description.tokens.isEmpty {
@@ -14,7 +14,7 @@ extension ChatModel {
     return nil
   }
 
-  /// The rule that a fact breaks, in words that follow the fact; nil when it breaks none.
+  /// The rule that an event breaks, in words that follow the event; nil when it breaks none.
   func law(brokenBy recorded: RecordedEvent) -> String? {
     if let law = law(ofQuotasBrokenBy: recorded) { return law }
     return switch recorded.event {
@@ -53,7 +53,7 @@ extension ChatModel {
       guard let session = user?.session(session), session.end == nil else { return "refreshes no open session" }
       return generation == session.generation + 1 ? nil : "skips a generation"
     case .sessions(.ended(let session, .othersLoggedOut)), .sessions(.ended(let session, .allLoggedOut)):
-      // Where there was nothing to end, the fact is there for the key alone.
+      // Where there was nothing to end, the event is there for the key alone.
       return user?.session(session)?.end == nil ? nil : "ends no open session"
     case .sessions(.ended(let session, _)):
       return user?.session(session)?.end == nil && user?.session(session) != nil ? nil : "ends no open session"

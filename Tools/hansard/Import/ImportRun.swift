@@ -59,7 +59,7 @@ struct ImportRun {
       var reason = "it responds with status 503"
       switch answer {
       case .complete:
-        guard let busy = outcomes.firstIndex(where: { $0?.status == 503 }) else { return try settle(batch, outcomes) }
+        guard let busy = outcomes.firstIndex(where: { $0?.status == 503 }) else { return try count(batch, outcomes) }
         start = busy
         if let detail = outcomes[busy]?.detail { reason = detail }
       case .busy(let problem, let seconds):
@@ -116,7 +116,7 @@ struct ImportRun {
       next: "when the server runs again, run the same command again: it continues where it stopped")
   }
 
-  private mutating func settle(_ batch: IngestBatch, _ outcomes: [IngestResult?]) throws {
+  private mutating func count(_ batch: IngestBatch, _ outcomes: [IngestResult?]) throws {
     for (line, outcome) in zip(batch.lines, outcomes) {
       guard let outcome else { throw Self.brokenOff("a result is missing") }
       if outcome.code == "service_only" {

@@ -44,14 +44,14 @@ struct PushExplainCommand: AsyncParsableCommand {
     ]
       + TextTable.lines(
         [.left("USER"), .left("DEVICE"), .right("BADGE"), .left("VERDICT"), .left("OUTCOME")],
-        explanation.verdicts.map { verdict in
-          [verdict.user.description, verdict.device.description] + cells(verdict.verdict)
-            + [explanation.fate(of: verdict).map(cell) ?? ""]
+        explanation.decisions.map { decision in
+          [decision.user.description, decision.device.description] + cells(decision.decision)
+            + [explanation.fate(of: decision).map(cell) ?? ""]
         })
   }
 
-  private static func cells(_ verdict: FanOut.Verdict) -> [String] {
-    switch verdict {
+  private static func cells(_ decision: FanOut.Decision) -> [String] {
+    switch decision {
     case .notify(let badge): [String(badge), "notify"]
     case .silent(let reason): ["", "silent: \(reason.rawValue)"]
     }
@@ -73,15 +73,15 @@ struct PushExplainCommand: AsyncParsableCommand {
       ("roomId", .text(message.room.description)),
       ("messageId", .text(message.message.description)),
       ("senderId", .text(message.sender.description)),
-      ("devices", .list(explanation.verdicts.map { json($0, explanation.fate(of: $0)) })),
+      ("devices", .list(explanation.decisions.map { json($0, explanation.fate(of: $0)) })),
     ])
   }
 
-  private static func json(_ verdict: FanOut.DeviceVerdict, _ fate: PushExplanation.Fate?) -> JSONValue {
+  private static func json(_ decision: FanOut.DeviceDecision, _ fate: PushExplanation.Fate?) -> JSONValue {
     let place: [(String, JSONValue)] = [
-      ("userId", .text(verdict.user.description)), ("deviceId", .text(verdict.device.description)),
+      ("userId", .text(decision.user.description)), ("deviceId", .text(decision.device.description)),
     ]
-    switch verdict.verdict {
+    switch decision.decision {
     case .notify(let badge):
       return .object(
         place + [("verdict", .text("notify")), ("badge", .number(badge))] + (fate.map(json) ?? []))
@@ -101,7 +101,7 @@ struct PushExplainCommand: AsyncParsableCommand {
 
 extension PushExplanation {
   /// nil for a device that is not told.
-  fileprivate func fate(of verdict: FanOut.DeviceVerdict) -> Fate? {
-    fates[NoticeKey(position: message.position, user: verdict.user, device: verdict.device)]
+  fileprivate func fate(of decision: FanOut.DeviceDecision) -> Fate? {
+    fates[NoticeKey(position: message.position, user: decision.user, device: decision.device)]
   }
 }

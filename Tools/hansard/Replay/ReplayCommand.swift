@@ -40,7 +40,7 @@ struct ReplayCommand: AsyncParsableCommand {
   private func rebuild(_ projections: [any Projection.Type], _ reader: LogReader) throws {
     let lock = try takeLock()
     defer { withExtendedLifetime(lock) {} }
-    try settle(lock)
+    try recoverLog(lock)
     try reader.refresh()
     let rebuild = ProjectionRebuild(
       directory: data.views, feed: StoredEvents(reader), logIdentity: reader.identity.bytes)
@@ -72,7 +72,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
   private func compare(_ projections: [any Projection.Type], _ reader: LogReader) throws {
     do {
-      try settle(try DirectoryLock(directory: data.directory))
+      try recoverLog(try DirectoryLock(directory: data.directory))
     } catch let error as LogError where error.code == .locked {
       // A server runs; it tells of itself how far the log is durable.
     }
@@ -101,7 +101,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
   /// After a crash, what the end of the log is worth is found out by opening it for writing, as a server does when it
   /// starts. The read models may know of events that only then count as durable.
-  private func settle(_ lock: DirectoryLock) throws {
+  private func recoverLog(_ lock: DirectoryLock) throws {
     let log = try EmbeddedLog.open(
       directory: data.directory, options: LogOptions(preparesAhead: false), lock: lock)
     if let torn = log.recovery.tornTail {

@@ -19,15 +19,15 @@ struct SampleMachine: DecisionMachine {
   }
 
   /// The reply is the event's position.
-  mutating func decide(_ command: Command, next: LogPosition, now: Timestamp) -> Decision<LogPosition> {
+  mutating func decide(_ command: Command, next: LogPosition, now: Timestamp) -> CommitDecision<LogPosition> {
     let stamp = Stamp(position: next, time: now)
     switch command {
     case .register(let author):
-      return Decision(events: [authors[author].registered(at: stamp)], reply: next)
+      return CommitDecision(events: [authors[author].registered(at: stamp)], reply: next)
     case .send(let author, let message, let text):
       versions[author] += 1
       let event = authors[author].sent(message, text, version: versions[author], at: stamp)
-      return Decision(events: [event], reply: next)
+      return CommitDecision(events: [event], reply: next)
     }
   }
 }

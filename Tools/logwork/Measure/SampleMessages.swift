@@ -53,7 +53,7 @@ struct SampleAuthor: Sendable {
     room = RoomID(UUIDBytes(high: random.next(), low: random.next()))
   }
 
-  /// The first fact of the author's own stream, with a key from which the salts of the messages come.
+  /// The first event of the author's own stream, with a key from which the salts of the messages come.
   func registered(at stamp: Stamp) -> RecordedEvent {
     let key = user.uuid.bytes + room.uuid.bytes
     let registration = Registration(

@@ -6,7 +6,7 @@ import EventStore
 
 /// What the read models may not know yet: the messages, keyed commands and endings of the newest events. Laid over what
 /// was looked up, it makes facts that are true at the moment of deciding.
-package struct RecentFacts: Sendable {
+package struct RecentWrites: Sendable {
   /// Entries kept though the read models know them, so that a lookup stays good while its command waits in the queue. As
   /// many as the queue has places; about 480 bytes each.
   package static let retained = CommitPipeline<DecisionState>.queueLimit
@@ -47,7 +47,7 @@ package struct RecentFacts: Sendable {
     reactions.counts(for: key, found: found)
   }
 
-  /// - Parameter counts: as they are with the fact at this position.
+  /// - Parameter counts: as they are with the event at this position.
   mutating func enter(_ counts: ReactionCounts, for key: ReactionKey, at position: LogPosition) {
     reactions.enter(counts, for: key, at: position)
     order.append(.reaction(key, position))
@@ -83,7 +83,7 @@ package struct RecentFacts: Sendable {
     order.append(.reply(root, position))
   }
 
-  /// Keeps the first: a command's later facts have the same key.
+  /// Keeps the first: a command's later events have the same key.
   mutating func enter(_ facts: CommandFacts, for key: CommandKey) {
     guard commands[key] == nil else { return }
     commands[key] = facts

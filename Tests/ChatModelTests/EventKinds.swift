@@ -2,7 +2,7 @@ import ChatDomain
 import EventStore
 
 /// The kinds of events, by their names.
-enum Facts {
+enum EventKinds {
   static func name(of event: ChatEvent) -> String { EventKind(of: event)?.name ?? "erased" }
 
   /// All of them must come up.

@@ -2,7 +2,7 @@ package import ChatPrimitives
 
 /// What a message refers to as it is sent, beside what it says. A plain one has none. Behind a reference, so that the
 /// command of a plain message stays small.
-package final class SendingContext: Sendable {
+package final class MessageReferences: Sendable {
   /// The root of the thread that it goes into; nil for the room's own timeline.
   package let thread: MessageID?
   /// The root; nil when the room has no such message.
@@ -22,8 +22,8 @@ package final class SendingContext: Sendable {
   }
 }
 
-extension SendingContext: Equatable {
-  package static func == (left: SendingContext, right: SendingContext) -> Bool {
+extension MessageReferences: Equatable {
+  package static func == (left: MessageReferences, right: MessageReferences) -> Bool {
     left.thread == right.thread && left.root == right.root && left.answered == right.answered
       && left.lacksMedia == right.lacksMedia
   }

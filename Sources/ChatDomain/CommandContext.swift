@@ -1,7 +1,7 @@
 package import ChatPrimitives
 
 /// Who acts, through what, and when: what every command has in common.
-package struct Act: Hashable, Sendable {
+package struct CommandContext: Hashable, Sendable {
   /// In whose name; nil when a service acts for itself, or when nobody is known yet (a registration).
   package var actor: UserID?
   /// The true actor, when a token of the server's own acts instead of the user.

@@ -7,8 +7,8 @@ import Testing
 @testable import ChatService
 
 /// What the writer remembers, laid over what the ID index answered.
-@Suite("Recent facts")
-struct RecentFactsTests {
+@Suite("Recent writes")
+struct RecentWritesTests {
   private let alice: UserID = fixed(1)
   private let room: RoomID = fixed(10)
 
@@ -28,7 +28,7 @@ struct RecentFactsTests {
 
   @Test("forget lets go, oldest first, of what the index has applied, save for what is retained")
   func forgets() {
-    var recent = RecentFacts(floor: LogPosition(10), retained: 2)
+    var recent = RecentWrites(floor: LogPosition(10), retained: 2)
     for position: UInt64 in 11...15 { recent.enter(facts(sentAt: position), for: key(position)) }
     recent.forget(through: LogPosition(12))
     #expect(recent.floor == LogPosition(12))
@@ -40,7 +40,7 @@ struct RecentFactsTests {
 
   @Test("a message that was written again since is forgotten only with its last revision")
   func keepsRevised() {
-    var recent = RecentFacts(floor: .origin, retained: 0)
+    var recent = RecentWrites(floor: .origin, retained: 0)
     recent.enter(facts(sentAt: 1), for: key(1))
     recent.enter(MessageRevision(stamp: stamp(2), deletes: true), for: key(1))
     recent.forget(through: LogPosition(1))
@@ -51,7 +51,7 @@ struct RecentFactsTests {
 
   @Test("a revision that the index does not know yet is laid over its answer, an older one is not")
   func overlays() {
-    var recent = RecentFacts(floor: LogPosition(5), retained: 0)
+    var recent = RecentWrites(floor: LogPosition(5), retained: 0)
     recent.enter(MessageRevision(stamp: stamp(8), deletes: false), for: key(3))
     var found = facts(sentAt: 3)
     var expected = found
@@ -68,7 +68,7 @@ struct RecentFactsTests {
 
   @Test("the replies to a root are counted, whether it is remembered, revised since, or known to the index alone")
   func countsReplies() {
-    var recent = RecentFacts(floor: .origin, retained: 0)
+    var recent = RecentWrites(floor: .origin, retained: 0)
     // The index alone knows this root.
     recent.enter(replyTo: key(1), ordinal: 4, at: LogPosition(11))
     #expect(recent.message(key(1), found: facts(sentAt: 1))?.replies == 4)
@@ -94,11 +94,11 @@ struct RecentFactsTests {
     state.forget(through: LogPosition(head))
     var next = head + 1
     for number in 1...5 as ClosedRange<UInt64> {
-      let wish = RoomCommand.sendMessage(
+      let command = RoomCommand.sendMessage(
         fixed(200 + number), .plain("reply"),
         fingerprint: .message(.plain("reply"), author: alice, thread: fixed(100)), prior: nil,
-        context: SendingContext(thread: fixed(100), root: index))
-      guard case .done(let outcome) = reply(&state, wish, asOf: LogPosition(head), next: &next),
+        references: MessageReferences(thread: fixed(100), root: index))
+      guard case .done(let outcome) = reply(&state, command, asOf: LogPosition(head), next: &next),
         case .room(_, .messages(.sent(_, _, let thread?, _))) = outcome.events.first?.event
       else {
         Issue.record("reply \(number) was not taken")
@@ -110,7 +110,7 @@ struct RecentFactsTests {
 
   @Test("a key stands for the first of its command's facts, until it is forgotten")
   func commands() {
-    var recent = RecentFacts(floor: .origin, retained: 0)
+    var recent = RecentWrites(floor: .origin, retained: 0)
     let key = CommandKey(actor: alice.uuid, command: fixed(20))
     recent.enter(CommandFacts(stamp: stamp(1), fingerprint: nil), for: key)
     recent.enter(CommandFacts(stamp: stamp(2), fingerprint: nil), for: key)
@@ -121,7 +121,7 @@ struct RecentFactsTests {
 
   @Test("counts of reactions stand in the place of the index's until that has applied their last change")
   func reactions() {
-    var recent = RecentFacts(floor: .origin, retained: 0)
+    var recent = RecentWrites(floor: .origin, retained: 0)
     let own = ReactionKey(message: key(1), user: alice, emoji: "a")
     let other = ReactionKey(message: key(1), user: fixed(2), emoji: "b")
     let found = ReactionCounts(kinds: 3, users: 1, ownKinds: 1, isOwn: false)
@@ -168,11 +168,11 @@ struct RecentFactsTests {
   }
 
   private func reply(
-    _ state: inout DecisionState, _ wish: RoomCommand, asOf: LogPosition, next: inout UInt64
+    _ state: inout DecisionState, _ command: RoomCommand, asOf: LogPosition, next: inout UInt64
   ) -> ChatReply {
-    let command = ChatCommand(
-      act: Act(actor: alice, time: stamp(0).time), operation: .room(room, wish), factsAsOf: asOf)
-    let decision = state.decide(command, next: LogPosition(next), now: stamp(next).time)
+    let request = ChatCommand(
+      context: CommandContext(actor: alice, time: stamp(0).time), operation: .room(room, command), factsAsOf: asOf)
+    let decision = state.decide(request, next: LogPosition(next), now: stamp(next).time)
     next += UInt64(decision.events.count)
     return decision.reply
   }
