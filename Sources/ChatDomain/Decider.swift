@@ -100,11 +100,11 @@ package protocol Directory: ~Copyable {
 
   /// The devices that have this token, in the order of their owners' and their own IDs. One, but for logs from before a
   /// token belonged to one device.
-  func devices(holding token: PushToken) -> [DevicePlace]
+  func devices(holding token: PushToken) -> [DeviceReference]
 }
 
 /// A device: its ID is unique among its owner's alone.
-package struct DevicePlace: Hashable, Sendable {
+package struct DeviceReference: Hashable, Sendable {
   package let user: UserID
   package let device: DeviceID
 

@@ -35,7 +35,7 @@ package final class PushService: Sendable {
   }
 
   /// Opens the outbox in `directory` and starts it, without waiting for it: it catches up with the log in the background,
-  /// and then notifications are sent. `standing` reports its progress and its fault.
+  /// and then notifications are sent. `status` reports its progress and its fault.
   ///
   /// Call it before requests are accepted, because it switches push on: messages sent after it has returned are pushed.
   /// If push was switched on before, it continues where it stopped.
@@ -87,7 +87,7 @@ package final class PushService: Sendable {
   }
 
   /// The status of the outbox. The rest of the server works without it.
-  package var standing: ProjectionStanding { outbox.standing }
+  package var status: ProjectionStatus { outbox.status }
 
   /// Sends nothing more, waits for what is under way, and records its outcomes. Before the log takes no more events.
   package func stopSending() async {
@@ -108,7 +108,7 @@ package final class PushService: Sendable {
       reporting: "the outbox has made no progress for a minute; notifications wait until it does. Check the disk",
       logger: logger)
     do {
-      try await catchUp.wait(for: head, standings: { [outbox.standing] })
+      try await catchUp.wait(for: head, statuses: { [outbox.status] })
       return true
     } catch {
       return false

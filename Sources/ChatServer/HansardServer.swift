@@ -41,14 +41,14 @@ package struct HansardServer: Sendable {
   private let issuer: TokenIssuer
   private let identities: IdentityProviders
   private let authenticator: Authenticator
-  private let outbox: (@Sendable () -> ProjectionStanding)?
+  private let outbox: (@Sendable () -> ProjectionStatus)?
   private let bodies = BodyBudget()
   private let responses = ResponseBudget()
 
   /// - Parameter outbox: the status of the push outbox, for readiness checks; nil if push is off.
   package init(
     chat: ChatService, issuer: TokenIssuer, administrator: AdministratorToken, identities: IdentityProviders,
-    outbox: (@Sendable () -> ProjectionStanding)?
+    outbox: (@Sendable () -> ProjectionStatus)?
   ) {
     self.chat = chat
     self.issuer = issuer
@@ -113,7 +113,7 @@ package struct HansardServer: Sendable {
     if let crossOrigin = CrossOrigin(protection.crossOrigin) { router.add(middleware: crossOrigin) }
     router.add(
       middleware: ProblemMiddleware(
-        admission: Admission(
+        addressRateCheck: AddressRateCheck(
           proxies: protection.proxies, limiter: limiter, isOfService: { authenticator.isOfService($0) }),
         legacyStatus: configuration.legacyStatus, now: chat.now))
     let handlers = Handlers(
@@ -137,16 +137,18 @@ package struct HansardServer: Sendable {
       let now = chat.now()
       let principal = try await authenticator.principal(of: request, for: endpoint, at: now)
       if endpoint.method == .get, let principal { try authenticator.requireOpenSession(principal) }
-      let fields = try limiter.admit(principal, standing: context.standing)
+      let fields = try limiter.admit(principal, rateStatus: context.rateStatus)
       let bodyCharge = bodies.charge(for: context.address, context.logger)
       defer { bodyCharge.release() }
-      let exchange = Exchange(
+      let requestContext = HansardRequestContext(
         request: request, parameters: context.parameters, principal: principal, requestID: context.id,
         receivedAt: now, address: context.address, logger: context.logger, channel: context.channel,
         bodyCharge: bodyCharge)
-      try exchange.requireQuery(of: endpoint)
-      try exchange.requirePrecondition(of: endpoint)
-      var response = try await reads.handle(exchange, reading) { try await route.handle(handlers, exchange) }
+      try requestContext.requireQuery(of: endpoint)
+      try requestContext.requirePrecondition(of: endpoint)
+      var response = try await reads.handle(requestContext, reading) {
+        try await route.handle(handlers, requestContext)
+      }
       if reading != .media {
         response = try responses.charge(response, to: context.address, over: context.channel, context.logger)
       }

@@ -8,7 +8,7 @@ import Hummingbird
 /// One line of the route table. A handler has the types of its endpoint: it can read no other body than the declared one,
 /// and its response has the declared shape.
 struct Route: Sendable {
-  typealias Handler = @Sendable (Handlers, Exchange) async throws -> Response
+  typealias Handler = @Sendable (Handlers, HansardRequestContext) async throws -> Response
 
   let endpoint: AnyEndpoint
   let handle: Handler
@@ -20,14 +20,15 @@ struct Route: Sendable {
 
   init<Shape>(
     _ endpoint: Endpoint<NoBody, Shape>,
-    _ handle: @escaping @Sendable (Handlers, Exchange) async throws -> TypedResponse<Shape>
+    _ handle: @escaping @Sendable (Handlers, HansardRequestContext) async throws -> TypedResponse<Shape>
   ) {
     self.init(endpoint.erased) { try await handle($0, $1).response }
   }
 
   init<Body, Shape>(
     _ endpoint: Endpoint<Body, Shape>,
-    _ handle: @escaping @Sendable (Handlers, Exchange, TypedBody<Body>) async throws -> TypedResponse<Shape>
+    _ handle:
+      @escaping @Sendable (Handlers, HansardRequestContext, TypedBody<Body>) async throws -> TypedResponse<Shape>
   ) {
     self.init(endpoint.erased) { try await handle($0, $1, TypedBody(of: $1)).response }
   }
@@ -35,8 +36,8 @@ struct Route: Sendable {
   /// The same route, in whose answers lists end with `endCursor`.
   func ending(lists endCursor: EndCursor) -> Route {
     guard endCursor != .null else { return self }
-    return Route(endpoint) { (handlers: Handlers, exchange: Exchange) in
-      try await JSONBody.$endCursor.withValue(endCursor) { try await handle(handlers, exchange) }
+    return Route(endpoint) { (handlers: Handlers, context: HansardRequestContext) in
+      try await JSONBody.$endCursor.withValue(endCursor) { try await handle(handlers, context) }
     }
   }
 }
@@ -70,7 +71,7 @@ struct Handlers: Sendable {
   init(
     chat: ChatService, issuer: TokenIssuer, identities: IdentityProviders, logins: LoginSettings,
     hashing: HashingLimit, searches: SearchBudget, limiter: RateLimiter, deepLink: DeepLink,
-    outbox: (@Sendable () -> ProjectionStanding)?
+    outbox: (@Sendable () -> ProjectionStatus)?
   ) {
     let throttle = LoginThrottle(logins)
     accounts = AccountHandlers(chat: chat, identities: identities, throttle: throttle, hashing: hashing)

@@ -25,17 +25,17 @@ package struct CatchUp: Sendable {
 
   /// - Parameters:
   ///   - head: the position to wait for.
-  ///   - standings: gives the current status of each read model, at least one.
+  ///   - statuses: gives the current status of each read model, at least one.
   ///   - progress: called at each check until the wait is over.
   /// - Throws: `OpeningError.halted` if one of them has halted, and `CancellationError`.
   package func wait(
-    for head: LogPosition, standings: @Sendable () -> [ProjectionStanding],
+    for head: LogPosition, statuses: @Sendable () -> [ProjectionStatus],
     progress: @Sendable (OpeningProgress) -> Void = { _ in }
   ) async throws {
     var reached: LogPosition?
     var idleSince = ContinuousClock.now
     while true {
-      let current = standings()
+      let current = statuses()
       if let halt = current.compactMap(\.fault).first(where: { $0.kind == .permanent }) {
         throw OpeningError.halted(halt)
       }

@@ -170,25 +170,25 @@ package struct ServiceOpening: Sendable {
     let catchUp = CatchUp(
       reporting: "the read models have made no progress for a minute; the server keeps waiting. Check the disk",
       logger: logger)
-    try await catchUp.wait(for: head, standings: { views.standings }, progress: progress)
+    try await catchUp.wait(for: head, statuses: { views.statuses }, progress: progress)
   }
 }
 
 /// How far the read models are while a service is opened.
 package struct OpeningProgress: Sendable, CustomStringConvertible {
   /// The one that is furthest behind.
-  package let slowest: ProjectionStanding
+  package let slowest: ProjectionStatus
   /// The log's head.
   package let head: LogPosition
   /// Whether all of them can be read as of the head.
   package let isComplete: Bool
 
-  /// - Parameter standings: one at least.
-  package init(_ standings: [ProjectionStanding], of head: LogPosition) {
-    let none = ProjectionStanding(name: "", position: head, target: nil, fault: nil)
-    slowest = standings.min { $0.position < $1.position } ?? none
+  /// - Parameter statuses: one at least.
+  package init(_ statuses: [ProjectionStatus], of head: LogPosition) {
+    let none = ProjectionStatus(name: "", position: head, target: nil, fault: nil)
+    slowest = statuses.min { $0.position < $1.position } ?? none
     self.head = head
-    isComplete = standings.allSatisfy { $0.position >= head && $0.isReadable }
+    isComplete = statuses.allSatisfy { $0.position >= head && $0.isReadable }
   }
 
   package var description: String {

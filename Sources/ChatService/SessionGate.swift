@@ -13,7 +13,7 @@ package final class SessionGate: Sendable {
   }
 
   private let ended = Mutex<[Ended: End]>([:])
-  private let standings = Mutex<[UserID: Standing]>([:])
+  private let statuses = Mutex<[UserID: AccountStatus]>([:])
   private let tokenLifetimeMilliseconds: Int64
 
   /// When a session ended, by the clock and by the monotonic clock. It is forgotten when its tokens have expired by both:
@@ -24,7 +24,7 @@ package final class SessionGate: Sendable {
   }
 
   /// Answers to two commands may come in either order, so each says where it was recorded.
-  private struct Standing {
+  private struct AccountStatus {
     let isDisabled: Bool
     let position: LogPosition
   }
@@ -43,7 +43,7 @@ package final class SessionGate: Sendable {
     self.init(tokenLifetimeMilliseconds: tokenLifetimeMilliseconds)
     for (id, versioned) in users {
       guard case .registered(let user) = versioned.state, let stamp = user.disabled else { continue }
-      setStanding(of: id, isDisabled: true, at: stamp.position)
+      setStatus(of: id, isDisabled: true, at: stamp.position)
     }
     for ended in sessions { enter(ended.session, of: ended.user, at: ended.time) }
   }
@@ -53,13 +53,13 @@ package final class SessionGate: Sendable {
   }
 
   package func isDisabled(_ user: UserID) -> Bool {
-    standings.withLock { $0[user]?.isDisabled ?? false }
+    statuses.withLock { $0[user]?.isDisabled ?? false }
   }
 
-  private func setStanding(of user: UserID, isDisabled: Bool, at position: LogPosition) {
-    standings.withLock { standings in
-      if let known = standings[user], known.position > position { return }
-      standings[user] = Standing(isDisabled: isDisabled, position: position)
+  private func setStatus(of user: UserID, isDisabled: Bool, at position: LogPosition) {
+    statuses.withLock { statuses in
+      if let known = statuses[user], known.position > position { return }
+      statuses[user] = AccountStatus(isDisabled: isDisabled, position: position)
     }
   }
 
@@ -80,8 +80,8 @@ package final class SessionGate: Sendable {
       guard case .user(let user, let event) = recorded.event else { continue }
       switch event {
       case .sessions(.ended(let session, _)): enter(session, of: user, at: recorded.stamp.time)
-      case .account(.disabled): setStanding(of: user, isDisabled: true, at: recorded.position)
-      case .account(.enabled): setStanding(of: user, isDisabled: false, at: recorded.position)
+      case .account(.disabled): setStatus(of: user, isDisabled: true, at: recorded.position)
+      case .account(.enabled): setStatus(of: user, isDisabled: false, at: recorded.position)
       case .account(.registered), .account(.profileChanged), .account(.emailSet), .account(.preferencesSet), .logins,
         .sessions(.started), .sessions(.refreshed), .devices, .media, .erased:
         break

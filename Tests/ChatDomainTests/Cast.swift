@@ -137,7 +137,7 @@ extension MessageFacts {
 
 extension MessageFacts {
   /// A message in a thread, of no given event.
-  static func of(_ author: UserID, in place: MessagePlace) -> MessageFacts {
+  static func of(_ author: UserID, in place: MessageLocation) -> MessageFacts {
     var facts = MessageFacts.of(author, at: 6)
     facts.place = place
     return facts

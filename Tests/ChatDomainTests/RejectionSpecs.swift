@@ -195,7 +195,7 @@ struct RejectionSpecs {
 
   private static let ofMessageParts: Ways = {
     let photo = Media(hash: [1], contentType: "image/png", size: 3)
-    let inThread = MessageFacts.of(bob, in: MessagePlace(thread: 1, ordinal: 1))
+    let inThread = MessageFacts.of(bob, in: MessageLocation(thread: 1, ordinal: 1))
     let file = Attachment(media: id(1), content: photo, name: nil)
     return [
       .mediaNotFound: { sending(MessageDetails(attachments: [file]), MessageReferences(lacksMedia: true)) },

@@ -92,8 +92,8 @@ struct RetrySpecs {
       then: [.threads(.followingSet(bob, ThreadRoot(message: hello, ordinal: 1), follows: false))]),
     byBob(
       .moveThreadMarker(
-        id(44), root: hello, target: .of(dave, in: MessagePlace(thread: 1, ordinal: 1)), rootFacts: .of(bob, at: 7)),
-      then: [.threads(.markerMoved(bob, to: id(45), at: MessagePlace(thread: 1, ordinal: 2)))]),
+        id(44), root: hello, target: .of(dave, in: MessageLocation(thread: 1, ordinal: 1)), rootFacts: .of(bob, at: 7)),
+      then: [.threads(.markerMoved(bob, to: id(45), at: MessageLocation(thread: 1, ordinal: 2)))]),
     Retry(
       first: .leave, again: .leave, context: bobContext, later: [.members(.added(bob, role: .member))]),
     Retry(

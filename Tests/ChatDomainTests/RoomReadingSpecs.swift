@@ -68,7 +68,7 @@ struct RoomReadingSpecs {
   @Test("a message in a thread is no place of the room's marker")
   func threads() {
     var inThread = events(1)
-    inThread.place = MessagePlace(thread: 1, ordinal: 9)
+    inThread.place = MessageLocation(thread: 1, ordinal: 9)
     for command in [RoomCommand.moveReadMarker(hello, target: inThread), .markUnread(hello, target: inThread)] {
       room().when(command, by: .user(carol)).thenRejected(.messageNotFound)
     }

@@ -209,7 +209,7 @@ struct RoomSchedulingSpecs {
         .messages(.sent(root, author: alice, thread: nil, .plain("root"))), .scheduling(.scheduled(hello, scheduled)),
       ])
     let now = CommandContext.service(for: carol, at: due)
-    let place = ThreadPlace(root: ThreadRoot(message: root, ordinal: 1), rootAuthor: alice, ordinal: 3)
+    let place = ThreadLocation(root: ThreadRoot(message: root, ordinal: 1), rootAuthor: alice, ordinal: 3)
     func send(_ references: MessageReferences?) -> RoomCommand {
       .sendScheduledMessage(hello, scheduled, revision: LogPosition(7), references: references)
     }

@@ -10,14 +10,16 @@ struct RoomThreadSpecs {
     RoomDecider.self, teaRoom + [.messages(.sent(hello, author: carol, thread: nil, .plain("hello")))])
   private let sent = MessageFacts.of(carol, at: 6)
 
-  private func facts(_ place: MessagePlace, replies: UInt64 = 0, deleted: Bool = false) -> MessageFacts {
+  private func facts(_ place: MessageLocation, replies: UInt64 = 0, deleted: Bool = false) -> MessageFacts {
     var facts = MessageFacts.of(carol, at: 6, deletedAt: deleted ? 7 : nil)
     facts.place = place
     facts.replies = replies
     return facts
   }
 
-  private func place(_ ordinal: UInt64) -> ThreadPlace { ThreadPlace(root: root, rootAuthor: carol, ordinal: ordinal) }
+  private func place(_ ordinal: UInt64) -> ThreadLocation {
+    ThreadLocation(root: root, rootAuthor: carol, ordinal: ordinal)
+  }
 
   private func sending(_ references: MessageReferences?) -> Outcome<RoomDecider> { sending(nil, references) }
 
@@ -35,7 +37,7 @@ struct RoomThreadSpecs {
     sending(MessageReferences(thread: hello, root: facts(.room(1), replies: 8)))
       .thenRecorded(.messages(.sent(reply, author: dave, thread: place(9), .plain("yes"))))
     sending(MessageReferences(thread: hello)).thenRejected(.messageNotFound)
-    sending(MessageReferences(thread: hello, root: facts(MessagePlace(thread: 1, ordinal: 1))))
+    sending(MessageReferences(thread: hello, root: facts(MessageLocation(thread: 1, ordinal: 1))))
       .thenRejected(.notAThreadRoot)
     sending(MessageReferences(thread: hello, root: facts(.room(1), deleted: true))).thenRejected(.messageDeleted)
   }
@@ -49,7 +51,7 @@ struct RoomThreadSpecs {
   @Test("the thread is part of what a retry must say again")
   func retriedInThread() {
     let prior = MessageFacts(
-      author: dave, place: MessagePlace(thread: 1, ordinal: 1), sent: .at(7), sentAt: Stamp.at(7).time,
+      author: dave, place: MessageLocation(thread: 1, ordinal: 1), sent: .at(7), sentAt: Stamp.at(7).time,
       revision: Stamp.at(7).position, isDeleted: false,
       fingerprint: .message(.plain("yes"), author: dave, thread: hello))
     let state = given(
@@ -74,7 +76,7 @@ struct RoomThreadSpecs {
       teaRoom + [
         .messages(.sent(hello, author: carol, thread: nil, .plain("hello"))),
         .messages(.sent(reply, author: dave, thread: place(1), .plain("yes"))),
-        .threads(.markerMoved(alice, to: reply, at: MessagePlace(thread: 1, ordinal: 1))),
+        .threads(.markerMoved(alice, to: reply, at: MessageLocation(thread: 1, ordinal: 1))),
       ]
     ).state
     #expect(state.room?.lastOrdinal == 1)
@@ -83,12 +85,12 @@ struct RoomThreadSpecs {
 
   @Test("edits and deletions say where in the thread the message stands")
   func changesInThread() {
-    var inThread = facts(MessagePlace(thread: 1, ordinal: 3))
+    var inThread = facts(MessageLocation(thread: 1, ordinal: 3))
     inThread.author = dave
     room.when(.editMessage(reply, .plain("no"), target: inThread), by: .user(dave))
-      .thenRecorded(.messages(.edited(reply, at: MessagePlace(thread: 1, ordinal: 3), .plain("no"))))
+      .thenRecorded(.messages(.edited(reply, at: MessageLocation(thread: 1, ordinal: 3), .plain("no"))))
     room.when(.deleteMessage(reply, target: inThread), by: .user(dave))
-      .thenRecorded(.messages(.deleted(reply, at: MessagePlace(thread: 1, ordinal: 3))))
+      .thenRecorded(.messages(.deleted(reply, at: MessageLocation(thread: 1, ordinal: 3))))
     room.when(.moveReadMarker(reply, target: inThread), by: .user(dave)).thenRejected(.messageNotFound)
   }
 
@@ -100,15 +102,15 @@ struct RoomThreadSpecs {
     sending(details, nil).thenRejected(.messageNotFound)
     sending(details, MessageReferences(answered: sent)).thenAccepted()
     sending(details, MessageReferences(answered: facts(.room(1), deleted: true))).thenAccepted()
-    let inThread = facts(MessagePlace(thread: 1, ordinal: 1))
+    let inThread = facts(MessageLocation(thread: 1, ordinal: 1))
     sending(details, MessageReferences(answered: inThread)).thenRejected(.replyElsewhere)
 
     func answering(_ answered: MessageFacts) -> Outcome<RoomDecider> {
       sending(details, MessageReferences(thread: hello, root: facts(.room(1), replies: 1), answered: answered))
     }
     answering(facts(.room(1))).thenAccepted()
-    answering(facts(MessagePlace(thread: 1, ordinal: 1))).thenAccepted()
-    answering(facts(MessagePlace(thread: 2, ordinal: 1))).thenRejected(.replyElsewhere)
+    answering(facts(MessageLocation(thread: 1, ordinal: 1))).thenAccepted()
+    answering(facts(MessageLocation(thread: 2, ordinal: 1))).thenRejected(.replyElsewhere)
     answering(facts(.room(2))).thenRejected(.replyElsewhere)
   }
 
@@ -116,17 +118,17 @@ struct RoomThreadSpecs {
 
   @Test("a thread's marker moves to a message of that thread")
   func movesMarker() {
-    let target = facts(MessagePlace(thread: 1, ordinal: 2))
+    let target = facts(MessageLocation(thread: 1, ordinal: 2))
     func moving(
       _ target: MessageFacts?, _ root: MessageFacts?, _ context: CommandContext = .user(alice)
     ) -> Outcome<RoomDecider> {
       room.when(.moveThreadMarker(reply, root: hello, target: target, rootFacts: root), by: context)
     }
     moving(target, sent)
-      .thenRecorded(.threads(.markerMoved(alice, to: reply, at: MessagePlace(thread: 1, ordinal: 2))))
+      .thenRecorded(.threads(.markerMoved(alice, to: reply, at: MessageLocation(thread: 1, ordinal: 2))))
     moving(nil, sent).thenRejected(.messageNotFound)
     moving(target, nil).thenRejected(.messageNotFound)
-    moving(facts(MessagePlace(thread: 2, ordinal: 2)), sent).thenRejected(.messageNotFound)
+    moving(facts(MessageLocation(thread: 2, ordinal: 2)), sent).thenRejected(.messageNotFound)
     moving(sent, sent).thenRejected(.messageNotFound)
     moving(target, target).thenRejected(.notAThreadRoot)
     moving(target, sent, .user(stranger)).thenRejected(.roomNotFound)
@@ -140,7 +142,7 @@ struct RoomThreadSpecs {
         .thenRecorded(.threads(.followingSet(alice, root, follows: follows)))
     }
     room.when(.setThreadFollowing(hello, true, target: nil), by: .user(alice)).thenRejected(.messageNotFound)
-    room.when(.setThreadFollowing(reply, true, target: facts(MessagePlace(thread: 1, ordinal: 1))), by: .user(alice))
+    room.when(.setThreadFollowing(reply, true, target: facts(MessageLocation(thread: 1, ordinal: 1))), by: .user(alice))
       .thenRejected(.notAThreadRoot)
     room.when(.setThreadFollowing(hello, true, target: sent), by: .user(stranger)).thenRejected(.roomNotFound)
   }

@@ -96,7 +96,7 @@ struct TestDirectory: Directory {
   var emails: [String: UserID] = [:]
   var externalIDs: [String: UserID] = [:]
   var identities: [Identity: UserID] = [:]
-  var devices: [PushToken: [DevicePlace]] = [:]
+  var devices: [PushToken: [DeviceReference]] = [:]
   var registered: Set<UserID> = [alice, bob, carol, dave]
   var disabled: Set<UserID> = []
   /// The members of each workspace.
@@ -106,7 +106,7 @@ struct TestDirectory: Directory {
   func user(withEmail email: String) -> UserID? { emails[email] }
   func user(withExternalID externalID: String) -> UserID? { externalIDs[externalID] }
   func user(with identity: Identity) -> UserID? { identities[identity] }
-  func devices(holding token: PushToken) -> [DevicePlace] { devices[token] ?? [] }
+  func devices(holding token: PushToken) -> [DeviceReference] { devices[token] ?? [] }
   func isRegistered(_ user: UserID) -> Bool { registered.contains(user) }
   func isDisabled(_ user: UserID) -> Bool { disabled.contains(user) }
   func role(of user: UserID, in workspace: WorkspaceID) -> WorkspaceRole? { workspaces[workspace]?[user] }

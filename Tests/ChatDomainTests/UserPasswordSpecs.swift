@@ -119,14 +119,14 @@ struct PushTokenMoveSpecs {
   private let token = PushToken(provider: .apns, token: "a1b2")
   private let other = PushToken(provider: .fcm, token: "a1b2")
 
-  private func moved(_ tokens: [PushToken], held: [PushToken: [DevicePlace]]) -> [ChatEvent] {
+  private func moved(_ tokens: [PushToken], held: [PushToken: [DeviceReference]]) -> [ChatEvent] {
     UserDecider.movedTokens(to: phone, .named(tokens: tokens), of: alice, TestDirectory(devices: held))
   }
 
   @Test("a token leaves every device but the one that has it now")
   func moves() {
-    let (own, tabletPlace) = (DevicePlace(user: alice, device: phone), DevicePlace(user: alice, device: tablet))
-    let bobs = DevicePlace(user: bob, device: phone)
+    let (own, tabletPlace) = (DeviceReference(user: alice, device: phone), DeviceReference(user: alice, device: tablet))
+    let bobs = DeviceReference(user: bob, device: phone)
     #expect(moved([token], held: [:]).isEmpty)
     #expect(moved([token], held: [token: [own]]).isEmpty)
     #expect(moved([], held: [token: [bobs]]).isEmpty)

@@ -100,7 +100,7 @@ extension EventScript {
     let invite = Invite(
       id: .numbered(5025), tokenHash: [UInt8](repeating: 2, count: 32), role: .member, expiresAt: soon,
       maximumUses: nil)
-    let thread = ThreadPlace(root: ThreadRoot(message: first, ordinal: 1), rootAuthor: owner, ordinal: 1)
+    let thread = ThreadLocation(root: ThreadRoot(message: first, ordinal: 1), rootAuthor: owner, ordinal: 1)
     for event in [
       .lifecycle(
         .created(RoomCreation(kind: .channel, name: "news", creator: owner, workspace: workspace, isPublic: true))),

@@ -39,7 +39,7 @@ import Testing
 
   @Test("a value that takes several parameters binds them in order")
   func severalParameters() throws {
-    let place = MessagePlace(thread: 3, ordinal: 4)
+    let place = MessageLocation(thread: 3, ordinal: 4)
     let stamp = Stamp(position: LogPosition(5), time: Timestamp(milliseconds: 6))
     let numbers = try DatabaseQueue().write { database in
       try CachedStatement(database, "SELECT ?, ?, ?, ?, ?").first(2, place, stamp) { row in

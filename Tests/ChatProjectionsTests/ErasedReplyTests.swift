@@ -12,7 +12,7 @@ import Testing
   private static let room: RoomID = .numbered(9)
   private static let root: MessageID = .numbered(100)
   private static let erased: MessageID = .numbered(203)
-  private static let place = MessagePlace(thread: 1, ordinal: 3)
+  private static let place = MessageLocation(thread: 1, ordinal: 3)
 
   /// What may have been said of the newest reply before it was erased.
   static let events: [RoomEvent] = [
@@ -32,7 +32,7 @@ import Testing
     script.room(Self.room, .members(.added(Self.bob, role: .member)), by: Self.alice)
     script.room(Self.room, .messages(.sent(Self.root, author: Self.alice, thread: nil, .plain("root"))), by: Self.alice)
     func reply(_ ordinal: UInt64) {
-      let thread = ThreadPlace(
+      let thread = ThreadLocation(
         root: ThreadRoot(message: Self.root, ordinal: 1), rootAuthor: Self.alice, ordinal: ordinal)
       script.room(
         Self.room, .messages(.sent(.numbered(200 + ordinal), author: Self.bob, thread: thread, .plain("x"))),

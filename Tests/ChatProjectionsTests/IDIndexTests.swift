@@ -91,7 +91,7 @@ import Testing
       script.room(room, .messages(.sent(id, author: alice, thread: nil, .plain("x"))), by: alice)
     }
     func react(_ user: UserID, _ emoji: String, to id: MessageID = first, isAdded: Bool = true) {
-      let place = MessagePlace.room(id == first ? 1 : 2)
+      let place = MessageLocation.room(id == first ? 1 : 2)
       script.room(
         room,
         isAdded

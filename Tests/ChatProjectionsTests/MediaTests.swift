@@ -34,7 +34,7 @@ struct MediaTests {
       details: MessageDetails(attachments: media.map { Attachment(media: $0, content: content, name: nil) }))
   }
 
-  private func send(_ message: MessageID, _ script: inout EventScript, thread: ThreadPlace? = nil) {
+  private func send(_ message: MessageID, _ script: inout EventScript, thread: ThreadLocation? = nil) {
     script.room(room, .messages(.sent(message, author: alice, thread: thread, holding(cat, cat))), by: alice)
   }
 
@@ -97,9 +97,9 @@ struct MediaTests {
     script.send(to: room, by: alice, firstID: 40)
     send(
       message, &script,
-      thread: ThreadPlace(root: ThreadRoot(message: .numbered(40), ordinal: 1), rootAuthor: alice, ordinal: 1))
+      thread: ThreadLocation(root: ThreadRoot(message: .numbered(40), ordinal: 1), rootAuthor: alice, ordinal: 1))
     try expect(script, seenBy: [alice, bob], isHeld: true)
-    script.room(room, .messages(.deleted(message, at: MessagePlace(thread: 1, ordinal: 1))), by: alice)
+    script.room(room, .messages(.deleted(message, at: MessageLocation(thread: 1, ordinal: 1))), by: alice)
     try expect(script, seenBy: [alice], isHeld: false)
   }
 

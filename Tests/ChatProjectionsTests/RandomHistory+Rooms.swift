@@ -113,7 +113,7 @@ extension RandomHistory {
         return record(
           .members(.roleChanged(user, chance(2) ? .guest : .administrator)), of: workspaceID, by: userIDs[0])
       }
-      let way: WorkspaceAdmission = chance(2) ? .invitation : link.map { .link($0) } ?? .service
+      let way: WorkspaceJoinMethod = chance(2) ? .invitation : link.map { .link($0) } ?? .service
       record(.members(.joined(user, role: .member, by: way)), of: workspaceID, by: user)
     default:
       if state.members[user] != nil {

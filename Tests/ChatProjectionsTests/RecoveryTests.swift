@@ -76,8 +76,8 @@ import Testing
     try await holder.writeWithoutTransaction { database in
       try database.execute(sql: "BEGIN IMMEDIATE")
       feed.append(late)
-      while runner.standing.fault == nil { usleep(1000) }
-      let fault = try #require(runner.standing.fault)
+      while runner.status.fault == nil { usleep(1000) }
+      let fault = try #require(runner.status.fault)
       #expect(fault.kind == .temporary && fault.file == name)
       #expect(fault.advice.contains("Another process"))
       // What was applied before can still be read.
@@ -85,7 +85,7 @@ import Testing
       try database.execute(sql: "ROLLBACK")
     }
     while runner.position < feed.head { await Task.yield() }
-    while runner.standing.fault != nil { await Task.yield() }
+    while runner.status.fault != nil { await Task.yield() }
     #expect(runner.halted == nil)
     feed.close()
     try runner.stop()
@@ -103,12 +103,12 @@ import Testing
         throw DatabaseError(resultCode: .SQLITE_IOERR, message: "unplugged")
       }
     }
-    let fault = try #require(runner.standing.fault)
+    let fault = try #require(runner.status.fault)
     #expect(fault.kind == .temporary && fault.file == folder.file(TimelineProjection.self).name)
     #expect(fault.message.contains("unplugged"))
     #expect(runner.followingFault == nil)
     #expect(try runner.readBlocking { try $0.checkpoint().position } == feed.head)
-    #expect(runner.standing.fault == nil)
+    #expect(runner.status.fault == nil)
     feed.close()
     try runner.stop()
   }
@@ -123,7 +123,7 @@ import Testing
     #expect(throws: CancellationError.self) {
       try runner.readBlocking { (_) throws -> Void in throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
     }
-    #expect(runner.standing.fault == nil)
+    #expect(runner.status.fault == nil)
     feed.close()
     try runner.stop()
   }

@@ -107,7 +107,7 @@ import Testing
     for _ in 0..<2 {
       let feed = MemoryFeed(history.events)
       let runner = try open(folder, feed)
-      #expect(runner.standing.target == feed.head && runner.standing.fault == nil)
+      #expect(runner.status.target == feed.head && runner.status.fault == nil)
       #expect(throws: ProjectionBehind.self) { _ = try rows(runner) }
       feed.close()
       try runner.stop()
@@ -116,14 +116,14 @@ import Testing
     let runner = try open(folder, feed)
     runner.start()
     try await runner.wait(for: feed.head)
-    #expect(runner.standing.target == nil)
+    #expect(runner.status.target == nil)
     #expect(try rows(runner) != nil)
     feed.close()
     try runner.stop()
 
     let (other, empty) = (try TemporaryFolder(), MemoryFeed())
     let first = try open(other, empty)
-    #expect(first.standing.target == nil)
+    #expect(first.status.target == nil)
     #expect(try rows(first) == 0)
     empty.close()
     try first.stop()

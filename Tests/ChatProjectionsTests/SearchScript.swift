@@ -10,7 +10,7 @@ import GRDB
 struct SearchScript {
   struct Said {
     let room: RoomID
-    let place: MessagePlace
+    let place: MessageLocation
     let id: MessageID
     let sender: UserID
     let sentAt: Timestamp
@@ -55,10 +55,10 @@ struct SearchScript {
   ) -> Int {
     nextID += 1
     let id: MessageID = .numbered(nextID)
-    var thread: ThreadPlace?
+    var thread: ThreadLocation?
     if let root {
       let count = said.count { $0.room == room && $0.place.thread == said[root].place.ordinal }
-      thread = ThreadPlace(
+      thread = ThreadLocation(
         root: ThreadRoot(message: said[root].id, ordinal: said[root].place.ordinal), rootAuthor: said[root].sender,
         ordinal: UInt64(count + 1))
     } else {

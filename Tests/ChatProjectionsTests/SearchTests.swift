@@ -115,7 +115,7 @@ import Testing
       details: MessageDetails(custom: CustomPart(type: "order", body: #"{"number":"A-10482","state":"보냄"}"#)))
     script.edit(order, "delivered")
     let queue = try build(SearchProjection.self, script.events)
-    #expect(try hits("kettle", as: anna, queue).map(\.place) == [MessagePlace(thread: 1, ordinal: 1)])
+    #expect(try hits("kettle", as: anna, queue).map(\.place) == [MessageLocation(thread: 1, ordinal: 1)])
     #expect(try find("teapot", as: anna, queue) == [script.said[file].position])
     #expect(try find("a-10482", as: anna, queue) == [script.said[order].position])
     #expect(try find("보냄 delivered", as: anna, queue) == [script.said[order].position])

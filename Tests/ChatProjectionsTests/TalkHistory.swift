@@ -9,7 +9,7 @@ struct TalkHistory {
   struct Message {
     let id: MessageID
     let author: UserID
-    let place: MessagePlace
+    let place: MessageLocation
     var callsEveryone = false
     var called: Set<UserID> = []
     var isDeleted = false
@@ -91,8 +91,9 @@ struct TalkHistory {
     Set(mentions.users.filter { markers[$0] != nil })
   }
 
-  private mutating func write(_ user: UserID, _ mentions: Mentions, at place: MessagePlace) -> (Message, MessageContent)
-  {
+  private mutating func write(
+    _ user: UserID, _ mentions: Mentions, at place: MessageLocation
+  ) -> (Message, MessageContent) {
     let text = "text \(random.next())"
     let message = Message(
       id: newID(), author: user, place: place, callsEveryone: mentions.everyone, called: called(mentions),
@@ -120,8 +121,8 @@ struct TalkHistory {
     }
     let ordinal = UInt64(threads[key, default: []].count + 1)
     let mentions = mentions()
-    let (message, content) = write(user, mentions, at: MessagePlace(thread: key, ordinal: ordinal))
-    let place = ThreadPlace(
+    let (message, content) = write(user, mentions, at: MessageLocation(thread: key, ordinal: ordinal))
+    let place = ThreadLocation(
       root: ThreadRoot(message: root.id, ordinal: key), rootAuthor: root.author, ordinal: ordinal)
     script.room(room, .messages(.sent(message.id, author: user, thread: place, content)), by: user)
     threads[key, default: []].append(message)

@@ -14,8 +14,8 @@ import Testing
   private let room: RoomID = .numbered(9)
   private var now: Timestamp { Timestamp(milliseconds: EventScript.start) }
 
-  private func root(_ number: UInt64) -> ThreadPlace {
-    ThreadPlace(
+  private func root(_ number: UInt64) -> ThreadLocation {
+    ThreadLocation(
       root: ThreadRoot(message: .numbered(1_000_000 + number), ordinal: number), rootAuthor: alice, ordinal: 1)
   }
 
@@ -119,7 +119,7 @@ import Testing
     reply(1, to: 1, by: alice, &script)
     reply(2, to: 1, by: alice, &script)
     script.room(
-      room, .threads(.markerMoved(followers[0], to: .numbered(2_000_012), at: MessagePlace(thread: 1, ordinal: 2))),
+      room, .threads(.markerMoved(followers[0], to: .numbered(2_000_012), at: MessageLocation(thread: 1, ordinal: 2))),
       by: followers[0])
     reply(3, to: 1, by: alice, &script)
 

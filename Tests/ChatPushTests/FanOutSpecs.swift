@@ -89,7 +89,7 @@ import Testing
   func levels(mentions: Mentions, isDirect: Bool, expected: FanOut.Decision) {
     let devices = [phone(bensPhone, .mentions), phone(bensTablet, .none), phone(annasPhone, .all)]
     let decisions = FanOut.decisions(
-      on: message(mentions: mentions), in: FanOut.Place(isDirect: isDirect),
+      on: message(mentions: mentions), in: FanOut.RoomContext(isDirect: isDirect),
       for: [candidate(ben, .member(mutedUntil: nil), devices)]
     ) { _ in 4 }
     #expect(decisions.map(\.decision) == [expected, .silent(.notificationsOff), .notify(badge: 4)])
@@ -105,7 +105,7 @@ import Testing
   func threads(followers: Set<UserID>, mentions: Mentions, isDirect: Bool, expected: FanOut.Decision) {
     let root = ThreadRoot(message: .numbered(4), ordinal: 2)
     let decisions = FanOut.decisions(
-      on: message(thread: root, mentions: mentions), in: FanOut.Place(isDirect: isDirect, followers: followers),
+      on: message(thread: root, mentions: mentions), in: FanOut.RoomContext(isDirect: isDirect, followers: followers),
       for: [candidate(ben, .member(mutedUntil: nil), [phone(bensPhone)])]
     ) { _ in 4 }
     #expect(decisions.map(\.decision) == [expected])

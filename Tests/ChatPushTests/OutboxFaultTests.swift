@@ -29,11 +29,11 @@ private func company(devices: UInt64) -> MemoryLog {
     log.hold()
     try await withPushService(folder, log, sender) { push in
       let position = log.send(2)
-      #expect(!push.standing.isReadable && sender.sent.isEmpty)
+      #expect(!push.status.isReadable && sender.sent.isEmpty)
       log.release()
       try await eventually { log.outcomes.last.map { $0.settledThrough >= position } ?? false }
       #expect(sender.sent.map(\.key.position) == [position, position])
-      try await eventually { push.standing.isReadable }
+      try await eventually { push.status.isReadable }
     }
   }
 
@@ -42,7 +42,7 @@ private func company(devices: UInt64) -> MemoryLog {
     let (folder, log, sender) = (TemporaryFolder(), company(devices: 1), ScriptedSender())
     log.makeUnreadable()
     try await withPushService(folder, log, sender) { push in
-      try await eventually { push.standing.fault?.kind == .permanent }
+      try await eventually { push.status.fault?.kind == .permanent }
       log.send(1)
     }
     #expect(sender.sent.isEmpty && sender.isClosed)

@@ -328,14 +328,14 @@ private func company() -> Script {
       tea,
       .messages(
         .sent(
-          .numbered(91), author: anna, thread: ThreadPlace(root: root, rootAuthor: anna, ordinal: 1), .plain("y"))),
+          .numbered(91), author: anna, thread: ThreadLocation(root: root, rootAuthor: anna, ordinal: 1), .plain("y"))),
       by: anna)
     script.room(tea, .threads(.followingSet(ben, root, follows: true)), by: ben)
     let followed = script.room(
       tea,
       .messages(
         .sent(
-          .numbered(92), author: anna, thread: ThreadPlace(root: root, rootAuthor: anna, ordinal: 2), .plain("z"))),
+          .numbered(92), author: anna, thread: ThreadLocation(root: root, rootAuthor: anna, ordinal: 2), .plain("z"))),
       by: anna)
     script.user(ben, .account(.disabled))
     let disabled = script.send(to: tea, by: anna)

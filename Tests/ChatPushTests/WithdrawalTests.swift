@@ -50,12 +50,12 @@ import Testing
       tea,
       .messages(
         .sent(
-          .numbered(90), author: anna, thread: ThreadPlace(root: root, rootAuthor: anna, ordinal: 1),
+          .numbered(90), author: anna, thread: ThreadLocation(root: root, rootAuthor: anna, ordinal: 1),
           .plain("reply secret"))), by: anna)
     #expect(try text(found(script, first)) == "first secret" && text(found(script, reply)) == "reply secret")
     script.room(tea, .messages(.deleted(.numbered(1), at: .room(1))), by: anna)
     script.room(
-      tea, .messages(.deleted(.numbered(90), at: MessagePlace(thread: 1, ordinal: 1))), by: anna)
+      tea, .messages(.deleted(.numbered(90), at: MessageLocation(thread: 1, ordinal: 1))), by: anna)
     #expect(try found(script, first) == .withdrawn(.deleted) && found(script, reply) == .withdrawn(.deleted))
     #expect(try text(found(script, second)) == "second stays")
     let cells = try dump(build(script.events)).values.joined().joined().compactMap { String.fromDatabaseValue($0) }

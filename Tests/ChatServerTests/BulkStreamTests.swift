@@ -79,10 +79,10 @@ import Testing
       _ = await stream.enqueue(requests(1...1)).results()
       stream.end(.projectionBehind)
       stream.end(.overloaded)
-      let head = opened.chat.standing.head
+      let head = opened.chat.status.head
       #expect(
         await stream.enqueue(requests(2...4)).results().map(code) == Array(repeating: "projection_behind", count: 3))
-      #expect(opened.chat.standing.head == head)
+      #expect(opened.chat.status.head == head)
       try opened.close()
     }
   }

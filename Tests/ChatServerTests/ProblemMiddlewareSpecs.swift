@@ -34,7 +34,7 @@ struct ProblemMiddlewareSpecs {
     let router = Router(context: ServerContext.self)
     router.add(
       middleware: ProblemMiddleware(
-        admission: Admission(
+        addressRateCheck: AddressRateCheck(
           proxies: TrustedProxies([]), limiter: RateLimiter(limits), isOfService: { _ in false }),
         legacyStatus: LegacyStatus(), now: { Timestamp(milliseconds: 0) }))
     router.on("/v1/invites/{token}", method: .put) { (_, _) -> Response in throw error }

@@ -158,15 +158,15 @@ struct RateLimitSpecs {
   func keys() throws {
     let limit = try #require(RateLimit<String>("user", RatePolicy(requests: 4, seconds: 60)))
     for key in ["a", "b"] {
-      let standings = try (0..<4).map { _ in try limit.take(key, at: 0) }
-      #expect(standings.map(\.left) == [3, 2, 1, 0])
-      #expect(standings.map(\.reset) == [15, 30, 45, 60])
-      #expect(standings.map(\.isLow) == [false, false, true, true])
+      let rateStatuses = try (0..<4).map { _ in try limit.take(key, at: 0) }
+      #expect(rateStatuses.map(\.left) == [3, 2, 1, 0])
+      #expect(rateStatuses.map(\.reset) == [15, 30, 45, 60])
+      #expect(rateStatuses.map(\.isLow) == [false, false, true, true])
     }
     let refusal = #expect(throws: Refusal.self) { try limit.take("a", at: 1) }
     #expect(
       refusal
-        == .rateLimited(RateStanding(name: "user", policy: RatePolicy(requests: 4, seconds: 60), left: 0, reset: 15)))
+        == .rateLimited(RateStatus(name: "user", policy: RatePolicy(requests: 4, seconds: 60), left: 0, reset: 15)))
     #expect(try limit.take("c", at: 1).left == 3)
   }
 
@@ -183,7 +183,7 @@ struct RateLimitSpecs {
   func fields() {
     let mapping = ProblemMapping(
       Refusal.rateLimited(
-        RateStanding(name: "address", policy: RatePolicy(requests: 4, seconds: 60), left: 0, reset: 15)))
+        RateStatus(name: "address", policy: RatePolicy(requests: 4, seconds: 60), left: 0, reset: 15)))
     #expect(mapping.status == .tooManyRequests)
     #expect(mapping.headers[.retryAfter] == "15")
     #expect(mapping.headers[.rateLimitPolicy] == #""address";q=4;w=60"#)

@@ -39,8 +39,8 @@ private struct LineKeeper: LogHandler {
       reporting: "no progress", after: patience, logger: Logger(label: "test") { _ in LineKeeper(lines) })
   }
 
-  private static func standing(_ position: UInt64, _ fault: ProjectionFault? = nil) -> ProjectionStanding {
-    ProjectionStanding(name: "search", position: LogPosition(position), target: nil, fault: fault)
+  private static func status(_ position: UInt64, _ fault: ProjectionFault? = nil) -> ProjectionStatus {
+    ProjectionStatus(name: "search", position: LogPosition(position), target: nil, fault: fault)
   }
 
   private static func fault(_ kind: ProjectionFault.Kind) -> ProjectionFault {
@@ -52,22 +52,22 @@ private struct LineKeeper: LogHandler {
   func idle() async throws {
     let lines = lines
     try await catchUp(after: .milliseconds(1)).wait(
-      for: head, standings: { [Self.standing(lines.all.count < 2 ? 3 : 9)] })
+      for: head, statuses: { [Self.status(lines.all.count < 2 ? 3 : 9)] })
     let line = "no progress: the read model search has applied 3 of 9 events"
     #expect(lines.all == [line, line])
   }
 
-  /// Waits, and returns how often the standing was asked for.
-  private func looks(_ standing: @escaping @Sendable (Int) -> ProjectionStanding) async throws -> Int {
+  /// Waits, and returns how often the status was asked for.
+  private func looks(_ status: @escaping @Sendable (Int) -> ProjectionStatus) async throws -> Int {
     let looks = Mutex(0)
     try await catchUp(after: .seconds(3600)).wait(
       for: head,
-      standings: {
+      statuses: {
         let count = looks.withLock { looks in
           looks += 1
           return looks
         }
-        return [standing(count)]
+        return [status(count)]
       })
     return looks.withLock { $0 }
   }
@@ -77,9 +77,9 @@ private struct LineKeeper: LogHandler {
     let position = Mutex<UInt64>(0)
     try await catchUp(after: .milliseconds(1)).wait(
       for: head,
-      standings: {
+      statuses: {
         [
-          Self.standing(
+          Self.status(
             position.withLock { position in
               position += 1
               return position
@@ -91,17 +91,17 @@ private struct LineKeeper: LogHandler {
 
   @Test("a short time without progress is not reported")
   func patient() async throws {
-    _ = try await looks { count in Self.standing(count < 5 ? 3 : 9) }
+    _ = try await looks { count in Self.status(count < 5 ? 3 : 9) }
     #expect(lines.all.isEmpty)
   }
 
   @Test("a temporary fault at the head is waited for, and a halt is an error")
   func faults() async throws {
-    let count = try await looks { count in Self.standing(9, count < 3 ? Self.fault(.temporary) : nil) }
+    let count = try await looks { count in Self.status(9, count < 3 ? Self.fault(.temporary) : nil) }
     #expect(count == 3)
     await #expect(throws: OpeningError.self) {
       try await catchUp(after: .seconds(3600)).wait(
-        for: head, standings: { [Self.standing(3, Self.fault(.permanent))] })
+        for: head, statuses: { [Self.status(3, Self.fault(.permanent))] })
     }
   }
 }

@@ -159,8 +159,8 @@ struct IdentityTests {
   func tokenPlaces() {
     let token = PushToken(provider: .apns, token: "a1")
     let places = [
-      DevicePlace(user: fixed(1), device: fixed(11)), DevicePlace(user: fixed(1), device: fixed(12)),
-      DevicePlace(user: fixed(2), device: fixed(10)),
+      DeviceReference(user: fixed(1), device: fixed(11)), DeviceReference(user: fixed(1), device: fixed(12)),
+      DeviceReference(user: fixed(2), device: fixed(10)),
     ]
     var (forward, backward) = (PushTokenPlaces(), PushTokenPlaces())
     for place in places { forward.set([token], of: place) }

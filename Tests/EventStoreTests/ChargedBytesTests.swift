@@ -29,7 +29,7 @@ struct ChargedBytesTests {
     let time = Timestamp(milliseconds: .max)
     let message = ScheduledMessage(
       author: id(1), content: MessageContent(text: "ü", details: details), thread: id(2), sendAt: time)
-    let place = ThreadPlace(root: ThreadRoot(message: id(5), ordinal: .max), rootAuthor: id(6), ordinal: .max)
+    let place = ThreadLocation(root: ThreadRoot(message: id(5), ordinal: .max), rootAuthor: id(6), ordinal: .max)
     let creation = RoomCreation(
       kind: .direct, name: "", creator: id(1), workspace: id(2), topic: "t", participants: (0..<count).map { id($0) })
     let events: [RoomEvent] = [

@@ -90,24 +90,27 @@ private let messageEvents: [ChatEvent] =
       room,
       .messages(
         .sent(
-          reply, author: alice, thread: ThreadPlace(root: root, rootAuthor: bob, ordinal: 5), .plain("in a thread")))),
+          reply, author: alice, thread: ThreadLocation(root: root, rootAuthor: bob, ordinal: 5), .plain("in a thread")))
+    ),
     .room(
       room,
-      .messages(.sent(reply, author: alice, thread: ThreadPlace(root: root, rootAuthor: bob, ordinal: 6), everything))
+      .messages(
+        .sent(reply, author: alice, thread: ThreadLocation(root: root, rootAuthor: bob, ordinal: 6), everything))
     ),
     .room(
       room,
       .messages(
         .edited(
-          reply, at: MessagePlace(thread: 300, ordinal: 5), MessageEdit(text: "x", mentions: Mentions(users: [bob]))))),
-    .room(room, .messages(.deleted(reply, at: MessagePlace(thread: 300, ordinal: 5)))),
+          reply, at: MessageLocation(thread: 300, ordinal: 5), MessageEdit(text: "x", mentions: Mentions(users: [bob])))
+      )),
+    .room(room, .messages(.deleted(reply, at: MessageLocation(thread: 300, ordinal: 5)))),
     .room(room, .annotations(.reactionAdded(message, at: .room(300), by: alice, emoji: "👍🏽"))),
     .room(
-      room, .annotations(.reactionRemoved(reply, at: MessagePlace(thread: 300, ordinal: 5), by: alice, emoji: "👍🏽"))),
+      room, .annotations(.reactionRemoved(reply, at: MessageLocation(thread: 300, ordinal: 5), by: alice, emoji: "👍🏽"))),
     .room(room, .annotations(.pinned(message, at: .room(300)))),
-    .room(room, .annotations(.unpinned(reply, at: MessagePlace(thread: 300, ordinal: 5)))),
+    .room(room, .annotations(.unpinned(reply, at: MessageLocation(thread: 300, ordinal: 5)))),
     .room(room, .reading(.markedUnread(alice, from: message, ordinal: 300))),
-    .room(room, .threads(.markerMoved(alice, to: reply, at: MessagePlace(thread: 300, ordinal: 5)))),
+    .room(room, .threads(.markerMoved(alice, to: reply, at: MessageLocation(thread: 300, ordinal: 5)))),
     .room(room, .threads(.followingSet(alice, root, follows: true))),
     .room(room, .threads(.followingSet(alice, root, follows: false))),
     .room(room, .scheduling(.scheduled(reply, ScheduledMessage(author: alice, content: everything, sendAt: later)))),

@@ -82,13 +82,13 @@ struct AuditTests {
     .messages(
       .sent(
         message, author: user,
-        thread: ThreadPlace(root: ThreadRoot(message: message, ordinal: 1), rootAuthor: user, ordinal: 1),
+        thread: ThreadLocation(root: ThreadRoot(message: message, ordinal: 1), rootAuthor: user, ordinal: 1),
         .plain("in a thread"))),
     .annotations(.reactionAdded(message, at: .room(1), by: user, emoji: "👍")),
     .annotations(.reactionRemoved(message, at: .room(1), by: user, emoji: "👍")),
     .annotations(.pinned(message, at: .room(1))),
     .annotations(.unpinned(message, at: .room(1))), .reading(.markedUnread(user, from: message, ordinal: 1)),
-    .threads(.markerMoved(user, to: message, at: MessagePlace(thread: 1, ordinal: 1))),
+    .threads(.markerMoved(user, to: message, at: MessageLocation(thread: 1, ordinal: 1))),
     .threads(.followingSet(user, ThreadRoot(message: message, ordinal: 1), follows: false)),
     .scheduling(.scheduled(message, scheduled)),
     .scheduling(.changed(message, ScheduledMessageEdit(text: "later", sendAt: scheduled.sendAt))),

@@ -4,7 +4,7 @@ package import ChatPrimitives
 /// the writer overlays what is newer than the index.
 package struct MessageFacts: Hashable, Sendable {
   package var author: UserID
-  package var place: MessagePlace
+  package var place: MessageLocation
   /// How many messages its thread has; zero for one that is in a thread itself.
   package var replies: UInt64
   /// Where and when it was sent.
@@ -22,7 +22,7 @@ package struct MessageFacts: Hashable, Sendable {
   package var fingerprint: Fingerprint?
 
   package init(
-    author: UserID, place: MessagePlace, replies: UInt64 = 0, sent: Stamp, sentAt: Timestamp, revision: LogPosition,
+    author: UserID, place: MessageLocation, replies: UInt64 = 0, sent: Stamp, sentAt: Timestamp, revision: LogPosition,
     isDeleted: Bool, fingerprint: Fingerprint?, revisedAt: Timestamp? = nil, hasParts: Bool = false
   ) {
     self.author = author

@@ -3,10 +3,10 @@ package import ChatPrimitives
 extension RoomEvent {
   /// Reactions and pins.
   package enum Annotations: Sendable, Equatable {
-    case reactionAdded(MessageID, at: MessagePlace, by: UserID, emoji: String)
-    case reactionRemoved(MessageID, at: MessagePlace, by: UserID, emoji: String)
-    case pinned(MessageID, at: MessagePlace)
-    case unpinned(MessageID, at: MessagePlace)
+    case reactionAdded(MessageID, at: MessageLocation, by: UserID, emoji: String)
+    case reactionRemoved(MessageID, at: MessageLocation, by: UserID, emoji: String)
+    case pinned(MessageID, at: MessageLocation)
+    case unpinned(MessageID, at: MessageLocation)
   }
 }
 

@@ -8,7 +8,7 @@ extension RoomEvent {
     case added(UserID, role: Role)
     /// The user was a member already. Changes nothing; recorded for the idempotency key, so that a late retry does not
     /// add a user again who has left since.
-    case admissionRepeated(UserID, Admission)
+    case admissionRepeated(UserID, JoinMethod)
     case left(UserID)
     /// Another member removed the user.
     case removed(UserID)
@@ -24,7 +24,7 @@ extension RoomEvent {
 }
 
 /// By what a user comes into a room.
-package enum Admission: Sendable, Hashable {
+package enum JoinMethod: Sendable, Hashable {
   case invite(InviteID)
   /// A service's word.
   case service
@@ -119,9 +119,9 @@ extension RoomDecider {
   /// Who is a member already comes in no second time. Under a key that is recorded, for only so is its late retry known
   /// when the user has left since.
   static func repeated(
-    _ admission: Admission, of user: UserID, _ member: Member, by context: CommandContext
+    _ method: JoinMethod, of user: UserID, _ member: Member, by context: CommandContext
   ) -> Decision<RoomEvent> {
-    context.command == nil ? .alreadyDone(member.joined) : .record([.members(.admissionRepeated(user, admission))])
+    context.command == nil ? .alreadyDone(member.joined) : .record([.members(.admissionRepeated(user, method))])
   }
 
   static func addMember(
@@ -215,7 +215,7 @@ extension RoomDecider {
     let room = try room(state)
     guard room.members[user] != nil else { throw .memberNotFound }
     let owners: [UserID]
-    switch try standing(of: context, in: state) {
+    switch try roomActor(of: context, in: state) {
     case .member(let actor, let member):
       guard member.role == .owner else { throw .forbidden }
       owners = [actor]

@@ -4,11 +4,11 @@ extension RoomEvent {
   package enum Messages: Sendable, Equatable {
     /// Takes the next ordinal of the room, or, in a thread, the one that it states, and moves the author's marker there.
     /// The content is nil when it was erased; of a message in a thread only `erased` is left then.
-    case sent(MessageID, author: UserID, thread: ThreadPlace?, MessageContent?)
+    case sent(MessageID, author: UserID, thread: ThreadLocation?, MessageContent?)
     /// The place is the one that the message was sent to, so that no consumer has to look up the message's ID. The same
     /// holds for the events below. The edit is nil when it was erased.
-    case edited(MessageID, at: MessagePlace, MessageEdit?)
-    case deleted(MessageID, at: MessagePlace)
+    case edited(MessageID, at: MessageLocation, MessageEdit?)
+    case deleted(MessageID, at: MessageLocation)
   }
 }
 
@@ -86,7 +86,7 @@ extension RoomDecider {
     }
     _ = try openRoom(state)
     try MessageRules.content(content)
-    let thread = try threadPlace(references)
+    let thread = try threadLocation(references)
     try requireAnswerable(content, in: thread, references)
     guard references?.lacksMedia != true else { throw .mediaNotFound }
     return .record([.messages(.sent(id, author: author, thread: thread, content))])

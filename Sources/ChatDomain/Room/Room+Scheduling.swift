@@ -83,7 +83,7 @@ extension RoomDecider {
     guard sent == nil else { throw .idInUse }
     let room = try openRoom(state)
     try MessageRules.content(message.content)
-    try requireAnswerable(message.content, in: try threadPlace(references), references)
+    try requireAnswerable(message.content, in: try threadLocation(references), references)
     guard references?.lacksMedia != true else { throw .mediaNotFound }
     try requireSendingTime(message.sendAt, after: context.time)
     guard room.scheduled.counts[author, default: 0] < Limits.scheduledMessagesPerUserAndRoom else {
@@ -132,7 +132,7 @@ extension RoomDecider {
       return .record([.scheduling(.failed(id, failure))])
     }
     do throws(Rejection) {
-      let thread = try threadPlace(references)
+      let thread = try threadLocation(references)
       try requireAnswerable(message.content, in: thread, references)
       return .record([.messages(.sent(id, author: message.author, thread: thread, message.content))])
     } catch {

@@ -3,7 +3,7 @@ package import ChatPrimitives
 extension RoomEvent {
   package enum Threads: Sendable, Equatable {
     /// The user has read a thread up to this message.
-    case markerMoved(UserID, to: MessageID, at: MessagePlace)
+    case markerMoved(UserID, to: MessageID, at: MessageLocation)
     /// Whether the user follows a thread. A user who writes in it, is mentioned in it, or wrote its root, follows it until
     /// the user says no.
     case followingSet(UserID, ThreadRoot, follows: Bool)
@@ -37,12 +37,12 @@ extension RoomDecider {
   ///
   /// A thread hangs from a message of the room's own timeline that is not deleted when it gets its first reply. A thread
   /// that has begun goes on though its root is deleted.
-  static func threadPlace(_ references: MessageReferences?) throws(Rejection) -> ThreadPlace? {
+  static func threadLocation(_ references: MessageReferences?) throws(Rejection) -> ThreadLocation? {
     guard let thread = references?.thread else { return nil }
     guard let root = references?.root else { throw .messageNotFound }
     guard !root.place.isInThread else { throw .notAThreadRoot }
     guard root.replies > 0 || !root.isDeleted else { throw .messageDeleted }
-    return ThreadPlace(
+    return ThreadLocation(
       root: ThreadRoot(message: thread, ordinal: root.place.ordinal), rootAuthor: root.author,
       ordinal: root.replies + 1)
   }
@@ -50,7 +50,7 @@ extension RoomDecider {
   /// A message answers one that is read in the same place: in the room's timeline one of that, in a thread one of the
   /// same thread or its root. A deleted one can be answered: it still stands in its place.
   static func requireAnswerable(
-    _ content: MessageContent, in thread: ThreadPlace?, _ references: MessageReferences?
+    _ content: MessageContent, in thread: ThreadLocation?, _ references: MessageReferences?
   ) throws(Rejection) {
     guard content.details?.replyTo != nil else { return }
     guard let answered = references?.answered else { throw .messageNotFound }

@@ -98,10 +98,10 @@ package struct Member: Sendable, Hashable {
 
 /// A message that the room's members are to find again.
 package struct PinnedMessage: Sendable, Hashable {
-  package var place: MessagePlace
+  package var place: MessageLocation
   package var pinned: Stamp
 
-  package init(place: MessagePlace, pinned: Stamp) {
+  package init(place: MessageLocation, pinned: Stamp) {
     self.place = place
     self.pinned = pinned
   }

@@ -1,7 +1,7 @@
 import ChatPrimitives
 
 /// In which capacity somebody acts in a room.
-enum Standing {
+enum RoomActor {
   case member(UserID, Member)
   /// A service that acts for itself and in nobody's name.
   case service
@@ -51,7 +51,7 @@ extension RoomDecider {
     case .transfer:
       // A retry by who has given ownership away is answered by its key.
       _ = try changeableRoom(state, for: context, directory)
-      _ = try standing(of: context, in: state)
+      _ = try roomActor(of: context, in: state)
     case .delete:
       try authorizeRoomDeletion(by: context, in: state, directory)
     case .mute:
@@ -148,9 +148,9 @@ extension RoomDecider {
   private static func authorizeDeletion(
     of target: MessageFacts?, by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
   ) throws(Rejection) {
-    let standing = try standing(of: context, in: state)
+    let actor = try roomActor(of: context, in: state)
     guard let target else { throw .messageNotFound }
-    switch standing {
+    switch actor {
     case .service: return
     case .member(let user, _):
       guard target.author != user else { return }
@@ -173,7 +173,7 @@ extension RoomDecider {
   }
 
   static func requireMember(_ context: CommandContext, in state: RoomState) throws(Rejection) {
-    switch try standing(of: context, in: state) {
+    switch try roomActor(of: context, in: state) {
     case .member: return
     case .service: throw .forbidden
     }
@@ -181,7 +181,7 @@ extension RoomDecider {
 
   /// A member who is not silenced: for whatever shows to the others.
   static func requireVoice(_ context: CommandContext, in state: RoomState) throws(Rejection) {
-    switch try standing(of: context, in: state) {
+    switch try roomActor(of: context, in: state) {
     case .member(_, let member):
       if let until = member.silencedUntil, until > context.time { throw .memberSilenced }
     case .service: throw .forbidden
@@ -205,7 +205,7 @@ extension RoomDecider {
     return room
   }
 
-  static func standing(of context: CommandContext, in state: RoomState) throws(Rejection) -> Standing {
+  static func roomActor(of context: CommandContext, in state: RoomState) throws(Rejection) -> RoomActor {
     let room = try room(state)
     guard let actor = context.actor else { return .service }
     guard let member = room.members[actor] else { throw .roomNotFound }

@@ -111,17 +111,17 @@ package enum RoomDecider: Decider {
       // The state lets go of the payload first: a hundred thousand members are changed in place and not copied.
       state = .absent
       room.apply(event, stamp, by: actor)
-      state = Self.standing(of: room, after: event, stamp, archived: nil)
+      state = Self.existing(room, after: event, stamp, archived: nil)
     case .archived(var room, let since):
       state = .absent
       room.apply(event, stamp, by: actor)
-      state = Self.standing(of: room, after: event, stamp, archived: since)
+      state = Self.existing(room, after: event, stamp, archived: since)
     case .deleted:
       break
     }
   }
 
-  private static func standing(of room: Room, after event: RoomEvent, _ stamp: Stamp, archived: Stamp?) -> RoomState {
+  private static func existing(_ room: Room, after event: RoomEvent, _ stamp: Stamp, archived: Stamp?) -> RoomState {
     switch event {
     case .lifecycle(.deleted): return .deleted(stamp, creationFingerprint: room.creationFingerprint)
     case .lifecycle(.archived):

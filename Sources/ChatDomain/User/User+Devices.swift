@@ -197,7 +197,7 @@ extension UserDecider {
   ) -> [ChatEvent] {
     var moved: [ChatEvent] = []
     for token in description.tokens {
-      for place in directory.devices(holding: token) where place != DevicePlace(user: user, device: id) {
+      for place in directory.devices(holding: token) where place != DeviceReference(user: user, device: id) {
         moved.append(.user(place.user, .devices(.tokenMoved(place.device, token))))
       }
     }

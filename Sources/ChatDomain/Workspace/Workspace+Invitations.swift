@@ -48,7 +48,7 @@ extension WorkspaceDecider {
   ) throws(Rejection) -> Decision<WorkspaceEvent> {
     let workspace = try workspace(state)
     guard directory.isRegistered(user) else { throw .userNotFound }
-    guard role != .owner, role <= (try standing(of: context, in: state)).highestRole else {
+    guard role != .owner, role <= (try workspaceActor(of: context, in: state)).highestRole else {
       throw .inviteRoleNotAllowed
     }
     if context.command == nil {

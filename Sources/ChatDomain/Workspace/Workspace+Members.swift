@@ -3,18 +3,18 @@ package import ChatPrimitives
 extension WorkspaceEvent {
   package enum Members: Sendable, Equatable {
     /// Joined by a link or an invitation, or a service added the user.
-    case joined(UserID, role: WorkspaceRole, by: WorkspaceAdmission)
+    case joined(UserID, role: WorkspaceRole, by: WorkspaceJoinMethod)
     case left(UserID)
     /// Another member removed the user.
     case removed(UserID)
     /// The user was a member already; recorded for the idempotency key.
-    case admissionRepeated(UserID, WorkspaceAdmission)
+    case admissionRepeated(UserID, WorkspaceJoinMethod)
     case roleChanged(UserID, WorkspaceRole)
   }
 }
 
 /// By what a user comes into a workspace.
-package enum WorkspaceAdmission: Sendable, Hashable {
+package enum WorkspaceJoinMethod: Sendable, Hashable {
   case link(InviteID)
   /// Was invited by name and said yes.
   case invitation
@@ -51,7 +51,7 @@ extension WorkspaceEvent.Members: EventFamily {
   /// Who joined or left is not a part of it: idempotency keys are looked up within one actor.
   package var fingerprint: Fingerprint? {
     switch self {
-    case .joined(_, _, let admission), .admissionRepeated(_, let admission): .workspaceJoining(by: admission)
+    case .joined(_, _, let method), .admissionRepeated(_, let method): .workspaceJoining(by: method)
     case .left: .workspaceLeaving
     case .removed(let user): .workspaceRemoval(user)
     case .roleChanged(let user, let role): .workspaceRoleChange(user, role)
@@ -67,8 +67,8 @@ extension WorkspaceEvent.Members: EventFamily {
 }
 
 extension Fingerprint {
-  static func workspaceJoining(by admission: WorkspaceAdmission) -> Fingerprint {
-    switch admission {
+  static func workspaceJoining(by method: WorkspaceJoinMethod) -> Fingerprint {
+    switch method {
     case .link(let id): Fingerprint(.text("workspace.join"), .number(1), .id(id.uuid))
     case .invitation: Fingerprint(.text("workspace.join"), .number(2))
     case .service: Fingerprint(.text("workspace.join"), .number(3))
@@ -102,9 +102,9 @@ extension WorkspaceDecider {
   /// Who is a member already comes in no second time. Under a key that is recorded, for only so is its late retry known
   /// when the user has left since.
   static func repeated(
-    _ admission: WorkspaceAdmission, of user: UserID, _ member: WorkspaceMember, by context: CommandContext
+    _ method: WorkspaceJoinMethod, of user: UserID, _ member: WorkspaceMember, by context: CommandContext
   ) -> Decision<WorkspaceEvent> {
-    context.command == nil ? .alreadyDone(member.joined) : .record([.members(.admissionRepeated(user, admission))])
+    context.command == nil ? .alreadyDone(member.joined) : .record([.members(.admissionRepeated(user, method))])
   }
 
   static func requirePlaceForMember(in workspace: Workspace) throws(Rejection) {
@@ -154,7 +154,7 @@ extension WorkspaceDecider {
       throw user == context.actor || context.actor == nil ? .ownerMustTransfer : .forbidden
     }
     if user != context.actor { try requireAuthority(over: target.role, context, in: state) }
-    guard role <= (try standing(of: context, in: state)).highestRole else { throw .roleNotAllowed }
+    guard role <= (try workspaceActor(of: context, in: state)).highestRole else { throw .roleNotAllowed }
     return .record([.members(.roleChanged(user, role))])
   }
 
@@ -165,7 +165,7 @@ extension WorkspaceDecider {
     let workspace = try workspace(state)
     guard workspace.members[user] != nil else { throw .memberNotFound }
     let owners: [UserID]
-    switch try standing(of: context, in: state) {
+    switch try workspaceActor(of: context, in: state) {
     case .member(let actor, let role):
       guard role == .owner else { throw .forbidden }
       owners = [actor]
@@ -182,9 +182,9 @@ extension WorkspaceDecider {
 extension Workspace {
   mutating func apply(_ event: WorkspaceEvent.Members, _ stamp: Stamp) {
     switch event {
-    case .joined(let user, let role, let admission):
+    case .joined(let user, let role, let method):
       invited[user] = nil
-      if case .link(let id) = admission { invites[id]?.uses += 1 }
+      if case .link(let id) = method { invites[id]?.uses += 1 }
       if members[user] == nil { members[user] = WorkspaceMember(role: role, joined: stamp) }
     case .left(let user), .removed(let user):
       members[user] = nil

@@ -41,7 +41,7 @@ extension WorkspaceDecider {
       guard earlier.invite.fingerprint == invite.fingerprint else { throw .idInUse }
       return .alreadyDone(earlier.created)
     }
-    guard invite.role != .owner, invite.role <= (try standing(of: context, in: state)).highestRole else {
+    guard invite.role != .owner, invite.role <= (try workspaceActor(of: context, in: state)).highestRole else {
       throw .inviteRoleNotAllowed
     }
     try invite.requireForm(at: context.time)

@@ -1,7 +1,7 @@
 import ChatPrimitives
 
 /// In which capacity somebody acts in a workspace.
-enum WorkspaceStanding {
+enum WorkspaceActor {
   case member(UserID, WorkspaceRole)
   /// A service that acts for itself.
   case service
@@ -28,7 +28,7 @@ extension WorkspaceDecider {
       try requireRegisteredActor(of: context, directory)
     case .changeRole(let user, _) where user == context.actor:
       // Who lowered oneself has no right to it any more: the retry is answered by its key.
-      _ = try standing(of: context, in: state)
+      _ = try workspaceActor(of: context, in: state)
     case .edit, .createInvite, .revokeInvite, .invite, .removeMember, .changeRole:
       try requireRole(.administrator, context, in: state)
     case .delete:
@@ -37,7 +37,7 @@ extension WorkspaceDecider {
       try requireRole(.owner, context, in: state)
     case .transfer:
       // A retry by who has given ownership away is answered by its key.
-      _ = try standing(of: context, in: state)
+      _ = try workspaceActor(of: context, in: state)
     case .acceptInvite(let id):
       try requireRegisteredActor(of: context, directory)
       guard state.workspace?.invites[id] != nil else { throw .inviteNotFound }
@@ -74,10 +74,10 @@ extension WorkspaceDecider {
   private static func requireRole(
     _ least: WorkspaceRole, _ context: CommandContext, in state: WorkspaceState
   ) throws(Rejection) {
-    guard try standing(of: context, in: state).highestRole >= least else { throw .forbidden }
+    guard try workspaceActor(of: context, in: state).highestRole >= least else { throw .forbidden }
   }
 
-  static func standing(of context: CommandContext, in state: WorkspaceState) throws(Rejection) -> WorkspaceStanding {
+  static func workspaceActor(of context: CommandContext, in state: WorkspaceState) throws(Rejection) -> WorkspaceActor {
     let workspace = try workspace(state)
     guard let actor = context.actor else { return .service }
     guard let member = workspace.members[actor] else { throw .workspaceNotFound }
@@ -87,7 +87,7 @@ extension WorkspaceDecider {
   static func requireAuthority(
     over role: WorkspaceRole, _ context: CommandContext, in state: WorkspaceState
   ) throws(Rejection) {
-    switch try standing(of: context, in: state) {
+    switch try workspaceActor(of: context, in: state) {
     case .member(_, let own): guard role < own else { throw .forbidden }
     case .service: return
     }

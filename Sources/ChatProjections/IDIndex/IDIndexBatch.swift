@@ -92,7 +92,7 @@ struct IDIndexBatch {
   }
 
   private mutating func send(
-    _ message: MessageID, _ author: UserID, _ thread: ThreadPlace?, _ content: MessageContent?,
+    _ message: MessageID, _ author: UserID, _ thread: ThreadLocation?, _ content: MessageContent?,
     _ fingerprint: Fingerprint?, in room: RoomID, _ recorded: RecordedEvent
   ) throws -> UInt64? {
     guard let place = try place(in: room, thread) else { return nil }
@@ -118,14 +118,14 @@ struct IDIndexBatch {
   }
 
   /// Nil where there is no such room.
-  private mutating func place(in room: RoomID, _ thread: ThreadPlace?) throws -> MessagePlace? {
+  private mutating func place(in room: RoomID, _ thread: ThreadLocation?) throws -> MessageLocation? {
     if let thread { return try ordinals.exists(room) ? thread.place : nil }
-    return try ordinals.next(in: room).map(MessagePlace.room)
+    return try ordinals.next(in: room).map(MessageLocation.room)
   }
 
   /// No ordinal of a thread is given twice: whatever names a reply says that it was given, the reply itself and what was
   /// said of it later, so that a reply which was erased leaves its ordinal taken as far as the log can tell.
-  private mutating func noteReply(at place: MessagePlace, in room: RoomID) throws {
+  private mutating func noteReply(at place: MessageLocation, in room: RoomID) throws {
     guard place.isInThread, try ordinals.exists(room) else { return }
     try CachedStatement(
       database,

@@ -28,7 +28,7 @@ package struct IDIndexQueries: ReadModelQueries {
 
   private static func readMessage(_ row: inout RowReader) throws -> MessageFacts {
     let author: UserID = try row.id()
-    let place = try MessagePlace(thread: row.unsigned(), ordinal: row.unsigned())
+    let place = try MessageLocation(thread: row.unsigned(), ordinal: row.unsigned())
     let (replies, sent) = try (row.unsigned(), row.stamp())
     let (sentAt, revision) = try (row.time(), row.position())
     let revisedAt = try row.optional { try $0.time() }

@@ -96,9 +96,9 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   /// Why it does not follow the log; nil while it does, even while queries fail.
   package var followingFault: ProjectionFault? { state.withLock { $0.followingFault } }
 
-  package var standing: ProjectionStanding {
+  package var status: ProjectionStatus {
     state.withLock { state in
-      ProjectionStanding(
+      ProjectionStatus(
         name: P.name, position: state.position, target: state.isReadable ? nil : state.readableFrom,
         fault: state.followingFault ?? state.readFault.current(at: .now))
     }
@@ -200,7 +200,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   }
 
   /// The error to throw from a query that failed. If the file is damaged, the thread is told to rebuild it; a temporary
-  /// fault is logged, and reported in `standing`.
+  /// fault is logged, and reported in `status`.
   private func failure(of pool: DatabasePool, _ error: any Error) -> any Error {
     let isCurrent = state.withLock { $0.pool === pool }
     // The file was closed under the query.
@@ -243,7 +243,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
 }
 
 /// The status of a read model.
-package struct ProjectionStanding: Sendable, Hashable {
+package struct ProjectionStatus: Sendable, Hashable {
   package let name: String
   /// The last event that it has applied.
   package let position: LogPosition

@@ -77,10 +77,10 @@ package final class ReadModels: Sendable {
   package var halted: ProjectionFault? { awaited.lazy.compactMap(\.halted).first }
 
   /// The status of each read model that requests wait for.
-  package var standings: [ProjectionStanding] { awaited.map(\.standing) }
+  package var statuses: [ProjectionStatus] { awaited.map(\.status) }
 
   /// The status of each read model that no request waits for.
-  package var optionalStandings: [ProjectionStanding] { all.filter { !$0.isAwaited }.map(\.standing) }
+  package var optionalStatuses: [ProjectionStatus] { all.filter { !$0.isAwaited }.map(\.status) }
 
   /// Returns when all of them have applied `position`.
   /// - Parameter timeoutMilliseconds: for all of them together.
@@ -117,7 +117,7 @@ protocol LogFollower: AnyObject, Sendable {
   var position: LogPosition { get }
   var halted: ProjectionFault? { get }
   var followingFault: ProjectionFault? { get }
-  var standing: ProjectionStanding { get }
+  var status: ProjectionStatus { get }
 
   func isBehind(_ head: LogPosition, limit: UInt64, failingLimit: UInt64) -> Bool
 

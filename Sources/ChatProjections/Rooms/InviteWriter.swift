@@ -3,7 +3,7 @@ import ChatPrimitives
 import GRDB
 
 /// What events do to the rows of invites, into rooms or into workspaces: the tables differ in their names alone.
-struct InviteWriter<Place> {
+struct InviteWriter<Space> {
   private let database: Database
   private let table: String
   private let owner: String
@@ -14,7 +14,7 @@ struct InviteWriter<Place> {
     self.owner = owner
   }
 
-  func create(_ invite: InviteLink<some InvitableRole>, in place: ID<Place>, _ recorded: RecordedEvent) throws {
+  func create(_ invite: InviteLink<some InvitableRole>, in space: ID<Space>, _ recorded: RecordedEvent) throws {
     try CachedStatement(
       database,
       """
@@ -23,26 +23,26 @@ struct InviteWriter<Place> {
       ) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?)
       """
     ).run(
-      place, invite.id, invite.tokenHash, Int64(invite.role.rawValue), invite.expiresAt,
+      space, invite.id, invite.tokenHash, Int64(invite.role.rawValue), invite.expiresAt,
       invite.maximumUses.map(Int64.init), recorded.stamp, recorded.actor)
   }
 
-  func revoke(_ invite: InviteID, in place: ID<Place>, _ stamp: Stamp) throws {
+  func revoke(_ invite: InviteID, in space: ID<Space>, _ stamp: Stamp) throws {
     try CachedStatement(
       database, "UPDATE \(table) SET revokedPosition = ?, revokedTime = ? WHERE \(owner) = ? AND id = ?"
-    ).run(stamp, place, invite)
+    ).run(stamp, space, invite)
   }
 
-  func countUse(of invite: InviteID, in place: ID<Place>) throws {
+  func countUse(of invite: InviteID, in space: ID<Space>) throws {
     try CachedStatement(database, "UPDATE \(table) SET uses = uses + 1 WHERE \(owner) = ? AND id = ?")
-      .run(place, invite)
+      .run(space, invite)
   }
 }
 
-extension InviteWriter where Place == Entity.Room {
+extension InviteWriter where Space == Entity.Room {
   init(_ database: Database) { self.init(database, table: "invite", owner: "roomId") }
 }
 
-extension InviteWriter where Place == Entity.Workspace {
+extension InviteWriter where Space == Entity.Workspace {
   init(_ database: Database) { self.init(database, table: "workspaceInvite", owner: "workspaceId") }
 }

@@ -2,8 +2,8 @@ package import ChatDomain
 package import ChatPrimitives
 
 /// A link and what became of it, into whatever place.
-package struct InviteLinkRow<Place, GivenRole: InvitableRole>: Sendable, Hashable {
-  package var place: ID<Place>
+package struct InviteLinkRow<Space, GivenRole: InvitableRole>: Sendable, Hashable {
+  package var space: ID<Space>
   package var invite: InviteLink<GivenRole>
   /// How many joins came by it.
   package var uses: UInt64
@@ -91,15 +91,15 @@ extension RoomsQueries {
     revokedTime
     """
 
-  static func readInvite<Place, GivenRole: InvitableRole>(
+  static func readInvite<Space, GivenRole: InvitableRole>(
     _ row: inout RowReader
-  ) throws -> InviteLinkRow<Place, GivenRole> {
-    let place: ID<Place> = try row.id()
+  ) throws -> InviteLinkRow<Space, GivenRole> {
+    let space: ID<Space> = try row.id()
     let invite = try InviteLink<GivenRole>(
       id: row.id(), tokenHash: row.bytes(), role: row.choice(), expiresAt: row.time(),
       maximumUses: row.optional { try $0.narrow() })
     return try InviteLinkRow(
-      place: place, invite: invite, uses: row.unsigned(), created: row.stamp(), creator: row.optional { try $0.id() },
+      space: space, invite: invite, uses: row.unsigned(), created: row.stamp(), creator: row.optional { try $0.id() },
       revoked: row.optionalStamp())
   }
 }

@@ -22,7 +22,7 @@ package struct MessageRow: Sendable, Hashable {
   package var editedAt: Timestamp?
   package var deletedAt: Timestamp?
 
-  package var place: MessagePlace { MessagePlace(thread: thread, ordinal: ordinal) }
+  package var place: MessageLocation { MessageLocation(thread: thread, ordinal: ordinal) }
 
   /// Puts an edit's text and mentions in the place of its own. All else stays.
   mutating func edit(_ edit: MessageEdit?) {

@@ -27,10 +27,10 @@ struct WorkspaceWriter {
       try InviteWriter(database).create(invite, in: id, recorded)
     case .sharing(.inviteRevoked(let invite)):
       try InviteWriter(database).revoke(invite, in: id, recorded.stamp)
-    case .members(.joined(let user, let role, let admission)):
+    case .members(.joined(let user, let role, let method)):
       try forgetInvitation(of: user, into: id)
       try admit(user, role, to: id, recorded.stamp)
-      if case .link(let invite) = admission { try InviteWriter(database).countUse(of: invite, in: id) }
+      if case .link(let invite) = method { try InviteWriter(database).countUse(of: invite, in: id) }
     case .members(.left(let user)), .members(.removed(let user)):
       try dismiss(user, from: id)
     case .invitations(.invited(let user, let role)):

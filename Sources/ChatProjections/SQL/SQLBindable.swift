@@ -106,7 +106,7 @@ extension Stamp: SQLBindable {
 }
 
 /// Thread and ordinal.
-extension MessagePlace: SQLBindable {
+extension MessageLocation: SQLBindable {
   package static var parameterCount: Int { 2 }
 
   package func bind(to binder: inout Binder) {

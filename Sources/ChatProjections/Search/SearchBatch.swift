@@ -113,10 +113,10 @@ struct SearchBatch {
   // MARK: - Messages
 
   private mutating func send(
-    by author: UserID, _ thread: ThreadPlace?, _ content: MessageContent?, in id: RoomID, _ recorded: RecordedEvent
+    by author: UserID, _ thread: ThreadLocation?, _ content: MessageContent?, in id: RoomID, _ recorded: RecordedEvent
   ) throws {
     guard var room = try room(id) else { return }
-    let place: MessagePlace
+    let place: MessageLocation
     if let thread {
       place = thread.place
     } else {
@@ -133,7 +133,7 @@ struct SearchBatch {
   }
 
   private mutating func edit(
-    _ place: MessagePlace, _ text: String, in id: RoomID, _ position: LogPosition
+    _ place: MessageLocation, _ text: String, in id: RoomID, _ position: LogPosition
   ) throws {
     guard let room = try room(id), var wording = try wording(at: place, in: room) else { return }
     try erase(wording.position)
@@ -162,7 +162,7 @@ struct SearchBatch {
   }
 
   /// The wording of a message that counts; nil for one that was deleted, or is not there.
-  private func wording(at place: MessagePlace, in room: Room) throws -> Wording? {
+  private func wording(at place: MessageLocation, in room: Room) throws -> Wording? {
     let current = try CachedStatement(
       database, "SELECT wording FROM place WHERE room = ? AND thread = ? AND ordinal = ?"
     ).first(room.number, place) { try $0.position() }

@@ -39,7 +39,7 @@ enum SearchClosing {
     let messages = try CachedStatement(
       database, "SELECT thread, ordinal, wording FROM place WHERE room = ? ORDER BY thread, ordinal LIMIT ?"
     ).all(room, rows) {
-      (place: MessagePlace(thread: try $0.unsigned(), ordinal: try $0.unsigned()), wording: try $0.position())
+      (place: MessageLocation(thread: try $0.unsigned(), ordinal: try $0.unsigned()), wording: try $0.position())
     }
     let delete = try CachedStatement(database, "DELETE FROM place WHERE room = ? AND thread = ? AND ordinal = ?")
     var stale: Set<UInt64> = []

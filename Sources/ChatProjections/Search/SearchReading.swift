@@ -16,7 +16,7 @@ struct SearchReading {
   struct Candidate {
     let order: SearchHit.Order
     let room: RoomID
-    let place: MessagePlace
+    let place: MessageLocation
   }
 
   /// Reading a text for one more word costs this share of reading it for the first.

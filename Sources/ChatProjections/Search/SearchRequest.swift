@@ -66,7 +66,7 @@ package struct SearchHit: Sendable {
 
   package var order: Order
   package var room: RoomID
-  package var place: MessagePlace
+  package var place: MessageLocation
   /// What the message said, as the index knows it.
   package var text: String
   package var snippet: String

@@ -147,7 +147,7 @@ extension Wording {
 
   private init(withoutText row: inout RowReader) throws {
     let (position, room) = try (row.position(), row.number())
-    let place = MessagePlace(thread: try row.unsigned(), ordinal: try row.unsigned())
+    let place = MessageLocation(thread: try row.unsigned(), ordinal: try row.unsigned())
     let (sender, sentAt) = try (row.id(UserID.self), row.time())
     let hasMedia = try row.number() != 0
     self.init(

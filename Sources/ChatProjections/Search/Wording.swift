@@ -7,7 +7,7 @@ struct Wording {
   var position: LogPosition
   /// The room's number in this file.
   var room: Int64
-  var place: MessagePlace
+  var place: MessageLocation
   var sender: UserID
   /// As clients see it; an edit does not change it.
   var sentAt: Timestamp

@@ -9,7 +9,7 @@ extension TimelineBatch {
 
   /// A second one of the same user and kind changes nothing.
   func react(
-    _ emoji: String, by user: UserID, at place: MessagePlace, in room: RoomID, _ recorded: RecordedEvent
+    _ emoji: String, by user: UserID, at place: MessageLocation, in room: RoomID, _ recorded: RecordedEvent
   ) throws {
     guard try stands(place, in: room) else { return }
     let inserted = try CachedStatement(
@@ -29,7 +29,7 @@ extension TimelineBatch {
     ).run(room, place, emoji, recorded.position)
   }
 
-  func unreact(_ emoji: String, by user: UserID, at place: MessagePlace, in room: RoomID) throws {
+  func unreact(_ emoji: String, by user: UserID, at place: MessageLocation, in room: RoomID) throws {
     let removed = try CachedStatement(
       database,
       "DELETE FROM reaction WHERE roomId = ? AND thread = ? AND ordinal = ? AND emoji = ? AND userId = ?"
@@ -46,7 +46,7 @@ extension TimelineBatch {
   // MARK: - Pins
 
   /// What is pinned keeps its first pin.
-  func pin(_ message: MessageID, at place: MessagePlace, in room: RoomID, _ recorded: RecordedEvent) throws {
+  func pin(_ message: MessageID, at place: MessageLocation, in room: RoomID, _ recorded: RecordedEvent) throws {
     guard try stands(place, in: room) else { return }
     try CachedStatement(
       database,
@@ -57,7 +57,7 @@ extension TimelineBatch {
     ).run(room, place, message, recorded.stamp, recorded.occurredAt, recorded.actor)
   }
 
-  func unpin(at place: MessagePlace, in room: RoomID) throws {
+  func unpin(at place: MessageLocation, in room: RoomID) throws {
     try remove("pin", at: place, in: room)
   }
 
@@ -77,17 +77,17 @@ extension TimelineBatch {
 
   // MARK: - Deletion
 
-  func removeAdditions(at place: MessagePlace, in room: RoomID) throws {
+  func removeAdditions(at place: MessageLocation, in room: RoomID) throws {
     for table in ["reaction", "reactionCount", "pin", "revision"] { try remove(table, at: place, in: room) }
   }
 
-  private func remove(_ table: String, at place: MessagePlace, in room: RoomID) throws {
+  private func remove(_ table: String, at place: MessageLocation, in room: RoomID) throws {
     try CachedStatement(database, "DELETE FROM \(table) WHERE roomId = ? AND thread = ? AND ordinal = ?")
       .run(room, place)
   }
 
   /// Whether the message is there and not deleted.
-  private func stands(_ place: MessagePlace, in room: RoomID) throws -> Bool {
+  private func stands(_ place: MessageLocation, in room: RoomID) throws -> Bool {
     try CachedStatement(
       database,
       "SELECT 1 FROM message WHERE roomId = ? AND thread = ? AND ordinal = ? AND deletedAt IS NULL"

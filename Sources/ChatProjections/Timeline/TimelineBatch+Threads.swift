@@ -4,7 +4,7 @@ import GRDB
 
 /// The summary of a thread: how many replies it has, when the newest came, who takes part.
 extension TimelineBatch {
-  func countReply(_ thread: ThreadPlace, by author: UserID, in room: RoomID, _ recorded: RecordedEvent) throws {
+  func countReply(_ thread: ThreadLocation, by author: UserID, in room: RoomID, _ recorded: RecordedEvent) throws {
     try CachedStatement(
       database,
       """
@@ -23,7 +23,7 @@ extension TimelineBatch {
   }
 
   /// Who has no reply left takes no part any more.
-  func discountReply(_ place: MessagePlace, by author: UserID, in room: RoomID) throws {
+  func discountReply(_ place: MessageLocation, by author: UserID, in room: RoomID) throws {
     try CachedStatement(database, "UPDATE thread SET replies = replies - 1 WHERE roomId = ? AND root = ?")
       .run(room, place.thread)
     for statement in [

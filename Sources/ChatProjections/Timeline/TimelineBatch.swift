@@ -92,7 +92,7 @@ struct TimelineBatch {
   }
 
   private mutating func send(
-    _ message: MessageID, _ author: UserID, _ thread: ThreadPlace?, _ content: MessageContent?, in room: RoomID,
+    _ message: MessageID, _ author: UserID, _ thread: ThreadLocation?, _ content: MessageContent?, in room: RoomID,
     _ recorded: RecordedEvent
   ) throws {
     guard let place = try place(in: room, thread) else { return }
@@ -104,19 +104,19 @@ struct TimelineBatch {
   }
 
   /// Nil where there is no such room.
-  private mutating func place(in room: RoomID, _ thread: ThreadPlace?) throws -> MessagePlace? {
+  private mutating func place(in room: RoomID, _ thread: ThreadLocation?) throws -> MessageLocation? {
     if let thread { return try ordinals.exists(room) ? thread.place : nil }
-    return try ordinals.next(in: room).map(MessagePlace.room)
+    return try ordinals.next(in: room).map(MessageLocation.room)
   }
 
   /// The message, unless it was deleted or is not there.
-  private func standing(_ place: MessagePlace, in room: RoomID) throws -> MessageRow? {
+  private func existing(_ place: MessageLocation, in room: RoomID) throws -> MessageRow? {
     let row = try TimelineQueries(database).messages(of: room, thread: place.thread, place.run).first
     return row?.deletedAt == nil ? row : nil
   }
 
-  private func edit(_ place: MessagePlace, _ edit: MessageEdit?, in room: RoomID, _ recorded: RecordedEvent) throws {
-    guard var message = try standing(place, in: room) else { return }
+  private func edit(_ place: MessageLocation, _ edit: MessageEdit?, in room: RoomID, _ recorded: RecordedEvent) throws {
+    guard var message = try existing(place, in: room) else { return }
     try keepRevision(message)
     message.edit(edit)
     let details = try message.details.map(DetailsCodec.encode)
@@ -130,8 +130,8 @@ struct TimelineBatch {
   }
 
   /// The row stays, so that the ordinals stay without gaps; what it says goes, with all that hangs from it.
-  private func delete(_ place: MessagePlace, in room: RoomID, _ recorded: RecordedEvent) throws {
-    guard let message = try standing(place, in: room) else { return }
+  private func delete(_ place: MessageLocation, in room: RoomID, _ recorded: RecordedEvent) throws {
+    guard let message = try existing(place, in: room) else { return }
     try CachedStatement(
       database,
       """

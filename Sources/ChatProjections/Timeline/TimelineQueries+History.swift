@@ -6,7 +6,7 @@ extension TimelineQueries {
   /// Oldest first, the one that it has now at the end; none of a deleted message. Nil for who may not see the room.
   /// - Parameter cursor: `next` of the page before; nil for the first.
   package func history(
-    of place: MessagePlace, in room: RoomID, for user: UserID?, after cursor: LogPosition?, limit: Int
+    of place: MessageLocation, in room: RoomID, for user: UserID?, after cursor: LogPosition?, limit: Int
   ) throws -> MessageHistoryPage? {
     guard try mayRead(room, user), let message = try messages(of: room, thread: place.thread, place.run).first else {
       return nil
@@ -44,7 +44,7 @@ extension MessageVersion {
   }
 }
 
-extension MessagePlace {
+extension MessageLocation {
   /// Itself alone.
   var run: ClosedRange<UInt64> { ordinal...ordinal }
 }

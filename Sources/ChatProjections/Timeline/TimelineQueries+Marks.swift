@@ -14,7 +14,7 @@ extension TimelineQueries {
       for (root, summary) in try threads(in: room, ordinals) { marks[root, default: MessageMarks()].thread = summary }
     }
     for ordinal in try reacted(in: room, thread: thread, ordinals) {
-      let place = MessagePlace(thread: thread, ordinal: ordinal)
+      let place = MessageLocation(thread: thread, ordinal: ordinal)
       marks[ordinal, default: MessageMarks()].reactions = try reactions(to: place, in: room, for: reader)
     }
     for ordinal in try pinned(in: room, thread: thread, ordinals) {
@@ -65,7 +65,7 @@ extension TimelineQueries {
     return found
   }
 
-  private func reactions(to place: MessagePlace, in room: RoomID, for reader: UserID?) throws -> [ReactionSummary] {
+  private func reactions(to place: MessageLocation, in room: RoomID, for reader: UserID?) throws -> [ReactionSummary] {
     let kinds = try CachedStatement(
       database,
       """
@@ -87,7 +87,7 @@ extension TimelineQueries {
 
   /// Who reacted, in the order in which the reactions came; nil for who may not see the room.
   package func reactions(
-    to place: MessagePlace, of room: RoomID, for user: UserID?, after cursor: LogPosition?, limit: Int
+    to place: MessageLocation, of room: RoomID, for user: UserID?, after cursor: LogPosition?, limit: Int
   ) throws -> ReactionPage? {
     guard try mayRead(room, user) else { return nil }
     let found = try CachedStatement(
@@ -121,7 +121,7 @@ extension TimelineQueries {
       database, "SELECT thread, ordinal, position, pinnedAt, pinnedBy FROM pin WHERE roomId = ?"
     ).all(room) { row in
       try (
-        place: MessagePlace(thread: row.unsigned(), ordinal: row.unsigned()), position: row.position(),
+        place: MessageLocation(thread: row.unsigned(), ordinal: row.unsigned()), position: row.position(),
         pinnedAt: row.time(), pinnedBy: row.optional { try $0.id(UserID.self) }
       )
     }
@@ -152,7 +152,7 @@ extension TimelineQueries {
       """
     ).forEach { row in
       let (room, message) = try (row.id(RoomID.self), row.id(MessageID.self))
-      let place = try MessagePlace(thread: row.unsigned(), ordinal: row.unsigned())
+      let place = try MessageLocation(thread: row.unsigned(), ordinal: row.unsigned())
       pins[room, default: [:]][message] = PinnedMessage(place: place, pinned: try row.stamp())
     }
     return pins

@@ -40,7 +40,7 @@ package struct TimelineQueries: ReadModelQueries {
   }
 
   /// One message with what hangs from it; nil also when there is none at the place.
-  package func shown(at place: MessagePlace, of room: RoomID, for user: UserID?) throws -> ShownMessage? {
+  package func shown(at place: MessageLocation, of room: RoomID, for user: UserID?) throws -> ShownMessage? {
     guard try mayRead(room, user), let row = try messages(of: room, thread: place.thread, place.run).first else {
       return nil
     }

@@ -7,17 +7,17 @@ package enum FanOut {
   /// A decision for each device of each candidate, in their order.
   ///
   /// - Parameters:
-  ///   - place: where the message was sent.
+  ///   - context: where the message was sent.
   ///   - badge: what the badge of the user's devices says, this message included; asked once for each user
   ///     who is told, and for nobody else.
   package static func decisions(
-    on message: SentMessage, in place: Place = Place(), for candidates: [Candidate],
+    on message: SentMessage, in context: RoomContext = RoomContext(), for candidates: [Candidate],
     badge: (UserID) throws -> UInt64
   ) rethrows -> [DeviceDecision] {
     var decisions: [DeviceDecision] = []
     for candidate in candidates {
-      let isCalled = message.calls(candidate.user, in: place)
-      let silence = message.silence ?? candidate.silence(about: message, in: place, isCalled: isCalled)
+      let isCalled = message.calls(candidate.user, in: context)
+      let silence = message.silence ?? candidate.silence(about: message, in: context, isCalled: isCalled)
       var count: UInt64?
       for device in candidate.devices {
         let decision: Decision
@@ -134,13 +134,13 @@ extension FanOut {
     }
 
     /// Whether it calls a member: by name, with everyone, or because nobody else is spoken to.
-    func calls(_ user: UserID, in place: Place) -> Bool {
-      place.isDirect || mentions.everyone || mentions.users.contains(user)
+    func calls(_ user: UserID, in context: RoomContext) -> Bool {
+      context.isDirect || mentions.everyone || mentions.users.contains(user)
     }
   }
 
   /// Where a message was sent, as it was then.
-  package struct Place: Sendable, Hashable {
+  package struct RoomContext: Sendable, Hashable {
     /// A direct room, where every message counts as a mention.
     package var isDirect: Bool
     /// Of a message in a thread: who hears of that thread.
@@ -166,7 +166,7 @@ extension FanOut {
       self.devices = devices
     }
 
-    fileprivate func silence(about message: SentMessage, in place: Place, isCalled: Bool) -> SilenceReason? {
+    fileprivate func silence(about message: SentMessage, in context: RoomContext, isCalled: Bool) -> SilenceReason? {
       if user == message.sender { return .sendersOwn }
       switch membership {
       case .joinsLater: return .beforeJoin
@@ -174,7 +174,7 @@ extension FanOut {
       case .member(let mutedUntil):
         if isDisabled { return .accountDisabled }
         if let mutedUntil, mutedUntil > message.time { return .mutedRoom }
-        guard message.thread != nil, !isCalled, !place.followers.contains(user) else { return nil }
+        guard message.thread != nil, !isCalled, !context.followers.contains(user) else { return nil }
         return .notFollowing
       }
     }

@@ -45,7 +45,7 @@ package struct PushExplanation: Sendable, Hashable {
           FanOut.Candidate(user: user, membership: .joinsLater, devices: try audience.devices(of: user)))
       }
       let rooms = RoomsQueries(database)
-      let decisions = try FanOut.decisions(on: message, in: FanOut.Place(of: message, rooms), for: candidates) {
+      let decisions = try FanOut.decisions(on: message, in: FanOut.RoomContext(of: message, rooms), for: candidates) {
         try rooms.badge(of: $0, at: message.time)
       }
       let isSwitchedOn = try OutboxWriter(database).isSwitchedOn()

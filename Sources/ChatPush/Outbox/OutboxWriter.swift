@@ -17,7 +17,8 @@ struct OutboxWriter {
   /// Keeps a row for each device that is to be told, and the message once for all of them.
   /// - Returns: how many rows.
   func add(
-    _ message: FanOut.SentMessage, in place: FanOut.Place, _ decisions: [FanOut.DeviceDecision], roomName: String,
+    _ message: FanOut.SentMessage, in context: FanOut.RoomContext, _ decisions: [FanOut.DeviceDecision],
+    roomName: String,
     _ rooms: RoomsQueries
   ) throws -> Int {
     var rows = 0
@@ -27,7 +28,7 @@ struct OutboxWriter {
       rows += 1
       try CachedStatement(
         database, "INSERT INTO outbox (position, userId, deviceId, badge, isCalled) VALUES (?, ?, ?, ?, ?)"
-      ).run(message.position, decision.user, decision.device, badge, message.calls(decision.user, in: place))
+      ).run(message.position, decision.user, decision.device, badge, message.calls(decision.user, in: context))
     }
     return rows
   }

@@ -101,15 +101,15 @@ package struct PushProjection: Projection {
     _ message: FanOut.SentMessage, _ audience: AudienceWriter, _ outbox: OutboxWriter, _ database: Database
   ) throws -> Int {
     let queries = RoomsQueries(database)
-    let place = try FanOut.Place(of: message, queries)
-    let decisions = try FanOut.decisions(on: message, in: place, for: audience.listeners(of: message.room)) { user in
+    let context = try FanOut.RoomContext(of: message, queries)
+    let decisions = try FanOut.decisions(on: message, in: context, for: audience.listeners(of: message.room)) { user in
       try queries.badge(of: user, at: message.time)
     }
-    return try outbox.add(message, in: place, decisions, roomName: queries.room(message.room)?.name ?? "", queries)
+    return try outbox.add(message, in: context, decisions, roomName: queries.room(message.room)?.name ?? "", queries)
   }
 }
 
-extension FanOut.Place {
+extension FanOut.RoomContext {
   /// - Parameter rooms: as of that very message.
   init(of message: FanOut.SentMessage, _ rooms: RoomsQueries) throws {
     self.init(

@@ -6,7 +6,7 @@ struct ClientWatch: Sendable {
   let onGone: @Sendable () -> Void
 }
 
-extension Exchange {
+extension HansardRequestContext {
   /// Runs work that is of use to this client alone, and cancels it when the client goes away. Closing only its own
   /// direction of the connection counts as going away, because nobody can tell the two apart.
   func whileClientWaits<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {

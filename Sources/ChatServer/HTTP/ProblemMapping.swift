@@ -110,12 +110,12 @@ struct ProblemMapping {
       self.init(
         .headersTooLarge,
         "A request can have at most \(Limits.headerFields) header fields with \(Limits.headerBytes) bytes.")
-    case .rateLimited(let standing):
+    case .rateLimited(let rateStatus):
       self.init(
         .rateLimited,
-        "Too many requests: the limit \"\(standing.name)\" was reached. Try again after the seconds in Retry-After.")
-      headers = RateLimiter.fields([standing])
-      headers[.retryAfter] = String(standing.reset)
+        "Too many requests: the limit \"\(rateStatus.name)\" was reached. Try again after the seconds in Retry-After.")
+      headers = RateLimiter.fields([rateStatus])
+      headers[.retryAfter] = String(rateStatus.reset)
     case .tooManyAttempts(let seconds):
       self.init(.tooManyAttempts, "Too many failed logins. Try again after the seconds in Retry-After.")
       headers[.retryAfter] = String(seconds)

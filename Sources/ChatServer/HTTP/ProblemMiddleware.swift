@@ -8,7 +8,7 @@ import Logging
 /// The outermost layer: admits requests, turns whatever goes wrong into problem details (RFC 9457), says 405 where a path
 /// exists for other methods, and gives every answer the headers that all have.
 struct ProblemMiddleware: RouterMiddleware {
-  let admission: Admission
+  let addressRateCheck: AddressRateCheck
   let legacyStatus: LegacyStatus
   let now: @Sendable () -> Timestamp
 
@@ -18,7 +18,7 @@ struct ProblemMiddleware: RouterMiddleware {
     var response: Response
     do {
       var context = context
-      try admission.admit(request, &context)
+      try addressRateCheck.admit(request, &context)
       response = try await next(request, context)
     } catch let error as HTTPError where error.status == .notFound {
       response = try respond(to: Self.refusalOfPath(request), request, context)

@@ -30,7 +30,7 @@ enum Refusal: Error, Hashable {
   case malformedRequest(String)
   case targetTooLong
   case headersTooLarge
-  case rateLimited(RateStanding)
+  case rateLimited(RateStatus)
   case tooManyAttempts(retryAfterSeconds: Int)
   case tooManyStreams
   case tooManyUploadsOfAddress

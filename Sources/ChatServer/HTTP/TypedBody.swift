@@ -7,27 +7,27 @@ import NIOCore
 /// The body of a request, with the shape that its endpoint declares. A handler reads it after every check that needs no
 /// body: a client that waits for 100 (Continue) sends nothing before that.
 struct TypedBody<Shape: BodyShape>: Sendable {
-  private let exchange: Exchange
+  private let context: HansardRequestContext
 
-  init(of exchange: Exchange) {
-    self.exchange = exchange
+  init(of context: HansardRequestContext) {
+    self.context = context
   }
 
   private func incoming() -> IncomingBody {
-    if exchange.request.headers[.expect]?.lowercased() == "100-continue" {
-      exchange.channel.triggerUserOutboundEvent(BodyWanted(), promise: nil)
+    if context.request.headers[.expect]?.lowercased() == "100-continue" {
+      context.channel.triggerUserOutboundEvent(BodyWanted(), promise: nil)
     }
-    return IncomingBody(body: exchange.request.body, logger: exchange.logger)
+    return IncomingBody(body: context.request.body, logger: context.logger)
   }
 }
 
 extension TypedBody where Shape: RequestObject {
   func decoded() async throws -> Shape {
-    try exchange.requireMediaType("application/json")
-    guard exchange.announcedBytes ?? 0 <= Limits.requestBodyBytes else {
+    try context.requireMediaType("application/json")
+    guard context.announcedBytes ?? 0 <= Limits.requestBodyBytes else {
       throw Refusal.bodyTooLarge(limit: Limits.requestBodyBytes)
     }
-    let buffer = try await incoming().collect(upTo: Limits.requestBodyBytes, charging: exchange.bodyCharge)
+    let buffer = try await incoming().collect(upTo: Limits.requestBodyBytes, charging: context.bodyCharge)
     // A body also ends because its task was cancelled; such a one is not whole.
     try Task.checkCancellation()
     return try await JSONBody.decode(Shape.self, from: buffer)

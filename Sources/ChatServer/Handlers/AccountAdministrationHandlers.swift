@@ -11,8 +11,8 @@ import struct ChatProtocol.Session
 struct AccountAdministrationHandlers: Sendable {
   let chat: ChatService
 
-  func find(_ exchange: Exchange) async throws -> TypedResponse<UserList> {
-    guard let externalID = try exchange.query("externalId") else {
+  func find(_ context: HansardRequestContext) async throws -> TypedResponse<UserList> {
+    guard let externalID = try context.query("externalId") else {
       throw Refusal.invalidQuery("externalId is needed.")
     }
     guard let row = try await chat.user(withExternalID: externalID) else {
@@ -21,30 +21,30 @@ struct AccountAdministrationHandlers: Sendable {
     return try JSONBody.answer(UserList(users: [try await Account(of: row.id, chat)]))
   }
 
-  func disable(_ exchange: Exchange) async throws -> TypedResponse<Account> {
-    let user: UserID = try exchange.id("userId")
-    let outcome = try await chat.disable(user, by: exchange.actor, command: exchange.command())
+  func disable(_ context: HansardRequestContext) async throws -> TypedResponse<Account> {
+    let user: UserID = try context.id("userId")
+    let outcome = try await chat.disable(user, by: context.actor, command: context.command())
     return try await receipt(outcome, of: user) { account in
       if account.disabledAt == nil { account.disabledAt = outcome.stamp.time }
     }
   }
 
-  func enable(_ exchange: Exchange) async throws -> TypedResponse<Account> {
-    let user: UserID = try exchange.id("userId")
-    let outcome = try await chat.enable(user, by: exchange.actor, command: exchange.command())
+  func enable(_ context: HansardRequestContext) async throws -> TypedResponse<Account> {
+    let user: UserID = try context.id("userId")
+    let outcome = try await chat.enable(user, by: context.actor, command: context.command())
     return try await receipt(outcome, of: user) { $0.disabledAt = nil }
   }
 
-  func sessions(_ exchange: Exchange) async throws -> TypedResponse<SessionList> {
-    let user: UserID = try exchange.id("userId")
+  func sessions(_ context: HansardRequestContext) async throws -> TypedResponse<SessionList> {
+    let user: UserID = try context.id("userId")
     _ = try await chat.profile(of: user)
     let rows = try await chat.sessions(of: user)
     return try await JSONBody.page(of: rows.count) { SessionList(sessions: rows.map { Session($0, current: nil) }) }
   }
 
-  func endSessions(_ exchange: Exchange) async throws -> TypedResponse<EndedSessions> {
-    let user: UserID = try exchange.id("userId")
-    let outcome = try await chat.endSessions(.all, of: user, by: exchange.actor, command: exchange.command())
+  func endSessions(_ context: HansardRequestContext) async throws -> TypedResponse<EndedSessions> {
+    let user: UserID = try context.id("userId")
+    let outcome = try await chat.endSessions(.all, of: user, by: context.actor, command: context.command())
     let rows = try await chat.sessions(of: user)
     return try JSONBody.receipt(
       outcome.isNew,

@@ -11,13 +11,15 @@ struct AccountHandlers: Sendable {
   let throttle: LoginThrottle
   let hashing: HashingLimit
 
-  func create(_ exchange: Exchange, _ body: TypedBody<CreateAccountRequest>) async throws -> TypedResponse<Account> {
+  func create(
+    _ context: HansardRequestContext, _ body: TypedBody<CreateAccountRequest>
+  ) async throws -> TypedResponse<Account> {
     let body = try await body.decoded()
     // The user does not exist yet; a service registers users in its own name, also where it acts for a user.
-    let principal = Principal(service: exchange.principal?.service)
-    let name: CreationName<Entity.User> = try CreationName(body.id, of: .account, by: principal, exchange, chat)
-    if body.password != nil { try hashing.admit(exchange) }
-    let (outcome, email) = try await name.create { _ in try await register(name, body, by: principal, exchange) }
+    let principal = Principal(service: context.principal?.service)
+    let name: CreationName<Entity.User> = try CreationName(body.id, of: .account, by: principal, context, chat)
+    if body.password != nil { try hashing.admit(context) }
+    let (outcome, email) = try await name.create { _ in try await register(name, body, by: principal, context) }
     let hasPassword = body.password != nil
     return try JSONBody.receipt(
       outcome.isNew,
@@ -30,7 +32,8 @@ struct AccountHandlers: Sendable {
   /// A registration under an ID that is taken tells a right password from a wrong one, so it is counted as an attempt to log
   /// in to that account.
   private func register(
-    _ name: CreationName<Entity.User>, _ body: CreateAccountRequest, by principal: Principal, _ exchange: Exchange
+    _ name: CreationName<Entity.User>, _ body: CreateAccountRequest, by principal: Principal,
+    _ context: HansardRequestContext
   ) async throws -> (ChatOutcome, email: String?) {
     let account = ChatService.NewAccount(
       id: name.id, nickname: body.nickname, email: body.email, password: body.password, externalID: body.externalId)
@@ -40,29 +43,31 @@ struct AccountHandlers: Sendable {
     guard body.password != nil, principal.service == nil else {
       return try await chat.register(account, by: principal, isRepeat: true)
     }
-    return try await throttle.attempt(.repeatedRegistration(name.id), from: exchange.address) {
+    return try await throttle.attempt(.repeatedRegistration(name.id), from: context.address) {
       try await chat.register(account, by: principal, isRepeat: true)
     }
   }
 
-  func me(_ exchange: Exchange) async throws -> TypedResponse<Account> {
-    try JSONBody.answer(try await Account(of: exchange.user, chat))
+  func me(_ context: HansardRequestContext) async throws -> TypedResponse<Account> {
+    try JSONBody.answer(try await Account(of: context.user, chat))
   }
 
-  func updateMe(_ exchange: Exchange, _ body: TypedBody<UpdateMeRequest>) async throws -> TypedResponse<Account> {
+  func updateMe(
+    _ context: HansardRequestContext, _ body: TypedBody<UpdateMeRequest>
+  ) async throws -> TypedResponse<Account> {
     let body = try await body.decoded()
     let edit = ProfileEdit(nickname: body.nickname, picture: body.picture.map { $0.map { .set($0) } ?? .remove })
     if let email = body.email {
       guard edit.isEmpty else { throw Refusal.invalidField("To change email, send only email and currentPassword.") }
-      return try await setEmail(email, body.currentPassword, exchange)
+      return try await setEmail(email, body.currentPassword, context)
     }
     guard body.currentPassword == nil else {
       throw Refusal.invalidField("currentPassword is allowed only together with email.")
     }
     guard !edit.isEmpty else { throw Refusal.invalidField("Send at least one of nickname, picture and email.") }
     let outcome = try await chat.changeProfile(
-      edit, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
-    var account = try await Account(of: exchange.user, chat)
+      edit, by: context.actor, command: context.command(), if: context.precondition())
+    var account = try await Account(of: context.user, chat)
     if let nickname = edit.nickname { account.nickname = nickname }
     if let picture = edit.picture { account.picture = picture.media }
     account.position = outcome.stamp.position
@@ -72,18 +77,18 @@ struct AccountHandlers: Sendable {
 
   /// The address is what its holder logs in by: an access token alone does not change it.
   private func setEmail(
-    _ email: String, _ password: String?, _ exchange: Exchange
+    _ email: String, _ password: String?, _ context: HansardRequestContext
   ) async throws -> TypedResponse<Account> {
-    let actor = try exchange.actor
-    let (command, precondition) = try (exchange.command(), exchange.precondition())
+    let actor = try context.actor
+    let (command, precondition) = try (context.command(), context.precondition())
     try await chat.requireOpenSession(actor)
     guard password != nil || actor.service != nil else { throw ServiceError.rejected(.passwordWrong) }
-    if password != nil { try hashing.admit(exchange) }
-    let attempt = LoginAttempt.account(try exchange.user, .session(actor.session))
-    let (outcome, kept) = try await throttle.attempt(attempt, from: exchange.address) {
+    if password != nil { try hashing.admit(context) }
+    let attempt = LoginAttempt.account(try context.user, .session(actor.session))
+    let (outcome, kept) = try await throttle.attempt(attempt, from: context.address) {
       try await chat.setEmail(email, password: password, by: actor, command: command, if: precondition)
     }
-    var account = try await Account(of: exchange.user, chat)
+    var account = try await Account(of: context.user, chat)
     account.email = kept
     account.position = outcome.stamp.position
     account.revision = outcome.stamp.position
@@ -91,36 +96,36 @@ struct AccountHandlers: Sendable {
   }
 
   func linkIdentity(
-    _ exchange: Exchange, _ body: TypedBody<LinkIdentityRequest>
+    _ context: HansardRequestContext, _ body: TypedBody<LinkIdentityRequest>
   ) async throws -> TypedResponse<Account> {
     let body = try await body.decoded()
-    let (actor, command) = (try exchange.actor, try exchange.command())
+    let (actor, command) = (try context.actor, try context.command())
     try await chat.requireOpenSession(actor)
-    let found = try await identities.user(inIDToken: body.idToken, nonce: body.nonce, at: exchange.receivedAt)
+    let found = try await identities.user(inIDToken: body.idToken, nonce: body.nonce, at: context.receivedAt)
     let outcome: ChatOutcome
     switch (body.currentPassword, body.linkedIdToken) {
     case (let password?, _):
-      try hashing.admit(exchange)
-      let attempt = LoginAttempt.account(try exchange.user, .session(actor.session))
-      outcome = try await throttle.attempt(attempt, from: exchange.address) {
+      try hashing.admit(context)
+      let attempt = LoginAttempt.account(try context.user, .session(actor.session))
+      outcome = try await throttle.attempt(attempt, from: context.address) {
         try await chat.link(found.identity, proof: .password(password), by: actor, command: command)
       }
     case (nil, let token?):
-      let own = try await identities.user(inIDToken: token, nonce: body.linkedNonce, at: exchange.receivedAt)
+      let own = try await identities.user(inIDToken: token, nonce: body.linkedNonce, at: context.receivedAt)
       outcome = try await chat.link(found.identity, proof: .identity(own.identity), by: actor, command: command)
     case (nil, nil): outcome = try await chat.link(found.identity, proof: nil, by: actor, command: command)
     }
-    return try await receipt(outcome, of: exchange.user)
+    return try await receipt(outcome, of: context.user)
   }
 
-  func unlinkIdentity(_ exchange: Exchange) async throws -> TypedResponse<Account> {
-    let command = try exchange.command()
-    guard let issuer = try exchange.query("issuer"), let subject = try exchange.query("subject") else {
+  func unlinkIdentity(_ context: HansardRequestContext) async throws -> TypedResponse<Account> {
+    let command = try context.command()
+    guard let issuer = try context.query("issuer"), let subject = try context.query("subject") else {
       throw Refusal.invalidQuery("issuer and subject are needed.")
     }
     let outcome = try await chat.unlink(
-      Identity(issuer: issuer, subject: subject), by: exchange.actor, command: command)
-    return try await receipt(outcome, of: exchange.user)
+      Identity(issuer: issuer, subject: subject), by: context.actor, command: command)
+    return try await receipt(outcome, of: context.user)
   }
 
   private func receipt(_ outcome: ChatOutcome, of user: UserID) async throws -> TypedResponse<Account> {
@@ -129,8 +134,8 @@ struct AccountHandlers: Sendable {
     return try JSONBody.receipt(outcome.isNew, account)
   }
 
-  func profile(_ exchange: Exchange) async throws -> TypedResponse<PublicProfile> {
-    let row = try await chat.profile(of: exchange.id("userId"))
+  func profile(_ context: HansardRequestContext) async throws -> TypedResponse<PublicProfile> {
+    let row = try await chat.profile(of: context.id("userId"))
     return try JSONBody.answer(
       PublicProfile(id: row.id, nickname: row.nickname, picture: row.picture, isGuest: row.isGuest))
   }

@@ -17,13 +17,13 @@ struct CreationName<Entity>: Sendable {
   ///   - principal: whose the key is, where it is not the caller's.
   init(
     _ given: ID<Entity>?, of kind: KeyedCreation, in place: UUIDBytes = .zero, by principal: Principal? = nil,
-    _ exchange: Exchange, _ chat: ChatService
+    _ context: HansardRequestContext, _ chat: ChatService
   ) throws {
-    let command = try exchange.command()
+    let command = try context.command()
     isKeyed = given == nil && command != nil
     isFresh = given == nil && command == nil
     id =
-      try given ?? command.map { chat.creationID(of: kind, in: place, under: $0, by: try principal ?? exchange.actor) }
+      try given ?? command.map { chat.creationID(of: kind, in: place, under: $0, by: try principal ?? context.actor) }
       ?? FreshID.make()
   }
 

@@ -10,30 +10,31 @@ import struct ChatProtocol.Device
 struct DeviceHandlers: Sendable {
   let chat: ChatService
 
-  func list(_ exchange: Exchange) async throws -> TypedResponse<DeviceList> {
-    let rows = try await chat.devices(of: exchange.user)
+  func list(_ context: HansardRequestContext) async throws -> TypedResponse<DeviceList> {
+    let rows = try await chat.devices(of: context.user)
     return try await JSONBody.page(of: rows.count) {
       DeviceList(devices: rows.map { Device($0.id, $0.description, $0.revision) })
     }
   }
 
-  func get(_ exchange: Exchange) async throws -> TypedResponse<Device> {
-    let row = try await chat.device(exchange.id("deviceId"), of: exchange.user)
+  func get(_ context: HansardRequestContext) async throws -> TypedResponse<Device> {
+    let row = try await chat.device(context.id("deviceId"), of: context.user)
     return try JSONBody.answer(Device(row.id, row.description, row.revision))
   }
 
-  func put(_ exchange: Exchange, _ body: TypedBody<PutDeviceRequest>) async throws -> TypedResponse<Device> {
-    let id: DeviceID = try exchange.id("deviceId")
+  func put(_ context: HansardRequestContext, _ body: TypedBody<PutDeviceRequest>) async throws -> TypedResponse<Device>
+  {
+    let id: DeviceID = try context.id("deviceId")
     let description = try DeviceDescription(await body.decoded())
     let outcome = try await chat.setDevice(
-      id, description, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
+      id, description, by: context.actor, command: context.command(), if: context.precondition())
     return try JSONBody.receipt(outcome.isNew, Device(id, description, outcome.stamp.position))
   }
 
-  func delete(_ exchange: Exchange) async throws -> TypedResponse<Device> {
-    let id: DeviceID = try exchange.id("deviceId")
+  func delete(_ context: HansardRequestContext) async throws -> TypedResponse<Device> {
+    let id: DeviceID = try context.id("deviceId")
     let outcome = try await chat.removeDevice(
-      id, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
+      id, by: context.actor, command: context.command(), if: context.precondition())
     return try JSONBody.receipt(
       outcome.isNew,
       Device(id, DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: []), outcome.stamp.position))

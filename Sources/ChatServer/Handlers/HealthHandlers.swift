@@ -7,44 +7,44 @@ import Hummingbird
 struct HealthHandlers: Sendable {
   let chat: ChatService
   /// The status of the push outbox; nil if push is off.
-  let outbox: (@Sendable () -> ProjectionStanding)?
+  let outbox: (@Sendable () -> ProjectionStatus)?
 
   /// Whether the process answers.
-  func health(_ exchange: Exchange) async throws -> TypedResponse<Health> {
+  func health(_ context: HansardRequestContext) async throws -> TypedResponse<Health> {
     try JSONBody.answer(Health(status: "ok"))
   }
 
   /// Whether requests are served: the log takes events and the read models follow it. While the search index or the push
   /// outbox is being built or does not follow the log, the server is ready, but degraded.
-  func readiness(_ exchange: Exchange) async throws -> TypedResponse<Readiness> {
-    var standing = chat.standing
-    if let outbox { standing.optional.append(outbox()) }
-    if standing.isPoisoned { throw ServiceError.logPoisoned }
-    if let unready = standing.unready { throw Refusal.unready(Self.detail(unready)) }
+  func readiness(_ context: HansardRequestContext) async throws -> TypedResponse<Readiness> {
+    var status = chat.status
+    if let outbox { status.optional.append(outbox()) }
+    if status.isPoisoned { throw ServiceError.logPoisoned }
+    if let unready = status.unready { throw Refusal.unready(Self.detail(unready)) }
     return try JSONBody.answer(
       Readiness(
-        status: standing.isDegraded ? "degraded" : "ready", head: standing.head,
-        projections: (standing.readModels + standing.optional).map { model in
+        status: status.isDegraded ? "degraded" : "ready", head: status.head,
+        projections: (status.readModels + status.optional).map { model in
           ProjectionReadiness(
             name: model.name, position: model.position,
-            lag: Int(clamping: standing.head.distance(from: model.position)),
+            lag: Int(clamping: status.head.distance(from: model.position)),
             fault: model.fault?.description ?? Self.progress(model))
         }, clock: ClockReadiness(chat.clockStatus)))
   }
 
   /// An operator says that the system clock is right.
-  func confirmClock(_ exchange: Exchange) async throws -> TypedResponse<ClockReadiness> {
+  func confirmClock(_ context: HansardRequestContext) async throws -> TypedResponse<ClockReadiness> {
     try await chat.confirmClock()
     return try JSONBody.answer(ClockReadiness(chat.clockStatus))
   }
 
-  private static func detail(_ model: ProjectionStanding) -> String {
+  private static func detail(_ model: ProjectionStatus) -> String {
     let fault = model.fault.map { "Not ready: \($0)" }
     return [fault, progress(model)].compactMap { $0 }.joined(separator: " ")
   }
 
   /// How far a read model that is being built is; nil for one that can be read.
-  private static func progress(_ model: ProjectionStanding) -> String? {
+  private static func progress(_ model: ProjectionStatus) -> String? {
     model.target.map { target in
       "The read model \(model.name) is being built: it has applied \(model.position) of \(target) events."
     }

@@ -18,22 +18,22 @@ struct InvitationHandlers: Sendable {
   // MARK: - Links
 
   func createLink(
-    _ exchange: Exchange, _ body: TypedBody<CreateWorkspaceInviteRequest>
+    _ context: HansardRequestContext, _ body: TypedBody<CreateWorkspaceInviteRequest>
   ) async throws -> TypedResponse<WorkspaceInvite> {
-    let workspace: WorkspaceID = try exchange.id("workspaceId")
+    let workspace: WorkspaceID = try context.id("workspaceId")
     let body = try await body.decoded()
     let role = try body.role.map { try WireRoles.workspace($0) } ?? .member
-    let name = try CreationName(body.id, of: .workspaceInvite, in: workspace.uuid, exchange, chat)
+    let name = try CreationName(body.id, of: .workspaceInvite, in: workspace.uuid, context, chat)
     let newInvite = try InviteHandlers.newInvite(name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses)
-    let actor = try exchange.actor
+    let actor = try context.actor
     let outcome = try await name.create { _ in try await chat.createInvite(newInvite, for: workspace, by: actor) }
     return try await receipt(name.id, workspace, outcome)
   }
 
-  func listLinks(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceInviteList> {
-    let workspace: WorkspaceID = try exchange.id("workspaceId")
+  func listLinks(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceInviteList> {
+    let workspace: WorkspaceID = try context.id("workspaceId")
     let cursors = PageCursors(.workspaceInvites, of: workspace, in: chat.logIdentity)
-    let page = try await InviteHandlers.page(exchange, cursors) { user, cursor, limit in
+    let page = try await InviteHandlers.page(context, cursors) { user, cursor, limit in
       try await chat.invites(of: workspace, for: user, before: cursor, limit: limit)
     }
     return try await JSONBody.page(of: page.links.count) {
@@ -41,11 +41,11 @@ struct InvitationHandlers: Sendable {
     }
   }
 
-  func revokeLink(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceInvite> {
-    let workspace: WorkspaceID = try exchange.id("workspaceId")
-    let id: InviteID = try exchange.id("inviteId")
+  func revokeLink(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceInvite> {
+    let workspace: WorkspaceID = try context.id("workspaceId")
+    let id: InviteID = try context.id("inviteId")
     let outcome = try await chat.performWorkspace(
-      workspace, .revokeInvite(id), by: exchange.actor, command: exchange.command())
+      workspace, .revokeInvite(id), by: context.actor, command: context.command())
     return try await receipt(id, workspace, outcome)
   }
 
@@ -58,9 +58,9 @@ struct InvitationHandlers: Sendable {
   }
 
   private func wire(_ row: WorkspaceInviteRow) -> WorkspaceInvite {
-    let token = chat.token(of: row.invite.id, in: row.place)
+    let token = chat.token(of: row.invite.id, in: row.space)
     return WorkspaceInvite(
-      id: row.invite.id, workspaceId: row.place, token: token, link: deepLink.link(for: token),
+      id: row.invite.id, workspaceId: row.space, token: token, link: deepLink.link(for: token),
       role: row.invite.role.name, expiresAt: row.invite.expiresAt, maxUses: row.invite.maximumUses.map { Int($0) },
       uses: Int(row.uses), revokedAt: row.revoked?.time, position: row.created.position)
   }
@@ -68,37 +68,37 @@ struct InvitationHandlers: Sendable {
   // MARK: - By name
 
   func invite(
-    _ exchange: Exchange, _ body: TypedBody<WorkspaceRoleRequest>
+    _ context: HansardRequestContext, _ body: TypedBody<WorkspaceRoleRequest>
   ) async throws -> TypedResponse<WorkspaceMembership> {
-    let user: UserID = try exchange.id("userId")
+    let user: UserID = try context.id("userId")
     let role = try WireRoles.workspace(await body.decoded().role)
-    return try await workspaces.change(.invite(user, role), of: user, exchange)
+    return try await workspaces.change(.invite(user, role), of: user, context)
   }
 
-  func withdraw(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceMembership> {
-    let user: UserID = try exchange.id("userId")
-    return try await workspaces.change(.withdrawInvitation(user), of: user, exchange)
+  func withdraw(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceMembership> {
+    let user: UserID = try context.id("userId")
+    return try await workspaces.change(.withdrawInvitation(user), of: user, context)
   }
 
-  func decline(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceMembership> {
-    let user = try exchange.user
-    return try await workspaces.change(.withdrawInvitation(user), of: user, exchange)
+  func decline(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceMembership> {
+    let user = try context.user
+    return try await workspaces.change(.withdrawInvitation(user), of: user, context)
   }
 
-  func list(_ exchange: Exchange) async throws -> TypedResponse<InvitationList> {
-    let workspace: WorkspaceID = try exchange.id("workspaceId")
+  func list(_ context: HansardRequestContext) async throws -> TypedResponse<InvitationList> {
+    let workspace: WorkspaceID = try context.id("workspaceId")
     let cursors = PageCursors(.invitations, of: workspace, in: chat.logIdentity)
     let page = try await chat.invitations(
-      into: workspace, for: exchange.user, before: cursors.position(in: exchange.query("cursor")),
-      limit: exchange.limit())
+      into: workspace, for: context.user, before: cursors.position(in: context.query("cursor")),
+      limit: context.limit())
     return try answer(page, cursors)
   }
 
-  func listMine(_ exchange: Exchange) async throws -> TypedResponse<InvitationList> {
-    let user = try exchange.user
+  func listMine(_ context: HansardRequestContext) async throws -> TypedResponse<InvitationList> {
+    let user = try context.user
     let cursors = PageCursors(.ownInvitations, of: user, in: chat.logIdentity)
     let page = try await chat.invitations(
-      of: user, before: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+      of: user, before: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try answer(page, cursors)
   }
 

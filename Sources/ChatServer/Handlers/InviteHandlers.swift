@@ -14,13 +14,15 @@ struct InviteHandlers: Sendable {
 
   // MARK: - Into rooms
 
-  func create(_ exchange: Exchange, _ body: TypedBody<CreateInviteRequest>) async throws -> TypedResponse<Invite> {
-    let room: RoomID = try exchange.id("roomId")
+  func create(
+    _ context: HansardRequestContext, _ body: TypedBody<CreateInviteRequest>
+  ) async throws -> TypedResponse<Invite> {
+    let room: RoomID = try context.id("roomId")
     let body = try await body.decoded()
     let role = try body.role.map { try WireRoles.room($0) } ?? .member
-    let name = try CreationName(body.id, of: .roomInvite, in: room.uuid, exchange, chat)
+    let name = try CreationName(body.id, of: .roomInvite, in: room.uuid, context, chat)
     let newInvite = try Self.newInvite(name.id, role, expiresAt: body.expiresAt, maxUses: body.maxUses)
-    let actor = try exchange.actor
+    let actor = try context.actor
     let outcome = try await name.create { _ in try await chat.createInvite(newInvite, for: room, by: actor) }
     return try await receipt(name.id, room, outcome)
   }
@@ -37,10 +39,10 @@ struct InviteHandlers: Sendable {
     return uses
   }
 
-  func list(_ exchange: Exchange) async throws -> TypedResponse<InviteList> {
-    let room: RoomID = try exchange.id("roomId")
+  func list(_ context: HansardRequestContext) async throws -> TypedResponse<InviteList> {
+    let room: RoomID = try context.id("roomId")
     let cursors = PageCursors(.invites, of: room, in: chat.logIdentity)
-    let page = try await Self.page(exchange, cursors) { user, cursor, limit in
+    let page = try await Self.page(context, cursors) { user, cursor, limit in
       try await chat.invites(of: room, for: user, before: cursor, limit: limit)
     }
     return try await JSONBody.page(of: page.links.count) {
@@ -50,21 +52,21 @@ struct InviteHandlers: Sendable {
 
   /// A page of links, of a room or a workspace: one more is asked for than is shown, to know whether there are more.
   static func page<Owner, GivenRole>(
-    _ exchange: Exchange, _ cursors: PageCursors,
+    _ context: HansardRequestContext, _ cursors: PageCursors,
     _ find: (UserID, LogPosition?, Int) async throws -> [InviteLinkRow<Owner, GivenRole>]
   ) async throws -> (links: [InviteLinkRow<Owner, GivenRole>], nextCursor: String?) {
-    let limit = try exchange.limit()
-    let found = try await find(exchange.user, cursors.position(in: exchange.query("cursor")), limit + 1)
+    let limit = try context.limit()
+    let found = try await find(context.user, cursors.position(in: context.query("cursor")), limit + 1)
     let links = Array(found.prefix(limit))
     let next = found.count > limit ? links.last : nil
     return (links, next.map { cursors.cursor(at: $0.created.position.value) })
   }
 
-  func revoke(_ exchange: Exchange) async throws -> TypedResponse<Invite> {
-    let room: RoomID = try exchange.id("roomId")
-    let id: InviteID = try exchange.id("inviteId")
+  func revoke(_ context: HansardRequestContext) async throws -> TypedResponse<Invite> {
+    let room: RoomID = try context.id("roomId")
+    let id: InviteID = try context.id("inviteId")
     let outcome = try await chat.performRoom(
-      room, .revokeInvite(id), by: exchange.actor, command: exchange.command())
+      room, .revokeInvite(id), by: context.actor, command: context.command())
     return try await receipt(id, room, outcome)
   }
 
@@ -77,19 +79,19 @@ struct InviteHandlers: Sendable {
   }
 
   private func wire(_ row: InviteRow) -> Invite {
-    let token = chat.token(of: row.invite.id, in: row.place)
+    let token = chat.token(of: row.invite.id, in: row.space)
     return Invite(
-      id: row.invite.id, roomId: row.place, token: token, link: deepLink.link(for: token), role: row.invite.role.name,
+      id: row.invite.id, roomId: row.space, token: token, link: deepLink.link(for: token), role: row.invite.role.name,
       expiresAt: row.invite.expiresAt, maxUses: row.invite.maximumUses.map { Int($0) }, uses: Int(row.uses),
       revokedAt: row.revoked?.time, position: row.created.position)
   }
 
   // MARK: - Whoever holds a token
 
-  func preview(_ exchange: Exchange) async throws -> TypedResponse<InvitePreview> {
-    let preview = try await chat.preview(ofInviteWithToken: exchange.text("token"), for: exchange.user)
+  func preview(_ context: HansardRequestContext) async throws -> TypedResponse<InvitePreview> {
+    let preview = try await chat.preview(ofInviteWithToken: context.text("token"), for: context.user)
     let inviter = preview.inviter.map { User(id: $0.id, nickname: $0.nickname) }
-    switch preview.place {
+    switch preview.space {
     case .room(let room):
       return try JSONBody.answer(
         InvitePreview(
@@ -104,13 +106,13 @@ struct InviteHandlers: Sendable {
     }
   }
 
-  func accept(_ exchange: Exchange) async throws -> TypedResponse<Acceptance> {
+  func accept(_ context: HansardRequestContext) async throws -> TypedResponse<Acceptance> {
     let outcome = try await chat.acceptInvite(
-      token: exchange.text("token"), by: exchange.actor, command: exchange.command())
+      token: context.text("token"), by: context.actor, command: context.command())
     return try JSONBody.receipt(
       outcome.isNew,
       Acceptance(
-        roomId: outcome.room, workspaceId: outcome.workspace, userId: try exchange.user,
+        roomId: outcome.room, workspaceId: outcome.workspace, userId: try context.user,
         position: outcome.stamp.position))
   }
 }

@@ -15,31 +15,33 @@ struct MediaHandlers: Sendable {
 
   /// The body is the file. What it says of its type is not asked, but a form is no file: a client that sends one would find
   /// the form stored.
-  func upload(_ exchange: Exchange, _ body: TypedBody<FileBytes>) async throws -> TypedResponse<UploadedMedia> {
-    let actor = try exchange.actor
-    guard exchange.mediaType != "multipart/form-data" else { throw Refusal.formInsteadOfFile }
-    let name = try exchange.query("name")
-    try await chat.checkUpload(bytes: exchange.announcedBytes, name: name, by: actor)
+  func upload(
+    _ context: HansardRequestContext, _ body: TypedBody<FileBytes>
+  ) async throws -> TypedResponse<UploadedMedia> {
+    let actor = try context.actor
+    guard context.mediaType != "multipart/form-data" else { throw Refusal.formInsteadOfFile }
+    let name = try context.query("name")
+    try await chat.checkUpload(bytes: context.announcedBytes, name: name, by: actor)
     // Reserved last, so that a request that is refused anyway holds nothing.
-    let reservation = try reserveUpload(for: exchange)
+    let reservation = try reserveUpload(for: context)
     defer { withExtendedLifetime(reservation) {} }
     let upload = try await chat.upload(body.bytes(), name: name, by: actor)
     return try JSONBody.receipt(upload.isNew, UploadedMedia(upload.row))
   }
 
   /// - Returns: nil for a service, which uploads for many users.
-  private func reserveUpload(for exchange: Exchange) throws -> KeyedLimit<NetworkAddress>.Reservation? {
-    guard try exchange.actor.service == nil, let address = exchange.address else { return nil }
+  private func reserveUpload(for context: HansardRequestContext) throws -> KeyedLimit<NetworkAddress>.Reservation? {
+    guard try context.actor.service == nil, let address = context.address else { return nil }
     guard let reservation = uploads.reserve(for: address.network) else { throw Refusal.tooManyUploadsOfAddress }
     return reservation
   }
 
-  func get(_ exchange: Exchange) async throws -> TypedResponse<FileBytes> {
-    let (row, file) = try await chat.media(exchange.id("mediaId"), for: exchange.actor.user)
+  func get(_ context: HansardRequestContext) async throws -> TypedResponse<FileBytes> {
+    let (row, file) = try await chat.media(context.id("mediaId"), for: context.actor.user)
     let tag = EntityTag.strong(row.sha256)
     var headers = MediaHeaders.common(tag)
     headers[.acceptRanges] = "bytes"
-    let request = exchange.request.headers
+    let request = context.request.headers
     if tag.isNamed(in: request[.ifNoneMatch]) {
       return TypedResponse(raw: Response(status: .notModified, headers: headers))
     }
@@ -47,33 +49,33 @@ struct MediaHandlers: Sendable {
     headers[.contentDisposition] = MediaHeaders.disposition(of: row.content.contentType, name: row.name)
     switch ByteRange(tag.admitsRange(request[.ifRange]) ? request[.range] : nil, size: file.size) {
     case .whole:
-      return TypedResponse(raw: Response(status: .ok, headers: headers, body: exchange.body(file, 0..<file.size)))
+      return TypedResponse(raw: Response(status: .ok, headers: headers, body: context.body(file, 0..<file.size)))
     case .part(let range):
       headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
       return TypedResponse(
-        raw: Response(status: .partialContent, headers: headers, body: exchange.body(file, range)))
+        raw: Response(status: .partialContent, headers: headers, body: context.body(file, range)))
     case .unsatisfiable:
       throw Refusal.rangeNotSatisfiable(size: file.size)
     }
   }
 
-  func thumbnail(_ exchange: Exchange) async throws -> TypedResponse<FileBytes> {
-    let width = try exchange.thumbnailWidth()
-    let (id, user) = (try exchange.id("mediaId", as: MediaID.self), try exchange.actor.user)
+  func thumbnail(_ context: HansardRequestContext) async throws -> TypedResponse<FileBytes> {
+    let width = try context.thumbnailWidth()
+    let (id, user) = (try context.id("mediaId", as: MediaID.self), try context.actor.user)
     let (row, thumbnail) = try await chat.thumbnail(of: id, width: width, for: user)
     // Another version of the program may make other bytes of it.
     let tag = EntityTag.weak("\(row.sha256)-\(thumbnail.width)")
     var headers = MediaHeaders.common(tag)
-    if tag.isNamed(in: exchange.request.headers[.ifNoneMatch]) {
+    if tag.isNamed(in: context.request.headers[.ifNoneMatch]) {
       return TypedResponse(raw: Response(status: .notModified, headers: headers))
     }
     headers[.contentType] = thumbnail.contentType
     return TypedResponse(
-      raw: Response(status: .ok, headers: headers, body: exchange.body(thumbnail.file, 0..<thumbnail.file.size)))
+      raw: Response(status: .ok, headers: headers, body: context.body(thumbnail.file, 0..<thumbnail.file.size)))
   }
 }
 
-extension Exchange {
+extension HansardRequestContext {
   /// The bytes of a file. Each piece is read when the client has taken the one before, and the file is open until the
   /// client has taken the last.
   fileprivate func body(_ file: StoredFile, _ range: Range<Int>) -> ResponseBody {

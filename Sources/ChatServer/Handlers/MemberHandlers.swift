@@ -12,11 +12,11 @@ import struct ChatProtocol.User
 struct MemberHandlers: Sendable {
   let chat: ChatService
 
-  func list(_ exchange: Exchange) async throws -> TypedResponse<MemberList> {
-    let room: RoomID = try exchange.id("roomId")
+  func list(_ context: HansardRequestContext) async throws -> TypedResponse<MemberList> {
+    let room: RoomID = try context.id("roomId")
     let cursors = PageCursors(.members, of: room, in: chat.logIdentity)
     let page = try await chat.members(
-      of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+      of: room, for: context.user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try await JSONBody.page(of: page.members.count) {
       let members = page.members.map { row in
         Member(
@@ -27,67 +27,73 @@ struct MemberHandlers: Sendable {
     }
   }
 
-  func add(_ exchange: Exchange) async throws -> TypedResponse<Membership> {
-    let user: UserID = try exchange.id("userId")
-    return try await change(.addMember(user), of: user, exchange)
+  func add(_ context: HansardRequestContext) async throws -> TypedResponse<Membership> {
+    let user: UserID = try context.id("userId")
+    return try await change(.addMember(user), of: user, context)
   }
 
-  func remove(_ exchange: Exchange) async throws -> TypedResponse<Membership> {
-    let user: UserID = try exchange.id("userId")
-    return try await change(.removeMember(user), of: user, exchange)
+  func remove(_ context: HansardRequestContext) async throws -> TypedResponse<Membership> {
+    let user: UserID = try context.id("userId")
+    return try await change(.removeMember(user), of: user, context)
   }
 
-  func join(_ exchange: Exchange) async throws -> TypedResponse<Membership> {
-    try await change(.join, of: exchange.user, exchange)
+  func join(_ context: HansardRequestContext) async throws -> TypedResponse<Membership> {
+    try await change(.join, of: context.user, context)
   }
 
-  func leave(_ exchange: Exchange) async throws -> TypedResponse<Membership> {
-    try await change(.leave, of: exchange.user, exchange)
+  func leave(_ context: HansardRequestContext) async throws -> TypedResponse<Membership> {
+    try await change(.leave, of: context.user, context)
   }
 
-  func changeRole(_ exchange: Exchange, _ body: TypedBody<RoomRoleRequest>) async throws -> TypedResponse<Membership> {
-    let user: UserID = try exchange.id("userId")
+  func changeRole(
+    _ context: HansardRequestContext, _ body: TypedBody<RoomRoleRequest>
+  ) async throws -> TypedResponse<Membership> {
+    let user: UserID = try context.id("userId")
     let role = try WireRoles.room(await body.decoded().role)
-    return try await change(.changeRole(user, role), of: user, exchange)
+    return try await change(.changeRole(user, role), of: user, context)
   }
 
-  func transfer(_ exchange: Exchange, _ body: TypedBody<TransferRequest>) async throws -> TypedResponse<Membership> {
+  func transfer(
+    _ context: HansardRequestContext, _ body: TypedBody<TransferRequest>
+  ) async throws -> TypedResponse<Membership> {
     let user = try await body.decoded().userId
-    return try await change(.transfer(to: user), of: user, exchange)
+    return try await change(.transfer(to: user), of: user, context)
   }
 
-  func silence(_ exchange: Exchange, _ body: TypedBody<SilenceRequest>) async throws -> TypedResponse<Membership> {
-    let user: UserID = try exchange.id("userId")
+  func silence(
+    _ context: HansardRequestContext, _ body: TypedBody<SilenceRequest>
+  ) async throws -> TypedResponse<Membership> {
+    let user: UserID = try context.id("userId")
     let body = try await body.decoded()
-    return try await change(.silence(user, until: body.until), of: user, exchange)
+    return try await change(.silence(user, until: body.until), of: user, context)
   }
 
-  func ban(_ exchange: Exchange) async throws -> TypedResponse<Membership> {
-    let user: UserID = try exchange.id("userId")
-    return try await change(.ban(user), of: user, exchange)
+  func ban(_ context: HansardRequestContext) async throws -> TypedResponse<Membership> {
+    let user: UserID = try context.id("userId")
+    return try await change(.ban(user), of: user, context)
   }
 
-  func unban(_ exchange: Exchange) async throws -> TypedResponse<Membership> {
-    let user: UserID = try exchange.id("userId")
-    return try await change(.unban(user), of: user, exchange)
+  func unban(_ context: HansardRequestContext) async throws -> TypedResponse<Membership> {
+    let user: UserID = try context.id("userId")
+    return try await change(.unban(user), of: user, context)
   }
 
   private func change(
-    _ command: RoomCommand, of user: UserID, _ exchange: Exchange
+    _ command: RoomCommand, of user: UserID, _ context: HansardRequestContext
   ) async throws -> TypedResponse<Membership> {
-    let room: RoomID = try exchange.id("roomId")
-    let outcome = try await chat.performRoom(room, command, by: exchange.actor, command: exchange.command())
+    let room: RoomID = try context.id("roomId")
+    let outcome = try await chat.performRoom(room, command, by: context.actor, command: context.command())
     return try JSONBody.receipt(
       outcome.isNew, Membership(roomId: room, userId: user, position: outcome.stamp.position))
   }
 
   // MARK: - For administrators
 
-  func bans(_ exchange: Exchange) async throws -> TypedResponse<BanList> {
-    let room: RoomID = try exchange.id("roomId")
+  func bans(_ context: HansardRequestContext) async throws -> TypedResponse<BanList> {
+    let room: RoomID = try context.id("roomId")
     let cursors = PageCursors(.bans, of: room, in: chat.logIdentity)
     let page = try await chat.bans(
-      of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+      of: room, for: context.user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try await JSONBody.page(of: page.bans.count) {
       let bans = page.bans.map { row in
         Ban(
@@ -98,11 +104,11 @@ struct MemberHandlers: Sendable {
     }
   }
 
-  func joinHistory(_ exchange: Exchange) async throws -> TypedResponse<JoinHistory> {
-    let room: RoomID = try exchange.id("roomId")
+  func joinHistory(_ context: HansardRequestContext) async throws -> TypedResponse<JoinHistory> {
+    let room: RoomID = try context.id("roomId")
     let cursors = PageCursors(.joinHistory, of: room, in: chat.logIdentity)
     let page = try await chat.joinHistory(
-      of: room, for: exchange.user, before: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+      of: room, for: context.user, before: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try await JSONBody.page(of: page.entries.count) {
       let changes = page.entries.map { row in
         MembershipChange(

@@ -11,17 +11,19 @@ struct MessageHandlers: Sendable {
   let chat: ChatService
 
   /// The hot path: the answer is made of the request and the outcome alone, without a look at any read model.
-  func send(_ exchange: Exchange, _ body: TypedBody<SendMessageRequest>) async throws -> TypedResponse<Message> {
-    let room: RoomID = try exchange.id("roomId")
-    let id: MessageID = try exchange.id("messageId")
+  func send(
+    _ context: HansardRequestContext, _ body: TypedBody<SendMessageRequest>
+  ) async throws -> TypedResponse<Message> {
+    let room: RoomID = try context.id("roomId")
+    let id: MessageID = try context.id("messageId")
     let body = try await body.decoded()
     let newMessage = try body.message()
-    var request = try chat.send(newMessage, as: id, to: room, by: exchange.actor)
+    var request = try chat.send(newMessage, as: id, to: room, by: context.actor)
     if request.lacksMedia { request = try await chat.withMedia(request) }
     let outcome = try await chat.perform(request)
     let position = outcome.stamp.position
     var message = Message(
-      id: id, roomId: room, senderId: try exchange.user, text: newMessage.text,
+      id: id, roomId: room, senderId: try context.user, text: newMessage.text,
       sentAt: outcome.message?.sentAt ?? outcome.stamp.time, position: position, revision: position, editedAt: nil,
       deletedAt: nil)
     message.threadId = newMessage.thread
@@ -29,11 +31,13 @@ struct MessageHandlers: Sendable {
     return try JSONBody.receipt(outcome.isNew, message)
   }
 
-  func edit(_ exchange: Exchange, _ body: TypedBody<EditMessageRequest>) async throws -> TypedResponse<Message> {
-    let id: MessageID = try exchange.id("messageId")
+  func edit(
+    _ context: HansardRequestContext, _ body: TypedBody<EditMessageRequest>
+  ) async throws -> TypedResponse<Message> {
+    let id: MessageID = try context.id("messageId")
     let body = try await body.decoded()
     let edit = MessageEdit(text: body.text, mentions: Mentions(body.mentions))
-    return try await change(.editMessage(id, edit, target: nil), id, exchange) { message, stamp in
+    return try await change(.editMessage(id, edit, target: nil), id, context) { message, stamp in
       message.text = edit.text
       message.mentions = MessageMentions(edit.mentions)
       message.editedAt = stamp.time
@@ -41,45 +45,45 @@ struct MessageHandlers: Sendable {
     }
   }
 
-  func delete(_ exchange: Exchange) async throws -> TypedResponse<Message> {
-    let id: MessageID = try exchange.id("messageId")
-    return try await change(.deleteMessage(id, target: nil), id, exchange) { message, stamp in
+  func delete(_ context: HansardRequestContext) async throws -> TypedResponse<Message> {
+    let id: MessageID = try context.id("messageId")
+    return try await change(.deleteMessage(id, target: nil), id, context) { message, stamp in
       message.deletedAt = stamp.time
     }
   }
 
   /// Does it, and answers with the message as it is, in which what was asked for is shown as it was asked for.
   private func change(
-    _ command: RoomCommand, _ id: MessageID, _ exchange: Exchange, _ show: (inout Message, Stamp) -> Void
+    _ command: RoomCommand, _ id: MessageID, _ context: HansardRequestContext, _ show: (inout Message, Stamp) -> Void
   ) async throws -> TypedResponse<Message> {
-    let room: RoomID = try exchange.id("roomId")
+    let room: RoomID = try context.id("roomId")
     let outcome = try await chat.performRoom(
-      room, command, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
-    var message = Message(try await chat.message(id, of: room, for: exchange.reader))
+      room, command, by: context.actor, command: context.command(), if: context.precondition())
+    var message = Message(try await chat.message(id, of: room, for: context.reader))
     message.revision = outcome.stamp.position
     show(&message, outcome.stamp)
     return try JSONBody.receipt(outcome.isNew, message)
   }
 
-  func get(_ exchange: Exchange) async throws -> TypedResponse<Message> {
-    let shown = try await chat.message(exchange.id("messageId"), of: exchange.id("roomId"), for: exchange.user)
+  func get(_ context: HansardRequestContext) async throws -> TypedResponse<Message> {
+    let shown = try await chat.message(context.id("messageId"), of: context.id("roomId"), for: context.user)
     return try JSONBody.answer(Message(shown))
   }
 
-  func list(_ exchange: Exchange) async throws -> TypedResponse<MessagePage> {
-    let room: RoomID = try exchange.id("roomId")
+  func list(_ context: HansardRequestContext) async throws -> TypedResponse<MessagePage> {
+    let room: RoomID = try context.id("roomId")
     let cursors = PageCursors(.messages, of: room, in: chat.logIdentity)
     let page = try await chat.messages(
-      of: room, for: exchange.user, try MessagePaging.request(exchange, cursors), limit: exchange.limit())
+      of: room, for: context.user, try MessagePaging.request(context, cursors), limit: context.limit())
     return try await JSONBody.page(of: page.messages.count) { MessagePage(page, cursors) }
   }
 
-  func history(_ exchange: Exchange) async throws -> TypedResponse<MessageHistory> {
-    let (room, id): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
+  func history(_ context: HansardRequestContext) async throws -> TypedResponse<MessageHistory> {
+    let (room, id): (RoomID, MessageID) = try (context.id("roomId"), context.id("messageId"))
     let cursors = PageCursors(.history, of: id, in: room, chat.logIdentity)
     let page = try await chat.history(
-      of: id, in: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")),
-      limit: exchange.limit())
+      of: id, in: room, for: context.user, after: cursors.position(in: context.query("cursor")),
+      limit: context.limit())
     return try await JSONBody.page(of: page.versions.count) {
       let versions = page.versions.map { version in
         MessageVersion(

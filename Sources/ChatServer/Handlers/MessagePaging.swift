@@ -5,10 +5,10 @@ import ChatService
 
 /// How a page of a room or a thread is asked for and answered.
 enum MessagePaging {
-  static func request(_ exchange: Exchange, _ cursors: PageCursors) throws -> ChatService.PageRequest {
-    let before = try exchange.query("before")
-    let after = try exchange.query("after")
-    let around = try exchange.query("around")
+  static func request(_ context: HansardRequestContext, _ cursors: PageCursors) throws -> ChatService.PageRequest {
+    let before = try context.query("before")
+    let after = try context.query("after")
+    let around = try context.query("around")
     switch (before, after, around) {
     case (nil, nil, nil): return .newest
     case (let text?, nil, nil): return .before(try anchor(text, cursors))

@@ -10,7 +10,7 @@ struct OpenAPIHandler: Sendable {
   private static let page = ByteBuffer(
     bytes: UnsafeBufferPointer(start: openapi_yaml(), count: openapi_yaml_length()))
 
-  func document(_ exchange: Exchange) -> TypedResponse<OpenAPIDocument> {
+  func document(_ context: HansardRequestContext) -> TypedResponse<OpenAPIDocument> {
     TypedResponse(
       raw: Response(
         status: .ok, headers: [.contentType: "application/yaml"], body: ResponseBody(byteBuffer: Self.page)))

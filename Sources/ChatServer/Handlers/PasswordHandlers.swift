@@ -11,29 +11,33 @@ struct PasswordHandlers: Sendable {
   /// A change is a repeat when its new password is the current one: so both passwords of it are tried.
   private static let guessesOfChange = 2
 
-  func change(_ exchange: Exchange, _ body: TypedBody<ChangePasswordRequest>) async throws -> TypedResponse<Account> {
+  func change(
+    _ context: HansardRequestContext, _ body: TypedBody<ChangePasswordRequest>
+  ) async throws -> TypedResponse<Account> {
     let body = try await body.decoded()
-    let (actor, command) = try (exchange.actor, exchange.command())
+    let (actor, command) = try (context.actor, context.command())
     try await chat.requireOpenSession(actor)
-    try hashing.admit(exchange)
-    let attempt = LoginAttempt.account(try exchange.user, .session(actor.session))
-    let outcome = try await throttle.attempt(attempt, from: exchange.address, guesses: Self.guessesOfChange) {
+    try hashing.admit(context)
+    let attempt = LoginAttempt.account(try context.user, .session(actor.session))
+    let outcome = try await throttle.attempt(attempt, from: context.address, guesses: Self.guessesOfChange) {
       try await chat.changePassword(
         from: body.currentPassword, to: body.newPassword, by: actor, command: command)
     }
-    return try await receipt(outcome, of: exchange.user)
+    return try await receipt(outcome, of: context.user)
   }
 
   /// Nothing is written: the token is made of what stands already.
-  func request(_ exchange: Exchange) async throws -> TypedResponse<PasswordResetToken> {
-    let user: UserID = try exchange.id("userId")
+  func request(_ context: HansardRequestContext) async throws -> TypedResponse<PasswordResetToken> {
+    let user: UserID = try context.id("userId")
     let (token, expiry) = try await chat.passwordReset(of: user)
     return try JSONBody.answer(PasswordResetToken(userId: user, token: token, expiresAt: expiry))
   }
 
-  func reset(_ exchange: Exchange, _ body: TypedBody<ResetPasswordRequest>) async throws -> TypedResponse<Account> {
+  func reset(
+    _ context: HansardRequestContext, _ body: TypedBody<ResetPasswordRequest>
+  ) async throws -> TypedResponse<Account> {
     let body = try await body.decoded()
-    try hashing.admit(exchange)
+    try hashing.admit(context)
     let (outcome, user) = try await chat.resetPassword(token: body.token, to: body.newPassword)
     return try await receipt(outcome, of: user)
   }

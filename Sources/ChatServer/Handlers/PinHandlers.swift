@@ -10,28 +10,28 @@ import struct ChatProtocol.User
 struct PinHandlers: Sendable {
   let chat: ChatService
 
-  func pin(_ exchange: Exchange) async throws -> TypedResponse<PinReceipt> {
-    try await change(exchange) { .pin($0, target: nil) }
+  func pin(_ context: HansardRequestContext) async throws -> TypedResponse<PinReceipt> {
+    try await change(context) { .pin($0, target: nil) }
   }
 
-  func unpin(_ exchange: Exchange) async throws -> TypedResponse<PinReceipt> {
-    try await change(exchange) { .unpin($0, target: nil) }
+  func unpin(_ context: HansardRequestContext) async throws -> TypedResponse<PinReceipt> {
+    try await change(context) { .unpin($0, target: nil) }
   }
 
   private func change(
-    _ exchange: Exchange, _ command: (MessageID) -> RoomCommand
+    _ context: HansardRequestContext, _ command: (MessageID) -> RoomCommand
   ) async throws -> TypedResponse<PinReceipt> {
-    let (room, id): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
-    let outcome = try await chat.performRoom(room, command(id), by: exchange.actor, command: exchange.command())
+    let (room, id): (RoomID, MessageID) = try (context.id("roomId"), context.id("messageId"))
+    let outcome = try await chat.performRoom(room, command(id), by: context.actor, command: context.command())
     return try JSONBody.receipt(
       outcome.isNew, PinReceipt(roomId: room, messageId: id, position: outcome.stamp.position))
   }
 
-  func list(_ exchange: Exchange) async throws -> TypedResponse<PinList> {
-    let room: RoomID = try exchange.id("roomId")
+  func list(_ context: HansardRequestContext) async throws -> TypedResponse<PinList> {
+    let room: RoomID = try context.id("roomId")
     let cursors = PageCursors(.pins, of: room, in: chat.logIdentity)
     let page = try await chat.pins(
-      of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")))
+      of: room, for: context.user, after: cursors.position(in: context.query("cursor")))
     return try await JSONBody.page(of: page.pins.count) {
       PinList(
         pins: page.pins.map {

@@ -10,31 +10,31 @@ import struct ChatProtocol.User
 struct ReactionHandlers: Sendable {
   let chat: ChatService
 
-  func add(_ exchange: Exchange) async throws -> TypedResponse<ReactionReceipt> {
-    try await change(exchange) { .react($0, $1, target: nil) }
+  func add(_ context: HansardRequestContext) async throws -> TypedResponse<ReactionReceipt> {
+    try await change(context) { .react($0, $1, target: nil) }
   }
 
-  func remove(_ exchange: Exchange) async throws -> TypedResponse<ReactionReceipt> {
-    try await change(exchange) { .unreact($0, $1, target: nil) }
+  func remove(_ context: HansardRequestContext) async throws -> TypedResponse<ReactionReceipt> {
+    try await change(context) { .unreact($0, $1, target: nil) }
   }
 
   private func change(
-    _ exchange: Exchange, _ command: (MessageID, String) -> RoomCommand
+    _ context: HansardRequestContext, _ command: (MessageID, String) -> RoomCommand
   ) async throws -> TypedResponse<ReactionReceipt> {
-    let (room, id): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
-    let emoji = try exchange.text("emoji")
+    let (room, id): (RoomID, MessageID) = try (context.id("roomId"), context.id("messageId"))
+    let emoji = try context.text("emoji")
     let outcome = try await chat.performRoom(
-      room, command(id, emoji), by: exchange.actor, command: exchange.command())
+      room, command(id, emoji), by: context.actor, command: context.command())
     return try JSONBody.receipt(
       outcome.isNew, ReactionReceipt(roomId: room, messageId: id, emoji: emoji, position: outcome.stamp.position))
   }
 
-  func list(_ exchange: Exchange) async throws -> TypedResponse<ReactionList> {
-    let (room, id): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
+  func list(_ context: HansardRequestContext) async throws -> TypedResponse<ReactionList> {
+    let (room, id): (RoomID, MessageID) = try (context.id("roomId"), context.id("messageId"))
     let cursors = PageCursors(.reactions, of: id, in: room, chat.logIdentity)
     let page = try await chat.reactions(
-      to: id, of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")),
-      limit: exchange.limit())
+      to: id, of: room, for: context.user, after: cursors.position(in: context.query("cursor")),
+      limit: context.limit())
     return try await JSONBody.page(of: page.reactions.count) {
       let entries = page.reactions.map { row in
         ReactionEntry(

@@ -14,33 +14,33 @@ struct ReadingHandlers: Sendable {
   let chat: ChatService
 
   func moveMarker(
-    _ exchange: Exchange, _ body: TypedBody<MoveReadMarkerRequest>
+    _ context: HansardRequestContext, _ body: TypedBody<MoveReadMarkerRequest>
   ) async throws -> TypedResponse<ReadMarker> {
-    let room: RoomID = try exchange.id("roomId")
+    let room: RoomID = try context.id("roomId")
     let body = try await body.decoded()
     let outcome = try await chat.performRoom(
-      room, .moveReadMarker(body.messageId, target: nil), by: exchange.actor, command: exchange.command())
+      room, .moveReadMarker(body.messageId, target: nil), by: context.actor, command: context.command())
     return try JSONBody.receipt(
       outcome.isNew, ReadMarker(roomId: room, messageId: body.messageId, position: outcome.stamp.position))
   }
 
   func markUnread(
-    _ exchange: Exchange, _ body: TypedBody<MarkUnreadRequest>
+    _ context: HansardRequestContext, _ body: TypedBody<MarkUnreadRequest>
   ) async throws -> TypedResponse<UnreadMark> {
-    let room: RoomID = try exchange.id("roomId")
+    let room: RoomID = try context.id("roomId")
     let body = try await body.decoded()
     let outcome = try await chat.performRoom(
-      room, .markUnread(body.messageId, target: nil), by: exchange.actor, command: exchange.command())
+      room, .markUnread(body.messageId, target: nil), by: context.actor, command: context.command())
     return try JSONBody.receipt(
       outcome.isNew,
       UnreadMark(roomId: room, messageId: body.messageId, position: outcome.stamp.position))
   }
 
-  func receipts(_ exchange: Exchange) async throws -> TypedResponse<ReadReceiptList> {
-    let room: RoomID = try exchange.id("roomId")
+  func receipts(_ context: HansardRequestContext) async throws -> TypedResponse<ReadReceiptList> {
+    let room: RoomID = try context.id("roomId")
     let cursors = PageCursors(.receipts, of: room, in: chat.logIdentity)
     let page = try await chat.receipts(
-      of: room, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+      of: room, for: context.user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try await JSONBody.page(of: page.receipts.count) {
       let receipts = page.receipts.map { row in
         ReadReceipt(
@@ -51,17 +51,17 @@ struct ReadingHandlers: Sendable {
     }
   }
 
-  func preferences(_ exchange: Exchange) async throws -> TypedResponse<Preferences> {
-    let preferences = try await chat.preferences(of: exchange.user)
+  func preferences(_ context: HansardRequestContext) async throws -> TypedResponse<Preferences> {
+    let preferences = try await chat.preferences(of: context.user)
     return try JSONBody.answer(Preferences(sharesReadMarkers: preferences.sharesReadMarkers))
   }
 
   func updatePreferences(
-    _ exchange: Exchange, _ body: TypedBody<UpdatePreferencesRequest>
+    _ context: HansardRequestContext, _ body: TypedBody<UpdatePreferencesRequest>
   ) async throws -> TypedResponse<PreferencesReceipt> {
     let body = try await body.decoded()
     let outcome = try await chat.setPreferences(
-      UserPreferences(sharesReadMarkers: body.sharesReadMarkers), by: exchange.actor, command: exchange.command())
+      UserPreferences(sharesReadMarkers: body.sharesReadMarkers), by: context.actor, command: context.command())
     return try JSONBody.receipt(
       outcome.isNew,
       PreferencesReceipt(sharesReadMarkers: body.sharesReadMarkers, position: outcome.stamp.position))

@@ -12,28 +12,30 @@ import struct ChatProtocol.User
 struct RoomHandlers: Sendable {
   let chat: ChatService
 
-  func create(_ exchange: Exchange, _ body: TypedBody<CreateRoomRequest>) async throws -> TypedResponse<Room> {
-    let actor = try exchange.actor
+  func create(
+    _ context: HansardRequestContext, _ body: TypedBody<CreateRoomRequest>
+  ) async throws -> TypedResponse<Room> {
+    let actor = try context.actor
     switch try NewRoom(await body.decoded(), by: actor.user) {
     case .room(let given, let creation):
-      let name = try CreationName(given, of: .room, exchange, chat)
+      let name = try CreationName(given, of: .room, context, chat)
       let outcome = try await name.create { try await chat.performRoom($0, .create(creation), by: actor) }
       return try JSONBody.receipt(outcome.isNew, Room(name.id, creation, outcome.stamp))
     case .direct(let others):
       let (id, outcome) = try await chat.directRoom(with: others, by: actor)
       // Whoever asks first makes it; whoever asks later finds it as it is by then.
-      var room = try await current(id, exchange)
+      var room = try await current(id, context)
       room.position = outcome.stamp.position
       return try JSONBody.receipt(outcome.isNew, room)
     }
   }
 
-  func list(_ exchange: Exchange) async throws -> TypedResponse<RoomList> {
-    let user = try exchange.user
-    let archived = try exchange.flag("archived") ?? false
+  func list(_ context: HansardRequestContext) async throws -> TypedResponse<RoomList> {
+    let user = try context.user
+    let archived = try context.flag("archived") ?? false
     let cursors = PageCursors(archived ? .archivedRooms : .rooms, of: user, in: chat.logIdentity)
     let page = try await chat.roomList(
-      of: user, archived: archived, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+      of: user, archived: archived, after: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try await JSONBody.page(of: page.rooms.count) {
       RoomList(
         rooms: page.rooms.map { Room($0) }, users: [User](page.nicknames),
@@ -41,39 +43,41 @@ struct RoomHandlers: Sendable {
     }
   }
 
-  func get(_ exchange: Exchange) async throws -> TypedResponse<Room> {
-    try JSONBody.answer(try await current(exchange.id("roomId"), exchange))
+  func get(_ context: HansardRequestContext) async throws -> TypedResponse<Room> {
+    try JSONBody.answer(try await current(context.id("roomId"), context))
   }
 
-  func update(_ exchange: Exchange, _ body: TypedBody<UpdatePlaceRequest>) async throws -> TypedResponse<Room> {
-    let edits = try PlaceEdits(await body.decoded())
-    return try await revise(.edit(edits.ofRoom), exchange) { edits.show(in: &$0) }
+  func update(
+    _ context: HansardRequestContext, _ body: TypedBody<UpdatePlaceRequest>
+  ) async throws -> TypedResponse<Room> {
+    let edit = try SpaceEdit(await body.decoded())
+    return try await revise(.edit(edit.ofRoom), context) { edit.show(in: &$0) }
   }
 
-  func archive(_ exchange: Exchange) async throws -> TypedResponse<Room> {
-    try await revise(.archive, exchange) { _ in }
+  func archive(_ context: HansardRequestContext) async throws -> TypedResponse<Room> {
+    try await revise(.archive, context) { _ in }
   }
 
-  func unarchive(_ exchange: Exchange) async throws -> TypedResponse<Room> {
-    try await revise(.restore, exchange) { $0.archivedAt = nil }
+  func unarchive(_ context: HansardRequestContext) async throws -> TypedResponse<Room> {
+    try await revise(.restore, context) { $0.archivedAt = nil }
   }
 
-  func mute(_ exchange: Exchange, _ body: TypedBody<MuteRoomRequest>) async throws -> TypedResponse<Room> {
+  func mute(_ context: HansardRequestContext, _ body: TypedBody<MuteRoomRequest>) async throws -> TypedResponse<Room> {
     let body = try await body.decoded()
-    return try await change(.mute(until: body.until), exchange) { room, _ in
+    return try await change(.mute(until: body.until), context) { room, _ in
       room.mutedUntil = body.until
     }
   }
 
   /// Nothing is left to show of it.
-  func delete(_ exchange: Exchange) async throws -> TypedResponse<RoomReceipt> {
-    let id: RoomID = try exchange.id("roomId")
-    let outcome = try await perform(.delete, on: id, exchange)
+  func delete(_ context: HansardRequestContext) async throws -> TypedResponse<RoomReceipt> {
+    let id: RoomID = try context.id("roomId")
+    let outcome = try await perform(.delete, on: id, context)
     return try JSONBody.receipt(outcome.isNew, RoomReceipt(roomId: id, position: outcome.stamp.position))
   }
 
-  func badge(_ exchange: Exchange) async throws -> TypedResponse<Badge> {
-    let (badge, position) = try await chat.badge(of: exchange.user)
+  func badge(_ context: HansardRequestContext) async throws -> TypedResponse<Badge> {
+    let (badge, position) = try await chat.badge(of: context.user)
     return try JSONBody.answer(
       Badge(
         unreadCount: Int(clamping: badge.unread), mentionCount: Int(clamping: badge.mentions),
@@ -83,10 +87,10 @@ struct RoomHandlers: Sendable {
   /// As `change`, for what makes a new revision of the room. A repeat without a key found the room as it is to be: it is
   /// shown as it is, for its revision must not stand beside anything that is not of it.
   private func revise(
-    _ command: RoomCommand, _ exchange: Exchange, _ show: (inout Room) -> Void
+    _ command: RoomCommand, _ context: HansardRequestContext, _ show: (inout Room) -> Void
   ) async throws -> TypedResponse<Room> {
-    let isKeyed = try exchange.command() != nil
-    return try await change(command, exchange) { room, outcome in
+    let isKeyed = try context.command() != nil
+    return try await change(command, context) { room, outcome in
       guard outcome.isNew || isKeyed else { return }
       room.revision = outcome.stamp.position
       show(&room)
@@ -95,23 +99,25 @@ struct RoomHandlers: Sendable {
 
   /// Does it, and answers with the room as it is, in which what was asked for is shown as it was asked for.
   private func change(
-    _ command: RoomCommand, _ exchange: Exchange, _ show: (inout Room, ChatOutcome) -> Void
+    _ command: RoomCommand, _ context: HansardRequestContext, _ show: (inout Room, ChatOutcome) -> Void
   ) async throws -> TypedResponse<Room> {
-    let id: RoomID = try exchange.id("roomId")
-    let outcome = try await perform(command, on: id, exchange)
-    var room = try await current(id, exchange)
+    let id: RoomID = try context.id("roomId")
+    let outcome = try await perform(command, on: id, context)
+    var room = try await current(id, context)
     room.position = outcome.stamp.position
     show(&room, outcome)
     return try JSONBody.receipt(outcome.isNew, room)
   }
 
-  private func perform(_ command: RoomCommand, on id: RoomID, _ exchange: Exchange) async throws -> ChatOutcome {
+  private func perform(
+    _ command: RoomCommand, on id: RoomID, _ context: HansardRequestContext
+  ) async throws -> ChatOutcome {
     try await chat.performRoom(
-      id, command, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
+      id, command, by: context.actor, command: context.command(), if: context.precondition())
   }
 
-  private func current(_ id: RoomID, _ exchange: Exchange) async throws -> Room {
-    Room(try await chat.room(id, for: exchange.reader).0)
+  private func current(_ id: RoomID, _ context: HansardRequestContext) async throws -> Room {
+    Room(try await chat.room(id, for: context.reader).0)
   }
 }
 

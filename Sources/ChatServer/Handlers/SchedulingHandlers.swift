@@ -13,18 +13,18 @@ struct SchedulingHandlers: Sendable {
 
   /// The answer is made of the request and the outcome alone, so that a retry is answered as the first time.
   func schedule(
-    _ exchange: Exchange, _ body: TypedBody<ScheduleMessageRequest>
+    _ context: HansardRequestContext, _ body: TypedBody<ScheduleMessageRequest>
   ) async throws -> TypedResponse<ScheduledMessage> {
-    let room: RoomID = try exchange.id("roomId")
-    let id: MessageID = try exchange.id("messageId")
+    let room: RoomID = try context.id("roomId")
+    let id: MessageID = try context.id("messageId")
     let body = try await body.decoded()
     let newMessage = try body.message.message()
     let request = try await chat.withMedia(
-      try chat.schedule(newMessage, as: id, to: room, at: body.sendAt, by: exchange.actor))
+      try chat.schedule(newMessage, as: id, to: room, at: body.sendAt, by: context.actor))
     let outcome = try await chat.perform(request)
     let position = outcome.stamp.position
     var message = ScheduledMessage(
-      id: id, roomId: room, senderId: try exchange.user, text: newMessage.text, sendAt: body.sendAt, status: "pending",
+      id: id, roomId: room, senderId: try context.user, text: newMessage.text, sendAt: body.sendAt, status: "pending",
       failure: nil, failedAt: nil, position: position, revision: position)
     message.threadId = newMessage.thread
     if let details = try await chat.receiptDetails(of: request) { message.show(details) }
@@ -32,16 +32,16 @@ struct SchedulingHandlers: Sendable {
   }
 
   func change(
-    _ exchange: Exchange, _ body: TypedBody<ChangeScheduledMessageRequest>
+    _ context: HansardRequestContext, _ body: TypedBody<ChangeScheduledMessageRequest>
   ) async throws -> TypedResponse<SchedulingReceipt> {
-    let id: MessageID = try exchange.id("messageId")
+    let id: MessageID = try context.id("messageId")
     let body = try await body.decoded()
     let edit = ScheduledMessageEdit(
       text: body.text, mentions: body.mentions.map { Mentions($0) }, sendAt: body.sendAt)
     guard edit != ScheduledMessageEdit() else {
       throw Refusal.invalidField("Send at least one of text, mentions and sendAt.")
     }
-    let (room, outcome) = try await perform(.changeScheduledMessage(id, edit, prior: nil), exchange)
+    let (room, outcome) = try await perform(.changeScheduledMessage(id, edit, prior: nil), context)
     return try JSONBody.receipt(
       outcome.isNew,
       SchedulingReceipt(
@@ -50,30 +50,30 @@ struct SchedulingHandlers: Sendable {
         position: outcome.stamp.position))
   }
 
-  func cancel(_ exchange: Exchange) async throws -> TypedResponse<SchedulingReceipt> {
-    let id: MessageID = try exchange.id("messageId")
-    let (room, outcome) = try await perform(.cancelScheduledMessage(id, prior: nil), exchange)
+  func cancel(_ context: HansardRequestContext) async throws -> TypedResponse<SchedulingReceipt> {
+    let id: MessageID = try context.id("messageId")
+    let (room, outcome) = try await perform(.cancelScheduledMessage(id, prior: nil), context)
     return try JSONBody.receipt(
       outcome.isNew, SchedulingReceipt(id: id, roomId: room, position: outcome.stamp.position))
   }
 
-  private func perform(_ command: RoomCommand, _ exchange: Exchange) async throws -> (RoomID, ChatOutcome) {
-    let room: RoomID = try exchange.id("roomId")
+  private func perform(_ command: RoomCommand, _ context: HansardRequestContext) async throws -> (RoomID, ChatOutcome) {
+    let room: RoomID = try context.id("roomId")
     let outcome = try await chat.performRoom(
-      room, command, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
+      room, command, by: context.actor, command: context.command(), if: context.precondition())
     return (room, outcome)
   }
 
-  func get(_ exchange: Exchange) async throws -> TypedResponse<ScheduledMessage> {
+  func get(_ context: HansardRequestContext) async throws -> TypedResponse<ScheduledMessage> {
     let row = try await chat.scheduledMessage(
-      exchange.id("messageId"), of: exchange.id("roomId"), for: exchange.user)
+      context.id("messageId"), of: context.id("roomId"), for: context.user)
     return try JSONBody.answer(ScheduledMessage(row))
   }
 
-  func list(_ exchange: Exchange) async throws -> TypedResponse<ScheduledMessagePage> {
-    let (room, user): (RoomID, UserID) = try (exchange.id("roomId"), exchange.user)
+  func list(_ context: HansardRequestContext) async throws -> TypedResponse<ScheduledMessagePage> {
+    let (room, user): (RoomID, UserID) = try (context.id("roomId"), context.user)
     let cursors = PageCursors(.scheduledInRoom, of: room, in: chat.logIdentity)
-    let place = try exchange.query("cursor").map { text throws(Refusal) in
+    let place = try context.query("cursor").map { text throws(Refusal) in
       let (time, position) = try cursors.places(in: text)
       return ScheduledPlace(
         sendAt: Timestamp(milliseconds: Int64(bitPattern: time)), position: LogPosition(position))
@@ -88,11 +88,11 @@ struct SchedulingHandlers: Sendable {
     }
   }
 
-  func listAll(_ exchange: Exchange) async throws -> TypedResponse<ScheduledMessagePage> {
-    let user = try exchange.user
+  func listAll(_ context: HansardRequestContext) async throws -> TypedResponse<ScheduledMessagePage> {
+    let user = try context.user
     let cursors = PageCursors(.scheduled, of: user, in: chat.logIdentity)
     let page = try await chat.scheduledMessages(
-      of: user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+      of: user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try await JSONBody.page(of: page.messages.count) {
       ScheduledMessagePage(
         scheduledMessages: page.messages.map { ScheduledMessage($0) },

@@ -9,12 +9,12 @@ struct SearchHandlers: Sendable {
   let chat: ChatService
   let budget: SearchBudget
 
-  func search(_ exchange: Exchange) async throws -> TypedResponse<SearchResults> {
-    let request = try Self.request(exchange)
-    let limit = try exchange.limit(atMost: Limits.searchResults)
-    let cursors = SearchCursors(request, query: try Self.query(exchange), in: chat.logIdentity, chat.searchCursorKey)
-    let place = try exchange.query("cursor").map { cursor throws(Refusal) in try cursors.place(in: cursor) }
-    let page = try await budget.spend(on: exchange) { meter in
+  func search(_ context: HansardRequestContext) async throws -> TypedResponse<SearchResults> {
+    let request = try Self.request(context)
+    let limit = try context.limit(atMost: Limits.searchResults)
+    let cursors = SearchCursors(request, query: try Self.query(context), in: chat.logIdentity, chat.searchCursorKey)
+    let place = try context.query("cursor").map { cursor throws(Refusal) in try cursors.place(in: cursor) }
+    let page = try await budget.spend(on: context) { meter in
       try await chat.search(request, from: place, limit: limit, meter)
     }
     guard let page else { throw Refusal.invalidCursor }
@@ -25,8 +25,8 @@ struct SearchHandlers: Sendable {
     }
   }
 
-  private static func request(_ exchange: Exchange) throws -> SearchRequest {
-    let query = try query(exchange)
+  private static func request(_ context: HansardRequestContext) throws -> SearchRequest {
+    let query = try query(context)
     guard query.utf8.count <= Limits.searchQueryBytes else {
       throw Refusal.invalidQuery("q can have at most \(Limits.searchQueryBytes) bytes.")
     }
@@ -34,23 +34,23 @@ struct SearchHandlers: Sendable {
       throw Refusal.invalidQuery("q must contain a letter or a digit.")
     }
     return SearchRequest(
-      words: words, user: try exchange.user, room: try id("roomId", exchange), sender: try id("senderId", exchange),
-      since: try time("since", exchange), until: try time("until", exchange), hasMedia: try exchange.flag("hasMedia"))
+      words: words, user: try context.user, room: try id("roomId", context), sender: try id("senderId", context),
+      since: try time("since", context), until: try time("until", context), hasMedia: try context.flag("hasMedia"))
   }
 
   /// Forms and many clients write a space as a plus sign, which is part of no word.
-  private static func query(_ exchange: Exchange) throws -> String {
-    try exchange.query("q")?.replacing("+", with: " ") ?? ""
+  private static func query(_ context: HansardRequestContext) throws -> String {
+    try context.query("q")?.replacing("+", with: " ") ?? ""
   }
 
-  private static func id<Entity>(_ name: String, _ exchange: Exchange) throws -> ID<Entity>? {
-    guard let text = try exchange.query(name) else { return nil }
+  private static func id<Entity>(_ name: String, _ context: HansardRequestContext) throws -> ID<Entity>? {
+    guard let text = try context.query(name) else { return nil }
     guard let id = ID<Entity>(text) else { throw Refusal.invalidQuery("\(name) must be a UUID.") }
     return id
   }
 
-  private static func time(_ name: String, _ exchange: Exchange) throws -> Timestamp? {
-    guard let text = try exchange.query(name) else { return nil }
+  private static func time(_ name: String, _ context: HansardRequestContext) throws -> Timestamp? {
+    guard let text = try context.query(name) else { return nil }
     guard let time = Timestamp(rfc3339: text) else {
       throw Refusal.invalidQuery("\(name) must be a time such as 2026-01-31T08:00:00.000Z.")
     }

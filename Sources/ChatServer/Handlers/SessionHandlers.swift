@@ -15,21 +15,23 @@ struct SessionHandlers: Sendable {
   let throttle: LoginThrottle
   let hashing: HashingLimit
 
-  func create(_ exchange: Exchange, _ body: TypedBody<CreateSessionRequest>) async throws -> TypedResponse<Tokens> {
+  func create(
+    _ context: HansardRequestContext, _ body: TypedBody<CreateSessionRequest>
+  ) async throws -> TypedResponse<Tokens> {
     let body = try await body.decoded()
-    let key = try exchange.command()
+    let key = try context.command()
     let session = body.id.map { .given($0) } ?? key.map { .keyed($0) } ?? SessionNaming.given(FreshID.make())
     if let token = body.idToken {
       guard body.email == nil, body.userId == nil, body.password == nil else {
         throw Refusal.invalidField("With idToken, omit email, userId and password.")
       }
-      return try await tokens(for: start(session, token, body, exchange))
+      return try await tokens(for: start(session, token, body, context))
     }
     guard body.nonce == nil else { throw Refusal.invalidField("nonce is allowed only together with idToken.") }
     if let password = body.password {
       let name = try Self.loginName(body)
-      try hashing.admit(exchange)
-      let grant = try await throttle.attempt(attempt(name, on: body.deviceId), from: exchange.address) {
+      try hashing.admit(context)
+      let grant = try await throttle.attempt(attempt(name, on: body.deviceId), from: context.address) {
         try await chat.startSession(session, as: name, password: password, device: body.deviceId)
       }
       return try await tokens(for: grant)
@@ -37,7 +39,7 @@ struct SessionHandlers: Sendable {
     guard body.email == nil, body.userId == nil else {
       throw Refusal.invalidField("Send password together with email or userId.")
     }
-    guard let principal = exchange.principal, principal.service != nil else {
+    guard let principal = context.principal, principal.service != nil else {
       throw Refusal.invalidField("Send email and password, or idToken.")
     }
     guard principal.user != nil else { throw Refusal.actingUserRequired }
@@ -64,14 +66,16 @@ struct SessionHandlers: Sendable {
   }
 
   private func start(
-    _ session: SessionNaming, _ idToken: String, _ body: CreateSessionRequest, _ exchange: Exchange
+    _ session: SessionNaming, _ idToken: String, _ body: CreateSessionRequest, _ context: HansardRequestContext
   ) async throws -> SessionGrant {
-    let found = try await identities.user(inIDToken: idToken, nonce: body.nonce, at: exchange.receivedAt)
+    let found = try await identities.user(inIDToken: idToken, nonce: body.nonce, at: context.receivedAt)
     return try await chat.startSession(
       session, as: found.identity, nickname: found.nickname, newUser: FreshID.make(), device: body.deviceId)
   }
 
-  func refresh(_ exchange: Exchange, _ body: TypedBody<RefreshSessionRequest>) async throws -> TypedResponse<Tokens> {
+  func refresh(
+    _ context: HansardRequestContext, _ body: TypedBody<RefreshSessionRequest>
+  ) async throws -> TypedResponse<Tokens> {
     let body = try await body.decoded()
     let token = try await issuer.verify(refreshToken: body.refreshToken)
     do {
@@ -93,23 +97,23 @@ struct SessionHandlers: Sendable {
     return try JSONBody.receipt(grant.isNew, tokens)
   }
 
-  func list(_ exchange: Exchange) async throws -> TypedResponse<SessionList> {
-    let current = try exchange.actor.session
-    let rows = try await chat.sessions(of: exchange.user)
+  func list(_ context: HansardRequestContext) async throws -> TypedResponse<SessionList> {
+    let current = try context.actor.session
+    let rows = try await chat.sessions(of: context.user)
     return try await JSONBody.page(of: rows.count) { SessionList(sessions: rows.map { Session($0, current: current) }) }
   }
 
-  func end(_ exchange: Exchange) async throws -> TypedResponse<Session> {
-    let actor = try exchange.actor
+  func end(_ context: HansardRequestContext) async throws -> TypedResponse<Session> {
+    let actor = try context.actor
     let session: SessionID
-    if try exchange.text("sessionId") == "current" {
+    if try context.text("sessionId") == "current" {
       guard let own = actor.session else { throw ServiceError.rejected(.sessionNotFound) }
       session = own
     } else {
-      session = try exchange.id("sessionId")
+      session = try context.id("sessionId")
     }
-    let outcome = try await chat.endSession(session, by: actor, command: exchange.command())
-    var receipt = Session(try await chat.session(session, of: exchange.user), current: actor.session)
+    let outcome = try await chat.endSession(session, by: actor, command: context.command())
+    var receipt = Session(try await chat.session(session, of: context.user), current: actor.session)
     receipt.position = outcome.stamp.position
     return try JSONBody.receipt(outcome.isNew, receipt)
   }
@@ -117,15 +121,15 @@ struct SessionHandlers: Sendable {
 
 extension SessionHandlers {
   /// Ends the others, or with `all` every one.
-  func endMany(_ exchange: Exchange) async throws -> TypedResponse<EndedSessions> {
-    let actor = try exchange.actor
-    let all = try exchange.query("all")
+  func endMany(_ context: HansardRequestContext) async throws -> TypedResponse<EndedSessions> {
+    let actor = try context.actor
+    let all = try context.query("all")
     guard all == nil || all == "" || all == "true" else {
       throw Refusal.invalidQuery("Send all without a value, or all=true.")
     }
     let outcome = try await chat.endSessions(
-      all == nil ? .others : .all, of: exchange.user, by: actor, command: exchange.command())
-    let rows = try await chat.sessions(of: exchange.user)
+      all == nil ? .others : .all, of: context.user, by: actor, command: context.command())
+    let rows = try await chat.sessions(of: context.user)
     return try JSONBody.receipt(
       outcome.isNew,
       EndedSessions(sessions: rows.map { Session($0, current: actor.session) }, position: outcome.stamp.position))

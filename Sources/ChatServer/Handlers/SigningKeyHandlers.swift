@@ -12,14 +12,14 @@ struct SigningKeyHandlers: Sendable {
   let chat: ChatService
   let issuer: TokenIssuer
 
-  func list(_ exchange: Exchange) async throws -> TypedResponse<SigningKeySet> {
-    let keys = try await issuer.publicKeys(at: exchange.receivedAt)
+  func list(_ context: HansardRequestContext) async throws -> TypedResponse<SigningKeySet> {
+    let keys = try await issuer.publicKeys(at: context.receivedAt)
     return try JSONBody.answer(
       SigningKeySet(keys: keys), headers: [.cacheControl: "public, max-age=\(Self.maximumAgeSeconds)"])
   }
 
-  func rotate(_ exchange: Exchange) async throws -> TypedResponse<SigningKeyRotation> {
-    let outcome = try await chat.rotateSigningKey(by: exchange.actor, command: exchange.command())
+  func rotate(_ context: HansardRequestContext) async throws -> TypedResponse<SigningKeyRotation> {
+    let outcome = try await chat.rotateSigningKey(by: context.actor, command: context.command())
     let generation = chat.signingKeys.history.generation(at: outcome.stamp.position)
     return try JSONBody.receipt(
       outcome.isNew,

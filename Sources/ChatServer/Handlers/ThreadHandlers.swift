@@ -12,11 +12,11 @@ import struct ChatProtocol.User
 struct ThreadHandlers: Sendable {
   let chat: ChatService
 
-  func list(_ exchange: Exchange) async throws -> TypedResponse<ThreadPage> {
-    let (room, root): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
+  func list(_ context: HansardRequestContext) async throws -> TypedResponse<ThreadPage> {
+    let (room, root): (RoomID, MessageID) = try (context.id("roomId"), context.id("messageId"))
     let cursors = PageCursors(.thread, of: root, in: room, chat.logIdentity)
     let (page, reading) = try await chat.thread(
-      root, of: room, for: exchange.user, try MessagePaging.request(exchange, cursors), limit: exchange.limit())
+      root, of: room, for: context.user, try MessagePaging.request(context, cursors), limit: context.limit())
     return try await JSONBody.page(of: page.messages.count) {
       var answer = ThreadPage(MessagePage(page, cursors))
       if let reading, reading.follows {
@@ -30,35 +30,35 @@ struct ThreadHandlers: Sendable {
   }
 
   func moveMarker(
-    _ exchange: Exchange, _ body: TypedBody<MoveReadMarkerRequest>
+    _ context: HansardRequestContext, _ body: TypedBody<MoveReadMarkerRequest>
   ) async throws -> TypedResponse<ThreadMarker> {
-    let (room, root): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
+    let (room, root): (RoomID, MessageID) = try (context.id("roomId"), context.id("messageId"))
     let body = try await body.decoded()
     let outcome = try await chat.performRoom(
-      room, .moveThreadMarker(body.messageId, root: root, target: nil, rootFacts: nil), by: exchange.actor,
-      command: exchange.command())
+      room, .moveThreadMarker(body.messageId, root: root, target: nil, rootFacts: nil), by: context.actor,
+      command: context.command())
     return try JSONBody.receipt(
       outcome.isNew,
       ThreadMarker(roomId: room, threadId: root, messageId: body.messageId, position: outcome.stamp.position))
   }
 
   func follow(
-    _ exchange: Exchange, _ body: TypedBody<FollowThreadRequest>
+    _ context: HansardRequestContext, _ body: TypedBody<FollowThreadRequest>
   ) async throws -> TypedResponse<ThreadFollowing> {
-    let (room, root): (RoomID, MessageID) = try (exchange.id("roomId"), exchange.id("messageId"))
+    let (room, root): (RoomID, MessageID) = try (context.id("roomId"), context.id("messageId"))
     let body = try await body.decoded()
     let outcome = try await chat.performRoom(
-      room, .setThreadFollowing(root, body.follows, target: nil), by: exchange.actor, command: exchange.command())
+      room, .setThreadFollowing(root, body.follows, target: nil), by: context.actor, command: context.command())
     return try JSONBody.receipt(
       outcome.isNew,
       ThreadFollowing(roomId: room, threadId: root, follows: body.follows, position: outcome.stamp.position))
   }
 
-  func followed(_ exchange: Exchange) async throws -> TypedResponse<ThreadList> {
-    let user = try exchange.user
+  func followed(_ context: HansardRequestContext) async throws -> TypedResponse<ThreadList> {
+    let user = try context.user
     let cursors = PageCursors(.threads, of: user, in: chat.logIdentity)
     let page = try await chat.followedThreads(
-      of: user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+      of: user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try await JSONBody.page(of: page.threads.count) {
       let threads = page.threads.map { thread, root in
         FollowedThread(

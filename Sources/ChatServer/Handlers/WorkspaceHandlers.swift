@@ -16,12 +16,12 @@ struct WorkspaceHandlers: Sendable {
   // MARK: - Life
 
   func create(
-    _ exchange: Exchange, _ body: TypedBody<CreateWorkspaceRequest>
+    _ context: HansardRequestContext, _ body: TypedBody<CreateWorkspaceRequest>
   ) async throws -> TypedResponse<Workspace> {
     let body = try await body.decoded()
-    let name = try CreationName(body.id, of: .workspace, exchange, chat)
-    let creation = WorkspaceCreation(name: body.name, creator: try exchange.user)
-    let actor = try exchange.actor
+    let name = try CreationName(body.id, of: .workspace, context, chat)
+    let creation = WorkspaceCreation(name: body.name, creator: try context.user)
+    let actor = try context.actor
     let outcome = try await name.create { try await chat.performWorkspace($0, .create(creation), by: actor) }
     return try JSONBody.receipt(
       outcome.isNew,
@@ -30,49 +30,51 @@ struct WorkspaceHandlers: Sendable {
         createdAt: outcome.stamp.time, revision: outcome.stamp.position))
   }
 
-  func list(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceList> {
-    let user = try exchange.user
+  func list(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceList> {
+    let user = try context.user
     let cursors = PageCursors(.workspaces, of: user, in: chat.logIdentity)
     let page = try await chat.workspaces(
-      of: user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+      of: user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try await JSONBody.page(of: page.workspaces.count) {
       WorkspaceList(
         workspaces: page.workspaces.map { Workspace($0) }, nextCursor: page.next.map { cursors.cursor(at: $0.value) })
     }
   }
 
-  func get(_ exchange: Exchange) async throws -> TypedResponse<Workspace> {
-    try JSONBody.answer(Workspace(try await chat.workspace(exchange.id("workspaceId"), for: exchange.user)))
+  func get(_ context: HansardRequestContext) async throws -> TypedResponse<Workspace> {
+    try JSONBody.answer(Workspace(try await chat.workspace(context.id("workspaceId"), for: context.user)))
   }
 
-  func update(_ exchange: Exchange, _ body: TypedBody<UpdatePlaceRequest>) async throws -> TypedResponse<Workspace> {
-    let id: WorkspaceID = try exchange.id("workspaceId")
-    let edits = try PlaceEdits(await body.decoded())
-    let outcome = try await perform(.edit(edits.ofWorkspace), on: id, exchange)
-    var workspace = try await current(id, exchange)
-    edits.show(in: &workspace)
+  func update(
+    _ context: HansardRequestContext, _ body: TypedBody<UpdatePlaceRequest>
+  ) async throws -> TypedResponse<Workspace> {
+    let id: WorkspaceID = try context.id("workspaceId")
+    let edit = try SpaceEdit(await body.decoded())
+    let outcome = try await perform(.edit(edit.ofWorkspace), on: id, context)
+    var workspace = try await current(id, context)
+    edit.show(in: &workspace)
     workspace.position = outcome.stamp.position
     workspace.revision = outcome.stamp.position
     return try JSONBody.receipt(outcome.isNew, workspace)
   }
 
-  private func current(_ id: WorkspaceID, _ exchange: Exchange) async throws -> Workspace {
-    if let reader = exchange.reader { return Workspace(try await chat.workspace(id, for: reader)) }
+  private func current(_ id: WorkspaceID, _ context: HansardRequestContext) async throws -> Workspace {
+    if let reader = context.reader { return Workspace(try await chat.workspace(id, for: reader)) }
     return Workspace(try await chat.workspace(id))
   }
 
   /// Nothing is left to show of it.
-  func delete(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceReceipt> {
-    let id: WorkspaceID = try exchange.id("workspaceId")
-    let outcome = try await perform(.delete, on: id, exchange)
+  func delete(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceReceipt> {
+    let id: WorkspaceID = try context.id("workspaceId")
+    let outcome = try await perform(.delete, on: id, context)
     return try JSONBody.receipt(outcome.isNew, WorkspaceReceipt(workspaceId: id, position: outcome.stamp.position))
   }
 
-  func channels(_ exchange: Exchange) async throws -> TypedResponse<RoomList> {
-    let id: WorkspaceID = try exchange.id("workspaceId")
+  func channels(_ context: HansardRequestContext) async throws -> TypedResponse<RoomList> {
+    let id: WorkspaceID = try context.id("workspaceId")
     let cursors = PageCursors(.channels, of: id, in: chat.logIdentity)
     let page = try await chat.channels(
-      of: id, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+      of: id, for: context.user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try await JSONBody.page(of: page.rooms.count) {
       RoomList(
         rooms: page.rooms.map { Room($0) }, users: [User](page.nicknames),
@@ -82,11 +84,11 @@ struct WorkspaceHandlers: Sendable {
 
   // MARK: - Members
 
-  func members(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceMemberList> {
-    let id: WorkspaceID = try exchange.id("workspaceId")
+  func members(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceMemberList> {
+    let id: WorkspaceID = try context.id("workspaceId")
     let cursors = PageCursors(.workspaceMembers, of: id, in: chat.logIdentity)
     let page = try await chat.members(
-      of: id, for: exchange.user, after: cursors.position(in: exchange.query("cursor")), limit: exchange.limit())
+      of: id, for: context.user, after: cursors.position(in: context.query("cursor")), limit: context.limit())
     return try await JSONBody.page(of: page.members.count) {
       let members = page.members.map { row in
         WorkspaceMember(
@@ -96,50 +98,50 @@ struct WorkspaceHandlers: Sendable {
     }
   }
 
-  func remove(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceMembership> {
-    let user: UserID = try exchange.id("userId")
-    return try await change(.removeMember(user), of: user, exchange)
+  func remove(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceMembership> {
+    let user: UserID = try context.id("userId")
+    return try await change(.removeMember(user), of: user, context)
   }
 
   func changeRole(
-    _ exchange: Exchange, _ body: TypedBody<WorkspaceRoleRequest>
+    _ context: HansardRequestContext, _ body: TypedBody<WorkspaceRoleRequest>
   ) async throws -> TypedResponse<WorkspaceMembership> {
-    let user: UserID = try exchange.id("userId")
+    let user: UserID = try context.id("userId")
     let role = try WireRoles.workspace(await body.decoded().role)
-    return try await change(.changeRole(user, role), of: user, exchange)
+    return try await change(.changeRole(user, role), of: user, context)
   }
 
   func transfer(
-    _ exchange: Exchange, _ body: TypedBody<TransferRequest>
+    _ context: HansardRequestContext, _ body: TypedBody<TransferRequest>
   ) async throws -> TypedResponse<WorkspaceMembership> {
     let user = try await body.decoded().userId
-    return try await change(.transfer(to: user), of: user, exchange)
+    return try await change(.transfer(to: user), of: user, context)
   }
 
-  func leave(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceMembership> {
-    try await change(.leave, of: exchange.user, exchange)
+  func leave(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceMembership> {
+    try await change(.leave, of: context.user, context)
   }
 
-  func join(_ exchange: Exchange) async throws -> TypedResponse<WorkspaceMembership> {
-    let id: WorkspaceID = try exchange.id("workspaceId")
-    let outcome = try await chat.joinWorkspace(id, by: exchange.actor, command: exchange.command())
-    return try receipt(outcome, id, try exchange.user)
+  func join(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceMembership> {
+    let id: WorkspaceID = try context.id("workspaceId")
+    let outcome = try await chat.joinWorkspace(id, by: context.actor, command: context.command())
+    return try receipt(outcome, id, try context.user)
   }
 
   // MARK: - How a change is answered
 
   func change(
-    _ command: WorkspaceCommand, of user: UserID, _ exchange: Exchange
+    _ command: WorkspaceCommand, of user: UserID, _ context: HansardRequestContext
   ) async throws -> TypedResponse<WorkspaceMembership> {
-    let id: WorkspaceID = try exchange.id("workspaceId")
-    return try receipt(try await perform(command, on: id, exchange), id, user)
+    let id: WorkspaceID = try context.id("workspaceId")
+    return try receipt(try await perform(command, on: id, context), id, user)
   }
 
   private func perform(
-    _ command: WorkspaceCommand, on id: WorkspaceID, _ exchange: Exchange
+    _ command: WorkspaceCommand, on id: WorkspaceID, _ context: HansardRequestContext
   ) async throws -> ChatOutcome {
     try await chat.performWorkspace(
-      id, command, by: exchange.actor, command: exchange.command(), if: exchange.precondition())
+      id, command, by: context.actor, command: context.command(), if: context.precondition())
   }
 
   private func receipt(

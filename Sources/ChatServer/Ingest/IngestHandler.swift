@@ -29,20 +29,20 @@ struct IngestHandler: Sendable {
   }
 
   func run(
-    _ exchange: Exchange, _ body: TypedBody<Lines<IngestLine>>
+    _ context: HansardRequestContext, _ body: TypedBody<Lines<IngestLine>>
   ) async throws -> TypedResponse<Lines<IngestResult>> {
-    try exchange.requireMediaType("application/x-ndjson", "application/ndjson", "application/jsonl")
-    let caller = try exchange.actor
+    try context.requireMediaType("application/x-ndjson", "application/ndjson", "application/jsonl")
+    let caller = try context.actor
     let reservation = try reserveStream(for: caller)
     let ingest = IngestRun(
-      chat: chat, limiter: limiter, caller: caller, reservation: reservation, logger: exchange.logger)
+      chat: chat, limiter: limiter, caller: caller, reservation: reservation, logger: context.logger)
     let lines = body.bytes()
     let responseBody = ResponseBody { writer in
       do {
         try await withTaskExecutorPreference(threads) { try await ingest.answer(lines, &writer) }
       } catch {
         // A client that goes away is no failure of the server.
-        exchange.logger.log(
+        context.logger.log(
           level: ProblemMapping.isCausedByClient(error) ? .debug : .warning, "an ingest stream ended early",
           metadata: ["error": "\(LoggedError.text(error))"])
         throw error

@@ -48,7 +48,7 @@ struct IngestResults {
 
   private mutating func refusal(_ error: any Error, ofLine line: Int) -> LineRefusal {
     if let ended { return ended }
-    if case Refusal.rateLimited(let standing) = error { return rateRefusal(standing.name) }
+    if case Refusal.rateLimited(let rateStatus) = error { return rateRefusal(rateStatus.name) }
     let mapping = ProblemMapping(error)
     if mapping.code == ProblemCode.internalError.rawValue {
       logger.error("a line of an ingest failed", metadata: ["line": "\(line)", "error": "\(LoggedError.text(error))"])

@@ -14,9 +14,9 @@ struct HashingLimit: Sendable {
   }
 
   /// - Throws: `Refusal.rateLimited`.
-  func admit(_ exchange: Exchange) throws {
-    guard let addresses, let address = exchange.address,
-      exchange.principal?.service == nil || countsServices
+  func admit(_ context: HansardRequestContext) throws {
+    guard let addresses, let address = context.address,
+      context.principal?.service == nil || countsServices
     else { return }
     _ = try addresses.take(address.network, at: NIODeadline.now().uptimeNanosecondsSinceStart)
   }

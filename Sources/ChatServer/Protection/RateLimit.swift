@@ -3,7 +3,7 @@ import NIOCore
 import Synchronization
 
 /// Where a caller stands with one limit after a request.
-struct RateStanding: Sendable, Hashable {
+struct RateStatus: Sendable, Hashable {
   /// What is counted: `user`, `device`, `address`, `passwords` or `search`.
   let name: String
   let policy: RatePolicy
@@ -37,7 +37,7 @@ final class RateLimit<Key: Hashable & Sendable>: Sendable {
 
   /// Takes a token, or several at once.
   /// - Parameter now: in nanoseconds of a clock that only moves forward.
-  func take(_ key: Key, tokens: UInt64 = 1, at now: UInt64) throws(Refusal) -> RateStanding {
+  func take(_ key: Key, tokens: UInt64 = 1, at now: UInt64) throws(Refusal) -> RateStatus {
     let decision = buckets.withLock { buckets in
       // A bucket that was not used for the whole window is full, which is what a new one is.
       buckets.dropUnused(at: now, after: rate.window)
@@ -45,9 +45,9 @@ final class RateLimit<Key: Hashable & Sendable>: Sendable {
     }
     switch decision {
     case .admitted(let left, let fullIn):
-      return RateStanding(name: name, policy: policy, left: left, reset: Self.seconds(fullIn))
+      return RateStatus(name: name, policy: policy, left: left, reset: Self.seconds(fullIn))
     case .refused(let retryIn):
-      throw .rateLimited(RateStanding(name: name, policy: policy, left: 0, reset: Self.seconds(retryIn)))
+      throw .rateLimited(RateStatus(name: name, policy: policy, left: 0, reset: Self.seconds(retryIn)))
     }
   }
 

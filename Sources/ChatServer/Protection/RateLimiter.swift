@@ -43,25 +43,25 @@ struct RateLimiter: Sendable {
   var limitsAddresses: Bool { addresses != nil }
 
   /// Before anything is known of who asks.
-  func admit(_ address: NetworkAddress) throws(Refusal) -> RateStanding? {
+  func admit(_ address: NetworkAddress) throws(Refusal) -> RateStatus? {
     try addresses?.take(address.network, at: NIODeadline.now().uptimeNanosecondsSinceStart)
   }
 
-  /// - Parameter standing: with the address's limit.
+  /// - Parameter rateStatus: with the address's limit.
   /// - Returns: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4) for the
   ///   answer, of the limits that are low; nil as long as none is. The draft lets a server leave them away where they
   ///   cost and tell nothing.
-  func admit(_ principal: Principal?, standing: RateStanding?) throws(Refusal) -> HTTPFields? {
+  func admit(_ principal: Principal?, rateStatus: RateStatus?) throws(Refusal) -> HTTPFields? {
     let (ofUser, ofDevice) = try take(principal)
     // Nearly every request ends here, and has made no array and no text.
-    guard standing?.isLow == true || ofUser?.isLow == true || ofDevice?.isLow == true else { return nil }
-    return Self.fields([standing, ofUser, ofDevice].compactMap { $0 }.filter(\.isLow))
+    guard rateStatus?.isLow == true || ofUser?.isLow == true || ofDevice?.isLow == true else { return nil }
+    return Self.fields([rateStatus, ofUser, ofDevice].compactMap { $0 }.filter(\.isLow))
   }
 
   /// Counts a line of a stream as a request.
   func admitLine(of principal: Principal) throws(Refusal) { _ = try take(principal) }
 
-  private func take(_ principal: Principal?) throws(Refusal) -> (user: RateStanding?, device: RateStanding?) {
+  private func take(_ principal: Principal?) throws(Refusal) -> (user: RateStatus?, device: RateStatus?) {
     guard let principal, let user = principal.user, users != nil || devices != nil,
       principal.service == nil || countsServices
     else { return (nil, nil) }
@@ -71,11 +71,11 @@ struct RateLimiter: Sendable {
     return (ofUser, try devices?.take(DeviceKey(user: user, device: device), at: now))
   }
 
-  static func fields(_ standings: [RateStanding]) -> HTTPFields {
+  static func fields(_ rateStatuses: [RateStatus]) -> HTTPFields {
     var fields = HTTPFields()
-    fields[.rateLimitPolicy] = standings.map { "\"\($0.name)\";q=\($0.policy.requests);w=\($0.policy.seconds)" }
+    fields[.rateLimitPolicy] = rateStatuses.map { "\"\($0.name)\";q=\($0.policy.requests);w=\($0.policy.seconds)" }
       .joined(separator: ", ")
-    fields[.rateLimit] = standings.map { "\"\($0.name)\";r=\($0.left);t=\($0.reset)" }.joined(separator: ", ")
+    fields[.rateLimit] = rateStatuses.map { "\"\($0.name)\";r=\($0.left);t=\($0.reset)" }.joined(separator: ", ")
     return fields
   }
 }

@@ -39,12 +39,12 @@ struct ReadSlots: Sendable {
   }
 
   func handle(
-    _ exchange: Exchange, _ reading: Reading, _ body: @escaping @Sendable () async throws -> Response
+    _ context: HansardRequestContext, _ reading: Reading, _ body: @escaping @Sendable () async throws -> Response
   ) async throws -> Response {
     switch reading {
     case .none: try await body()
-    case .json: try await exchange.whileClientWaits { try await json.respond(to: exchange, body) }
-    case .media: try await exchange.whileClientWaits { try await media.respond(to: exchange, body) }
+    case .json: try await context.whileClientWaits { try await json.respond(to: context, body) }
+    case .media: try await context.whileClientWaits { try await media.respond(to: context, body) }
     }
   }
 }
@@ -91,9 +91,9 @@ struct SlotsOfReaders: Sendable {
   }
 
   /// - Throws: what `take` and the body throw.
-  func respond(to exchange: Exchange, _ body: () async throws -> Response) async throws -> Response {
-    let address = exchange.address?.network
-    let reader = exchange.principal?.user.map { Reader.user($0) } ?? .address(address)
+  func respond(to context: HansardRequestContext, _ body: () async throws -> Response) async throws -> Response {
+    let address = context.address?.network
+    let reader = context.principal?.user.map { Reader.user($0) } ?? .address(address)
     let reservation = try await take(for: reader, at: address)
     var response = try await body()
     let whole = response.body

@@ -26,9 +26,11 @@ struct SearchBudget: Sendable {
   /// - Parameter search: counts its cost with the meter. Only that is charged, even if the search fails or is
   ///   cancelled.
   /// - Throws: `Refusal.rateLimited`; what the search throws.
-  func spend<Found>(on exchange: Exchange, _ search: (SearchMeter) async throws -> Found) async throws -> Found {
-    guard exchange.principal?.service == nil || countsServices else { return try await search(SearchMeter()) }
-    return try await spend(of: exchange.user, search)
+  func spend<Found>(
+    on context: HansardRequestContext, _ search: (SearchMeter) async throws -> Found
+  ) async throws -> Found {
+    guard context.principal?.service == nil || countsServices else { return try await search(SearchMeter()) }
+    return try await spend(of: context.user, search)
   }
 
   func spend<Found>(of user: UserID, _ search: (SearchMeter) async throws -> Found) async throws -> Found {

@@ -13,7 +13,7 @@ extension DecisionState: Directory {
     return known.disabled != nil
   }
 
-  package func devices(holding token: PushToken) -> [DevicePlace] { names.devices(holding: token) }
+  package func devices(holding token: PushToken) -> [DeviceReference] { names.devices(holding: token) }
 
   package func role(of user: UserID, in workspace: WorkspaceID) -> WorkspaceRole? {
     workspaces[workspace]?.state.workspace?.members[user]?.role

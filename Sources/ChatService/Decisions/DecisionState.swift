@@ -45,7 +45,7 @@ package struct DecisionState: DecisionMachine {
     var request = request
     request.context.time = now
     do throws(Rejection) {
-      try checkStanding(for: request)
+      try checkAccount(for: request)
       switch request.operation {
       case .user(let operation):
         return try decideUser(operation, request, next)
@@ -159,7 +159,7 @@ extension DecisionState {
 
   /// A token is good for nothing once its session has ended, save for ending it again. Without a session a user comes
   /// with a token of another issuer, or to log in.
-  private func checkStanding(for request: ChatCommand) throws(Rejection) {
+  private func checkAccount(for request: ChatCommand) throws(Rejection) {
     let context = request.context
     guard let actor = context.actor, !context.isByService else { return }
     // The caller of a registration has shown nothing yet: the decider compares the password first.

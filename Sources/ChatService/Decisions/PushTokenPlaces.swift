@@ -14,16 +14,16 @@ struct PushTokenPlaces: Sendable, Equatable {
     }
   }
 
-  private var places: [Key: Set<DevicePlace>] = [:]
-  private var tokens: [DevicePlace: Set<Key>] = [:]
+  private var places: [Key: Set<DeviceReference>] = [:]
+  private var tokens: [DeviceReference: Set<Key>] = [:]
 
   /// In the order of users and devices, so that the same command gives the same events.
-  func places(of token: PushToken) -> [DevicePlace] {
+  func places(of token: PushToken) -> [DeviceReference] {
     (places[Key(token)] ?? []).sorted { ($0.user, $0.device) < ($1.user, $1.device) }
   }
 
   /// Replaces all that the device holds.
-  mutating func set(_ new: [PushToken], of place: DevicePlace) {
+  mutating func set(_ new: [PushToken], of place: DeviceReference) {
     for key in tokens.removeValue(forKey: place) ?? [] { remove(place, from: key) }
     let keys = Set(new.map { Key($0) })
     if keys.isEmpty { return }
@@ -31,14 +31,14 @@ struct PushTokenPlaces: Sendable, Equatable {
     for key in keys { places[key, default: []].insert(place) }
   }
 
-  mutating func remove(_ token: PushToken, from place: DevicePlace) {
+  mutating func remove(_ token: PushToken, from place: DeviceReference) {
     let key = Key(token)
     guard tokens[place]?.remove(key) != nil else { return }
     if tokens[place]?.isEmpty == true { tokens[place] = nil }
     remove(place, from: key)
   }
 
-  private mutating func remove(_ place: DevicePlace, from key: Key) {
+  private mutating func remove(_ place: DeviceReference, from key: Key) {
     places[key]?.remove(place)
     if places[key]?.isEmpty == true { places[key] = nil }
   }

@@ -26,14 +26,16 @@ package struct UniqueNames: Sendable, Equatable {
   }
   package func user(with identity: Identity) -> UserID? { usersByIdentity[identity] }
   package func isRegistered(_ user: UserID) -> Bool { registered.contains(user) }
-  package func devices(holding token: PushToken) -> [DevicePlace] { pushTokens.places(of: token) }
+  package func devices(holding token: PushToken) -> [DeviceReference] { pushTokens.places(of: token) }
   package func invite(withTokenHash hash: [UInt8]) -> InvitePlace? { invitesByTokenHash[hash] }
 
   /// All that a user's state tells.
   package mutating func enter(_ id: UserID, _ user: User) {
     enter(id, email: user.email, externalID: user.externalID)
     for identity in user.identities.keys { enter(identity, of: id) }
-    for (device, state) in user.devices { enter(state.description.tokens, of: DevicePlace(user: id, device: device)) }
+    for (device, state) in user.devices {
+      enter(state.description.tokens, of: DeviceReference(user: id, device: device))
+    }
   }
 
   private mutating func enter(_ id: UserID, email: String?, externalID: String?) {
@@ -50,7 +52,7 @@ package struct UniqueNames: Sendable, Equatable {
     if usersByIdentity[identity] == id { usersByIdentity[identity] = nil }
   }
 
-  private mutating func enter(_ tokens: [PushToken], of place: DevicePlace) {
+  private mutating func enter(_ tokens: [PushToken], of place: DeviceReference) {
     pushTokens.set(tokens, of: place)
   }
 
@@ -90,11 +92,11 @@ package struct UniqueNames: Sendable, Equatable {
     case .logins(.identityUnlinked(let identity, _)):
       if let identity { leave(identity, of: id) }
     case .devices(.registered(let device, let description)), .devices(.updated(let device, let description)):
-      enter(description.tokens, of: DevicePlace(user: id, device: device))
+      enter(description.tokens, of: DeviceReference(user: id, device: device))
     case .devices(.tokenInvalidated(let device, let token)), .devices(.tokenMoved(let device, let token)):
-      pushTokens.remove(token, from: DevicePlace(user: id, device: device))
+      pushTokens.remove(token, from: DeviceReference(user: id, device: device))
     case .devices(.removed(let device)):
-      enter([], of: DevicePlace(user: id, device: device))
+      enter([], of: DeviceReference(user: id, device: device))
     case .account(.profileChanged), .account(.disabled), .account(.enabled), .account(.preferencesSet),
       .logins(.credentialSet), .sessions, .media:
       break

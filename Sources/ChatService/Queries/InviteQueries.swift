@@ -42,12 +42,12 @@ extension ChatService {
 
   /// What whoever holds a token may see before coming in.
   package struct Preview: Sendable {
-    package enum Place: Sendable {
+    package enum Space: Sendable {
       case room(RoomRow)
       case workspace(WorkspaceRow)
     }
 
-    package let place: Place
+    package let space: Space
     /// The role that the invite gives by now, by its name: no more than its maker still has.
     package let role: String
     package let expiresAt: Timestamp
@@ -61,7 +61,7 @@ extension ChatService {
     let now = now()
     let found: Result<Preview, Rejection> = try await rooms { rooms in
       do {
-        if let invite = try rooms.invite(tokenHash: hash), let room = try rooms.room(invite.place) {
+        if let invite = try rooms.invite(tokenHash: hash), let room = try rooms.room(invite.space) {
           if try rooms.isBanned(user, from: room.id) { throw Rejection.banned }
           if try rooms.member(user, of: room.id) == nil {
             if let refusal = invite.refusal(at: now) { throw refusal }
@@ -73,7 +73,7 @@ extension ChatService {
           return .success(try Self.preview(of: .room(room), invite, (given ?? invite.invite.role).name, rooms))
         }
         if let invite = try rooms.workspaceInvite(tokenHash: hash),
-          let workspace = try rooms.workspace(invite.place)
+          let workspace = try rooms.workspace(invite.space)
         {
           if let refusal = invite.refusal(at: now), try rooms.member(user, of: workspace.id) == nil { throw refusal }
           let given = try invite.creator.map { creator throws in
@@ -91,12 +91,12 @@ extension ChatService {
   }
 
   private static func preview<Owner, GivenRole>(
-    of place: Preview.Place, _ invite: InviteLinkRow<Owner, GivenRole>, _ role: String, _ rooms: RoomsQueries
+    of space: Preview.Space, _ invite: InviteLinkRow<Owner, GivenRole>, _ role: String, _ rooms: RoomsQueries
   ) throws -> Preview {
     let inviter = try invite.creator.map { creator in
       (creator, try rooms.nicknames(of: [creator])[creator] ?? "")
     }
-    return Preview(place: place, role: role, expiresAt: invite.invite.expiresAt, inviter: inviter)
+    return Preview(space: space, role: role, expiresAt: invite.invite.expiresAt, inviter: inviter)
   }
 }
 

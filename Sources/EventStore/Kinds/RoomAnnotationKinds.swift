@@ -58,7 +58,7 @@ extension RoomEvent.Annotations: KindFamily {
 }
 
 extension Hansard_V1_ReactionChanged {
-  fileprivate static func with(_ emoji: String, _ place: MessagePlace) -> Self {
+  fileprivate static func with(_ emoji: String, _ place: MessageLocation) -> Self {
     .with {
       $0.emoji = emoji
       $0.ordinal = place.ordinal
@@ -66,16 +66,16 @@ extension Hansard_V1_ReactionChanged {
     }
   }
 
-  fileprivate var place: MessagePlace { MessagePlace(thread: thread, ordinal: ordinal) }
+  fileprivate var place: MessageLocation { MessageLocation(thread: thread, ordinal: ordinal) }
 }
 
 extension Hansard_V1_PinChanged {
-  fileprivate static func with(_ place: MessagePlace) -> Self {
+  fileprivate static func with(_ place: MessageLocation) -> Self {
     .with {
       $0.ordinal = place.ordinal
       $0.thread = place.thread
     }
   }
 
-  fileprivate var place: MessagePlace { MessagePlace(thread: thread, ordinal: ordinal) }
+  fileprivate var place: MessageLocation { MessageLocation(thread: thread, ordinal: ordinal) }
 }

@@ -135,7 +135,7 @@ extension RoomEvent.Members: KindFamily {
     })
 }
 
-extension Admission {
+extension JoinMethod {
   fileprivate var shownFields: ShownFields {
     switch self {
     case .invite(let id): [("invite", .text(id.description))]
@@ -145,7 +145,7 @@ extension Admission {
 }
 
 extension Hansard_V1_AdmissionRepeated {
-  fileprivate static func with(_ admission: Admission) -> Self {
+  fileprivate static func with(_ admission: JoinMethod) -> Self {
     .with {
       switch admission {
       case .invite(let id): $0.inviteID = Data(id.uuid.bytes)

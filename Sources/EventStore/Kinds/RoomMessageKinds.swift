@@ -70,7 +70,7 @@ extension RoomEvent.Messages: KindFamily {
     },
     read: { (body: Hansard_V1_MessageEdited, reader) in
       .edited(
-        try reader.subject(MessageID.self), at: MessagePlace(thread: body.thread, ordinal: body.ordinal),
+        try reader.subject(MessageID.self), at: MessageLocation(thread: body.thread, ordinal: body.ordinal),
         MessageEdit(text: body.text, mentions: try EventCodec.decodeMentions(body.mentions, reader)))
     })
 
@@ -86,12 +86,12 @@ extension RoomEvent.Messages: KindFamily {
         }, shows: .location(place))
     },
     read: { (body: Hansard_V1_MessageDeleted, reader) in
-      .deleted(try reader.subject(MessageID.self), at: MessagePlace(thread: body.thread, ordinal: body.ordinal))
+      .deleted(try reader.subject(MessageID.self), at: MessageLocation(thread: body.thread, ordinal: body.ordinal))
     })
 }
 
 extension Hansard_V1_ThreadMessageSent {
-  fileprivate static func with(_ content: MessageContent, in thread: ThreadPlace) -> Self {
+  fileprivate static func with(_ content: MessageContent, in thread: ThreadLocation) -> Self {
     .with {
       $0.text = content.text
       if let details = content.details { $0.details = .with(details) }
@@ -104,10 +104,10 @@ extension Hansard_V1_ThreadMessageSent {
 }
 
 extension PayloadReader {
-  fileprivate func thread(_ body: Hansard_V1_ThreadMessageSent) throws(CodecError) -> ThreadPlace {
+  fileprivate func thread(_ body: Hansard_V1_ThreadMessageSent) throws(CodecError) -> ThreadLocation {
     guard let root = try id(body.rootID) as MessageID? else { throw failure(.missingField, "root_id") }
     guard let author = try id(body.rootAuthor) as UserID? else { throw failure(.missingField, "root_author") }
-    return ThreadPlace(
+    return ThreadLocation(
       root: ThreadRoot(message: root, ordinal: body.rootOrdinal), rootAuthor: author, ordinal: body.ordinal)
   }
 }

@@ -26,7 +26,7 @@ extension RoomEvent.Threads: KindFamily {
     read: { (body: Hansard_V1_ThreadMarkerMoved, reader) in
       .markerMoved(
         try reader.actor(), to: try reader.subject(MessageID.self),
-        at: MessagePlace(thread: body.thread, ordinal: body.ordinal))
+        at: MessageLocation(thread: body.thread, ordinal: body.ordinal))
     })
 
   private static let followingSetKind = Kind<Self>(

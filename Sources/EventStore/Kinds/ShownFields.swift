@@ -5,12 +5,12 @@ import ChatPrimitives
 typealias ShownFields = [(String, JSONValue)]
 
 extension ShownFields {
-  static func location(_ place: MessagePlace) -> ShownFields {
+  static func location(_ place: MessageLocation) -> ShownFields {
     let ordinal: ShownFields = [("ordinal", .number(place.ordinal))]
     return place.isInThread ? ordinal + [("thread", .number(place.thread))] : ordinal
   }
 
-  static func thread(_ thread: ThreadPlace) -> ShownFields {
+  static func thread(_ thread: ThreadLocation) -> ShownFields {
     [("threadRoot", .text(thread.root.message.description)), ("ordinal", .number(thread.ordinal))]
   }
 

@@ -194,7 +194,7 @@ extension WorkspaceEvent.Invitations: KindFamily {
     readEnvelope: { .withdrawn(try $0.subject(UserID.self)) })
 }
 
-extension WorkspaceAdmission {
+extension WorkspaceJoinMethod {
   /// The link's sixteen bytes; empty for any other way in.
   fileprivate var encodedLink: Data {
     switch self {
@@ -213,7 +213,7 @@ extension WorkspaceAdmission {
 }
 
 extension PayloadReader {
-  fileprivate func admission(_ link: Data, _ byInvitation: Bool) throws(CodecError) -> WorkspaceAdmission {
+  fileprivate func admission(_ link: Data, _ byInvitation: Bool) throws(CodecError) -> WorkspaceJoinMethod {
     if let id = try id(link) as InviteID? { return .link(id) }
     return byInvitation ? .invitation : .service
   }

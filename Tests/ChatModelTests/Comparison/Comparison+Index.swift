@@ -51,7 +51,7 @@ extension Comparison {
 
 private struct IndexedMessage: Equatable {
   let author: UserID
-  let place: MessagePlace
+  let place: MessageLocation
   let replies: UInt64
   let sent: Stamp
   let sentAt: Timestamp

@@ -110,7 +110,7 @@ private struct SeenPreview: Equatable {
 
 extension SeenPreview {
   init(_ preview: ChatService.Preview) {
-    switch preview.place {
+    switch preview.space {
     case .room(let room):
       name = room.name
       memberCount = Int(room.memberCount)

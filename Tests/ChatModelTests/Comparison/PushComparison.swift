@@ -12,7 +12,7 @@ struct PushComparison {
   let events: [RecordedEvent]
 
   /// How a notice stands at the end.
-  enum Standing: Equatable {
+  enum DeliveryStatus: Equatable {
     case text(String, token: String)
     case withdrawn(PushAbandonment)
     case unreachable
@@ -20,7 +20,7 @@ struct PushComparison {
 
   struct Row: Equatable {
     var badge: UInt64
-    var standing: Standing
+    var status: DeliveryStatus
   }
 
   struct DeviceRow: Equatable {
@@ -92,9 +92,9 @@ struct PushComparison {
     }
   }
 
-  private func row(of told: Told, _ model: ChatModel) -> Row { Row(badge: told.badge, standing: standing(told, model)) }
+  private func row(of told: Told, _ model: ChatModel) -> Row { Row(badge: told.badge, status: status(told, model)) }
 
-  private func standing(_ told: Told, _ model: ChatModel) -> Standing {
+  private func status(_ told: Told, _ model: ChatModel) -> DeliveryStatus {
     guard let room = model.rooms[told.room], !room.isDeleted, let message = room.message(told.message),
       !message.isDeleted
     else { return .withdrawn(.deleted) }
@@ -158,9 +158,9 @@ struct PushComparison {
     for (key, badge) in badges {
       switch try queries.notice(key) {
       case .ready(let token, let message, _):
-        rows[key] = Row(badge: badge, standing: .text(message.text, token: token.token))
-      case .withdrawn(let reason): rows[key] = Row(badge: badge, standing: .withdrawn(reason))
-      case .unreachable: rows[key] = Row(badge: badge, standing: .unreachable)
+        rows[key] = Row(badge: badge, status: .text(message.text, token: token.token))
+      case .withdrawn(let reason): rows[key] = Row(badge: badge, status: .withdrawn(reason))
+      case .unreachable: rows[key] = Row(badge: badge, status: .unreachable)
       case .settled: throw Mismatch("the outbox", ["  \(key) has a row and is settled"])
       }
     }

@@ -129,7 +129,7 @@ struct SeenInvite<GivenRole: InvitableRole>: Equatable {
     revoked = invite.revoked
   }
 
-  init<Place>(_ row: InviteLinkRow<Place, GivenRole>) {
+  init<Space>(_ row: InviteLinkRow<Space, GivenRole>) {
     link = row.invite
     uses = row.uses
     created = row.created

@@ -5,7 +5,7 @@ import ChatProjections
 /// What is kept of a message itself, the same from the model and from a read model.
 struct SeenMessage: Equatable {
   let id: MessageID
-  let place: MessagePlace
+  let place: MessageLocation
   let sender: UserID
   let text: String
   let replyTo: MessageID?

@@ -167,9 +167,9 @@ extension ChatModel {
   private func law(brokenBy event: WorkspaceEvent, in workspace: ModelWorkspace) -> String? {
     if workspace.isDeleted { return "happens in a deleted workspace" }
     switch event {
-    case .members(.joined(let user, let role, let admission)):
+    case .members(.joined(let user, let role, let method)):
       if workspace.member(user) != nil { return "lets a member in" }
-      return role == workspace.given(to: user, by: admission) ?? role ? nil : "gives another role than it is to"
+      return role == workspace.given(to: user, by: method) ?? role ? nil : "gives another role than it is to"
     case .members(.left(let user)), .members(.removed(let user)), .members(.roleChanged(let user, _)):
       return workspace.member(user) == nil ? "is about no member" : nil
     case .lifecycle, .sharing, .members(.admissionRepeated), .invitations, .erased:

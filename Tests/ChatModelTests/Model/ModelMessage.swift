@@ -5,7 +5,7 @@ import ChatPrimitives
 struct ModelMessage: Equatable {
   let id: MessageID
   let author: UserID
-  let place: MessagePlace
+  let place: MessageLocation
   /// The root of its thread.
   let root: MessageID?
   /// Empty once deleted.

@@ -3,7 +3,7 @@ import ChatPrimitives
 
 extension ModelRoom {
   mutating func send(
-    _ id: MessageID, _ author: UserID, _ place: ThreadPlace?, _ content: MessageContent?, _ recorded: RecordedEvent
+    _ id: MessageID, _ author: UserID, _ place: ThreadLocation?, _ content: MessageContent?, _ recorded: RecordedEvent
   ) {
     scheduled.removeAll { $0.id == id }
     var message = ModelMessage(

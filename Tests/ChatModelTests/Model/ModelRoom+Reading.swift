@@ -93,11 +93,11 @@ extension ModelRoom {
     let own = replies.filter { $0.author == user }
     let changes =
       own.map { ($0.sent.position, 1) } + own.filter(\.isDeleted).map { ($0.revision, -1) }
-    var (standing, first) = (0, LogPosition.origin)
+    var (sum, first) = (0, LogPosition.origin)
     for (position, change) in changes.sorted(by: { $0.0 < $1.0 }) {
-      if standing == 0 { first = position }
-      standing += change
+      if sum == 0 { first = position }
+      sum += change
     }
-    return standing == 0 ? nil : first
+    return sum == 0 ? nil : first
   }
 }

@@ -28,8 +28,8 @@ struct ModelWorkspace {
   func invitation(_ user: UserID) -> ModelInvitation? { invitations.first { $0.user == user } }
 
   /// The role that a link, or else the user's invitation, gives by now; nil where there is neither.
-  func given(to user: UserID, by admission: WorkspaceAdmission) -> WorkspaceRole? {
-    if case .link(let id) = admission {
+  func given(to user: UserID, by method: WorkspaceJoinMethod) -> WorkspaceRole? {
+    if case .link(let id) = method {
       return invites.first { $0.link.id == id }.map { given($0.link.role, by: $0.creator) }
     }
     return invitation(user).map { given($0.role, by: $0.by) }
@@ -74,11 +74,11 @@ extension ModelWorkspace {
       invites.append(ModelInvite(link: link, created: recorded.stamp, creator: recorded.actor))
     case .sharing(.inviteRevoked(let id)):
       if let index = invites.firstIndex(where: { $0.link.id == id }) { invites[index].revoked = recorded.stamp }
-    case .members(.joined(let user, let role, let admission)):
+    case .members(.joined(let user, let role, let method)):
       members.removeAll { $0.user == user }
       members.append(ModelWorkspaceMember(user: user, role: role, joined: recorded.stamp))
       invitations.removeAll { $0.user == user }
-      if case .link(let invite) = admission, let index = invites.firstIndex(where: { $0.link.id == invite }) {
+      if case .link(let invite) = method, let index = invites.firstIndex(where: { $0.link.id == invite }) {
         invites[index].uses += 1
       }
     case .members(.left(let user)), .members(.removed(let user)): members.removeAll { $0.user == user }

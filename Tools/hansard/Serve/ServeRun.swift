@@ -136,8 +136,8 @@ struct ServeRun {
       accessTokenLifetimeSeconds: settings.accessTokenLifetimeSeconds)
     let administrator = AdministratorToken(opened.keys)
     try await NIOThreadPool.singleton.runIfActive { [settings] in try administrator.write(to: settings.data) }
-    var outbox: (@Sendable () -> ProjectionStanding)?
-    if let pushing { outbox = { pushing.standing } }
+    var outbox: (@Sendable () -> ProjectionStatus)?
+    if let pushing { outbox = { pushing.status } }
     let server = HansardServer(
       chat: opened.chat, issuer: issuer, administrator: administrator,
       identities: IdentityProviders(settings.identity.identity, fetcher: fetcher, logger: logger),

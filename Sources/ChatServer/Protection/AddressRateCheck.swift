@@ -6,7 +6,7 @@ import NIOCore
 
 /// What is looked at before a request is routed: how long its target is, where it comes from, and how many came from
 /// there.
-struct Admission: Sendable {
+struct AddressRateCheck: Sendable {
   let proxies: TrustedProxies
   let limiter: RateLimiter
   /// Whether a request has the token of a service.
@@ -31,7 +31,7 @@ struct Admission: Sendable {
     guard limiter.limitsAddresses, !isProbe(target),
       limiter.countsServices || !isOfService(request)
     else { return }
-    context.standing = try limiter.admit(address)
+    context.rateStatus = try limiter.admit(address)
   }
 }
 
@@ -44,7 +44,7 @@ struct ServerContext: RequestContext {
   /// Where the request comes from, as far as is known.
   var address: NetworkAddress?
   /// With the limit of its address, where it was counted.
-  var standing: RateStanding?
+  var rateStatus: RateStatus?
 
   init(source: ApplicationRequestContextSource) {
     coreContext = CoreRequestContextStorage(source: source)

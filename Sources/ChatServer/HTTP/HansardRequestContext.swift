@@ -9,7 +9,7 @@ import Logging
 import NIOCore
 
 /// One request with what was found out about it, and the readers for its parts. Each throws the refusal that fits.
-struct Exchange: Sendable {
+struct HansardRequestContext: Sendable {
   let request: Request
   let parameters: Parameters
   /// Nil where no token is needed and none came.

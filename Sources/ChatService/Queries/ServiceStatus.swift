@@ -4,19 +4,19 @@ import EventLog
 import EventStore
 
 /// How the server stands, for whoever asks whether it serves.
-package struct ServiceStanding: Sendable {
+package struct ServiceStatus: Sendable {
   /// The last durable position.
   package let head: LogPosition
   /// The read models that requests wait for.
-  package let readModels: [ProjectionStanding]
+  package let readModels: [ProjectionStatus]
   /// The read models that the server does not need to be ready: the search index, which only searches need, and the push
   /// outbox if push is on.
-  package var optional: [ProjectionStanding]
+  package var optional: [ProjectionStatus]
   /// The log accepts no more events.
   package let isPoisoned: Bool
 
   /// The first of `readModels` that is being built or does not follow the log; nil if none.
-  package var unready: ProjectionStanding? { readModels.first { !$0.isReadable } }
+  package var unready: ProjectionStatus? { readModels.first { !$0.isReadable } }
   /// Whether one of `optional` is being built or does not follow the log.
   package var isDegraded: Bool { !optional.allSatisfy(\.isReadable) }
 }
@@ -26,9 +26,9 @@ extension ChatService {
   package var logIdentity: UUIDBytes { store.log.identity.bytes }
 
   /// Without the push outbox, which belongs to `ChatPush`.
-  package var standing: ServiceStanding {
-    ServiceStanding(
-      head: store.head, readModels: views.standings, optional: views.optionalStandings,
+  package var status: ServiceStatus {
+    ServiceStatus(
+      head: store.head, readModels: views.statuses, optional: views.optionalStatuses,
       isPoisoned: pipeline.poison != nil)
   }
 }

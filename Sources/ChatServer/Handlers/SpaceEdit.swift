@@ -6,7 +6,7 @@ import struct ChatProtocol.Room
 import struct ChatProtocol.Workspace
 
 /// What a client may change of a room's or a workspace's looks, as the domain takes it.
-struct PlaceEdits {
+struct SpaceEdit {
   let name: String?
   let topic: String?
   let picture: PictureEdit?
@@ -30,23 +30,23 @@ struct PlaceEdits {
   var ofWorkspace: WorkspaceEdit { WorkspaceEdit(name: name, topic: topic, picture: picture) }
 
   /// The looks as they were asked for.
-  func show(in place: inout some Place) {
-    if let name { place.name = name }
-    if let topic { place.topic = topic.isEmpty ? nil : topic }
+  func show(in space: inout some Space) {
+    if let name { space.name = name }
+    if let topic { space.topic = topic.isEmpty ? nil : topic }
     switch picture {
     case nil: break
-    case .set(let media): place.picture = media
-    case .remove: place.picture = nil
+    case .set(let media): space.picture = media
+    case .remove: space.picture = nil
     }
   }
 }
 
 /// What has such looks.
-protocol Place {
+protocol Space {
   var name: String { get set }
   var topic: String? { get set }
   var picture: MediaID? { get set }
 }
 
-extension Room: Place {}
-extension Workspace: Place {}
+extension Room: Space {}
+extension Workspace: Space {}

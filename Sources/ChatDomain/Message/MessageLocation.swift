@@ -1,7 +1,7 @@
 package import ChatPrimitives
 
 /// Where a message stands in its room. Threads have ordinals of their own.
-package struct MessagePlace: Sendable, Hashable, Comparable {
+package struct MessageLocation: Sendable, Hashable, Comparable {
   /// The ordinal of the thread's root; zero for the room's own timeline.
   package var thread: UInt64
   /// From 1, without gaps.
@@ -13,11 +13,11 @@ package struct MessagePlace: Sendable, Hashable, Comparable {
   }
 
   /// In the room's own timeline.
-  package static func room(_ ordinal: UInt64) -> MessagePlace { MessagePlace(thread: 0, ordinal: ordinal) }
+  package static func room(_ ordinal: UInt64) -> MessageLocation { MessageLocation(thread: 0, ordinal: ordinal) }
 
   package var isInThread: Bool { thread != 0 }
 
-  package static func < (left: MessagePlace, right: MessagePlace) -> Bool {
+  package static func < (left: MessageLocation, right: MessageLocation) -> Bool {
     left.thread == right.thread ? left.ordinal < right.ordinal : left.thread < right.thread
   }
 }
@@ -36,7 +36,7 @@ package struct ThreadRoot: Sendable, Hashable {
 
 /// Where a message stands in a thread. It says its own ordinal, so that those of later messages stay what they are when
 /// its payload is erased.
-package struct ThreadPlace: Sendable, Hashable {
+package struct ThreadLocation: Sendable, Hashable {
   package var root: ThreadRoot
   /// Who wrote the root, and so follows the thread. Stands in the event because no reader of events keeps every message's
   /// author.
@@ -50,5 +50,5 @@ package struct ThreadPlace: Sendable, Hashable {
     self.ordinal = ordinal
   }
 
-  package var place: MessagePlace { MessagePlace(thread: root.ordinal, ordinal: ordinal) }
+  package var place: MessageLocation { MessageLocation(thread: root.ordinal, ordinal: ordinal) }
 }
