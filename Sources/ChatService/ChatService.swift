@@ -27,17 +27,18 @@ package final class ChatService: Sendable {
   let quotas: Quotas
   package let signingKeys: SigningKeys
   package let clock: CheckedClock
-  private let seen: SeenIDs
+  private let knownIDs: KnownIDs
 
   package init(
-    store: EventStore, views: ReadModels, pipeline: CommitPipeline<DecisionState>, seen: SeenIDs, gate: SessionGate,
+    store: EventStore, views: ReadModels, pipeline: CommitPipeline<DecisionState>, knownIDs: KnownIDs,
+    gate: SessionGate,
     hasher: PasswordHasher, keys: ServerKeys, rules: AccountRules, quotas: Quotas, signingKeys: SigningKeys,
     media: MediaStore, clock: CheckedClock
   ) {
     self.store = store
     self.views = views
     self.pipeline = pipeline
-    self.seen = seen
+    self.knownIDs = knownIDs
     self.gate = gate
     self.hasher = hasher
     self.keys = keys
@@ -166,7 +167,7 @@ extension ChatService {
     guard !messages.isEmpty || key != nil else {
       return ChatCommand(context: request.context, operation: request.operation, factsAsOf: .latest)
     }
-    let (mayBeKnown, asOf) = seen.mayContain(messages: messages, command: key)
+    let (mayBeKnown, asOf) = knownIDs.mayContain(messages: messages, command: key)
     if mayBeKnown { return nil }
     return ChatCommand(context: request.context, operation: request.operation, factsAsOf: asOf)
   }

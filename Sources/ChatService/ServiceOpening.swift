@@ -127,7 +127,7 @@ package struct ServiceOpening: Sendable {
     let pool = NIOThreadPool(numberOfThreads: PasswordHasher.threads)
     pool.start()
     let chat = ChatService(
-      store: store, views: views, pipeline: pipeline, seen: ids, gate: gate,
+      store: store, views: views, pipeline: pipeline, knownIDs: ids, gate: gate,
       hasher: PasswordHasher(keys: keys, pool: pool, cost: passwordCost), keys: keys, rules: rules, quotas: quotas,
       signingKeys: SigningKeys(keys: keys, history: state.signingKeys), media: media, clock: clock)
     return Opened(chat: chat, log: store.log, keys: keys, pool: pool)
@@ -138,15 +138,15 @@ package struct ServiceOpening: Sendable {
   private func restore(
     _ views: ReadModels, _ head: LogPosition, _ lastTime: Timestamp, _ clock: CheckedClock,
     _ progress: @Sendable (OpeningProgress) -> Void
-  ) async throws -> (SeenIDs, DecisionState, [EndedSession]) {
+  ) async throws -> (KnownIDs, DecisionState, [EndedSession]) {
     while true {
       do {
         return try await Self.blocking { [quotas, rules, tokenLifetimeMilliseconds] in
-          let seen = try views.ids.readBlocking { try $0.restoreFilter() }
-          let ids = SeenIDs(seen.filter, newest: seen.position)
+          let known = try views.ids.readBlocking { try $0.restoreFilter() }
+          let ids = KnownIDs(known.filter, newest: known.position)
           let source = DecisionStateSource(views)
           let state = try DecisionState(
-            restoring: source, seen: ids, floor: head, quotas: quotas, rules: rules, at: clock.now)
+            restoring: source, knownIDs: ids, floor: head, quotas: quotas, rules: rules, at: clock.now)
           let oldestToken = min(clock.now, lastTime).adding(milliseconds: -tokenLifetimeMilliseconds)
           return (ids, state, try source.sessionsEnded(since: oldestToken))
         }

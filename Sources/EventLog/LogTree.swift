@@ -28,7 +28,7 @@ package final class LogTree: MerkleNodeSource {
     head = reader.head
     let sealed = try reader.catalog.sealedCount()
     let start = try reader.catalog.treeBefore(segment: sealed)
-    var walk = TreeWalk(from: start, in: reader.catalog)
+    var walk = MerkleTreeBuilder(from: start, in: reader.catalog)
     var authors: Set<UUIDBytes> = []
     let first = LogPosition(start.count + 1)
     try Self.forEachBlock(of: reader, from: first, through: reader.head) { block throws(LogError) in

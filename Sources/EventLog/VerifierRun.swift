@@ -6,7 +6,7 @@ struct VerifierRun {
   private let segments: [Segment]
   private let heads: TreeHeads
   private var report: LogVerifier.Report
-  private var walk: TreeWalk
+  private var walk: MerkleTreeBuilder
   private var next = LogPosition.first
   private var time = Timestamp.earliest
   /// The last positions of the sealed segments.
@@ -16,7 +16,7 @@ struct VerifierRun {
     self.reader = reader
     self.heads = heads
     segments = reader.segments
-    walk = TreeWalk(from: MerkleFrontier(), in: reader.catalog)
+    walk = MerkleTreeBuilder(from: MerkleFrontier(), in: reader.catalog)
     report = LogVerifier.Report(
       identity: reader.identity, head: reader.head, segments: segments.count, root: MerkleTree.emptyRoot,
       damagedSuperblockCopies: reader.damagedSuperblockCopies)

@@ -209,10 +209,10 @@ final class ModelRun {
 
   /// What decisions rest on, restored from the read models, is what the log evolves to.
   private func compareDecisionState() throws {
-    let seen = SeenIDs(SeenFilter(), newest: .origin)
+    let knownIDs = KnownIDs(KnownIDFilter(), newest: .origin)
     let restored = try DecisionState(
-      restoring: DecisionStateSource(chat.views), seen: seen, floor: chat.store.head, quotas: ModelBench.quotas)
-    var evolved = DecisionState(seen: seen, floor: .origin, quotas: ModelBench.quotas)
+      restoring: DecisionStateSource(chat.views), knownIDs: knownIDs, floor: chat.store.head, quotas: ModelBench.quotas)
+    var evolved = DecisionState(knownIDs: knownIDs, floor: .origin, quotas: ModelBench.quotas)
     for event in try chat.store.events(after: .origin, limit: .max) { evolved.take(event) }
     for pair in [
       Mismatch("restored users", expected: evolved.users, found: restored.users),

@@ -64,8 +64,8 @@ import Testing
 
   @Test("every table with rows of a room or a workspace is cleared, or is the one that says that it is gone")
   func clearsEveryTable() throws {
-    for projection in Projections.all where !projection.clearedPlaces.isEmpty {
-      let cleared = Set(projection.clearedPlaces.map(\.table))
+    for projection in Projections.all where !projection.bulkDeletedRows.isEmpty {
+      let cleared = Set(projection.bulkDeletedRows.map(\.table))
       let owning = try build(projection, []).read { (database) throws in
         try String.fetchAll(
           database,
@@ -118,9 +118,9 @@ import Testing
     "a step takes out no more rows than it should, and what it leaves the next ones take", arguments: [1, 7, 20, 21])
   func bounded(rows: Int) throws {
     let queue = try DatabaseQueue()
-    let place = Clearing.Place(scope: .room, table: "thing", owner: "roomId", key: "a, b")
+    let place = BulkDeletion.RowSet(scope: .room, table: "thing", owner: "roomId", key: "a, b")
     try queue.write { (database) throws in
-      try Clearing.createTable(database)
+      try BulkDeletion.createTable(database)
       try database.execute(
         sql: "CREATE TABLE thing (roomId BLOB, a INTEGER, b INTEGER, PRIMARY KEY (roomId, a, b)) STRICT, WITHOUT ROWID")
       for id in [room, .numbered(8)] {
@@ -129,9 +129,9 @@ import Testing
             sql: "INSERT INTO thing VALUES (?, ?, ?)", arguments: [id.uuid.bytes.databaseValue, number / 3, number])
         }
       }
-      try Clearing.note(room, .room, database)
+      try BulkDeletion.note(room, .room, database)
       var (left, steps) = (40, 0)
-      while try Clearing.step([place], database, rows: rows) {
+      while try BulkDeletion.step([place], database, rows: rows) {
         let now = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM thing") ?? 0
         #expect(left - now <= rows)
         (left, steps) = (now, steps + 1)
@@ -151,7 +151,7 @@ import Testing
       try database.execute(
         sql: "INSERT INTO ban VALUES (?, ?, 1, 1, NULL)",
         arguments: [room.uuid.bytes.databaseValue, UserID.numbered(5).uuid.bytes.databaseValue])
-      try Clearing.note(room, .room, database)
+      try BulkDeletion.note(room, .room, database)
     }
     try queue.close()
     try await withModels(folder, MemoryFeed(events)) { (models) throws in

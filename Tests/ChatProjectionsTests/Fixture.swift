@@ -51,7 +51,7 @@ func apply<P: Projection>(
     try queue.write { (database) throws in
       _ = try ProjectionBatch.apply(
         Array(events[index..<end]), after: LogPosition(UInt64(index)), with: &projection, to: database)
-      while try Clearing.step(P.clearedPlaces, database) {}
+      while try BulkDeletion.step(P.bulkDeletedRows, database) {}
     }
     index = end
   }

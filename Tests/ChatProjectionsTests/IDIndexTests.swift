@@ -64,18 +64,18 @@ import Testing
     try apply(IDIndexProjection.self, history.events, from: 1500, to: queue)
     let (filter, position) = try queue.read { try IDIndexQueries($0).restoreFilter() }
     #expect(position == history.script.last.position)
-    var direct = SeenFilter()
+    var direct = KnownIDFilter()
     var commands: Set<CommandKey> = []
     for recorded in history.events {
       if let key = CommandKey(recorded), commands.insert(key).inserted {
-        direct.insert(SeenFilter.entry(key.command, by: key.actor))
+        direct.insert(KnownIDFilter.entry(key.command, by: key.actor))
       }
       if case .room(let room, .messages(.sent(let message, _, _, _))) = recorded.event {
-        direct.insert(SeenFilter.entry(message, in: room))
-        #expect(filter.mayContain(SeenFilter.entry(message, in: room)))
+        direct.insert(KnownIDFilter.entry(message, in: room))
+        #expect(filter.mayContain(KnownIDFilter.entry(message, in: room)))
       }
       if case .room(let room, .scheduling(.scheduled(let message, _))) = recorded.event {
-        direct.insert(SeenFilter.entry(message, in: room))
+        direct.insert(KnownIDFilter.entry(message, in: room))
       }
     }
     #expect(filter == direct && filter.count > 1000)
@@ -140,21 +140,21 @@ import Testing
       #expect(facts.prefix(3).allSatisfy { $0?.author == alice && $0?.fingerprint == .scheduling(message) })
       #expect(try queries.messageFacts(keys).facts.map { $0 != nil } == [false, true, false, false])
       let filter = try queries.restoreFilter().filter
-      #expect((1...3).allSatisfy { filter.mayContain(SeenFilter.entry(.numbered($0), in: room)) })
+      #expect((1...3).allSatisfy { filter.mayContain(KnownIDFilter.entry(.numbered($0), in: room)) })
     }
   }
 
   @Test("a full generation becomes a bitmap, and the filter survives it")
   func generations() throws {
     let queue = try DatabaseQueue()
-    let total = UInt64(SeenFilter.generationEntries + 3)
+    let total = UInt64(KnownIDFilter.generationEntries + 3)
     try queue.write { (database) throws in
       try FilterTail.createTables(database)
       var tail = try FilterTail(database)
       for number in 0..<total {
         // Read again in the middle and just before the edge, as a restart does.
         if number == total / 2 || number == total - 4 { tail = try FilterTail(database) }
-        try tail.append(SeenFilter.mix(number), database)
+        try tail.append(KnownIDFilter.mix(number), database)
       }
     }
     let (generations, entries) = try queue.read { (database) throws in
@@ -167,31 +167,31 @@ import Testing
     let filter = try queue.read(FilterTail.restore)
     #expect(filter.count == Int(total))
     var (missed, wrong) = (0, 0)
-    for number in 0..<total where !filter.mayContain(SeenFilter.mix(number)) { missed += 1 }
-    for number in total..<total + 100_000 where filter.mayContain(SeenFilter.mix(number)) { wrong += 1 }
+    for number in 0..<total where !filter.mayContain(KnownIDFilter.mix(number)) { missed += 1 }
+    for number in total..<total + 100_000 where filter.mayContain(KnownIDFilter.mix(number)) { wrong += 1 }
     #expect(missed == 0, "a false negative would let a message in twice")
     #expect(wrong < 1000, "\(wrong) of 100,000 absent entries are not recognised as such")
   }
 
   @Test("a full generation takes two bytes for each entry, and the next one begins when it is full")
   func bytes() {
-    var filter = SeenFilter()
-    for number in 0..<UInt64(SeenFilter.generationEntries) { filter.insert(number) }
+    var filter = KnownIDFilter()
+    for number in 0..<UInt64(KnownIDFilter.generationEntries) { filter.insert(number) }
     #expect(filter.byteCount == 2 * filter.count && filter.byteCount == 1_048_576)
     filter.insert(0)
     #expect(filter.byteCount == 2 * 1_048_576)
-    #expect(SeenFilter.Generation().bytes.count == 1_048_576)
+    #expect(KnownIDFilter.Generation().bytes.count == 1_048_576)
   }
 
   @Test("entries tell rooms, actors, messages and commands apart")
   func entries() {
     let (room, message): (RoomID, MessageID) = (.numbered(1), .numbered(2))
     let entries: Set<UInt64> = [
-      SeenFilter.entry(message, in: room), SeenFilter.entry(MessageID(room.uuid), in: RoomID(message.uuid)),
-      SeenFilter.entry(CommandID(message.uuid), by: room.uuid), SeenFilter.entry(message, in: .numbered(3)),
+      KnownIDFilter.entry(message, in: room), KnownIDFilter.entry(MessageID(room.uuid), in: RoomID(message.uuid)),
+      KnownIDFilter.entry(CommandID(message.uuid), by: room.uuid), KnownIDFilter.entry(message, in: .numbered(3)),
     ]
     #expect(entries.count == 4)
     // The hash is part of what is stored: it must never change.
-    #expect(SeenFilter.mix(0) == 0xe220_a839_7b1d_cdaf)
+    #expect(KnownIDFilter.mix(0) == 0xe220_a839_7b1d_cdaf)
   }
 }

@@ -159,7 +159,7 @@ struct MediaTests {
         #expect(try MediaQueries(database).media(cat, for: bob) == nil)
         #expect(try left - rows() <= 8)
         left = try rows()
-      } while try Clearing.step(MediaProjection.clearedPlaces, database, rows: 8)
+      } while try BulkDeletion.step(MediaProjection.bulkDeletedRows, database, rows: 8)
       #expect(try rows() == 0)
       #expect(try MediaQueries(database).unused([content.hash]) == [content.hash])
     }

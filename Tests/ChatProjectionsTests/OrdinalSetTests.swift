@@ -18,12 +18,12 @@ import Testing
     try queue.write(OrdinalSet.createTable)
     for start in stride(from: 0, to: ordinals.count, by: batch) {
       try queue.write { (database) throws in
-        var draft = OrdinalSetDraft(Self.owner)
+        var buffered = BufferedOrdinalSet(Self.owner)
         for ordinal in ordinals[start..<min(ordinals.count, start + batch)] {
-          let isNew = try draft.insert(ordinal, database)
+          let isNew = try buffered.insert(ordinal, database)
           #expect(isNew)
         }
-        try draft.write(database)
+        try buffered.write(database)
       }
     }
     return queue
@@ -60,11 +60,11 @@ import Testing
   func twice() throws {
     let queue = try set([64], batch: 1)
     try queue.write { (database) throws in
-      var draft = OrdinalSetDraft(Self.owner)
+      var buffered = BufferedOrdinalSet(Self.owner)
       var answers: [Bool] = []
-      for ordinal in [64, 65, 65] as [UInt64] { answers.append(try draft.insert(ordinal, database)) }
+      for ordinal in [64, 65, 65] as [UInt64] { answers.append(try buffered.insert(ordinal, database)) }
       #expect(answers == [false, true, false])
-      try draft.write(database)
+      try buffered.write(database)
       #expect(try OrdinalSet.count(through: 100, of: Self.owner, database) == 2)
     }
   }
@@ -78,24 +78,24 @@ import Testing
     var members: Set<UInt64> = []
     for start in stride(from: 0, to: steps.count, by: batch) {
       try queue.write { (database) throws in
-        var draft = OrdinalSetDraft(Self.owner)
+        var buffered = BufferedOrdinalSet(Self.owner)
         for ordinal in steps[start..<min(steps.count, start + batch)] {
           if members.remove(ordinal) != nil {
-            try draft.remove(ordinal, database)
+            try buffered.remove(ordinal, database)
           } else {
             members.insert(ordinal)
-            _ = try draft.insert(ordinal, database)
+            _ = try buffered.insert(ordinal, database)
           }
         }
-        try draft.write(database)
+        try buffered.write(database)
       }
     }
     let fresh = try set(members.sorted(), batch: 1000)
     #expect(try rows(queue) == rows(fresh))
     try queue.write { database in
-      var draft = OrdinalSetDraft(Self.owner)
-      for ordinal in members { try draft.remove(ordinal, database) }
-      try draft.write(database)
+      var buffered = BufferedOrdinalSet(Self.owner)
+      for ordinal in members { try buffered.remove(ordinal, database) }
+      try buffered.write(database)
     }
     #expect(try rows(queue) == [])
   }
@@ -109,21 +109,21 @@ import Testing
     let queue = try DatabaseQueue()
     try queue.write { (database) throws in
       try OrdinalSet.createTable(database)
-      try Clearing.createTable(database)
+      try BulkDeletion.createTable(database)
     }
-    let places = RoomsProjection.clearedPlaces.filter { $0.table == "ordinalSet" }
+    let places = RoomsProjection.bulkDeletedRows.filter { $0.table == "ordinalSet" }
     let (gone, kept): (RoomID, RoomID) = (.numbered(1), .numbered(2))
     try queue.write { database in
       for owner in [
         OrdinalOwner.deletions(in: gone), .everyone(in: gone, thread: 5),
         .mentions(of: .numbered(9), in: gone, thread: .max), .deletions(in: kept),
       ] {
-        var draft = OrdinalSetDraft(owner)
-        _ = try draft.insert(3, database)
-        try draft.write(database)
+        var buffered = BufferedOrdinalSet(owner)
+        _ = try buffered.insert(3, database)
+        try buffered.write(database)
       }
-      try Clearing.note(gone, .room, database)
-      while try Clearing.step(places, database) {}
+      try BulkDeletion.note(gone, .room, database)
+      while try BulkDeletion.step(places, database) {}
       let left = try Int.fetchOne(database, sql: "SELECT COUNT(DISTINCT owner) FROM ordinalSet")
       #expect(left == 1)
       #expect(try OrdinalSet.count(after: 0, of: .deletions(in: kept), database) == 1)

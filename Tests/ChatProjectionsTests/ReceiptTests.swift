@@ -139,7 +139,7 @@ import Testing
     let after = try build(RoomsProjection.self, script.events)
     #expect(try after.read { try RoomsQueries($0).dueMessages(at: later, limit: 9) } == DueMessages(due: [], next: nil))
     #expect(try after.read { try RoomsQueries($0).scheduledMessages(of: alice, limit: 9).messages.isEmpty })
-    while try after.write({ try Clearing.step(RoomsProjection.clearedPlaces, $0) }) {}
+    while try after.write({ try BulkDeletion.step(RoomsProjection.bulkDeletedRows, $0) }) {}
     #expect(try rows(after) == 0)
   }
 

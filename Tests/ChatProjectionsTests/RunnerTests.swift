@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  private func isClearing(_ runner: Runner) throws -> Bool {
+  private func deletesRows(_ runner: Runner) throws -> Bool {
     try runner.readBlocking { try Int.fetchOne($0.database, sql: "SELECT COUNT(*) FROM clearing") != 0 }
   }
 
@@ -52,7 +52,7 @@ import Testing
     try await runner.wait(for: LogPosition(6000))
     let live = try await runner.read { try Checkpoint.read($0.database) }
     #expect(live.position == LogPosition(6000) && live.time == history.script.last.time)
-    while try isClearing(runner) { await Task.yield() }
+    while try deletesRows(runner) { await Task.yield() }
     reopened.close()
     try runner.stop()
     let queue = try folder.file(TimelineProjection.self).openReadOnly()

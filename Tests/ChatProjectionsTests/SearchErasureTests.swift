@@ -157,7 +157,7 @@ import Testing
       try SearchProjection.createIndexes(database)
       var projection = SearchProjection()
       _ = try ProjectionBatch.apply(events, after: .origin, with: &projection, to: database)
-      try SearchClosing.step(database, rows: 20)
+      try SearchBulkDeletion.step(database, rows: 20)
     }
     try pool.close()
     let rebuild = ProjectionRebuild(directory: folder.views, feed: MemoryFeed(script.events), logIdentity: testLog)

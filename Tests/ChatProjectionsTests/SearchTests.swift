@@ -63,7 +63,7 @@ import Testing
     script.join(anna, tea)
     queue = try build(SearchProjection.self, script.events)
     #expect(try find("third", as: anna, queue) == [])
-    try queue.write { while try SearchClosing.step($0) {} }
+    try queue.write { while try SearchBulkDeletion.step($0) {} }
     #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM wording WHERE isGone = 0") } == 0)
   }
 
@@ -91,7 +91,7 @@ import Testing
     while true {
       #expect(try find("good", as: anna, queue) == [script.said[kept].position])
       #expect(try find("good", as: ben, queue) == [script.said[kept].position])
-      guard try queue.write({ try SearchClosing.step($0, rows: rows) }) else { break }
+      guard try queue.write({ try SearchBulkDeletion.step($0, rows: rows) }) else { break }
       let now = try count("place") + count("member")
       #expect(left - now <= rows)
       (left, steps) = (now, steps + 1)

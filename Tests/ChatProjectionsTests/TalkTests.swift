@@ -125,9 +125,9 @@ import Testing
     #expect(shown.row.id == message.id && shown.row.place == message.place)
     #expect(shown.row.text == message.texts.last ?? "")
     #expect((shown.row.deletedAt != nil) == message.isDeleted)
-    #expect(shown.marks.isPinned == message.isPinned)
+    #expect(shown.annotations.isPinned == message.isPinned)
     #expect(
-      Set(shown.marks.reactions.map { "\($0.emoji) \($0.count) \($0.isMine)" })
+      Set(shown.annotations.reactions.map { "\($0.emoji) \($0.count) \($0.isMine)" })
         == Set(
           Dictionary(grouping: message.reactions, by: \.emoji).map { emoji, all in
             "\(emoji) \(all.count) \(all.contains { $0.user == reader })"
@@ -135,11 +135,11 @@ import Testing
     let replies = (message.place.isInThread ? nil : history.threads[message.place.ordinal]) ?? []
     let standing = replies.compactMap { $0 }.filter { !$0.isDeleted }
     guard replies.contains(where: { $0 != nil }) else {
-      #expect(shown.marks.thread == nil)
+      #expect(shown.annotations.thread == nil)
       return
     }
-    #expect(shown.marks.thread?.replyCount == UInt64(standing.count))
-    let participants = shown.marks.thread?.participants ?? []
+    #expect(shown.annotations.thread?.replyCount == UInt64(standing.count))
+    let participants = shown.annotations.thread?.participants ?? []
     #expect(Set(participants).isSubset(of: Set(standing.map(\.author))))
     #expect(participants.count == min(Limits.threadParticipantsShown, Set(standing.map(\.author)).count))
   }

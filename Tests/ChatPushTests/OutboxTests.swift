@@ -25,7 +25,7 @@ func build(
       let end = try ProjectionBatch.apply(
         Array(events[done..<min(events.count, done + batch)]), after: LogPosition(UInt64(done)), with: &projection,
         to: database)
-      while try Clearing.step(PushProjection.clearedPlaces, database) {}
+      while try BulkDeletion.step(PushProjection.bulkDeletedRows, database) {}
       return end
     }
     transactions(end)

@@ -127,7 +127,7 @@ import Testing
             part.name IN ('roomId', 'owner') OR part.name = 'workspaceId' AND entry.name <> 'room')
           """)
     }
-    #expect(Set(PushProjection.clearedPlaces.map(\.table)) == Set(owning))
+    #expect(Set(PushProjection.bulkDeletedRows.map(\.table)) == Set(owning))
   }
 
   @Test(

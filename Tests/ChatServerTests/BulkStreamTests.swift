@@ -29,7 +29,7 @@ import Testing
   @Test("After a stale lookup the writer decides nothing more of the row, and everything else")
   func staleLookup() {
     let floor = LogPosition(10)
-    var state = DecisionState(seen: SeenIDs(SeenFilter(), newest: floor), floor: floor)
+    var state = DecisionState(knownIDs: KnownIDs(KnownIDFilter(), newest: floor), floor: floor)
     let order = CommandOrder()
     func isDone(_ number: UInt64, asOf: UInt64, _ order: CommandOrder?) -> Bool {
       let command = Self.creation(number, asOf: LogPosition(asOf), order)

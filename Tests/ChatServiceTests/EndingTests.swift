@@ -22,7 +22,7 @@ struct EndingTests {
 
   /// Alice with a session that has ended, a room and a workspace that are deleted.
   private func ended(retained: Int) -> DecisionState {
-    var state = DecisionState(seen: SeenIDs(SeenFilter(), newest: .origin), floor: .origin, retained: retained)
+    var state = DecisionState(knownIDs: KnownIDs(KnownIDFilter(), newest: .origin), floor: .origin, retained: retained)
     let events: [ChatEvent] = [
       .user(
         alice,

@@ -89,8 +89,8 @@ struct RecentWritesTests {
 
   @Test("replies in a row get ordinals in a row, before the index knows of any")
   func numbersReplies() {
-    let seen = SeenIDs(SeenFilter(), newest: .origin)
-    var (state, index, head) = openedRoom(seen, retained: 0)
+    let knownIDs = KnownIDs(KnownIDFilter(), newest: .origin)
+    var (state, index, head) = openedRoom(knownIDs, retained: 0)
     state.forget(through: LogPosition(head))
     var next = head + 1
     for number in 1...5 as ClosedRange<UInt64> {
@@ -142,8 +142,10 @@ struct RecentWritesTests {
   // MARK: Within the writer's state
 
   /// A room with one message of alice's, which the ID index alone knows from here on.
-  private func openedRoom(_ seen: SeenIDs, retained: Int) -> (state: DecisionState, index: MessageFacts, head: UInt64) {
-    var state = DecisionState(seen: seen, floor: .origin, retained: retained)
+  private func openedRoom(
+    _ knownIDs: KnownIDs, retained: Int
+  ) -> (state: DecisionState, index: MessageFacts, head: UInt64) {
+    var state = DecisionState(knownIDs: knownIDs, floor: .origin, retained: retained)
     let text = "hello"
     let events: [ChatEvent] = [
       .user(
@@ -183,8 +185,8 @@ struct RecentWritesTests {
 
   @Test("a new message is accepted after more edits than are retained, though none of them brought a new ID")
   func manyEdits() {
-    let seen = SeenIDs(SeenFilter(), newest: .origin)
-    var (state, index, head) = openedRoom(seen, retained: 8)
+    let knownIDs = KnownIDs(KnownIDFilter(), newest: .origin)
+    var (state, index, head) = openedRoom(knownIDs, retained: 8)
     var next = head + 1
     state.forget(through: LogPosition(head))
     for number in 0..<20 {
@@ -196,7 +198,7 @@ struct RecentWritesTests {
     }
     state.forget(through: LogPosition(next - 1))
     // Twenty edits less the eight that are retained: what was looked up before that is too old.
-    let (mayBeKnown, asOf) = seen.mayContain(messages: [key(101)], command: nil)
+    let (mayBeKnown, asOf) = knownIDs.mayContain(messages: [key(101)], command: nil)
     #expect(!mayBeKnown)
     #expect(asOf == LogPosition(next - 1))
     guard case .staleFacts = reply(&state, send(101), asOf: LogPosition(head), next: &next) else {
@@ -212,7 +214,7 @@ struct RecentWritesTests {
 
   @Test("a message that the index alone knows is deleted once, and stays deleted for an answer from before")
   func deletesOnce() {
-    var (state, index, head) = openedRoom(SeenIDs(SeenFilter(), newest: .origin), retained: 0)
+    var (state, index, head) = openedRoom(KnownIDs(KnownIDFilter(), newest: .origin), retained: 0)
     state.forget(through: LogPosition(head))
     var next = head + 1
     let asOf = LogPosition(head)

@@ -141,10 +141,10 @@ struct RestartTests {
     try await live(bench)
     let store = bench.chat.store
     try await bench.chat.views.waitForAll(store.head)
-    let seen = SeenIDs(SeenFilter(), newest: .origin)
+    let knownIDs = KnownIDs(KnownIDFilter(), newest: .origin)
     let restored = try DecisionState(
-      restoring: DecisionStateSource(bench.chat.views), seen: seen, floor: store.head)
-    var evolved = DecisionState(seen: seen, floor: .origin)
+      restoring: DecisionStateSource(bench.chat.views), knownIDs: knownIDs, floor: store.head)
+    var evolved = DecisionState(knownIDs: knownIDs, floor: .origin)
     for event in try store.events(after: .origin, limit: .max) { evolved.take(event) }
     #expect(restored.users == evolved.users)
     #expect(restored.rooms == evolved.rooms)

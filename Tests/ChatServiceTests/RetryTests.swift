@@ -64,7 +64,7 @@ struct RetryTests {
 
   @Test("a lookup that the writer has outlived is not trusted")
   func staleFacts() {
-    var state = DecisionState(seen: SeenIDs(SeenFilter(), newest: .origin), floor: LogPosition(100))
+    var state = DecisionState(knownIDs: KnownIDs(KnownIDFilter(), newest: .origin), floor: LogPosition(100))
     let command = ChatCommand(
       context: CommandContext(time: Timestamp(milliseconds: 0)), operation: .room(fixed(1), .leave),
       factsAsOf: LogPosition(99))

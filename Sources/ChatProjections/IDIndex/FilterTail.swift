@@ -4,7 +4,7 @@ import GRDB
 /// list reaches a generation's count, it becomes a bitmap. That depends on the count alone, so the rows are the same
 /// however the events were cut into batches.
 struct FilterTail {
-  private var bitmap: SeenFilter.Generation
+  private var bitmap: KnownIDFilter.Generation
   /// The number of the unfinished generation, from 0.
   private var number: Int
   /// Entries in it.
@@ -27,7 +27,7 @@ struct FilterTail {
 
   /// Reads how far the file has come.
   init(_ database: Database) throws {
-    bitmap = SeenFilter.Generation()
+    bitmap = KnownIDFilter.Generation()
     number =
       try CachedStatement(database, "SELECT COUNT(*) FROM filterGeneration").first { try $0.narrow(Int.self) } ?? 0
     var entries: [UInt64] = []
@@ -41,13 +41,13 @@ struct FilterTail {
       .run(count, Int64(bitPattern: entry))
     bitmap.insert(entry)
     count += 1
-    if count == SeenFilter.generationEntries { try finishGeneration(database) }
+    if count == KnownIDFilter.generationEntries { try finishGeneration(database) }
   }
 
   private mutating func finishGeneration(_ database: Database) throws {
     try CachedStatement(database, "INSERT INTO filterGeneration (number, bits) VALUES (?, ?)").run(number, bitmap.bytes)
     try CachedStatement(database, "DELETE FROM filterTail").run()
-    bitmap = SeenFilter.Generation()
+    bitmap = KnownIDFilter.Generation()
     number += 1
     count = 0
   }
@@ -57,13 +57,13 @@ struct FilterTail {
   }
 
   /// The whole filter as the file has it.
-  static func restore(_ database: Database) throws -> SeenFilter {
+  static func restore(_ database: Database) throws -> KnownIDFilter {
     let full = try CachedStatement(database, "SELECT bits FROM filterGeneration ORDER BY number").all { row in
-      try row.withBlob { SeenFilter.Generation(bytes: $0) }
+      try row.withBlob { KnownIDFilter.Generation(bytes: $0) }
     }
     var tail: [UInt64] = []
     try forEachEntry(database) { tail.append($0) }
-    return SeenFilter(
+    return KnownIDFilter(
       full: try full.map { generation in
         guard let generation else {
           throw ProjectionError(.damagedRow, "filterGeneration: a bitmap has the wrong size; rebuild this projection")

@@ -36,7 +36,7 @@ struct IDIndexBatch {
   func noteCommand(_ recorded: RecordedEvent) throws -> UInt64? {
     guard let key = CommandKey(recorded) else { return nil }
     let inserted = try insertCommand.run(key.actor, key.command, recorded.stamp, recorded.event.commandFingerprint)
-    return inserted > 0 ? SeenFilter.entry(key.command, by: key.actor) : nil
+    return inserted > 0 ? KnownIDFilter.entry(key.command, by: key.actor) : nil
   }
 
   // MARK: - Messages
@@ -88,7 +88,7 @@ struct IDIndexBatch {
     guard try ordinals.exists(room) else { return }
     try CachedStatement(database, "DELETE FROM room WHERE id = ?").run(room)
     ordinals.noteDeleted(room)
-    try Clearing.note(room, .room, database)
+    try BulkDeletion.note(room, .room, database)
   }
 
   private mutating func send(
@@ -100,7 +100,7 @@ struct IDIndexBatch {
     try insertMessage.run(
       room, message, author, place, recorded.stamp, recorded.occurredAt, recorded.position, content?.hasParts == true,
       fingerprint)
-    return SeenFilter.entry(message, in: room)
+    return KnownIDFilter.entry(message, in: room)
   }
 
   /// The row stays whatever becomes of the message: by it a late retry is known.
@@ -114,7 +114,7 @@ struct IDIndexBatch {
       ON CONFLICT (roomId, messageId) DO NOTHING
       """
     ).run(room, message, scheduled.author, stamp, Fingerprint.scheduling(scheduled))
-    return inserted > 0 ? SeenFilter.entry(message, in: room) : nil
+    return inserted > 0 ? KnownIDFilter.entry(message, in: room) : nil
   }
 
   /// Nil where there is no such room.

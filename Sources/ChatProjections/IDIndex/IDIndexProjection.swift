@@ -89,7 +89,7 @@ package struct IDIndexProjection: Projection {
         ) STRICT, WITHOUT ROWID;
         """)
     try FilterTail.createTables(database)
-    try Clearing.createTable(database)
+    try BulkDeletion.createTable(database)
   }
 
   package static func createIndexes(_ database: Database) throws {}
@@ -111,12 +111,12 @@ package struct IDIndexProjection: Projection {
     filter = tail
   }
 
-  package static let clearedPlaces = [
-    Clearing.Place(scope: .room, table: "message", owner: "roomId", key: "messageId"),
-    Clearing.Place(scope: .room, table: "threadEnd", owner: "roomId", key: "root"),
-    Clearing.Place(scope: .room, table: "scheduled", owner: "roomId", key: "messageId"),
-    Clearing.Place(scope: .room, table: "reaction", owner: "roomId", key: "messageId, userId, emoji"),
-    Clearing.Place(scope: .room, table: "reactionKind", owner: "roomId", key: "messageId, emoji"),
+  package static let bulkDeletedRows = [
+    BulkDeletion.RowSet(scope: .room, table: "message", owner: "roomId", key: "messageId"),
+    BulkDeletion.RowSet(scope: .room, table: "threadEnd", owner: "roomId", key: "root"),
+    BulkDeletion.RowSet(scope: .room, table: "scheduled", owner: "roomId", key: "messageId"),
+    BulkDeletion.RowSet(scope: .room, table: "reaction", owner: "roomId", key: "messageId, userId, emoji"),
+    BulkDeletion.RowSet(scope: .room, table: "reactionKind", owner: "roomId", key: "messageId, emoji"),
   ]
 }
 

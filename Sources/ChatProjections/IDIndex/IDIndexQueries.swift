@@ -71,7 +71,7 @@ package struct IDIndexQueries: ReadModelQueries {
   }
 
   /// The "never seen" filter with all that this snapshot knows of, and its position. Reads two bytes per entry.
-  package func restoreFilter() throws -> (filter: SeenFilter, position: LogPosition) {
+  package func restoreFilter() throws -> (filter: KnownIDFilter, position: LogPosition) {
     (try FilterTail.restore(database), try checkpoint().position)
   }
 }

@@ -23,8 +23,8 @@ package protocol Projection: Sendable {
   /// behind. If not, the server is ready without it, and its queries respond with the position that it has reached.
   static var isAwaited: Bool { get }
 
-  /// Where rows stand of what can be deleted as a whole: see `Clearing`.
-  static var clearedPlaces: [Clearing.Place] { get }
+  /// Where rows stand of what can be deleted as a whole: see `BulkDeletion`.
+  static var bulkDeletedRows: [BulkDeletion.RowSet] { get }
 
   /// Whether `upkeep` is to be called.
   static var needsUpkeep: Bool { get }
@@ -91,9 +91,9 @@ extension Projection {
   }
   package mutating func upkeep(_ database: Database, isIdle: Bool) throws -> UpkeepOutcome { .done }
   package static func isFixed(_ table: String) -> Bool { true }
-  package static var clearedPlaces: [Clearing.Place] { [] }
+  package static var bulkDeletedRows: [BulkDeletion.RowSet] { [] }
   package static func comparison(of table: String) -> TableComparison {
-    Clearing.comparison(of: table, clearedPlaces)
+    BulkDeletion.comparison(of: table, bulkDeletedRows)
   }
 }
 

@@ -178,8 +178,8 @@ extension ProjectionRunner {
     var projection = P()
     var cache = WriterCache()
     // What a stop or a crash left to clear is found by the first step.
-    var isClearing = !P.clearedPlaces.isEmpty
-    while let position = nextStart(), try keepUp(&projection, &isClearing, at: position, pool) {
+    var deletesRows = !P.bulkDeletedRows.isEmpty
+    while let position = nextStart(), try keepUp(&projection, &deletesRows, at: position, pool) {
       // While events wait, only a transaction shows that the file can be written again.
       if feed.head <= position { recovered(&plan) }
       guard feed.waitForHead(beyond: position, unless: isDamaged) else { return try throwIfDamaged() }
@@ -191,10 +191,10 @@ extension ProjectionRunner {
       publish(turn.position)
       onApplied(turn.position)
       recovered(&plan)
-      if !P.clearedPlaces.isEmpty, turn.leavesSomethingToClear { isClearing = true }
+      if !P.bulkDeletedRows.isEmpty, turn.leavesRowsToDelete { deletesRows = true }
       // One step after each batch: a reader waits for at most one step, and the clearing ends however busy the server
       // is.
-      if isClearing { isClearing = try clear(pool) } else if turn.isAll { gather() }
+      if deletesRows { deletesRows = try clear(pool) } else if turn.isAll { gather() }
     }
   }
 
@@ -209,7 +209,7 @@ extension ProjectionRunner {
     var position: LogPosition
     /// Whether it was all that waited when it was asked for.
     var isAll = false
-    var leavesSomethingToClear = false
+    var leavesRowsToDelete = false
   }
 
   /// Whether so much waits that one transaction takes several batches.
@@ -230,7 +230,7 @@ extension ProjectionRunner {
         throw error
       }
       turn.position = try ProjectionBatch.apply(events, after: turn.position, with: &projection, to: database)
-      if events.contains(where: Clearing.follows) { turn.leavesSomethingToClear = true }
+      if events.contains(where: BulkDeletion.follows) { turn.leavesRowsToDelete = true }
       // What one transaction was too small for follows at once.
       guard turn.position == events.last?.position else { break }
       turn.isAll = events.count < Self.batchEvents
@@ -240,19 +240,21 @@ extension ProjectionRunner {
 
   /// One step, in a transaction of its own.
   /// - Returns: whether there is more to do.
-  private func clear(_ pool: DatabasePool) throws -> Bool { try pool.write { try Clearing.step(P.clearedPlaces, $0) } }
+  private func clear(_ pool: DatabasePool) throws -> Bool {
+    try pool.write { try BulkDeletion.step(P.bulkDeletedRows, $0) }
+  }
 
   /// Clears and then does upkeep, until an event waits. Clearing comes first, because upkeep can only remove what was
   /// cleared from the file.
   /// - Returns: true when all is done or events wait; false when the thread is to end.
   private func keepUp(
-    _ projection: inout P, _ isClearing: inout Bool, at position: LogPosition, _ pool: DatabasePool
+    _ projection: inout P, _ deletesRows: inout Bool, at position: LogPosition, _ pool: DatabasePool
   ) throws -> Bool {
-    while isClearing, feed.head <= position {
-      isClearing = try clear(pool)
+    while deletesRows, feed.head <= position {
+      deletesRows = try clear(pool)
       if nextStart() == nil { return false }
     }
-    guard P.needsUpkeep, !isClearing else { return true }
+    guard P.needsUpkeep, !deletesRows else { return true }
     while true {
       let isIdle = feed.head <= position
       switch try pool.writeWithoutTransaction({ try projection.upkeep($0, isIdle: isIdle) }) {

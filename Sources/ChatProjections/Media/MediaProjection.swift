@@ -12,17 +12,17 @@ package struct MediaProjection: Projection {
   package static let name = "media"
   package static let schemaVersion = 3
 
-  package static let clearedPlaces = [
-    Clearing.Place(scope: .room, table: "attachment", owner: "roomId", key: "messageId, mediaId"),
-    Clearing.Place(scope: .room, table: "scheduled", owner: "roomId", key: "messageId, mediaId"),
-    Clearing.Place(scope: .room, table: "member", owner: "roomId", key: "userId"),
-    Clearing.Place(scope: .workspace, table: "workspaceMember", owner: "workspaceId", key: "userId"),
+  package static let bulkDeletedRows = [
+    BulkDeletion.RowSet(scope: .room, table: "attachment", owner: "roomId", key: "messageId, mediaId"),
+    BulkDeletion.RowSet(scope: .room, table: "scheduled", owner: "roomId", key: "messageId, mediaId"),
+    BulkDeletion.RowSet(scope: .room, table: "member", owner: "roomId", key: "userId"),
+    BulkDeletion.RowSet(scope: .workspace, table: "workspaceMember", owner: "workspaceId", key: "userId"),
   ]
 
   package init() {}
 
   package static func createTables(_ database: Database) throws {
-    try Clearing.createTable(database)
+    try BulkDeletion.createTable(database)
     try database.execute(
       sql: """
         CREATE TABLE media (

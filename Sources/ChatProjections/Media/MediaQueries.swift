@@ -97,7 +97,7 @@ package struct MediaQueries: ReadModelQueries {
   /// in. Rows of a deleted room that are not cleared yet give nobody access.
   private func isShown(_ id: MediaID, to user: UserID) throws -> Bool {
     let guest = Int64(WorkspaceRole.guest.rawValue)
-    let cleared = "SELECT id FROM clearing WHERE scope = \(Clearing.Scope.room.rawValue)"
+    let cleared = "SELECT id FROM clearing WHERE scope = \(BulkDeletion.Scope.room.rawValue)"
     return try CachedStatement(
       database,
       """

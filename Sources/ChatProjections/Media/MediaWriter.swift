@@ -102,7 +102,7 @@ struct MediaWriter {
 
   /// `MediaQueries` ignores the rows of a room that is being cleared.
   private func delete(_ room: RoomID) throws {
-    try Clearing.note(room, .room, database)
+    try BulkDeletion.note(room, .room, database)
     try CachedStatement(database, "DELETE FROM publicChannel WHERE roomId = ?").run(room)
     try setPicture(nil, of: .room, room.uuid)
   }
@@ -179,7 +179,7 @@ struct MediaWriter {
       try self.edit(edit.picture, of: .workspace, workspace.uuid)
     case .lifecycle(.deleted):
       // The member rows that remain give access to nothing: the workspace's channels and picture are gone.
-      try Clearing.note(workspace, .workspace, database)
+      try BulkDeletion.note(workspace, .workspace, database)
       try setPicture(nil, of: .workspace, workspace.uuid)
     case .members(.joined(let user, let role, _)):
       try set(role, of: user, in: workspace, admits: true)

@@ -38,7 +38,7 @@ struct ProjectionBuild {
           let events = try feed.events(after: position, limit: Self.batchEvents)
           let wanted = events.last.map { $0.position > end } == true ? events.filter { $0.position <= end } : events
           position = try ProjectionBatch.apply(wanted, after: position, with: &projection, to: database)
-          while try Clearing.step(type.clearedPlaces, database) {}
+          while try BulkDeletion.step(type.bulkDeletedRows, database) {}
           progress(
             RebuildProgress(
               projection: type.name, done: position.value, total: end.value, elapsed: clock.now - start))

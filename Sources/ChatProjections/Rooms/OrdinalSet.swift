@@ -121,7 +121,7 @@ struct OrdinalOwner: Hashable {
 }
 
 /// One set's changes of a batch, gathered so that each bucket is written once.
-struct OrdinalSetDraft {
+struct BufferedOrdinalSet {
   private let owner: OrdinalOwner
   private var bitmaps: [UInt64: UInt64] = [:]
   /// What is added to each bucket of the levels from 1 up.

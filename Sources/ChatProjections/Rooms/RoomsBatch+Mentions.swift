@@ -8,13 +8,13 @@ import GRDB
 /// user, so that the two sets share no ordinal and their counts add up. A user who is no member when the message is
 /// written is not called by it.
 extension RoomsBatch {
-  func addMentions(_ mentions: Mentions?, at place: MessageLocation, to room: RoomDraft) throws {
+  func addMentions(_ mentions: Mentions?, at place: MessageLocation, to room: BufferedRoom) throws {
     guard let mentions, !mentions.isEmpty else { return }
     for called in try called(by: mentions, in: room) { try add(called, at: place, to: room) }
   }
 
   /// An edit may call others, and call those no more whom the text called before.
-  func changeMentions(_ mentions: Mentions, at place: MessageLocation, in room: RoomDraft) throws {
+  func changeMentions(_ mentions: Mentions, at place: MessageLocation, in room: BufferedRoom) throws {
     let before = try stored(at: place, in: room)
     guard !before.isEmpty || !mentions.isEmpty else { return }
     let deletions = OrdinalOwner.deletions(in: room.id, thread: place.thread)
@@ -24,35 +24,35 @@ extension RoomsBatch {
     for called in after where !before.contains(called) { try add(called, at: place, to: room) }
   }
 
-  func removeMentions(at place: MessageLocation, from room: RoomDraft) throws {
+  func removeMentions(at place: MessageLocation, from room: BufferedRoom) throws {
     for called in try stored(at: place, in: room) { try remove(called, at: place, from: room) }
   }
 
   /// The members whom a message calls by name, also beside everyone.
-  func mentionedMembers(_ mentions: Mentions?, in room: RoomDraft) throws -> [UserID] {
+  func mentionedMembers(_ mentions: Mentions?, in room: BufferedRoom) throws -> [UserID] {
     try mentions?.users.filter { try room.member($0, database).row != nil } ?? []
   }
 
   // MARK: - Entries
 
   /// nil stands for everyone.
-  private func called(by mentions: Mentions, in room: RoomDraft) throws -> [UserID?] {
+  private func called(by mentions: Mentions, in room: BufferedRoom) throws -> [UserID?] {
     mentions.everyone ? [nil] : try mentionedMembers(mentions, in: room)
   }
 
-  private func owner(_ called: UserID?, at place: MessageLocation, in room: RoomDraft) -> OrdinalOwner {
+  private func owner(_ called: UserID?, at place: MessageLocation, in room: BufferedRoom) -> OrdinalOwner {
     guard let called else { return .everyone(in: room.id, thread: place.thread) }
     return .mentions(of: called, in: room.id, thread: place.thread)
   }
 
-  private func add(_ called: UserID?, at place: MessageLocation, to room: RoomDraft) throws {
+  private func add(_ called: UserID?, at place: MessageLocation, to room: BufferedRoom) throws {
     guard try room.insert(place.ordinal, into: owner(called, at: place, in: room), database) else { return }
     if !place.isInThread { try countMention(of: called, at: place.ordinal, isAdded: true, in: room) }
     try CachedStatement(database, "INSERT INTO mention (roomId, thread, ordinal, userId) VALUES (?, ?, ?, ?)")
       .run(room.id, place, called?.uuid ?? .zero)
   }
 
-  private func remove(_ called: UserID?, at place: MessageLocation, from room: RoomDraft) throws {
+  private func remove(_ called: UserID?, at place: MessageLocation, from room: BufferedRoom) throws {
     try room.remove(place.ordinal, from: owner(called, at: place, in: room), database)
     if !place.isInThread { try countMention(of: called, at: place.ordinal, isAdded: false, in: room) }
     try CachedStatement(
@@ -60,7 +60,7 @@ extension RoomsBatch {
     ).run(room.id, place, called?.uuid ?? .zero)
   }
 
-  private func stored(at place: MessageLocation, in room: RoomDraft) throws -> Set<UserID?> {
+  private func stored(at place: MessageLocation, in room: BufferedRoom) throws -> Set<UserID?> {
     Set(
       try CachedStatement(
         database, "SELECT userId FROM mention WHERE roomId = ? AND thread = ? AND ordinal = ?"

@@ -9,7 +9,7 @@ import GRDB
 /// the others, and at the thread's end for who asks to follow.
 extension RoomsBatch {
   func sendInThread(
-    _ message: MessageID, in thread: ThreadLocation, by author: UserID, _ mentions: Mentions?, in room: RoomDraft,
+    _ message: MessageID, in thread: ThreadLocation, by author: UserID, _ mentions: Mentions?, in room: BufferedRoom,
     _ recorded: RecordedEvent
   ) throws {
     guard room.row != nil else { return }
@@ -24,7 +24,7 @@ extension RoomsBatch {
   }
 
   /// Whoever is called in a thread follows it from there on.
-  func callFollowers(_ mentions: Mentions?, at place: MessageLocation, in room: RoomDraft) throws {
+  func callFollowers(_ mentions: Mentions?, at place: MessageLocation, in room: BufferedRoom) throws {
     guard place.isInThread else { return }
     let root = place.thread
     for user in try mentionedMembers(mentions, in: room) {
@@ -51,7 +51,7 @@ extension RoomsBatch {
   }
 
   private func extend(
-    _ thread: ThreadLocation, in room: RoomDraft, _ recorded: RecordedEvent
+    _ thread: ThreadLocation, in room: BufferedRoom, _ recorded: RecordedEvent
   ) throws {
     let last = try end(ofThread: thread.root.ordinal, in: room.id)?.ordinal ?? 0
     let gaps = last + 1 < thread.ordinal ? try markErased(last + 1..<thread.ordinal, thread.root.ordinal, in: room) : 0
@@ -69,7 +69,7 @@ extension RoomsBatch {
 
   /// What is said of a reply tells that the thread came as far, also where the reply itself was erased and none came
   /// after it.
-  func noteReply(at place: MessageLocation, in room: RoomDraft) throws {
+  func noteReply(at place: MessageLocation, in room: BufferedRoom) throws {
     guard place.isInThread, let end = try end(ofThread: place.thread, in: room.id), place.ordinal > end.ordinal else {
       return
     }
@@ -82,7 +82,7 @@ extension RoomsBatch {
 
   /// A reply whose payload was erased is known by the gap that it leaves, and counts as deleted.
   /// - Returns: how many of them were not counted before.
-  private func markErased(_ ordinals: Range<UInt64>, _ root: UInt64, in room: RoomDraft) throws -> UInt64 {
+  private func markErased(_ ordinals: Range<UInt64>, _ root: UInt64, in room: BufferedRoom) throws -> UInt64 {
     let owner = OrdinalOwner.deletions(in: room.id, thread: root)
     var count: UInt64 = 0
     for missing in ordinals where try room.insert(missing, into: owner, database) { count += 1 }
@@ -100,7 +100,7 @@ extension RoomsBatch {
     ).run(activity, room, root)
   }
 
-  func deleteInThread(_ place: MessageLocation, in room: RoomDraft) throws {
+  func deleteInThread(_ place: MessageLocation, in room: BufferedRoom) throws {
     try noteReply(at: place, in: room)
     guard let last = try end(ofThread: place.thread, in: room.id)?.ordinal, place.ordinal >= 1, place.ordinal <= last,
       try room.insert(place.ordinal, into: .deletions(in: room.id, thread: place.thread), database)
@@ -113,7 +113,7 @@ extension RoomsBatch {
   // MARK: - Followers
 
   /// Does nothing for who follows already, has said no, or is no member.
-  private func follow(root: UInt64, _ user: UserID, from marker: UInt64, in room: RoomDraft) throws {
+  private func follow(root: UInt64, _ user: UserID, from marker: UInt64, in room: BufferedRoom) throws {
     guard try room.member(user, database).row != nil else { return }
     let end = try end(ofThread: root, in: room.id) ?? ThreadEnd()
     try CachedStatement(
@@ -127,7 +127,7 @@ extension RoomsBatch {
   }
 
   /// Who follows anew begins at the thread's end.
-  func setFollowing(_ user: UserID, _ root: ThreadRoot, _ follows: Bool, in room: RoomDraft) throws {
+  func setFollowing(_ user: UserID, _ root: ThreadRoot, _ follows: Bool, in room: BufferedRoom) throws {
     guard try room.member(user, database).row != nil else { return }
     let end = try end(ofThread: root.ordinal, in: room.id) ?? ThreadEnd()
     try CachedStatement(
@@ -144,7 +144,7 @@ extension RoomsBatch {
   }
 
   func readInThread(
-    _ user: UserID, to message: MessageID, at place: MessageLocation, in room: RoomDraft, _ time: Timestamp
+    _ user: UserID, to message: MessageID, at place: MessageLocation, in room: BufferedRoom, _ time: Timestamp
   ) throws {
     try noteReply(at: place, in: room)
     try moveThreadMarker(of: user, to: message, at: place, in: room, time)
@@ -152,7 +152,7 @@ extension RoomsBatch {
 
   /// Markers only move forward. Who does not follow has none.
   private func moveThreadMarker(
-    of user: UserID, to message: MessageID, at place: MessageLocation, in room: RoomDraft, _ time: Timestamp
+    of user: UserID, to message: MessageID, at place: MessageLocation, in room: BufferedRoom, _ time: Timestamp
   ) throws {
     let end = try end(ofThread: place.thread, in: room.id) ?? ThreadEnd()
     try CachedStatement(

@@ -5,11 +5,11 @@ import ChatPrimitives
 /// to a place with messages after it, has its member counted anew when the batch is written.
 extension RoomsBatch {
   /// A message was sent; its author's marker moves afterwards.
-  func countMessage(in room: RoomDraft) throws {
+  func countMessage(in room: BufferedRoom) throws {
     for member in try room.trackedMembers(database) { member.change { $0.tracked?.unreadCount += 1 } }
   }
 
-  func countDeletion(of ordinal: UInt64, in room: RoomDraft) throws {
+  func countDeletion(of ordinal: UInt64, in room: BufferedRoom) throws {
     for member in try room.trackedMembers(database) {
       member.change { row in
         guard row.readThrough < ordinal, let count = row.tracked?.unreadCount else { return }
@@ -21,7 +21,7 @@ extension RoomsBatch {
   /// - Parameters:
   ///   - mentioned: nil stands for everyone.
   ///   - isAdded: whether the message mentions them from now on, or no more.
-  func countMention(of mentioned: UserID?, at ordinal: UInt64, isAdded: Bool, in room: RoomDraft) throws {
+  func countMention(of mentioned: UserID?, at ordinal: UInt64, isAdded: Bool, in room: BufferedRoom) throws {
     for user in room.row?.tracked ?? [] where mentioned == nil || mentioned == user {
       try room.member(user, database).change { row in
         let read = mentioned == nil ? max(row.readThrough, row.joinedOrdinal) : row.readThrough
@@ -32,7 +32,7 @@ extension RoomsBatch {
   }
 
   /// The member's marker, or the mark of what is to be shown as unread, has moved.
-  func countReading(of member: MemberDraft, in room: RoomDraft) {
+  func countReading(of member: BufferedMember, in room: BufferedRoom) {
     guard let row = member.row, row.tracked != nil, let last = room.row?.lastOrdinal else { return }
     member.isCountedAnew = row.readThrough < last
     guard !member.isCountedAnew else { return }

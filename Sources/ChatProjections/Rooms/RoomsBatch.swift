@@ -8,7 +8,7 @@ struct RoomsBatch {
   let database: Database
   private let moderation: ModerationWriter
   private let badges: BadgeTotals
-  private var drafts: [RoomID: RoomDraft] = [:]
+  private var bufferedRooms: [RoomID: BufferedRoom] = [:]
 
   init(_ database: Database) {
     self.database = database
@@ -17,15 +17,15 @@ struct RoomsBatch {
   }
 
   func flush() throws {
-    for draft in drafts.values { try draft.write(badges, database) }
+    for buffered in bufferedRooms.values { try buffered.write(badges, database) }
     try badges.flush()
   }
 
-  private mutating func draft(_ room: RoomID) throws -> RoomDraft {
-    if let draft = drafts[room] { return draft }
-    let draft = try RoomDraft(room, database)
-    drafts[room] = draft
-    return draft
+  private mutating func bufferedRoom(_ room: RoomID) throws -> BufferedRoom {
+    if let buffered = bufferedRooms[room] { return buffered }
+    let buffered = try BufferedRoom(room, database)
+    bufferedRooms[room] = buffered
+    return buffered
   }
 
   // MARK: - Users
@@ -46,7 +46,7 @@ struct RoomsBatch {
   // MARK: - Rooms
 
   mutating func apply(_ event: RoomEvent, in id: RoomID, _ recorded: RecordedEvent) throws {
-    let room = try draft(id)
+    let room = try bufferedRoom(id)
     if room.row == nil {
       begin(room, with: event, recorded.stamp)
       return
@@ -82,7 +82,7 @@ struct RoomsBatch {
     }
   }
 
-  private func apply(_ event: RoomEvent.Lifecycle, to room: RoomDraft, _ recorded: RecordedEvent) throws {
+  private func apply(_ event: RoomEvent.Lifecycle, to room: BufferedRoom, _ recorded: RecordedEvent) throws {
     switch event {
     case .created: break
     case .edited(let edit): self.edit(room, edit, recorded.position)
@@ -92,7 +92,7 @@ struct RoomsBatch {
     }
   }
 
-  private func apply(_ event: RoomEvent.Members, to room: RoomDraft, _ recorded: RecordedEvent) throws {
+  private func apply(_ event: RoomEvent.Members, to room: BufferedRoom, _ recorded: RecordedEvent) throws {
     let id = room.id
     switch event {
     case .admissionRepeated:
@@ -120,7 +120,7 @@ struct RoomsBatch {
     }
   }
 
-  private mutating func apply(_ event: RoomEvent.Messages, to room: RoomDraft, _ recorded: RecordedEvent) throws {
+  private mutating func apply(_ event: RoomEvent.Messages, to room: BufferedRoom, _ recorded: RecordedEvent) throws {
     switch event {
     case .sent(let message, let author, nil, let content):
       try send(message, author, content, in: room, recorded)
@@ -136,19 +136,19 @@ struct RoomsBatch {
     }
   }
 
-  private func changeReading(of user: UserID, in room: RoomDraft, _ body: (inout MemberRow) -> Void) throws {
+  private func changeReading(of user: UserID, in room: BufferedRoom, _ body: (inout MemberRow) -> Void) throws {
     let member = try room.member(user, database)
     member.change(body)
     countReading(of: member, in: room)
   }
 
   /// What was sent waits no more.
-  private func endScheduling(in room: RoomDraft, _ event: RoomEvent, _ stamp: Stamp) throws {
+  private func endScheduling(in room: BufferedRoom, _ event: RoomEvent, _ stamp: Stamp) throws {
     if try room.hasScheduled(database) { try ScheduledRows(database).apply(event, in: room.id, stamp) }
   }
 
   /// The first event of a room is its creation; where that was erased, the room goes on without a name.
-  private func begin(_ room: RoomDraft, with event: RoomEvent, _ stamp: Stamp) {
+  private func begin(_ room: BufferedRoom, with event: RoomEvent, _ stamp: Stamp) {
     let creation: RoomCreation?
     switch event {
     case .lifecycle(.created(let made)): creation = made
@@ -166,7 +166,7 @@ struct RoomsBatch {
         activity: stamp.position, lastMessage: nil))
   }
 
-  private func edit(_ room: RoomDraft, _ edit: RoomEdit, _ position: LogPosition) {
+  private func edit(_ room: BufferedRoom, _ edit: RoomEdit, _ position: LogPosition) {
     room.change {
       if let name = edit.name { $0.name = name }
       if let topic = edit.topic { $0.topic = topic.isEmpty ? nil : topic }
@@ -175,7 +175,7 @@ struct RoomsBatch {
     }
   }
 
-  private func setArchived(_ stamp: Stamp?, of room: RoomDraft, _ position: LogPosition) throws {
+  private func setArchived(_ stamp: Stamp?, of room: BufferedRoom, _ position: LogPosition) throws {
     // Their rows say in which list the room is.
     _ = try room.trackedMembers(database)
     room.change {
@@ -188,7 +188,7 @@ struct RoomsBatch {
   // MARK: - Members
 
   private func changeRole(
-    of user: UserID, to role: Role, in room: RoomDraft, _ recorded: RecordedEvent
+    of user: UserID, to role: Role, in room: BufferedRoom, _ recorded: RecordedEvent
   ) throws {
     let member = try room.member(user, database)
     guard member.row != nil else { return }
@@ -198,7 +198,7 @@ struct RoomsBatch {
   }
 
   private func admit(
-    _ user: UserID, _ role: Role, to room: RoomDraft, _ change: MembershipChange, _ recorded: RecordedEvent
+    _ user: UserID, _ role: Role, to room: BufferedRoom, _ change: MembershipChange, _ recorded: RecordedEvent
   ) throws {
     let member = try room.member(user, database)
     guard member.row == nil, let row = room.row else { return }
@@ -219,7 +219,7 @@ struct RoomsBatch {
   }
 
   /// - Returns: false when the user was no member.
-  private func dismiss(_ user: UserID, from room: RoomDraft, _ stamp: Stamp) throws -> Bool {
+  private func dismiss(_ user: UserID, from room: BufferedRoom, _ stamp: Stamp) throws -> Bool {
     let member = try room.member(user, database)
     guard let row = member.row else { return false }
     if let until = row.silencedUntil, until > stamp.time {
@@ -238,7 +238,7 @@ struct RoomsBatch {
   // MARK: - Messages
 
   private func send(
-    _ message: MessageID, _ author: UserID, _ content: MessageContent?, in room: RoomDraft, _ recorded: RecordedEvent
+    _ message: MessageID, _ author: UserID, _ content: MessageContent?, in room: BufferedRoom, _ recorded: RecordedEvent
   ) throws {
     var ordinal: UInt64 = 0
     room.change {
@@ -258,7 +258,7 @@ struct RoomsBatch {
   }
 
   /// Only the last message stands in a room's row.
-  private func edit(_ ordinal: UInt64, _ edit: MessageEdit?, in room: RoomDraft, _ recorded: RecordedEvent) {
+  private func edit(_ ordinal: UInt64, _ edit: MessageEdit?, in room: BufferedRoom, _ recorded: RecordedEvent) {
     guard let last = room.row?.lastMessage, last.ordinal == ordinal, last.deletedAt == nil else { return }
     room.change {
       $0.lastMessage?.edit(edit)
@@ -267,7 +267,7 @@ struct RoomsBatch {
     }
   }
 
-  private func delete(_ ordinal: UInt64, in room: RoomDraft, _ recorded: RecordedEvent) throws {
+  private func delete(_ ordinal: UInt64, in room: BufferedRoom, _ recorded: RecordedEvent) throws {
     guard let last = room.row?.lastOrdinal, ordinal >= 1, ordinal <= last else { return }
     guard try room.delete(ordinal, database) else { return }
     try countDeletion(of: ordinal, in: room)

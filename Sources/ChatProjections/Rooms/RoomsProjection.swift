@@ -19,7 +19,7 @@ package struct RoomsProjection: Projection {
 
   package static let needsUpkeep = true
 
-  private var log = LogEmptying()
+  private var log = WALTruncation()
 
   package init() {}
 
@@ -50,20 +50,20 @@ package struct RoomsProjection: Projection {
     try log.step(database)
   }
 
-  package static let clearedPlaces = [
-    Clearing.Place(scope: .room, table: "member", owner: "roomId", key: "userId"),
-    Clearing.Place(scope: .room, table: "invite", owner: "roomId", key: "id"),
-    Clearing.Place(scope: .room, table: "ban", owner: "roomId", key: "userId"),
-    Clearing.Place(scope: .room, table: "silencedAway", owner: "roomId", key: "userId"),
-    Clearing.Place(scope: .room, table: "joinHistory", owner: "roomId", key: "position"),
-    Clearing.Place(scope: .room, table: "ordinalSet", owner: "owner", isPrefix: true, key: "owner, level, bucket"),
-    Clearing.Place(scope: .room, table: "thread", owner: "roomId", key: "root"),
-    Clearing.Place(scope: .room, table: "threadFollower", owner: "roomId", key: "root, userId"),
-    Clearing.Place(scope: .room, table: "scheduled", owner: "roomId", key: "messageId"),
-    Clearing.Place(scope: .room, table: "mention", owner: "roomId", key: "thread, ordinal, userId"),
-    Clearing.Place(scope: .workspace, table: "workspaceMember", owner: "workspaceId", key: "userId"),
-    Clearing.Place(scope: .workspace, table: "workspaceInvite", owner: "workspaceId", key: "id"),
-    Clearing.Place(scope: .workspace, table: "invitation", owner: "workspaceId", key: "userId"),
+  package static let bulkDeletedRows = [
+    BulkDeletion.RowSet(scope: .room, table: "member", owner: "roomId", key: "userId"),
+    BulkDeletion.RowSet(scope: .room, table: "invite", owner: "roomId", key: "id"),
+    BulkDeletion.RowSet(scope: .room, table: "ban", owner: "roomId", key: "userId"),
+    BulkDeletion.RowSet(scope: .room, table: "silencedAway", owner: "roomId", key: "userId"),
+    BulkDeletion.RowSet(scope: .room, table: "joinHistory", owner: "roomId", key: "position"),
+    BulkDeletion.RowSet(scope: .room, table: "ordinalSet", owner: "owner", isPrefix: true, key: "owner, level, bucket"),
+    BulkDeletion.RowSet(scope: .room, table: "thread", owner: "roomId", key: "root"),
+    BulkDeletion.RowSet(scope: .room, table: "threadFollower", owner: "roomId", key: "root, userId"),
+    BulkDeletion.RowSet(scope: .room, table: "scheduled", owner: "roomId", key: "messageId"),
+    BulkDeletion.RowSet(scope: .room, table: "mention", owner: "roomId", key: "thread, ordinal, userId"),
+    BulkDeletion.RowSet(scope: .workspace, table: "workspaceMember", owner: "workspaceId", key: "userId"),
+    BulkDeletion.RowSet(scope: .workspace, table: "workspaceInvite", owner: "workspaceId", key: "id"),
+    BulkDeletion.RowSet(scope: .workspace, table: "invitation", owner: "workspaceId", key: "userId"),
   ]
 }
 

@@ -18,7 +18,7 @@ enum RoomsTables {
     try ThreadTables.create(database)
     try BadgeTotals.createTable(database)
     try StreamVersions.createTable(database)
-    try Clearing.createTable(database)
+    try BulkDeletion.createTable(database)
   }
 
   static func createIndexes(_ database: Database) throws {

@@ -93,7 +93,7 @@ struct WorkspaceWriter {
       UPDATE workspace SET deletedPosition = ?, deletedTime = ?, memberCount = 0, picture = NULL, topic = NULL, name = ''
       WHERE id = ?
       """, stamp, id)
-    try Clearing.note(id, .workspace, database)
+    try BulkDeletion.note(id, .workspace, database)
   }
 
   // MARK: - Members

@@ -30,7 +30,7 @@ struct JSONWords {
       found.append(bytes[index])
       index += 1
     }
-    found.append(Wording.betweenParts)
+    found.append(IndexedText.betweenParts)
   }
 
   private static let numberBytes = Set("+-.0123456789eE".utf8)
@@ -48,7 +48,7 @@ struct JSONWords {
       // A member's name.
       found.removeSubrange(start...)
     } else {
-      found.append(Wording.betweenParts)
+      found.append(IndexedText.betweenParts)
     }
   }
 

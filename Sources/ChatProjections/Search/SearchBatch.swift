@@ -13,7 +13,7 @@ struct SearchBatch {
   private let database: Database
   /// Whether the full text is kept along; else it is made when all rows are there.
   private let isIndexed: Bool
-  private let insertWording: CachedStatement
+  private let insertIndexedText: CachedStatement
   private let insertPlace: CachedStatement
   /// nil for a room that is known not to exist.
   private var rooms: [RoomID: Room?] = [:]
@@ -24,7 +24,7 @@ struct SearchBatch {
   init(_ database: Database, isIndexed: Bool) throws {
     self.database = database
     self.isIndexed = isIndexed
-    insertWording = try CachedStatement(
+    insertIndexedText = try CachedStatement(
       database,
       """
       INSERT INTO wording (isGone, position, room, thread, ordinal, sender, sentAt, hasMedia, text, extra)
@@ -63,7 +63,7 @@ struct SearchBatch {
     case .messages(.edited(_, let place, let edit)):
       try self.edit(place, edit?.text ?? "", in: id, recorded.position)
     case .messages(.deleted(_, let place)):
-      if let room = try room(id), let old = try wording(at: place, in: room) { try erase(old.position) }
+      if let room = try room(id), let old = try indexedText(at: place, in: room) { try erase(old.position) }
     case .lifecycle(.deleted):
       try close(id)
     case .lifecycle(.edited), .lifecycle(.archived), .lifecycle(.restored), .sharing, .members(.admissionRepeated),
@@ -107,7 +107,7 @@ struct SearchBatch {
     guard let room = try room(id) else { return }
     try CachedStatement(database, "DELETE FROM room WHERE number = ?").run(room.number)
     rooms[id] = .some(nil)
-    try SearchClosing.note(room.number, database)
+    try SearchBulkDeletion.note(room.number, database)
   }
 
   // MARK: - Messages
@@ -126,63 +126,64 @@ struct SearchBatch {
       place = .room(room.lastOrdinal)
     }
     try add(
-      Wording(
+      IndexedText(
         position: recorded.position, room: room.number, place: place, sender: author, sentAt: recorded.occurredAt,
         hasMedia: content?.details?.attachments.isEmpty == false, text: Array((content?.text ?? "").utf8),
-        extra: content.map(Wording.extra) ?? []))
+        extra: content.map(IndexedText.extra) ?? []))
   }
 
   private mutating func edit(
     _ place: MessageLocation, _ text: String, in id: RoomID, _ position: LogPosition
   ) throws {
-    guard let room = try room(id), var wording = try wording(at: place, in: room) else { return }
-    try erase(wording.position)
-    wording.position = position
-    wording.text = Array(text.utf8)
-    try add(wording)
+    guard let room = try room(id), var indexedText = try indexedText(at: place, in: room) else { return }
+    try erase(indexedText.position)
+    indexedText.position = position
+    indexedText.text = Array(text.utf8)
+    try add(indexedText)
   }
 
-  private mutating func add(_ wording: Wording) throws {
-    try insertWording.run(
-      wording.position, wording.room, wording.place, wording.sender, wording.sentAt, wording.hasMedia,
-      wording.text, wording.extra)
-    try insertPlace.run(wording.room, wording.place, wording.position)
-    try open(SearchShard(of: wording.position))
-    shard?.note(wording.sentAt)
-    guard let insertion = shard?.insertion, !wording.isEmpty else { return }
-    document.set(wording)
-    try SearchShard.insert(document, at: wording.position, insertion)
+  private mutating func add(_ indexedText: IndexedText) throws {
+    try insertIndexedText.run(
+      indexedText.position, indexedText.room, indexedText.place, indexedText.sender, indexedText.sentAt,
+      indexedText.hasMedia,
+      indexedText.text, indexedText.extra)
+    try insertPlace.run(indexedText.room, indexedText.place, indexedText.position)
+    try open(SearchShard(of: indexedText.position))
+    shard?.note(indexedText.sentAt)
+    guard let insertion = shard?.insertion, !indexedText.isEmpty else { return }
+    document.set(indexedText)
+    try SearchShard.insert(document, at: indexedText.position, insertion)
   }
 
-  /// Makes sure that the shard is there; the one before it then gets no more wordings.
+  /// Makes sure that the shard is there; the one before it then gets no more indexed texts.
   private mutating func open(_ next: SearchShard) throws {
     if shard?.shard.number == next.number { return }
     try shard?.write(database)
     shard = try OpenShard(next, isIndexed: isIndexed, database)
   }
 
-  /// The wording of a message that counts; nil for one that was deleted, or is not there.
-  private func wording(at place: MessageLocation, in room: Room) throws -> Wording? {
+  /// The indexed text of a message that counts; nil for one that was deleted, or is not there.
+  private func indexedText(at place: MessageLocation, in room: Room) throws -> IndexedText? {
     let current = try CachedStatement(
       database, "SELECT wording FROM place WHERE room = ? AND thread = ? AND ordinal = ?"
     ).first(room.number, place) { try $0.position() }
     guard let current else { return nil }
-    return try CachedStatement(database, "SELECT \(Wording.columns) FROM wording WHERE position = ? AND isGone = 0")
-      .first(current) { try Wording(&$0) }
+    return try CachedStatement(database, "SELECT \(IndexedText.columns) FROM wording WHERE position = ? AND isGone = 0")
+      .first(current) { try IndexedText(&$0) }
   }
 
   /// Its words are in the shard still, until that is made anew.
   private mutating func erase(_ position: LogPosition) throws {
-    if try Wording.erase(at: position, database) { stale.insert(SearchShard(of: position).number) }
+    if try IndexedText.erase(at: position, database) { stale.insert(SearchShard(of: position).number) }
   }
 }
 
-/// The shard that wordings are added to.
+/// The shard that indexed texts are added to.
 private struct OpenShard {
   let shard: SearchShard
   /// nil when the full text is not kept along.
   let insertion: CachedStatement?
-  /// Of the wordings added in this batch.
+  /// Of the indexed texts added in this batch.
   private var earliest: Timestamp?
   private var latest: Timestamp?
 
@@ -204,7 +205,7 @@ private struct OpenShard {
     latest = max(latest ?? time, time)
   }
 
-  /// The times are those of all wordings that were ever added: a search that asks for others passes the shard over.
+  /// The times are those of all indexed texts that were ever added: a search that asks for others passes the shard over.
   func write(_ database: Database) throws {
     guard let earliest, let latest else { return }
     try CachedStatement(

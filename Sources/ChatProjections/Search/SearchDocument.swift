@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// What the index is given of one wording: labels by which its candidates are narrowed down, and the text. A label begins
+/// What the index is given of one indexed text: labels by which its candidates are narrowed down, and the text. A label begins
 /// with a character that no word holds.
 struct SearchDocument {
   static let endOfLabels = UInt8(ascii: "\n")
@@ -9,20 +9,20 @@ struct SearchDocument {
   private(set) var bytes: [UInt8] = []
 
   /// Begins anew; the memory is used again.
-  mutating func set(_ wording: Wording) {
+  mutating func set(_ indexedText: IndexedText) {
     bytes.removeAll(keepingCapacity: true)
-    bytes.append(contentsOf: Self.label(room: wording.room).utf8)
+    bytes.append(contentsOf: Self.label(room: indexedText.room).utf8)
     bytes.append(Self.betweenLabels)
-    bytes.append(contentsOf: Self.label(sender: wording.sender).utf8)
-    if wording.hasMedia {
+    bytes.append(contentsOf: Self.label(sender: indexedText.sender).utf8)
+    if indexedText.hasMedia {
       bytes.append(Self.betweenLabels)
       bytes.append(contentsOf: Self.mediaLabel.utf8)
     }
     bytes.append(Self.endOfLabels)
-    bytes.append(contentsOf: wording.text)
-    if !wording.extra.isEmpty {
-      bytes.append(Wording.betweenParts)
-      bytes.append(contentsOf: wording.extra)
+    bytes.append(contentsOf: indexedText.text)
+    if !indexedText.extra.isEmpty {
+      bytes.append(IndexedText.betweenParts)
+      bytes.append(contentsOf: indexedText.extra)
     }
   }
 

@@ -4,8 +4,8 @@ package import GRDB
 
 /// What was said, by its words, with the memberships that a search is authorised by in the same snapshot.
 ///
-/// A wording is known by the position of the event that gave it, so that wordings are only ever added at the end: an edit
-/// is a new wording, and the one before it is overwritten where it stands. The full-text index is cut into shards by
+/// A indexed text is known by the position of the event that gave it, so that indexed texts are only ever added at the end: an edit
+/// is a new indexed text, and the one before it is overwritten where it stands. The full-text index is cut into shards by
 /// position; see `SearchShard` for how a text leaves it.
 package struct SearchProjection: Projection {
   package typealias Queries = SearchQueries
@@ -28,7 +28,7 @@ package struct SearchProjection: Projection {
   }
 
   /// In `wording` the texts stand last, and are overwritten by as many zeros, so that no row ever moves: SQLite leaves
-  /// copies of what it moves. `place` says which wording of a message counts.
+  /// copies of what it moves. `place` says which indexed text of a message counts.
   package static func createTables(_ database: Database) throws {
     try database.execute(
       sql: """
@@ -82,9 +82,9 @@ package struct SearchProjection: Projection {
         """)
   }
 
-  /// The full text, which is far faster made of all wordings at once. From here on it is kept along.
+  /// The full text, which is far faster made of all indexed texts at once. From here on it is kept along.
   package static func createIndexes(_ database: Database) throws {
-    while try SearchClosing.step(database) {}
+    while try SearchBulkDeletion.step(database) {}
     for shard in try SearchShard.all(database) {
       try shard.create(database)
       try shard.fill(database)
@@ -117,10 +117,10 @@ package struct SearchProjection: Projection {
   package static func isFixed(_ table: String) -> Bool { !SearchShard.isOwn(table) }
 
   /// How FTS5 lays out a shard depends on the batches that it was written in, and when what is gone leaves it, on when
-  /// there was time. What the shard says of wordings that are not gone depends on the events alone.
+  /// there was time. What the shard says of indexed texts that are not gone depends on the events alone.
   package static func comparison(of table: String) -> TableComparison {
     if table == "erasure" { return .none }
-    guard SearchShard.isOwn(table) else { return SearchClosing.comparison(of: table) }
+    guard SearchShard.isOwn(table) else { return SearchBulkDeletion.comparison(of: table) }
     guard SearchShard.isTermTable(table) else { return .none }
     return .selected(
       """

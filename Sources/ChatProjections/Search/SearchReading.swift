@@ -23,7 +23,7 @@ struct SearchReading {
   private static let wordsPerReading = 8
   /// So many times as much as when it was first shown may a window hold: the user may have joined rooms since.
   private static let grownWindow = 2
-  /// If at most this many wordings of a shard hold the words, the index is not asked for the labels: each wording is
+  /// If at most this many indexed texts of a shard hold the words, the index is not asked for the labels: each indexed text is
   /// checked.
   private static let unlabelledRows = 256
 
@@ -127,7 +127,7 @@ struct SearchReading {
     return stopped
   }
 
-  /// Calls `body` with the positions of the wordings that the index finds, the newest first, until it returns false.
+  /// Calls `body` with the positions of the indexed texts that the index finds, the newest first, until it returns false.
   /// The pages of the index that are read are charged: with frequent words the index reads long lists, even if it finds
   /// nothing.
   private func ask(
@@ -157,59 +157,61 @@ struct SearchReading {
     meter.charge(database.takePageReads() * SearchQueries.bytesPerPage / SearchQueries.bytesPerCost)
   }
 
-  // MARK: - Wordings
+  // MARK: - Indexed texts
 
-  /// A wording that holds the words, if it is what is asked for.
+  /// A indexed text that holds the words, if it is what is asked for.
   private func candidate(at position: LogPosition) throws -> Candidate? {
     meter.charge(1)
-    guard let wording = try wording(at: position) else { return nil }
-    meter.charge(readingCost(of: wording))
-    guard let room = try rooms.room(wording.room) else { return nil }
-    return matched(wording) { match, _ in
+    guard let indexedText = try indexedText(at: position) else { return nil }
+    meter.charge(readingCost(of: indexedText))
+    guard let room = try rooms.room(indexedText.room) else { return nil }
+    return matched(indexedText) { match, _ in
       Candidate(
-        order: SearchHit.Order(rank: SearchRank.rank(match, sentAt: wording.sentAt), position: position), room: room,
-        place: wording.place)
+        order: SearchHit.Order(rank: SearchRank.rank(match, sentAt: indexedText.sentAt), position: position),
+        room: room,
+        place: indexedText.place)
     }
   }
 
   /// What a text costs beyond the look at its row: by its bytes, and by how many words it is read for.
-  private func readingCost(of wording: Wording) -> Int {
-    let looks = (wording.text.count + wording.extra.count) / SearchQueries.bytesPerCost
+  private func readingCost(of indexedText: IndexedText) -> Int {
+    let looks = (indexedText.text.count + indexedText.extra.count) / SearchQueries.bytesPerCost
     return looks * (Self.wordsPerReading + request.words.pieces.count) / Self.wordsPerReading
   }
 
-  /// Whether a wording is asked for, by all but its text.
-  private func isWanted(_ wording: Wording) throws -> Bool {
-    guard try rooms.room(wording.room) != nil else { return false }
-    if let sender = request.sender, sender != wording.sender { return false }
-    if let since = request.since, wording.sentAt < since { return false }
-    if let until = request.until, wording.sentAt >= until { return false }
-    if let hasMedia = request.hasMedia, hasMedia != wording.hasMedia { return false }
+  /// Whether an indexed text is asked for, by all but its text.
+  private func isWanted(_ indexedText: IndexedText) throws -> Bool {
+    guard try rooms.room(indexedText.room) != nil else { return false }
+    if let sender = request.sender, sender != indexedText.sender { return false }
+    if let since = request.since, indexedText.sentAt < since { return false }
+    if let until = request.until, indexedText.sentAt >= until { return false }
+    if let hasMedia = request.hasMedia, hasMedia != indexedText.hasMedia { return false }
     return true
   }
 
   /// - Parameter next: where a page goes on that ends with it.
   func hit(_ candidate: Candidate, next: SearchPlace) throws -> SearchHit? {
-    guard let wording = try wording(at: candidate.order.position) else { return nil }
-    return matched(wording) { match, composed in
+    guard let indexedText = try indexedText(at: candidate.order.position) else { return nil }
+    return matched(indexedText) { match, composed in
       SearchHit(
         order: candidate.order, room: candidate.room, place: candidate.place,
-        text: String(decoding: wording.text, as: UTF8.self), snippet: SearchSnippet(composed, match.places).marked,
+        text: String(decoding: indexedText.text, as: UTF8.self), snippet: SearchSnippet(composed, match.places).marked,
         next: next)
     }
   }
 
-  /// A wording that is not gone, and that is asked for by all but its text.
-  private func wording(at position: LogPosition) throws -> Wording? {
-    try CachedStatement(database, "SELECT \(Wording.columns) FROM wording WHERE position = ? AND isGone = 0")
-      .first(position) { try Wording(&$0, if: isWanted) } ?? nil
+  /// A indexed text that is not gone, and that is asked for by all but its text.
+  private func indexedText(at position: LogPosition) throws -> IndexedText? {
+    try CachedStatement(database, "SELECT \(IndexedText.columns) FROM wording WHERE position = ? AND isGone = 0")
+      .first(position) { try IndexedText(&$0, if: isWanted) } ?? nil
   }
 
-  /// Looks at a wording's text, if it holds the words: the index knows pairs, and those that are gone, too.
+  /// Looks at an indexed text's text, if it holds the words: the index knows pairs, and those that are gone, too.
   private func matched<Found>(
-    _ wording: Wording, _ body: (SearchMatch, UnsafeBufferPointer<UInt8>) -> Found?
+    _ indexedText: IndexedText, _ body: (SearchMatch, UnsafeBufferPointer<UInt8>) -> Found?
   ) -> Found? {
-    let document = wording.extra.isEmpty ? wording.text : wording.text + [Wording.betweenParts] + wording.extra
+    let document =
+      indexedText.extra.isEmpty ? indexedText.text : indexedText.text + [IndexedText.betweenParts] + indexedText.extra
     return document.withUnsafeBufferPointer { document in
       NormalForm.withComposed(document) { composed in
         SearchMatch(request.words, in: composed).flatMap { body($0, composed) }

@@ -32,9 +32,9 @@ package struct SearchRequest: Sendable {
 package struct SearchPlace: Sendable, Hashable {
   /// What the first page knew of. Nothing that was written later is shown.
   package var bound: LogPosition
-  /// The window that is being shown: no wording after this one.
+  /// The window that is being shown: no indexed text after this one.
   package var newest: LogPosition
-  /// No wording before this one; nil while it is not known how far the window goes.
+  /// No indexed text before this one; nil while it is not known how far the window goes.
   package var oldest: LogPosition?
   /// The last that was shown of the window.
   package var after: SearchHit.Order?

@@ -2,12 +2,12 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// The index of the wordings of one run of positions: an FTS5 table without contents, which keeps for every word the
-/// positions of the wordings that hold it, and nothing else.
+/// The index of the indexed texts of one run of positions: an FTS5 table without contents, which keeps for every word the
+/// positions of the indexed texts that hold it, and nothing else.
 ///
 /// SQLite 3.40 has no way to take a word out of an FTS5 table's file (its `secure-delete` came with 3.42). So nothing is
-/// ever deleted from a shard: a wording that is gone is no answer any more, for every candidate is looked at, and the
-/// shard is soon made anew as a whole out of the wordings that are left. A shard's size bounds what that costs.
+/// ever deleted from a shard: an indexed text that is gone is no answer any more, for every candidate is looked at, and the
+/// shard is soon made anew as a whole out of the indexed texts that are left. A shard's size bounds what that costs.
 struct SearchShard {
   /// How many positions a shard covers.
   static let span: UInt64 = 1 << 16
@@ -66,22 +66,23 @@ struct SearchShard {
     try CachedStatement(database, "INSERT INTO \(table) (\(table), rank) VALUES (?, ?)").run(name, value)
   }
 
-  /// No wording is added any more: what was written in many batches becomes one segment, for a search reads them all.
+  /// No indexed text is added any more: what was written in many batches becomes one segment, for a search reads them all.
   func seal(_ database: Database) throws {
     try command("optimize", database)
   }
 
-  /// Writes all wordings of its positions that are not gone.
+  /// Writes all indexed texts of its positions that are not gone.
   func fill(_ database: Database) throws {
     let insertion = try insertion(database)
     var document = SearchDocument()
     try CachedStatement(
-      database, "SELECT \(Wording.columns) FROM wording WHERE position BETWEEN ? AND ? AND isGone = 0 ORDER BY position"
+      database,
+      "SELECT \(IndexedText.columns) FROM wording WHERE position BETWEEN ? AND ? AND isGone = 0 ORDER BY position"
     ).forEach(positions.lowerBound, positions.upperBound) { row in
-      let wording = try Wording(&row)
-      guard !wording.isEmpty else { return }
-      document.set(wording)
-      try Self.insert(document, at: wording.position, insertion)
+      let indexedText = try IndexedText(&row)
+      guard !indexedText.isEmpty else { return }
+      document.set(indexedText)
+      try Self.insert(document, at: indexedText.position, insertion)
     }
   }
 
@@ -115,8 +116,8 @@ extension SearchShard {
   }
 }
 
-extension Wording {
-  /// Overwrites a wording where it stands: what it says, and who says it.
+extension IndexedText {
+  /// Overwrites an indexed text where it stands: what it says, and who says it.
   /// - Returns: whether it was there.
   static func erase(at position: LogPosition, _ database: Database) throws -> Bool {
     try CachedStatement(
@@ -132,16 +133,16 @@ extension Wording {
   static let columns = "position, room, thread, ordinal, sender, sentAt, hasMedia, text, extra"
 
   /// Of a row with these columns.
-  /// - Returns: nil when `isWanted` says so of a wording whose text has not been read yet.
-  init?(_ row: inout RowReader, if isWanted: (Wording) throws -> Bool) throws {
-    self = try Wording(withoutText: &row)
+  /// - Returns: nil when `isWanted` says so of an indexed text whose text has not been read yet.
+  init?(_ row: inout RowReader, if isWanted: (IndexedText) throws -> Bool) throws {
+    self = try IndexedText(withoutText: &row)
     guard try isWanted(self) else { return nil }
     (text, extra) = try (row.bytes(), row.bytes())
   }
 
   /// Of a row with these columns.
   init(_ row: inout RowReader) throws {
-    self = try Wording(withoutText: &row)
+    self = try IndexedText(withoutText: &row)
     (text, extra) = try (row.bytes(), row.bytes())
   }
 

@@ -15,10 +15,10 @@ struct SearchUpkeepPace {
 
   /// Called outside a transaction.
   mutating func step(_ database: Database, isIdle: Bool) throws -> UpkeepOutcome {
-    if try SearchClosing.isOwed(database) {
+    if try SearchBulkDeletion.isOwed(database) {
       isLogClean = false
       try database.inTransaction {
-        try SearchClosing.step(database)
+        try SearchBulkDeletion.step(database)
         return .commit
       }
       return .more
@@ -35,7 +35,7 @@ struct SearchUpkeepPace {
       return .more
     }
     if isLogClean { return .done }
-    guard try LogEmptying.empty(database) else {
+    guard try WALTruncation.empty(database) else {
       lastShard = .now
       return .blocked
     }

@@ -81,7 +81,7 @@ struct TimelineBatch {
     guard try ordinals.exists(room) else { return }
     try CachedStatement(database, "DELETE FROM room WHERE id = ?").run(room)
     ordinals.noteDeleted(room)
-    try Clearing.note(room, .room, database)
+    try BulkDeletion.note(room, .room, database)
   }
 
   private mutating func admit(_ user: UserID, to room: RoomID) throws {

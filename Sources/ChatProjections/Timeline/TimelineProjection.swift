@@ -11,7 +11,7 @@ package struct TimelineProjection: Projection {
 
   package static let needsUpkeep = true
 
-  private var log = LogEmptying()
+  private var log = WALTruncation()
 
   package init() {}
 
@@ -42,15 +42,15 @@ package struct TimelineProjection: Projection {
     try log.step(database)
   }
 
-  package static let clearedPlaces = [
-    Clearing.Place(scope: .room, table: "member", owner: "roomId", key: "userId"),
-    Clearing.Place(scope: .room, table: "message", owner: "roomId", key: "thread, ordinal"),
-    Clearing.Place(scope: .room, table: "thread", owner: "roomId", key: "root"),
-    Clearing.Place(scope: .room, table: "threadParticipant", owner: "roomId", key: "root, userId"),
-    Clearing.Place(scope: .room, table: "revision", owner: "roomId", key: "thread, ordinal, position"),
-    Clearing.Place(scope: .room, table: "reaction", owner: "roomId", key: "thread, ordinal, emoji, userId"),
-    Clearing.Place(scope: .room, table: "reactionCount", owner: "roomId", key: "thread, ordinal, emoji"),
-    Clearing.Place(scope: .room, table: "pin", owner: "roomId", key: "thread, ordinal"),
+  package static let bulkDeletedRows = [
+    BulkDeletion.RowSet(scope: .room, table: "member", owner: "roomId", key: "userId"),
+    BulkDeletion.RowSet(scope: .room, table: "message", owner: "roomId", key: "thread, ordinal"),
+    BulkDeletion.RowSet(scope: .room, table: "thread", owner: "roomId", key: "root"),
+    BulkDeletion.RowSet(scope: .room, table: "threadParticipant", owner: "roomId", key: "root, userId"),
+    BulkDeletion.RowSet(scope: .room, table: "revision", owner: "roomId", key: "thread, ordinal, position"),
+    BulkDeletion.RowSet(scope: .room, table: "reaction", owner: "roomId", key: "thread, ordinal, emoji, userId"),
+    BulkDeletion.RowSet(scope: .room, table: "reactionCount", owner: "roomId", key: "thread, ordinal, emoji"),
+    BulkDeletion.RowSet(scope: .room, table: "pin", owner: "roomId", key: "thread, ordinal"),
   ]
 }
 

@@ -25,12 +25,12 @@ package struct TimelineQueries: ReadModelQueries {
     let range = anchor.ordinals(upTo: last, limit: UInt64(max(1, limit)))
     let contents = try range.map { try self.contents(of: room, thread: thread, $0, anchor) }
     let (messages, run) = (contents?.messages ?? [], contents?.run)
-    let marks = try run.map { try self.marks(in: room, thread: thread, $0, for: user) } ?? [:]
+    let annotations = try run.map { try self.annotations(in: room, thread: thread, $0, for: user) } ?? [:]
     let gap = anchor.place(upTo: last)
     let (first, end) = run.map { ($0.lowerBound, $0.upperBound) } ?? (gap, gap - 1)
     return TimelinePage(
-      messages: messages, marks: marks, threadID: try threadID(thread, in: room),
-      nicknames: try nicknames(on: messages, marks.values), run: run,
+      messages: messages, annotations: annotations, threadID: try threadID(thread, in: room),
+      nicknames: try nicknames(on: messages, annotations.values), run: run,
       older: first > 1 ? first : nil, newer: end < last ? end : nil)
   }
 
@@ -44,8 +44,9 @@ package struct TimelineQueries: ReadModelQueries {
     guard try mayRead(room, user), let row = try messages(of: room, thread: place.thread, place.run).first else {
       return nil
     }
-    let marks = try marks(in: room, thread: place.thread, place.run, for: user)[place.ordinal]
-    return ShownMessage(row: row, threadID: try threadID(place.thread, in: room), marks: marks ?? MessageMarks())
+    let annotations = try annotations(in: room, thread: place.thread, place.run, for: user)[place.ordinal]
+    return ShownMessage(
+      row: row, threadID: try threadID(place.thread, in: room), annotations: annotations ?? MessageAnnotations())
   }
 
   /// The ordinal of the first message at or after a time, by the times that clients see; nil when all are earlier. In
@@ -89,7 +90,7 @@ package struct TimelineQueries: ReadModelQueries {
 
   /// Of all whom these messages name.
   package func nicknames(on messages: [ShownMessage]) throws -> [UserID: String] {
-    try nicknames(on: messages.map(\.row), messages.map(\.marks))
+    try nicknames(on: messages.map(\.row), messages.map(\.annotations))
   }
 
   // MARK: - Rows
@@ -121,11 +122,11 @@ package struct TimelineQueries: ReadModelQueries {
 
   /// Senders, those whom messages call by name, and those whom the summaries of threads name.
   private func nicknames(
-    on messages: [MessageRow], _ marks: some Sequence<MessageMarks>
+    on messages: [MessageRow], _ annotations: some Sequence<MessageAnnotations>
   ) throws -> [UserID: String] {
     var users = Set(messages.lazy.map(\.sender))
     for message in messages { if let details = message.details { users.formUnion(details.mentions.users) } }
-    for mark in marks { if let thread = mark.thread { users.formUnion(thread.participants) } }
+    for mark in annotations { if let thread = mark.thread { users.formUnion(thread.participants) } }
     return try Profiles.nicknames(of: users, database)
   }
 

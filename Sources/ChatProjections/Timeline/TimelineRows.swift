@@ -18,7 +18,7 @@ package enum TimelineAnchor: Sendable, Hashable {
 package struct TimelinePage: Sendable, Hashable {
   package var messages: [MessageRow]
   /// What hangs from those of the messages that have any of it, by their ordinals.
-  package var marks: [UInt64: MessageMarks]
+  package var annotations: [UInt64: MessageAnnotations]
   /// The root of the thread; nil for the room's own timeline.
   package var threadID: MessageID?
   /// The nicknames of the senders, and of those whom the messages name.
@@ -32,6 +32,8 @@ package struct TimelinePage: Sendable, Hashable {
 
   /// The messages, each with what hangs from it.
   package var shown: [ShownMessage] {
-    messages.map { ShownMessage(row: $0, threadID: threadID, marks: marks[$0.ordinal] ?? MessageMarks()) }
+    messages.map {
+      ShownMessage(row: $0, threadID: threadID, annotations: annotations[$0.ordinal] ?? MessageAnnotations())
+    }
   }
 }

@@ -35,7 +35,7 @@ enum TimelineTables {
         ) STRICT, WITHOUT ROWID;
         """)
     try createAdditions(database)
-    try Clearing.createTable(database)
+    try BulkDeletion.createTable(database)
   }
 
   /// What hangs from messages. A deleted message has no row here, save in `thread`.

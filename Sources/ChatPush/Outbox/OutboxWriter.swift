@@ -48,7 +48,7 @@ struct OutboxWriter {
   }
 
   /// What waits says what the message says now. Of a deleted message nothing stays but the rows of the outbox, so that
-  /// each notice still comes to an outcome; a deleted room's are taken out by `Clearing`.
+  /// each notice still comes to an outcome; a deleted room's are taken out by `BulkDeletion`.
   func apply(_ event: RoomEvent, in room: RoomID) throws {
     switch event {
     case .messages(.edited(let message, _, let edit)):
@@ -73,7 +73,7 @@ struct OutboxWriter {
   }
 
   /// The texts that go here are of messages that still stand: the event that deletes one of them has the file's
-  /// write-ahead log emptied (`LogEmptying`), whether it comes before or after.
+  /// write-ahead log emptied (`WALTruncation`), whether it comes before or after.
   private func removeSettled(_ outcomes: PushOutcomes) throws {
     for sql in ["DELETE FROM outbox WHERE position <= ?", "DELETE FROM noticeMessage WHERE position <= ?"] {
       try CachedStatement(database, sql).run(outcomes.settledThrough)

@@ -18,11 +18,11 @@ package struct PushProjection: Projection {
   package static let schemaVersion = 3
   package static let secretColumns: Set<String> = ["pushDevice.apnsToken", "pushDevice.fcmToken"]
 
-  package static let clearedPlaces =
-    RoomsProjection.clearedPlaces + [
-      Clearing.Place(scope: .room, table: "listener", owner: "roomId", key: "userId"),
-      Clearing.Place(scope: .room, table: "formerMember", owner: "roomId", key: "userId"),
-      Clearing.Place(scope: .room, table: "noticeMessage", owner: "roomId", key: "messageId"),
+  package static let bulkDeletedRows =
+    RoomsProjection.bulkDeletedRows + [
+      BulkDeletion.RowSet(scope: .room, table: "listener", owner: "roomId", key: "userId"),
+      BulkDeletion.RowSet(scope: .room, table: "formerMember", owner: "roomId", key: "userId"),
+      BulkDeletion.RowSet(scope: .room, table: "noticeMessage", owner: "roomId", key: "messageId"),
     ]
 
   /// Rows that one transaction adds to the outbox, as long as it has more than one message; it ends with the message

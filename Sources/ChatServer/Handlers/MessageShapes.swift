@@ -54,17 +54,17 @@ extension Message {
   init(_ shown: ShownMessage) {
     self.init(shown.row)
     threadId = shown.threadID
-    let marks = shown.marks
-    thread = marks.thread.map {
+    let annotations = shown.annotations
+    thread = annotations.thread.map {
       MessageThread(
         replyCount: Int(clamping: $0.replyCount), lastReplyAt: $0.lastReplyAt, participants: $0.participants)
     }
-    if !marks.reactions.isEmpty {
-      reactions = marks.reactions.map {
+    if !annotations.reactions.isEmpty {
+      reactions = annotations.reactions.map {
         MessageReaction(emoji: $0.emoji, count: Int(clamping: $0.count), me: $0.isMine)
       }
     }
-    if marks.isPinned { pinned = true }
+    if annotations.isPinned { pinned = true }
   }
 
   mutating func show(_ details: MessageDetails) {

@@ -7,10 +7,10 @@ extension DecisionState {
   /// The state as of `floor`, to which `accounts`, `rooms` and `timeline` have been brought. Blocks on the disk.
   /// - Parameter now: what was used on later days, while the clock was ahead, does not count.
   package init(
-    restoring source: DecisionStateSource, seen: SeenIDs, floor: LogPosition, quotas: Quotas = Quotas(),
+    restoring source: DecisionStateSource, knownIDs: KnownIDs, floor: LogPosition, quotas: Quotas = Quotas(),
     rules: AccountRules = AccountRules(), at now: Timestamp = .latest
   ) throws {
-    self.init(seen: seen, floor: floor, quotas: quotas)
+    self.init(knownIDs: knownIDs, floor: floor, quotas: quotas)
     self.rules = rules
     usage = try source.usage(at: now)
     let userVersions = try source.userVersions()

@@ -21,17 +21,17 @@ package struct DecisionState: DecisionMachine {
   package var usage = DailyUsage()
   let quotas: Quotas
   var recent: RecentWrites
-  private let seen: SeenIDs
+  private let knownIDs: KnownIDs
 
   /// - Parameters:
-  ///   - seen: learns every ID that is recorded.
+  ///   - knownIDs: learns every ID that is recorded.
   ///   - floor: the state is as of here, and the ID index knows everything up to here.
   ///   - quotas: what users may use on one day.
   ///   - retained: entries that are remembered though the ID index knows them.
   package init(
-    seen: SeenIDs, floor: LogPosition, quotas: Quotas = Quotas(), retained: Int = RecentWrites.retained
+    knownIDs: KnownIDs, floor: LogPosition, quotas: Quotas = Quotas(), retained: Int = RecentWrites.retained
   ) {
-    self.seen = seen
+    self.knownIDs = knownIDs
     self.quotas = quotas
     recent = RecentWrites(floor: floor, retained: retained)
   }
@@ -323,10 +323,10 @@ extension DecisionState {
   }
 
   private mutating func takeIDs(_ recorded: RecordedEvent, _ fingerprint: Fingerprint?) {
-    defer { seen.advance(to: recorded.position) }
+    defer { knownIDs.advance(to: recorded.position) }
     if let key = CommandKey(recorded) {
       recent.enter(CommandFacts(stamp: recorded.stamp, fingerprint: recorded.event.commandFingerprint), for: key)
-      seen.insert(key, at: recorded.position)
+      knownIDs.insert(key, at: recorded.position)
     }
     guard case .room(let room, let event) = recorded.event else { return }
     switch event {
@@ -343,12 +343,12 @@ extension DecisionState {
         let root = MessageKey(room: room, message: thread.root.message)
         recent.enter(replyTo: root, ordinal: thread.ordinal, at: recorded.position)
       }
-      seen.insert(key, at: recorded.position)
+      knownIDs.insert(key, at: recorded.position)
     case .scheduling(.scheduled(let id, let message)):
       let key = MessageKey(room: room, message: id)
       recent.enter(
         SchedulingFacts(author: message.author, scheduled: recorded.stamp, fingerprint: .scheduling(message)), for: key)
-      seen.insert(key, at: recorded.position)
+      knownIDs.insert(key, at: recorded.position)
     case .messages(.edited(let id, _, _)):
       recent.enter(
         MessageRevision(stamp: recorded.stamp, deletes: false), for: MessageKey(room: room, message: id))

@@ -53,7 +53,7 @@ struct SegmentSealer {
     _ source: OpenSegment, from start: MerkleFrontier, to file: LogFile
   ) throws(LogError) -> (header: SegmentHeader, index: BlockIndex, end: MerkleFrontier)? {
     let index = source.index
-    var walk = TreeWalk(from: start, in: catalog)
+    var walk = MerkleTreeBuilder(from: start, in: catalog)
     var survey = SegmentSurvey(blocks: index.count)
     for number in 0..<index.count {
       if mustStop() { return nil }

@@ -90,12 +90,12 @@ struct SeenPost: Equatable {
   init(_ shown: ShownMessage) {
     message = SeenMessage(shown.row)
     root = shown.threadID
-    thread = shown.marks.thread.map { summary in
+    thread = shown.annotations.thread.map { summary in
       Thread(
         replies: Int(summary.replyCount), lastReplyAt: summary.lastReplyAt, participants: summary.participants)
     }
-    reactions = shown.marks.reactions.map { Reaction(emoji: $0.emoji, count: Int($0.count), isMine: $0.isMine) }
-    isPinned = shown.marks.isPinned
+    reactions = shown.annotations.reactions.map { Reaction(emoji: $0.emoji, count: Int($0.count), isMine: $0.isMine) }
+    isPinned = shown.annotations.isPinned
   }
 }
 

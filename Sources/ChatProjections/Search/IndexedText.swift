@@ -2,8 +2,8 @@ import ChatDomain
 import ChatPrimitives
 
 /// What a message says from one event on: its sending, or an edit.
-struct Wording {
-  /// Of that event. The index knows the wording by it.
+struct IndexedText {
+  /// Of that event. The index knows the indexed text by it.
   var position: LogPosition
   /// The room's number in this file.
   var room: Int64

@@ -6,9 +6,9 @@ import GRDB
 /// would else hold up whoever follows the log.
 ///
 /// The deletion itself takes away the room's row, without which nothing of it is found. What is left to do stands in the
-/// table `closing`, which survives a crash. Wordings are overwritten where they stand and keep their rows, like those of
+/// table `closing`, which survives a crash. Indexed texts are overwritten where they stand and keep their rows, like those of
 /// single messages: rows that were taken out would have SQLite move others, and leave copies of them.
-enum SearchClosing {
+enum SearchBulkDeletion {
   /// Messages and members of one transaction at most.
   static let rowsAtOnce = 2_000
 
@@ -39,12 +39,12 @@ enum SearchClosing {
     let messages = try CachedStatement(
       database, "SELECT thread, ordinal, wording FROM place WHERE room = ? ORDER BY thread, ordinal LIMIT ?"
     ).all(room, rows) {
-      (place: MessageLocation(thread: try $0.unsigned(), ordinal: try $0.unsigned()), wording: try $0.position())
+      (place: MessageLocation(thread: try $0.unsigned(), ordinal: try $0.unsigned()), indexedText: try $0.position())
     }
     let delete = try CachedStatement(database, "DELETE FROM place WHERE room = ? AND thread = ? AND ordinal = ?")
     var stale: Set<UInt64> = []
-    for (place, wording) in messages {
-      if try Wording.erase(at: wording, database) { stale.insert(SearchShard(of: wording).number) }
+    for (place, indexedText) in messages {
+      if try IndexedText.erase(at: indexedText, database) { stale.insert(SearchShard(of: indexedText).number) }
       try delete.run(room, place)
     }
     for number in stale.sorted() { try SearchShard(number: number).noteStale(database) }

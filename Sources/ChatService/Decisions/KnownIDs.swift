@@ -4,25 +4,25 @@ import Synchronization
 
 /// Tells "never seen" of an ID without touching the disk. The writer enters IDs as it decides; whoever prepares a
 /// command asks.
-package final class SeenIDs: Sendable {
+package final class KnownIDs: Sendable {
   private let state: Mutex<State>
 
   private struct State {
-    var filter: SeenFilter
+    var filter: KnownIDFilter
     /// The newest event's position: the filter knows everything that was decided up to here.
     var newest: LogPosition
   }
 
-  package init(_ filter: SeenFilter, newest: LogPosition) {
+  package init(_ filter: KnownIDFilter, newest: LogPosition) {
     state = Mutex(State(filter: filter, newest: newest))
   }
 
   func insert(_ key: MessageKey, at position: LogPosition) {
-    insert(SeenFilter.entry(key.message, in: key.room), position)
+    insert(KnownIDFilter.entry(key.message, in: key.room), position)
   }
 
   func insert(_ key: CommandKey, at position: LogPosition) {
-    insert(SeenFilter.entry(key.command, by: key.actor), position)
+    insert(KnownIDFilter.entry(key.command, by: key.actor), position)
   }
 
   private func insert(_ hash: UInt64, _ position: LogPosition) {
@@ -39,8 +39,8 @@ package final class SeenIDs: Sendable {
 
   /// Whether any of these may have been recorded, and the position as of which a "no" holds.
   func mayContain(messages: [MessageKey], command: CommandKey?) -> (Bool, asOf: LogPosition) {
-    var hashes = messages.map { SeenFilter.entry($0.message, in: $0.room) }
-    if let command { hashes.append(SeenFilter.entry(command.command, by: command.actor)) }
+    var hashes = messages.map { KnownIDFilter.entry($0.message, in: $0.room) }
+    if let command { hashes.append(KnownIDFilter.entry(command.command, by: command.actor)) }
     return state.withLock { [hashes] state in
       (hashes.contains { state.filter.mayContain($0) }, state.newest)
     }

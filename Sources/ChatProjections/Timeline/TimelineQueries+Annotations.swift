@@ -6,21 +6,23 @@ extension TimelineQueries {
   /// - Parameters:
   ///   - ordinals: a run in one thread, or in the room's own timeline.
   ///   - reader: whose reactions are marked; nil for a service.
-  func marks(
+  func annotations(
     in room: RoomID, thread: UInt64, _ ordinals: ClosedRange<UInt64>, for reader: UserID?
-  ) throws -> [UInt64: MessageMarks] {
-    var marks: [UInt64: MessageMarks] = [:]
+  ) throws -> [UInt64: MessageAnnotations] {
+    var annotations: [UInt64: MessageAnnotations] = [:]
     if thread == 0 {
-      for (root, summary) in try threads(in: room, ordinals) { marks[root, default: MessageMarks()].thread = summary }
+      for (root, summary) in try threads(in: room, ordinals) {
+        annotations[root, default: MessageAnnotations()].thread = summary
+      }
     }
     for ordinal in try reacted(in: room, thread: thread, ordinals) {
       let place = MessageLocation(thread: thread, ordinal: ordinal)
-      marks[ordinal, default: MessageMarks()].reactions = try reactions(to: place, in: room, for: reader)
+      annotations[ordinal, default: MessageAnnotations()].reactions = try reactions(to: place, in: room, for: reader)
     }
     for ordinal in try pinned(in: room, thread: thread, ordinals) {
-      marks[ordinal, default: MessageMarks()].isPinned = true
+      annotations[ordinal, default: MessageAnnotations()].isPinned = true
     }
-    return marks
+    return annotations
   }
 
   // MARK: - Threads

@@ -4,17 +4,17 @@ import EventStore
 import GRDB
 
 /// One room in the middle of a batch: read once, changed in memory by any number of events, written once.
-final class RoomDraft {
+final class BufferedRoom {
   let id: RoomID
   /// nil while the room does not exist.
   var row: RoomRow?
   private let wasStored: Bool
   private var isChanged = false
-  private var members: [UserID: MemberDraft] = [:]
+  private var members: [UserID: BufferedMember] = [:]
   /// The room's end, once it has one.
   private var deleted: (stamp: Stamp, fingerprint: Fingerprint?, workspace: WorkspaceID?)?
   private var wasDeleted = false
-  private var sets: [OrdinalOwner: OrdinalSetDraft] = [:]
+  private var sets: [OrdinalOwner: BufferedOrdinalSet] = [:]
   /// Whether the room may have scheduled messages; nil until it was looked up.
   private var mayHaveScheduled: Bool?
 
@@ -76,27 +76,27 @@ final class RoomDraft {
 
   // MARK: - Sets of ordinals
 
-  func set(_ owner: OrdinalOwner) -> OrdinalSetDraft { sets[owner] ?? OrdinalSetDraft(owner) }
+  func set(_ owner: OrdinalOwner) -> BufferedOrdinalSet { sets[owner] ?? BufferedOrdinalSet(owner) }
 
   /// - Returns: false when the ordinal was in the set before.
   func insert(_ ordinal: UInt64, into owner: OrdinalOwner, _ database: Database) throws -> Bool {
-    try sets[owner, default: OrdinalSetDraft(owner)].insert(ordinal, database)
+    try sets[owner, default: BufferedOrdinalSet(owner)].insert(ordinal, database)
   }
 
   func remove(_ ordinal: UInt64, from owner: OrdinalOwner, _ database: Database) throws {
-    try sets[owner, default: OrdinalSetDraft(owner)].remove(ordinal, database)
+    try sets[owner, default: BufferedOrdinalSet(owner)].remove(ordinal, database)
   }
 
   // MARK: - Members
 
-  func member(_ user: UserID, _ database: Database) throws -> MemberDraft {
-    if let draft = members[user] { return draft }
-    let draft = MemberDraft(try RoomsQueries(database).member(user, of: id))
-    members[user] = draft
-    return draft
+  func member(_ user: UserID, _ database: Database) throws -> BufferedMember {
+    if let buffered = members[user] { return buffered }
+    let buffered = BufferedMember(try RoomsQueries(database).member(user, of: id))
+    members[user] = buffered
+    return buffered
   }
 
-  func trackedMembers(_ database: Database) throws -> [MemberDraft] {
+  func trackedMembers(_ database: Database) throws -> [BufferedMember] {
     try (row?.tracked ?? []).map { try member($0, database) }
   }
 
@@ -123,12 +123,12 @@ final class RoomDraft {
     try CachedStatement(
       database, "INSERT INTO deletedRoom (id, fingerprint, position, time) VALUES (?, ?, ?, ?)"
     ).run(id, fingerprint, stamp)
-    try Clearing.note(id, .room, database)
+    try BulkDeletion.note(id, .room, database)
   }
 }
 
 /// One membership in the middle of a batch.
-final class MemberDraft {
+final class BufferedMember {
   /// nil while the user is not a member.
   private(set) var row: MemberRow?
   private let stored: MemberRow?

@@ -8,7 +8,7 @@ package import ChatPrimitives
 /// Who is told "maybe" asks the ID index on disk; who is told "never" need not.
 ///
 /// Nothing seeds it: the same entries give the same bits in every process.
-package struct SeenFilter: Sendable, Equatable {
+package struct KnownIDFilter: Sendable, Equatable {
   /// Entries of one generation.
   package static let generationEntries = 1 << 19
   /// Bits per entry.
@@ -61,12 +61,12 @@ package struct SeenFilter: Sendable, Equatable {
     private(set) var words: [UInt64]
 
     init() {
-      words = Array(repeating: 0, count: SeenFilter.generationBytes / MemoryLayout<UInt64>.size)
+      words = Array(repeating: 0, count: KnownIDFilter.generationBytes / MemoryLayout<UInt64>.size)
     }
 
     /// - Returns: nil unless it has the bytes of one generation.
     init?(bytes: UnsafeRawBufferPointer) {
-      guard bytes.count == SeenFilter.generationBytes else { return nil }
+      guard bytes.count == KnownIDFilter.generationBytes else { return nil }
       words = stride(from: 0, to: bytes.count, by: MemoryLayout<UInt64>.size).map {
         UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self))
       }
@@ -75,15 +75,15 @@ package struct SeenFilter: Sendable, Equatable {
     /// Little-endian words.
     var bytes: [UInt8] {
       var bytes: [UInt8] = []
-      bytes.reserveCapacity(SeenFilter.generationBytes)
+      bytes.reserveCapacity(KnownIDFilter.generationBytes)
       for word in words { withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) } }
       return bytes
     }
 
     mutating func insert(_ entry: UInt64) {
       let line = Self.line(of: entry)
-      var bits = SeenFilter.mix(entry)
-      for _ in 0..<SeenFilter.probes {
+      var bits = KnownIDFilter.mix(entry)
+      for _ in 0..<KnownIDFilter.probes {
         words[line + Int(bits >> 6 & 7)] |= 1 << (bits & 63)
         bits >>= 9
       }
@@ -91,8 +91,8 @@ package struct SeenFilter: Sendable, Equatable {
 
     func mayContain(_ entry: UInt64) -> Bool {
       let line = Self.line(of: entry)
-      var bits = SeenFilter.mix(entry)
-      for _ in 0..<SeenFilter.probes {
+      var bits = KnownIDFilter.mix(entry)
+      for _ in 0..<KnownIDFilter.probes {
         if words[line + Int(bits >> 6 & 7)] & (1 << (bits & 63)) == 0 { return false }
         bits >>= 9
       }
@@ -101,14 +101,14 @@ package struct SeenFilter: Sendable, Equatable {
 
     /// The index of the first word of the entry's line.
     private static func line(of entry: UInt64) -> Int {
-      Int(entry % UInt64(SeenFilter.lines)) * SeenFilter.wordsPerLine
+      Int(entry % UInt64(KnownIDFilter.lines)) * KnownIDFilter.wordsPerLine
     }
   }
 }
 
 // MARK: - Entries
 
-extension SeenFilter {
+extension KnownIDFilter {
   /// What stands for a message. Unique within its room, so the room is a part of it.
   package static func entry(_ message: MessageID, in room: RoomID) -> UInt64 {
     entry(tag: 1, room.uuid, message.uuid)

@@ -1,7 +1,7 @@
 import ChatPrimitives
 
 /// Builds the tree over a part of the log, in order, from a place where it is known.
-struct TreeWalk {
+struct MerkleTreeBuilder {
   private(set) var frontier: MerkleFrontier
   private var hasher: LeafHasher
 

@@ -1,7 +1,7 @@
 package import ChatPrimitives
 
 /// What hangs from a message, as one reader sees it. Few messages have any of it.
-package struct MessageMarks: Sendable, Hashable {
+package struct MessageAnnotations: Sendable, Hashable {
   /// nil where no thread hangs from the message.
   package var thread: ThreadSummary?
   /// The kind that came first comes first; at most `Limits.reactionKindsShown`.
@@ -49,7 +49,7 @@ package struct ShownMessage: Sendable, Hashable {
   package var row: MessageRow
   /// The root of the thread that it is in.
   package var threadID: MessageID?
-  package var marks: MessageMarks
+  package var annotations: MessageAnnotations
 }
 
 package struct PinRow: Sendable, Hashable {

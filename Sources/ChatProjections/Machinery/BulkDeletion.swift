@@ -8,7 +8,7 @@ import GRDB
 /// The deletion itself takes away the one row by which all others are found, so that nobody sees them from that moment.
 /// What is left to take out stands in the table `clearing`, which survives a crash. Nothing is ever added to what is
 /// cleared, so the rows at the end are the same however it was cut, and whatever was applied in between.
-package enum Clearing {
+package enum BulkDeletion {
   /// What was deleted: rooms and workspaces may share an ID. The raw values stand in the table.
   package enum Scope: Int64, Sendable {
     case room = 1
@@ -16,7 +16,7 @@ package enum Clearing {
   }
 
   /// Where rows of it stand.
-  package struct Place: Sendable {
+  package struct RowSet: Sendable {
     var scope: Scope
     var table: String
     /// The column with the ID of what was deleted.
@@ -62,23 +62,23 @@ package enum Clearing {
   }
 
   /// A file that is in the middle of it is compared without what is left to take out.
-  static func comparison(of table: String, _ places: [Place]) -> TableComparison {
-    guard !places.isEmpty else { return .rows }
+  static func comparison(of table: String, _ rowSets: [RowSet]) -> TableComparison {
+    guard !rowSets.isEmpty else { return .rows }
     if table == "clearing" { return .none }
-    guard let place = places.first(where: { $0.table == table }) else { return .rows }
-    let owner = place.isPrefix ? "substr(\(place.owner), 1, \(UUIDBytes.byteCount))" : place.owner
-    return .except("\(owner) IN (SELECT id FROM clearing WHERE scope = \(place.scope.rawValue))")
+    guard let rowSet = rowSets.first(where: { $0.table == table }) else { return .rows }
+    let owner = rowSet.isPrefix ? "substr(\(rowSet.owner), 1, \(UUIDBytes.byteCount))" : rowSet.owner
+    return .except("\(owner) IN (SELECT id FROM clearing WHERE scope = \(rowSet.scope.rawValue))")
   }
 
   /// - Returns: whether there is more to do.
-  static func step(_ places: [Place], _ database: Database, rows: Int = rowsAtOnce) throws -> Bool {
-    guard !places.isEmpty else { return false }
+  static func step(_ rowSets: [RowSet], _ database: Database, rows: Int = rowsAtOnce) throws -> Bool {
+    guard !rowSets.isEmpty else { return false }
     let next = try CachedStatement(database, "SELECT scope, id FROM clearing ORDER BY scope, id LIMIT 1")
       .first { row in (scope: try row.number(), id: try row.uuid()) }
     guard let (scope, id) = next else { return false }
     var left = rows
-    for place in places where place.scope.rawValue == scope {
-      left -= try clear(place, of: id, rows: left, database)
+    for rowSet in rowSets where rowSet.scope.rawValue == scope {
+      left -= try clear(rowSet, of: id, rows: left, database)
       if left <= 0 { return true }
     }
     try CachedStatement(database, "DELETE FROM clearing WHERE scope = ? AND id = ?").run(scope, id)
@@ -86,16 +86,16 @@ package enum Clearing {
   }
 
   /// By the primary key, so that a step costs as much as the rows that it takes out, however many are left.
-  private static func clear(_ place: Place, of id: UUIDBytes, rows: Int, _ database: Database) throws -> Int {
-    let (table, owner, key) = (place.table, place.owner, place.key)
-    let which = place.isPrefix ? "\(owner) BETWEEN ? AND ?" : "\(owner) = ?"
+  private static func clear(_ rowSet: RowSet, of id: UUIDBytes, rows: Int, _ database: Database) throws -> Int {
+    let (table, owner, key) = (rowSet.table, rowSet.owner, rowSet.key)
+    let which = rowSet.isPrefix ? "\(owner) BETWEEN ? AND ?" : "\(owner) = ?"
     return try CachedStatement(
       database,
       """
-      DELETE FROM \(table) WHERE \(place.isPrefix ? "" : "\(which) AND") (\(key)) IN
+      DELETE FROM \(table) WHERE \(rowSet.isPrefix ? "" : "\(which) AND") (\(key)) IN
         (SELECT \(key) FROM \(table) WHERE \(which) ORDER BY \(key) LIMIT ?)
       """
-    ).run(id, place.isPrefix ? id.bytes + beyondEveryOwner : id.bytes, rows)
+    ).run(id, rowSet.isPrefix ? id.bytes + beyondEveryOwner : id.bytes, rows)
   }
 
   /// What follows an ID in a column that says more is shorter than this, or less.

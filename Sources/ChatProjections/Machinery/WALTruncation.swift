@@ -6,7 +6,7 @@ import GRDBSQLite
 /// although the file itself holds zeros where a deleted text was.
 ///
 /// At most once in a while, for each time costs two syncs of the disk.
-struct LogEmptying {
+struct WALTruncation {
   private static let pause: Duration = .seconds(2)
   /// How long the emptying waits for readers, in milliseconds.
   private static let readerWaitMilliseconds: Int32 = 100

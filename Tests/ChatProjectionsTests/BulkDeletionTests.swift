@@ -8,14 +8,14 @@ import Testing
 @testable import ChatProjections
 
 /// What was deleted as a whole leaves its file beside the following of the log.
-@Suite struct ClearingTests {
+@Suite struct BulkDeletionTests {
   private typealias Runner = ProjectionRunner<TimelineProjection>
 
   private let alice: UserID = .numbered(1)
   private let room: RoomID = .numbered(9)
   private let other: RoomID = .numbered(8)
   /// Four steps: the first takes the one member too.
-  private let messages = Clearing.rowsAtOnce * 3 + 10
+  private let messages = BulkDeletion.rowsAtOnce * 3 + 10
 
   /// A large room that is deleted in the end, and another one, which stays.
   private func script() -> EventScript {
@@ -38,7 +38,7 @@ import Testing
     } ?? -1
   }
 
-  private func isClearing(_ runner: Runner) throws -> Bool {
+  private func deletesRows(_ runner: Runner) throws -> Bool {
     try runner.readBlocking { try Int.fetchOne($0.database, sql: "SELECT COUNT(*) FROM clearing") != 0 }
   }
 
@@ -69,7 +69,7 @@ import Testing
     try await runner.wait(for: script.last.position, timeoutMilliseconds: 60_000)
     feed.close()
     try runner.stop()
-    let steps = Clearing.rowsAtOnce
+    let steps = BulkDeletion.rowsAtOnce
     #expect(
       readings.withLock { $0 } == [
         messages, messages - steps + 1, messages - 2 * steps + 1, messages - 3 * steps + 1, 0,
@@ -92,8 +92,8 @@ import Testing
     }
     try await first.wait(for: deletion, timeoutMilliseconds: 60_000)
     while first.halted == nil { await Task.yield() }
-    let rest = messages - Clearing.rowsAtOnce + 1
-    #expect(try left(first) == rest && isClearing(first))
+    let rest = messages - BulkDeletion.rowsAtOnce + 1
+    #expect(try left(first) == rest && deletesRows(first))
     broken.close()
     try first.stop()
 
@@ -108,7 +108,7 @@ import Testing
       reading.withLock { $0 = left ?? -1 }
     }
     try await second.wait(for: script.last.position)
-    while try isClearing(second) { await Task.yield() }
+    while try deletesRows(second) { await Task.yield() }
     #expect(reading.withLock { $0 } == rest)
     #expect(try left(second) == 0)
     whole.close()
@@ -127,7 +127,7 @@ import Testing
     try await withModels(folder, MemoryFeed(script.events)) { _ in }
     let queue = try DatabaseQueue(path: folder.file(TimelineProjection.self).path)
     try await queue.write { [room] (database) throws in
-      try Clearing.note(room, .room, database)
+      try BulkDeletion.note(room, .room, database)
       for owner in [room, .numbered(8)] as [RoomID] {
         try database.execute(
           sql: "INSERT INTO member VALUES (?, ?)",
