@@ -13,13 +13,13 @@ package final class PushService: Sendable {
 
   private let outbox: ProjectionRunner<PushProjection>
   private let dispatcher: PushDispatcher
-  private let sender: any NoticeSender
+  private let sender: any PushNotificationSender
   /// True once the outbox has caught up; false if it halts first, or if sending is stopped first.
   private let catchingUp: Task<Bool, Never>
   private let dispatching: Task<Void, Never>
 
   private init(
-    outbox: ProjectionRunner<PushProjection>, dispatcher: PushDispatcher, sender: any NoticeSender,
+    outbox: ProjectionRunner<PushProjection>, dispatcher: PushDispatcher, sender: any PushNotificationSender,
     head: LogPosition, logger: Logger
   ) {
     self.outbox = outbox
@@ -44,7 +44,7 @@ package final class PushService: Sendable {
   /// - Throws: `RecordingFailure` if the event that switches push on cannot be recorded, and errors of the folder.
   package static func open(
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, recorder: any OutcomeRecorder,
-    sender: any NoticeSender, logger: Logger, now: @escaping @Sendable () -> Timestamp
+    sender: any PushNotificationSender, logger: Logger, now: @escaping @Sendable () -> Timestamp
   ) async throws -> PushService {
     // On a thread that may block: the server already responds to liveness checks, on the threads that run tasks.
     let outbox = try await NIOThreadPool.singleton.runIfActive {

@@ -41,8 +41,8 @@ final class ModelRun {
     var repeatRefusals: [String: Int] = [:]
     /// How often each kind of event was recorded.
     var events: [String: Int] = [:]
-    /// Notices that push would have to send.
-    var notices = 0
+    /// Notifications that push would have to send.
+    var notifications = 0
 
     var refusals: Int { refused.values.reduce(0, +) }
 
@@ -53,7 +53,7 @@ final class ModelRun {
       refused.merge(other.refused, uniquingKeysWith: +)
       repeatRefusals.merge(other.repeatRefusals, uniquingKeysWith: +)
       events.merge(other.events, uniquingKeysWith: +)
-      notices += other.notices
+      notifications += other.notifications
     }
   }
 
@@ -240,7 +240,7 @@ final class ModelRun {
         throw Mismatch("\(projection.name) made again", report.differences.map { "  \($0)" })
       }
     }
-    tally.notices += try PushComparison(events: chat.store.events(after: .origin, limit: .max)).compare()
+    tally.notifications += try PushComparison(events: chat.store.events(after: .origin, limit: .max)).compare()
   }
 
   /// Every command of a prefix once more, in order, as far as it is still the same command.

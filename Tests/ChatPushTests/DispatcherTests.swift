@@ -18,8 +18,8 @@ private func company() -> [RecordedEvent] {
 }
 
 @Suite(.timeLimit(.minutes(2))) struct DispatcherTests {
-  private func positions(_ notices: [Notice], _ device: DeviceID) -> [UInt64] {
-    notices.filter { $0.key.device == device }.map(\.key.position.value)
+  private func positions(_ notifications: [PushNotification], _ device: DeviceID) -> [UInt64] {
+    notifications.filter { $0.key.device == device }.map(\.key.position.value)
   }
 
   @Test("the first start switches push on, and sends only what comes")
@@ -41,10 +41,10 @@ private func company() -> [RecordedEvent] {
   @Test("failures are repeated under the same key, each device in order, until everything is delivered")
   func failures() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
-    let sender = ScriptedSender { notice, attempt in
-      // Every third notice fails twice; the tablet is slow, so that completions come out of order.
-      if notice.key.device == bensTablet { try? await Task.sleep(for: .milliseconds(20)) }
-      return attempt <= 2 && notice.key.position.value % 3 == 0 ? .failed(reason: "busy") : .delivered
+    let sender = ScriptedSender { notification, attempt in
+      // Every third notification fails twice; the tablet is slow, so that completions come out of order.
+      if notification.key.device == bensTablet { try? await Task.sleep(for: .milliseconds(20)) }
+      return attempt <= 2 && notification.key.position.value % 3 == 0 ? .failed(reason: "busy") : .delivered
     }
     try await withPush(folder, log, sender) {
       let sent = (1...12).map { log.send($0) }
@@ -65,8 +65,8 @@ private func company() -> [RecordedEvent] {
   func outOfOrder() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let isOpen = Mutex(false)
-    let sender = ScriptedSender { notice, _ in
-      guard notice.key.device == bensPhone, notice.message.text == "text 1" else { return .delivered }
+    let sender = ScriptedSender { notification, _ in
+      guard notification.key.device == bensPhone, notification.message.text == "text 1" else { return .delivered }
       return isOpen.withLock { $0 } ? .delivered : .failed(reason: "not yet")
     }
     try await withPush(folder, log, sender) {
@@ -85,7 +85,7 @@ private func company() -> [RecordedEvent] {
   @Test("a dead token becomes an event, and the device is told nothing more until it has another")
   func deadToken() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
-    let sender = ScriptedSender { notice, _ in notice.token.token == "b" ? .tokenInvalid : .delivered }
+    let sender = ScriptedSender { notification, _ in notification.token.token == "b" ? .tokenInvalid : .delivered }
     try await withPush(folder, log, sender) {
       let first = log.send(1)
       try await eventually { log.outcomes.last.map { $0.settledThrough >= first } ?? false }
@@ -109,8 +109,8 @@ private func company() -> [RecordedEvent] {
   @Test("a notice whose token was replaced while it was refused goes to the new token")
   func replacedToken() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
-    let sender = ScriptedSender { notice, _ in
-      guard notice.token.token == "b" else { return .delivered }
+    let sender = ScriptedSender { notification, _ in
+      guard notification.token.token == "b" else { return .delivered }
       log.append(.user(ben, .devices(.updated(bensPhone, .with("new")))), by: ben)
       return .tokenInvalid
     }
@@ -126,8 +126,8 @@ private func company() -> [RecordedEvent] {
   func restarts() async throws {
     for losesFile in [true, false] {
       let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
-      let refusing = ScriptedSender { notice, _ in
-        notice.key.device == carlasPhone ? .failed(reason: "down") : .delivered
+      let refusing = ScriptedSender { notification, _ in
+        notification.key.device == carlasPhone ? .failed(reason: "down") : .delivered
       }
       let sent = try await withPush(folder, log, refusing) {
         let sent = [log.send(1), log.send(2)]

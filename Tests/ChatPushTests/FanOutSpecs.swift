@@ -19,14 +19,14 @@ import Testing
     FanOut.Device(id: id, token: PushToken(provider: .apns, token: "t-\(id)"), level: level)
   }
 
-  private func candidate(
+  private func recipient(
     _ user: UserID, _ membership: FanOut.Membership = .member(mutedUntil: nil), _ devices: [FanOut.Device]
-  ) -> FanOut.Candidate {
-    FanOut.Candidate(user: user, membership: membership, devices: devices)
+  ) -> FanOut.Recipient {
+    FanOut.Recipient(user: user, membership: membership, devices: devices)
   }
 
   private func decision(_ membership: FanOut.Membership) -> FanOut.Decision? {
-    FanOut.decisions(on: message(), for: [candidate(ben, membership, [phone(bensPhone)])]) { _ in 4 }.first?.decision
+    FanOut.decisions(on: message(), for: [recipient(ben, membership, [phone(bensPhone)])]) { _ in 4 }.first?.decision
   }
 
   @Test("each device of each other member is told, with its user's badge")
@@ -34,8 +34,8 @@ import Testing
     let decisions = FanOut.decisions(
       on: message(),
       for: [
-        candidate(ben, .member(mutedUntil: nil), [phone(bensPhone), phone(bensTablet)]),
-        candidate(carla, .member(mutedUntil: nil), [phone(carlasPhone)]),
+        recipient(ben, .member(mutedUntil: nil), [phone(bensPhone), phone(bensTablet)]),
+        recipient(carla, .member(mutedUntil: nil), [phone(carlasPhone)]),
       ]
     ) { $0 == ben ? 7 : 2 }
     #expect(
@@ -49,7 +49,7 @@ import Testing
   @Test("no device of the sender's is told, whichever it was sent from")
   func sender() {
     let decisions = FanOut.decisions(
-      on: message(), for: [candidate(anna, .member(mutedUntil: nil), [phone(annasPhone), phone(bensPhone)])]
+      on: message(), for: [recipient(anna, .member(mutedUntil: nil), [phone(annasPhone), phone(bensPhone)])]
     ) { _ in 1 }
     #expect(decisions.map(\.decision) == [.silent(.sendersOwn), .silent(.sendersOwn)])
   }
@@ -69,13 +69,13 @@ import Testing
 
   @Test("an imported or erased message tells nobody")
   func imported() {
-    let candidates = [
-      candidate(anna, .member(mutedUntil: nil), [phone(annasPhone)]),
-      candidate(ben, .left(at: LogPosition(2)), [phone(bensPhone)]),
+    let recipients = [
+      recipient(anna, .member(mutedUntil: nil), [phone(annasPhone)]),
+      recipient(ben, .left(at: LogPosition(2)), [phone(bensPhone)]),
     ]
-    let imported = FanOut.decisions(on: message(originalTime: Self.sent), for: candidates) { _ in 1 }
+    let imported = FanOut.decisions(on: message(originalTime: Self.sent), for: recipients) { _ in 1 }
     #expect(imported.map(\.decision) == [.silent(.imported), .silent(.imported)])
-    let erased = FanOut.decisions(on: message(text: nil), for: candidates) { _ in 1 }
+    let erased = FanOut.decisions(on: message(text: nil), for: recipients) { _ in 1 }
     #expect(erased.map(\.decision) == [.silent(.erased), .silent(.erased)])
   }
 
@@ -90,7 +90,7 @@ import Testing
     let devices = [phone(bensPhone, .mentions), phone(bensTablet, .none), phone(annasPhone, .all)]
     let decisions = FanOut.decisions(
       on: message(mentions: mentions), in: FanOut.RoomContext(isDirect: isDirect),
-      for: [candidate(ben, .member(mutedUntil: nil), devices)]
+      for: [recipient(ben, .member(mutedUntil: nil), devices)]
     ) { _ in 4 }
     #expect(decisions.map(\.decision) == [expected, .silent(.notificationsOff), .notify(badge: 4)])
   }
@@ -106,30 +106,30 @@ import Testing
     let root = ThreadRoot(message: .numbered(4), ordinal: 2)
     let decisions = FanOut.decisions(
       on: message(thread: root, mentions: mentions), in: FanOut.RoomContext(isDirect: isDirect, followers: followers),
-      for: [candidate(ben, .member(mutedUntil: nil), [phone(bensPhone)])]
+      for: [recipient(ben, .member(mutedUntil: nil), [phone(bensPhone)])]
     ) { _ in 4 }
     #expect(decisions.map(\.decision) == [expected])
   }
 
   @Test("a disabled user hears nothing, and a mute is stronger than a call")
   func disabled() {
-    func decision(_ candidate: FanOut.Candidate) -> FanOut.Decision? {
-      FanOut.decisions(on: message(mentions: Mentions(users: [ben])), for: [candidate]) { _ in 4 }.first?.decision
+    func decision(_ recipient: FanOut.Recipient) -> FanOut.Decision? {
+      FanOut.decisions(on: message(mentions: Mentions(users: [ben])), for: [recipient]) { _ in 4 }.first?.decision
     }
     let until = Self.sent.adding(milliseconds: 1)
     #expect(
       decision(
-        FanOut.Candidate(
+        FanOut.Recipient(
           user: ben, membership: .member(mutedUntil: until), isDisabled: true, devices: [phone(bensPhone)]))
         == .silent(.accountDisabled))
-    #expect(decision(candidate(ben, .member(mutedUntil: until), [phone(bensPhone)])) == .silent(.mutedRoom))
+    #expect(decision(recipient(ben, .member(mutedUntil: until), [phone(bensPhone)])) == .silent(.mutedRoom))
   }
 
   @Test("a device without a token is silent, its user's other devices are not")
   func token() {
     let decisions = FanOut.decisions(
       on: message(),
-      for: [candidate(ben, .member(mutedUntil: nil), [FanOut.Device(id: bensTablet, token: nil), phone(bensPhone)])]
+      for: [recipient(ben, .member(mutedUntil: nil), [FanOut.Device(id: bensTablet, token: nil), phone(bensPhone)])]
     ) { _ in 3 }
     #expect(decisions.map(\.decision) == [.silent(.noToken), .notify(badge: 3)])
   }
@@ -140,9 +140,9 @@ import Testing
     _ = FanOut.decisions(
       on: message(),
       for: [
-        candidate(anna, .member(mutedUntil: nil), [phone(annasPhone)]),
-        candidate(ben, .member(mutedUntil: nil), [phone(bensPhone), phone(bensTablet)]),
-        candidate(carla, .left(at: LogPosition(1)), [phone(carlasPhone)]),
+        recipient(anna, .member(mutedUntil: nil), [phone(annasPhone)]),
+        recipient(ben, .member(mutedUntil: nil), [phone(bensPhone), phone(bensTablet)]),
+        recipient(carla, .left(at: LogPosition(1)), [phone(carlasPhone)]),
       ]
     ) { user in
       asked.append(user)

@@ -92,8 +92,8 @@ private func company(devices: UInt64) -> MemoryLog {
     let (folder, log) = (TemporaryFolder(), company(devices: 3))
     // Outcomes after a notification that still waits must be named, so those of the other devices fill an event.
     let unreachable = DeviceID.numbered(1000)
-    let sender = ScriptedSender { notice, _ in
-      notice.key.device == unreachable ? .failed(reason: "down") : .delivered
+    let sender = ScriptedSender { notification, _ in
+      notification.key.device == unreachable ? .failed(reason: "down") : .delivered
     }
     try await withPush(folder, log, sender) {
       log.failNext(1_000_000)

@@ -59,7 +59,7 @@ private func pending(_ queue: DatabaseQueue) throws -> [Pending] {
   try queue.read { database in
     let outbox = PushQueries(database)
     return try outbox.pending(after: .origin, limit: 10_000).map { key in
-      guard case .ready(_, _, let badge) = try outbox.notice(key) else {
+      guard case .ready(_, _, let badge) = try outbox.notification(key) else {
         return Pending(position: key.position, device: key.device, badge: .max)
       }
       return Pending(position: key.position, device: key.device, badge: badge)
@@ -101,16 +101,16 @@ private func company() -> Script {
   }
 
   @Test("a notice carries the message, its sender's name and the room's, as they were")
-  func notices() throws {
+  func notifications() throws {
     var script = company()
     script.baseline()
     let position = script.send("The kettle is on.", to: tea, by: anna)
     script.user(anna, .account(.profileChanged(ProfileEdit(nickname: "Anne"))))
     script.room(tea, .lifecycle(.edited(RoomEdit(name: "coffee"))))
     let found = try build(script.events).read { database in
-      try PushQueries(database).notice(NoticeKey(position: position, user: ben, device: bensPhone))
+      try PushQueries(database).notification(PushNotificationKey(position: position, user: ben, device: bensPhone))
     }
-    let message = NoticeMessage(
+    let message = PushNotificationMessage(
       room: tea, roomName: "tea", message: .numbered(1), sender: anna, senderNickname: "Anna",
       text: "The kettle is on.", sentAt: Script.time(position))
     #expect(found == .ready(token: PushToken(provider: .apns, token: "b"), message, badge: 1))
@@ -174,7 +174,7 @@ private func company() -> Script {
     let queue = try build(script.events)
     let keys = try queue.read { try PushQueries($0).pending(after: .origin, limit: 10) }
     #expect(keys.map(\.position) == [heard, both] && keys.map(\.device) == [bensPhone, bensTablet])
-    let found = try queue.read { database in try keys.map { try PushQueries(database).notice($0) } }
+    let found = try queue.read { database in try keys.map { try PushQueries(database).notification($0) } }
     #expect(found == [.unreachable, .unreachable], "a removed device is told nothing more")
   }
 
@@ -229,9 +229,9 @@ private func company() -> Script {
     var script = company()
     script.baseline()
     let position = script.send(to: tea, by: anna)
-    let key = NoticeKey(position: position, user: ben, device: bensPhone)
+    let key = PushNotificationKey(position: position, user: ben, device: bensPhone)
     func token() throws -> String? {
-      let found = try build(script.events).read { try PushQueries($0).notice(key) }
+      let found = try build(script.events).read { try PushQueries($0).notification(key) }
       guard case .ready(let token, _, _) = found else { return nil }
       return token.token
     }
@@ -354,8 +354,8 @@ private func company() -> Script {
     #expect(try reason(disabled, bensPhone) == .silent(.accountDisabled))
     let queue = try build(script.events)
     try queue.read { database in
-      let key = NoticeKey(position: followed, user: ben, device: bensPhone)
-      guard case .ready(_, let message, _) = try PushQueries(database).notice(key) else {
+      let key = PushNotificationKey(position: followed, user: ben, device: bensPhone)
+      guard case .ready(_, let message, _) = try PushQueries(database).notification(key) else {
         Issue.record("no notice")
         return
       }

@@ -24,7 +24,7 @@ import Testing
   /// What Ben's phone would be told of the message at a position.
   private func found(_ script: Script, _ position: LogPosition) throws -> PushQueries.Found {
     try build(script.events).read { database in
-      try PushQueries(database).notice(NoticeKey(position: position, user: ben, device: bensPhone))
+      try PushQueries(database).notification(PushNotificationKey(position: position, user: ben, device: bensPhone))
     }
   }
 
@@ -111,7 +111,7 @@ import Testing
     try uncleared.read { (database) throws in
       #expect(try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM noticeMessage") == 2)
       #expect(
-        try PushQueries(database).notice(NoticeKey(position: gone, user: ben, device: bensPhone))
+        try PushQueries(database).notification(PushNotificationKey(position: gone, user: ben, device: bensPhone))
           == .withdrawn(.deleted))
     }
   }
@@ -167,7 +167,7 @@ import Testing
   }
 
   @Test("a device that wants mentions only by now is still told of what calls its user: by name, with all, directly")
-  func calls() throws {
+  func mentions() throws {
     var script = company()
     script.room(cake, .lifecycle(.created(RoomCreation(kind: .direct, name: "", creator: anna))), by: anna)
     for user in [anna, ben] { script.room(cake, .members(.added(user, role: .member)), by: anna) }
@@ -192,7 +192,7 @@ import Testing
 }
 
 /// What the dispatcher makes of it, and what an explanation shows afterwards.
-@Suite(.timeLimit(.minutes(2))) struct WithdrawnNoticeTests {
+@Suite(.timeLimit(.minutes(2))) struct WithdrawnNotificationTests {
   private func company() -> Script {
     var script = Script()
     for (user, name) in [(anna, "Anna"), (ben, "Ben"), (carla, "Carla")] { script.register(user, name) }
@@ -205,8 +205,8 @@ import Testing
   @Test("what is withdrawn between two attempts is abandoned with its reason, recorded and explained")
   func abandons() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company().events))
-    let sender = ScriptedSender { notice, attempt in
-      guard notice.key.user == ben, notice.message.message == .numbered(1) else { return .delivered }
+    let sender = ScriptedSender { notification, attempt in
+      guard notification.key.user == ben, notification.message.message == .numbered(1) else { return .delivered }
       if attempt == 1 { log.append(.room(tea, .messages(.deleted(.numbered(1), at: .room(1)))), by: anna) }
       return .failed(reason: "busy")
     }
@@ -216,7 +216,7 @@ import Testing
       try await eventually { log.outcomes.last.map { $0.settledThrough >= second } ?? false }
       return (first, second)
     }
-    let bens = NoticeKey(position: first, user: ben, device: bensPhone)
+    let bens = PushNotificationKey(position: first, user: ben, device: bensPhone)
     #expect(sender.sent.count { $0.key == bens } == 1, "it is not sent again")
     // Carla's may have gone out before.
     #expect(
@@ -235,7 +235,8 @@ import Testing
 
   /// An outbox of a message by Anna, and a dispatcher whose attempts a test makes itself.
   private func withAttempts(
-    patienceMilliseconds: Int, _ body: (MemoryLog, PushDispatcher, ScriptedSender, NoticeKey) async throws -> Void
+    patienceMilliseconds: Int,
+    _ body: (MemoryLog, PushDispatcher, ScriptedSender, PushNotificationKey) async throws -> Void
   ) async throws {
     var script = company()
     script.baseline()
@@ -251,7 +252,7 @@ import Testing
     let result: Result<Void, any Error>
     do {
       result = .success(
-        try await body(log, dispatcher, sender, NoticeKey(position: position, user: ben, device: bensPhone)))
+        try await body(log, dispatcher, sender, PushNotificationKey(position: position, user: ben, device: bensPhone)))
     } catch {
       result = .failure(error)
     }

@@ -21,7 +21,7 @@ struct DispatchLoop {
   private typealias Instant = ContinuousClock.Instant
 
   private let dispatcher: PushDispatcher
-  private var lanes = DeliveryLanes()
+  private var queues = PerDeviceQueues()
   private var outcomes = GatheredOutcomes()
   /// The outbox may have rows that were not taken.
   private var mayHaveMore = true
@@ -46,7 +46,7 @@ struct DispatchLoop {
 
   /// Whether there is nothing left to do after a stop.
   var isFinished: Bool {
-    isStopping && lanes.active == 0 && !isRecording && (!outcomes.isOwed || isLogClosed)
+    isStopping && queues.active == 0 && !isRecording && (!outcomes.isOwed || isLogClosed)
   }
 
   mutating func take(_ event: DispatchEvent, _ group: inout DiscardingTaskGroup) async {
@@ -69,10 +69,10 @@ struct DispatchLoop {
 
   // MARK: - What came
 
-  private mutating func take(_ result: AttemptResult, of key: NoticeKey, _ number: Int) {
+  private mutating func take(_ result: AttemptResult, of key: PushNotificationKey, _ number: Int) {
     switch result {
     case .settled(let outcome, let reason): complete(key, outcome, reason)
-    case .vanished: lanes.complete(key)
+    case .vanished: queues.complete(key)
     case .failed(let reason):
       guard number < RetryPolicy.attempts else {
         dispatcher.logger.warning(
@@ -87,15 +87,17 @@ struct DispatchLoop {
     }
   }
 
-  private mutating func retry(_ key: NoticeKey, after number: Int, because reason: String, counts: Bool = true) {
+  private mutating func retry(
+    _ key: PushNotificationKey, after number: Int, because reason: String, counts: Bool = true
+  ) {
     dispatcher.logger.debug(
       "a notification was not delivered; the server tries again",
       metadata: Self.place(key, ["attempt": "\(number)", "reason": "\(reason)"]))
-    lanes.retry(key, at: .now + RetryPolicy.delay(after: number, chance: .random(in: 0...1)), counts: counts)
+    queues.retry(key, at: .now + RetryPolicy.delay(after: number, chance: .random(in: 0...1)), counts: counts)
   }
 
-  private mutating func complete(_ key: NoticeKey, _ outcome: PushResult, _ reason: PushAbandonment?) {
-    lanes.complete(key)
+  private mutating func complete(_ key: PushNotificationKey, _ outcome: PushResult, _ reason: PushAbandonment?) {
+    queues.complete(key)
     if !outcomes.isOwed, !isRecording { recordingDue = .now + .milliseconds(Self.gatheringMilliseconds) }
     outcomes.add(key, outcome, reason)
   }
@@ -132,7 +134,7 @@ struct DispatchLoop {
     }
   }
 
-  private static func place(_ key: NoticeKey, _ more: Logger.Metadata) -> Logger.Metadata {
+  private static func place(_ key: PushNotificationKey, _ more: Logger.Metadata) -> Logger.Metadata {
     more.merging(["position": "\(key.position)", "user": "\(key.user)", "device": "\(key.device)"]) { first, _ in first
     }
   }
@@ -140,13 +142,13 @@ struct DispatchLoop {
   // MARK: - What follows
 
   private mutating func refill() async {
-    while mayHaveMore, !isStopping, lanes.room > 0, readingDue <= .now {
-      let cursor = lanes.cursor
-      let limit = min(lanes.room, Self.rowsPerRead)
+    while mayHaveMore, !isStopping, queues.room > 0, readingDue <= .now {
+      let cursor = queues.cursor
+      let limit = min(queues.room, Self.rowsPerRead)
       do {
         let keys = try await dispatcher.outbox.read { try $0.pending(after: cursor, limit: limit) }
         noteReadable()
-        lanes.take(keys)
+        queues.take(keys)
         mayHaveMore = keys.count == limit
       } catch {
         readingDue = .now + .milliseconds(Self.pauseMilliseconds)
@@ -171,7 +173,7 @@ struct DispatchLoop {
   }
 
   private mutating func startAttempts(_ group: inout DiscardingTaskGroup) {
-    while !isStopping, lanes.active < PushDispatcher.concurrency, let attempt = lanes.next(at: .now) {
+    while !isStopping, queues.active < PushDispatcher.concurrency, let attempt = queues.next(at: .now) {
       let dispatcher = dispatcher
       group.addTask {
         dispatcher.send(.attempted(attempt.key, number: attempt.number, await dispatcher.attempt(attempt.key)))
@@ -181,16 +183,16 @@ struct DispatchLoop {
 
   private mutating func record(_ group: inout DiscardingTaskGroup) async {
     guard outcomes.isOwed, !isRecording, !isLogClosed else { return }
-    let isLast = isStopping && lanes.active == 0
+    let isLast = isStopping && queues.active == 0
     let isDue = outcomes.isEventFull || recordingDue.map { $0 <= .now } ?? true
     guard isLast || (isDue && recordingPausedUntil <= .now) else { return }
-    let cursor = lanes.cursor
+    let cursor = queues.cursor
     do {
       let (enumerated, next) = try await dispatcher.outbox.read { outbox in
         (try outbox.checkpoint().position, try outbox.pending(after: cursor, limit: 1).first?.position)
       }
       noteReadable()
-      let oldest = [lanes.oldest, next].compactMap { $0 }.min()
+      let oldest = [queues.oldest, next].compactMap { $0 }.min()
       let event = outcomes.take(oldestPending: oldest, enumerated: enumerated)
       isRecording = true
       let dispatcher = dispatcher
@@ -214,11 +216,11 @@ struct DispatchLoop {
     var times: [Instant] = []
     if isPaused {
       times.append(attemptingDue)
-    } else if lanes.active < PushDispatcher.concurrency, let due = lanes.nextDue {
+    } else if queues.active < PushDispatcher.concurrency, let due = queues.nextDue {
       times.append(due)
     }
     if outcomes.isOwed, !isRecording, let recordingDue { times.append(recordingDue) }
-    if mayHaveMore, lanes.room > 0 { times.append(readingDue) }
+    if mayHaveMore, queues.room > 0 { times.append(readingDue) }
     guard let next = times.min(), wakeUp.map({ next < $0 }) ?? true else { return }
     wakeUp = next
     let dispatcher = dispatcher

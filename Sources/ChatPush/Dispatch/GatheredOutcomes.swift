@@ -1,7 +1,7 @@
 import ChatDomain
 import ChatPrimitives
 
-/// What became of notices and does not stand in the log yet.
+/// What became of notifications and does not stand in the log yet.
 struct GatheredOutcomes {
   /// Outcomes of one event in the log at most: some 50 KB.
   static let perEvent = 1024
@@ -12,7 +12,7 @@ struct GatheredOutcomes {
 
   var isEventFull: Bool { outcomes.count >= Self.perEvent }
 
-  mutating func add(_ key: NoticeKey, _ result: PushResult, _ reason: PushAbandonment? = nil) {
+  mutating func add(_ key: PushNotificationKey, _ result: PushResult, _ reason: PushAbandonment? = nil) {
     outcomes.append(
       PushOutcome(position: key.position, user: key.user, device: key.device, result: result, reason: reason))
     isOwed = true
@@ -21,8 +21,8 @@ struct GatheredOutcomes {
   /// What is to be recorded now. What is delivered and not later than `settledThrough` need not be named.
   ///
   /// - Parameters:
-  ///   - oldestPending: of the notices that are not settled; nil when there is none.
-  ///   - enumerated: the position up to which notices have been enumerated.
+  ///   - oldestPending: of the notifications that are not settled; nil when there is none.
+  ///   - enumerated: the position up to which notifications have been enumerated.
   mutating func take(oldestPending: LogPosition?, enumerated: LogPosition) -> PushOutcomes {
     var settledThrough = oldestPending.map(Self.before) ?? enumerated
     let named = outcomes.filter { $0.position > settledThrough || $0.result != .delivered }

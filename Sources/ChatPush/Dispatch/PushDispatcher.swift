@@ -3,13 +3,13 @@ package import ChatProjections
 package import Logging
 import Synchronization
 
-/// Takes notices out of the outbox, has them sent, and records what became of them.
+/// Takes notifications out of the outbox, has them sent, and records what became of them.
 ///
 /// Attempts are kept in memory only: after a crash, what was not recorded is sent again under the same delivery key.
 package final class PushDispatcher: Sendable {
-  /// Notices that are being sent at once.
+  /// Notifications that are being sent at once.
   package static let concurrency = 32
-  /// How long after a stop is asked for the notices under way may take, in milliseconds.
+  /// How long after a stop is asked for the notifications under way may take, in milliseconds.
   package static let drainMilliseconds = 3000
   /// How long an attempt waits for the outbox to know what is durable, in milliseconds.
   package static let patienceMilliseconds = 5000
@@ -19,7 +19,7 @@ package final class PushDispatcher: Sendable {
   let head: @Sendable () -> LogPosition
   let patienceMilliseconds: Int
   let recorder: any OutcomeRecorder
-  let sender: any NoticeSender
+  let sender: any PushNotificationSender
   let logIdentity: UUIDBytes
   let logger: Logger
   /// Decides whether a notification is too old to be sent. Giving it up cannot be undone, so this is the settled time.
@@ -31,7 +31,7 @@ package final class PushDispatcher: Sendable {
 
   package init(
     outbox: ProjectionRunner<PushProjection>, head: @escaping @Sendable () -> LogPosition,
-    recorder: any OutcomeRecorder, sender: any NoticeSender, logIdentity: UUIDBytes, logger: Logger,
+    recorder: any OutcomeRecorder, sender: any PushNotificationSender, logIdentity: UUIDBytes, logger: Logger,
     now: @escaping @Sendable () -> Timestamp, patienceMilliseconds: Int = PushDispatcher.patienceMilliseconds
   ) {
     self.outbox = outbox
@@ -81,7 +81,7 @@ package final class PushDispatcher: Sendable {
 /// What the dispatcher's loop is told.
 enum DispatchEvent: Sendable {
   case outboxGrew
-  case attempted(NoticeKey, number: Int, AttemptResult)
+  case attempted(PushNotificationKey, number: Int, AttemptResult)
   case recorded(PushOutcomesFate)
   /// A time that the loop wanted to be woken at.
   case woke(ContinuousClock.Instant)

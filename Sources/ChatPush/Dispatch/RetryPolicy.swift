@@ -1,4 +1,4 @@
-/// When a notice that was not delivered is sent again, and when it is given up.
+/// When a notification that was not delivered is sent again, and when it is given up.
 struct RetryPolicy: Sendable {
   /// Before the second attempt, in milliseconds, give or take `jitter`.
   static let firstDelayMilliseconds = 200.0
@@ -6,10 +6,10 @@ struct RetryPolicy: Sendable {
   static let longestDelayMilliseconds = 60_000.0
   /// By what part of itself a delay is longer or shorter, so that what failed together does not come back together.
   static let jitter = 0.25
-  /// Attempts after which a notice is given up: about an hour and a half after the first.
+  /// Attempts after which a notification is given up: about an hour and a half after the first.
   static let attempts = 100
-  /// The age after which a notice is not sent any more, in milliseconds: a day. Push that was switched off for longer
-  /// does not come back with old notices.
+  /// The age after which a notification is not sent any more, in milliseconds: a day. Push that was switched off for longer
+  /// does not come back with old notifications.
   static let lifetimeMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
   /// - Parameters:

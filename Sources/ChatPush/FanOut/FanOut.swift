@@ -4,31 +4,31 @@ package import ChatPrimitives
 /// Who is told of a message, on which device, with what badge, and why nobody else is. No I/O: the same state gives the
 /// same decisions, when the message comes in and whenever somebody asks afterwards.
 package enum FanOut {
-  /// A decision for each device of each candidate, in their order.
+  /// A decision for each device of each recipient, in their order.
   ///
   /// - Parameters:
   ///   - context: where the message was sent.
   ///   - badge: what the badge of the user's devices says, this message included; asked once for each user
   ///     who is told, and for nobody else.
   package static func decisions(
-    on message: SentMessage, in context: RoomContext = RoomContext(), for candidates: [Candidate],
+    on message: SentMessage, in context: RoomContext = RoomContext(), for recipients: [Recipient],
     badge: (UserID) throws -> UInt64
   ) rethrows -> [DeviceDecision] {
     var decisions: [DeviceDecision] = []
-    for candidate in candidates {
-      let isCalled = message.calls(candidate.user, in: context)
-      let silence = message.silence ?? candidate.silence(about: message, in: context, isCalled: isCalled)
+    for recipient in recipients {
+      let isMentioned = message.isMention(of: recipient.user, in: context)
+      let silence = message.silence ?? recipient.silence(about: message, in: context, isMentioned: isMentioned)
       var count: UInt64?
-      for device in candidate.devices {
+      for device in recipient.devices {
         let decision: Decision
-        if let reason = silence ?? device.silence(isCalled: isCalled) {
+        if let reason = silence ?? device.silence(isMentioned: isMentioned) {
           decision = .silent(reason)
         } else {
-          let known = try count ?? badge(candidate.user)
+          let known = try count ?? badge(recipient.user)
           count = known
           decision = .notify(badge: known)
         }
-        decisions.append(DeviceDecision(user: candidate.user, device: device.id, decision: decision))
+        decisions.append(DeviceDecision(user: recipient.user, device: device.id, decision: decision))
       }
     }
     return decisions
@@ -134,7 +134,7 @@ extension FanOut {
     }
 
     /// Whether it calls a member: by name, with everyone, or because nobody else is spoken to.
-    func calls(_ user: UserID, in context: RoomContext) -> Bool {
+    func isMention(of user: UserID, in context: RoomContext) -> Bool {
       context.isDirect || mentions.everyone || mentions.users.contains(user)
     }
   }
@@ -153,7 +153,7 @@ extension FanOut {
   }
 
   /// A user with devices who has, had or will have to do with the room.
-  package struct Candidate: Sendable, Hashable {
+  package struct Recipient: Sendable, Hashable {
     package var user: UserID
     package var membership: Membership
     package var isDisabled: Bool
@@ -166,7 +166,7 @@ extension FanOut {
       self.devices = devices
     }
 
-    fileprivate func silence(about message: SentMessage, in context: RoomContext, isCalled: Bool) -> SilenceReason? {
+    fileprivate func silence(about message: SentMessage, in context: RoomContext, isMentioned: Bool) -> SilenceReason? {
       if user == message.sender { return .sendersOwn }
       switch membership {
       case .joinsLater: return .beforeJoin
@@ -174,7 +174,7 @@ extension FanOut {
       case .member(let mutedUntil):
         if isDisabled { return .accountDisabled }
         if let mutedUntil, mutedUntil > message.time { return .mutedRoom }
-        guard message.thread != nil, !isCalled, !context.followers.contains(user) else { return nil }
+        guard message.thread != nil, !isMentioned, !context.followers.contains(user) else { return nil }
         return .notFollowing
       }
     }
@@ -200,10 +200,10 @@ extension FanOut {
       self.level = level
     }
 
-    fileprivate func silence(isCalled: Bool) -> SilenceReason? {
+    fileprivate func silence(isMentioned: Bool) -> SilenceReason? {
       switch level {
       case .none: .notificationsOff
-      case .mentions where !isCalled: .mentionsOnly
+      case .mentions where !isMentioned: .mentionsOnly
       case .mentions, .all: token == nil ? .noToken : nil
       }
     }

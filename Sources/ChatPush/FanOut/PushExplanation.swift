@@ -12,10 +12,10 @@ package struct PushExplanation: Sendable, Hashable {
   package let message: FanOut.SentMessage
   /// For each device, as of that message, of everyone who was, had been or came to be a member.
   package let decisions: [FanOut.DeviceDecision]
-  /// What became of the notices of those who are told, so far; empty when push was not switched on then.
-  package let fates: [NoticeKey: Fate]
+  /// What became of the notifications of those who are told, so far; empty when push was not switched on then.
+  package let fates: [PushNotificationKey: Fate]
 
-  /// What became of one notice.
+  /// What became of one notification.
   package enum Fate: Sendable, Hashable {
     /// Not settled yet.
     case waiting
@@ -23,7 +23,7 @@ package struct PushExplanation: Sendable, Hashable {
   }
 
   /// Reads the log from its first event to its head, into memory: the rooms' state up to the message, and after it who
-  /// joined the room later and what became of the notices.
+  /// joined the room later and what became of the notifications.
   ///
   /// - Parameter progress: told how many events were read.
   /// - Throws: `PushExplanationError`, or what the log says.
@@ -31,21 +31,21 @@ package struct PushExplanation: Sendable, Hashable {
     of position: LogPosition, in feed: any EventFeed, progress: (UInt64) -> Void = { _ in }
   ) throws {
     let queue = try DatabaseQueue()
-    let found: (message: FanOut.SentMessage, decisions: [FanOut.DeviceDecision], fates: [NoticeKey: Fate])?
+    let found: (message: FanOut.SentMessage, decisions: [FanOut.DeviceDecision], fates: [PushNotificationKey: Fate])?
     found = try queue.write { database in
       try PushProjection.createTables(database)
       try PushProjection.createIndexes(database)
       guard let message = try Self.apply(through: position, of: feed, to: database, progress) else { return nil }
-      let audience = AudienceWriter(database)
-      var candidates = try audience.listeners(of: message.room) + audience.formerMembers(of: message.room)
-      let known = Set(candidates.map(\.user))
-      let later = try Aftermath(of: message, in: feed, progress)
+      let writer = RecipientsWriter(database)
+      var recipients = try writer.recipients(of: message.room) + writer.formerMembers(of: message.room)
+      let known = Set(recipients.map(\.user))
+      let later = try LaterEvents(of: message, in: feed, progress)
       for user in later.members.subtracting(known).sorted() {
-        candidates.append(
-          FanOut.Candidate(user: user, membership: .joinsLater, devices: try audience.devices(of: user)))
+        recipients.append(
+          FanOut.Recipient(user: user, membership: .joinsLater, devices: try writer.devices(of: user)))
       }
       let rooms = RoomsQueries(database)
-      let decisions = try FanOut.decisions(on: message, in: FanOut.RoomContext(of: message, rooms), for: candidates) {
+      let decisions = try FanOut.decisions(on: message, in: FanOut.RoomContext(of: message, rooms), for: recipients) {
         try rooms.badge(of: $0, at: message.time)
       }
       let isSwitchedOn = try OutboxWriter(database).isSwitchedOn()
@@ -76,11 +76,11 @@ package struct PushExplanation: Sendable, Hashable {
   }
 }
 
-/// What the log says of a message's notices after the message.
-private struct Aftermath {
+/// What the log says of a message's notifications after the message.
+private struct LaterEvents {
   /// Who joined its room.
   private(set) var members: Set<UserID> = []
-  private var outcomes: [NoticeKey: PushExplanation.Fate] = [:]
+  private var outcomes: [PushNotificationKey: PushExplanation.Fate] = [:]
   private var settledThrough = LogPosition.origin
 
   init(of message: FanOut.SentMessage, in feed: any EventFeed, _ progress: (UInt64) -> Void) throws {
@@ -99,8 +99,9 @@ private struct Aftermath {
     case .server(.pushOutcomesRecorded(let recorded)):
       settledThrough = max(settledThrough, recorded.settledThrough)
       for outcome in recorded.outcomes where outcome.position == message.position {
-        outcomes[NoticeKey(position: outcome.position, user: outcome.user, device: outcome.device)] = .settled(
-          outcome.result, outcome.reason)
+        outcomes[PushNotificationKey(position: outcome.position, user: outcome.user, device: outcome.device)] =
+          .settled(
+            outcome.result, outcome.reason)
       }
     case .user, .room, .workspace, .server: break
     }
@@ -109,12 +110,12 @@ private struct Aftermath {
   /// What is settled and has no outcome of its own was delivered.
   func fates(
     of decisions: [FanOut.DeviceDecision], on message: FanOut.SentMessage
-  ) -> [NoticeKey: PushExplanation.Fate] {
+  ) -> [PushNotificationKey: PushExplanation.Fate] {
     let rest: PushExplanation.Fate = settledThrough >= message.position ? .settled(.delivered, nil) : .waiting
-    var fates: [NoticeKey: PushExplanation.Fate] = [:]
+    var fates: [PushNotificationKey: PushExplanation.Fate] = [:]
     for decision in decisions {
       guard case .notify = decision.decision else { continue }
-      let key = NoticeKey(position: message.position, user: decision.user, device: decision.device)
+      let key = PushNotificationKey(position: message.position, user: decision.user, device: decision.device)
       fates[key] = outcomes[key] ?? rest
     }
     return fates

@@ -28,7 +28,7 @@ struct OutboxWriter {
       rows += 1
       try CachedStatement(
         database, "INSERT INTO outbox (position, userId, deviceId, badge, isCalled) VALUES (?, ?, ?, ?, ?)"
-      ).run(message.position, decision.user, decision.device, badge, message.calls(decision.user, in: context))
+      ).run(message.position, decision.user, decision.device, badge, message.isMention(of: decision.user, in: context))
     }
     return rows
   }
@@ -44,16 +44,16 @@ struct OutboxWriter {
       """
     ).run(
       message.position, message.room, message.message, message.sender, message.thread?.message, message.time, roomName,
-      nickname, NoticeMessage.beginning(of: message.text ?? "", bytes: Notice.textBytes))
+      nickname, PushNotificationMessage.beginning(of: message.text ?? "", bytes: PushNotification.textBytes))
   }
 
   /// What waits says what the message says now. Of a deleted message nothing stays but the rows of the outbox, so that
-  /// each notice still comes to an outcome; a deleted room's are taken out by `BulkDeletion`.
+  /// each notification still comes to an outcome; a deleted room's are taken out by `BulkDeletion`.
   func apply(_ event: RoomEvent, in room: RoomID) throws {
     switch event {
     case .messages(.edited(let message, _, let edit)):
       try CachedStatement(database, "UPDATE noticeMessage SET text = ? WHERE roomId = ? AND messageId = ?")
-        .run(NoticeMessage.beginning(of: edit?.text ?? "", bytes: Notice.textBytes), room, message)
+        .run(PushNotificationMessage.beginning(of: edit?.text ?? "", bytes: PushNotification.textBytes), room, message)
     case .messages(.deleted(let message, _)):
       try CachedStatement(database, "DELETE FROM noticeMessage WHERE roomId = ? AND messageId = ?").run(room, message)
     case .lifecycle, .sharing, .members, .messages(.sent), .annotations, .reading, .threads, .scheduling, .erased:

@@ -57,7 +57,7 @@ package struct PushProjection: Projection {
 
   package mutating func applyFirst(of events: ArraySlice<RecordedEvent>, to database: Database) throws -> Int {
     let outbox = OutboxWriter(database)
-    let audience = AudienceWriter(database)
+    let writer = RecipientsWriter(database)
     var isOn = try isSwitchedOn ?? outbox.isSwitchedOn()
     // What the rooms' tables do not know yet.
     var waiting = events.startIndex
@@ -66,20 +66,20 @@ package struct PushProjection: Projection {
     for (index, recorded) in zip(events.indices, events) {
       switch recorded.event {
       case .user(let user, let event):
-        if try audience.needsMembers(for: event, of: user) {
+        if try writer.needsMembers(for: event, of: user) {
           try rooms.apply(events[waiting..<index], to: database)
           waiting = index
         }
-        try audience.apply(event, of: user, at: recorded.position)
+        try writer.apply(event, of: user, at: recorded.position)
       case .room(let room, let event):
-        try audience.apply(event, in: room, at: recorded.position)
+        try writer.apply(event, in: room, at: recorded.position)
         if isOn { try outbox.apply(event, in: room) }
-        guard isOn, let message = FanOut.SentMessage(recorded), message.silence == nil, try audience.hears(room)
+        guard isOn, let message = FanOut.SentMessage(recorded), message.silence == nil, try writer.hears(room)
         else { continue }
         let next = events.index(after: index)
         try rooms.apply(events[waiting..<next], to: database)
         waiting = next
-        rows += try enumerate(message, audience, outbox, database)
+        rows += try enumerate(message, writer, outbox, database)
         if rows >= rowsPerTransaction { end = next }
       case .workspace:
         break
@@ -98,11 +98,11 @@ package struct PushProjection: Projection {
   }
 
   private func enumerate(
-    _ message: FanOut.SentMessage, _ audience: AudienceWriter, _ outbox: OutboxWriter, _ database: Database
+    _ message: FanOut.SentMessage, _ writer: RecipientsWriter, _ outbox: OutboxWriter, _ database: Database
   ) throws -> Int {
     let queries = RoomsQueries(database)
     let context = try FanOut.RoomContext(of: message, queries)
-    let decisions = try FanOut.decisions(on: message, in: context, for: audience.listeners(of: message.room)) { user in
+    let decisions = try FanOut.decisions(on: message, in: context, for: writer.recipients(of: message.room)) { user in
       try queries.badge(of: user, at: message.time)
     }
     return try outbox.add(message, in: context, decisions, roomName: queries.room(message.room)?.name ?? "", queries)

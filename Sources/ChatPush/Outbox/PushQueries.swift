@@ -11,13 +11,13 @@ package struct PushQueries: ReadModelQueries {
     self.database = database
   }
 
-  /// The position up to which every notice is settled, as the log says; nil when push was never switched on.
+  /// The position up to which every notification is settled, as the log says; nil when push was never switched on.
   package func settledThrough() throws -> LogPosition? {
     try CachedStatement(database, "SELECT settledThrough FROM settlement WHERE id = 1").first { try $0.position() }
   }
 
-  /// The next notices in the order of their events.
-  package func pending(after key: NoticeKey, limit: Int) throws -> [NoticeKey] {
+  /// The next notifications in the order of their events.
+  package func pending(after key: PushNotificationKey, limit: Int) throws -> [PushNotificationKey] {
     try CachedStatement(
       database,
       """
@@ -25,13 +25,13 @@ package struct PushQueries: ReadModelQueries {
       ORDER BY position, userId, deviceId LIMIT ?
       """
     ).all(key.position, key.user, key.device, limit) { row in
-      try NoticeKey(position: row.position(), user: row.id(), device: row.id())
+      try PushNotificationKey(position: row.position(), user: row.id(), device: row.id())
     }
   }
 
-  /// What stands in the way of a notice, or the notice.
+  /// What stands in the way of a notification, or the notification.
   package enum Found: Sendable, Hashable {
-    case ready(token: PushToken, NoticeMessage, badge: UInt64)
+    case ready(token: PushToken, PushNotificationMessage, badge: UInt64)
     /// The device was removed since, or no provider can reach it any more.
     case unreachable
     /// Its message is gone, or it is not the user's or the device's to hear any more.
@@ -40,9 +40,9 @@ package struct PushQueries: ReadModelQueries {
     case settled
   }
 
-  /// The notice as far as it may still be sent: what was deleted, and what the user or the device would not be told of
+  /// The notification as far as it may still be sent: what was deleted, and what the user or the device would not be told of
   /// today, is not. With the token that its device has now: a token that was replaced since is dead.
-  package func notice(_ key: NoticeKey) throws -> Found {
+  package func notification(_ key: PushNotificationKey) throws -> Found {
     try CachedStatement(
       database,
       """
@@ -58,27 +58,27 @@ package struct PushQueries: ReadModelQueries {
       LEFT JOIN pushDevice AS device ON device.userId = outbox.userId AND device.deviceId = outbox.deviceId
       WHERE outbox.position = ? AND outbox.userId = ? AND outbox.deviceId = ?
       """
-    ).first(Int64(NotificationLevel.all.rawValue), key.position, key.user, key.device, read: Self.readNotice)
+    ).first(Int64(NotificationLevel.all.rawValue), key.position, key.user, key.device, read: Self.readNotification)
       ?? .settled
   }
 
-  private static func readNotice(_ row: inout RowReader) throws -> Found {
+  private static func readNotification(_ row: inout RowReader) throws -> Found {
     let position = try row.position()
     let badge = try row.unsigned()
-    let isCalled = try row.number() != 0
+    let isMentioned = try row.number() != 0
     guard let room = try row.optional({ try $0.id(RoomID.self) }) else { return .withdrawn(.deleted) }
     // Who came back joined after the message, and is told of none from before.
     guard let joined = try row.optional({ try $0.position() }), joined < position else { return .withdrawn(.left) }
     let mutedUntil = try row.optional { try $0.time() }
     if try row.number() != 0 { return .withdrawn(.accountDisabled) }
-    let message = try NoticeMessage(
+    let message = try PushNotificationMessage(
       room: room, roomName: row.text(), message: row.id(), sender: row.id(), senderNickname: row.text(),
       text: row.text(), sentAt: row.time(), thread: row.optional { try $0.id() })
     if let mutedUntil, mutedUntil > message.sentAt { return .withdrawn(.mutedRoom) }
     let device = try readDevice(&row)
     switch device.level {
     case .none: return .withdrawn(.notificationsOff)
-    case .mentions where !isCalled: return .withdrawn(.mentionsOnly)
+    case .mentions where !isMentioned: return .withdrawn(.mentionsOnly)
     case .mentions, .all: break
     }
     guard let token = device.token else { return .unreachable }

@@ -3,11 +3,11 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Appends each notice as a line of JSON to a file, for tests and for whoever brings notices on by other means.
+/// Appends each notification as a line of JSON to a file, for tests and for whoever brings notifications on by other means.
 ///
-/// Notices that come together are written and synced together. A notice may stand there twice, under the same delivery
+/// Notifications that come together are written and synced together. A notification may stand there twice, under the same delivery
 /// key, after a crash.
-package final class FileSender: NoticeSender {
+package final class FileSender: PushNotificationSender {
   /// The file holds push tokens: the owner alone reads it.
   private static let fileMode: mode_t = 0o600
 
@@ -45,10 +45,10 @@ package final class FileSender: NoticeSender {
     }
   }
 
-  package func send(_ notice: Notice) async -> SendResult {
+  package func send(_ notification: PushNotification) async -> SendResult {
     let line: [UInt8]
     do {
-      line = try NoticeBody(notice).bytes() + [UInt8(ascii: "\n")]
+      line = try PushNotificationBody(notification).bytes() + [UInt8(ascii: "\n")]
     } catch {
       return .failed(reason: "\(error)")
     }
@@ -112,7 +112,7 @@ package final class FileSender: NoticeSender {
   }
 }
 
-/// The file that notices go to cannot be used.
+/// The file that notifications go to cannot be used.
 package struct FileSenderError: Error, Sendable, CustomStringConvertible {
   package let path: String
   package let reason: String

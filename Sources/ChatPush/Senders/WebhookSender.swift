@@ -4,11 +4,11 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Posts each notice to one URL, signed, so that the receiver knows whom it comes from.
+/// Posts each notification to one URL, signed, so that the receiver knows whom it comes from.
 ///
 /// `2xx` is delivered, `410` says that the token is dead, everything else and no status in time is worth another
 /// attempt. Redirects are not followed.
-package final class WebhookSender: NoticeSender {
+package final class WebhookSender: PushNotificationSender {
   /// How long one attempt waits for the status, in seconds.
   package static let timeoutSeconds: Int64 = 5
   /// The shortest secret, in bytes.
@@ -35,19 +35,19 @@ package final class WebhookSender: NoticeSender {
       timeout: HTTPClient.Configuration.Timeout(
         connect: .seconds(Self.timeoutSeconds), read: .seconds(Self.timeoutSeconds)))
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = PushDispatcher.concurrency
-    // `InformationalLimit` needs the decoder of HTTP/1.1, which a connection of HTTP/2 does not have.
+    // `InformationalResponseLimit` needs the decoder of HTTP/1.1, which a connection of HTTP/2 does not have.
     configuration.httpVersion = .http1Only
-    configuration.http1_1ConnectionDebugInitializer = { InformationalLimit.add(to: $0) }
+    configuration.http1_1ConnectionDebugInitializer = { InformationalResponseLimit.add(to: $0) }
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }
 
-  package func send(_ notice: Notice) async -> SendResult {
+  package func send(_ notification: PushNotification) async -> SendResult {
     do {
-      let body = try NoticeBody(notice).bytes()
+      let body = try PushNotificationBody(notification).bytes()
       var request = HTTPClientRequest(url: url)
       request.method = .POST
       request.headers.add(name: "Content-Type", value: "application/json")
-      request.headers.add(name: "Hansard-Delivery-Key", value: notice.deliveryKey)
+      request.headers.add(name: "Hansard-Delivery-Key", value: notification.deliveryKey)
       request.headers.add(name: "Hansard-Signature", value: Self.signature(of: body, secret: secret))
       request.body = .bytes(ByteBuffer(bytes: body))
       let response = try await client.execute(request, timeout: .seconds(Self.timeoutSeconds))

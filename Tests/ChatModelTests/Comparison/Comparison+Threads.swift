@@ -48,7 +48,7 @@ private struct SeenThread: Equatable {
     activity = room.lastReply(to: root.id)
     let unread = room.unread(inThread: root.id, for: user)
     self.unread = unread.count
-    mentions = unread.count { $0.calls(user) }
+    mentions = unread.count { $0.isMention(of: user) }
   }
 
   init(_ thread: FollowedThread, root: ShownMessage) {
@@ -72,7 +72,7 @@ private struct SeenReading: Equatable {
     follows = following.follows
     marker = following.marker
     self.unread = follows ? unread.count : 0
-    mentions = follows ? unread.count { $0.calls(user) } : 0
+    mentions = follows ? unread.count { $0.isMention(of: user) } : 0
   }
 
   init(_ reading: ThreadReading) {

@@ -11,7 +11,7 @@ import GRDB
 struct PushComparison {
   let events: [RecordedEvent]
 
-  /// How a notice stands at the end.
+  /// How a notification stands at the end.
   enum DeliveryStatus: Equatable {
     case text(String, token: String)
     case withdrawn(PushAbandonment)
@@ -35,14 +35,14 @@ struct PushComparison {
   }
 
   private struct Told {
-    let key: NoticeKey
+    let key: PushNotificationKey
     let badge: UInt64
-    let isCalled: Bool
+    let isMentioned: Bool
     let room: RoomID
     let message: MessageID
   }
 
-  /// - Returns: how many notices there were.
+  /// - Returns: how many notifications there were.
   /// - Throws: `Mismatch`.
   func compare() throws -> Int {
     let (told, model) = expected()
@@ -68,27 +68,27 @@ struct PushComparison {
         event.originalTime == nil, content != nil, let room = model.rooms[id], let sent = room.message(message)
       else { continue }
       for member in room.members where member.user != author {
-        told += notices(of: sent, in: room, for: member, at: event.stamp, model)
+        told += notifications(of: sent, in: room, for: member, at: event.stamp, model)
       }
     }
     return (told, model)
   }
 
-  private func notices(
+  private func notifications(
     of message: ModelMessage, in room: ModelRoom, for member: ModelMember, at stamp: Stamp, _ model: ChatModel
   ) -> [Told] {
     guard let user = model.users[member.user], user.disabled == nil else { return [] }
     if let muted = member.mutedUntil, muted > stamp.time { return [] }
-    let isCalled = room.kind == .direct || message.calls(user.id)
-    if let root = message.root, !isCalled, member.threads[root]?.follows != true { return [] }
+    let isMentioned = room.kind == .direct || message.isMention(of: user.id)
+    if let root = message.root, !isMentioned, member.threads[root]?.follows != true { return [] }
     let badge = UInt64(model.badge(of: user.id, at: stamp.time))
     return user.devices.filter { device in
       let level = device.description.notifications
-      return !device.description.tokens.isEmpty && (level == .all || level == .mentions && isCalled)
+      return !device.description.tokens.isEmpty && (level == .all || level == .mentions && isMentioned)
     }.map { device in
       Told(
-        key: NoticeKey(position: stamp.position, user: user.id, device: device.id), badge: badge,
-        isCalled: isCalled, room: room.id, message: message.id)
+        key: PushNotificationKey(position: stamp.position, user: user.id, device: device.id), badge: badge,
+        isMentioned: isMentioned, room: room.id, message: message.id)
     }
   }
 
@@ -105,7 +105,7 @@ struct PushComparison {
     if let muted = member.mutedUntil, muted > message.sent.time { return .withdrawn(.mutedRoom) }
     guard let device = model.users[told.key.user]?.device(told.key.device) else { return .unreachable }
     if device.description.notifications == .none { return .withdrawn(.notificationsOff) }
-    if device.description.notifications == .mentions, !told.isCalled { return .withdrawn(.mentionsOnly) }
+    if device.description.notifications == .mentions, !told.isMentioned { return .withdrawn(.mentionsOnly) }
     let tokens = device.description.tokens
     guard let token = tokens.first(where: { $0.provider == .apns }) ?? tokens.first else { return .unreachable }
     return .text(message.text, token: token.token)
@@ -149,14 +149,14 @@ struct PushComparison {
     return devices
   }
 
-  private static func rows(_ database: Database) throws -> [NoticeKey: Row] {
+  private static func rows(_ database: Database) throws -> [PushNotificationKey: Row] {
     let queries = PushQueries(database)
     let badges = try CachedStatement(database, "SELECT position, userId, deviceId, badge FROM outbox").all { row in
-      (NoticeKey(position: try row.position(), user: try row.id(), device: try row.id()), try row.unsigned())
+      (PushNotificationKey(position: try row.position(), user: try row.id(), device: try row.id()), try row.unsigned())
     }
-    var rows: [NoticeKey: Row] = [:]
+    var rows: [PushNotificationKey: Row] = [:]
     for (key, badge) in badges {
-      switch try queries.notice(key) {
+      switch try queries.notification(key) {
       case .ready(let token, let message, _):
         rows[key] = Row(badge: badge, status: .text(message.text, token: token.token))
       case .withdrawn(let reason): rows[key] = Row(badge: badge, status: .withdrawn(reason))

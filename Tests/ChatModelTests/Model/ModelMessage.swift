@@ -32,7 +32,7 @@ struct ModelMessage: Equatable {
 
   var isDeleted: Bool { deletedAt != nil }
 
-  func calls(_ user: UserID) -> Bool { mentions.everyone || called.contains(user) }
+  func isMention(of user: UserID) -> Bool { mentions.everyone || called.contains(user) }
 }
 
 /// What a message said until it was edited.

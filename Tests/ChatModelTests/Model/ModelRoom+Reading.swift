@@ -58,7 +58,9 @@ extension ModelRoom {
   /// Who calls everyone calls those who are there by then.
   func mentions(for user: UserID) -> Int {
     let joined = member(user)?.joinedOrdinal ?? 0
-    return unreadMessages(for: user).count { $0.calls(user) && (!$0.mentions.everyone || $0.place.ordinal > joined) }
+    return unreadMessages(for: user).count {
+      $0.isMention(of: user) && (!$0.mentions.everyone || $0.place.ordinal > joined)
+    }
   }
 
   /// How a member stands to a thread; nil for one that the member has nothing to do with.

@@ -102,6 +102,6 @@ struct PushExplainCommand: AsyncParsableCommand {
 extension PushExplanation {
   /// nil for a device that is not told.
   fileprivate func fate(of decision: FanOut.DeviceDecision) -> Fate? {
-    fates[NoticeKey(position: message.position, user: decision.user, device: decision.device)]
+    fates[PushNotificationKey(position: message.position, user: decision.user, device: decision.device)]
   }
 }

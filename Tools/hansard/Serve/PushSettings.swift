@@ -44,7 +44,7 @@ struct PushSettings: Sendable {
   }
 
   /// Nil when push is off.
-  func sender() throws -> (any NoticeSender)? {
+  func sender() throws -> (any PushNotificationSender)? {
     switch (webhook, file) {
     case (nil, nil):
       guard let secretFile else { return nil }
@@ -60,7 +60,7 @@ struct PushSettings: Sendable {
     }
   }
 
-  private func webhook(_ url: String, _ secretFile: String?) throws -> any NoticeSender {
+  private func webhook(_ url: String, _ secretFile: String?) throws -> any PushNotificationSender {
     guard let secretFile else {
       throw ToolError(
         "the push webhook has no secret", because: "without a secret, the receiver cannot verify the sender",
@@ -83,7 +83,7 @@ struct PushSettings: Sendable {
     return secret
   }
 
-  private func file(_ path: String) throws -> any NoticeSender {
+  private func file(_ path: String) throws -> any PushNotificationSender {
     do {
       return try FileSender(path: path)
     } catch {

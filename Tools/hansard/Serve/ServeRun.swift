@@ -38,7 +38,7 @@ struct ServeRun {
     }
   }
 
-  private func serve(sendingBy sender: (any NoticeSender)?, _ certificate: TLSConfiguration?) async throws {
+  private func serve(sendingBy sender: (any PushNotificationSender)?, _ certificate: TLSConfiguration?) async throws {
     let logger = Self.logger()
     let log = try EmbeddedLog.open(
       directory: settings.data,
@@ -97,7 +97,7 @@ struct ServeRun {
 
   /// Opens the data, and then the gate for requests.
   private func start(
-    _ log: EmbeddedLog, sendingBy sender: (any NoticeSender)?, _ gate: StartGate,
+    _ log: EmbeddedLog, sendingBy sender: (any PushNotificationSender)?, _ gate: StartGate,
     _ configuration: HansardServer.Configuration, _ logger: Logger
   ) async throws -> Running {
     let opened = try await open(log, gate, logger)
@@ -181,7 +181,7 @@ struct ServeRun {
   }
 
   private func startPush(
-    by sender: (any NoticeSender)?, _ opened: ServiceOpening.Opened, _ logger: Logger
+    by sender: (any PushNotificationSender)?, _ opened: ServiceOpening.Opened, _ logger: Logger
   ) async throws -> PushService? {
     guard let sender else { return nil }
     return try await PushService.open(

@@ -2,8 +2,8 @@ package import ChatDomain
 package import ChatPrimitives
 import Crypto
 
-/// Names a notice: one event on one device. The user belongs to it, for two users may give their devices the same ID.
-package struct NoticeKey: Sendable, Hashable, Comparable {
+/// Names a notification: one event on one device. The user belongs to it, for two users may give their devices the same ID.
+package struct PushNotificationKey: Sendable, Hashable, Comparable {
   package let position: LogPosition
   package let user: UserID
   package let device: DeviceID
@@ -14,14 +14,14 @@ package struct NoticeKey: Sendable, Hashable, Comparable {
     self.device = device
   }
 
-  /// Before every notice.
-  package static let origin = NoticeKey(position: .origin, user: UserID(.zero), device: DeviceID(.zero))
+  /// Before every notification.
+  package static let origin = PushNotificationKey(position: .origin, user: UserID(.zero), device: DeviceID(.zero))
 
-  package static func < (left: NoticeKey, right: NoticeKey) -> Bool {
+  package static func < (left: PushNotificationKey, right: PushNotificationKey) -> Bool {
     (left.position, left.user, left.device) < (right.position, right.user, right.device)
   }
 
-  /// What a receiver knows a repeated notice by: the same for the same event and device, however often it is sent.
+  /// What a receiver knows a repeated notification by: the same for the same event and device, however often it is sent.
   ///
   /// 64 hexadecimal digits: SHA-256 over a name, the log's identity (16 bytes), the position (8 bytes, big-endian), the
   /// user (16 bytes) and the device (16 bytes).
@@ -37,18 +37,20 @@ package struct NoticeKey: Sendable, Hashable, Comparable {
 }
 
 /// What one device is told of one message.
-package struct Notice: Sendable, Hashable {
-  /// Of a message's text, the bytes of UTF-8 that go into a notice; the rest is cut off.
+package struct PushNotification: Sendable, Hashable {
+  /// Of a message's text, the bytes of UTF-8 that go into a notification; the rest is cut off.
   package static let textBytes = 1024
 
-  package var key: NoticeKey
+  package var key: PushNotificationKey
   package var deliveryKey: String
   package var token: PushToken
-  package var message: NoticeMessage
+  package var message: PushNotificationMessage
   /// What the badge of the device says after this message.
   package var badge: UInt64
 
-  package init(key: NoticeKey, deliveryKey: String, token: PushToken, message: NoticeMessage, badge: UInt64) {
+  package init(
+    key: PushNotificationKey, deliveryKey: String, token: PushToken, message: PushNotificationMessage, badge: UInt64
+  ) {
     self.key = key
     self.deliveryKey = deliveryKey
     self.token = token
@@ -57,14 +59,14 @@ package struct Notice: Sendable, Hashable {
   }
 }
 
-/// What all notices of one message have in common, as it was when the message was sent.
-package struct NoticeMessage: Sendable, Hashable {
+/// What all notifications of one message have in common, as it was when the message was sent.
+package struct PushNotificationMessage: Sendable, Hashable {
   package var room: RoomID
   package var roomName: String
   package var message: MessageID
   package var sender: UserID
   package var senderNickname: String
-  /// At most `Notice.textBytes`.
+  /// At most `PushNotification.textBytes`.
   package var text: String
   package var sentAt: Timestamp
   /// The root of the thread that it is in; nil for the room's own timeline.

@@ -6,9 +6,9 @@ import Testing
 
 @testable import ChatPush
 
-@Suite struct NoticeTests {
+@Suite struct PushNotificationTests {
   private let log = UUIDBytes(high: 1, low: 2)
-  private let key = NoticeKey(position: LogPosition(7), user: ben, device: bensPhone)
+  private let key = PushNotificationKey(position: LogPosition(7), user: ben, device: bensPhone)
 
   @Test("a delivery key is the same for the same log, event, user and device, and another for any other")
   func deliveryKeys() {
@@ -16,9 +16,9 @@ import Testing
     #expect(known == key.deliveryKey(logIdentity: log))
     #expect(known.count == 64 && known.allSatisfy { $0.isHexDigit && !$0.isUppercase })
     let others = [
-      NoticeKey(position: LogPosition(8), user: ben, device: bensPhone).deliveryKey(logIdentity: log),
-      NoticeKey(position: LogPosition(7), user: anna, device: bensPhone).deliveryKey(logIdentity: log),
-      NoticeKey(position: LogPosition(7), user: ben, device: bensTablet).deliveryKey(logIdentity: log),
+      PushNotificationKey(position: LogPosition(8), user: ben, device: bensPhone).deliveryKey(logIdentity: log),
+      PushNotificationKey(position: LogPosition(7), user: anna, device: bensPhone).deliveryKey(logIdentity: log),
+      PushNotificationKey(position: LogPosition(7), user: ben, device: bensTablet).deliveryKey(logIdentity: log),
       key.deliveryKey(logIdentity: UUIDBytes(high: 1, low: 3)),
     ]
     #expect(Set(others + [known]).count == 5)
@@ -36,10 +36,10 @@ import Testing
 
   @Test("the body is one line of JSON with everything that a receiver needs")
   func body() throws {
-    let notice = sample(text: "two\nlines \u{1F44B}")
-    let bytes = try NoticeBody(notice).bytes()
+    let notification = sample(text: "two\nlines \u{1F44B}")
+    let bytes = try PushNotificationBody(notification).bytes()
     #expect(!bytes.contains(UInt8(ascii: "\n")))
-    #expect(try NoticeBody(notice).bytes() == bytes)
+    #expect(try PushNotificationBody(notification).bytes() == bytes)
     let object = try #require(JSONSerialization.jsonObject(with: Data(bytes)) as? [String: any Sendable])
     #expect(
       Set(object.keys) == [
@@ -60,7 +60,7 @@ import Testing
       ("\u{1F44B}", "\u{1F44B}"), ("a\u{1F44B}", "a"), ("\u{1F468}\u{200D}\u{1F469}", ""),
     ])
   func cut(text: String, beginning: String) {
-    #expect(NoticeMessage.beginning(of: text, bytes: 4) == beginning)
+    #expect(PushNotificationMessage.beginning(of: text, bytes: 4) == beginning)
   }
 
   /// RFC 4231, test case 2.
@@ -103,29 +103,29 @@ import Testing
     let path = NSTemporaryDirectory() + "push-" + UUID().uuidString + ".jsonl"
     defer { try? FileManager.default.removeItem(atPath: path) }
     let first = try FileSender(path: path)
-    let notice = sample(text: "one")
+    let notification = sample(text: "one")
     await withTaskGroup(of: SendResult.self) { group in
-      for _ in 0..<20 { group.addTask { await first.send(notice) } }
+      for _ in 0..<20 { group.addTask { await first.send(notification) } }
       for await result in group { #expect(result == .delivered) }
     }
     await first.close()
     await first.close()
-    let line = try NoticeBody(notice).bytes() + [UInt8(ascii: "\n")]
+    let line = try PushNotificationBody(notification).bytes() + [UInt8(ascii: "\n")]
     #expect(try Array(Data(contentsOf: URL(filePath: path))) == Array(repeatElement(line, count: 20).joined()))
     let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     #expect(mode == 0o600)
 
     try Data("{\"cut".utf8).write(to: URL(filePath: path))
     let second = try FileSender(path: path)
-    #expect(await second.send(notice) == .delivered)
+    #expect(await second.send(notification) == .delivered)
     await second.close()
     #expect(try Array(Data(contentsOf: URL(filePath: path))) == Array("{\"cut\n".utf8) + line)
   }
 
-  private func sample(text: String) -> Notice {
-    Notice(
+  private func sample(text: String) -> PushNotification {
+    PushNotification(
       key: key, deliveryKey: key.deliveryKey(logIdentity: log), token: PushToken(provider: .fcm, token: "secret"),
-      message: NoticeMessage(
+      message: PushNotificationMessage(
         room: tea, roomName: "tea", message: .numbered(9), sender: anna, senderNickname: "Anna", text: text,
         sentAt: Timestamp(milliseconds: 1000)),
       badge: 3)

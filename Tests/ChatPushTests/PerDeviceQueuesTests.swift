@@ -4,93 +4,93 @@ import Testing
 
 @testable import ChatPush
 
-@Suite struct LanesTests {
+@Suite struct PerDeviceQueuesTests {
   private let start = ContinuousClock.now
 
-  private func key(_ position: UInt64, _ device: DeviceID = bensPhone, of user: UserID = ben) -> NoticeKey {
-    NoticeKey(position: LogPosition(position), user: user, device: device)
+  private func key(_ position: UInt64, _ device: DeviceID = bensPhone, of user: UserID = ben) -> PushNotificationKey {
+    PushNotificationKey(position: LogPosition(position), user: user, device: device)
   }
 
   /// One device each of many users, or many of one.
-  private func keys(_ count: Int, of user: UserID? = nil) -> [NoticeKey] {
+  private func keys(_ count: Int, of user: UserID? = nil) -> [PushNotificationKey] {
     (1...UInt64(count)).map { number in
       key(1, DeviceID(UUIDBytes(high: 7, low: number)), of: user ?? UserID(UUIDBytes(high: 8, low: number)))
     }
   }
 
   @Test("a device is told one notice at a time and in order; devices do not wait for each other")
-  func lanes() {
-    var lanes = DeliveryLanes()
-    lanes.take([key(1), key(1, bensTablet), key(2), key(2, bensTablet)])
-    #expect(lanes.cursor == key(2, bensTablet) && lanes.count == 4)
-    #expect(lanes.next(at: start) == .init(key: key(1), number: 1))
-    #expect(lanes.next(at: start) == .init(key: key(1, bensTablet), number: 1))
-    #expect(lanes.next(at: start) == nil && lanes.active == 2)
-    lanes.complete(key(1, bensTablet))
-    #expect(lanes.next(at: start) == .init(key: key(2, bensTablet), number: 1))
-    #expect(lanes.oldest == LogPosition(1))
-    lanes.complete(key(1))
-    #expect(lanes.next(at: start) == .init(key: key(2), number: 1))
-    #expect(lanes.oldest == LogPosition(2))
-    lanes.complete(key(2))
-    lanes.complete(key(2, bensTablet))
-    #expect(lanes.oldest == nil && lanes.count == 0 && lanes.active == 0)
+  func queues() {
+    var queues = PerDeviceQueues()
+    queues.take([key(1), key(1, bensTablet), key(2), key(2, bensTablet)])
+    #expect(queues.cursor == key(2, bensTablet) && queues.count == 4)
+    #expect(queues.next(at: start) == .init(key: key(1), number: 1))
+    #expect(queues.next(at: start) == .init(key: key(1, bensTablet), number: 1))
+    #expect(queues.next(at: start) == nil && queues.active == 2)
+    queues.complete(key(1, bensTablet))
+    #expect(queues.next(at: start) == .init(key: key(2, bensTablet), number: 1))
+    #expect(queues.oldest == LogPosition(1))
+    queues.complete(key(1))
+    #expect(queues.next(at: start) == .init(key: key(2), number: 1))
+    #expect(queues.oldest == LogPosition(2))
+    queues.complete(key(2))
+    queues.complete(key(2, bensTablet))
+    #expect(queues.oldest == nil && queues.count == 0 && queues.active == 0)
   }
 
   @Test("a notice that failed comes again when it is due, before its device's later ones")
   func retries() {
-    var lanes = DeliveryLanes()
-    lanes.take([key(1), key(2), key(3, bensTablet)])
-    #expect(lanes.next(at: start)?.key == key(1))
-    lanes.retry(key(1), at: start + .seconds(2))
-    #expect(lanes.next(at: start)?.key == key(3, bensTablet))
-    lanes.retry(key(3, bensTablet), at: start + .seconds(1))
-    #expect(lanes.next(at: start) == nil && lanes.nextDue == start + .seconds(1))
-    #expect(lanes.next(at: start + .seconds(1)) == .init(key: key(3, bensTablet), number: 2))
-    #expect(lanes.next(at: start + .seconds(2)) == .init(key: key(1), number: 2))
-    lanes.retry(key(1), at: start + .seconds(3), counts: false)
-    #expect(lanes.next(at: start + .seconds(3)) == .init(key: key(1), number: 2), "it was not tried")
-    lanes.complete(key(1))
-    #expect(lanes.next(at: start + .seconds(2)) == .init(key: key(2), number: 1), "attempts are counted by notice")
+    var queues = PerDeviceQueues()
+    queues.take([key(1), key(2), key(3, bensTablet)])
+    #expect(queues.next(at: start)?.key == key(1))
+    queues.retry(key(1), at: start + .seconds(2))
+    #expect(queues.next(at: start)?.key == key(3, bensTablet))
+    queues.retry(key(3, bensTablet), at: start + .seconds(1))
+    #expect(queues.next(at: start) == nil && queues.nextDue == start + .seconds(1))
+    #expect(queues.next(at: start + .seconds(1)) == .init(key: key(3, bensTablet), number: 2))
+    #expect(queues.next(at: start + .seconds(2)) == .init(key: key(1), number: 2))
+    queues.retry(key(1), at: start + .seconds(3), counts: false)
+    #expect(queues.next(at: start + .seconds(3)) == .init(key: key(1), number: 2), "it was not tried")
+    queues.complete(key(1))
+    #expect(queues.next(at: start + .seconds(2)) == .init(key: key(2), number: 1), "attempts are counted by notice")
   }
 
   @Test("retries hold half of the slots at most, and the others are for first attempts")
   func retriesLeaveRoom() {
-    var lanes = DeliveryLanes()
-    let keys = keys(2 * DeliveryLanes.retries)
-    lanes.take(keys)
+    var queues = PerDeviceQueues()
+    let keys = keys(2 * PerDeviceQueues.retries)
+    queues.take(keys)
     for key in keys {
-      #expect(lanes.next(at: start)?.key == key)
-      lanes.retry(key, at: start + .seconds(1))
+      #expect(queues.next(at: start)?.key == key)
+      queues.retry(key, at: start + .seconds(1))
     }
     let later = start + .seconds(1)
-    for _ in 0..<DeliveryLanes.retries { #expect(lanes.next(at: later)?.number == 2) }
-    #expect(lanes.next(at: later) == nil && lanes.active == DeliveryLanes.retries)
-    lanes.take([key(2, bensPhone)])
-    #expect(lanes.next(at: later)?.key == key(2, bensPhone))
-    lanes.complete(keys[0])
-    #expect(lanes.next(at: later)?.number == 2, "the slot of a settled retry is free for the next")
+    for _ in 0..<PerDeviceQueues.retries { #expect(queues.next(at: later)?.number == 2) }
+    #expect(queues.next(at: later) == nil && queues.active == PerDeviceQueues.retries)
+    queues.take([key(2, bensPhone)])
+    #expect(queues.next(at: later)?.key == key(2, bensPhone))
+    queues.complete(keys[0])
+    #expect(queues.next(at: later)?.number == 2, "the slot of a settled retry is free for the next")
   }
 
   @Test("the devices of one user hold a quarter of the slots at most, with first attempts and with retries")
   func attemptsOfUser() {
-    var lanes = DeliveryLanes()
-    let limit = DeliveryLanes.attemptsOfUser
+    var queues = PerDeviceQueues()
+    let limit = PerDeviceQueues.attemptsOfUser
     let bens = keys(limit + 2, of: ben)
     let others = key(2, of: anna)
-    lanes.take(bens + [others])
-    for key in bens.prefix(limit) { #expect(lanes.next(at: start)?.key == key) }
-    #expect(lanes.next(at: start)?.key == others, "others do not wait for Ben's devices")
-    #expect(lanes.next(at: start) == nil && lanes.active == limit + 1)
-    for key in bens.prefix(limit) { lanes.retry(key, at: start + .seconds(1)) }
-    for key in bens.suffix(2) { #expect(lanes.next(at: start) == .init(key: key, number: 1)) }
+    queues.take(bens + [others])
+    for key in bens.prefix(limit) { #expect(queues.next(at: start)?.key == key) }
+    #expect(queues.next(at: start)?.key == others, "others do not wait for Ben's devices")
+    #expect(queues.next(at: start) == nil && queues.active == limit + 1)
+    for key in bens.prefix(limit) { queues.retry(key, at: start + .seconds(1)) }
+    for key in bens.suffix(2) { #expect(queues.next(at: start) == .init(key: key, number: 1)) }
     let later = start + .seconds(1)
-    for key in bens.prefix(limit - 2) { #expect(lanes.next(at: later) == .init(key: key, number: 2)) }
-    #expect(lanes.next(at: later) == nil && lanes.active == limit + 1)
-    lanes.complete(bens[0])
-    lanes.complete(bens[limit])
-    for key in bens[limit - 2..<limit] { #expect(lanes.next(at: later) == .init(key: key, number: 2)) }
-    #expect(lanes.next(at: later) == nil)
+    for key in bens.prefix(limit - 2) { #expect(queues.next(at: later) == .init(key: key, number: 2)) }
+    #expect(queues.next(at: later) == nil && queues.active == limit + 1)
+    queues.complete(bens[0])
+    queues.complete(bens[limit])
+    for key in bens[limit - 2..<limit] { #expect(queues.next(at: later) == .init(key: key, number: 2)) }
+    #expect(queues.next(at: later) == nil)
   }
 
   @Test("the first retry comes within a quarter of a second, later ones grow to a bound")

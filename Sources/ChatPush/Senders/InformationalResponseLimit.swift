@@ -3,7 +3,7 @@ import NIOHTTP1
 
 /// Closes the connection to a receiver that sends too many informational responses (1xx). `AsyncHTTPClient` ignores each
 /// of them, so a fast receiver could otherwise keep an event loop busy until the attempt times out.
-final class InformationalLimit: ChannelInboundHandler {
+final class InformationalResponseLimit: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias InboundOut = HTTPClientResponsePart
 
@@ -34,13 +34,13 @@ final class InformationalLimit: ChannelInboundHandler {
     channel.eventLoop.makeCompletedFuture {
       let pipeline = channel.pipeline.syncOperations
       let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-      try pipeline.addHandler(InformationalLimit(), position: .after(decoder))
+      try pipeline.addHandler(InformationalResponseLimit(), position: .after(decoder))
     }
   }
 }
 
 struct TooManyInformationalResponses: Error, CustomStringConvertible {
   var description: String {
-    "the webhook sent more than \(InformationalLimit.maximum) informational responses (1xx) before its response"
+    "the webhook sent more than \(InformationalResponseLimit.maximum) informational responses (1xx) before its response"
   }
 }

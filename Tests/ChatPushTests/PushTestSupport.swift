@@ -27,7 +27,7 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
   private var isHeld = false
   private var isUnreadable = false
   private var failures: [RecordingFailure] = []
-  private var tokens: [NoticeKey: PushToken] = [:]
+  private var tokens: [PushNotificationKey: PushToken] = [:]
 
   init(_ events: [RecordedEvent]) {
     stored = events
@@ -35,7 +35,7 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
 
   var events: [RecordedEvent] { condition.withLock { stored } }
   var head: LogPosition { condition.withLock { LogPosition(UInt64(stored.count)) } }
-  /// What was recorded of notices, in order.
+  /// What was recorded of notifications, in order.
   var outcomes: [PushOutcomes] {
     events.compactMap { recorded in
       guard case .server(.pushOutcomesRecorded(let outcomes)) = recorded.event else { return nil }
@@ -136,12 +136,12 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
 struct Unreadable: Error {}
 
 /// A provider whose answers a test decides.
-final class ScriptedSender: NoticeSender {
-  typealias Answer = @Sendable (_ notice: Notice, _ attempt: Int) async -> SendResult
+final class ScriptedSender: PushNotificationSender {
+  typealias Answer = @Sendable (_ notification: PushNotification, _ attempt: Int) async -> SendResult
 
   private struct State {
-    var sent: [Notice] = []
-    var attempts: [NoticeKey: Int] = [:]
+    var sent: [PushNotification] = []
+    var attempts: [PushNotificationKey: Int] = [:]
     var active: [DeviceID: Int] = [:]
     var mostAtOnceToOneDevice = 0
     var isClosed = false
@@ -155,20 +155,20 @@ final class ScriptedSender: NoticeSender {
   }
 
   /// Every attempt, in the order in which they began.
-  var sent: [Notice] { state.withLock { $0.sent } }
+  var sent: [PushNotification] { state.withLock { $0.sent } }
   var mostAtOnceToOneDevice: Int { state.withLock { $0.mostAtOnceToOneDevice } }
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  func send(_ notice: Notice) async -> SendResult {
+  func send(_ notification: PushNotification) async -> SendResult {
     let attempt = state.withLock { state in
-      state.sent.append(notice)
-      state.attempts[notice.key, default: 0] += 1
-      state.active[notice.key.device, default: 0] += 1
-      state.mostAtOnceToOneDevice = max(state.mostAtOnceToOneDevice, state.active[notice.key.device] ?? 0)
-      return state.attempts[notice.key] ?? 1
+      state.sent.append(notification)
+      state.attempts[notification.key, default: 0] += 1
+      state.active[notification.key.device, default: 0] += 1
+      state.mostAtOnceToOneDevice = max(state.mostAtOnceToOneDevice, state.active[notification.key.device] ?? 0)
+      return state.attempts[notification.key] ?? 1
     }
-    let result = await answer(notice, attempt)
-    state.withLock { $0.active[notice.key.device, default: 0] -= 1 }
+    let result = await answer(notification, attempt)
+    state.withLock { $0.active[notification.key.device, default: 0] -= 1 }
     return result
   }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import ChatPush
 
 @Suite("Informational responses of a webhook")
-struct InformationalLimitSpecs {
+struct InformationalResponseLimitSpecs {
   private static let hint = "HTTP/1.1 103 Early Hints\r\n\r\n"
   private static let delivered = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
@@ -18,7 +18,7 @@ struct InformationalLimitSpecs {
     try pipeline.addHandler(HTTPRequestEncoder())
     let decoder = HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .forward)
     try pipeline.addHandler(ByteToMessageHandler(decoder))
-    try InformationalLimit.add(to: channel).wait()
+    try InformationalResponseLimit.add(to: channel).wait()
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
   }
 
@@ -43,11 +43,11 @@ struct InformationalLimitSpecs {
 
   @Test("are passed on up to the limit, which applies to each final response separately")
   func upToTheLimit() throws {
-    let hints = String(repeating: Self.hint, count: InformationalLimit.maximum)
+    let hints = String(repeating: Self.hint, count: InformationalResponseLimit.maximum)
     for _ in 1...3 {
       try request()
       try receive(hints + Self.delivered)
-      #expect(try statuses() == Array(repeating: 103, count: InformationalLimit.maximum) + [200])
+      #expect(try statuses() == Array(repeating: 103, count: InformationalResponseLimit.maximum) + [200])
       #expect(channel.isActive)
     }
     _ = try channel.finish()
@@ -56,9 +56,9 @@ struct InformationalLimitSpecs {
   @Test("close the connection beyond the limit, and those that were already received are dropped")
   func beyondTheLimit() throws {
     try request()
-    let hints = String(repeating: Self.hint, count: InformationalLimit.maximum + 1_000)
+    let hints = String(repeating: Self.hint, count: InformationalResponseLimit.maximum + 1_000)
     #expect(throws: TooManyInformationalResponses.self) { try receive(hints) }
-    #expect(try statuses() == Array(repeating: 103, count: InformationalLimit.maximum))
+    #expect(try statuses() == Array(repeating: 103, count: InformationalResponseLimit.maximum))
     #expect(!channel.isActive)
     _ = try? channel.finish(acceptAlreadyClosed: true)
   }

@@ -7,7 +7,7 @@ import GRDB
 ///
 /// `listener` holds those members alone, so that a message costs as much as there are devices to be told, however many
 /// members and devices there are elsewhere.
-struct AudienceWriter {
+struct RecipientsWriter {
   private let database: Database
 
   init(_ database: Database) {
@@ -127,8 +127,8 @@ struct AudienceWriter {
   }
 
   /// The members who have a device, with all of theirs, in the order of their IDs. The rooms' tables must be up to date.
-  func listeners(of room: RoomID) throws -> [FanOut.Candidate] {
-    var candidates: [FanOut.Candidate] = []
+  func recipients(of room: RoomID) throws -> [FanOut.Recipient] {
+    var recipients: [FanOut.Recipient] = []
     try CachedStatement(
       database,
       """
@@ -143,24 +143,24 @@ struct AudienceWriter {
       let mutedUntil = try row.optional { try $0.time() }
       let isDisabled = try row.number() != 0
       let device = try PushQueries.readDevice(&row)
-      if candidates.last?.user == user {
-        candidates[candidates.count - 1].devices.append(device)
+      if recipients.last?.user == user {
+        recipients[recipients.count - 1].devices.append(device)
       } else {
-        candidates.append(
-          FanOut.Candidate(
+        recipients.append(
+          FanOut.Recipient(
             user: user, membership: .member(mutedUntil: mutedUntil), isDisabled: isDisabled, devices: [device]))
       }
     }
-    return candidates
+    return recipients
   }
 
   /// Those who left the room and did not come back, with their devices.
-  func formerMembers(of room: RoomID) throws -> [FanOut.Candidate] {
+  func formerMembers(of room: RoomID) throws -> [FanOut.Recipient] {
     let former = try CachedStatement(
       database, "SELECT userId, leftPosition FROM formerMember WHERE roomId = ? ORDER BY userId"
     ).all(room) { row in (user: try row.id(UserID.self), left: try row.position()) }
     return try former.map { user, left in
-      FanOut.Candidate(user: user, membership: .left(at: left), devices: try devices(of: user))
+      FanOut.Recipient(user: user, membership: .left(at: left), devices: try devices(of: user))
     }
   }
 

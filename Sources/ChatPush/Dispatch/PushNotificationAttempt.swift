@@ -14,16 +14,16 @@ enum AttemptResult: Sendable, Hashable {
 }
 
 extension PushDispatcher {
-  /// Sends one notice with the token that its device has now. A dead token is recorded before the notice counts as
+  /// Sends one notification with the token that its device has now. A dead token is recorded before the notification counts as
   /// settled.
   ///
   /// What is durable when the attempt begins counts: a token that another user's device has by now, a ban or a deletion
   /// that was answered must not be overlooked because the outbox is a moment behind.
-  func attempt(_ key: NoticeKey) async -> AttemptResult {
+  func attempt(_ key: PushNotificationKey) async -> AttemptResult {
     let found: PushQueries.Found
     do {
       try await waitForWhatIsDurable()
-      found = try await outbox.read { try $0.notice(key) }
+      found = try await outbox.read { try $0.notification(key) }
     } catch {
       return .postponed(reason: "the outbox cannot be read: \(error)")
     }
@@ -35,9 +35,9 @@ extension PushDispatcher {
       guard message.sentAt.adding(milliseconds: RetryPolicy.lifetimeMilliseconds) >= now() else {
         return .settled(.abandoned, .expired)
       }
-      let notice = Notice(
+      let notification = PushNotification(
         key: key, deliveryKey: key.deliveryKey(logIdentity: logIdentity), token: token, message: message, badge: badge)
-      return await attempt(notice)
+      return await attempt(notification)
     }
   }
 
@@ -45,19 +45,19 @@ extension PushDispatcher {
     try await outbox.wait(for: head(), timeoutMilliseconds: patienceMilliseconds)
   }
 
-  private func attempt(_ notice: Notice) async -> AttemptResult {
-    switch await sender.send(notice) {
+  private func attempt(_ notification: PushNotification) async -> AttemptResult {
+    switch await sender.send(notification) {
     case .delivered: return .settled(.delivered)
     case .failed(let reason): return .failed(reason: reason)
-    case .tokenInvalid: return await invalidateToken(of: notice)
+    case .tokenInvalid: return await invalidateToken(of: notification)
     }
   }
 
-  private func invalidateToken(of notice: Notice) async -> AttemptResult {
+  private func invalidateToken(of notification: PushNotification) async -> AttemptResult {
     do throws(RecordingFailure) {
-      switch try await recorder.invalidate(notice.token, of: notice.key.device, of: notice.key.user) {
+      switch try await recorder.invalidate(notification.token, of: notification.key.device, of: notification.key.user) {
       case .invalidated(let position):
-        // The device's next notice must not find the dead token. A halted outbox gives no more notices anyway.
+        // The device's next notification must not find the dead token. A halted outbox gives no more notifications anyway.
         try? await outbox.wait(for: position)
         return .settled(.tokenInvalid)
       // The next attempt finds the new token, or that there is none.
