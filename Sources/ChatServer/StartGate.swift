@@ -41,7 +41,7 @@ package final class StartGate: Sendable {
   ) throws -> Response {
     var response: Response
     if request.uri.path == Endpoints.health.path, request.method == .get || request.method == .head {
-      response = try JSONBody.answer(Health(status: "ok")).response
+      response = try JSONBody.response(Health(status: "ok")).response
     } else {
       let mapping = ProblemMapping(Refusal.unready(progress))
       response = try JSONBody.response(

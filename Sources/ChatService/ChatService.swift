@@ -22,7 +22,7 @@ package final class ChatService: Sendable {
   let keys: ServerKeys
   let media: MediaStore
   let gate: SessionGate
-  let bell = SchedulingBell()
+  let scheduleObserver = ScheduleObserver()
   package let rules: AccountRules
   let quotas: Quotas
   package let signingKeys: SigningKeys
@@ -120,7 +120,7 @@ extension ChatService {
     case .done(let outcome):
       gate.take(outcome.events)
       signingKeys.take(outcome.events)
-      bell.take(outcome.events)
+      scheduleObserver.take(outcome.events)
       return outcome
     case .rejected(let rejection): throw .rejected(rejection)
     case .staleFacts: return nil

@@ -107,8 +107,8 @@ package struct ServiceOpening: Sendable {
     _ keys: ServerKeys, _ store: EventStore, _ views: ReadModels, _ media: MediaStore, _ lastTime: Timestamp,
     _ progress: @Sendable (OpeningProgress) -> Void
   ) async throws -> Opened {
-    let relay = Relay()
-    views.start { relay.send($0) }
+    let progressThrottle = ProgressThrottle()
+    views.start { progressThrottle.send($0) }
     let head = store.head
     try await catchUp(views, head, progress)
     let clock = try await Self.blocking { [self] in
@@ -123,7 +123,7 @@ package struct ServiceOpening: Sendable {
         "the log accepts no more events; reads continue. Remove the cause, then restart the server",
         metadata: ["reason": "\(reason)"])
     }
-    relay.connect { position in pipeline.maintain { $0.forget(through: position) } }
+    progressThrottle.connect { position in pipeline.maintain { $0.forget(through: position) } }
     let pool = NIOThreadPool(numberOfThreads: PasswordHasher.threads)
     pool.start()
     let chat = ChatService(

@@ -11,10 +11,10 @@ struct ImageTools: Sendable {
   private let thumbnail: FilePath
   private let process: ConfinedProcess
   private let headerProcess: ConfinedProcess
-  let slots = Slots<UserID?>(
+  let slots = AsyncSemaphore<UserID?>(
     Limits.imageProcesses, ofUser: Limits.imageProcessesOfUser, waitingLimit: Limits.waitingImages)
   /// For the headers of uploads, so that images that take long to decode hold up no upload.
-  let headerSlots = Slots<UserID?>(
+  let headerSlots = AsyncSemaphore<UserID?>(
     Limits.headerProcesses, ofUser: Limits.headerProcessesOfUser, waitingLimit: Limits.waitingImages)
 
   /// - Parameters:
@@ -51,7 +51,7 @@ struct ImageTools: Sendable {
   private static func orBusy<T: Sendable>(_ body: () async throws -> T) async throws -> T {
     do {
       return try await body()
-    } catch is SlotsAreFull {
+    } catch is TooManyWaiting {
       throw MediaError.busy
     }
   }

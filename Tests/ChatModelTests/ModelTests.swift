@@ -42,7 +42,7 @@ struct ModelTests {
     // A single seed that is looked at again need not show all.
     guard Self.seeds.contains(Self.seedOfEveryEvent) else { return }
     #expect(EventKinds.all.subtracting(total.events.keys) == [], "events that never came up")
-    #expect(total.notifications > 20, "too few notices to show something")
+    #expect(total.notifications > 20, "too few notifications to show something")
   }
 
   @Test("a seed is one run")

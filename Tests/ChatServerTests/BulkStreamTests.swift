@@ -106,7 +106,7 @@ import Testing
       let stream = BulkStream(chat: opened.chat)
       var results = IngestResults(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
       func lines(_ range: ClosedRange<UInt64>, _ bad: Refusal) async -> [String] {
-        let portion = IngestPortion(
+        let portion = IngestBatch(
           lines: [(1, .queued), (2, .refused(bad)), (3, .queued)], commands: await stream.enqueue(requests(range)))
         return await results.results(of: portion).map { line in
           switch line.result {

@@ -71,7 +71,7 @@ struct IngestYieldSpecs {
     let counter = JobCounter()
     try await withTaskExecutorPreference(counter) {
       var writer: any ResponseBodyWriter = NoWriter()
-      try await ingest.answer(incoming, &writer)
+      try await ingest.respond(incoming, &writer)
     }
     return counter.count
   }

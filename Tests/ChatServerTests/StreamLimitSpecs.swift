@@ -19,7 +19,7 @@ struct StreamLimitSpecs {
   ) throws -> (channel: EmbeddedChannel, isOpen: Bool) {
     let channel = EmbeddedChannel()
     try channel.connect(to: SocketAddress(ipAddress: address, port: 1)).wait()
-    if asConnection { try channel.pipeline.syncOperations.addHandler(AnswerGuard(ConnectionSettings())) }
+    if asConnection { try channel.pipeline.syncOperations.addHandler(SlowReaderGuard(ConnectionSettings())) }
     try channel.pipeline.syncOperations.addHandler(StreamLimit(streams, log.logger))
     channel.pipeline.fireChannelRead(ByteBuffer())
     return (channel, channel.isActive)

@@ -24,9 +24,9 @@ struct WaitingImagesTests {
   /// Takes every slot, then lets one user make one request more than may wait, and cancels them all.
   /// - Returns: how many requests were refused as busy.
   private func refusals(
-    of slots: Slots<UserID?>, slotCount: Int, _ request: @escaping @Sendable () async throws -> Void
+    of slots: AsyncSemaphore<UserID?>, slotCount: Int, _ request: @escaping @Sendable () async throws -> Void
   ) async throws -> Int {
-    var taken: [Slots<UserID?>.Slot] = []
+    var taken: [AsyncSemaphore<UserID?>.Slot] = []
     for number in 0..<UInt64(slotCount) { taken.append(try await slots.take(for: user(number))) }
     defer { withExtendedLifetime(taken) {} }
     let refusals = Refusals()

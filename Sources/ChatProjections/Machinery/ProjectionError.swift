@@ -11,7 +11,7 @@ package struct ProjectionError: Error, Sendable, Hashable {
     /// A file could not be created, opened, renamed or synced.
     case fileFailed = "projection_file_failed"
     /// Whatever has the file's name can be neither used nor renamed, for example a mount point.
-    case immovable = "projection_immovable"
+    case cannotMoveAside = "projection_immovable"
     /// The file follows another log, or is ahead of this one.
     case foreignFile = "projection_foreign_file"
     /// There is no projection of that name.

@@ -91,7 +91,7 @@ extension ProjectionFault.Kind {
   private init(projection code: ProjectionError.Code) {
     switch code {
     case .damagedRow, .foreignFile: self = .damaged
-    case .fileFailed, .immovable: self = .temporary
+    case .fileFailed, .cannotMoveAside: self = .temporary
     case .feedGap, .unknownProjection, .missingFile: self = .permanent
     }
   }
@@ -118,7 +118,7 @@ extension ProjectionFault.Kind {
       if code == .SQLITE_BUSY || code == .SQLITE_LOCKED {
         return "Another process uses the file: end that process; the server tries again by itself."
       }
-      if (error as? ProjectionError)?.code == .immovable {
+      if (error as? ProjectionError)?.code == .cannotMoveAside {
         return "Unmount or remove it, or correct the permissions of the folder; the server tries again by itself."
       }
       return "Check the disk and the permissions of the folder; the server tries again by itself."

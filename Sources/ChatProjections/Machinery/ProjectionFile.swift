@@ -106,7 +106,7 @@ package struct ProjectionFile: Sendable, Hashable {
     for suffix in [""] + Self.companions where rename(path + suffix, aside.path + suffix) != 0 && errno != ENOENT {
       let reason = String(cString: strerror(errno))
       throw ProjectionError(
-        .immovable, "\(name + suffix) cannot be used, and cannot be moved aside: \(reason)", file: path)
+        .cannotMoveAside, "\(name + suffix) cannot be used, and cannot be moved aside: \(reason)", file: path)
     }
     return aside
   }

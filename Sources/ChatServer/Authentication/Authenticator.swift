@@ -20,7 +20,7 @@ package final class Authenticator: Sendable {
   private let administrator: AdministratorToken
   private let identities: IdentityProviders
   private let chat: ChatService
-  private let remembered = Mutex(RememberedTokens())
+  private let remembered = Mutex(VerifiedTokenCache())
   private let registered = Mutex<Set<UserID>>([])
 
   package init(

@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import NIOSSL
 
-/// A connection of any protocol with a `ConnectionGuard` and an `AnswerGuard` before it, and with a `FrameGuard` behind its
+/// A connection of any protocol with a `ConnectionGuard` and an `SlowReaderGuard` before it, and with a `FrameGuard` behind its
 /// TLS. It is closed at once when its address has too many.
 struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
   typealias Value = Base.Value
@@ -26,8 +26,8 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
       return channel.close().flatMapThrowing { throw ChannelError.ioOnClosedChannel }
     }
     return channel.eventLoop.makeCompletedFuture {
-      try AnswerGuard.boundUnsent(of: channel)
-      try channel.pipeline.syncOperations.addHandler(AnswerGuard(settings))
+      try SlowReaderGuard.boundUnsent(of: channel)
+      try channel.pipeline.syncOperations.addHandler(SlowReaderGuard(settings))
       try channel.pipeline.syncOperations.addHandler(ConnectionGuard(settings))
     }.flatMap {
       base.setup(channel: channel, logger: logger)

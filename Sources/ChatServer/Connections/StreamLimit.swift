@@ -29,6 +29,6 @@ final class StreamLimit: ChannelInboundHandler, RemovableChannelHandler {
 extension StreamLimit: Sendable {}
 
 extension Channel {
-  /// Only the pipeline of a connection has an `AnswerGuard`.
-  fileprivate var isHTTP2Stream: Bool { (try? pipeline.syncOperations.handler(type: AnswerGuard.self)) == nil }
+  /// Only the pipeline of a connection has an `SlowReaderGuard`.
+  fileprivate var isHTTP2Stream: Bool { (try? pipeline.syncOperations.handler(type: SlowReaderGuard.self)) == nil }
 }

@@ -74,7 +74,7 @@ enum JSONBody {
   static func page<Shape: ResponseObject>(
     of items: Int, _ make: @escaping @Sendable () throws -> Shape
   ) async throws -> TypedResponse<Shape> {
-    if items <= Limits.inlineEncodingItems { return try answer(make()) }
+    if items <= Limits.inlineEncodingItems { return try response(make()) }
     // The other thread does not have the task-local values.
     let endCursor = endCursor
     let encoded = try await NIOThreadPool.singleton.runIfActive { try encode(make(), endCursor) }
@@ -86,7 +86,7 @@ enum JSONBody {
     TypedResponse(encoded: try response(isNew ? .created : .ok, value))
   }
 
-  static func answer<Shape: ResponseObject>(
+  static func response<Shape: ResponseObject>(
     _ value: Shape, headers: HTTPFields = [:]
   ) throws -> TypedResponse<Shape> {
     TypedResponse(encoded: try response(.ok, value, headers: headers))

@@ -15,6 +15,6 @@ final class StalledConnections: ChannelInboundHandler, RemovableChannelHandler {
       context.fireUserInboundEventTriggered(event)
       return
     }
-    if AnswerGuard.of(context)?.isPacing != true { context.close(promise: nil) }
+    if SlowReaderGuard.of(context)?.isPacing != true { context.close(promise: nil) }
   }
 }

@@ -16,9 +16,9 @@ struct AccountAdministrationHandlers: Sendable {
       throw Refusal.invalidQuery("externalId is needed.")
     }
     guard let row = try await chat.user(withExternalID: externalID) else {
-      return try JSONBody.answer(UserList(users: []))
+      return try JSONBody.response(UserList(users: []))
     }
-    return try JSONBody.answer(UserList(users: [try await Account(of: row.id, chat)]))
+    return try JSONBody.response(UserList(users: [try await Account(of: row.id, chat)]))
   }
 
   func disable(_ context: HansardRequestContext) async throws -> TypedResponse<Account> {

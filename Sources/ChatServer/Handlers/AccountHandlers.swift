@@ -49,7 +49,7 @@ struct AccountHandlers: Sendable {
   }
 
   func me(_ context: HansardRequestContext) async throws -> TypedResponse<Account> {
-    try JSONBody.answer(try await Account(of: context.user, chat))
+    try JSONBody.response(try await Account(of: context.user, chat))
   }
 
   func updateMe(
@@ -136,7 +136,7 @@ struct AccountHandlers: Sendable {
 
   func profile(_ context: HansardRequestContext) async throws -> TypedResponse<PublicProfile> {
     let row = try await chat.profile(of: context.id("userId"))
-    return try JSONBody.answer(
+    return try JSONBody.response(
       PublicProfile(id: row.id, nickname: row.nickname, picture: row.picture, isGuest: row.isGuest))
   }
 }

@@ -19,7 +19,7 @@ struct DeviceHandlers: Sendable {
 
   func get(_ context: HansardRequestContext) async throws -> TypedResponse<Device> {
     let row = try await chat.device(context.id("deviceId"), of: context.user)
-    return try JSONBody.answer(Device(row.id, row.description, row.revision))
+    return try JSONBody.response(Device(row.id, row.description, row.revision))
   }
 
   func put(_ context: HansardRequestContext, _ body: TypedBody<PutDeviceRequest>) async throws -> TypedResponse<Device>

@@ -11,7 +11,7 @@ struct HealthHandlers: Sendable {
 
   /// Whether the process answers.
   func health(_ context: HansardRequestContext) async throws -> TypedResponse<Health> {
-    try JSONBody.answer(Health(status: "ok"))
+    try JSONBody.response(Health(status: "ok"))
   }
 
   /// Whether requests are served: the log takes events and the read models follow it. While the search index or the push
@@ -21,7 +21,7 @@ struct HealthHandlers: Sendable {
     if let outbox { status.optional.append(outbox()) }
     if status.isPoisoned { throw ServiceError.logPoisoned }
     if let unready = status.unready { throw Refusal.unready(Self.detail(unready)) }
-    return try JSONBody.answer(
+    return try JSONBody.response(
       Readiness(
         status: status.isDegraded ? "degraded" : "ready", head: status.head,
         projections: (status.readModels + status.optional).map { model in
@@ -35,7 +35,7 @@ struct HealthHandlers: Sendable {
   /// An operator says that the system clock is right.
   func confirmClock(_ context: HansardRequestContext) async throws -> TypedResponse<ClockReadiness> {
     try await chat.confirmClock()
-    return try JSONBody.answer(ClockReadiness(chat.clockStatus))
+    return try JSONBody.response(ClockReadiness(chat.clockStatus))
   }
 
   private static func detail(_ model: ProjectionStatus) -> String {

@@ -91,7 +91,7 @@ struct InvitationHandlers: Sendable {
     let page = try await chat.invitations(
       into: workspace, for: context.user, before: cursors.position(in: context.query("cursor")),
       limit: context.limit())
-    return try answer(page, cursors)
+    return try response(page, cursors)
   }
 
   func listMine(_ context: HansardRequestContext) async throws -> TypedResponse<InvitationList> {
@@ -99,17 +99,17 @@ struct InvitationHandlers: Sendable {
     let cursors = PageCursors(.ownInvitations, of: user, in: chat.logIdentity)
     let page = try await chat.invitations(
       of: user, before: cursors.position(in: context.query("cursor")), limit: context.limit())
-    return try answer(page, cursors)
+    return try response(page, cursors)
   }
 
-  private func answer(_ page: InvitationPage, _ cursors: PageCursors) throws -> TypedResponse<InvitationList> {
+  private func response(_ page: InvitationPage, _ cursors: PageCursors) throws -> TypedResponse<InvitationList> {
     let invitations = page.invitations.map { row in
       Invitation(
         workspaceId: row.workspace, workspaceName: page.workspaces[row.workspace]?.name ?? "",
         workspacePicture: page.workspaces[row.workspace]?.picture, user: User(row.user, among: page.nicknames),
         role: row.role.name, invitedBy: row.inviter.map { User($0, among: page.nicknames) }, invitedAt: row.made.time)
     }
-    return try JSONBody.answer(
+    return try JSONBody.response(
       InvitationList(invitations: invitations, nextCursor: page.next.map { cursors.cursor(at: $0.value) }))
   }
 }

@@ -93,12 +93,12 @@ struct InviteHandlers: Sendable {
     let inviter = preview.inviter.map { User(id: $0.id, nickname: $0.nickname) }
     switch preview.space {
     case .room(let room):
-      return try JSONBody.answer(
+      return try JSONBody.response(
         InvitePreview(
           roomId: room.id, workspaceId: room.workspace, name: room.name, topic: room.topic, picture: room.picture,
           memberCount: Int(room.memberCount), role: preview.role, expiresAt: preview.expiresAt, inviter: inviter))
     case .workspace(let workspace):
-      return try JSONBody.answer(
+      return try JSONBody.response(
         InvitePreview(
           roomId: nil, workspaceId: workspace.id, name: workspace.name, topic: workspace.topic,
           picture: workspace.picture, memberCount: Int(workspace.memberCount), role: preview.role,

@@ -67,7 +67,7 @@ struct MessageHandlers: Sendable {
 
   func get(_ context: HansardRequestContext) async throws -> TypedResponse<Message> {
     let shown = try await chat.message(context.id("messageId"), of: context.id("roomId"), for: context.user)
-    return try JSONBody.answer(Message(shown))
+    return try JSONBody.response(Message(shown))
   }
 
   func list(_ context: HansardRequestContext) async throws -> TypedResponse<MessagePage> {

@@ -30,7 +30,7 @@ struct PasswordHandlers: Sendable {
   func request(_ context: HansardRequestContext) async throws -> TypedResponse<PasswordResetToken> {
     let user: UserID = try context.id("userId")
     let (token, expiry) = try await chat.passwordReset(of: user)
-    return try JSONBody.answer(PasswordResetToken(userId: user, token: token, expiresAt: expiry))
+    return try JSONBody.response(PasswordResetToken(userId: user, token: token, expiresAt: expiry))
   }
 
   func reset(

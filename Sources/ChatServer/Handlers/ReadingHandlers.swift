@@ -53,7 +53,7 @@ struct ReadingHandlers: Sendable {
 
   func preferences(_ context: HansardRequestContext) async throws -> TypedResponse<Preferences> {
     let preferences = try await chat.preferences(of: context.user)
-    return try JSONBody.answer(Preferences(sharesReadMarkers: preferences.sharesReadMarkers))
+    return try JSONBody.response(Preferences(sharesReadMarkers: preferences.sharesReadMarkers))
   }
 
   func updatePreferences(

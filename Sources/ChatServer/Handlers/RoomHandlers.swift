@@ -44,7 +44,7 @@ struct RoomHandlers: Sendable {
   }
 
   func get(_ context: HansardRequestContext) async throws -> TypedResponse<Room> {
-    try JSONBody.answer(try await current(context.id("roomId"), context))
+    try JSONBody.response(try await current(context.id("roomId"), context))
   }
 
   func update(
@@ -78,7 +78,7 @@ struct RoomHandlers: Sendable {
 
   func badge(_ context: HansardRequestContext) async throws -> TypedResponse<Badge> {
     let (badge, position) = try await chat.badge(of: context.user)
-    return try JSONBody.answer(
+    return try JSONBody.response(
       Badge(
         unreadCount: Int(clamping: badge.unread), mentionCount: Int(clamping: badge.mentions),
         threadUnreadCount: Int(clamping: badge.threadUnread), position: position))

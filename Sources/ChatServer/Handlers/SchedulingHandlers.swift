@@ -67,7 +67,7 @@ struct SchedulingHandlers: Sendable {
   func get(_ context: HansardRequestContext) async throws -> TypedResponse<ScheduledMessage> {
     let row = try await chat.scheduledMessage(
       context.id("messageId"), of: context.id("roomId"), for: context.user)
-    return try JSONBody.answer(ScheduledMessage(row))
+    return try JSONBody.response(ScheduledMessage(row))
   }
 
   func list(_ context: HansardRequestContext) async throws -> TypedResponse<ScheduledMessagePage> {

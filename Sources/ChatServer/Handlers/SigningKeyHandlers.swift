@@ -14,7 +14,7 @@ struct SigningKeyHandlers: Sendable {
 
   func list(_ context: HansardRequestContext) async throws -> TypedResponse<SigningKeySet> {
     let keys = try await issuer.publicKeys(at: context.receivedAt)
-    return try JSONBody.answer(
+    return try JSONBody.response(
       SigningKeySet(keys: keys), headers: [.cacheControl: "public, max-age=\(Self.maximumAgeSeconds)"])
   }
 

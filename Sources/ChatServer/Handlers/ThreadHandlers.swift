@@ -18,14 +18,14 @@ struct ThreadHandlers: Sendable {
     let (page, reading) = try await chat.thread(
       root, of: room, for: context.user, try MessagePaging.request(context, cursors), limit: context.limit())
     return try await JSONBody.page(of: page.messages.count) {
-      var answer = ThreadPage(MessagePage(page, cursors))
+      var response = ThreadPage(MessagePage(page, cursors))
       if let reading, reading.follows {
-        answer.following = true
-        answer.unreadCount = Int(clamping: reading.unreadCount)
-        answer.mentionCount = Int(clamping: reading.mentionCount)
-        answer.readMarker = reading.read.map { ReadPoint(messageId: $0.message, readAt: $0.time) }
+        response.following = true
+        response.unreadCount = Int(clamping: reading.unreadCount)
+        response.mentionCount = Int(clamping: reading.mentionCount)
+        response.readMarker = reading.read.map { ReadPoint(messageId: $0.message, readAt: $0.time) }
       }
-      return answer
+      return response
     }
   }
 

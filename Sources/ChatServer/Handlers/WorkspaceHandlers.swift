@@ -42,7 +42,7 @@ struct WorkspaceHandlers: Sendable {
   }
 
   func get(_ context: HansardRequestContext) async throws -> TypedResponse<Workspace> {
-    try JSONBody.answer(Workspace(try await chat.workspace(context.id("workspaceId"), for: context.user)))
+    try JSONBody.response(Workspace(try await chat.workspace(context.id("workspaceId"), for: context.user)))
   }
 
   func update(

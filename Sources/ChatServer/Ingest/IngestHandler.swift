@@ -39,7 +39,7 @@ struct IngestHandler: Sendable {
     let lines = body.bytes()
     let responseBody = ResponseBody { writer in
       do {
-        try await withTaskExecutorPreference(threads) { try await ingest.answer(lines, &writer) }
+        try await withTaskExecutorPreference(threads) { try await ingest.respond(lines, &writer) }
       } catch {
         // A client that goes away is no failure of the server.
         context.logger.log(
@@ -62,8 +62,8 @@ struct IngestHandler: Sendable {
 
 /// One ingest from its first byte to its last result.
 struct IngestRun: Sendable {
-  /// Portions that are queued and not yet result lines before the reader waits.
-  private static let portionsUnderWay = 4
+  /// Batches that are queued and not yet result lines before the reader waits.
+  private static let batchesUnderWay = 4
   /// How many lines are decoded before the task yields its thread to other streams.
   private static let linesInARow = 16
   /// How much text of results is made at a time, in bytes.
@@ -75,19 +75,19 @@ struct IngestRun: Sendable {
   let reservation: KeyedLimit<UserID>.Reservation?
   let logger: Logger
 
-  private typealias Portions = AsyncStream<IngestPortion>
+  private typealias Batches = AsyncStream<IngestBatch>
   private typealias Permits = AsyncStream<Void>
   /// Tells the writer that there are results.
   private typealias Arrivals = AsyncThrowingStream<Void, any Error>
 
-  func answer(_ body: IncomingBody, _ writer: inout any ResponseBodyWriter) async throws {
-    let (portions, feed) = Portions.makeStream()
+  func respond(_ body: IncomingBody, _ writer: inout any ResponseBodyWriter) async throws {
+    let (batches, feed) = Batches.makeStream()
     let (permits, permit) = Permits.makeStream()
     let (arrivals, arrival) = Arrivals.makeStream(bufferingPolicy: .bufferingNewest(1))
     let unread = UnreadResultsBox()
-    for _ in 0..<Self.portionsUnderWay { permit.yield() }
+    for _ in 0..<Self.batchesUnderWay { permit.yield() }
     async let reading: Void = read(body, permits, feed, arrival)
-    async let collecting: Void = collectResults(portions, permit, unread, arrival)
+    async let collecting: Void = collectResults(batches, permit, unread, arrival)
     for try await _ in arrivals {
       while let text = unread.text(upTo: Self.writtenBytes) { try await writer.write(text) }
     }
@@ -102,7 +102,7 @@ struct IngestRun: Sendable {
 
   /// Reads to the body's end even when the results have ended: a client may send everything before it reads anything.
   private func read(
-    _ body: IncomingBody, _ permits: Permits, _ feed: Portions.Continuation, _ arrival: Arrivals.Continuation
+    _ body: IncomingBody, _ permits: Permits, _ feed: Batches.Continuation, _ arrival: Arrivals.Continuation
   ) async throws {
     defer { feed.finish() }
     do {
@@ -113,8 +113,8 @@ struct IngestRun: Sendable {
       for try await received in body {
         var buffer = received
         while buffer.readableBytes > 0 {
-          for portion in Self.portions(lines.take(&buffer)) {
-            feed.yield(try await queue(portion, stream, &permits, &refusedInARow))
+          for batch in Self.batches(lines.take(&buffer)) {
+            feed.yield(try await queue(batch, stream, &permits, &refusedInARow))
             guard refusedInARow < Limits.ingestLinesRefusedInARow else {
               lines.stop()
               break
@@ -126,8 +126,8 @@ struct IngestRun: Sendable {
         }
       }
       try Task.checkCancellation()
-      for portion in Self.portions(lines.finish()) {
-        feed.yield(try await queue(portion, stream, &permits, &refusedInARow))
+      for batch in Self.batches(lines.finish()) {
+        feed.yield(try await queue(batch, stream, &permits, &refusedInARow))
       }
     } catch {
       arrival.finish(throwing: error)
@@ -136,12 +136,12 @@ struct IngestRun: Sendable {
   }
 
   private func collectResults(
-    _ portions: Portions, _ permit: Permits.Continuation, _ unread: UnreadResultsBox, _ arrival: Arrivals.Continuation
+    _ batches: Batches, _ permit: Permits.Continuation, _ unread: UnreadResultsBox, _ arrival: Arrivals.Continuation
   ) async {
     var results = IngestResults(logger: logger)
     do {
-      for await portion in portions {
-        try unread.append(await results.results(of: portion))
+      for await batch in batches {
+        try unread.append(await results.results(of: batch))
         arrival.yield()
         permit.yield()
       }
@@ -152,7 +152,7 @@ struct IngestRun: Sendable {
     }
   }
 
-  private static func portions(_ lines: [IngestLines.Line]) -> [ArraySlice<IngestLines.Line>] {
+  private static func batches(_ lines: [IngestLines.Line]) -> [ArraySlice<IngestLines.Line>] {
     stride(from: 0, to: lines.count, by: BulkStream.chunkCommands).map {
       lines[$0..<min($0 + BulkStream.chunkCommands, lines.count)]
     }
@@ -162,10 +162,10 @@ struct IngestRun: Sendable {
   private func queue(
     _ lines: ArraySlice<IngestLines.Line>, _ stream: BulkStream, _ permits: inout Permits.Iterator,
     _ refusedInARow: inout Int
-  ) async throws -> IngestPortion {
+  ) async throws -> IngestBatch {
     guard await permits.next() != nil else { throw CancellationError() }
     var requests: [ChatService.Request] = []
-    var fates: [(number: Int, fate: IngestPortion.Fate)] = []
+    var fates: [(number: Int, fate: IngestBatch.Fate)] = []
     var ended: (any Error)? = stream.ended
     var decodedBytes = 0
     for (index, line) in lines.enumerated() where refusedInARow < Limits.ingestLinesRefusedInARow {
@@ -189,7 +189,7 @@ struct IngestRun: Sendable {
     }
     let commands = await stream.enqueue(requests)
     if let ended { stream.end((ended as? ServiceError) ?? .failed("\(ended)")) }
-    return IngestPortion(lines: fates, commands: commands)
+    return IngestBatch(lines: fates, commands: commands)
   }
 
   /// A line counts as a request. It is decoded only if the rate limits admit it, so a refused line is cheap.

@@ -59,17 +59,17 @@ struct SlotsOfReaders: Sendable {
 
   /// What one read holds.
   struct Reservation: Sendable {
-    fileprivate let ofReader: Slots<Reader>.Slot
-    fileprivate let ofAddress: Slots<NetworkAddress?>.Slot
+    fileprivate let ofReader: AsyncSemaphore<Reader>.Slot
+    fileprivate let ofAddress: AsyncSemaphore<NetworkAddress?>.Slot
   }
 
-  private let ofReaders: Slots<Reader>
+  private let ofReaders: AsyncSemaphore<Reader>
   /// Taken last: who has one waits for nothing else, and so keeps none of all slots from those who could use it.
-  private let ofAddresses: Slots<NetworkAddress?>
+  private let ofAddresses: AsyncSemaphore<NetworkAddress?>
 
   init(ofUser: Int, ofAddress: Int, ofAll: Int) {
-    ofReaders = Slots(.max, ofUser: ofUser, waitingLimit: Limits.waitingReads)
-    ofAddresses = Slots(ofAll, ofUser: ofAddress, waitingLimit: Limits.waitingReads)
+    ofReaders = AsyncSemaphore(.max, ofUser: ofUser, waitingLimit: Limits.waitingReads)
+    ofAddresses = AsyncSemaphore(ofAll, ofUser: ofAddress, waitingLimit: Limits.waitingReads)
   }
 
   var waitingCount: Int { ofReaders.waitingCount + ofAddresses.waitingCount }
@@ -85,7 +85,7 @@ struct SlotsOfReaders: Sendable {
       let ofReader = try await ofReaders.take(for: reader, patience: patience)
       let rest = max(.zero, ContinuousClock.now.duration(to: end))
       return Reservation(ofReader: ofReader, ofAddress: try await ofAddresses.take(for: address, patience: rest))
-    } catch is SlotsAreFull {
+    } catch is TooManyWaiting {
       throw ServiceError.overloaded
     }
   }

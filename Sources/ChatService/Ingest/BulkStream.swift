@@ -36,9 +36,9 @@ package final class BulkStream: Sendable {
   }
 
   /// Queues commands behind all that were queued before. Returns as soon as they are queued, so that the next ones can
-  /// be; the results come with `BulkChunk.results()`. For one task at a time.
-  package func enqueue(_ requests: [ChatService.Request]) async -> BulkChunk {
-    let chunk = BulkChunk(count: requests.count)
+  /// be; the results come with `BulkResults.results()`. For one task at a time.
+  package func enqueue(_ requests: [ChatService.Request]) async -> BulkResults {
+    let chunk = BulkResults(count: requests.count)
     var queued = 0
     do throws(ServiceError) {
       try await waitForReadModels()
@@ -51,7 +51,7 @@ package final class BulkStream: Sendable {
   }
 
   private func queue(
-    _ requests: [ChatService.Request], _ chunk: BulkChunk, _ queued: inout Int
+    _ requests: [ChatService.Request], _ chunk: BulkResults, _ queued: inout Int
   ) async throws(ServiceError) {
     guard !requests.isEmpty else { return }
     var fullSince: ContinuousClock.Instant?

@@ -31,7 +31,7 @@ package final class MessageScheduler: Sendable {
   ) {
     let (mailbox, post) = AsyncStream<Event>.makeStream()
     self.post = post
-    chat.bell.connect { post.yield(.scheduled($0)) }
+    chat.scheduleObserver.connect { post.yield(.scheduled($0)) }
     post.yield(.started)
     running = Task {
       await Loop(chat: chat, logger: logger, now: now ?? { chat.clock.settled }, sleep: sleep, post: post).run(mailbox)

@@ -31,7 +31,7 @@ struct ServeCommand: AsyncParsableCommand {
   var bench = false
 
   func run() async throws {
-    Allocator.limitFreeMemory()
+    MallocSettings.limitFreeMemory()
     runTasksOnEventLoops()
     try await ToolError.report {
       // Looked at before anything is opened: a wrong setting changes nothing.

@@ -7,14 +7,14 @@ import NIOCore
 ///
 /// It counts bytes that the system has taken, and those that come in: a client may send everything before it reads
 /// anything. The streams of HTTP/2 are looked after together.
-final class AnswerGuard: ChannelDuplexHandler, RemovableChannelHandler {
+final class SlowReaderGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
   typealias OutboundIn = IOData
   typealias OutboundOut = IOData
 
   /// Nil where answers need no pace.
-  private var pace: AnswerPace?
+  private var pace: SlowReaderPace?
   /// Bytes that waited when they were last counted, and those that were written and have come since.
   private var waited = 0
   private var written = 0
@@ -23,13 +23,13 @@ final class AnswerGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private var timer: Scheduled<Void>?
 
   init(_ settings: ConnectionSettings) {
-    pace = settings.answerBytesPerSecond > 0 ? AnswerPace(settings) : nil
+    pace = settings.answerBytesPerSecond > 0 ? SlowReaderPace(settings) : nil
   }
 
   /// That of the connection to which a pipeline belongs, or whose stream does.
-  static func of(_ context: ChannelHandlerContext) -> AnswerGuard? {
-    (try? context.pipeline.syncOperations.handler(type: AnswerGuard.self))
-      ?? (try? context.channel.parent?.pipeline.syncOperations.handler(type: AnswerGuard.self))
+  static func of(_ context: ChannelHandlerContext) -> SlowReaderGuard? {
+    (try? context.pipeline.syncOperations.handler(type: SlowReaderGuard.self))
+      ?? (try? context.channel.parent?.pipeline.syncOperations.handler(type: SlowReaderGuard.self))
   }
 
   /// The system would take megabytes that nobody reads. Of what was not sent it takes so much at a time instead.
@@ -99,4 +99,4 @@ final class AnswerGuard: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 @available(*, unavailable)
-extension AnswerGuard: Sendable {}
+extension SlowReaderGuard: Sendable {}

@@ -13,7 +13,7 @@ package struct BulkReceipt: Sendable, Hashable {
 }
 
 /// The results of commands that were queued together, as they become durable. Holds nothing of the commands.
-package final class BulkChunk: Sendable {
+package final class BulkResults: Sendable {
   private struct State {
     var results: [BulkResult]
     var missing: Int

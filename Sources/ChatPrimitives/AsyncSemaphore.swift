@@ -1,13 +1,13 @@
 import Synchronization
 
 /// More wait for slots than may.
-package struct SlotsAreFull: Error {
+package struct TooManyWaiting: Error {
   package init() {}
 }
 
 /// Slots for work that only few may do at once, shared fairly among users (`FairQueue`). A task that is cancelled waits no
 /// longer.
-package final class Slots<User: Hashable & Sendable>: Sendable {
+package final class AsyncSemaphore<User: Hashable & Sendable>: Sendable {
   private struct State {
     var queue: FairQueue<User, UInt64>
     var lastTicket: UInt64 = 0
@@ -26,9 +26,9 @@ package final class Slots<User: Hashable & Sendable>: Sendable {
   /// A slot that is given back when nothing refers to it any more.
   package final class Slot: Sendable {
     private let user: User
-    private let slots: Slots
+    private let slots: AsyncSemaphore
 
-    fileprivate init(of user: User, in slots: Slots) {
+    fileprivate init(of user: User, in slots: AsyncSemaphore) {
       self.user = user
       self.slots = slots
     }
@@ -36,14 +36,14 @@ package final class Slots<User: Hashable & Sendable>: Sendable {
     deinit { slots.leave(user) }
   }
 
-  /// - Throws: `SlotsAreFull`; `CancellationError`.
+  /// - Throws: `TooManyWaiting`; `CancellationError`.
   package func take(for user: User) async throws -> Slot {
     try await enter(user)
     return Slot(of: user, in: self)
   }
 
   /// Waits no longer than `patience` for a slot.
-  /// - Throws: `SlotsAreFull`, also when it has waited so long; `CancellationError`.
+  /// - Throws: `TooManyWaiting`, also when it has waited so long; `CancellationError`.
   package func take(for user: User, patience: Duration) async throws -> Slot {
     if state.withLock({ $0.queue.enterIfFree(user) }) { return Slot(of: user, in: self) }
     return try await withThrowingTaskGroup(of: Slot?.self) { group in
@@ -53,12 +53,12 @@ package final class Slots<User: Hashable & Sendable>: Sendable {
         return nil
       }
       defer { group.cancelAll() }
-      guard let first = try await group.next(), let slot = first else { throw SlotsAreFull() }
+      guard let first = try await group.next(), let slot = first else { throw TooManyWaiting() }
       return slot
     }
   }
 
-  /// - Throws: `SlotsAreFull`; `CancellationError`; what the body throws.
+  /// - Throws: `TooManyWaiting`; `CancellationError`; what the body throws.
   package func run<T: Sendable>(for user: User, _ body: () async throws -> T) async throws -> T {
     let slot = try await take(for: user)
     defer { withExtendedLifetime(slot) {} }
@@ -97,12 +97,12 @@ package final class Slots<User: Hashable & Sendable>: Sendable {
       case .waits(let evicted):
         state.waiting[ticket] = continuation
         return .later(evicted: evicted.flatMap { state.waiting.removeValue(forKey: $0) })
-      case .full: return .refused(SlotsAreFull())
+      case .full: return .refused(TooManyWaiting())
       }
     }
     switch entry {
     case .now: continuation.resume()
-    case .later(let evicted): evicted?.resume(throwing: SlotsAreFull())
+    case .later(let evicted): evicted?.resume(throwing: TooManyWaiting())
     case .refused(let error): continuation.resume(throwing: error)
     }
   }

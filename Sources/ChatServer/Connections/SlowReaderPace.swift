@@ -2,7 +2,7 @@ import NIOCore
 
 /// Whether answers are taken fast enough: while bytes wait to be taken there are some seconds, and what moves meanwhile
 /// buys more of them. Time in which nothing waits costs nothing.
-struct AnswerPace: Sendable, Hashable {
+struct SlowReaderPace: Sendable, Hashable {
   private let bytesPerSecond: UInt64
   /// In nanoseconds.
   private let grace: UInt64

@@ -3,15 +3,15 @@ import Testing
 @testable import ChatServer
 
 @Suite("The pace of answers")
-struct AnswerPaceSpecs {
+struct SlowReaderPaceSpecs {
   private static let second: UInt64 = 1_000_000_000
 
   /// Ten seconds, then a hundred bytes a second.
-  private static func pace() -> AnswerPace {
+  private static func pace() -> SlowReaderPace {
     var settings = ConnectionSettings()
     settings.bodySeconds = 10
     settings.answerBytesPerSecond = 100
-    return AnswerPace(settings)
+    return SlowReaderPace(settings)
   }
 
   @Test("who takes nothing has the grace")

@@ -3,18 +3,18 @@ import ChatService
 import Logging
 
 /// Lines that were queued together, and what is known of each already.
-struct IngestPortion: Sendable {
+struct IngestBatch: Sendable {
   enum Fate: Sendable {
-    /// It is one of the portion's commands, in their order.
+    /// It is one of the batch's commands, in their order.
     case queued
     case refused(any Error)
   }
 
   let lines: [(number: Int, fate: Fate)]
-  let commands: BulkChunk
+  let commands: BulkResults
 }
 
-/// Turns portions into results, in order.
+/// Turns batches into results, in order.
 struct IngestResults {
   let logger: Logger
   /// Why the machine took nothing more; then every later line has the same result.
@@ -26,12 +26,12 @@ struct IngestResults {
     self.logger = logger
   }
 
-  /// One result for each line, when every command of the portion is durable or refused.
-  mutating func results(of portion: IngestPortion) async -> [(line: Int, result: LineResult)] {
-    var outcomes = await portion.commands.results().makeIterator()
+  /// One result for each line, when every command of the batch is durable or refused.
+  mutating func results(of batch: IngestBatch) async -> [(line: Int, result: LineResult)] {
+    var outcomes = await batch.commands.results().makeIterator()
     var results: [(line: Int, result: LineResult)] = []
-    results.reserveCapacity(portion.lines.count)
-    for (number, fate) in portion.lines {
+    results.reserveCapacity(batch.lines.count)
+    for (number, fate) in batch.lines {
       switch fate {
       case .refused(let error): results.append((number, .refused(refusal(error, ofLine: number))))
       case .queued:

@@ -1,6 +1,6 @@
 /// Access tokens that were checked. They are remembered because checking a signature costs more than the rest of a small
 /// request.
-struct RememberedTokens: Sendable {
+struct VerifiedTokenCache: Sendable {
   /// The most tokens that are kept; each takes about 700 bytes.
   private static let limit = 32_768
   /// A token is forgotten after one to two times this period without use. In nanoseconds.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Passes on how far the read models have come that commands are looked up in, to a receiver that is made later; in steps,
 /// for each costs the writer time.
-final class Relay: Sendable {
+final class ProgressThrottle: Sendable {
   /// Events between two steps.
   private static let step: UInt64 = 4096
 

@@ -5,7 +5,7 @@ import NIOCore
 /// requests of mixed traffic, for two reasons: `malloc` makes up to eight arenas for each core, which do not share free
 /// memory, and each large block that is freed raises the thresholds below
 /// (https://www.gnu.org/software/libc/manual/html_node/Malloc-Tunable-Parameters.html).
-enum Allocator {
+enum MallocSettings {
   private static let arenasPerCore = 2
   /// If more bytes than this are free at the end of an arena, they go back to the system.
   private static let trimThreshold: Int32 = 128 * 1024

@@ -5,12 +5,12 @@ import Testing
 @testable import MediaFiles
 
 @Suite("Slots and shared work")
-struct SlotsTests {
+struct AsyncSemaphoreTests {
   private let anna = user(1)
   private let ben = user(2)
 
   /// Holds a slot of the user until `open` is called.
-  private func holder(of slots: Slots<UserID>) async -> (task: Task<Void, any Error>, open: @Sendable () -> Void) {
+  private func holder(of slots: AsyncSemaphore<UserID>) async -> (task: Task<Void, any Error>, open: @Sendable () -> Void) {
     let (entered, enter) = AsyncStream<Void>.makeStream()
     let (gate, open) = AsyncStream<Void>.makeStream()
     let task = Task {
@@ -25,11 +25,11 @@ struct SlotsTests {
 
   @Test("the rest wait, and beyond the limit they are turned away")
   func limit() async throws {
-    let slots = Slots<UserID>(1, ofUser: 1, waitingLimit: 1)
+    let slots = AsyncSemaphore<UserID>(1, ofUser: 1, waitingLimit: 1)
     let (first, open) = await holder(of: slots)
     let second = Task { try await slots.run(for: anna) { 2 } }
     while slots.waitingCount == 0 { await Task.yield() }
-    await #expect(throws: SlotsAreFull.self) { try await slots.run(for: anna) {} }
+    await #expect(throws: TooManyWaiting.self) { try await slots.run(for: anna) {} }
     open()
     try await first.value
     #expect(try await second.value == 2)
@@ -38,7 +38,7 @@ struct SlotsTests {
 
   @Test("who is cancelled waits no longer, and leaves the place to others")
   func cancellation() async throws {
-    let slots = Slots<UserID>(1, ofUser: 1, waitingLimit: 1)
+    let slots = AsyncSemaphore<UserID>(1, ofUser: 1, waitingLimit: 1)
     let (first, open) = await holder(of: slots)
     let second = Task { try await slots.run(for: ben) {} }
     while slots.waitingCount == 0 { await Task.yield() }
@@ -103,14 +103,14 @@ struct SlotsTests {
 
   @Test("shared work is done in the first turn that any of its callers gets", .timeLimit(.minutes(1)))
   func turnsOfSharedWork() async throws {
-    let slots = Slots<UserID>(2, ofUser: 1, waitingLimit: 1)
+    let slots = AsyncSemaphore<UserID>(2, ofUser: 1, waitingLimit: 1)
     let work = SharedWork<Int, Int>()
     let (held, open) = await holder(of: slots)
     let annas = Task { try await work.value(of: 1, in: { body in try await slots.run(for: anna, body) }) { 1 } }
     while slots.waitingCount == 0 { await Task.yield() }
     // The user's queue is full: only this caller is turned away.
     let refused = Task { try await work.value(of: 1, in: { body in try await slots.run(for: anna, body) }) { 2 } }
-    await #expect(throws: SlotsAreFull.self) { _ = try await refused.value }
+    await #expect(throws: TooManyWaiting.self) { _ = try await refused.value }
     let bens = Task { try await work.value(of: 1, in: { body in try await slots.run(for: ben, body) }) { 3 } }
     #expect(try await bens.value == 3)
     #expect(try await annas.value == 3)

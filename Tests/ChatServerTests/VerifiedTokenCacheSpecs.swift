@@ -5,14 +5,14 @@ import Testing
 @testable import ChatServer
 
 @Suite("Remembered access tokens")
-struct RememberedTokensSpecs {
+struct VerifiedTokenCacheSpecs {
   private static let minute: UInt64 = 60_000_000_000
   private let verified = VerifiedToken(
     principal: Principal(), issuedAt: .earliest, expiresAt: .latest, check: .once)
 
   @Test("are 32,768 at most")
   func count() {
-    var tokens = RememberedTokens()
+    var tokens = VerifiedTokenCache()
     for number in 0..<40_000 { tokens.remember("token \(number)", verified) }
     #expect(tokens.count <= 32_768)
     let (newest, oldest) = (tokens.find("token 39999", at: 0), tokens.find("token 0", at: 0))
@@ -21,7 +21,7 @@ struct RememberedTokensSpecs {
 
   @Test("are forgotten when nobody uses them for one to two minutes")
   func unused() {
-    var tokens = RememberedTokens()
+    var tokens = VerifiedTokenCache()
     let start = 10 * Self.minute
     _ = tokens.find("", at: start)
     for token in ["used", "unused"] { tokens.remember(token, verified) }

@@ -3,7 +3,7 @@ import ChatPrimitives
 import Synchronization
 
 /// Tells the scheduler that something was scheduled, as soon as it is durable.
-package final class SchedulingBell: Sendable {
+package final class ScheduleObserver: Sendable {
   private let listener = Mutex<(@Sendable (Timestamp) -> Void)?>(nil)
 
   init() {}
