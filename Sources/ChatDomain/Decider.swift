@@ -71,8 +71,8 @@ package enum Decision<Event: Sendable & Equatable>: Sendable, Equatable {
   case alreadyDone(Stamp)
 }
 
-/// Where an event was recorded, and when it happened by the server's checked clock. The time in the record's envelope is
-/// later after the clock was ahead (decision 0022).
+/// Where an event was recorded, and when it happened by the server's checked clock. The time in the record's envelope
+/// is later after the clock was ahead (decision 0022).
 package struct Stamp: Hashable, Sendable {
   package let position: LogPosition
   package let time: Timestamp

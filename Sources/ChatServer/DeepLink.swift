@@ -2,7 +2,7 @@
 package struct DeepLink: Sendable, Hashable {
   /// Where the token stands in the form.
   package static let placeholder = "{token}"
-  package static let usual = DeepLink(prefix: "hansard://invite/", suffix: "")
+  package static let `default` = DeepLink(prefix: "hansard://invite/", suffix: "")
 
   private let prefix: String
   private let suffix: String

@@ -28,7 +28,7 @@ package struct HansardServer: Sendable {
     /// What `protection.tls` names, as it was loaded.
     package var tls: TLSConfiguration?
     /// What an invite is shared as.
-    package var deepLink = DeepLink.usual
+    package var deepLink = DeepLink.default
 
     package init(host: String, port: Int, servesBench: Bool) {
       self.host = host

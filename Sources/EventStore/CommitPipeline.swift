@@ -8,8 +8,8 @@ import Synchronization
 /// One writer: commands in, durable answers out.
 ///
 /// One thread takes what is queued, decides it, writes one block, syncs, and answers; meanwhile the next batch forms in
-/// the queue. There is no timer, but a short patience: see `BatchGathering`. An answer without events of its own leaves with the rest of its batch, after the sync,
-/// so nothing that is not durable shows.
+/// the queue. There is no timer, but a short patience: see `BatchGathering`. An answer without events of its own leaves
+/// with the rest of its batch, after the sync, so nothing that is not durable shows.
 ///
 /// Unchecked: `state` is touched only while `condition` is locked; `machine`, `lastTime`, `lastDecision`, `batch`,
 /// `gathering` and `isNoted` by the writer's thread alone.

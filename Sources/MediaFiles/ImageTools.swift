@@ -1,5 +1,6 @@
 import ChatPrimitives
 import Foundation
+
 import struct SystemPackage.FilePath
 
 /// libvips's command-line programs, each run in a process of its own.

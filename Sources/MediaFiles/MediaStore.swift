@@ -19,10 +19,10 @@ package final class MediaStore: Sendable {
     /// Where the programs are that look at images: directories, separated by colons.
     package var programPath: String
 
-    package static let usualUnreferencedSeconds = 24 * 60 * 60
+    package static let defaultUnreferencedSeconds = 24 * 60 * 60
 
     package init(
-      maximumBytes: Int = Limits.mediaBytes, unreferencedSeconds: Int = usualUnreferencedSeconds,
+      maximumBytes: Int = Limits.mediaBytes, unreferencedSeconds: Int = defaultUnreferencedSeconds,
       thumbnailCacheBytes: Int = Limits.thumbnailCacheBytes,
       programPath: String = ProcessInfo.processInfo.environment["PATH"] ?? ""
     ) {

@@ -62,11 +62,11 @@ struct RejectionSpecs {
     .userNotFound: { user([], .changeProfile(ProfileEdit(nickname: "Al"))) },
     .idInUse: { user(aliceAtHome, .register(.named("Al"))) },
     .idempotencyKeyReused: {
-      var desk = Desk<RoomDecider>(teaRoom)
+      var harness = DeciderHarness<RoomDecider>(teaRoom)
       let context = CommandContext.user(alice, key: .retried)
       do throws(Rejection) {
-        _ = try desk.submit(.edit(RoomEdit(name: "green tea")), by: context)
-        _ = try desk.submit(.edit(RoomEdit(name: "coffee")), by: context)
+        _ = try harness.submit(.edit(RoomEdit(name: "green tea")), by: context)
+        _ = try harness.submit(.edit(RoomEdit(name: "coffee")), by: context)
         return nil
       } catch {
         return error

@@ -22,17 +22,17 @@ let retryingNewcomer: UserID = id(60)
 
 /// Does the command, lets what is later happen, and repeats it twice: nothing may change, and the answer must be the first.
 func checkRetry<D: Decider>(_ retry: Retry<D>, after events: [D.Event]) throws where D.Event: Traceable {
-  var desk = Desk<D>(events)
-  desk.directory.registered.insert(retryingNewcomer)
-  let stamp = try desk.submit(retry.first, by: retry.context)
-  for event in retry.later { desk.record(event) }
+  var harness = DeciderHarness<D>(events)
+  harness.directory.registered.insert(retryingNewcomer)
+  let stamp = try harness.submit(retry.first, by: retry.context)
+  for event in retry.later { harness.record(event) }
   var after = retry.context
   after.time = noon.adding(milliseconds: 400 * 86_400_000)
-  let (state, count) = (desk.state, desk.events.count)
-  for _ in 1...2 { #expect(try desk.submit(retry.again, by: after) == stamp) }
-  #expect(desk.events.count == count)
-  #expect(desk.state == state)
+  let (state, count) = (harness.state, harness.events.count)
+  for _ in 1...2 { #expect(try harness.submit(retry.again, by: after) == stamp) }
+  #expect(harness.events.count == count)
+  #expect(harness.state == state)
   guard let refusal = retry.refusal else { return }
-  for event in retry.loss { desk.record(event) }
-  #expect(throws: refusal) { try desk.submit(retry.again, by: after) }
+  for event in retry.loss { harness.record(event) }
+  #expect(throws: refusal) { try harness.submit(retry.again, by: after) }
 }

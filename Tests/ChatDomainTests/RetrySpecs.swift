@@ -231,20 +231,21 @@ struct RetrySpecs {
 
   @Test("a key that comes with something else is refused, and another's or a new key is no retry")
   func reusedKey() throws {
-    var desk = Desk<RoomDecider>(Self.room)
-    let first = try desk.submit(.edit(RoomEdit(name: "coffee")), by: Self.bobContext)
+    var harness = DeciderHarness<RoomDecider>(Self.room)
+    let first = try harness.submit(.edit(RoomEdit(name: "coffee")), by: Self.bobContext)
     #expect(throws: Rejection.idempotencyKeyReused) {
-      try desk.submit(.edit(RoomEdit(name: "water")), by: Self.bobContext)
+      try harness.submit(.edit(RoomEdit(name: "water")), by: Self.bobContext)
     }
-    #expect(throws: Rejection.idempotencyKeyReused) { try desk.submit(.archive, by: Self.bobContext) }
-    #expect(try desk.submit(.edit(RoomEdit(name: "coffee")), by: Self.bobContext) == first)
+    #expect(throws: Rejection.idempotencyKeyReused) { try harness.submit(.archive, by: Self.bobContext) }
+    #expect(try harness.submit(.edit(RoomEdit(name: "coffee")), by: Self.bobContext) == first)
     #expect(
-      try desk.submit(.edit(RoomEdit(name: "coffee")), by: .user(bob, key: id(71))) == .at(first.position.value + 1))
+      try harness.submit(.edit(RoomEdit(name: "coffee")), by: .user(bob, key: id(71))) == .at(first.position.value + 1))
     #expect(
-      try desk.submit(.edit(RoomEdit(name: "coffee")), by: .user(alice, key: .retried)) == .at(first.position.value + 2)
+      try harness.submit(.edit(RoomEdit(name: "coffee")), by: .user(alice, key: .retried))
+        == .at(first.position.value + 2)
     )
     // An ID is its own key: a second message under a used one is a message all the same.
-    let sent = try desk.submit(.send(id: id(42), by: bob), by: Self.bobContext)
+    let sent = try harness.submit(.send(id: id(42), by: bob), by: Self.bobContext)
     #expect(sent == .at(first.position.value + 3))
   }
 

@@ -80,12 +80,12 @@ struct UserPasswordSpecs {
     let alone = given(UserDecider.self, aliceAtHome)
     let command = UserCommand(alice, .endSessions(.others))
     alone.when(command, by: .user(alice, session: login)).thenAlreadyDone(at: 1)
-    var desk = Desk<UserDecider>(aliceAtHome)
+    var harness = DeciderHarness<UserDecider>(aliceAtHome)
     let context = CommandContext.user(alice, session: login, key: .retried)
-    let first = try desk.submit(command, by: context)
-    desk.record(.sessions(.started(otherLogin, device: nil)))
-    #expect(try desk.submit(command, by: context) == first)
-    guard case .registered(let user) = desk.state else {
+    let first = try harness.submit(command, by: context)
+    harness.record(.sessions(.started(otherLogin, device: nil)))
+    #expect(try harness.submit(command, by: context) == first)
+    guard case .registered(let user) = harness.state else {
       Issue.record("not registered")
       return
     }
@@ -94,11 +94,11 @@ struct UserPasswordSpecs {
 
   @Test("a key that is the ID of the caller's own session ends no session")
   func keyIsSession() throws {
-    var desk = Desk<UserDecider>(aliceAtHome)
+    var harness = DeciderHarness<UserDecider>(aliceAtHome)
     let context = CommandContext.user(alice, session: login, key: CommandID(login.uuid))
-    let first = try desk.submit(UserCommand(alice, .endSessions(.others)), by: context)
-    #expect(try desk.submit(UserCommand(alice, .endSessions(.others)), by: context) == first)
-    guard case .registered(let user) = desk.state else {
+    let first = try harness.submit(UserCommand(alice, .endSessions(.others)), by: context)
+    #expect(try harness.submit(UserCommand(alice, .endSessions(.others)), by: context) == first)
+    guard case .registered(let user) = harness.state else {
       Issue.record("not registered")
       return
     }

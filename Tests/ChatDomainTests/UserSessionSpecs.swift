@@ -69,9 +69,9 @@ struct UserSessionSpecs {
     let events =
       [.sessions(.started(login, device: phone))] + superseded.map { UserEvent.sessions(.ended(id($0), .superseded)) }
     #expect(state.when(starting(), by: .user(alice)).result == .success(.record(events)))
-    var desk = Desk<UserDecider>([.account(.registered(.named()))] + ended + open)
-    _ = try desk.submit(starting(), by: .user(alice))
-    guard case .registered(let user) = desk.state else { return }
+    var harness = DeciderHarness<UserDecider>([.account(.registered(.named()))] + ended + open)
+    _ = try harness.submit(starting(), by: .user(alice))
+    guard case .registered(let user) = harness.state else { return }
     #expect(user.openSessions.count == 100)
     #expect(user.openSessions.contains(login))
     // A retry needs no place.

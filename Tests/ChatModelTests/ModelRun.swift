@@ -57,7 +57,7 @@ final class ModelRun {
     }
   }
 
-  /// - Parameter makesEveryFact: begins with commands that record each kind of event once.
+  /// - Parameter makesEveryEvent: begins with commands that record each kind of event once.
   init(seed: UInt64, steps: Int, makesEveryEvent: Bool = false, isTraced: Bool = false) async throws {
     self.isTraced = isTraced
     self.seed = seed

@@ -76,7 +76,8 @@ import Testing
 
   @Test("a file that cannot be moved aside is tried again, and the advice says what to do")
   func cannotMoveAside() {
-    let error = ProjectionError(.cannotMoveAside, "rooms.sqlite cannot be moved aside", file: "/data/views/rooms.sqlite")
+    let error = ProjectionError(
+      .cannotMoveAside, "rooms.sqlite cannot be moved aside", file: "/data/views/rooms.sqlite")
     let kind = ProjectionFault.Kind(following: error)
     #expect(kind == .temporary)
     #expect(kind.advice(on: error).hasPrefix("Unmount or remove it"))

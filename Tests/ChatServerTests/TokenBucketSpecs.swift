@@ -94,11 +94,11 @@ struct BoundedTableSpecs {
   @Test("who is looked for is kept, and looking for nobody adds nothing")
   func find() {
     var table = BoundedTable<Int, Int>(limit: 4)
-    table.update(0, usual: 7) { _ in }
+    table.update(0, default: 7) { _ in }
     for key in 1..<20 {
       #expect(table.find(0) == 7)
       #expect(table.find(-key) == nil)
-      table.update(key, usual: 0) { _ in }
+      table.update(key, default: 0) { _ in }
     }
     #expect(table.count <= 4)
   }
@@ -107,7 +107,7 @@ struct BoundedTableSpecs {
   func bounded(limit: Int) {
     var table = BoundedTable<Int, Int>(limit: limit)
     for key in 0..<(5 * limit) {
-      table.update(key, usual: 0) { $0 += 1 }
+      table.update(key, default: 0) { $0 += 1 }
       #expect(table.count <= limit)
     }
   }
@@ -116,19 +116,19 @@ struct BoundedTableSpecs {
   func remembers() {
     var table = BoundedTable<Int, Int>(limit: 100)
     for key in 0..<1_000 {
-      table.update(key, usual: 0) { $0 = key }
-      table.update(-1, usual: 0) { $0 += 1 }
+      table.update(key, default: 0) { $0 = key }
+      table.update(-1, default: 0) { $0 += 1 }
     }
-    for key in 951..<1_000 { #expect(table.update(key, usual: 0) { $0 } == key) }
-    #expect(table.update(-1, usual: 0) { $0 } == 1_000)
-    #expect(table.update(3, usual: -7) { $0 } == -7)
+    for key in 951..<1_000 { #expect(table.update(key, default: 0) { $0 } == key) }
+    #expect(table.update(-1, default: 0) { $0 } == 1_000)
+    #expect(table.update(3, default: -7) { $0 } == -7)
   }
 
   @Test("lets go of what was not looked up for a lifetime, at the latest after two")
   func drops() {
     var table = BoundedTable<Int, Int>(limit: 100)
     table.dropUnused(at: 1_000, after: 10)
-    for key in 1...2 { table.update(key, usual: 0) { $0 = key } }
+    for key in 1...2 { table.update(key, default: 0) { $0 = key } }
     table.dropUnused(at: 1_009, after: 10)
     #expect(table.count == 2)
     table.dropUnused(at: 1_010, after: 10)
@@ -144,10 +144,10 @@ struct BoundedTableSpecs {
   @Test("forgets what is removed, in either half")
   func removes() {
     var table = BoundedTable<Int, Int>(limit: 4)
-    for key in 1...3 { table.update(key, usual: 0) { $0 = key } }
+    for key in 1...3 { table.update(key, default: 0) { $0 = key } }
     for key in 1...3 {
       table.remove(key)
-      #expect(table.update(key, usual: 9) { $0 } == 9)
+      #expect(table.update(key, default: 9) { $0 } == 9)
     }
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ChatServer
 
-@Suite("Remembered access tokens")
+@Suite("Verified access tokens")
 struct VerifiedTokenCacheSpecs {
   private static let minute: UInt64 = 60_000_000_000
   private let verified = VerifiedToken(

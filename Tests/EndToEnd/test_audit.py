@@ -24,7 +24,7 @@ FIELDS = [
 ]
 
 
-class Scene:
+class Scenario:
     """One of every act, on a server that goes on running."""
 
     def __init__(self, world):
@@ -69,7 +69,7 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def scene(shared_world):
-    return Scene(shared_world)
+    return Scenario(shared_world)
 
 
 def test_every_act_is_there(scene):

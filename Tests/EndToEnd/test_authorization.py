@@ -12,7 +12,7 @@ from harness.config import configured
 from harness.contract import contract
 from harness.errors import documented_codes
 from harness.issuer import Issuer, Key
-from harness.scene import CALLERS, Scene
+from harness.scenario import CALLERS, Scenario
 
 OPERATIONS = {operation.id: operation for operation in contract().operations}
 CELLS = [(row, role) for row in ROWS for role in CALLERS]
@@ -27,8 +27,8 @@ class Stage:
     def __init__(self, world, issuer: Issuer):
         self.world = world
         self.issuer = issuer
-        self.people = Scene.cast(world)
-        self.scene: Scene | None = None
+        self.people = Scenario.cast(world)
+        self.scene: Scenario | None = None
         self.row: Row | None = None
         self.probe = Api(world.server)
 
@@ -37,9 +37,9 @@ class Stage:
         """The log's last durable position; over one connection, for it is asked twice a cell."""
         return self.probe.get("/readyz")["head"]
 
-    def scene_for(self, row: Row) -> Scene:
+    def scene_for(self, row: Row) -> Scenario:
         if self.scene is None or self.row is not row:
-            self.scene, self.row = Scene(self.world, self.people, self.issuer), row
+            self.scene, self.row = Scenario(self.world, self.people, self.issuer), row
         return self.scene
 
     def strike(self) -> None:

@@ -21,7 +21,7 @@ from harness.command import check_data, hansard
 from harness.contract import contract
 from harness.people import PASSWORD, World, timeline
 from harness.server import UNLIMITED, Server
-from harness.waiting import until
+from harness.waiting import wait_until
 
 
 # More at once than the server lets wait for a thread that hashes.
@@ -52,7 +52,7 @@ def test_a_log_that_cannot_be_written_is_poisoned(tmp_path):
         head = server.head()
         # SQLite cannot write any more either: every view has to have come this far.
         anna.get("/v1/badge")
-        until(lambda: has_no_lag(anna), "the views do not follow the log")
+        wait_until(lambda: has_no_lag(anna), "the views do not follow the log")
         # From now on every write to a file fails.
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1, 1))
         id = new_id()
@@ -226,7 +226,7 @@ def test_a_stop_in_the_middle_of_work_loses_nothing(own_server):
     writers = [threading.Thread(target=write) for _ in range(8)]
     for writer in writers:
         writer.start()
-    until(lambda: len(acknowledged) >= WRITES, "hardly anything was written")
+    wait_until(lambda: len(acknowledged) >= WRITES, "hardly anything was written")
     own_server.stop()
     stopping.set()
     for writer in writers:
@@ -249,7 +249,7 @@ def test_a_start_after_a_stop_reads_checkpoints_and_the_tail(own_server):
     ]
     world.admin.ingest_all(lines)
     # The search alone may be behind when a server starts, and would have something to do then.
-    until(lambda: has_no_lag(anna), "the views do not follow the log")
+    wait_until(lambda: has_no_lag(anna), "the views do not follow the log")
     own_server.stop()
     own_server.start()
     known = own_server.processor_seconds()

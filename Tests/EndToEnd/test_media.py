@@ -16,7 +16,7 @@ from harness.cost import memory_limit
 from harness.people import World
 from harness.server import Server
 from harness.times import within
-from harness.waiting import until
+from harness.waiting import wait_until
 
 MIB = 1024 * 1024
 UPLOADS_OF_USER = 4
@@ -163,7 +163,7 @@ def test_the_limit(limited):
     # Without a length the server has to count.
     anna.refused("body_too_large", "POST", "/v1/media", data=iter([noise(600), noise(401)]))
     # What is being collected stands there for a moment, too.
-    until(lambda: unfinished(limited) == [], "an unfinished upload is left")
+    wait_until(lambda: unfinished(limited) == [], "an unfinished upload is left")
 
 
 def test_what_nothing_refers_to_is_collected_and_can_be_uploaded_again(limited):
@@ -179,7 +179,7 @@ def test_what_nothing_refers_to_is_collected_and_can_be_uploaded_again(limited):
         return download(anna, receipt["id"]).content == content
 
     content, receipt = within(COLLECTED_AFTER_SECONDS, kept)
-    until(lambda: contents(limited) == [], "nothing was collected")
+    wait_until(lambda: contents(limited) == [], "nothing was collected")
     anna.refused("media_not_found", "GET", f"/v1/media/{receipt['id']}")
     within(COLLECTED_AFTER_SECONDS, came_back)
 
@@ -208,7 +208,7 @@ def test_a_kill_within_an_upload_leaves_nothing(own_server):
             f"POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {anna.token}\r\n"
             f"Content-Length: {4 * MIB}\r\n\r\n".encode() + noise(2 * MIB)
         )
-        until(
+        wait_until(
             lambda: unfinished(own_server) and unfinished(own_server)[0].stat().st_size > 0,
             "the upload is not written to the disk")
         own_server.kill()
@@ -224,8 +224,8 @@ def test_an_upload_that_breaks_off_leaves_nothing(own_server):
             f"POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {anna.token}\r\n"
             f"Content-Length: {4 * MIB}\r\n\r\n".encode() + noise(MIB)
         )
-        until(lambda: unfinished(own_server), "the upload does not begin")
-    until(lambda: unfinished(own_server) == [], "an unfinished upload is left")
+        wait_until(lambda: unfinished(own_server), "the upload does not begin")
+    wait_until(lambda: unfinished(own_server) == [], "an unfinished upload is left")
     assert contents(own_server) == []
 
 
@@ -239,11 +239,11 @@ def test_one_user_does_not_take_the_places_of_all_uploads(own_server):
                 f"POST /v1/media HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {anna.token}\r\n"
                 "Content-Length: 10\r\n\r\nx".encode()
             )
-        until(lambda: len(unfinished(own_server)) == UPLOADS_OF_USER, "not every upload begins")
+        wait_until(lambda: len(unfinished(own_server)) == UPLOADS_OF_USER, "not every upload begins")
         anna.refused("too_many_uploads", "POST", "/v1/media", data=b"x")
         upload(ben, b"x")
     # A place is free a moment after its file is gone.
-    until(lambda: anna.request("POST", "/v1/media", data=b"x").status_code == 201, "no place is free")
+    wait_until(lambda: anna.request("POST", "/v1/media", data=b"x").status_code == 201, "no place is free")
     assert unfinished(own_server) == []
 
 

@@ -9,7 +9,7 @@ from harness import times
 from harness.client import new_id
 from harness.people import Room, World
 from harness.server import UNLIMITED, Server
-from harness.waiting import until
+from harness.waiting import wait_until
 
 COLLECTED_AFTER_SECONDS = 2
 ROUNDS_SECONDS = 4
@@ -135,12 +135,12 @@ def test_what_is_held_is_not_collected_and_goes_with_what_held_it(collecting):
     media = held(anna, content, "PUT", room.message(message), with_file)
     held(anna, fresh(), "PATCH", "/v1/me", lambda picture: {"picture": picture})
     dropped = upload(anna, fresh())
-    until(lambda: not sees(anna, dropped) and files(collecting) <= 2, "nothing was collected")
+    wait_until(lambda: not sees(anna, dropped) and files(collecting) <= 2, "nothing was collected")
     time.sleep(ROUNDS_SECONDS)
     assert files(collecting) == 2 and sees(ben, media)
     anna.delete(room.message(message))
     anna.patch("/v1/me", {"picture": None})
-    until(lambda: files(collecting) == 0, "what nothing holds any more was not collected")
+    wait_until(lambda: files(collecting) == 0, "what nothing holds any more was not collected")
     anna.refused("media_not_found", "PUT", room.message(new_id()), {"attachments": [{"mediaId": media}]})
     # A repeat is answered as the first time, whatever became of its file.
     other, sent = anna.room("Coffee"), new_id()

@@ -20,7 +20,7 @@ from harness.client import Api, new_id
 from harness.command import hansard
 from harness.people import World
 from harness.server import UNLIMITED, Server
-from harness.waiting import until
+from harness.waiting import wait_until
 
 # So long after the beginning, on a slow machine, a connection that is not waited for any more is surely closed.
 LATE = 15
@@ -185,7 +185,7 @@ def test_who_takes_nothing_of_an_answer_over_http2_is_cut_off(tmp_path, certific
             events = H2Events(connection, server.port, window=8 * 1024 * 1024)
             events.request(
                 "GET", f"/v1/media/{uploaded.json()['id']}", ends=True, authorization=f"Bearer {anna.token}")
-            until(
+            wait_until(
                 lambda: connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == errno.ECONNRESET,
                 "the connection is not reset")
     finally:
@@ -212,9 +212,9 @@ def test_uploads_that_break_off_leave_neither_a_file_nor_a_descriptor(secure):
             events.read()
             for _ in range(3):
                 events.send(stream, b"x" * 16_000)
-            until(lambda: any(incoming.iterdir()), "the upload does not begin")
-    until(lambda: not any(incoming.iterdir()), "a file of an unfinished upload is left")
-    until(lambda: not is_open(), "a descriptor of an unfinished upload is left")
+            wait_until(lambda: any(incoming.iterdir()), "the upload does not begin")
+    wait_until(lambda: not any(incoming.iterdir()), "a file of an unfinished upload is left")
+    wait_until(lambda: not is_open(), "a descriptor of an unfinished upload is left")
     assert "a request failed" not in secure.output.read_text()
 
 
@@ -223,11 +223,11 @@ def test_who_waits_to_be_asked_for_a_body_is_asked_over_http2(secure):
     with speaking_http2(secure) as events:
         fields = {"authorization": f"Bearer {anna.token}", "expect": "100-continue", "content-length": "4"}
         stream = events.request("POST", "/v1/media", ends=False, **fields)
-        until(lambda: events.read() or stream in events.asked, "the server does not ask for the body")
+        wait_until(lambda: events.read() or stream in events.asked, "the server does not ask for the body")
         assert stream not in events.statuses
         events.send(stream, os.urandom(4))
         events.end(stream)
-        until(lambda: events.read() or stream in events.ended, "the upload gets no response")
+        wait_until(lambda: events.read() or stream in events.ended, "the upload gets no response")
         assert events.statuses[stream] == "201"
 
 

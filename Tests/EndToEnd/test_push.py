@@ -14,7 +14,7 @@ from harness.command import audit, hansard, settle
 from harness.people import Person, Room, World
 from harness.receiver import Receiver
 from harness.server import Server
-from harness.waiting import until
+from harness.waiting import wait_until
 
 SECRET = b"a secret of more than sixteen bytes"
 # The server records outcomes no more often than that.
@@ -45,7 +45,7 @@ def lines(sink: pathlib.Path) -> list[dict]:
 
 def wait_for(sink: pathlib.Path, text: str, count: int = 1) -> list[dict]:
     """The notices so far, once those with this text have come."""
-    until(
+    wait_until(
         lambda: sum(line["text"] == text for line in lines(sink)) >= count,
         f"fewer than {count} notifications with the text '{text}'")
     return lines(sink)
@@ -137,7 +137,7 @@ def test_a_long_text_is_cut_at_a_whole_character(pushing, sink):
     anna, ben = world.users("Anna", "Ben")
     device(ben, "b")
     anna.send(anna.room("Tea", ben), "길" * 5000)
-    until(lambda: lines(sink), "nobody is notified")
+    wait_until(lambda: lines(sink), "nobody is notified")
     assert lines(sink)[0]["text"] == "길" * (1024 // 3)
 
 
@@ -217,7 +217,7 @@ def test_the_environment_gives_what_the_options_do(tmp_path, monkeypatch):
         anna, ben = World(server).users("Anna", "Ben")
         device(ben, "b")
         anna.send(anna.room("Tea", ben), "hello")
-        until(receiver.delivered, "nobody is notified")
+        wait_until(receiver.delivered, "nobody is notified")
         assert receiver.faults == []
     finally:
         server.end()
@@ -251,9 +251,9 @@ def test_a_token_that_is_gone_becomes_an_event_and_gets_nothing_more(posting, re
     receiver.answer = lambda body: 410 if body["token"] == "dead-token" else 200
     room = anna.room("Tea", ben)
     first, second = anna.send(room, "first"), anna.send(room, "second")
-    until(
+    wait_until(
         lambda: {(second["position"], ben.id, tablet)} <= receiver.delivered(), "the live device is not notified")
-    until(lambda: audit(posting.data, "--type", "push-token.invalidated"), "the dead token is not recorded")
+    wait_until(lambda: audit(posting.data, "--type", "push-token.invalidated"), "the dead token is not recorded")
     (row,) = audit(posting.data, "--type", "push-token.invalidated")
     assert (row["stream"], row["subject"], row["detail"]) == (ben.id, phone, {"pushProvider": "apns"})
     assert row["service"] and "dead-token" not in json.dumps(audit(posting.data))
@@ -263,7 +263,7 @@ def test_a_token_that_is_gone_becomes_an_event_and_gets_nothing_more(posting, re
     ]
     device(ben, "new-token", id=phone)
     third = anna.send(room, "third")
-    until(
+    wait_until(
         lambda: {(third["position"], ben.id, phone)} <= receiver.delivered(), "the new token is not used")
 
 
@@ -273,7 +273,7 @@ def recorded_outcomes(server: Server) -> list[dict]:
 
 def settled(server: Server, position: int) -> None:
     """Waits until the log says what became of all notices up to there."""
-    until(
+    wait_until(
         lambda: any(row["detail"]["settledThrough"] >= position for row in recorded_outcomes(server)),
         f"the outcomes up to {position} are not recorded")
 
@@ -437,7 +437,7 @@ def test_a_failing_receiver_and_ten_kills_lose_and_invent_no_notice(tmp_path, se
                 talker.start()
             # On a slow machine, too, each round has something to lose.
             wanted = company.count() + ROUND_MESSAGES
-            until(lambda: company.count() >= wanted, f"fewer than {wanted} messages are sent")
+            wait_until(lambda: company.count() >= wanted, f"fewer than {wanted} messages are sent")
             time.sleep(source.uniform(0.0, 0.6))
             server.kill()
             stop.set()
@@ -453,7 +453,7 @@ def test_a_failing_receiver_and_ten_kills_lose_and_invent_no_notice(tmp_path, se
         settle(server)
         badges = recount(server.data)
         due = required(company, chaos, badges)
-        until(lambda: due <= receiver.delivered(), "a notification that is due is not delivered")
+        wait_until(lambda: due <= receiver.delivered(), "a notification that is due is not delivered")
         check_receipts(receiver, company, badges)
         assert len(due) > 100 and chaos.dead, "the test must have something to show"
         check_audit(server, company, chaos)
@@ -487,7 +487,7 @@ def check_audit(server: Server, company: Company, chaos: Chaos) -> None:
     # A token that was replaced before the server knew of its death is not taken from anybody.
     still_dead = {id for (_, id), tokens in company.tokens.items() if tokens[-1][1] in chaos.dead}
     ever_dead = {id for (_, id), tokens in company.tokens.items() for _, token in tokens if token in chaos.dead}
-    until(
+    wait_until(
         lambda: still_dead <= {row["subject"] for row in invalidated()}, "a dead token is not recorded")
     assert {row["subject"] for row in invalidated()} <= ever_dead
     assert len(invalidated()) <= len(chaos.dead) and all(row["service"] for row in invalidated())

@@ -10,7 +10,7 @@ from harness.command import hansard, settle
 from harness.people import World
 from harness.receiver import Receiver
 from harness.server import Server
-from harness.waiting import until
+from harness.waiting import wait_until
 from test_push import SECRET, device
 
 # How long the texts of what was deleted may stay in a file.
@@ -50,7 +50,7 @@ def posting(tmp_path, receiver):
 
 def refused(receiver: Receiver, count: int) -> None:
     """Waits until so many notices were tried."""
-    until(
+    wait_until(
         lambda: len({receipt.notice for receipt in receiver.taken()}) >= count,
         f"fewer than {count} notifications are tried")
 
@@ -61,7 +61,7 @@ def opened(gate: Gate, receiver: Receiver, sender, room) -> list[dict]:
     gate.is_open.set()
     last = sender.send(room, "the last one")
     hearing = hears(sender.server, last)
-    until(
+    wait_until(
         lambda: hearing <= {
             receipt.body["deviceId"] for receipt in receiver.taken()
             if receipt.is_delivered and receipt.body["text"] == "the last one"
@@ -87,7 +87,7 @@ def hears(server, message) -> set[str]:
 
 
 def comes_to(server, message, outcomes: dict[str, tuple]) -> None:
-    until(
+    wait_until(
         lambda: explained(server, message).items() >= outcomes.items(), f"the outcomes do not become {outcomes}")
 
 
@@ -123,14 +123,14 @@ def test_a_deleted_message_is_not_told_and_leaves_the_file_and_an_edited_one_say
     refused(receiver, 1)
     # Else there would be nothing to leave.
     for secret in secrets.values():
-        until(
+        wait_until(
             lambda: any(name.startswith("push-v") for name in holding(posting, secret)), "the text is not in push")
     anna.delete(room.message(deleted["id"]))
     anna.delete(room.message(answer["id"]))
     anna.patch(room.message(edited["id"]), {"text": "kinder words"})
     for name in ("Deleted", "Thread"):
         leaves_every_file(posting, secrets[name])
-    until(
+    wait_until(
         lambda: not any(name.startswith("push-v") for name in holding(posting, secrets["Edited"])),
         "the old text is still in push")
     told = [notice["text"] for notice in opened(gate, receiver, anna, room)]

@@ -11,7 +11,7 @@ from harness.client import new_id
 from harness.people import World, walk
 from harness.server import Server
 from harness.times import in_time, later, wait_past
-from harness.waiting import until
+from harness.waiting import wait_until
 
 HOUR = 3600
 
@@ -52,7 +52,7 @@ def sent(person, room, count: int = 1) -> list[dict]:
         found = person.get(f"{room.path}/messages", limit=200)["messages"]
         return found if len(found) >= count else None
 
-    return until(messages, f"message {count} was not sent")
+    return wait_until(messages, f"message {count} was not sent")
 
 
 def failure(person, id: str) -> dict:
@@ -62,7 +62,7 @@ def failure(person, id: str) -> dict:
         rows = person.get("/v1/scheduled-messages")["scheduledMessages"]
         return [row for row in rows if row["status"] == "failed" and row["id"] == id]
 
-    return until(failed, "the message did not fail")[0]
+    return wait_until(failed, "the message did not fail")[0]
 
 
 def test_it_is_sent_at_its_time_in_its_authors_name(anna, ben, room):
@@ -353,7 +353,7 @@ def test_it_takes_what_a_message_takes(anna, ben, room):
     assert changed["text"] == "ready" and "mentions" not in changed
     soon(ben, room, id)
     thread = room.message(root["id"]) + "/thread"
-    (message,) = until(lambda: anna.get(thread)["messages"], "the reply was not sent")
+    (message,) = wait_until(lambda: anna.get(thread)["messages"], "the reply was not sent")
     assert {key: message[key] for key in expected} == expected
     assert (message["id"], message["text"], message["mentions"]) == (id, "ready", made["mentions"])
     assert len(anna.get(f"{room.path}/messages")["messages"]) == 1

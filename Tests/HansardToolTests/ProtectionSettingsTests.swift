@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test("without anything, rates, logins and what a user does in a day are limited, and TLS, proxies and CORS are off")
-  func usual() throws {
+  func defaults() throws {
     let (settings, problems) = try read("{}")
     #expect(problems == [])
     #expect(settings.protection.rateLimits == RateLimitSettings() && settings.protection.rateLimits.isOn)

@@ -24,11 +24,11 @@ import Testing
   }
 
   @Test("without anything, everything is as usual")
-  func usual() {
+  func defaults() {
     let (settings, problems) = read()
     #expect(problems.isEmpty)
     #expect(settings.data == "./hansard-data")
-    #expect(settings.listen == .usual)
+    #expect(settings.listen == .default)
     #expect(settings.accessTokenLifetimeSeconds == 900)
     #expect(settings.push.webhook == nil)
   }

@@ -4,13 +4,15 @@ import Testing
 
 @testable import MediaFiles
 
-@Suite("Slots and shared work")
+@Suite("Semaphores and shared work")
 struct AsyncSemaphoreTests {
   private let anna = user(1)
   private let ben = user(2)
 
   /// Holds a slot of the user until `open` is called.
-  private func holder(of slots: AsyncSemaphore<UserID>) async -> (task: Task<Void, any Error>, open: @Sendable () -> Void) {
+  private func holder(
+    of slots: AsyncSemaphore<UserID>
+  ) async -> (task: Task<Void, any Error>, open: @Sendable () -> Void) {
     let (entered, enter) = AsyncStream<Void>.makeStream()
     let (gate, open) = AsyncStream<Void>.makeStream()
     let task = Task {

@@ -38,8 +38,8 @@ package struct ThreadRoot: Sendable, Hashable {
 /// its payload is erased.
 package struct ThreadLocation: Sendable, Hashable {
   package var root: ThreadRoot
-  /// Who wrote the root, and so follows the thread. Stands in the event because no reader of events keeps every message's
-  /// author.
+  /// Who wrote the root, and so follows the thread. Stands in the event because no reader of events keeps every
+  /// message's author.
   package var rootAuthor: UserID
   /// From 1.
   package var ordinal: UInt64

@@ -49,8 +49,8 @@ extension Fingerprint {
 
 /// Reactions and pins.
 extension RoomDecider {
-  /// Recorded even when the reaction stands there already: the event carries the idempotency key by which a late retry is
-  /// known. The same holds for taking one back.
+  /// Recorded even when the reaction stands there already: the event carries the idempotency key by which a late retry
+  /// is known. The same holds for taking one back.
   static func react(
     _ id: MessageID, _ emoji: String, _ target: MessageFacts?, _ counts: ReactionCounts, by context: CommandContext,
     in state: RoomState

@@ -168,8 +168,8 @@ extension RoomDecider {
     guard room.members.count < Limits.membersPerRoom else { throw .tooManyMembers }
   }
 
-  /// A member's going, by whatever event. A room never stays without an owner while it has members: when the owner is put
-  /// out, or goes with the workspace, ownership passes to the one of the highest role who has been there longest.
+  /// A member's going, by whatever event. A room never stays without an owner while it has members: when the owner is
+  /// put out, or goes with the workspace, ownership passes to the one of the highest role who has been there longest.
   static func departure(of user: UserID, by event: RoomEvent, from room: Room) -> [RoomEvent] {
     guard room.members[user]?.role == .owner else { return [event] }
     return room.members.heir.map { [event, .members(.roleChanged($0, .owner))] } ?? [event]

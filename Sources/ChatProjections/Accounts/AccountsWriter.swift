@@ -59,8 +59,8 @@ struct AccountsWriter {
 
   // MARK: - The user
 
-  /// - Parameter registration: nil for an erased event. The first event of a stream is the registration, so an erased one
-  ///   makes a user where there is none, and changes nothing where there is one.
+  /// - Parameter registration: nil for an erased event. The first event of a stream is the registration, so an erased
+  ///   one makes a user where there is none, and changes nothing where there is one.
   private func register(_ user: UserID, _ registration: Registration?, _ stamp: Stamp) throws {
     let credential = registration?.credential
     try CachedStatement(

@@ -4,7 +4,8 @@ import GRDB
 
 /// What events do to the rows of workspaces. There are few of them beside messages, so each is written at once.
 ///
-/// An erased first event makes a workspace without a name, as the deciders see it; any other erased event leaves no trace.
+/// An erased first event makes a workspace without a name, as the deciders see it; any other erased event leaves no
+/// trace.
 struct WorkspaceWriter {
   private let database: Database
 

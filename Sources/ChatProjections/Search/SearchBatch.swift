@@ -205,7 +205,8 @@ private struct OpenShard {
     latest = max(latest ?? time, time)
   }
 
-  /// The times are those of all indexed texts that were ever added: a search that asks for others passes the shard over.
+  /// The times are those of all indexed texts that were ever added: a search that asks for others passes the shard
+  /// over.
   func write(_ database: Database) throws {
     guard let earliest, let latest else { return }
     try CachedStatement(

@@ -6,8 +6,8 @@ import GRDB
 /// would else hold up whoever follows the log.
 ///
 /// The deletion itself takes away the room's row, without which nothing of it is found. What is left to do stands in the
-/// table `closing`, which survives a crash. Indexed texts are overwritten where they stand and keep their rows, like those of
-/// single messages: rows that were taken out would have SQLite move others, and leave copies of them.
+/// table `closing`, which survives a crash. Indexed texts are overwritten where they stand and keep their rows, like
+/// those of single messages: rows that were taken out would have SQLite move others, and leave copies of them.
 enum SearchBulkDeletion {
   /// Messages and members of one transaction at most.
   static let rowsAtOnce = 2_000

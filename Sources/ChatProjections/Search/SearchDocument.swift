@@ -1,7 +1,7 @@
 import ChatPrimitives
 
-/// What the index is given of one indexed text: labels by which its candidates are narrowed down, and the text. A label begins
-/// with a character that no word holds.
+/// What the index is given of one indexed text: labels by which its candidates are narrowed down, and the text. A label
+/// begins with a character that no word holds.
 struct SearchDocument {
   static let endOfLabels = UInt8(ascii: "\n")
   static let betweenLabels = UInt8(ascii: " ")

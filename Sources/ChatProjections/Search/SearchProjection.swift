@@ -4,9 +4,9 @@ package import GRDB
 
 /// What was said, by its words, with the memberships that a search is authorised by in the same snapshot.
 ///
-/// A indexed text is known by the position of the event that gave it, so that indexed texts are only ever added at the end: an edit
-/// is a new indexed text, and the one before it is overwritten where it stands. The full-text index is cut into shards by
-/// position; see `SearchShard` for how a text leaves it.
+/// A indexed text is known by the position of the event that gave it, so that indexed texts are only ever added at the
+/// end: an edit is a new indexed text, and the one before it is overwritten where it stands. The full-text index is cut
+/// into shards by position; see `SearchShard` for how a text leaves it.
 package struct SearchProjection: Projection {
   package typealias Queries = SearchQueries
 

@@ -17,8 +17,8 @@ package struct SearchQueries: ReadModelQueries {
 
   /// How many hits make a window.
   static let windowHits = 1000
-  /// How much one page may cost, counted in indexed texts that are looked at. Each `bytesPerCost` bytes of a text, or of the
-  /// index, count as one more. So a page reads 7.5 MB at most, and beyond that what one shard's index takes.
+  /// How much one page may cost, counted in indexed texts that are looked at. Each `bytesPerCost` bytes of a text, or
+  /// of the index, count as one more. So a page reads 7.5 MB at most, and beyond that what one shard's index takes.
   package static let pageCost = 30_000
   /// This many bytes of text or index cost as much as one look.
   package static let bytesPerCost = 256

@@ -14,14 +14,14 @@ struct SearchRank {
   /// How much a text's length counts, from 0 to 1.
   private static let lengthShare = 0.75
   /// The usual length of a message, in words.
-  private static let usualLength = 12.0
+  private static let defaultLength = 12.0
   /// The time in which a message loses half of its weight: 30 days.
   private static let halfLifeMilliseconds = 30.0 * 24 * 60 * 60 * 1000
   /// Kept as an integer, in parts of a doubling, so that a cursor holds it exactly.
   private static let partsOfDoubling = 1_048_576.0
 
   static func rank(_ match: SearchMatch, sentAt: Timestamp) -> Int64 {
-    let length = 1 - lengthShare + lengthShare * Double(match.length) / usualLength
+    let length = 1 - lengthShare + lengthShare * Double(match.length) / defaultLength
     let relevance = match.counts.reduce(0.0) { sum, count in
       sum + Double(count) * (saturation + 1) / (Double(count) + saturation * length)
     }

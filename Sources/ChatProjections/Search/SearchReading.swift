@@ -23,8 +23,8 @@ struct SearchReading {
   private static let wordsPerReading = 8
   /// So many times as much as when it was first shown may a window hold: the user may have joined rooms since.
   private static let grownWindow = 2
-  /// If at most this many indexed texts of a shard hold the words, the index is not asked for the labels: each indexed text is
-  /// checked.
+  /// If at most this many indexed texts of a shard hold the words, the index is not asked for the labels: each indexed
+  /// text is checked.
   private static let unlabelledRows = 256
 
   private let database: Database
@@ -127,9 +127,9 @@ struct SearchReading {
     return stopped
   }
 
-  /// Calls `body` with the positions of the indexed texts that the index finds, the newest first, until it returns false.
-  /// The pages of the index that are read are charged: with frequent words the index reads long lists, even if it finds
-  /// nothing.
+  /// Calls `body` with the positions of the indexed texts that the index finds, the newest first, until it returns
+  /// false. The pages of the index that are read are charged: with frequent words the index reads long lists, even if
+  /// it finds nothing.
   private func ask(
     _ shard: SearchShard, for expression: String, _ positions: ClosedRange<UInt64>, most: Int,
     _ body: (LogPosition) throws -> Bool

@@ -2,12 +2,13 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// The index of the indexed texts of one run of positions: an FTS5 table without contents, which keeps for every word the
-/// positions of the indexed texts that hold it, and nothing else.
+/// The index of the indexed texts of one run of positions: an FTS5 table without contents, which keeps for every word
+/// the positions of the indexed texts that hold it, and nothing else.
 ///
 /// SQLite 3.40 has no way to take a word out of an FTS5 table's file (its `secure-delete` came with 3.42). So nothing is
-/// ever deleted from a shard: an indexed text that is gone is no answer any more, for every candidate is looked at, and the
-/// shard is soon made anew as a whole out of the indexed texts that are left. A shard's size bounds what that costs.
+/// ever deleted from a shard: an indexed text that is gone is no answer any more, for every candidate is looked at, and
+/// the shard is soon made anew as a whole out of the indexed texts that are left. A shard's size bounds what that
+/// costs.
 struct SearchShard {
   /// How many positions a shard covers.
   static let span: UInt64 = 1 << 16
@@ -66,7 +67,8 @@ struct SearchShard {
     try CachedStatement(database, "INSERT INTO \(table) (\(table), rank) VALUES (?, ?)").run(name, value)
   }
 
-  /// No indexed text is added any more: what was written in many batches becomes one segment, for a search reads them all.
+  /// No indexed text is added any more: what was written in many batches becomes one segment, for a search reads them
+  /// all.
   func seal(_ database: Database) throws {
     try command("optimize", database)
   }

@@ -2,8 +2,9 @@ import ChatDomain
 import ChatPrimitives
 import DequeModule
 
-/// The notifications that are in hand, one queue for each device: a device is told in the order of the events and one notification at
-/// a time, so that its badge ends with the newest count, and a device that cannot be reached holds up nobody else.
+/// The notifications that are in hand, one queue for each device: a device is told in the order of the events and one
+/// notification at a time, so that its badge ends with the newest count, and a device that cannot be reached holds up
+/// nobody else.
 ///
 /// A value without clock or I/O: whoever owns it sends what it names and tells it what came of it.
 struct PerDeviceQueues {
@@ -98,7 +99,8 @@ struct PerDeviceQueues {
     return Attempt(key: key, number: queues[device]?.attempts ?? 1)
   }
 
-  /// The first queue whose user may have another attempt. Those before it are held back until an attempt of their user ends.
+  /// The first queue whose user may have another attempt. Those before it are held back until an attempt of their user
+  /// ends.
   private mutating func popFirst(of due: WritableKeyPath<PerDeviceQueues, Deque<DeviceKey>>) -> DeviceKey? {
     while let device = self[keyPath: due].popFirst() {
       if activeOfUser[device.user, default: 0] < Self.attemptsOfUser { return device }

@@ -14,8 +14,8 @@ enum AttemptResult: Sendable, Hashable {
 }
 
 extension PushDispatcher {
-  /// Sends one notification with the token that its device has now. A dead token is recorded before the notification counts as
-  /// settled.
+  /// Sends one notification with the token that its device has now. A dead token is recorded before the notification
+  /// counts as settled.
   ///
   /// What is durable when the attempt begins counts: a token that another user's device has by now, a ban or a deletion
   /// that was answered must not be overlooked because the outbox is a moment behind.
@@ -57,7 +57,8 @@ extension PushDispatcher {
     do throws(RecordingFailure) {
       switch try await recorder.invalidate(notification.token, of: notification.key.device, of: notification.key.user) {
       case .invalidated(let position):
-        // The device's next notification must not find the dead token. A halted outbox gives no more notifications anyway.
+        // The device's next notification must not find the dead token. A halted outbox gives no more notifications
+        // anyway.
         try? await outbox.wait(for: position)
         return .settled(.tokenInvalid)
       // The next attempt finds the new token, or that there is none.

@@ -8,8 +8,8 @@ struct RetryPolicy: Sendable {
   static let jitter = 0.25
   /// Attempts after which a notification is given up: about an hour and a half after the first.
   static let attempts = 100
-  /// The age after which a notification is not sent any more, in milliseconds: a day. Push that was switched off for longer
-  /// does not come back with old notifications.
+  /// The age after which a notification is not sent any more, in milliseconds: a day. Push that was switched off for
+  /// longer does not come back with old notifications.
   static let lifetimeMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
   /// - Parameters:

@@ -2,7 +2,8 @@ package import ChatDomain
 package import ChatPrimitives
 import Crypto
 
-/// Names a notification: one event on one device. The user belongs to it, for two users may give their devices the same ID.
+/// Names a notification: one event on one device. The user belongs to it, for two users may give their devices the same
+/// ID.
 package struct PushNotificationKey: Sendable, Hashable, Comparable {
   package let position: LogPosition
   package let user: UserID
@@ -21,7 +22,8 @@ package struct PushNotificationKey: Sendable, Hashable, Comparable {
     (left.position, left.user, left.device) < (right.position, right.user, right.device)
   }
 
-  /// What a receiver knows a repeated notification by: the same for the same event and device, however often it is sent.
+  /// What a receiver knows a repeated notification by: the same for the same event and device, however often it is
+  /// sent.
   ///
   /// 64 hexadecimal digits: SHA-256 over a name, the log's identity (16 bytes), the position (8 bytes, big-endian), the
   /// user (16 bytes) and the device (16 bytes).

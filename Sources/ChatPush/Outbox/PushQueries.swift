@@ -40,8 +40,8 @@ package struct PushQueries: ReadModelQueries {
     case settled
   }
 
-  /// The notification as far as it may still be sent: what was deleted, and what the user or the device would not be told of
-  /// today, is not. With the token that its device has now: a token that was replaced since is dead.
+  /// The notification as far as it may still be sent: what was deleted, and what the user or the device would not be
+  /// told of today, is not. With the token that its device has now: a token that was replaced since is dead.
   package func notification(_ key: PushNotificationKey) throws -> Found {
     try CachedStatement(
       database,

@@ -3,10 +3,11 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Appends each notification as a line of JSON to a file, for tests and for whoever brings notifications on by other means.
+/// Appends each notification as a line of JSON to a file, for tests and for whoever brings notifications on by other
+/// means.
 ///
-/// Notifications that come together are written and synced together. A notification may stand there twice, under the same delivery
-/// key, after a crash.
+/// Notifications that come together are written and synced together. A notification may stand there twice, under the
+/// same delivery key, after a crash.
 package final class FileSender: PushNotificationSender {
   /// The file holds push tokens: the owner alone reads it.
   private static let fileMode: mode_t = 0o600

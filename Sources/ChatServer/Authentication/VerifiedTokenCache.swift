@@ -18,6 +18,6 @@ struct VerifiedTokenCache: Sendable {
   }
 
   mutating func remember(_ token: String, _ verified: VerifiedToken) {
-    tokens.update(token, usual: verified) { $0 = verified }
+    tokens.update(token, default: verified) { $0 = verified }
   }
 }

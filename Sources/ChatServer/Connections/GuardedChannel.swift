@@ -6,8 +6,8 @@ import Logging
 import NIOCore
 import NIOSSL
 
-/// A connection of any protocol with a `ConnectionGuard` and an `SlowReaderGuard` before it, and with a `FrameGuard` behind its
-/// TLS. It is closed at once when its address has too many.
+/// A connection of any protocol with a `ConnectionGuard` and an `SlowReaderGuard` before it, and with a `FrameGuard`
+/// behind its TLS. It is closed at once when its address has too many.
 struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
   typealias Value = Base.Value
 

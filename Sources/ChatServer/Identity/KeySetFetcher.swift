@@ -8,7 +8,7 @@ import NIOPosix
 /// Fetches JWK sets: within bounds of size and time, and without following anyone elsewhere.
 package struct KeySetFetcher: Sendable {
   /// How long a fetch may take, from its beginning to the last byte.
-  package static let usualLimit = Duration.seconds(5)
+  package static let defaultLimit = Duration.seconds(5)
   /// The largest set, in bytes.
   package static let setBytes = 256 * 1024
 
@@ -21,7 +21,7 @@ package struct KeySetFetcher: Sendable {
   private let client: HTTPClient
   private let limit: Duration
 
-  package init(limit: Duration = usualLimit) {
+  package init(limit: Duration = defaultLimit) {
     self.limit = limit
     client = HTTPClient(
       eventLoopGroupProvider: .singleton,

@@ -6,7 +6,7 @@ struct KeySetFreshness: Sendable, Hashable {
   /// milliseconds.
   static let minimumAge: Int64 = 60_000
   static let maximumAge: Int64 = 24 * 60 * 60_000
-  static let usualAge: Int64 = 60 * 60_000
+  static let defaultAge: Int64 = 60 * 60_000
   /// Between two fetches for keys that the set does not have: anyone can name a key that is not there.
   static let unknownKeyPause: Int64 = 60_000
   /// Between two fetches after a failed one.
@@ -43,7 +43,7 @@ struct KeySetFreshness: Sendable, Hashable {
   /// - Parameter maximumAge: as the issuer says, in seconds.
   mutating func noteFetched(at now: Timestamp, maximumAge: Int64?) {
     let age = maximumAge.map { $0.multipliedReportingOverflow(by: 1000) }
-    let wanted = age.map { $0.overflow ? Self.maximumAge : $0.partialValue } ?? Self.usualAge
+    let wanted = age.map { $0.overflow ? Self.maximumAge : $0.partialValue } ?? Self.defaultAge
     fetched = now
     freshUntil = now.adding(milliseconds: min(max(wanted, Self.minimumAge), Self.maximumAge))
     failed = nil

@@ -25,7 +25,7 @@ final class AddressWarnings: Sendable {
   /// Called for each connection or request that is refused.
   func warn(of address: NetworkAddress?, _ logger: Logger, at now: NIODeadline = .now()) {
     let isDue = dueAgain.withLock { table in
-      table.update(address?.network, usual: .uptimeNanoseconds(0)) { due in
+      table.update(address?.network, default: .uptimeNanoseconds(0)) { due in
         guard due <= now else { return false }
         due = now + Self.interval
         return true

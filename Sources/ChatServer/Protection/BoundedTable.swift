@@ -14,10 +14,10 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   var count: Int { newer.count + older.count }
 
   /// Changes an entry in place.
-  /// - Parameter usual: what stands for an entry that is not there.
-  mutating func update<Result>(_ key: Key, usual: Value, _ change: (inout Value) -> Result) -> Result {
+  /// - Parameter defaultValue: what stands for an entry that is not there.
+  mutating func update<Result>(_ key: Key, default defaultValue: Value, _ change: (inout Value) -> Result) -> Result {
     if let index = newer.index(forKey: key) { return change(&newer.values[index]) }
-    var value = older.removeValue(forKey: key) ?? usual
+    var value = older.removeValue(forKey: key) ?? defaultValue
     if newer.count >= half {
       older = newer
       newer = [:]
@@ -31,7 +31,7 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   mutating func find(_ key: Key) -> Value? {
     if let value = newer[key] { return value }
     guard let value = older[key] else { return nil }
-    return update(key, usual: value) { $0 }
+    return update(key, default: value) { $0 }
   }
 
   /// Lets go of what was not looked up for `lifetime`, at the latest after twice as long.

@@ -36,7 +36,7 @@ struct LoginLedgers: Sendable {
     var admitted: [Int] = []
     var shortest: UInt64?
     for key in keys(of: attempt, from: network) {
-      let wait = ledgers.update(key, usual: AttemptLedger()) { $0.begin(at: now, under: policy, guesses: guesses) }
+      let wait = ledgers.update(key, default: AttemptLedger()) { $0.begin(at: now, under: policy, guesses: guesses) }
       if let wait {
         shortest = min(shortest ?? wait, wait)
       } else {
@@ -69,11 +69,11 @@ struct LoginLedgers: Sendable {
   }
 
   mutating func fail(_ entry: Entry, at now: UInt64, under policy: AttemptPolicy) {
-    for key in entry.keys { ledgers.update(key, usual: AttemptLedger()) { $0.fail(at: now, under: policy) } }
+    for key in entry.keys { ledgers.update(key, default: AttemptLedger()) { $0.fail(at: now, under: policy) } }
   }
 
   mutating func withdraw(_ entry: Entry, guesses: Int) {
-    for key in entry.keys { ledgers.update(key, usual: AttemptLedger()) { $0.withdraw(guesses: guesses) } }
+    for key in entry.keys { ledgers.update(key, default: AttemptLedger()) { $0.withdraw(guesses: guesses) } }
   }
 
   /// Forgets the failures that the attempt was counted with, and remembers the network.
@@ -81,7 +81,7 @@ struct LoginLedgers: Sendable {
     for key in entry.keys { ledgers.remove(key) }
     guard case .account(let user, _) = attempt, let network else { return }
     let key = Key.network(user, network).hashValue
-    known.update(Key.account(user).hashValue, usual: []) { networks in
+    known.update(Key.account(user).hashValue, default: []) { networks in
       networks.removeAll { $0 == key }
       networks.append(key)
       if networks.count > Limits.knownNetworksPerAccount { networks.removeFirst() }

@@ -117,7 +117,7 @@ package final class LoginThrottle: Sendable {
     _ pending: Pending, _ change: (inout AttemptLedger) -> Result
   ) -> Result? {
     guard let network = pending.countedNetwork else { return nil }
-    return addresses.withLock { $0.update(network, usual: AttemptLedger(), change) }
+    return addresses.withLock { $0.update(network, default: AttemptLedger(), change) }
   }
 
   private static func seconds(_ nanoseconds: UInt64) -> Int {

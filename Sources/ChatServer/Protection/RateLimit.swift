@@ -41,7 +41,7 @@ final class RateLimit<Key: Hashable & Sendable>: Sendable {
     let decision = buckets.withLock { buckets in
       // A bucket that was not used for the whole window is full, which is what a new one is.
       buckets.dropUnused(at: now, after: rate.window)
-      return buckets.update(key, usual: TokenBucket()) { $0.take(tokens, at: now, under: rate) }
+      return buckets.update(key, default: TokenBucket()) { $0.take(tokens, at: now, under: rate) }
     }
     switch decision {
     case .admitted(let left, let fullIn):
@@ -53,7 +53,7 @@ final class RateLimit<Key: Hashable & Sendable>: Sendable {
 
   /// Puts back tokens that were taken and not used.
   func putBack(_ key: Key, tokens: UInt64) {
-    buckets.withLock { $0.update(key, usual: TokenBucket()) { $0.putBack(tokens, under: rate) } }
+    buckets.withLock { $0.update(key, default: TokenBucket()) { $0.putBack(tokens, under: rate) } }
   }
 
   private static func seconds(_ nanoseconds: UInt64) -> Int {

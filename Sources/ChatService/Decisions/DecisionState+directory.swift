@@ -26,7 +26,8 @@ extension DecisionState: Directory {
 
   package func room(_ id: RoomID) -> Room? { rooms[id]?.state.room }
 
-  /// Enters a channel that is made now, and takes out one that is deleted now. Comes before the room takes in the event.
+  /// Enters a channel that is made now, and takes out one that is deleted now. Comes before the room takes in the
+  /// event.
   mutating func noteChannel(_ room: RoomID, _ event: RoomEvent) {
     switch event {
     case .lifecycle(.created(let creation)):

@@ -66,7 +66,7 @@ struct ColumnWriter {
       contents[number].append(contentsOf: payload[start...])
     }
     count += 1
-    bytes += Columns.usualRecordBytes + record.payload.encodedBytes
+    bytes += Columns.defaultRecordBytes + record.payload.encodedBytes
   }
 
   /// All columns, one after the other.
@@ -114,7 +114,7 @@ enum Columns {
   /// Columns of references: stream, actor, service, device, subject, command.
   static let references = 6
   /// What a record without its payload takes about, in bytes.
-  static let usualRecordBytes = 12
+  static let defaultRecordBytes = 12
   /// What a record takes at least: shape, stream, version, time, and a byte of content or length.
   static let minimumRecordBytes = 5
 }

@@ -25,7 +25,7 @@ struct CommandGenerator {
   /// What each user may see of what was uploaded.
   private var visibleMedia: [UserID: [MediaID]] = [:]
 
-  /// - Parameter makesEveryFact: begins with commands that record each kind of event once.
+  /// - Parameter makesEveryEvent: begins with commands that record each kind of event once.
   init(seed: UInt64, clock: ModelClock, makesEveryEvent: Bool) {
     random = SeededRandom(seed: seed)
     self.clock = clock

@@ -33,8 +33,8 @@ struct Step: Sendable {
   let workspace: WorkspaceID?
   /// What a repeat rests on.
   let rights: [Right]
-  /// Whether to send it again is still the same command, as the world is now: the use of a refresh token whose successor was
-  /// used is another's doing.
+  /// Whether to send it again is still the same command, as the world is now: the use of a refresh token whose
+  /// successor was used is another's doing.
   let isSameWish: @Sendable (ChatModel) -> Bool
   let perform: @Sendable (ChatService) async throws(ServiceError) -> Receipt
 

@@ -8,7 +8,7 @@ from typing import Any
 from .client import NDJSON, Api, new_id
 from .contract import Operation
 from .people import PASSWORD, Room
-from .scene import EMOJI, Scene
+from .scenario import EMOJI, Scenario
 from .times import later
 
 
@@ -34,7 +34,7 @@ class Ask:
     # Who asks in the owner's place, where the request would spoil the owner for later scenes.
     owner: Api | None = None
 
-    def path_of(self, operation: Operation, scene: Scene) -> str:
+    def path_of(self, operation: Operation, scene: Scenario) -> str:
         """Makes what of it there is not yet."""
         path = operation.path
         for name in operation.parameters:
@@ -76,16 +76,16 @@ def text() -> dict:
     return {"text": "let me in"}
 
 
-def file(scene: Scene) -> dict:
+def file(scene: Scenario) -> dict:
     return {"attachments": [{"mediaId": scene.image, "name": "tea.png"}]}
 
 
-def new_channel(scene: Scene) -> dict:
+def new_channel(scene: Scenario) -> dict:
     return {"id": new_id(), "kind": "channel", "name": "News", "workspaceId": scene.workspace.id, "isPublic": True}
 
 
 # The scene's usual thing for each parameter of a path.
-PARAMETERS: dict[str, Callable[[Scene], str]] = {
+PARAMETERS: dict[str, Callable[[Scenario], str]] = {
     "roomId": lambda s: s.room.id,
     "workspaceId": lambda s: s.workspace.id,
     "userId": lambda s: s.other.id,
@@ -99,7 +99,7 @@ PARAMETERS: dict[str, Callable[[Scene], str]] = {
 }
 
 # For each row of the table; a row that is not here needs no more than its path.
-REQUESTS: dict[str, Callable[[Scene], Ask]] = {
+REQUESTS: dict[str, Callable[[Scenario], Ask]] = {
     # Accounts and sessions
     "createAccount": lambda s: Ask(
         {"id": new_id(), "email": f"{new_id()}@example.org", "password": PASSWORD, "nickname": "Anna"}),
@@ -257,5 +257,5 @@ REQUESTS: dict[str, Callable[[Scene], Ask]] = {
 }
 
 
-def ask(row: str, scene: Scene) -> Ask:
+def ask(row: str, scene: Scenario) -> Ask:
     return REQUESTS[row](scene) if row in REQUESTS else Ask()

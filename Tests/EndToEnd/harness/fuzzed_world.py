@@ -46,7 +46,7 @@ def sent(operation: str, field: str) -> str:
     return next(body_example(each)[field] for each in contract().operations if each.id == operation)
 
 
-# From the examples to the properties of `Scene` that they stand for, by operation where it matters.
+# From the examples to the properties of `Scenario` that they stand for, by operation where it matters.
 MEANINGS: dict[str, dict[str | None, str]] = {
     example("userId"): {
         None: "member", "unbanUser": "banned", "withdrawInvitation": "invited", "inviteUser": "stranger",
@@ -86,7 +86,7 @@ def picture() -> bytes:
     return encoded("PNG", photograph((64, 48)))
 
 
-class Scene:
+class Scenario:
     """One of each, as the caller sees it. Parts are made when a request needs them."""
 
     def __init__(self, world: World, caller: str):
@@ -255,7 +255,7 @@ class Stage:
     def __init__(self, world: World, caller: str):
         self.world = world
         self.caller = caller
-        self.scene = Scene(world, caller)
+        self.scene = Scenario(world, caller)
         self.operation: str | None = None
         self.is_changed = False
 
@@ -267,7 +267,7 @@ class Stage:
 
     def enter(self, operation: str) -> None:
         if self.is_changed and operation != self.operation:
-            self.scene, self.is_changed = Scene(self.world, self.caller), False
+            self.scene, self.is_changed = Scenario(self.world, self.caller), False
         self.operation = operation
 
     def answered(self, method: str, status: int) -> None:

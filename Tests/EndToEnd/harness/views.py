@@ -12,7 +12,7 @@ from .client import new_id
 from .command import hansard
 from .contract import contract
 from .server import Server
-from .waiting import until
+from .waiting import wait_until
 
 PAGE_BYTES = 4096
 
@@ -58,7 +58,7 @@ def until_ready(server: Server) -> dict:
         body = response.json()
         if response.status_code == 200 and not any(each["lag"] for each in body["projections"]):
             return body
-    return until(settled, "the server does not become ready again")
+    return wait_until(settled, "the server does not become ready again")
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ PATIENCE_SECONDS = 180
 POLL_SECONDS = 0.02
 
 
-def until(done: Callable[[], Result], failure: str) -> Result:
+def wait_until(done: Callable[[], Result], failure: str) -> Result:
     """Calls `done` until its result is true, and returns that result."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not (result := done()):

@@ -11,7 +11,7 @@ from harness import certificates, cost
 from harness.http2 import Http2
 from harness.people import World
 from harness.server import UNLIMITED, Server
-from harness.waiting import until
+from harness.waiting import wait_until
 
 PATH = "/v1/sessions/refresh"
 # Limits.bodyBytesOfAddress.
@@ -90,7 +90,7 @@ class BodySender(Http2):
     def status_of_whole(self) -> int:
         """That of a request with a whole body."""
         stream = self.send(ends=True)
-        until(lambda: self.receive(0.05) or stream in self.statuses, "a whole body gets no response")
+        wait_until(lambda: self.receive(0.05) or stream in self.statuses, "a whole body gets no response")
         return self.statuses[stream]
 
 
@@ -106,7 +106,7 @@ def fill(stack: contextlib.ExitStack, server: Server, connections: int) -> list[
             sender.receive(0.01)
         return sum(sender.held for sender in senders) <= HELD
 
-    until(is_within_limit, f"the server keeps more than {HELD} bodies")
+    wait_until(is_within_limit, f"the server keeps more than {HELD} bodies")
     assert {status for sender in senders for status in sender.statuses.values()} - {0} == {503}
     assert sum(sender.held for sender in senders) > HELD * 3 // 4, "bodies are refused though there is room"
     return senders
@@ -134,7 +134,7 @@ def test_the_budget_is_given_back_when_the_client_leaves(secure):
         def is_free() -> bool:
             with BodySender(secure) as connection:
                 return connection.status_of_whole() == 400
-        until(is_free, "bodies are refused after those that filled the memory are gone")
+        wait_until(is_free, "bodies are refused after those that filled the memory are gone")
     anna = World(secure).user("Anna")
     anna.send(anna.room("Tea"), "x" * 10_000)
 

@@ -18,7 +18,7 @@ from harness.receiver import Receiver
 from harness.server import UNLIMITED, Server
 from harness.shifted_clock import DAY, ShiftedClock
 from harness.times import later, now, parse, within_one_day
-from harness.waiting import until
+from harness.waiting import wait_until
 
 AHEAD = 400 * DAY
 # What a user of these tests may send in a day.
@@ -207,7 +207,7 @@ def test_a_log_from_the_future_is_opened_and_used(clock, clock_server, tmp_path)
     # An event with a time of its own still notifies.
     ben.put(f"/v1/devices/{new_id()}", {"apnsToken": "a1b2"})
     told = anna.send(room, "told")["id"]
-    until(lambda: told in (tmp_path / "notices").read_text(), "the message was not pushed")
+    wait_until(lambda: told in (tmp_path / "notices").read_text(), "the message was not pushed")
 
     # A day's use is known after a restart, though the log's last day is another one.
     for number in range(QUOTA - 4):
@@ -289,13 +289,13 @@ def test_a_start_with_a_clock_that_is_ahead_gives_up_no_notice(tmp_path, clock):
         phone = new_id()
         ben.put(f"/v1/devices/{phone}", {"apnsToken": "a1b2"})
         sent = anna.send(anna.room("Tea", ben), "told")
-        until(receiver.taken, "nothing was sent")
+        wait_until(receiver.taken, "nothing was sent")
         server.stop()
 
         clock.shift(wall=AHEAD)
         receiver.answer = lambda body: 200
         server.start()
-        until(
+        wait_until(
             lambda: (sent["position"], ben.id, phone) in receiver.delivered(), "the notification was not delivered")
     finally:
         server.end()

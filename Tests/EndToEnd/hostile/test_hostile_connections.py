@@ -20,7 +20,7 @@ from harness.http2 import Http2, bearer, frame
 from harness.people import World
 from harness.server import PATIENT, UNLIMITED, Server
 from harness.views import readiness
-from harness.waiting import until
+from harness.waiting import wait_until
 
 PATIENCE_SECONDS = 90
 HEADER_FIELDS = 100
@@ -339,7 +339,7 @@ def test_clients_that_end_abruptly_leave_nothing_behind(secure):
         everything = pages.seconds / 20 * LEAVING_CONNECTIONS * STREAMS
         assert left.seconds < everything / 2, f"{left.seconds:.2f} s, and all pages would take {everything:.2f} s"
         resident.append(cost.resident_bytes(secure))
-    until(lambda: sockets() <= before, "connections of clients that left are still open")
+    wait_until(lambda: sockets() <= before, "connections of clients that left are still open")
     measured = ", ".join(f"{each / cost.MIB:.1f}" for each in resident)
     grown, grown_late = resident[-1] - resident[0], resident[-1] - resident[LEAVING_ROUNDS // 2]
     assert grown < cost.memory_limit(LEAVING_BYTES), f"MiB before the first round and after each: {measured}"
@@ -445,7 +445,7 @@ def test_an_address_has_so_many_connections_and_others_have_theirs(narrow):
         with connect(narrow, "127.0.0.2") as connection:
             return is_served(connection)
 
-    until(is_free, "the address gets no connection after its others were closed")
+    wait_until(is_free, "the address gets no connection after its others were closed")
 
 
 def client_hello() -> bytes:
@@ -563,23 +563,23 @@ def test_thumbnails_of_one_user_leave_room_for_others_and_end_when_nobody_waits(
     own = gallery.upload(ben)
     with contextlib.ExitStack() as stack:
         asked = [stack.enter_context(gallery.ask(anna, picture)) for picture in pictures]
-        until(lambda: len(gallery.running()) == 1, "no thumbnail is made")
+        wait_until(lambda: len(gallery.running()) == 1, "no thumbnail is made")
         # Of the rest, as many wait as may; the others are told to come again.
         refused = [connection for connection in asked if is_answered(connection, b" 503 ")]
         assert len(refused) >= 1
         assert len(gallery.running()) == 1, "one user has more than one thumbnail made at once"
         mine = stack.enter_context(gallery.ask(ben, own))
-        until(lambda: len(gallery.running()) == 2, "the other user's thumbnail is not made")
+        wait_until(lambda: len(gallery.running()) == 2, "the other user's thumbnail is not made")
         assert not is_answered(mine, b" 503 ")
         began = len(gallery.runs.read_text().split())
     # Everybody is gone.
-    until(lambda: gallery.running() == [], "a thumbnail is still being made, but nobody waits for it")
+    wait_until(lambda: gallery.running() == [], "a thumbnail is still being made, but nobody waits for it")
     assert len(gallery.runs.read_text().split()) == began, "nothing began for who had left"
     cost.until_idle(gallery.server)
     # Given up is not failed: it is tried again.
     with gallery.ask(anna, pictures[0]):
-        until(lambda: len(gallery.running()) == 1, "no thumbnail is made")
-    until(lambda: gallery.running() == [], "a thumbnail is still being made, but nobody waits for it")
+        wait_until(lambda: len(gallery.running()) == 1, "no thumbnail is made")
+    wait_until(lambda: gallery.running() == [], "a thumbnail is still being made, but nobody waits for it")
 
 
 def is_answered(connection: socket.socket, status: bytes) -> bool:
@@ -598,7 +598,7 @@ def test_a_thumbnail_for_two_is_made_until_the_last_has_left(gallery):
     content = b"\x89PNG\r\n\x1a\n" + os.urandom(32)
     pictures = [person.request("POST", "/v1/media", data=content).json()["id"] for person in (anna, ben)]
     first, second = gallery.ask(anna, pictures[0]), gallery.ask(ben, pictures[1])
-    until(lambda: len(gallery.running()) == 1, "no thumbnail is made")
+    wait_until(lambda: len(gallery.running()) == 1, "no thumbnail is made")
     running = gallery.running()
     first.close()
     # The response to another request shows that the server has seen the first one go.
@@ -606,4 +606,4 @@ def test_a_thumbnail_for_two_is_made_until_the_last_has_left(gallery):
     time.sleep(0.3)
     assert gallery.running() == running
     second.close()
-    until(lambda: gallery.running() == [], "a thumbnail is still being made, but nobody waits for it")
+    wait_until(lambda: gallery.running() == [], "a thumbnail is still being made, but nobody waits for it")

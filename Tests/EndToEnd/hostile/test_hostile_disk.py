@@ -9,7 +9,7 @@ from harness.failing_disk import FailingDisk
 from harness.people import World, timeline
 from harness.server import UNLIMITED, Server
 from harness.views import aside, lines, readiness, unready, until_ready, view
-from harness.waiting import until
+from harness.waiting import wait_until
 
 # Messages that are there before a disk fails.
 EARLIER = 2_000
@@ -50,7 +50,7 @@ def send_until_paused(world: World, anna, room) -> list[str]:
 
 def reported(server: Server, file: str) -> str:
     """Waits until /readyz and the server's log report the failing disk. Returns the reason in /readyz."""
-    detail = until(lambda: unready(server, file, "disk I/O error"), "the failing disk is not reported")
+    detail = wait_until(lambda: unready(server, file, "disk I/O error"), "the failing disk is not reported")
     assert "Check the disk" in detail and str(server.data) not in detail
     assert "disk I/O error" in server.tail() and "the server tries again" in server.tail()
     return detail
@@ -59,7 +59,7 @@ def reported(server: Server, file: str) -> str:
 def check_afterwards(server: Server, process: int, anna, room, acknowledged: list[str]) -> None:
     """The same process follows the log again, and has each event that was acknowledged."""
     # A query that succeeds ends the report of one that failed before.
-    until(lambda: anna.request("GET", f"{room.path}/messages").status_code == 200, "the messages cannot be read again")
+    wait_until(lambda: anna.request("GET", f"{room.path}/messages").status_code == 200, "the messages cannot be read again")
     until_ready(server)
     assert server.process.pid == process and server.process.poll() is None
     acknowledged = [*acknowledged, anna.send(room, "the disk works again")["id"]]
@@ -119,14 +119,14 @@ def test_a_search_on_a_failing_disk_leaves_the_server_ready(failing, fault):
             assert response.status_code == 200, response.text
             return response.json() if response.json()["status"] == "degraded" else None
 
-        body = until(degraded, "the failing disk is not reported")
+        body = wait_until(degraded, "the failing disk is not reported")
         (reason,) = [each["fault"] for each in body["projections"] if "fault" in each]
         assert "search-" in reason and "disk I/O error" in reason and "Check the disk" in reason
         anna.refused("projection_behind", "GET", "/v1/search?q=samovar")
         assert anna.texts(room)[-1] == "samovar"
     # A degraded server responds with 200 too. A query that succeeds ends the report of one that failed before.
-    until(lambda: anna.request("GET", "/v1/search?q=samovar").status_code == 200, "the messages cannot be found again")
-    until(lambda: readiness(server).json()["status"] == "ready", "the server is degraded still")
+    wait_until(lambda: anna.request("GET", "/v1/search?q=samovar").status_code == 200, "the messages cannot be found again")
+    wait_until(lambda: readiness(server).json()["status"] == "ready", "the server is degraded still")
     assert [result["message"]["id"] for result in anna.get("/v1/search", q="samovar")["results"]] == [sent["id"]]
 
 

@@ -13,7 +13,7 @@ from harness.client import new_id
 from harness.http2 import Http2, bearer
 from harness.people import World
 from harness.server import PATIENT, Server
-from harness.waiting import until
+from harness.waiting import wait_until
 from test_media import download, upload
 
 # Limits.downloadsOfUser and downloadsOfAddress.
@@ -75,7 +75,7 @@ def test_streams_of_one_user_that_take_nothing_hold_few_files_and_little_memory(
         connections = [stack.enter_context(Http2(secure, window=0)) for _ in range(CONNECTIONS)]
         for connection in connections:
             ask(connection, anna, own, STREAMS)
-        until(lambda: open_media(secure) == OF_USER, f"the user's downloads do not hold {OF_USER} files")
+        wait_until(lambda: open_media(secure) == OF_USER, f"the user's downloads do not hold {OF_USER} files")
         # Neither other downloads nor JSON wait for them.
         assert download(ben, other).content == contents[1]
         assert ben.texts(room) == ["x"]
@@ -86,7 +86,7 @@ def test_streams_of_one_user_that_take_nothing_hold_few_files_and_little_memory(
         assert statuses == {200: OF_USER, 503: CONNECTIONS * STREAMS - OF_USER}
         assert open_media(secure) == OF_USER
         assert cost.resident_bytes(secure) - before < cost.memory_limit(96 * cost.MIB)
-    until(lambda: open_media(secure) == 0, "files of downloads that ended are still open")
+    wait_until(lambda: open_media(secure) == 0, "files of downloads that ended are still open")
     assert download(anna, own).content == contents[0]
 
 
@@ -103,7 +103,7 @@ def test_a_download_keeps_its_place_until_its_last_piece_is_taken(secure, size):
         assert open_media(secure) == OF_USER
         holder.set_window(65_535)
         holder.take_all(held, {})
-        until(lambda: open_media(secure) == 0, "files of downloads that ended are still open")
+        wait_until(lambda: open_media(secure) == 0, "files of downloads that ended are still open")
         assert waiter.status(waiter.request(f"/v1/media/{media}", bearer(anna))) == 200
 
 
@@ -113,13 +113,13 @@ def test_downloads_of_many_users_of_one_address_hold_up_no_other_address(secure)
     with contextlib.ExitStack() as stack:
         for user, each in zip(users[:-1], media, strict=False):
             ask(stack.enter_context(Http2(secure, window=0)), user, each, OF_USER)
-        until(lambda: open_media(secure) == OF_ADDRESS, f"the downloads of the address do not hold {OF_ADDRESS} files")
+        wait_until(lambda: open_media(secure) == OF_ADDRESS, f"the downloads of the address do not hold {OF_ADDRESS} files")
         path, last = f"/v1/media/{media[-1]}", bearer(users[-1])
         waiter, other = stack.enter_context(Http2(secure)), stack.enter_context(Http2(secure, "127.0.0.2"))
         assert other.status(other.request(path, last)) == 200
         assert waiter.status(waiter.request(path, last)) == 503
         assert waiter.status(waiter.request("/v1/me", last)) == 200
-    until(lambda: open_media(secure) == 0, "files of downloads that ended are still open")
+    wait_until(lambda: open_media(secure) == 0, "files of downloads that ended are still open")
 
 
 def test_with_few_open_files_downloads_leave_enough_for_connections_and_the_log(tmp_path):
@@ -135,7 +135,7 @@ def test_with_few_open_files_downloads_leave_enough_for_connections_and_the_log(
         with contextlib.ExitStack() as stack:
             for user, each in zip(users, media, strict=True):
                 ask(stack.enter_context(Http2(server, window=0)), user, each, STREAMS)
-            until(lambda: open_media(server) == OF_FEW_FILES, f"the downloads do not hold {OF_FEW_FILES} files")
+            wait_until(lambda: open_media(server) == OF_FEW_FILES, f"the downloads do not hold {OF_FEW_FILES} files")
             cost.responds(server)
             for _ in range(PARTS):
                 world.admin.ingest_all([line(users[0], room) for _ in range(LINES)])
@@ -145,7 +145,7 @@ def test_with_few_open_files_downloads_leave_enough_for_connections_and_the_log(
             assert segments_of(server) > segments, "no segment was begun"
             users[0].send(room, "x")
             cost.responds(server)
-        until(lambda: open_media(server) == 0, "files of downloads that ended are still open")
+        wait_until(lambda: open_media(server) == 0, "files of downloads that ended are still open")
         assert download(users[0], media[0]).status_code == 200
     finally:
         server.end()

@@ -15,7 +15,7 @@ from harness.client import Api
 from harness.images import animated_webp, encoded, noise_png, opened, photograph
 from harness.people import Person, World
 from harness.server import PATIENT, UNLIMITED, Server
-from harness.waiting import until
+from harness.waiting import wait_until
 from test_media import unfinished, upload
 from test_thumbnails import thumbnail
 
@@ -154,7 +154,7 @@ def test_a_lower_limit_counts_for_what_is_there_at_the_start(own_server):
     own_server.stop()
     own_server.environment = UNLIMITED | CACHE
     own_server.start()
-    until(lambda: cached_bytes(own_server) <= MIB, "the cache exceeds its limit")
+    wait_until(lambda: cached_bytes(own_server) <= MIB, "the cache exceeds its limit")
 
 
 def test_a_thumbnail_that_is_too_large_spoils_no_other_width(tmp_path):
@@ -218,7 +218,7 @@ def test_users_of_one_address_leave_places_for_uploads_to_others(patient_server)
         for person in people:
             for _ in range(UPLOADS_OF_USER):
                 stack.enter_context(begin_upload(patient_server, person, "127.0.0.1"))
-        until(lambda: len(unfinished(patient_server)) >= UPLOADS_OF_ADDRESS, "too few uploads begin")
+        wait_until(lambda: len(unfinished(patient_server)) >= UPLOADS_OF_ADDRESS, "too few uploads begin")
         cost.until_idle(patient_server)
         assert len(unfinished(patient_server)) == UPLOADS_OF_ADDRESS
         problem = here.refused("too_many_uploads", "POST", "/v1/media", data=b"tea")
@@ -228,4 +228,4 @@ def test_users_of_one_address_leave_places_for_uploads_to_others(patient_server)
         response = world.acting_as(here.id).request("POST", "/v1/media", data=b"more tea")
         assert response.status_code == 201, response.text
     # Places are free again when their clients have left.
-    until(lambda: here.request("POST", "/v1/media", data=b"tea").status_code in (200, 201), "no place is free")
+    wait_until(lambda: here.request("POST", "/v1/media", data=b"tea").status_code in (200, 201), "no place is free")

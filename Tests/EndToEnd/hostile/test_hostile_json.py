@@ -11,7 +11,7 @@ import pytest
 
 from harness.client import NDJSON, new_id
 from harness.cost import costs_at_most, responds, thread_seconds
-from harness.waiting import until
+from harness.waiting import wait_until
 from test_search import follow
 
 # Two marks whose canonical order is the other way round: normalising a run of them has to sort it.
@@ -340,7 +340,7 @@ def test_the_largest_is_shown_by_every_endpoint(world, name):
         found = anna.get("/v1/search", q="findme", roomId=room.id)["results"]
         return found if len(found) >= 2 else None
 
-    found = until(both, "the search does not find both messages")
+    found = wait_until(both, "the search does not find both messages")
     assert all(result["message"]["data"] == sent["data"] for result in found)
 
 

@@ -15,7 +15,7 @@ from harness.cost import until_idle
 from harness.people import World
 from harness.server import Server
 from harness.times import in_time
-from harness.waiting import until
+from harness.waiting import wait_until
 from test_media import COLLECTED_AFTER_SECONDS, contents, download, upload
 from test_scheduled_messages import failure, path
 
@@ -39,7 +39,7 @@ def test_the_file_of_a_message_that_could_not_be_sent_is_kept(tmp_path):
         assert failure(ben, id)["attachments"][0]["mediaId"] == media
         # A round of the collector that takes a younger file has looked at this one too.
         upload(anna, os.urandom(901))
-        until(lambda: len(contents(server)) == 1, "nothing was collected")
+        wait_until(lambda: len(contents(server)) == 1, "nothing was collected")
         assert download(ben, media).content == content
     finally:
         server.end()
@@ -129,7 +129,7 @@ def test_the_rows_of_a_deleted_room_are_deleted_in_steps(own_server, own_world):
     reader.execute("BEGIN")
     assert reader.execute(rows[0], rows[1:]).fetchone()[0] == FILES * MESSAGES
     anna.delete(room.path)
-    until(lambda: count(file, *rows) == 0, "the attachments of the deleted room are left")
+    wait_until(lambda: count(file, *rows) == 0, "the attachments of the deleted room are left")
     until_idle(own_server)
     left = rows_after_each_commit(file, *rows)
     reader.close()

@@ -14,7 +14,7 @@ from harness.command import check_data
 from harness.people import World
 from harness.server import Server
 from harness.views import aside, unready, until_ready, view, view_names
-from harness.waiting import until
+from harness.waiting import wait_until
 from test_hostile_views import FEW_WORKSPACES, Conversation
 
 
@@ -127,7 +127,7 @@ def test_a_mounted_directory_is_reported_until_it_is_unmounted(talk):
                 return unready(talk.server, f"{file.name} cannot be used, and cannot be moved aside", "Unmount")
             return ""
 
-        detail = until(reported, "the start does not say what it waits for")
+        detail = wait_until(reported, "the start does not say what it waits for")
         assert str(talk.server.data) not in detail
         assert requests.get(f"{talk.server.url}/healthz", timeout=60).status_code == 200
         assert str(file) in talk.server.tail()
@@ -153,7 +153,7 @@ def test_a_server_that_meets_them_ends_when_it_is_told_to_and_its_data_is_whole(
             return requests.get(f"{talk.server.url}/healthz", timeout=60).status_code == 200
         return False
 
-    until(responds, "the server does not listen")
+    wait_until(responds, "the server does not listen")
     # Fails when the process does not end by itself.
     talk.server.stop()
     start_again(talk)

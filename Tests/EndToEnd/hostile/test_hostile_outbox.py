@@ -10,14 +10,14 @@ from harness.failing_disk import FailingDisk
 from harness.people import World
 from harness.server import Server
 from harness.views import aside, locked, readiness, until_ready, view, zero
-from harness.waiting import until
+from harness.waiting import wait_until
 from test_push import device, lines, settled
 
 # How long a test waits to see that nothing comes twice.
 SILENCE_SECONDS = 1.5
 
 
-class Talk:
+class Conversation:
     """Anna speaks to Ben, who has one device; the server appends its notifications to a file."""
 
     def __init__(self, server: Server, sink: pathlib.Path):
@@ -36,14 +36,14 @@ class Talk:
 
     def must_be_told(self, sent: list[dict]) -> None:
         """Ben's device is notified of each of these messages once, in this order, and of no others."""
-        until(lambda: len(self.told()) >= len(sent), "not every message is pushed")
+        wait_until(lambda: len(self.told()) >= len(sent), "not every message is pushed")
         time.sleep(SILENCE_SECONDS)
         assert self.told() == [message["id"] for message in sent]
 
 
 @pytest.fixture
 def talk(pushing, sink):
-    return Talk(pushing, sink)
+    return Conversation(pushing, sink)
 
 
 def push_standings(server: Server) -> list[dict]:
@@ -100,7 +100,7 @@ def test_an_outbox_that_is_zeroed_while_the_server_runs_is_rebuilt(talk):
     talk.anna.delete(talk.room.message(sent[0]["id"]))
     outbox, kept = view(talk.server, "push"), aside(talk.server, "push")
     log = outbox.with_name(outbox.name + "-wal")
-    until(lambda: log.stat().st_size == 0, "the write-ahead log is not emptied")
+    wait_until(lambda: log.stat().st_size == 0, "the write-ahead log is not emptied")
     zero(outbox, first=2)
 
     def found() -> bool:
@@ -108,7 +108,7 @@ def test_an_outbox_that_is_zeroed_while_the_server_runs_is_rebuilt(talk):
         push_standings(talk.server)
         return kept.exists()
 
-    until(found, "the damage was not found")
+    wait_until(found, "the damage was not found")
     sent.append(talk.say("at the end"))
     talk.must_be_told(sent)
     assert until_ready(talk.server)["status"] == "ready"
@@ -126,7 +126,7 @@ def test_without_the_outbox_the_server_is_ready_but_degraded(talk):
     outbox = view(talk.server, "push")
     with locked(outbox):
         sent.append(talk.say("while it is held"))
-        reported = until(lambda: fault(talk.server), "the outbox's fault is not reported")
+        reported = wait_until(lambda: fault(talk.server), "the outbox's fault is not reported")
         for word in ("push", outbox.name, "Another process", "tries again"):
             assert word in reported
         assert str(talk.server.data) not in reported
@@ -144,7 +144,7 @@ def test_the_start_does_not_wait_for_an_outbox_that_cannot_be_opened(tmp_path, s
     flags, disk = ("--push-file", sink), FailingDisk(tmp_path)
     server = Server(tmp_path / "data", *(flags if was_on else ()), environment=disk.environment).start()
     try:
-        talk = Talk(server, sink)
+        talk = Conversation(server, sink)
         old = talk.say("old")
         sent = [old] if was_on else []
         talk.must_be_told(sent)

@@ -14,10 +14,10 @@ from harness.client import new_id
 from harness.cost import MIB, costs_at_most
 from harness.people import World
 from harness.server import Server
-from harness.waiting import until
+from harness.waiting import wait_until
 
 SECRET = b"a secret of more than sixteen bytes"
-# DeliveryLanes.attemptsOfUser, and more devices than all slots (PushDispatcher.concurrency).
+# PerDeviceQueues.attemptsOfUser, and more devices than all slots (PushDispatcher.concurrency).
 SLOTS_OF_USER, SLOW_DEVICES = 8, 40
 # A body that is sent one byte at a time, with this pause after each, takes hours.
 DRIP_SECONDS = 0.2
@@ -161,9 +161,9 @@ def notified_beside_slow_devices(pushing, receiver):
     receiver.slow.add(ben.id)
     slow_room, quick_room = anna.room("Slow", ben), anna.room("Quick", carla)
     anna.send(slow_room, "to many")
-    until(lambda: len(receiver.texts(ben.id)) >= SLOTS_OF_USER, f"fewer than {SLOTS_OF_USER} of Ben's devices are notified")
+    wait_until(lambda: len(receiver.texts(ben.id)) >= SLOTS_OF_USER, f"fewer than {SLOTS_OF_USER} of Ben's devices are notified")
     anna.send(quick_room, "to one")
-    until(lambda: receiver.texts(carla.id) == ["to one"], "Carla is not notified")
+    wait_until(lambda: receiver.texts(carla.id) == ["to one"], "Carla is not notified")
     return anna, ben, carla, quick_room
 
 
@@ -171,14 +171,14 @@ def notified_beside_slow_devices(pushing, receiver):
 def test_a_receiver_that_drips_its_responses_does_not_stop_push(pushing, receiver):
     """Observed: each held its slot for 5 seconds, and 32 of them held every slot."""
     anna, ben, carla, quick_room = notified_beside_slow_devices(pushing, receiver)
-    until(lambda: len(receiver.texts(ben.id)) == SLOW_DEVICES, "Ben's other devices are not notified")
+    wait_until(lambda: len(receiver.texts(ben.id)) == SLOW_DEVICES, "Ben's other devices are not notified")
     # Each byte is 0.2 s in which its request may have held a slot.
     sent = receiver.respond.sent
-    until(lambda: len(sent) == SLOW_DEVICES, "the server has not closed every connection whose body drips")
+    wait_until(lambda: len(sent) == SLOW_DEVICES, "the server has not closed every connection whose body drips")
     assert sum(sent) <= SLOW_DEVICES * DRIPPED_BYTES, f"the server waited for {sorted(sent)} bytes"
     # The status alone says that a notification was delivered: none is sent twice because its body never ended.
     anna.send(quick_room, "another")
-    until(lambda: receiver.texts(carla.id) == ["to one", "another"], "Carla is not notified again")
+    wait_until(lambda: receiver.texts(carla.id) == ["to one", "another"], "Carla is not notified again")
     assert receiver.texts(ben.id) == ["to many"] * SLOW_DEVICES
 
 
@@ -190,11 +190,11 @@ def test_a_receiver_whose_heads_never_end_does_not_stop_push(pushing, receiver):
     pending = len(receiver.texts(ben.id)) - len(receiver.respond.sent)
     assert pending <= 2 * SLOTS_OF_USER, f"{pending} slots are held by Ben's devices"
     # The attempts have failed and are made again, and Carla is notified while they are.
-    until(lambda: len(receiver.texts(ben.id)) > SLOW_DEVICES, "no attempt is made again")
+    wait_until(lambda: len(receiver.texts(ben.id)) > SLOW_DEVICES, "no attempt is made again")
     anna.send(quick_room, "another")
-    until(lambda: receiver.texts(carla.id) == ["to one", "another"], "Carla is not notified again")
+    wait_until(lambda: receiver.texts(carla.id) == ["to one", "another"], "Carla is not notified again")
     sent = receiver.respond.sent
-    until(lambda: len(sent) >= SLOW_DEVICES, "the server has not closed every connection whose head drips")
+    wait_until(lambda: len(sent) >= SLOW_DEVICES, "the server has not closed every connection whose head drips")
     assert sum(sent) <= len(sent) * DRIPPED_HEAD_BYTES, f"the server waited for {sorted(sent)} bytes"
 
 
@@ -208,9 +208,9 @@ def test_informational_responses_without_end_cost_little(pushing, receiver):
     slow_room, quick_room = anna.room("Slow", ben), anna.room("Quick", carla)
     with costs_at_most(pushing, ATTEMPTS_SECONDS):
         anna.send(slow_room, "to one that floods")
-        until(lambda: len(receiver.texts(ben.id)) >= ATTEMPTS, "there are too few attempts")
+        wait_until(lambda: len(receiver.texts(ben.id)) >= ATTEMPTS, "there are too few attempts")
     anna.send(quick_room, "to one that does not")
-    until(lambda: receiver.texts(carla.id) == ["to one that does not"], "Carla is not notified")
+    wait_until(lambda: receiver.texts(carla.id) == ["to one that does not"], "Carla is not notified")
 
 
 @pytest.mark.parametrize("receiver", [Flood()], indirect=True)
@@ -221,7 +221,7 @@ def test_a_response_that_is_too_long_is_not_read_to_its_end(pushing, receiver):
     room, sent = anna.room("Tea", ben), receiver.respond.sent
     for number in range(1, 3):
         anna.send(room, f"text {number}")
-        until(lambda number=number: len(sent) == number, "the server has not closed the connection")
+        wait_until(lambda number=number: len(sent) == number, "the server has not closed the connection")
     # The status alone says that a notification was delivered.
     assert receiver.texts(ben.id) == ["text 1", "text 2"]
     assert max(sent) < TAKEN_BYTES, f"the server took {sent} bytes"

@@ -11,7 +11,7 @@ from harness.failing_disk import FailingDisk
 from harness.people import World
 from harness.receiver import Receiver
 from harness.server import UNLIMITED, Server
-from harness.waiting import until
+from harness.waiting import wait_until
 
 SECRET = b"a secret of more than sixteen bytes"
 # Outcomes that one event may name, and messages: enough for several such events.
@@ -51,7 +51,7 @@ def test_a_kill_amid_many_notifications_that_are_given_up_loses_no_outcome(held)
     room = anna.room("Tea", ben)
     ben.put(f"/v1/devices/{new_id()}", {"apnsToken": new_id()})
     first = anna.send(room, "the first")["position"]
-    until(receiver.taken, "the first notification does not come")
+    wait_until(receiver.taken, "the first notification does not come")
     begun = time.monotonic()
     sent = world.admin.ingest_all([
         {"op": "message.send", "as": anna.id, "roomId": room.id, "id": new_id(), "text": "x"} for _ in range(MESSAGES)])
@@ -63,10 +63,10 @@ def test_a_kill_amid_many_notifications_that_are_given_up_loses_no_outcome(held)
         # to be notified; all the others follow at once, and their outcomes wait to be recorded.
         time.sleep(2.5 * (time.monotonic() - begun) + 1)
         until_idle(server)
-    until(lambda: any(len(event["outcomes"]) == OUTCOMES for event in recorded(server)), "no event is full")
+    wait_until(lambda: any(len(event["outcomes"]) == OUTCOMES for event in recorded(server)), "no event is full")
     server.kill()
     server.start()
-    until(lambda: set(positions) <= set(abandoned(recorded(server))), "some outcomes are missing")
+    wait_until(lambda: set(positions) <= set(abandoned(recorded(server))), "some outcomes are missing")
     settle(server)
     events = recorded(server)
     for number, event in enumerate(events):

@@ -10,7 +10,7 @@ from harness.client import new_id
 from harness.http2 import LARGEST_WINDOW, Http2, bearer
 from harness.people import Person, Room, World
 from harness.server import Server
-from harness.waiting import until
+from harness.waiting import wait_until
 from test_hostile_downloads import secure_server
 
 # Limits.http2StreamsOfAddress, and the memory that these streams may use.
@@ -71,7 +71,7 @@ def test_responses_to_writes_that_nobody_reads_are_refused(secure, window):
         for _ in range(WRITING_CONNECTIONS):
             repeat_edit(stack.enter_context(Http2(secure, "127.0.0.2", window=window)), anna, message, STREAMS)
             cost.until_idle(secure)
-        until(lambda: WARNING in secure.tail(), "the operator is not told")
+        wait_until(lambda: WARNING in secure.tail(), "the operator is not told")
         assert cost.resident_bytes(secure) - before < cost.memory_limit(KEPT_BYTES + WRITING_STREAMS_BYTES)
         # Others take theirs meanwhile.
         with Http2(secure) as other:
@@ -82,7 +82,7 @@ def test_responses_to_writes_that_nobody_reads_are_refused(secure, window):
         with Http2(secure, "127.0.0.2") as connection:
             return connection.status(repeat_edit(connection, anna, message, 1)[0]) == 200
 
-    until(is_free, "what waited for clients that have left still counts")
+    wait_until(is_free, "what waited for clients that have left still counts")
 
 
 def test_the_unread_rest_of_a_response_takes_little_memory(secure):
@@ -108,7 +108,7 @@ def test_an_address_has_a_limited_number_of_streams(secure):
     with contextlib.ExitStack() as stack:
         connections = [stack.enter_context(Http2(secure, "127.0.0.2", window=0)) for _ in range(CONNECTIONS)]
         opened = [[connection.request("/healthz") for _ in range(STREAMS)] for connection in connections]
-        until(lambda: STREAMS_WARNING in secure.tail(), "the operator is not told")
+        wait_until(lambda: STREAMS_WARNING in secure.tail(), "the operator is not told")
         refused = sum(connection.resets(streams) for connection, streams in zip(connections, opened, strict=True))
         assert refused == CONNECTIONS * STREAMS - OPEN_STREAMS
         assert cost.resident_bytes(secure) - before < cost.memory_limit(STREAMS_BYTES)
@@ -119,4 +119,4 @@ def test_an_address_has_a_limited_number_of_streams(secure):
         with Http2(secure, "127.0.0.2") as connection:
             return connection.resets([connection.request("/healthz")]) == 0
 
-    until(is_free, "streams of connections that have ended still count")
+    wait_until(is_free, "streams of connections that have ended still count")

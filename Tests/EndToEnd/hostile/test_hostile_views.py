@@ -17,7 +17,7 @@ from harness.contract import contract
 from harness.people import World
 from harness.server import UNLIMITED, Server
 from harness.views import PAGE_BYTES, aside, lines, locked, readiness, unready, until_ready, view, view_names, zero
-from harness.waiting import PATIENCE_SECONDS, until
+from harness.waiting import PATIENCE_SECONDS, wait_until
 from test_media import noise
 
 # Long enough that SQLite keeps most of it on pages that hold nothing else.
@@ -52,7 +52,7 @@ class Conversation:
 
     def seen(self) -> dict:
         """What clients see. Some of the requests are writes, but none of them changes anything."""
-        search = until(self.searched, "the search does not come back")
+        search = wait_until(self.searched, "the search does not come back")
         seventh = self.room.message(self.sent[7]["id"])
         return {
             "rooms": self.request_until_current(self.ben, "GET", "/v1/rooms").json(),
@@ -89,7 +89,7 @@ class Conversation:
             assert response.json()["code"] == "projection_behind"
             assert int(response.headers["Retry-After"]) >= 1
             return []
-        return until(ask, f"{path} does not come back")[0]
+        return wait_until(ask, f"{path} does not come back")[0]
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +149,7 @@ def test_a_view_that_is_zeroed_while_the_server_runs_is_rebuilt(talk, name):
         ("PATCH", "/v1/me", {"nickname": f"Anna of {name}"}, 201),
     ):
         talk.request_until_current(talk.anna, method, path, body, expect)
-    until(lambda: talk.seen() and aside(talk.server, name).exists(), "the damage was not found")
+    wait_until(lambda: talk.seen() and aside(talk.server, name).exists(), "the damage was not found")
     talk.anna.delete(talk.room.message(sent))
     until_ready(talk.server)
     fresh = talk.seen()
@@ -217,7 +217,7 @@ def test_views_on_a_full_disk_pause_writes_and_follow_again_once_there_is_room(t
 def test_a_view_that_another_process_holds_is_reported_and_follows_afterwards(talk):
     with locked(view(talk.server, "timeline")):
         sent = talk.anna.send(talk.room, "while it is held")
-        until(lambda: unready(talk.server, "timeline", "Another process"), "a file that is held is not reported")
+        wait_until(lambda: unready(talk.server, "timeline", "Another process"), "a file that is held is not reported")
         talk.anna.refused("projection_behind", "GET", f"{talk.room.path}/messages")
         # What does not need that view goes on.
         assert talk.anna.see(talk.room)["lastMessage"]["id"] == sent["id"]
@@ -234,7 +234,7 @@ def test_without_the_search_the_server_is_ready_but_degraded(talk):
             response = readiness(talk.server)
             assert response.status_code == 200
             return response.json()["status"] == "degraded" and response.json()
-        body = until(degraded, "the search's fault is not reported")
+        body = wait_until(degraded, "the search's fault is not reported")
         (fault,) = [each["fault"] for each in body["projections"] if "fault" in each]
         assert "search" in fault
         talk.anna.refused("projection_behind", "GET", "/v1/search?q=kettle")
@@ -308,11 +308,11 @@ def test_a_server_that_is_told_to_stop_while_it_starts_ends_at_once(tmp_path):
         def waiting():
             with contextlib.suppress(requests.ConnectionError):
                 return unready(server, "timeline")
-        until(waiting, "the start does not say what it waits for")
+        wait_until(waiting, "the start does not say what it waits for")
         assert requests.get(f"{server.url}/healthz", timeout=60).status_code == 200
         server.stop()
         server.launch()
-        until(waiting, "the start does not say what it waits for")
+        wait_until(waiting, "the start does not say what it waits for")
         holder.close()
         name.unlink(missing_ok=True)
         until_ready(server)
@@ -336,7 +336,7 @@ def test_whoever_was_removed_finds_nothing_from_the_response_on(talk):
         room = anna.room(f"Room {number}", ben)
         word = f"samovar{number}"
         position = anna.send(room, word)["position"]
-        until(lambda: ben.get("/v1/search", q=word)["position"] >= position, "the search does not follow")
+        wait_until(lambda: ben.get("/v1/search", q=word)["position"] >= position, "the search does not follow")
         assert len(ben.get("/v1/search", q=word)["results"]) == 1
         end(room)
         for _ in range(5):

@@ -14,24 +14,24 @@ struct IdentityOptions: Sendable {
 
   init(_ reader: inout SettingReader) {
     let refreshSeconds = reader.integer(
-      "refreshTokenLifetime", usual: 0, in: 0...Self.longestRefreshTokenLifetime,
+      "refreshTokenLifetime", default: 0, in: 0...Self.longestRefreshTokenLifetime,
       "seconds after which an unused refresh token expires; 0 means never")
     rules = AccountRules(
       allowsGuests: reader.flag(
-        "identity.guests", usual: false,
+        "identity.guests", default: false,
         "whether accounts can have a password without an email address; see `identity.md`"),
       guestsCreateRooms: reader.flag(
-        "identity.guestsCreateRooms", usual: false, "whether guests can create rooms and workspaces"),
+        "identity.guestsCreateRooms", default: false, "whether guests can create rooms and workspaces"),
       refreshTokenLifetimeMilliseconds: refreshSeconds == 0 ? nil : Int64(refreshSeconds) * 1000)
     identity = IdentitySettings(providers: Self.providers(&reader), external: Self.external(&reader))
     legacyStatus = LegacyStatus(
       isOn: reader.flag(
-        "legacyStatus", usual: false,
+        "legacyStatus", default: false,
         "whether to respond 419 for `access_token_expired` and 418 for `refresh_token_expired` instead of 401, "
           + "for older apps"))
     endCursor =
       reader.text(
-        "endCursor", usual: EndCursor.null.rawValue, form: "null, \"0\" or empty",
+        "endCursor", default: EndCursor.null.rawValue, form: "null, \"0\" or empty",
         "the value of `nextCursor` and `previousCursor` at the end of a list: `null`, or the text `0` or an empty text",
         parse: { EndCursor(rawValue: $0) }) ?? .null
   }
@@ -42,7 +42,7 @@ struct IdentityOptions: Sendable {
     for name in reader.names(under: group) {
       let found = issuer(&reader, "\(group).\(name)", of: "ID tokens")
       let nonce = reader.text(
-        "\(group).\(name).nonce", usual: NonceForm.plain.rawValue, form: "plain or sha256",
+        "\(group).\(name).nonce", default: NonceForm.plain.rawValue, form: "plain or sha256",
         "the form of `nonce` in ID tokens: the app's value (`plain`), or its SHA-256 in hexadecimal (`sha256`)",
         parse: { NonceForm(rawValue: $0) })
       guard var provider = found else { continue }
@@ -63,12 +63,12 @@ struct IdentityOptions: Sendable {
 
   /// Asks for every part whatever the others say; nil where none is set, or where one is wrong.
   private static func issuer(_ reader: inout SettingReader, _ group: String, of what: String) -> TrustedIssuer? {
-    let usual = SignatureAlgorithm.allCases.map(\.rawValue)
+    let defaults = SignatureAlgorithm.allCases.map(\.rawValue)
     let issuer = reader.text("\(group).issuer", "the `iss` of \(what), byte for byte")
     let audiences = reader.texts("\(group).audiences", "the allowed values of `aud` in \(what)")
     let keys = reader.text(
       "\(group).jwks", "the JWK set with the issuer's keys: an `https` URL or a file; `http` only on this machine")
-    let names = reader.texts("\(group).algorithms", usual: usual, "the allowed signature algorithms of \(what)")
+    let names = reader.texts("\(group).algorithms", default: defaults, "the allowed signature algorithms of \(what)")
     guard ["issuer", "audiences", "jwks", "algorithms"].contains(where: { reader.isSet("\(group).\($0)") }) else {
       return nil
     }
@@ -90,7 +90,8 @@ struct IdentityOptions: Sendable {
     let algorithms = names.compactMap { SignatureAlgorithm(rawValue: $0) }
     if algorithms.count != names.count || algorithms.isEmpty {
       reader.refuse(
-        "\(group).algorithms", because: "only \(usual.joined(separator: ", ")) are supported", next: "remove the others"
+        "\(group).algorithms", because: "only \(defaults.joined(separator: ", ")) are supported",
+        next: "remove the others"
       )
     }
     return TrustedIssuer(issuer: issuer, audiences: audiences, keys: location, algorithms: Set(algorithms))

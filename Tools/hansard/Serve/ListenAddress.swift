@@ -1,6 +1,6 @@
 /// Where the server listens: `HOST:PORT`, an IPv6 host in brackets. Port 0 takes a free one.
 struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
-  static let usual = ListenAddress(host: "127.0.0.1", port: 8080)
+  static let `default` = ListenAddress(host: "127.0.0.1", port: 8080)
 
   let host: String
   let port: Int

@@ -13,12 +13,12 @@ extension MediaStore.Settings {
   init(_ reader: inout SettingReader) {
     self.init()
     maximumBytes = reader.integer(
-      "media.limit", usual: Limits.mediaBytes, in: 1...Self.mostBytes, "maximum size of an uploaded file, in bytes")
+      "media.limit", default: Limits.mediaBytes, in: 1...Self.mostBytes, "maximum size of an uploaded file, in bytes")
     unreferencedSeconds = reader.integer(
-      "media.unreferencedAge", usual: Self.usualUnreferencedSeconds, in: 1...Self.longestAgeSeconds,
+      "media.unreferencedAge", default: Self.defaultUnreferencedSeconds, in: 1...Self.longestAgeSeconds,
       "seconds after which an unreferenced upload is removed")
     let mebibytes = reader.integer(
-      "media.thumbnailCacheMebibytes", usual: Limits.thumbnailCacheBytes / Self.mebibyte,
+      "media.thumbnailCacheMebibytes", default: Limits.thumbnailCacheBytes / Self.mebibyte,
       in: 1...Self.mostThumbnailMebibytes,
       "MiB of disk space for all thumbnails; beyond that, the oldest are removed")
     thumbnailCacheBytes = mebibytes * Self.mebibyte

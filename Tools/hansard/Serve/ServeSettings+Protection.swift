@@ -5,14 +5,14 @@ import ChatServer
 
 extension RatePolicy {
   fileprivate static func read(
-    _ name: String, usual: RatePolicy, _ reader: inout SettingReader
+    _ name: String, default defaultPolicy: RatePolicy, _ reader: inout SettingReader
   ) -> RatePolicy {
     RatePolicy(
       requests: reader.integer(
-        "rateLimits.\(name).requests", usual: usual.requests, in: 0...10_000_000,
+        "rateLimits.\(name).requests", default: defaultPolicy.requests, in: 0...10_000_000,
         "requests that one \(name) can send at once; 0 means no limit"),
       seconds: reader.integer(
-        "rateLimits.\(name).seconds", usual: usual.seconds, in: 1...86_400,
+        "rateLimits.\(name).seconds", default: defaultPolicy.seconds, in: 1...86_400,
         "seconds in which a used-up limit refills completely"))
   }
 }
@@ -20,45 +20,45 @@ extension RatePolicy {
 extension RateLimitSettings {
   init(_ reader: inout SettingReader) {
     self.init()
-    isOn = reader.flag("rateLimits.enabled", usual: isOn, "whether requests are limited")
-    user = .read("user", usual: user, &reader)
-    device = .read("device", usual: device, &reader)
-    address = .read("address", usual: address, &reader)
+    isOn = reader.flag("rateLimits.enabled", default: isOn, "whether requests are limited")
+    user = .read("user", default: user, &reader)
+    device = .read("device", default: device, &reader)
+    address = .read("address", default: address, &reader)
     passwords = RatePolicy(
       requests: reader.integer(
-        "rateLimits.passwords.requests", usual: passwords.requests, in: 0...10_000_000,
+        "rateLimits.passwords.requests", default: passwords.requests, in: 0...10_000_000,
         "requests that hash a password (logins, registrations, changes and "
           + "resets) that one address can send at once; 0 means no limit"),
       seconds: reader.integer(
-        "rateLimits.passwords.seconds", usual: passwords.seconds, in: 1...86_400,
+        "rateLimits.passwords.seconds", default: passwords.seconds, in: 1...86_400,
         "seconds in which a used-up limit refills completely"))
     search = RatePolicy(
       requests: reader.integer(
-        "rateLimits.search.kibibytes", usual: search.requests, in: 0...10_000_000,
+        "rateLimits.search.kibibytes", default: search.requests, in: 0...10_000_000,
         "KiB of messages that one user's searches can read at once; one page reads up to 15,000; 0 means no limit"
       ),
       seconds: reader.integer(
-        "rateLimits.search.seconds", usual: search.seconds, in: 1...86_400,
+        "rateLimits.search.seconds", default: search.seconds, in: 1...86_400,
         "seconds in which a used-up limit refills completely"
       ))
     countsServices = reader.flag(
-      "rateLimits.countServices", usual: countsServices, "whether requests with a service token count too")
+      "rateLimits.countServices", default: countsServices, "whether requests with a service token count too")
   }
 }
 
 extension LoginSettings {
   init(_ reader: inout SettingReader) {
     self.init()
-    isOn = reader.flag("logins.slowed", usual: isOn, "whether failed logins delay the next ones")
+    isOn = reader.flag("logins.slowed", default: isOn, "whether failed logins delay the next ones")
     account.free = reader.integer(
-      "logins.freeAttempts", usual: account.free, in: 1...1_000,
+      "logins.freeAttempts", default: account.free, in: 1...1_000,
       "failed logins to one account before each further attempt has to wait: one second, then twice as long each time")
     address.free = reader.integer(
-      "logins.freeAttemptsPerAddress", usual: address.free, in: 1...1_000_000, "the same from one address")
+      "logins.freeAttemptsPerAddress", default: address.free, in: 1...1_000_000, "the same from one address")
     account.longestDelay = reader.integer(
-      "logins.longestDelay", usual: account.longestDelay, in: 1...86_400, "the longest wait, in seconds")
+      "logins.longestDelay", default: account.longestDelay, in: 1...86_400, "the longest wait, in seconds")
     account.memory = reader.integer(
-      "logins.memory", usual: account.memory, in: 1...604_800, "seconds after which failed logins are forgotten")
+      "logins.memory", default: account.memory, in: 1...604_800, "seconds after which failed logins are forgotten")
     address.longestDelay = account.longestDelay
     address.memory = account.memory
   }
@@ -67,7 +67,7 @@ extension LoginSettings {
 extension Quotas {
   init(_ reader: inout SettingReader) {
     self = .standard
-    let isOn = reader.flag("quotas.enabled", usual: true, "whether users have daily quotas")
+    let isOn = reader.flag("quotas.enabled", default: true, "whether users have daily quotas")
     Self.read(
       &eventsPerDay, "events", "events of any kind that a user can cause per day in UTC", &reader)
     Self.read(&bytesPerDay, "bytes", "bytes of the log that these events can use, before compression", &reader)
@@ -82,13 +82,13 @@ extension Quotas {
     Self.read(
       &scheduledBytesPerDay, "scheduledBytes", "bytes of messages that a user can schedule per day in UTC", &reader)
     countsServices = reader.flag(
-      "quotas.countServices", usual: countsServices, "whether what a service does for a user counts too")
+      "quotas.countServices", default: countsServices, "whether what a service does for a user counts too")
     if !isOn { self = Quotas() }
   }
 
   private static func read(_ limit: inout UInt64?, _ name: String, _ meaning: String, _ reader: inout SettingReader) {
     let number = reader.integer(
-      "quotas.\(name)PerDay", usual: Int(clamping: limit ?? 0), in: 0...Int.max, "\(meaning); 0 means no limit")
+      "quotas.\(name)PerDay", default: Int(clamping: limit ?? 0), in: 0...Int.max, "\(meaning); 0 means no limit")
     limit = number == 0 ? nil : UInt64(clamping: number)
   }
 }
@@ -97,26 +97,26 @@ extension ConnectionSettings {
   init(_ reader: inout SettingReader) {
     self.init()
     maximum = reader.integer(
-      "connections.maximum", usual: maximum, in: 1...10_000_000,
+      "connections.maximum", default: maximum, in: 1...10_000_000,
       "maximum number of open connections, or fewer if the limit on open files is lower; further ones wait")
     perAddress = reader.integer(
-      "connections.perAddress", usual: perAddress, in: 0...10_000_000,
+      "connections.perAddress", default: perAddress, in: 0...10_000_000,
       "maximum number of open connections of one address (for IPv6, its /64); further ones are closed. Proxies in "
         + "`proxies.trusted` are exempt; 0 means no limit")
     headSeconds = reader.integer(
-      "connections.headSeconds", usual: headSeconds, in: 1...3_600,
+      "connections.headSeconds", default: headSeconds, in: 1...3_600,
       "seconds within which the head of a request must be complete")
     bodySeconds = reader.integer(
-      "connections.bodySeconds", usual: bodySeconds, in: 1...3_600,
+      "connections.bodySeconds", default: bodySeconds, in: 1...3_600,
       "seconds before the minimum speeds of sending a body and of reading a response apply")
     bodyBytesPerSecond = reader.integer(
-      "connections.bodyBytesPerSecond", usual: bodyBytesPerSecond, in: 0...1_000_000_000,
+      "connections.bodyBytesPerSecond", default: bodyBytesPerSecond, in: 0...1_000_000_000,
       "minimum speed of a body after that, in bytes per second; 0 means no limit")
     uploadBytesPerSecond = reader.integer(
-      "connections.uploadBytesPerSecond", usual: uploadBytesPerSecond, in: 0...1_000_000_000,
+      "connections.uploadBytesPerSecond", default: uploadBytesPerSecond, in: 0...1_000_000_000,
       "the same for an uploaded file")
     answerBytesPerSecond = reader.integer(
-      "connections.answerBytesPerSecond", usual: answerBytesPerSecond, in: 0...1_000_000_000,
+      "connections.answerBytesPerSecond", default: answerBytesPerSecond, in: 0...1_000_000_000,
       "minimum speed of reading a waiting response, in bytes per second; 0 means no limit")
   }
 }
@@ -127,7 +127,7 @@ extension TLSSettings {
     let certificate = reader.text("tls.certificateFile", "the certificate and its chain, in PEM")
     let key = reader.text("tls.keyFile", "the certificate's private key, in PEM")
     let offersHTTP2 = reader.flag(
-      "tls.http2", usual: true, "whether HTTP/2 is offered (with ALPN) in addition to HTTP/1.1")
+      "tls.http2", default: true, "whether HTTP/2 is offered (with ALPN) in addition to HTTP/1.1")
     switch (certificate, key) {
     case (nil, nil): return nil
     case (let certificate?, let key?):
@@ -168,7 +168,7 @@ extension CrossOriginSettings {
       key, "origins of web pages that can use the API from a browser, such as `https://app.example.org`, or `*` for all"
     )
     maximumAge = reader.integer(
-      "crossOrigin.maximumAge", usual: maximumAge, in: 0...86_400,
+      "crossOrigin.maximumAge", default: maximumAge, in: 0...86_400,
       "seconds for which a browser can cache the response to a preflight")
     for origin in origins where !Self.isOrigin(origin) {
       reader.refuse(

@@ -25,21 +25,21 @@ struct ServeSettings: Sendable {
   private init(_ reader: inout SettingReader) {
     data =
       reader.text(
-        "data", option: "--data", usual: DataOption.defaultDirectory,
+        "data", option: "--data", default: DataOption.defaultDirectory,
         "the data directory; created with mode 0700 if it does not exist") ?? DataOption.defaultDirectory
     listen =
       reader.text(
-        "listen", option: "--listen", usual: ListenAddress.usual.description,
-        form: "HOST:PORT, such as \(ListenAddress.usual)",
-        "the address to listen on; port 0 selects a free port", parse: { ListenAddress($0) }) ?? ListenAddress.usual
+        "listen", option: "--listen", default: ListenAddress.default.description,
+        form: "HOST:PORT, such as \(ListenAddress.default)",
+        "the address to listen on; port 0 selects a free port", parse: { ListenAddress($0) }) ?? ListenAddress.default
     accessTokenLifetimeSeconds = reader.integer(
-      "accessTokenLifetime", option: "--access-token-lifetime", usual: TokenIssuer.defaultAccessTokenLifetimeSeconds,
+      "accessTokenLifetime", option: "--access-token-lifetime", default: TokenIssuer.defaultAccessTokenLifetimeSeconds,
       in: 1...Self.longestTokenLifetime, "lifetime of an access token, in seconds")
     deepLink =
       reader.text(
-        "deepLink", option: "--deep-link", usual: DeepLink.usual.form,
-        form: "a link with \(DeepLink.placeholder) in it once, such as \(DeepLink.usual.form)",
-        "the form of invite links; `{token}` is replaced by the invite's token", parse: { DeepLink($0) }) ?? .usual
+        "deepLink", option: "--deep-link", default: DeepLink.default.form,
+        form: "a link with \(DeepLink.placeholder) in it once, such as \(DeepLink.default.form)",
+        "the form of invite links; `{token}` is replaced by the invite's token", parse: { DeepLink($0) }) ?? .default
     push = PushSettings(&reader)
     media = MediaStore.Settings(&reader)
     identity = IdentityOptions(&reader)

@@ -7,7 +7,7 @@ struct Setting: Sendable, Hashable {
   /// The option of `hansard serve` that says the same, where there is one.
   let option: String?
   /// What holds when nobody says otherwise, as it would stand in the file; empty when nothing does.
-  let usual: String
+  let defaultValue: String
   /// With its unit.
   let meaning: String
 
@@ -20,7 +20,7 @@ struct Setting: Sendable, Hashable {
 
   /// A row of the table in `docs/settings.md`.
   var row: String {
-    let cells = ["`\(key)`", "`\(environmentName)`", option.map { "`\($0)`" } ?? "", code(usual), meaning]
+    let cells = ["`\(key)`", "`\(environmentName)`", option.map { "`\($0)`" } ?? "", code(defaultValue), meaning]
     return "| " + cells.joined(separator: " | ") + " |"
   }
 

@@ -33,49 +33,50 @@ struct SettingReader {
   // MARK: Values
 
   mutating func text(
-    _ key: String, option: String? = nil, usual: String? = nil, _ meaning: String
+    _ key: String, option: String? = nil, default defaultValue: String? = nil, _ meaning: String
   ) -> String? {
-    let setting = note(Setting(key: key, option: option, usual: usual ?? "", meaning: meaning))
-    guard case .string(let text)? = value(setting, .string, "a text") else { return usual }
+    let setting = note(Setting(key: key, option: option, defaultValue: defaultValue ?? "", meaning: meaning))
+    guard case .string(let text)? = value(setting, .string, "a text") else { return defaultValue }
     return text
   }
 
   /// A text that is checked, or turned into something else, by `parse`.
   /// - Parameter form: what a right one looks like, for who wrote a wrong one.
   mutating func text<Value>(
-    _ key: String, option: String? = nil, usual: String, form: String, _ meaning: String, parse: (String) -> Value?
+    _ key: String, option: String? = nil, default defaultValue: String, form: String, _ meaning: String,
+    parse: (String) -> Value?
   ) -> Value? {
-    let found = text(key, option: option, usual: usual, meaning) ?? usual
+    let found = text(key, option: option, default: defaultValue, meaning) ?? defaultValue
     if let value = parse(found) { return value }
     refuse(key, because: "\"\(found)\" is not \(form)", next: "write \(form)")
-    return parse(usual)
+    return parse(defaultValue)
   }
 
   mutating func integer(
-    _ key: String, option: String? = nil, usual: Int, in range: ClosedRange<Int>, _ meaning: String
+    _ key: String, option: String? = nil, default defaultValue: Int, in range: ClosedRange<Int>, _ meaning: String
   ) -> Int {
-    let setting = note(Setting(key: key, option: option, usual: String(usual), meaning: meaning))
-    guard case .int(let number)? = value(setting, .int, "a whole number") else { return usual }
+    let setting = note(Setting(key: key, option: option, defaultValue: String(defaultValue), meaning: meaning))
+    guard case .int(let number)? = value(setting, .int, "a whole number") else { return defaultValue }
     guard range.contains(number) else {
       refuse(
         key, because: "\(number) is not in the range \(range.lowerBound) to \(range.upperBound)",
         next: "write a number in this range")
-      return usual
+      return defaultValue
     }
     return number
   }
 
-  mutating func flag(_ key: String, option: String? = nil, usual: Bool, _ meaning: String) -> Bool {
-    let setting = note(Setting(key: key, option: option, usual: String(usual), meaning: meaning))
-    guard case .bool(let flag)? = value(setting, .bool, "true or false") else { return usual }
+  mutating func flag(_ key: String, option: String? = nil, default defaultValue: Bool, _ meaning: String) -> Bool {
+    let setting = note(Setting(key: key, option: option, defaultValue: String(defaultValue), meaning: meaning))
+    guard case .bool(let flag)? = value(setting, .bool, "true or false") else { return defaultValue }
     return flag
   }
 
   /// In the environment the items have commas between them.
-  mutating func texts(_ key: String, usual: [String] = [], _ meaning: String) -> [String] {
-    let shown = usual.isEmpty ? "[]" : "[" + usual.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
-    let setting = note(Setting(key: key, option: nil, usual: shown, meaning: meaning))
-    guard case .stringArray(let texts)? = value(setting, .stringArray, "a list of texts") else { return usual }
+  mutating func texts(_ key: String, default defaultValue: [String] = [], _ meaning: String) -> [String] {
+    let shown = defaultValue.isEmpty ? "[]" : "[" + defaultValue.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
+    let setting = note(Setting(key: key, option: nil, defaultValue: shown, meaning: meaning))
+    guard case .stringArray(let texts)? = value(setting, .stringArray, "a list of texts") else { return defaultValue }
     return texts
   }
 

@@ -6,7 +6,7 @@ final class ProgressBar: Sendable {
   /// Between two drawings: at most ten a second.
   private static let interval: Duration = .milliseconds(100)
   /// Where the terminal does not tell its width, in columns.
-  private static let usualColumns = 80
+  private static let defaultColumns = 80
 
   private struct State {
     var drawn: ContinuousClock.Instant?
@@ -41,7 +41,7 @@ final class ProgressBar: Sendable {
       let now = ContinuousClock.now
       if let drawn = state.drawn, now - drawn < Self.interval { return nil }
       state.drawn = now
-      let columns = Terminal.columns(of: Terminal.standardError) ?? Self.usualColumns
+      let columns = Terminal.columns(of: Terminal.standardError) ?? Self.defaultColumns
       var text = ProgressLine(
         label: label, done: done, total: total ?? self.total, seconds: seconds, unit: unit, note: note
       ).text

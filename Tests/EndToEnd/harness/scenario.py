@@ -19,7 +19,7 @@ EMOJI = "🫖"
 FOLLOWING_SECONDS = 60
 
 
-class Scene:
+class Scenario:
     """Serves until something in it has changed. What few questions need is made when it is asked for.
 
     To a workspace the people stand as to a room; who is banned from a room was put out of the workspace, which knows no

@@ -6,12 +6,12 @@ import Testing
 @testable import ChatProjections
 
 /// Mentions, threads, reactions, pins and earlier texts, each held against a plain account of the same history.
-@Suite struct TalkTests {
+@Suite struct ConversationTests {
   static let seeds: [UInt64] = [501, 502, 503, 504]
 
   @Test("the rows are the same however the events are cut", arguments: seeds)
   func batches(seed: UInt64) throws {
-    let events = TalkHistory(seed: seed, events: 1200).script.events
+    let events = ConversationHistory(seed: seed, events: 1200).script.events
     for projection in [RoomsProjection.self, TimelineProjection.self, IDIndexProjection.self] as [any Projection.Type] {
       let whole = try dump(build(projection, events, batch: 4096), projection)
       for batch in [1, 17, 400] { #expect(try dump(build(projection, events, batch: batch), projection) == whole) }
@@ -20,7 +20,7 @@ import Testing
 
   @Test("unread and mention counts of rooms and threads equal a naive count", arguments: seeds)
   func counts(seed: UInt64) throws {
-    let history = TalkHistory(seed: seed, events: 2500)
+    let history = ConversationHistory(seed: seed, events: 2500)
     let (room, now) = (history.room, history.script.last.time)
     let queue = try build(RoomsProjection.self, history.script.events, batch: 100)
     try queue.read { (database) throws in
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  private func checkThreads(of user: UserID, _ history: TalkHistory, _ queries: RoomsQueries) throws {
+  private func checkThreads(of user: UserID, _ history: ConversationHistory, _ queries: RoomsQueries) throws {
     let page = try queries.followedThreads(of: user, limit: 200)
     var expected: [UInt64: (unread: Int, mentions: Int)] = [:]
     for (root, followers) in history.followers {
@@ -77,7 +77,7 @@ import Testing
 
   @Test("followed threads come in pages, the latest reply first")
   func pages() throws {
-    let history = TalkHistory(seed: 505, events: 2000)
+    let history = ConversationHistory(seed: 505, events: 2000)
     let queue = try build(RoomsProjection.self, history.script.events)
     try queue.read { (database) throws in
       let queries = RoomsQueries(database)
@@ -96,7 +96,7 @@ import Testing
 
   @Test("what a page shows of threads, reactions and pins equals the account", arguments: seeds)
   func marks(seed: UInt64) throws {
-    let history = TalkHistory(seed: seed, events: 2500)
+    let history = ConversationHistory(seed: seed, events: 2500)
     let queue = try build(TimelineProjection.self, history.script.events, batch: 100)
     try queue.read { (database) throws in
       let queries = TimelineQueries(database)
@@ -120,7 +120,7 @@ import Testing
   }
 
   private func check(
-    _ shown: ShownMessage, _ message: TalkHistory.Message, _ history: TalkHistory, _ reader: UserID
+    _ shown: ShownMessage, _ message: ConversationHistory.Message, _ history: ConversationHistory, _ reader: UserID
   ) {
     #expect(shown.row.id == message.id && shown.row.place == message.place)
     #expect(shown.row.text == message.texts.last ?? "")
@@ -146,7 +146,7 @@ import Testing
 
   @Test("the texts that a message had are kept until it is deleted", arguments: seeds)
   func history(seed: UInt64) throws {
-    let history = TalkHistory(seed: seed, events: 2500)
+    let history = ConversationHistory(seed: seed, events: 2500)
     let queue = try build(TimelineProjection.self, history.script.events, batch: 100)
     try queue.read { (database) throws in
       let queries = TimelineQueries(database)
@@ -168,7 +168,7 @@ import Testing
 
   @Test("the ID index knows each message's place, and how far each root's thread has come", arguments: seeds)
   func places(seed: UInt64) throws {
-    let history = TalkHistory(seed: seed, events: 1500)
+    let history = ConversationHistory(seed: seed, events: 1500)
     let queue = try build(IDIndexProjection.self, history.script.events, batch: 100)
     let all = history.timeline + history.threads.values.flatMap { $0.compactMap { $0 } }
     let facts = try queue.read { database in

@@ -5,7 +5,7 @@ import ChatPrimitives
 
 /// A random conversation with threads, mentions, reactions, edits and pins, and a plain account of it to count by: lists
 /// of messages, and nothing of how the read models count.
-struct TalkHistory {
+struct ConversationHistory {
   struct Message {
     let id: MessageID
     let author: UserID
@@ -148,7 +148,7 @@ struct TalkHistory {
 
   // MARK: - Changes of what stands there
 
-  private mutating func change(_ body: (inout TalkHistory, Message) -> Void) {
+  private mutating func change(_ body: (inout ConversationHistory, Message) -> Void) {
     let all = timeline + threads.keys.sorted().flatMap { threads[$0] ?? [] }.compactMap { $0 }
     guard let message = pick(all.filter { !$0.isDeleted }) else { return }
     body(&self, message)

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 
 /// What the writer does around `Decider.handle`, in memory: it remembers what came under which key, and evolves.
-struct Desk<D: Decider> where D.Event: Traceable {
+struct DeciderHarness<D: Decider> where D.Event: Traceable {
   private static var stream: UUIDBytes { UUIDBytes(high: 8, low: 8) }
 
   private struct Key: Hashable {

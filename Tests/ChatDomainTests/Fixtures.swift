@@ -220,7 +220,7 @@ let officeEvents: [WorkspaceEvent] = [
 ]
 
 extension TestDirectory {
-  /// With the workspace of `officeFacts`, and users who are registered and not in it.
+  /// With the workspace of `officeEvents`, and users who are registered and not in it.
   static func ofOffice(and others: UserID..., rooms: [RoomID: Room] = [:]) -> TestDirectory {
     var directory = TestDirectory(registered: Set([alice, bob, carol, dave] + others))
     directory.workspaces[office] = [alice: .owner, bob: .administrator, carol: .member, dave: .guest]
