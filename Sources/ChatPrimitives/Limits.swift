@@ -65,7 +65,7 @@ public enum Limits {
   public static let inviteUses = 100_000
   /// Messages of one user in one room that wait for their time; as many that could not be sent are remembered.
   public static let scheduledMessagesPerUserAndRoom = 100
-  /// Users whom one message calls by name.
+  /// Users whom one message mentions.
   public static let mentionsPerMessage = 50
   /// Files that one message holds.
   public static let attachmentsPerMessage = 10

@@ -15,7 +15,7 @@ public struct MessageThread: Codable, Sendable, Hashable {
   }
 }
 
-/// Whom a message calls.
+/// Whom a message mentions.
 public struct MessageMentions: Codable, Sendable, Hashable {
   /// In the order of their IDs.
   public var users: [UserID]

@@ -38,7 +38,7 @@ public struct SendMessageRequest: RequestObject {
   }
 }
 
-/// Whom a message calls. Absent fields call nobody.
+/// Whom a message mentions. Absent fields mention nobody.
 public struct MentionsRequest: RequestObject {
   public let users: [UserID]?
   public let everyone: Bool?

@@ -62,7 +62,7 @@ extension MessageDetails: Hashable {
   }
 }
 
-/// Whom a message calls by name.
+/// Whom a message mentions.
 package struct Mentions: Sendable, Hashable {
   /// In the order of their IDs, each once.
   package var users: [UserID]

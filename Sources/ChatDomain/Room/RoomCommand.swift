@@ -27,7 +27,7 @@ package enum RoomCommand: RetriableCommand, Equatable {
   case unban(UserID)
   /// The member may not speak until then; nil lifts it.
   case silence(UserID, until: Timestamp?)
-  /// No notices for the actor until then; nil lifts it.
+  /// No notifications for the actor until then; nil lifts it.
   case mute(until: Timestamp?)
 
   /// - fingerprint: `Fingerprint.message(_:author:thread:)`, made by the caller so that the writer need not hash.

@@ -2,7 +2,7 @@ package import ChatPrimitives
 
 /// The events of the server's own stream.
 package enum ServerEvent: Sendable, Equatable {
-  /// What became of notices, many at a time, so that a lost outbox can be made again from the log.
+  /// What became of notifications, many at a time, so that a lost outbox can be made again from the log.
   case pushOutcomesRecorded(PushOutcomes)
   /// Access tokens are signed with the key of this generation from now on; the first is generation 1.
   case signingKeyRotated(generation: UInt32)
@@ -26,9 +26,9 @@ extension Fingerprint {
 }
 
 package struct PushOutcomes: Sendable, Equatable {
-  /// Every notice of every event up to here is settled: delivered, unless an outcome says otherwise.
+  /// Every notification of every event up to here is settled: delivered, unless an outcome says otherwise.
   package var settledThrough: LogPosition
-  /// What became of single notices: each that was not delivered, and those of later events that are settled too.
+  /// What became of single notifications: each that was not delivered, and those of later events that are settled too.
   package var outcomes: [PushOutcome]
 
   package init(settledThrough: LogPosition, outcomes: [PushOutcome]) {
@@ -38,7 +38,7 @@ package struct PushOutcomes: Sendable, Equatable {
 }
 
 package struct PushOutcome: Sendable, Hashable {
-  /// The event that the notice told of.
+  /// The event that the notification told of.
   package var position: LogPosition
   /// Whose device it is: two users may give their devices the same ID.
   package var user: UserID
@@ -76,7 +76,7 @@ package enum PushResult: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// Why a notice was abandoned. The raw values stand in the log.
+/// Why a notification was abandoned. The raw values stand in the log.
 package enum PushAbandonment: UInt8, Sendable, CaseIterable {
   /// It was too old to be sent.
   case expired = 1

@@ -28,7 +28,7 @@ extension RoomsBatch {
     for called in try stored(at: place, in: room) { try remove(called, at: place, from: room) }
   }
 
-  /// The members whom a message calls by name, also beside everyone.
+  /// The members whom a message mentions, also beside everyone.
   func mentionedMembers(_ mentions: Mentions?, in room: BufferedRoom) throws -> [UserID] {
     try mentions?.users.filter { try room.member($0, database).row != nil } ?? []
   }

@@ -133,7 +133,7 @@ extension FanOut {
       return text == nil ? .erased : nil
     }
 
-    /// Whether it calls a member: by name, with everyone, or because nobody else is spoken to.
+    /// Whether it mentions a member: by name, with everyone, or because nobody else is spoken to.
     func isMention(of user: UserID, in context: RoomContext) -> Bool {
       context.isDirect || mentions.everyone || mentions.users.contains(user)
     }

@@ -2,7 +2,7 @@ package import ChatDomain
 package import ChatPrimitives
 
 extension ChatService {
-  /// Records what became of notices, in the server's own stream.
+  /// Records what became of notifications, in the server's own stream.
   @discardableResult
   package func recordPushOutcomes(_ outcomes: PushOutcomes) async throws(ServiceError) -> ChatOutcome {
     try await perform(Request(pushService, .server(.pushOutcomesRecorded(outcomes))))

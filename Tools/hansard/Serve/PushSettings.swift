@@ -23,7 +23,7 @@ struct PushOptions: ParsableArguments {
   }
 }
 
-/// Where notices go. By nothing at all, push is off, and nothing is enumerated.
+/// Where notifications go. By nothing at all, push is off, and nothing is enumerated.
 struct PushSettings: Sendable {
   static let webhookKey = "push.webhook"
   static let secretFileKey = "push.secretFile"
