@@ -80,8 +80,8 @@ import Testing
       (#"{"crossOrigin": {"origins": ["https://a.example/"]}}"#, "crossOrigin.origins in h.json", "is not an origin"),
       (#"{"crossOrigin": {"origins": ["https://*.example"]}}"#, "crossOrigin.origins in h.json", "is not an origin"),
       (#"{"tls": {"certificateFile": "c"}}"#, "tls.certificateFile in h.json", "tls.keyFile is not set"),
-      (#"{"quotas": {"messagesPerDay": -1}}"#, "quotas.messagesPerDay in h.json", "outside"),
-      (#"{"rateLimits": {"user": {"seconds": 0}}}"#, "rateLimits.user.seconds in h.json", "outside"),
+      (#"{"quotas": {"messagesPerDay": -1}}"#, "quotas.messagesPerDay in h.json", "not in the range"),
+      (#"{"rateLimits": {"user": {"seconds": 0}}}"#, "rateLimits.user.seconds in h.json", "not in the range"),
       (#"{"rateLimits": {"user": 5}}"#, "unknown setting rateLimits.user", "h.json"),
     ])
   func refused(text: String, place: String, reason: String) throws {
