@@ -45,7 +45,7 @@ def test_the_file_counts_below_the_environment_and_the_options(tmp_path, monkeyp
     [
         ("{", ["hansard.json cannot be used"]),
         ("[]", ["hansard.json cannot be used", "not a JSON object"]),
-        ({"lisen": "x", "push": {"webhok": "y"}}, ["no setting lisen", "no setting push.webhok", "hansard settings"]),
+        ({"lisen": "x", "push": {"webhok": "y"}}, ["unknown setting lisen", "unknown setting push.webhok", "hansard settings"]),
         ({"accessTokenLifetime": "long"}, ["accessTokenLifetime in", "not a whole number"]),
         ({"accessTokenLifetime": 0, "listen": "x"}, ["1 to 31536000", "HOST:PORT"]),
     ],
