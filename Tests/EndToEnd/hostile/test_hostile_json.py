@@ -256,7 +256,7 @@ def test_data_of_64_kib(world, scene, name):
 def test_the_same_name_twice_in_data(scene, data):
     anna, room = scene
     problem = anna.refused("invalid_json", "PUT", room.message(new_id()), data=message(data))
-    assert "twice" in problem["detail"]
+    assert "duplicate" in problem["detail"]
 
 
 def test_the_same_field_twice(scene):
