@@ -1,3 +1,5 @@
+import ChatPrimitives
+
 /// SHA-256 of a file's bytes: what the file is kept under.
 package struct ContentHash: Hashable, Sendable {
   package static let byteCount = 32
@@ -12,32 +14,10 @@ package struct ContentHash: Hashable, Sendable {
 
   /// Reads what `hex` made.
   package init?(hex: some StringProtocol) {
-    let digits = Array(hex.utf8)
-    guard digits.count == Self.byteCount * 2 else { return nil }
-    var bytes: [UInt8] = []
-    for index in stride(from: 0, to: digits.count, by: 2) {
-      guard let high = Self.value(of: digits[index]), let low = Self.value(of: digits[index + 1]) else { return nil }
-      bytes.append(high << 4 | low)
-    }
+    guard let bytes = Hexadecimal.bytes(hex) else { return nil }
     self.init(bytes)
   }
 
   /// In lower case.
-  package var hex: String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for byte in bytes {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
-    }
-    return String(decoding: text, as: UTF8.self)
-  }
-
-  private static func value(of digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-    default: nil
-    }
-  }
+  package var hex: String { Hexadecimal.text(bytes) }
 }

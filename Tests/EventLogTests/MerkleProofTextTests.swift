@@ -47,7 +47,7 @@ struct MerkleProofTextTests {
       #expect(read == proof && read.encoded() == bytes)
       #expect(try read.verify(by: verifier).size == 21)
       guard proof.position > .first else { continue }
-      #expect(!read.record.json.contains(LowerHex.encode(Self.key)))
+      #expect(!read.record.json.contains(Hexadecimal.text(Self.key)))
     }
     #expect(proofs[2].record.opening == nil && !proofs[2].record.json.contains("payload"))
     #expect(proofs[6].record.opening?.salt == nil && proofs[6].record.json.contains("\"salt\":\"\""))
@@ -85,7 +85,7 @@ struct MerkleProofTextTests {
     #expect(kind(proof.record, proof.position, try SignedSample.note(leaves: Array(leaves[..<8]))) == .mismatch)
     let json = proof.record.json
     for (text, other) in [("message 2", "message 3"), ("payload", "payloae")] {
-      let changed = json.replacing(LowerHex.encode(Array(text.utf8)), with: LowerHex.encode(Array(other.utf8)))
+      let changed = json.replacing(Hexadecimal.text(Array(text.utf8)), with: Hexadecimal.text(Array(other.utf8)))
         .replacing(text, with: other)
       #expect(changed != json)
       let flaw = checkpointFlaw {
@@ -105,7 +105,7 @@ struct MerkleProofTextTests {
     let erased = proofs[2].record.json
     #expect(throws: Never.self) { try ProvenRecord(json: Array(whole.utf8)) }
     #expect(try ProvenRecord(json: Array((erased.dropLast() + ",\"note\":[1]}").utf8)) == proofs[2].record)
-    let salt = LowerHex.encode(proofs[1].record.opening?.salt?.bytes ?? [])
+    let salt = Hexadecimal.text(proofs[1].record.opening?.salt?.bytes ?? [])
     let wrong = [
       "", "{}", "[]", "{\"envelope\":1}", erased.replacing("digest", with: "digesu"), whole.uppercased(),
       whole.replacing(",\"salt\":\"\(salt)\"", with: ""), whole.replacing(salt, with: salt.dropLast(2)),

@@ -27,7 +27,7 @@ struct MerkleSaltTests {
     let erased = RecordPayload.erased(digest: [UInt8](repeating: 0xdd, count: 32))
 
     #expect(
-      try record(hello).salt(author: .key(key))?.bytes == LowerHex.decode("42a2017ba75e5979ede888662fff7c4e"))
+      try record(hello).salt(author: .key(key))?.bytes == Hexadecimal.bytes("42a2017ba75e5979ede888662fff7c4e"))
     #expect(
       try record(hello).digest(author: .key(key)).hex
         == "ec6646c95b18dcc0907c2bc9fe1efa4407780943526a980fce66558d7c603679")

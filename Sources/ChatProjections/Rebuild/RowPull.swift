@@ -1,3 +1,4 @@
+import ChatPrimitives
 import GRDB
 import GRDBSQLite
 
@@ -62,10 +63,6 @@ struct RowPull {
     let more = bytes.count > Self.shownBytes ? " and more, \(bytes.count) bytes" : ""
     let shown = bytes.prefix(Self.shownBytes)
     if type == SQLITE_TEXT { return "\"\(String(decoding: shown, as: UTF8.self))\"\(more)" }
-    let hex = shown.map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0" + digits : digits
-    }.joined()
-    return "x'\(hex)'\(more)"
+    return "x'\(Hexadecimal.text(shown))'\(more)"
   }
 }

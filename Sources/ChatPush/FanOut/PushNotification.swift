@@ -102,17 +102,3 @@ package struct PushNotificationMessage: Sendable, Hashable {
     return String(text[..<end])
   }
 }
-
-/// Bytes as lower-case hexadecimal digits.
-package enum Hexadecimal {
-  private static let digits = Array("0123456789abcdef".utf8)
-
-  package static func text(_ bytes: some Sequence<UInt8>) -> String {
-    var text: [UInt8] = []
-    for byte in bytes {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 0xf)])
-    }
-    return String(decoding: text, as: UTF8.self)
-  }
-}

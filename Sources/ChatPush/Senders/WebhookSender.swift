@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import ChatPrimitives
 import Crypto
 import Foundation
 import NIOCore

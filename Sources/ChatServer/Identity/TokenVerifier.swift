@@ -65,10 +65,6 @@ struct TokenVerifier: Sendable {
   }
 
   private static func digest(of text: String) -> String {
-    let digest = SHA256.hash(data: Array(text.utf8)).map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0" + digits : digits
-    }
-    return digest.joined()
+    Hexadecimal.text(SHA256.hash(data: Array(text.utf8)))
   }
 }

@@ -1,3 +1,5 @@
+import ChatPrimitives
+
 /// A SHA-256 hash of the tree: 32 bytes held in place, so that a copy costs no allocation.
 package struct MerkleHash: Sendable, Hashable {
   /// In bytes.
@@ -57,11 +59,11 @@ extension MerkleHash: CustomStringConvertible {
   }
 
   /// 64 digits in lower case.
-  package var hex: String { LowerHex.encode(bytes) }
+  package var hex: String { Hexadecimal.text(bytes) }
 
   /// - Returns: nil unless the text is 64 digits in lower case.
   package init?(hex text: String) {
-    guard let bytes = LowerHex.decode(text) else { return nil }
+    guard let bytes = Hexadecimal.bytes(text) else { return nil }
     self.init(bytes: bytes)
   }
 

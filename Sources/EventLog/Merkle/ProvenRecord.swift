@@ -1,3 +1,4 @@
+import ChatPrimitives
 import FoundationEssentials
 
 /// What a leaf is made of, as a proof shows it: never a key, and nothing that was erased.
@@ -52,10 +53,10 @@ extension ProvenRecord {
 
   /// The object as text; hexadecimal digits need no escapes.
   var json: String {
-    var text = "{\"\(Field.envelope)\":\"\(LowerHex.encode(envelope.encoded()))\",\"\(Field.digest)\":\"\(digest.hex)\""
+    var text = "{\"\(Field.envelope)\":\"\(Hexadecimal.text(envelope.encoded()))\",\"\(Field.digest)\":\"\(digest.hex)\""
     if let opening {
-      text += ",\"\(Field.salt)\":\"\(LowerHex.encode(opening.salt?.bytes ?? []))\""
-      text += ",\"\(Field.payload)\":\"\(LowerHex.encode(opening.payload))\""
+      text += ",\"\(Field.salt)\":\"\(Hexadecimal.text(opening.salt?.bytes ?? []))\""
+      text += ",\"\(Field.payload)\":\"\(Hexadecimal.text(opening.payload))\""
     }
     return text + "}"
   }
@@ -76,7 +77,7 @@ extension ProvenRecord {
       throw CheckpointFlaw(.malformed, "salt or payload is missing; both are needed")
     }
     guard let digest = MerkleHash(hex: object.digest),
-      let envelope = LowerHex.decode(object.envelope)
+      let envelope = Hexadecimal.bytes(object.envelope)
     else { throw CheckpointFlaw(.malformed, "the envelope or the digest is not in lower-case hexadecimal digits") }
     do {
       self.envelope = try RecordEnvelope(parsing: envelope.span.bytes)
@@ -88,8 +89,8 @@ extension ProvenRecord {
       opening = nil
       return
     }
-    let salt = LowerHex.decode(saltText).flatMap { RecordSalt(bytes: $0) }
-    guard salt != nil || saltText.isEmpty, let payload = LowerHex.decode(payloadText),
+    let salt = Hexadecimal.bytes(saltText).flatMap { RecordSalt(bytes: $0) }
+    guard salt != nil || saltText.isEmpty, let payload = Hexadecimal.bytes(payloadText),
       payload.count <= LogFormat.maximumPayloadBytes
     else { throw CheckpointFlaw(.malformed, "the salt or the payload is not in hexadecimal digits, or too long") }
     opening = Opening(salt: salt, payload: payload)

@@ -1,3 +1,4 @@
+import ChatPrimitives
 import Crypto
 import FoundationEssentials
 
@@ -41,7 +42,7 @@ package struct VerifierKey: Sendable {
   /// Name and ID, by which a signature names its key.
   package var label: String {
     let bytes = withUnsafeBytes(of: id.bigEndian) { [UInt8]($0) }
-    return "\(name)+\(LowerHex.encode(bytes))"
+    return "\(name)+\(Hexadecimal.text(bytes))"
   }
 
   func isValid(_ signature: [UInt8], for text: [UInt8]) -> Bool {

@@ -44,7 +44,7 @@ extension ShownFields {
 
   static func media(_ media: Media) -> ShownFields {
     [
-      ("sha256", .text(media.hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())),
+      ("sha256", .text(Hexadecimal.text(media.hash))),
       ("contentType", .text(media.contentType)), ("bytes", .number(media.size)),
     ]
   }

@@ -1,21 +1,21 @@
-/// Hexadecimal digits in lower case, two for each byte.
-enum LowerHex {
+/// Bytes as hexadecimal digits in lower case, two for each byte.
+package enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  static func encode(_ bytes: [UInt8]) -> String {
-    String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
-      for (index, byte) in bytes.enumerated() {
-        buffer[index * 2] = digits[Int(byte >> 4)]
-        buffer[index * 2 + 1] = digits[Int(byte & 0xf)]
-      }
-      return bytes.count * 2
+  package static func text(_ bytes: some Sequence<UInt8>) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.underestimatedCount * 2)
+    for byte in bytes {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 0xf)])
     }
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// - Returns: nil for an odd number of digits, or for anything that is not a digit in lower case.
-  static func decode(_ text: String) -> [UInt8]? {
+  package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
     let source = Array(text.utf8)
-    guard source.count % 2 == 0 else { return nil }
+    guard source.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(source.count / 2)
     for index in stride(from: 0, to: source.count, by: 2) {
