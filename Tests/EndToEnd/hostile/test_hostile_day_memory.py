@@ -16,7 +16,7 @@ from harness.server import Server
 from test_hostile_memory import Line, send_many
 
 # In MB (of 10^6 bytes), of one account in a day, as docs/operating.md states them.
-EVENTS_MEMORY, ROOMS_MEMORY, WORKSPACES_MEMORY, INVITES_MEMORY, SCHEDULED_MEMORY = 8.0, 0.3, 0.1, 0.5, 8.0
+EVENTS_MEMORY, ROOMS_MEMORY, WORKSPACES_MEMORY, INVITES_MEMORY, SCHEDULED_MEMORY = 8.0, 0.3, 0.1, 0.6, 8.0
 DEVICES_MEMORY = 1.0
 # The default quotas.
 EVENTS, ROOMS, WORKSPACES, INVITES, SCHEDULED_BYTES = 20_000, 200, 20, 1_000, 4 * cost.MIB
