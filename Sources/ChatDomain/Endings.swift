@@ -8,6 +8,14 @@ package enum Ending: Sendable, Hashable {
   case deletion(Stamp, creationFingerprint: Fingerprint?)
 }
 
+/// Names something that can end for good.
+package enum EndingKey: Sendable, Hashable {
+  /// A session's ID is unique within its user.
+  case session(UserID, SessionID)
+  case room(RoomID)
+  case workspace(WorkspaceID)
+}
+
 extension UserState {
   /// Removes a session that has ended.
   /// - Returns: how it ended; nil when it is open or not there.

@@ -1,14 +1,6 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// Names something that can end for good.
-package enum EndingKey: Sendable, Hashable {
-  /// A session's ID is unique within its user.
-  case session(UserID, SessionID)
-  case room(RoomID)
-  case workspace(WorkspaceID)
-}
-
 /// What the read models knew of a list of keys.
 package struct EndingAnswer: Sendable {
   /// Without those that have not ended.

@@ -278,11 +278,3 @@ extension ReactionKey {
     self.init(message: MessageKey(room: room, message: reaction.message), user: user, emoji: reaction.emoji)
   }
 }
-
-extension CommandKey {
-  /// Nil when the request carries no key, or nobody is known to make it.
-  init?(of context: CommandContext) {
-    guard let command = context.command, let actor = context.actor?.uuid ?? context.service?.uuid else { return nil }
-    self.init(actor: actor, command: command)
-  }
-}

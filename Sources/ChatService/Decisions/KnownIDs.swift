@@ -1,3 +1,4 @@
+import ChatDomain
 package import ChatPrimitives
 package import ChatProjections
 import Synchronization
