@@ -19,46 +19,22 @@ package enum RoomEvent: Sendable, Equatable {
 }
 
 extension RoomEvent {
-  /// See `EventFamily`.
-  package var fingerprint: Fingerprint? {
+  private var family: (any EventFamily)? {
     switch self {
-    case .lifecycle(let event): event.fingerprint
-    case .sharing(let event): event.fingerprint
-    case .members(let event): event.fingerprint
-    case .messages(let event): event.fingerprint
-    case .annotations(let event): event.fingerprint
-    case .reading(let event): event.fingerprint
-    case .threads(let event): event.fingerprint
-    case .scheduling(let event): event.fingerprint
+    case .lifecycle(let event): event
+    case .sharing(let event): event
+    case .members(let event): event
+    case .messages(let event): event
+    case .annotations(let event): event
+    case .reading(let event): event
+    case .threads(let event): event
+    case .scheduling(let event): event
     case .erased: nil
     }
   }
 
-  var textBytes: Int {
-    switch self {
-    case .lifecycle(let event): event.textBytes
-    case .sharing(let event): event.textBytes
-    case .members(let event): event.textBytes
-    case .messages(let event): event.textBytes
-    case .annotations(let event): event.textBytes
-    case .reading(let event): event.textBytes
-    case .threads(let event): event.textBytes
-    case .scheduling(let event): event.textBytes
-    case .erased: 0
-    }
-  }
-
-  var isUpkeep: Bool {
-    switch self {
-    case .lifecycle(let event): event.isUpkeep
-    case .sharing(let event): event.isUpkeep
-    case .members(let event): event.isUpkeep
-    case .messages(let event): event.isUpkeep
-    case .annotations(let event): event.isUpkeep
-    case .reading(let event): event.isUpkeep
-    case .threads(let event): event.isUpkeep
-    case .scheduling(let event): event.isUpkeep
-    case .erased: false
-    }
-  }
+  /// See `EventFamily`.
+  package var fingerprint: Fingerprint? { family?.fingerprint }
+  var textBytes: Int { family?.textBytes ?? 0 }
+  var isUpkeep: Bool { family?.isUpkeep ?? false }
 }

@@ -1,5 +1,5 @@
-/// An event of a user's stream, by family. `erased` stands for an event whose payload is gone, except for events without a
-/// payload.
+/// An event of a user's stream, by family. `erased` stands for an event whose payload is gone, except for events
+/// without a payload.
 package enum UserEvent: Sendable, Equatable {
   case account(Account)
   case logins(Logins)
@@ -11,37 +11,19 @@ package enum UserEvent: Sendable, Equatable {
 }
 
 extension UserEvent {
-  /// See `EventFamily`.
-  package var fingerprint: Fingerprint? {
+  private var family: (any EventFamily)? {
     switch self {
-    case .account(let event): event.fingerprint
-    case .logins(let event): event.fingerprint
-    case .sessions(let event): event.fingerprint
-    case .devices(let event): event.fingerprint
-    case .media(let event): event.fingerprint
+    case .account(let event): event
+    case .logins(let event): event
+    case .sessions(let event): event
+    case .devices(let event): event
+    case .media(let event): event
     case .erased: nil
     }
   }
 
-  var textBytes: Int {
-    switch self {
-    case .account(let event): event.textBytes
-    case .logins(let event): event.textBytes
-    case .sessions(let event): event.textBytes
-    case .devices(let event): event.textBytes
-    case .media(let event): event.textBytes
-    case .erased: 0
-    }
-  }
-
-  var isUpkeep: Bool {
-    switch self {
-    case .account(let event): event.isUpkeep
-    case .logins(let event): event.isUpkeep
-    case .sessions(let event): event.isUpkeep
-    case .devices(let event): event.isUpkeep
-    case .media(let event): event.isUpkeep
-    case .erased: false
-    }
-  }
+  /// See `EventFamily`.
+  package var fingerprint: Fingerprint? { family?.fingerprint }
+  var textBytes: Int { family?.textBytes ?? 0 }
+  var isUpkeep: Bool { family?.isUpkeep ?? false }
 }

@@ -10,34 +10,18 @@ package enum WorkspaceEvent: Sendable, Equatable {
 }
 
 extension WorkspaceEvent {
-  /// See `EventFamily`.
-  package var fingerprint: Fingerprint? {
+  private var family: (any EventFamily)? {
     switch self {
-    case .lifecycle(let event): event.fingerprint
-    case .sharing(let event): event.fingerprint
-    case .members(let event): event.fingerprint
-    case .invitations(let event): event.fingerprint
+    case .lifecycle(let event): event
+    case .sharing(let event): event
+    case .members(let event): event
+    case .invitations(let event): event
     case .erased: nil
     }
   }
 
-  var textBytes: Int {
-    switch self {
-    case .lifecycle(let event): event.textBytes
-    case .sharing(let event): event.textBytes
-    case .members(let event): event.textBytes
-    case .invitations(let event): event.textBytes
-    case .erased: 0
-    }
-  }
-
-  var isUpkeep: Bool {
-    switch self {
-    case .lifecycle(let event): event.isUpkeep
-    case .sharing(let event): event.isUpkeep
-    case .members(let event): event.isUpkeep
-    case .invitations(let event): event.isUpkeep
-    case .erased: false
-    }
-  }
+  /// See `EventFamily`.
+  package var fingerprint: Fingerprint? { family?.fingerprint }
+  var textBytes: Int { family?.textBytes ?? 0 }
+  var isUpkeep: Bool { family?.isUpkeep ?? false }
 }
