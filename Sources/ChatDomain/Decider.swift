@@ -48,7 +48,7 @@ extension Decider {
   ///   - prior: what is known of an earlier command of the same actor under the same key.
   ///   - stream: the aggregate's ID, which a key is bound to.
   package static func handle(
-    _ command: Command, by context: CommandContext, prior: CommandFacts?, on stream: UUIDBytes, in state: State,
+    _ command: Command, by context: CommandContext, prior: KnownCommand?, on stream: UUIDBytes, in state: State,
     _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<Event> {
     try authorize(command, by: context, in: state, directory)

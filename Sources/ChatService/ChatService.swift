@@ -256,7 +256,7 @@ extension ChatCommand.Operation {
   }
 
   /// - Parameter found: what is known of each of `messages`.
-  func with(_ found: some Sequence<(MessageKey, MessageFacts?)>) -> Self {
+  func with(_ found: some Sequence<(MessageKey, KnownMessage?)>) -> Self {
     guard case .room(let room, let command) = self else { return self }
     let facts = found.map { ($0.message, $1) }
     return .room(room, command.withFacts { id, known in facts.first { $0.0 == id }?.1 ?? known })

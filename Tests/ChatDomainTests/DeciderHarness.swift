@@ -12,7 +12,7 @@ struct DeciderHarness<D: Decider> where D.Event: Traceable {
 
   private(set) var state = D.initial
   private(set) var events: [D.Event] = []
-  private var answers: [Key: CommandFacts] = [:]
+  private var answers: [Key: KnownCommand] = [:]
   var directory = TestDirectory()
 
   init(_ events: [D.Event]) {
@@ -34,8 +34,8 @@ struct DeciderHarness<D: Decider> where D.Event: Traceable {
     }
   }
 
-  private func knowledge(of event: D.Event?, at stamp: Stamp) -> CommandFacts {
-    CommandFacts(stamp: stamp, fingerprint: event?.fingerprint?.scoped(to: Self.stream))
+  private func knowledge(of event: D.Event?, at stamp: Stamp) -> KnownCommand {
+    KnownCommand(stamp: stamp, fingerprint: event?.fingerprint?.scoped(to: Self.stream))
   }
 
   mutating func record(_ event: D.Event) {

@@ -61,7 +61,7 @@ struct FingerprintSpecs {
 
   @Test("tell every two commands of a room apart")
   func roomCommands() {
-    let target = MessageFacts.of(alice, at: 6)
+    let target = KnownMessage.of(alice, at: 6)
     let commands: [RoomCommand] = [
       .create(.named()), .create(.named("coffee")), .create(.named("tea", .direct)), .create(.named(by: nil)),
       .edit(RoomEdit(name: "tea")), .edit(RoomEdit(name: "coffee")), .archive, .createInvite(.giving()),
@@ -106,7 +106,7 @@ struct FingerprintSpecs {
     var rehashed = Invite.giving()
     rehashed.tokenHash = [1]
     #expect(rehashed.fingerprint == Invite.giving().fingerprint)
-    let target = MessageFacts.of(alice, at: 6)
+    let target = KnownMessage.of(alice, at: 6)
     #expect(
       RoomCommand.deleteMessage(hello, target: target).fingerprint
         == RoomCommand.deleteMessage(hello, target: nil).fingerprint)

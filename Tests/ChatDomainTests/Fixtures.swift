@@ -122,30 +122,30 @@ extension Invite {
   }
 }
 
-extension MessageFacts {
+extension KnownMessage {
   /// A message of the given events.
   static func of(
     _ author: UserID, _ text: String = "hello", ordinal: UInt64 = 1, at position: UInt64, deletedAt: UInt64? = nil
-  ) -> MessageFacts {
+  ) -> KnownMessage {
     let revision = Stamp.at(deletedAt ?? position)
-    return MessageFacts(
+    return KnownMessage(
       author: author, place: .room(ordinal), sent: .at(position), sentAt: Stamp.at(position).time,
       revision: revision.position, isDeleted: deletedAt != nil, fingerprint: .message(.plain(text), author: author),
       revisedAt: revision.time)
   }
 }
 
-extension MessageFacts {
+extension KnownMessage {
   /// A message in a thread, of no given event.
-  static func of(_ author: UserID, in place: MessageLocation) -> MessageFacts {
-    var facts = MessageFacts.of(author, at: 6)
+  static func of(_ author: UserID, in place: MessageLocation) -> KnownMessage {
+    var facts = KnownMessage.of(author, at: 6)
     facts.place = place
     return facts
   }
 
   /// A message with more than a text.
-  static func of(_ author: UserID, _ content: MessageContent, at position: UInt64) -> MessageFacts {
-    var facts = MessageFacts.of(author, at: position)
+  static func of(_ author: UserID, _ content: MessageContent, at position: UInt64) -> KnownMessage {
+    var facts = KnownMessage.of(author, at: position)
     facts.fingerprint = .message(content, author: author)
     return facts
   }
@@ -153,7 +153,7 @@ extension MessageFacts {
 
 extension RoomCommand {
   static func send(
-    _ content: MessageContent, id: MessageID = hello, by author: UserID, prior: MessageFacts? = nil,
+    _ content: MessageContent, id: MessageID = hello, by author: UserID, prior: KnownMessage? = nil,
     _ references: MessageReferences? = nil
   ) -> RoomCommand {
     .sendMessage(
@@ -162,7 +162,7 @@ extension RoomCommand {
   }
 
   static func send(
-    _ text: String = "hello", id: MessageID = hello, by author: UserID, prior: MessageFacts? = nil
+    _ text: String = "hello", id: MessageID = hello, by author: UserID, prior: KnownMessage? = nil
   ) -> RoomCommand {
     .sendMessage(id, .plain(text), fingerprint: .message(.plain(text), author: author), prior: prior)
   }
@@ -185,13 +185,14 @@ extension RoomCommand {
 
   static func schedule(
     _ text: String = "later", id: MessageID = hello, by author: UserID = carol,
-    at time: Timestamp = noon.adding(milliseconds: 60_000), prior: SchedulingFacts? = nil, sent: MessageFacts? = nil
+    at time: Timestamp = noon.adding(milliseconds: 60_000), prior: KnownScheduledMessage? = nil,
+    sent: KnownMessage? = nil
   ) -> RoomCommand {
     .scheduleMessage(id, .saying(text, by: author, at: time), prior: prior, sent: sent, references: nil)
   }
 
   static func reschedule(
-    _ id: MessageID = hello, text: String? = nil, at time: Timestamp? = nil, prior: SchedulingFacts? = nil
+    _ id: MessageID = hello, text: String? = nil, at time: Timestamp? = nil, prior: KnownScheduledMessage? = nil
   ) -> RoomCommand {
     .changeScheduledMessage(
       id, ScheduledMessageEdit(text: text, sendAt: time), prior: prior)

@@ -28,7 +28,7 @@ struct MessagePartSpecs {
 
   @Test("an edit may take the text away where something else stands, and nowhere else")
   func emptyEdit() {
-    var photo = MessageFacts.of(carol, at: 6)
+    var photo = KnownMessage.of(carol, at: 6)
     photo.hasParts = true
     room.when(.editMessage(hello, .plain(""), target: photo), by: .user(carol))
       .thenRecorded(.messages(.edited(hello, at: .room(1), .plain(""))))
@@ -50,7 +50,7 @@ struct MessagePartSpecs {
   func mentions(count: Int, rejection: Rejection?) {
     let users: [UserID] = (0..<UInt64(count)).map { id(1000 + $0) }
     sending("hello", MessageDetails(mentions: Mentions(users: users))).then(rejection)
-    let sent = MessageFacts.of(carol, at: 6)
+    let sent = KnownMessage.of(carol, at: 6)
     room.when(
       .editMessage(hello, MessageEdit(text: "hello", mentions: Mentions(users: users)), target: sent), by: .user(carol)
     ).then(rejection)
@@ -95,7 +95,7 @@ struct MessagePartSpecs {
     let details = MessageDetails(attachments: [Attachment(media: id(1), content: photo, name: nil)])
     let content = MessageContent(text: "look", details: details)
     sending("look", details, MessageReferences(lacksMedia: true)).thenRejected(.mediaNotFound)
-    let prior = MessageFacts.of(carol, content, at: 6)
+    let prior = KnownMessage.of(carol, content, at: 6)
     let again = RoomCommand.send(content, by: carol, prior: prior, MessageReferences(lacksMedia: true))
     given(RoomDecider.self, teaRoom + [.messages(.sent(hello, author: carol, thread: nil, content))])
       .when(again, by: .user(carol)).thenAlreadyDone(at: 6)
@@ -116,7 +116,7 @@ struct MessagePartSpecs {
     ]
     for content in contents {
       for other in contents {
-        let prior = MessageFacts.of(carol, other, at: 6)
+        let prior = KnownMessage.of(carol, other, at: 6)
         let outcome = room.when(.send(content, by: carol, prior: prior), by: .user(carol))
         if content == other { outcome.thenAlreadyDone(at: 6) } else { outcome.thenRejected(.idInUse) }
       }
@@ -141,15 +141,15 @@ struct MessagePartSpecs {
       ("\u{1F1F0}\u{1F1F7}", nil), ("\u{1F3F4}\u{E0067}\u{E0062}\u{E007F}", nil), ("\u{1F44D}\u{1F3FD}", nil),
     ] as [(String, Rejection?)])
   func emoji(text: String, rejection: Rejection?) {
-    let sent = MessageFacts.of(carol, at: 6)
+    let sent = KnownMessage.of(carol, at: 6)
     room.when(.react(hello, text, target: sent), by: .user(dave)).then(rejection)
     room.when(.unreact(hello, text, target: sent), by: .user(dave)).then(rejection)
   }
 
   @Test("every member reacts to what stands there, and takes back")
   func reacts() {
-    let sent = MessageFacts.of(carol, at: 6)
-    let gone = MessageFacts.of(carol, at: 6, deletedAt: 7)
+    let sent = KnownMessage.of(carol, at: 6)
+    let gone = KnownMessage.of(carol, at: 6, deletedAt: 7)
     for command in [RoomCommand.react(hello, "👍", target: sent), .unreact(hello, "👍", target: sent)] {
       room.when(command, by: .user(stranger)).thenRejected(.roomNotFound)
       room.when(command, by: .service()).thenRejected(.forbidden)
@@ -181,7 +181,7 @@ struct MessagePartSpecs {
       (ReactionCounts(kinds: 50, users: 1, ownKinds: 20, isOwn: true), nil),
     ] as [(ReactionCounts, Rejection?)])
   func reactionCount(counts: ReactionCounts, rejection: Rejection?) {
-    let sent = MessageFacts.of(carol, at: 6)
+    let sent = KnownMessage.of(carol, at: 6)
     room.when(.react(hello, "👍", target: sent, counts: counts), by: .user(dave)).then(rejection)
     room.when(.unreact(hello, "👍", target: sent, counts: counts), by: .user(dave)).thenAccepted()
   }
@@ -201,7 +201,7 @@ struct MessagePartSpecs {
 
   @Test("every member pins in a group; in a channel administrators do")
   func pins() {
-    let sent = MessageFacts.of(carol, at: 6)
+    let sent = KnownMessage.of(carol, at: 6)
     let channel = given(RoomDecider.self, [.lifecycle(.created(.named("tea", .channel)))] + teaRoom.dropFirst())
     for command in [RoomCommand.pin(hello, target: sent), .unpin(hello, target: sent)] {
       for user in [alice, bob, carol, dave] { room.when(command, by: .user(user)).thenAccepted() }
@@ -219,7 +219,7 @@ struct MessagePartSpecs {
 
   @Test("what is pinned stays where it was pinned, and a deletion takes the pin away")
   func pinnedOnce() {
-    let sent = MessageFacts.of(carol, at: 6)
+    let sent = KnownMessage.of(carol, at: 6)
     let pinned = given(
       RoomDecider.self,
       teaRoom + [

@@ -49,7 +49,7 @@ struct PreconditionSpecs {
 
   @Test("a message is at its sending or its last edit, as it was looked up")
   func messages() {
-    var facts = MessageFacts.of(alice, at: 6)
+    var facts = KnownMessage.of(alice, at: 6)
     for revision: UInt64 in [6, 9] {
       facts.revision = LogPosition(revision)
       for command: RoomCommand in [
@@ -122,7 +122,7 @@ struct PreconditionSpecs {
     let first = try harness.submit(.edit(RoomEdit(name: "green tea")), by: context)
     harness.record(.lifecycle(.edited(RoomEdit(name: "coffee"))))
     #expect(try harness.submit(.edit(RoomEdit(name: "green tea")), by: context) == first)
-    let deleted = MessageFacts.of(alice, at: 6, deletedAt: 7)
+    let deleted = KnownMessage.of(alice, at: 6, deletedAt: 7)
     given(RoomDecider.self, teaRoom).when(.deleteMessage(hello, target: deleted), by: .user(alice, if: old))
       .thenAlreadyDone(at: 7)
     let edited = given(RoomDecider.self, teaRoom + [.lifecycle(.edited(RoomEdit(name: "coffee")))])

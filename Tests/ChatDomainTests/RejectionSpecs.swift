@@ -44,7 +44,7 @@ struct RejectionSpecs {
   private static let ofScheduling: Ways = [
     .scheduledMessageNotFound: { room([], .cancelScheduledMessage(hello, prior: nil)) },
     .scheduledMessageSettled: {
-      let prior = SchedulingFacts(author: alice, scheduled: .at(6), fingerprint: nil)
+      let prior = KnownScheduledMessage(author: alice, scheduled: .at(6), fingerprint: nil)
       return room([], .cancelScheduledMessage(hello, prior: prior))
     },
     .sendingTimeOutOfRange: { room([], .schedule(by: alice, at: dawn)) },
@@ -195,7 +195,7 @@ struct RejectionSpecs {
 
   private static let ofMessageParts: Ways = {
     let photo = Media(hash: [1], contentType: "image/png", size: 3)
-    let inThread = MessageFacts.of(bob, in: MessageLocation(thread: 1, ordinal: 1))
+    let inThread = KnownMessage.of(bob, in: MessageLocation(thread: 1, ordinal: 1))
     let file = Attachment(media: id(1), content: photo, name: nil)
     return [
       .mediaNotFound: { sending(MessageDetails(attachments: [file]), MessageReferences(lacksMedia: true)) },

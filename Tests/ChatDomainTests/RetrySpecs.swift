@@ -252,7 +252,7 @@ struct RetrySpecs {
   @Test("a key whose event was erased answers nothing")
   func erasedKey() {
     let room = given(RoomDecider.self, Self.room)
-    let prior = CommandFacts(stamp: .at(1), fingerprint: nil)
+    let prior = KnownCommand(stamp: .at(1), fingerprint: nil)
     #expect(throws: Rejection.idempotencyKeyReused) {
       try RoomDecider.handle(.archive, by: Self.bobContext, prior: prior, on: .zero, in: room.state, room.directory)
     }
@@ -262,7 +262,7 @@ struct RetrySpecs {
   func keyOfAnotherStream() throws {
     let room = given(RoomDecider.self, Self.room)
     let (tea, coffee) = (UUIDBytes(high: 1, low: 1), UUIDBytes(high: 1, low: 2))
-    let prior = CommandFacts(stamp: .at(9), fingerprint: RoomCommand.archive.fingerprint.scoped(to: tea))
+    let prior = KnownCommand(stamp: .at(9), fingerprint: RoomCommand.archive.fingerprint.scoped(to: tea))
     func handle(on stream: UUIDBytes) throws(Rejection) -> Decision<RoomEvent> {
       try RoomDecider.handle(.archive, by: Self.bobContext, prior: prior, on: stream, in: room.state, room.directory)
     }

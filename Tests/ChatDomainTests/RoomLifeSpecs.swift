@@ -130,7 +130,7 @@ struct RoomLifeSpecs {
         .lifecycle(.archived),
       ]
     let state = given(RoomDecider.self, events)
-    let target = MessageFacts.of(carol, at: 7)
+    let target = KnownMessage.of(carol, at: 7)
     state.when(.archive, by: .user(bob)).thenAlreadyDone(at: 8)
     for command: RoomCommand in [
       .edit(RoomEdit(name: "coffee")), .createInvite(.giving(id: id(31))), .addMember(stranger),

@@ -107,7 +107,7 @@ struct RoomMemberSpecs {
 
   @Test("who left or was removed has no rights", arguments: [RoomEvent.members(.left(bob)), .members(.removed(bob))])
   func losesRights(end: RoomEvent) {
-    let target = MessageFacts.of(bob, at: 6)
+    let target = KnownMessage.of(bob, at: 6)
     let commands: [RoomCommand] = [
       .edit(RoomEdit(name: "coffee")), .archive, .createInvite(.giving()), .revokeInvite(link), .addMember(newcomer),
       .removeMember(carol), .leave, .mute(until: nil), .send(id: id(41), by: bob),

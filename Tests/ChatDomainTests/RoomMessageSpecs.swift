@@ -8,8 +8,8 @@ struct RoomMessageSpecs {
   private func room(_ later: [RoomEvent] = []) -> Given<RoomDecider> {
     given(RoomDecider.self, teaRoom + [.messages(.sent(hello, author: carol, thread: nil, .plain("hello")))] + later)
   }
-  private let sent = MessageFacts.of(carol, at: 6)
-  private let deleted = MessageFacts.of(carol, at: 6, deletedAt: 7)
+  private let sent = KnownMessage.of(carol, at: 6)
+  private let deleted = KnownMessage.of(carol, at: 6, deletedAt: 7)
 
   // MARK: Send
 
@@ -108,7 +108,7 @@ struct RoomMessageSpecs {
 
   @Test("a read marker moves forward only, and its move is answered for ever")
   func movesMarker() {
-    let second = MessageFacts.of(dave, ordinal: 2, at: 7)
+    let second = KnownMessage.of(dave, ordinal: 2, at: 7)
     let state = room([.messages(.sent(id(41), author: dave, thread: nil, .plain("hello")))])
     state.when(.moveReadMarker(hello, target: sent), by: .user(alice))
       .thenRecorded(.reading(.markerMoved(alice, to: hello, ordinal: 1)))

@@ -162,7 +162,7 @@ struct RoomModerationSpecs {
   @Test("who is silenced speaks again when the time has come, and may all the while read, delete and leave")
   func voice() {
     let said: [RoomEvent] = [.messages(.sent(hello, author: carol, thread: nil, .plain("hello")))]
-    let target = MessageFacts.of(carol, at: 6)
+    let target = KnownMessage.of(carol, at: 6)
     func silenced(_ until: Timestamp) -> Given<RoomDecider> { room(said + [.members(.silenced(carol, until: until))]) }
     let loud: [RoomCommand] = [.send(id: id(41), by: carol), .editMessage(hello, .plain("hi"), target: target)]
     for command in loud {

@@ -15,7 +15,7 @@ struct RoomReadingSpecs {
       teaRoom + [first, second, third].map { .messages(.sent($0, author: alice, thread: nil, .plain("x"))) } + later)
   }
 
-  private func events(_ ordinal: UInt64) -> MessageFacts { .of(alice, ordinal: ordinal, at: 5 + ordinal) }
+  private func events(_ ordinal: UInt64) -> KnownMessage { .of(alice, ordinal: ordinal, at: 5 + ordinal) }
 
   @Test("a marker moves forward, and stands still for an earlier message")
   func moves() {

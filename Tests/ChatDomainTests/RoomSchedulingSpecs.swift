@@ -5,7 +5,7 @@ import Testing
 @Suite("Scheduled messages")
 struct RoomSchedulingSpecs {
   private let due = noon.adding(milliseconds: 60_000)
-  private let prior = SchedulingFacts(author: carol, scheduled: .at(6), fingerprint: .scheduling(.saying()))
+  private let prior = KnownScheduledMessage(author: carol, scheduled: .at(6), fingerprint: .scheduling(.saying()))
 
   /// Carol's scheduled message stands at position 6.
   private func room(_ later: RoomEvent...) -> Given<RoomDecider> {
@@ -197,12 +197,12 @@ struct RoomSchedulingSpecs {
   func threads() {
     let root: MessageID = id(45)
     let scheduled = ScheduledMessage(author: carol, content: .plain("later"), thread: root, sendAt: due)
-    func facts(replies: UInt64 = 0, deletedAt: UInt64? = nil) -> MessageFacts {
-      var facts = MessageFacts.of(alice, ordinal: 1, at: 6, deletedAt: deletedAt)
+    func facts(replies: UInt64 = 0, deletedAt: UInt64? = nil) -> KnownMessage {
+      var facts = KnownMessage.of(alice, ordinal: 1, at: 6, deletedAt: deletedAt)
       facts.replies = replies
       return facts
     }
-    func references(_ root: MessageFacts?) -> MessageReferences { MessageReferences(thread: id(45), root: root) }
+    func references(_ root: KnownMessage?) -> MessageReferences { MessageReferences(thread: id(45), root: root) }
     let state = given(
       RoomDecider.self,
       teaRoom + [
@@ -221,7 +221,7 @@ struct RoomSchedulingSpecs {
     }
     state.when(send(nil), by: now).thenRejected(.scheduledMessageNotFound)
     for (root, rejection) in [(nil, .messageNotFound), (facts(deletedAt: 8), .messageDeleted)]
-      as [(MessageFacts?, Rejection)]
+      as [(KnownMessage?, Rejection)]
     {
       state.when(
         .scheduleMessage(id(46), scheduled, prior: nil, sent: nil, references: references(root)), by: .user(carol)

@@ -8,10 +8,10 @@ struct RoomThreadSpecs {
   private let root = ThreadRoot(message: hello, ordinal: 1)
   private let room = given(
     RoomDecider.self, teaRoom + [.messages(.sent(hello, author: carol, thread: nil, .plain("hello")))])
-  private let sent = MessageFacts.of(carol, at: 6)
+  private let sent = KnownMessage.of(carol, at: 6)
 
-  private func facts(_ place: MessageLocation, replies: UInt64 = 0, deleted: Bool = false) -> MessageFacts {
-    var facts = MessageFacts.of(carol, at: 6, deletedAt: deleted ? 7 : nil)
+  private func facts(_ place: MessageLocation, replies: UInt64 = 0, deleted: Bool = false) -> KnownMessage {
+    var facts = KnownMessage.of(carol, at: 6, deletedAt: deleted ? 7 : nil)
     facts.place = place
     facts.replies = replies
     return facts
@@ -50,7 +50,7 @@ struct RoomThreadSpecs {
 
   @Test("the thread is part of what a retry must say again")
   func retriedInThread() {
-    let prior = MessageFacts(
+    let prior = KnownMessage(
       author: dave, place: MessageLocation(thread: 1, ordinal: 1), sent: .at(7), sentAt: Stamp.at(7).time,
       revision: Stamp.at(7).position, isDeleted: false,
       fingerprint: .message(.plain("yes"), author: dave, thread: hello))
@@ -105,7 +105,7 @@ struct RoomThreadSpecs {
     let inThread = facts(MessageLocation(thread: 1, ordinal: 1))
     sending(details, MessageReferences(answered: inThread)).thenRejected(.replyElsewhere)
 
-    func answering(_ answered: MessageFacts) -> Outcome<RoomDecider> {
+    func answering(_ answered: KnownMessage) -> Outcome<RoomDecider> {
       sending(details, MessageReferences(thread: hello, root: facts(.room(1), replies: 1), answered: answered))
     }
     answering(facts(.room(1))).thenAccepted()
@@ -120,7 +120,7 @@ struct RoomThreadSpecs {
   func movesMarker() {
     let target = facts(MessageLocation(thread: 1, ordinal: 2))
     func moving(
-      _ target: MessageFacts?, _ root: MessageFacts?, _ context: CommandContext = .user(alice)
+      _ target: KnownMessage?, _ root: KnownMessage?, _ context: CommandContext = .user(alice)
     ) -> Outcome<RoomDecider> {
       room.when(.moveThreadMarker(reply, root: hello, target: target, rootFacts: root), by: context)
     }

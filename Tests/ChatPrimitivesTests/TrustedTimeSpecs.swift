@@ -93,7 +93,8 @@ struct TrustedTimeSpecs {
     #expect(clocks.now == day + second)
   }
 
-  @Test("every step back is followed, and one beyond the limit is told", arguments: [second, jump, jump + 1, 400 * day])
+  @Test(
+    "every step back is followed, and one beyond the limit is told", arguments: [second, jump, jump + 1, 400 * day])
   func stepBack(step: Int64) {
     var clocks = Clocks()
     #expect(clocks.pass(0, wallAhead: -step) == (step > jump ? .steppedBack(by: step) : nil))

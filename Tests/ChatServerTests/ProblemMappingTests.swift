@@ -37,7 +37,9 @@ import Testing
 
   @Test("A body of an upload that cannot be read is refused as any other body is")
   func unreadable() {
-    for (refusal, code) in [(Refusal.malformedRequest("rule"), "malformed_request"), (.headersTooLarge, "headers_too_large")] {
+    for (refusal, code) in [
+      (Refusal.malformedRequest("rule"), "malformed_request"), (.headersTooLarge, "headers_too_large"),
+    ] {
       let mapping = ProblemMapping(ServiceError.unreadable(refusal))
       #expect(mapping.code == code)
       #expect(!mapping.isOfTheMachine)

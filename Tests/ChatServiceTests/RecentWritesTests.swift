@@ -18,8 +18,8 @@ struct RecentWritesTests {
 
   private func key(_ number: UInt64) -> MessageKey { MessageKey(room: room, message: fixed(number)) }
 
-  private func facts(sentAt position: UInt64) -> MessageFacts {
-    MessageFacts(
+  private func facts(sentAt position: UInt64) -> KnownMessage {
+    KnownMessage(
       author: alice, place: .room(position), sent: stamp(position), sentAt: stamp(position).time,
       revision: LogPosition(position), isDeleted: false, fingerprint: nil)
   }
@@ -112,8 +112,8 @@ struct RecentWritesTests {
   func commands() {
     var recent = RecentWrites(floor: .origin, retained: 0)
     let key = CommandKey(actor: alice.uuid, command: fixed(20))
-    recent.enter(CommandFacts(stamp: stamp(1), fingerprint: nil), for: key)
-    recent.enter(CommandFacts(stamp: stamp(2), fingerprint: nil), for: key)
+    recent.enter(KnownCommand(stamp: stamp(1), fingerprint: nil), for: key)
+    recent.enter(KnownCommand(stamp: stamp(2), fingerprint: nil), for: key)
     #expect(recent.command(key)?.stamp == stamp(1))
     recent.forget(through: LogPosition(1))
     #expect(recent.command(key) == nil)
@@ -144,7 +144,7 @@ struct RecentWritesTests {
   /// A room with one message of alice's, which the ID index alone knows from here on.
   private func openedRoom(
     _ knownIDs: KnownIDs, retained: Int
-  ) -> (state: DecisionState, index: MessageFacts, head: UInt64) {
+  ) -> (state: DecisionState, index: KnownMessage, head: UInt64) {
     var state = DecisionState(knownIDs: knownIDs, floor: .origin, retained: retained)
     let text = "hello"
     let events: [ChatEvent] = [
@@ -163,7 +163,7 @@ struct RecentWritesTests {
           stamp: stamp(UInt64(index) + 1), version: StreamVersion(UInt64(index) + 1), actor: alice, service: nil,
           device: nil, command: nil, originalTime: nil, event: event))
     }
-    let index = MessageFacts(
+    let index = KnownMessage(
       author: alice, place: .room(1), sent: stamp(4), sentAt: stamp(4).time, revision: LogPosition(4), isDeleted: false,
       fingerprint: .message(.plain(text), author: alice))
     return (state, index, 4)

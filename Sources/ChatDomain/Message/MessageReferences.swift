@@ -6,14 +6,14 @@ package final class MessageReferences: Sendable {
   /// The root of the thread that it goes into; nil for the room's own timeline.
   package let thread: MessageID?
   /// The root; nil when the room has no such message.
-  package let root: MessageFacts?
+  package let root: KnownMessage?
   /// The message that it answers, `MessageDetails.replyTo`; nil when the room has none of that ID.
-  package let answered: MessageFacts?
+  package let answered: KnownMessage?
   /// An attachment names no media that the author may use.
   package let lacksMedia: Bool
 
   package init(
-    thread: MessageID? = nil, root: MessageFacts? = nil, answered: MessageFacts? = nil, lacksMedia: Bool = false
+    thread: MessageID? = nil, root: KnownMessage? = nil, answered: KnownMessage? = nil, lacksMedia: Bool = false
   ) {
     self.thread = thread
     self.root = root

@@ -91,7 +91,7 @@ package struct ScheduledMessages: Sendable, Equatable {
 }
 
 /// What is known of an ID under which a message was scheduled, whatever became of that since.
-package struct SchedulingFacts: Hashable, Sendable {
+package struct KnownScheduledMessage: Hashable, Sendable {
   package var author: UserID
   package var scheduled: Stamp
   /// Of the message as it was first scheduled; nil when that was erased, and then no retry can be recognised.
@@ -104,10 +104,10 @@ package struct SchedulingFacts: Hashable, Sendable {
   }
 }
 
-extension SchedulingFacts {
+extension KnownScheduledMessage {
   /// What stands in the way of a message of the same ID: it equals none that could be sent.
-  package var reservation: MessageFacts {
-    MessageFacts(
+  package var reservation: KnownMessage {
+    KnownMessage(
       author: author, place: .room(0), sent: scheduled, sentAt: scheduled.time, revision: scheduled.position,
       isDeleted: true, fingerprint: nil)
   }

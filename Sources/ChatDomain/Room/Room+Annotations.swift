@@ -52,7 +52,7 @@ extension RoomDecider {
   /// Recorded even when the reaction stands there already: the event carries the idempotency key by which a late retry
   /// is known. The same holds for taking one back.
   static func react(
-    _ id: MessageID, _ emoji: String, _ target: MessageFacts?, _ counts: ReactionCounts, by context: CommandContext,
+    _ id: MessageID, _ emoji: String, _ target: KnownMessage?, _ counts: ReactionCounts, by context: CommandContext,
     in state: RoomState
   ) throws(Rejection) -> Decision<RoomEvent> {
     let user = try actor(of: context)
@@ -65,7 +65,7 @@ extension RoomDecider {
   }
 
   static func unreact(
-    _ id: MessageID, _ emoji: String, _ target: MessageFacts?, by context: CommandContext
+    _ id: MessageID, _ emoji: String, _ target: KnownMessage?, by context: CommandContext
   ) throws(Rejection) -> Decision<RoomEvent> {
     let user = try actor(of: context)
     guard let target else { throw .messageNotFound }
@@ -77,7 +77,7 @@ extension RoomDecider {
   /// Who pins what is pinned is answered with the first pin; under a key that is recorded, for only so is its late retry
   /// known when the pin has gone since.
   static func pin(
-    _ id: MessageID, _ target: MessageFacts?, by context: CommandContext, in state: RoomState
+    _ id: MessageID, _ target: KnownMessage?, by context: CommandContext, in state: RoomState
   ) throws(Rejection) -> Decision<RoomEvent> {
     guard let target else { throw .messageNotFound }
     guard !target.isDeleted else { throw .messageDeleted }
@@ -92,7 +92,7 @@ extension RoomDecider {
 
   /// Recorded even when the message is not pinned, for the key. A deleted message lost its pin already.
   static func unpin(
-    _ id: MessageID, _ target: MessageFacts?, in state: RoomState
+    _ id: MessageID, _ target: KnownMessage?, in state: RoomState
   ) throws(Rejection) -> Decision<RoomEvent> {
     guard let target else { throw .messageNotFound }
     _ = try room(state)

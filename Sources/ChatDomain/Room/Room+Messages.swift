@@ -76,7 +76,7 @@ extension Fingerprint {
 extension RoomDecider {
   /// A retry is known by the message as it was first sent, whatever became of it since.
   static func sendMessage(
-    _ id: MessageID, _ content: MessageContent, _ fingerprint: Fingerprint, _ prior: MessageFacts?,
+    _ id: MessageID, _ content: MessageContent, _ fingerprint: Fingerprint, _ prior: KnownMessage?,
     _ references: MessageReferences?, by context: CommandContext, in state: RoomState
   ) throws(Rejection) -> Decision<RoomEvent> {
     let author = try actor(of: context)
@@ -94,7 +94,7 @@ extension RoomDecider {
 
   /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
   static func editMessage(
-    _ id: MessageID, _ edit: MessageEdit, _ target: MessageFacts?, in state: RoomState
+    _ id: MessageID, _ edit: MessageEdit, _ target: KnownMessage?, in state: RoomState
   ) throws(Rejection) -> Decision<RoomEvent> {
     guard let target else { throw .messageNotFound }
     guard !target.isDeleted else { throw .messageDeleted }
@@ -104,7 +104,7 @@ extension RoomDecider {
   }
 
   /// Nothing follows a deletion, so the message's last revision is the deletion itself.
-  static func deleteMessage(_ id: MessageID, _ target: MessageFacts?) throws(Rejection) -> Decision<RoomEvent> {
+  static func deleteMessage(_ id: MessageID, _ target: KnownMessage?) throws(Rejection) -> Decision<RoomEvent> {
     guard let target else { throw .messageNotFound }
     guard !target.isDeleted else {
       return .alreadyDone(Stamp(position: target.revision, time: target.revisedAt ?? target.sent.time))

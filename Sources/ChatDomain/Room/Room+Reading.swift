@@ -39,7 +39,7 @@ extension RoomDecider {
   ///
   /// A move that reaches what was marked as unread is an event even where the marker stays, for it lifts the mark.
   static func moveReadMarker(
-    _ id: MessageID, _ target: MessageFacts?, by context: CommandContext, in state: RoomState
+    _ id: MessageID, _ target: KnownMessage?, by context: CommandContext, in state: RoomState
   ) throws(Rejection) -> Decision<RoomEvent> {
     let user = try actor(of: context)
     guard let target else { throw .messageNotFound }
@@ -53,7 +53,7 @@ extension RoomDecider {
 
   /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
   static func markUnread(
-    _ id: MessageID, _ target: MessageFacts?, by context: CommandContext, in state: RoomState
+    _ id: MessageID, _ target: KnownMessage?, by context: CommandContext, in state: RoomState
   ) throws(Rejection) -> Decision<RoomEvent> {
     let user = try actor(of: context)
     guard let target else { throw .messageNotFound }

@@ -71,7 +71,7 @@ extension Fingerprint {
 extension RoomDecider {
   /// A retry is known by the message as it was first scheduled, whatever became of it since.
   static func schedule(
-    _ id: MessageID, _ message: ScheduledMessage, _ prior: SchedulingFacts?, _ sent: MessageFacts?,
+    _ id: MessageID, _ message: ScheduledMessage, _ prior: KnownScheduledMessage?, _ sent: KnownMessage?,
     _ references: MessageReferences?, by context: CommandContext, in state: RoomState
   ) throws(Rejection) -> Decision<RoomEvent> {
     let author = try actor(of: context)
@@ -94,7 +94,7 @@ extension RoomDecider {
 
   /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
   static func changeScheduled(
-    _ id: MessageID, _ edit: ScheduledMessageEdit, _ prior: SchedulingFacts?, by context: CommandContext,
+    _ id: MessageID, _ edit: ScheduledMessageEdit, _ prior: KnownScheduledMessage?, by context: CommandContext,
     in state: RoomState
   ) throws(Rejection) -> Decision<RoomEvent> {
     let waiting = try requirePending(id, prior, by: context, in: state)
@@ -106,7 +106,7 @@ extension RoomDecider {
   }
 
   static func cancelScheduled(
-    _ id: MessageID, _ prior: SchedulingFacts?, by context: CommandContext, in state: RoomState
+    _ id: MessageID, _ prior: KnownScheduledMessage?, by context: CommandContext, in state: RoomState
   ) throws(Rejection) -> Decision<RoomEvent> {
     _ = try requirePending(id, prior, by: context, in: state)
     return .record([.scheduling(.cancelled(id))])
@@ -151,7 +151,7 @@ extension RoomDecider {
   }
 
   private static func requirePending(
-    _ id: MessageID, _ prior: SchedulingFacts?, by context: CommandContext, in state: RoomState
+    _ id: MessageID, _ prior: KnownScheduledMessage?, by context: CommandContext, in state: RoomState
   ) throws(Rejection) -> WaitingMessage {
     let author = try actor(of: context)
     if let waiting = try room(state).scheduled[id] {

@@ -62,7 +62,7 @@ extension RoomDecider {
   /// Recorded even when the marker stands there already or further on: how far each has read in each thread is not kept
   /// in memory, and readers of the event take the furthest.
   static func moveThreadMarker(
-    _ id: MessageID, _ target: MessageFacts?, root: MessageFacts?, by context: CommandContext, in state: RoomState
+    _ id: MessageID, _ target: KnownMessage?, root: KnownMessage?, by context: CommandContext, in state: RoomState
   ) throws(Rejection) -> Decision<RoomEvent> {
     let user = try actor(of: context)
     _ = try room(state)
@@ -74,7 +74,7 @@ extension RoomDecider {
 
   /// Whoever wishes can follow a message before anybody has replied to it.
   static func setThreadFollowing(
-    _ id: MessageID, _ follows: Bool, _ root: MessageFacts?, by context: CommandContext, in state: RoomState
+    _ id: MessageID, _ follows: Bool, _ root: KnownMessage?, by context: CommandContext, in state: RoomState
   ) throws(Rejection) -> Decision<RoomEvent> {
     let user = try actor(of: context)
     _ = try room(state)

@@ -1,6 +1,6 @@
 package import ChatPrimitives
 
-/// What deciding about one room needs to know. Single messages are not kept: see `MessageFacts`.
+/// What deciding about one room needs to know. Single messages are not kept: see `KnownMessage`.
 package enum RoomState: Sendable, Equatable {
   case absent
   case open(Room)

@@ -22,7 +22,7 @@ extension RoomCommand {
   }
 
   /// The message that the command is about.
-  package var message: (id: MessageID, facts: MessageFacts?)? {
+  package var message: (id: MessageID, facts: KnownMessage?)? {
     switch self {
     case .sendMessage(let id, _, _, let facts, _), .editMessage(let id, _, let facts),
       .deleteMessage(let id, let facts), .moveReadMarker(let id, let facts), .markUnread(let id, let facts),
@@ -39,7 +39,7 @@ extension RoomCommand {
 
   /// The command with other facts of its messages.
   /// - Parameter find: from a message's ID and what the command knows of it to what it is to know.
-  package func withFacts(_ find: (MessageID, MessageFacts?) -> MessageFacts?) -> RoomCommand {
+  package func withFacts(_ find: (MessageID, KnownMessage?) -> KnownMessage?) -> RoomCommand {
     switch self {
     case .sendMessage(let id, let content, let fingerprint, let prior, let references):
       return .sendMessage(
@@ -90,7 +90,7 @@ extension RoomCommand {
 
   /// The command with what is known of a scheduled message under its ID. Such an ID is taken, even where no message was
   /// ever sent under it.
-  package func withScheduling(_ facts: SchedulingFacts) -> RoomCommand {
+  package func withScheduling(_ facts: KnownScheduledMessage) -> RoomCommand {
     switch self {
     case .sendMessage(let id, let content, let fingerprint, let prior, let references):
       return .sendMessage(
@@ -108,7 +108,7 @@ extension RoomCommand {
   }
 
   private static func references(
-    _ known: MessageReferences?, replyTo: MessageID?, _ find: (MessageID, MessageFacts?) -> MessageFacts?
+    _ known: MessageReferences?, replyTo: MessageID?, _ find: (MessageID, KnownMessage?) -> KnownMessage?
   ) -> MessageReferences? {
     guard known?.thread != nil || replyTo != nil else { return known }
     return MessageReferences(

@@ -34,31 +34,31 @@ package enum RoomCommand: RetriableCommand, Equatable {
   /// - prior: the message that the room already has under this ID.
   /// - references: nil for a message of the room's own timeline that has neither attachments nor a message to answer.
   case sendMessage(
-    MessageID, MessageContent, fingerprint: Fingerprint, prior: MessageFacts?, references: MessageReferences? = nil)
+    MessageID, MessageContent, fingerprint: Fingerprint, prior: KnownMessage?, references: MessageReferences? = nil)
   /// - target: the message that is meant; nil when the room has none of this ID. So below, too.
-  case editMessage(MessageID, MessageEdit, target: MessageFacts?)
-  case deleteMessage(MessageID, target: MessageFacts?)
+  case editMessage(MessageID, MessageEdit, target: KnownMessage?)
+  case deleteMessage(MessageID, target: KnownMessage?)
   /// The actor has read up to this message.
-  case moveReadMarker(MessageID, target: MessageFacts?)
+  case moveReadMarker(MessageID, target: KnownMessage?)
   /// The actor wants this message and all after it shown as unread.
-  case markUnread(MessageID, target: MessageFacts?)
+  case markUnread(MessageID, target: KnownMessage?)
   /// The actor has read a thread up to this message.
-  case moveThreadMarker(MessageID, root: MessageID, target: MessageFacts?, rootFacts: MessageFacts?)
+  case moveThreadMarker(MessageID, root: MessageID, target: KnownMessage?, rootFacts: KnownMessage?)
   /// Whether the actor wants to hear of the thread that hangs from the message.
-  case setThreadFollowing(MessageID, Bool, target: MessageFacts?)
+  case setThreadFollowing(MessageID, Bool, target: KnownMessage?)
   /// - counts: what the message has of reactions; nil when it has none. So below, too.
-  case react(MessageID, String, target: MessageFacts?, counts: ReactionCounts? = nil)
-  case unreact(MessageID, String, target: MessageFacts?, counts: ReactionCounts? = nil)
-  case pin(MessageID, target: MessageFacts?)
-  case unpin(MessageID, target: MessageFacts?)
+  case react(MessageID, String, target: KnownMessage?, counts: ReactionCounts? = nil)
+  case unreact(MessageID, String, target: KnownMessage?, counts: ReactionCounts? = nil)
+  case pin(MessageID, target: KnownMessage?)
+  case unpin(MessageID, target: KnownMessage?)
 
   /// - prior: what is known of this ID as a scheduled message. So below, too.
   /// - sent: the message that the room already has under this ID.
   /// - references: as for a message that is sent.
   case scheduleMessage(
-    MessageID, ScheduledMessage, prior: SchedulingFacts?, sent: MessageFacts?, references: MessageReferences?)
-  case changeScheduledMessage(MessageID, ScheduledMessageEdit, prior: SchedulingFacts?)
-  case cancelScheduledMessage(MessageID, prior: SchedulingFacts?)
+    MessageID, ScheduledMessage, prior: KnownScheduledMessage?, sent: KnownMessage?, references: MessageReferences?)
+  case changeScheduledMessage(MessageID, ScheduledMessageEdit, prior: KnownScheduledMessage?)
+  case cancelScheduledMessage(MessageID, prior: KnownScheduledMessage?)
   /// The server itself sends what is due, in the author's name.
   /// - message: as the scheduler looked it up; `revision` is its revision then.
   case sendScheduledMessage(MessageID, ScheduledMessage, revision: LogPosition, references: MessageReferences?)

@@ -139,14 +139,14 @@ extension RoomDecider {
 
   /// Its author's right, in the room or out of it: who has left or was put out would else speak again when let in again.
   private static func authorizeCancelling(
-    _ id: MessageID, _ prior: SchedulingFacts?, by context: CommandContext, in state: RoomState
+    _ id: MessageID, _ prior: KnownScheduledMessage?, by context: CommandContext, in state: RoomState
   ) throws(Rejection) {
     let author = try room(state).scheduled[id]?.author ?? prior?.author
     guard let author, author == context.actor else { return try requireMember(context, in: state) }
   }
 
   private static func authorizeDeletion(
-    of target: MessageFacts?, by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
+    of target: KnownMessage?, by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
   ) throws(Rejection) {
     let actor = try roomActor(of: context, in: state)
     guard let target else { throw .messageNotFound }

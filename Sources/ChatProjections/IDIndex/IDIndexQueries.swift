@@ -11,7 +11,7 @@ package struct IDIndexQueries: ReadModelQueries {
   }
 
   /// What is known of these messages, in their order.
-  package func messageFacts(_ keys: [MessageKey]) throws -> IndexAnswer<MessageFacts> {
+  package func messageFacts(_ keys: [MessageKey]) throws -> IndexAnswer<KnownMessage> {
     let statement = try CachedStatement(
       database,
       """
@@ -26,14 +26,14 @@ package struct IDIndexQueries: ReadModelQueries {
     return IndexAnswer(facts: facts, position: try checkpoint().position)
   }
 
-  private static func readMessage(_ row: inout RowReader) throws -> MessageFacts {
+  private static func readMessage(_ row: inout RowReader) throws -> KnownMessage {
     let author: UserID = try row.id()
     let place = try MessageLocation(thread: row.unsigned(), ordinal: row.unsigned())
     let (replies, sent) = try (row.unsigned(), row.stamp())
     let (sentAt, revision) = try (row.time(), row.position())
     let revisedAt = try row.optional { try $0.time() }
     let (isDeleted, hasParts) = try (row.number() != 0, row.number() != 0)
-    return MessageFacts(
+    return KnownMessage(
       author: author, place: place, replies: replies, sent: sent, sentAt: sentAt, revision: revision,
       isDeleted: isDeleted, fingerprint: try row.optional { try $0.fingerprint() }, revisedAt: revisedAt,
       hasParts: hasParts)
@@ -45,12 +45,12 @@ package struct IDIndexQueries: ReadModelQueries {
   }
 
   /// What is known of these IDs as scheduled messages, in their order.
-  package func schedulingFacts(_ keys: [MessageKey]) throws -> IndexAnswer<SchedulingFacts> {
+  package func schedulingFacts(_ keys: [MessageKey]) throws -> IndexAnswer<KnownScheduledMessage> {
     let statement = try CachedStatement(
       database, "SELECT author, position, time, fingerprint FROM scheduled WHERE roomId = ? AND messageId = ?")
     let facts = try keys.map { key in
       try statement.first(key) { row in
-        try SchedulingFacts(
+        try KnownScheduledMessage(
           author: row.id(), scheduled: row.stamp(), fingerprint: row.optional { try $0.fingerprint() })
       }
     }
@@ -59,12 +59,12 @@ package struct IDIndexQueries: ReadModelQueries {
 
   /// What is known of these commands, in their order. Their fingerprints are those of `ChatEvent.commandFingerprint`,
   /// which say the stream as well.
-  package func commandFacts(_ keys: [CommandKey]) throws -> IndexAnswer<CommandFacts> {
+  package func commandFacts(_ keys: [CommandKey]) throws -> IndexAnswer<KnownCommand> {
     let statement = try CachedStatement(
       database, "SELECT position, time, fingerprint FROM command WHERE actor = ? AND id = ?")
     let facts = try keys.map { key in
       try statement.first(key.actor, key.command) { row in
-        CommandFacts(stamp: try row.stamp(), fingerprint: try row.optional { try $0.fingerprint() })
+        KnownCommand(stamp: try row.stamp(), fingerprint: try row.optional { try $0.fingerprint() })
       }
     }
     return IndexAnswer(facts: facts, position: try checkpoint().position)

@@ -6,9 +6,9 @@ package struct ChatCommand: Sendable {
   package var context: CommandContext
   package var operation: Operation
   /// What is known of an earlier command of the same actor under the same key.
-  package var prior: CommandFacts?
+  package var prior: KnownCommand?
   /// What is known of a scheduled message under the ID of the message that it is about.
-  package var scheduling: SchedulingFacts?
+  package var scheduling: KnownScheduledMessage?
   /// How the session, room or workspace ended that it is about; nil when that has not ended, as far as was looked up.
   package var ending: Ending?
   /// Everything that was looked up for this command is true as of here; what is newer the writer knows itself.
@@ -17,7 +17,7 @@ package struct ChatCommand: Sendable {
   package var order: CommandOrder?
 
   package init(
-    context: CommandContext, operation: Operation, prior: CommandFacts? = nil, scheduling: SchedulingFacts? = nil,
+    context: CommandContext, operation: Operation, prior: KnownCommand? = nil, scheduling: KnownScheduledMessage? = nil,
     ending: Ending? = nil, factsAsOf: LogPosition
   ) {
     self.context = context
@@ -63,7 +63,7 @@ package struct ChatOutcome: Sendable {
   /// The workspace that it was about.
   package let workspace: WorkspaceID?
   /// The message that it was about, as it was before the command.
-  package let message: MessageFacts?
+  package let message: KnownMessage?
 
   package var isNew: Bool { !events.isEmpty }
 }

@@ -152,7 +152,7 @@ extension DecisionState {
   }
 
   /// What is known of an earlier command under the same key, by the writer itself or by what was looked up.
-  private func prior(of request: ChatCommand) -> CommandFacts? {
+  private func prior(of request: ChatCommand) -> KnownCommand? {
     guard let key = CommandKey(of: request.context) else { return nil }
     return recent.command(key) ?? request.prior
   }
@@ -189,7 +189,7 @@ extension DecisionState {
   /// The command with what the writer itself knows of its messages.
   /// - Parameter scheduling: what was looked up of a scheduled message under the same ID.
   private func withNewestFacts(
-    _ command: RoomCommand, _ scheduling: SchedulingFacts?, by actor: UserID?, in room: RoomID
+    _ command: RoomCommand, _ scheduling: KnownScheduledMessage?, by actor: UserID?, in room: RoomID
   ) -> RoomCommand {
     var command = command.withFacts { id, found in recent.message(MessageKey(room: room, message: id), found: found) }
     if let actor, let key = ReactionKey(command, by: actor, in: room) {
@@ -216,7 +216,7 @@ extension DecisionState {
   }
 
   private func repeated(
-    _ stamp: Stamp, room: RoomID?, message: MessageFacts?, workspace: WorkspaceID? = nil
+    _ stamp: Stamp, room: RoomID?, message: KnownMessage?, workspace: WorkspaceID? = nil
   ) -> CommitDecision<ChatReply> {
     CommitDecision(
       events: [],
@@ -224,7 +224,7 @@ extension DecisionState {
   }
 
   private mutating func record(
-    _ events: [ChatEvent], _ context: CommandContext, _ next: LogPosition, room: RoomID?, message: MessageFacts?,
+    _ events: [ChatEvent], _ context: CommandContext, _ next: LogPosition, room: RoomID?, message: KnownMessage?,
     fingerprint: Fingerprint? = nil, reactions: ReactionCounts? = nil, workspace: WorkspaceID? = nil
   ) -> CommitDecision<ChatReply> {
     var recorded: [RecordedEvent] = []
@@ -325,14 +325,14 @@ extension DecisionState {
   private mutating func takeIDs(_ recorded: RecordedEvent, _ fingerprint: Fingerprint?) {
     defer { knownIDs.advance(to: recorded.position) }
     if let key = CommandKey(recorded) {
-      recent.enter(CommandFacts(stamp: recorded.stamp, fingerprint: recorded.event.commandFingerprint), for: key)
+      recent.enter(KnownCommand(stamp: recorded.stamp, fingerprint: recorded.event.commandFingerprint), for: key)
       knownIDs.insert(key, at: recorded.position)
     }
     guard case .room(let room, let event) = recorded.event else { return }
     switch event {
     case .messages(.sent(let id, let author, let thread, let content)):
       let key = MessageKey(room: room, message: id)
-      let facts = MessageFacts(
+      let facts = KnownMessage(
         author: author, place: thread?.place ?? .room(rooms[room]?.state.lastOrdinal ?? 0), sent: recorded.stamp,
         sentAt: recorded.occurredAt, revision: recorded.position, isDeleted: false,
         fingerprint: fingerprint
@@ -347,7 +347,8 @@ extension DecisionState {
     case .scheduling(.scheduled(let id, let message)):
       let key = MessageKey(room: room, message: id)
       recent.enter(
-        SchedulingFacts(author: message.author, scheduled: recorded.stamp, fingerprint: .scheduling(message)), for: key)
+        KnownScheduledMessage(author: message.author, scheduled: recorded.stamp, fingerprint: .scheduling(message)),
+        for: key)
       knownIDs.insert(key, at: recorded.position)
     case .messages(.edited(let id, _, _)):
       recent.enter(

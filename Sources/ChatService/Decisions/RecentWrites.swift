@@ -11,12 +11,12 @@ package struct RecentWrites: Sendable {
   /// many as the queue has places; about 480 bytes each.
   package static let retained = CommitPipeline<DecisionState>.queueLimit
 
-  private var messages: [MessageKey: MessageFacts] = [:]
+  private var messages: [MessageKey: KnownMessage] = [:]
   private var revisions: [MessageKey: MessageRevision] = [:]
-  private var schedulings: [MessageKey: SchedulingFacts] = [:]
+  private var schedulings: [MessageKey: KnownScheduledMessage] = [:]
   /// Of roots of threads: the newest reply.
   private var replies: [MessageKey: Reply] = [:]
-  private var commands: [CommandKey: CommandFacts] = [:]
+  private var commands: [CommandKey: KnownCommand] = [:]
   private var reactions = RecentReactions()
   private var endings: [EndingKey: Ending] = [:]
   private var order: Deque<Entry> = []
@@ -30,7 +30,7 @@ package struct RecentWrites: Sendable {
   }
 
   /// - Parameter found: what the index answered.
-  func message(_ key: MessageKey, found: MessageFacts?) -> MessageFacts? {
+  func message(_ key: MessageKey, found: KnownMessage?) -> KnownMessage? {
     if let facts = messages[key] { return facts }
     guard var facts = found else { return nil }
     if let revision = revisions[key], revision.stamp.position > facts.revision { facts.revise(revision) }
@@ -38,8 +38,8 @@ package struct RecentWrites: Sendable {
     return facts
   }
 
-  func scheduling(_ key: MessageKey) -> SchedulingFacts? { schedulings.isEmpty ? nil : schedulings[key] }
-  func command(_ key: CommandKey) -> CommandFacts? { commands[key] }
+  func scheduling(_ key: MessageKey) -> KnownScheduledMessage? { schedulings.isEmpty ? nil : schedulings[key] }
+  func command(_ key: CommandKey) -> KnownCommand? { commands[key] }
   func ending(_ key: EndingKey) -> Ending? { endings[key] }
 
   /// - Parameter found: what the index answered.
@@ -53,7 +53,7 @@ package struct RecentWrites: Sendable {
     order.append(.reaction(key, position))
   }
 
-  mutating func enter(_ facts: MessageFacts, for key: MessageKey) {
+  mutating func enter(_ facts: KnownMessage, for key: MessageKey) {
     messages[key] = facts
     order.append(.message(key, facts.revision))
   }
@@ -64,7 +64,7 @@ package struct RecentWrites: Sendable {
     order.append(.message(key, revision.stamp.position))
   }
 
-  mutating func enter(_ facts: SchedulingFacts, for key: MessageKey) {
+  mutating func enter(_ facts: KnownScheduledMessage, for key: MessageKey) {
     schedulings[key] = facts
     order.append(.scheduling(key, facts.scheduled.position))
   }
@@ -84,7 +84,7 @@ package struct RecentWrites: Sendable {
   }
 
   /// Keeps the first: a command's later events have the same key.
-  mutating func enter(_ facts: CommandFacts, for key: CommandKey) {
+  mutating func enter(_ facts: KnownCommand, for key: CommandKey) {
     guard commands[key] == nil else { return }
     commands[key] = facts
     order.append(.command(key, facts.stamp.position))
@@ -142,7 +142,7 @@ struct MessageRevision: Hashable, Sendable {
   let deletes: Bool
 }
 
-extension MessageFacts {
+extension KnownMessage {
   fileprivate mutating func revise(_ revision: MessageRevision) {
     self.revision = revision.stamp.position
     revisedAt = revision.stamp.time

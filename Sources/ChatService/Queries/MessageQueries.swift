@@ -104,7 +104,7 @@ extension ChatService {
   }
 
   /// What the ID index knows of a message, for a member of its room or for a service.
-  func facts(of message: MessageID, in room: RoomID, for user: UserID?) async throws(ServiceError) -> MessageFacts {
+  func facts(of message: MessageID, in room: RoomID, for user: UserID?) async throws(ServiceError) -> KnownMessage {
     guard try await timeline({ try $0.mayRead(room, user) }) else { throw .rejected(.roomNotFound) }
     let head = store.head
     let facts = try await failing {

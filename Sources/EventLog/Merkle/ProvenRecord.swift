@@ -53,7 +53,8 @@ extension ProvenRecord {
 
   /// The object as text; hexadecimal digits need no escapes.
   var json: String {
-    var text = "{\"\(Field.envelope)\":\"\(Hexadecimal.text(envelope.encoded()))\",\"\(Field.digest)\":\"\(digest.hex)\""
+    var text =
+      "{\"\(Field.envelope)\":\"\(Hexadecimal.text(envelope.encoded()))\",\"\(Field.digest)\":\"\(digest.hex)\""
     if let opening {
       text += ",\"\(Field.salt)\":\"\(Hexadecimal.text(opening.salt?.bytes ?? []))\""
       text += ",\"\(Field.payload)\":\"\(Hexadecimal.text(opening.payload))\""

@@ -70,7 +70,7 @@ private struct IndexedMessage: Equatable {
     fingerprint = message.fingerprint
   }
 
-  init(_ facts: MessageFacts) {
+  init(_ facts: KnownMessage) {
     author = facts.author
     place = facts.place
     replies = facts.replies
@@ -93,7 +93,7 @@ private struct IndexedScheduling: Equatable {
     fingerprint = scheduling.fingerprint
   }
 
-  init(_ facts: SchedulingFacts) {
+  init(_ facts: KnownScheduledMessage) {
     author = facts.author
     scheduled = facts.scheduled
     fingerprint = facts.fingerprint

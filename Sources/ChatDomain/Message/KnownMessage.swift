@@ -2,7 +2,7 @@ package import ChatPrimitives
 
 /// What a decision needs to know of one message. Not kept in memory for every message: the ID index answers it, and
 /// the writer overlays what is newer than the index.
-package struct MessageFacts: Hashable, Sendable {
+package struct KnownMessage: Hashable, Sendable {
   package var author: UserID
   package var place: MessageLocation
   /// How many messages its thread has; zero for one that is in a thread itself.
@@ -39,7 +39,7 @@ package struct MessageFacts: Hashable, Sendable {
 }
 
 /// What is known of a command that was done before under the same key by the same actor.
-package struct CommandFacts: Hashable, Sendable {
+package struct KnownCommand: Hashable, Sendable {
   package var stamp: Stamp
   /// Of the first event that it recorded, in its stream: `ChatEvent.commandFingerprint`. Nil when that was erased.
   package var fingerprint: Fingerprint?
