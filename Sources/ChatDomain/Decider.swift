@@ -1,72 +1,113 @@
 package import ChatPrimitives
 
-/// How one aggregate decides: a pure function from a command and a state to events, and one from an event to the state.
+/// Decides one command about one aggregate. Its rules are functions of the command, what is known and the state; nothing
+/// here waits, reads a clock or draws a random number.
 ///
-/// Nothing here waits, reads a clock or draws a random number: times and new IDs arrive in the command or its context.
-package protocol Decider {
+/// There is one function for each command. It reads in this order: who may do it, whether it was done before, what is
+/// recorded.
+package protocol Decider: Sendable {
+  associatedtype Entity
   associatedtype State: Sendable, Equatable
-  associatedtype Command: RetriableCommand
+  associatedtype Command: AggregateCommand where Command.Entity == Entity
   associatedtype Event: Sendable, Equatable
 
   /// The state of a stream that has no event.
   static var initial: State { get }
 
-  /// Whether the actor may do this at all. Comes before the look for an earlier answer, so that a retry by someone who
-  /// has lost the right is refused like any request of theirs.
-  static func authorize(
-    _ command: Command, by context: CommandContext, in state: State, _ directory: borrowing some Directory
-  ) throws(Rejection)
+  init(_ basis: DecisionBasis<Entity, State>)
 
-  /// What happens, given that the actor may do it and that the command was not done before under the same key.
-  static func decide(
-    _ command: Command, by context: CommandContext, in state: State, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Decision<Event>
+  /// What the decision is made on.
+  var basis: DecisionBasis<Entity, State> { get }
 
-  /// The revision of what the command changes, before it; nil where that is not there, and for a command that changes
-  /// nothing that has one.
-  static func revision(for command: Command, in state: State) -> LogPosition?
+  func decide(_ command: Command, _ directory: borrowing some Directory) throws(Rejection) -> Decision<Event>
 
   /// The state after an event. Total: it accepts whatever the log holds.
   /// - Parameter actor: in whose name it was recorded; nil when a service acted for itself.
   static func evolve(_ state: inout State, _ event: Event, _ stamp: Stamp, by actor: UserID?)
 }
 
-/// What is known of every command's retry.
-package protocol RetriableCommand: Sendable {
-  /// What the command says, whichever stream it goes to.
-  var fingerprint: Fingerprint { get }
-  /// Whether a retry is recognised by what the command itself names. Such a command is not to be looked up by an
-  /// idempotency key.
+/// What a command is decided on.
+package struct DecisionBasis<Entity, State: Sendable>: Sendable {
+  /// The aggregate's.
+  package let id: ID<Entity>
+  package let context: CommandContext
+  /// Of the command.
+  package let fingerprint: Fingerprint
+  package let known: Known
+  package let state: State
+
+  package init(id: ID<Entity>, context: CommandContext, fingerprint: Fingerprint, known: Known, state: State) {
+    self.id = id
+    self.context = context
+    self.fingerprint = fingerprint
+    self.known = known
+    self.state = state
+  }
+}
+
+/// What a client asks of one aggregate: any of its commands, or those of one family.
+package protocol AggregateCommand<Entity>: Sendable {
+  associatedtype Entity
+
+  /// What the command says, whichever aggregate it goes to. Equal to the fingerprint of the first event that it records.
+  func fingerprint(by actor: UserID?) -> Fingerprint
+  /// Whether a retry is recognised by what the command itself names, and not by an idempotency key.
   var isKnownByItself: Bool { get }
+  /// Adds the keys of what the decision needs to know, beside the command's own.
+  func addKeys(to lookup: inout Lookup, on id: ID<Entity>, by actor: UserID?)
+}
+
+extension AggregateCommand {
+  package var isKnownByItself: Bool { false }
+
+  package func addKeys(to lookup: inout Lookup, on id: ID<Entity>, by actor: UserID?) {}
+
+  /// The keys of all that the decision needs to know.
+  package func lookup(on id: ID<Entity>, by context: CommandContext) -> Lookup {
+    var lookup = Lookup()
+    if !isKnownByItself { lookup.command = CommandKey(of: context) }
+    addKeys(to: &lookup, on: id, by: context.actor)
+    return lookup
+  }
 }
 
 extension Decider {
-  /// The one way of every command: the right first, then an earlier answer under the same key, then the decision, and
-  /// at last whether the client knew what it changes.
-  ///
-  /// - Parameters:
-  ///   - prior: what is known of an earlier command of the same actor under the same key.
-  ///   - stream: the aggregate's ID, which a key is bound to.
   package static func handle(
-    _ command: Command, by context: CommandContext, prior: KnownCommand?, on stream: UUIDBytes, in state: State,
-    _ directory: borrowing some Directory
+    _ command: Command, on basis: DecisionBasis<Entity, State>, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<Event> {
-    try authorize(command, by: context, in: state, directory)
-    if let prior, !command.isKnownByItself {
-      return .alreadyDone(try prior.answer(to: command.fingerprint.scoped(to: stream)))
-    }
-    let decision = try decide(command, by: context, in: state, directory)
-    if case .record = decision, let precondition = context.precondition {
-      guard precondition.holds(at: revision(for: command, in: state)) else { throw .revisionMismatch }
+    let decision = try Self(basis).decide(command, directory)
+    if case .record(_, let revision) = decision, let precondition = basis.context.precondition {
+      guard precondition.holds(at: revision) else { throw .revisionMismatch }
     }
     return decision
+  }
+
+  var id: ID<Entity> { basis.id }
+  var context: CommandContext { basis.context }
+  var known: Known { basis.known }
+  var state: State { basis.state }
+
+  /// The decision on a command that was done before under the same key; nil when this is the first time. Every command
+  /// that is not known by itself returns it, after the check of rights: so a retry by someone who has lost the right is
+  /// refused like any of their requests.
+  func doneBefore() throws(Rejection) -> Decision<Event>? {
+    guard let key = CommandKey(of: context), let earlier = known.commands[key] else { return nil }
+    return .alreadyDone(try earlier.stamp(for: basis.fingerprint.scoped(to: id.uuid)))
+  }
+
+  /// Every command that needs an actor got one, else the check of rights has refused it.
+  func actor() throws(Rejection) -> UserID {
+    guard let actor = context.actor else { throw .forbidden }
+    return actor
   }
 }
 
 /// What a decision comes to, when it is not a rejection.
 package enum Decision<Event: Sendable & Equatable>: Sendable, Equatable {
   /// These events are new, and become durable together or not at all.
-  case record([Event])
+  /// - revision: of what the command changes, before it, which `If-Match` is compared with; nil for a command that changes
+  ///   nothing that has one, and where that is not there.
+  case record([Event], revision: LogPosition? = nil)
   /// Nothing is new: it has stood in the log since `stamp`.
   case alreadyDone(Stamp)
 }
@@ -101,6 +142,12 @@ package protocol Directory: ~Copyable {
   /// The devices that have this token, in the order of their owners' and their own IDs. One, but for logs from before a
   /// token belonged to one device.
   func devices(holding token: PushToken) -> [DeviceReference]
+}
+
+extension Directory where Self: ~Copyable {
+  func requireRegistered(_ user: UserID) throws(Rejection) {
+    guard isRegistered(user) else { throw .userNotFound }
+  }
 }
 
 /// A device: its ID is unique among its owner's alone.

@@ -65,6 +65,8 @@ extension ChatService {
   package struct Request: Sendable {
     package var context: CommandContext
     package var operation: ChatCommand.Operation
+    /// The files that its message attaches, as far as they were looked up.
+    var media: [MediaID: Media] = [:]
     /// Keeps the files that it refers to from being collected, until what it records is durable.
     var hold: MediaHold?
 
@@ -74,18 +76,6 @@ extension ChatService {
     ) {
       context = principal.context(command: command, precondition: precondition, originalTime: originalTime)
       self.operation = operation
-    }
-
-    /// What an earlier command would be known by; nil when the command is known by what it creates.
-    var key: CommandKey? { operation.isKnownByItself ? nil : CommandKey(of: context) }
-
-    /// What has to be looked up because it is not in memory if it has ended.
-    var endingKey: EndingKey? { EndingKey(operation) }
-
-    /// The reaction of which the counts have to be looked up.
-    var reaction: ReactionKey? {
-      guard let user = context.actor, case .room(let room, let command) = operation else { return nil }
-      return ReactionKey(command, by: user, in: room)
     }
   }
 
@@ -102,7 +92,7 @@ extension ChatService {
     for _ in 0..<Self.lookupAttempts {
       let command = try await prepare(request)
       // A repeat is answered as the first time, whatever became of the picture since.
-      if hold == nil, command.prior == nil { hold = try await pictureHold(of: request) }
+      if hold == nil, !command.wasDoneBefore { hold = try await pictureHold(of: request) }
       let reply: ChatReply
       do {
         reply = try await pipeline.submit(command)
@@ -123,78 +113,41 @@ extension ChatService {
       scheduleObserver.take(outcome.events)
       return outcome
     case .rejected(let rejection): throw .rejected(rejection)
-    case .staleFacts: return nil
+    case .outdated: return nil
     }
   }
 
-  /// The command with what the ID index knows. An ID that was never seen costs no look at the disk.
   func prepare(_ request: Request) async throws(ServiceError) -> ChatCommand {
-    if let command = commandWithoutLookup(request), request.endingKey == nil { return command }
-    return try await prepare([request])[0]
+    try await prepare([request])[0]
   }
 
-  /// The same for many, with one look at the disk for all.
+  /// The commands with what is known by their keys, looked up for all of them at once. An ID that was never seen costs no
+  /// look at the disk.
   func prepare(_ requests: [Request]) async throws(ServiceError) -> [ChatCommand] {
-    var commands = requests.map { commandWithoutLookup($0) }
-    let unknown = commands.indices.filter { commands[$0] == nil }
-    if !unknown.isEmpty {
-      let found = try await lookUp(unknown.map { requests[$0] })
-      for (index, command) in zip(unknown, found) { commands[index] = command }
+    var commands = requests.map { ChatCommand(context: $0.context, operation: $0.operation) }
+    var asking: [Int] = []
+    var lookups: [Lookup] = []
+    for index in commands.indices {
+      var lookup = commands[index].lookup
+      if let asOf = knownIDs.neverSeen(lookup) {
+        commands[index].knownAsOf = asOf
+        lookup = Lookup(ending: lookup.ending)
+      }
+      guard lookup != Lookup() else { continue }
+      asking.append(index)
+      lookups.append(lookup)
     }
-    return try await addEndings(to: commands.compactMap { $0 }, for: requests.map(\.endingKey))
-  }
-
-  /// The commands with what the read models know of what each key names.
-  private func addEndings(
-    to commands: [ChatCommand], for keys: [EndingKey?]
-  ) async throws(ServiceError) -> [ChatCommand] {
-    let asked = keys.compactMap { $0 }
-    if asked.isEmpty { return commands }
-    let answer = try await failing { try await self.views.endings(of: asked) }
-    return zip(commands, keys).map { command, key in
-      guard let key else { return command }
-      var command = command
-      command.ending = answer.endings[key]
-      command.factsAsOf = min(command.factsAsOf, answer.position)
-      return command
-    }
-  }
-
-  /// Nil when the ID index has to be asked.
-  private func commandWithoutLookup(_ request: Request) -> ChatCommand? {
-    let messages = request.operation.messages
-    let key = request.key
-    guard !messages.isEmpty || key != nil else {
-      return ChatCommand(context: request.context, operation: request.operation, factsAsOf: .latest)
-    }
-    let (mayBeKnown, asOf) = knownIDs.mayContain(messages: messages, command: key)
-    if mayBeKnown { return nil }
-    return ChatCommand(context: request.context, operation: request.operation, factsAsOf: asOf)
-  }
-
-  private func lookUp(_ requests: [Request]) async throws(ServiceError) -> [ChatCommand] {
-    try await failing {
-      try await self.views.ids.read { ids in
-        let asOf = try ids.checkpoint().position
-        let keys = requests.map(\.operation.messages)
-        var facts = try ids.messageFacts(keys.flatMap { $0 }).facts[...]
-        var schedulings = try ids.schedulingFacts(requests.compactMap(\.operation.schedulable)).facts[...]
-        let commands = try ids.commandFacts(requests.compactMap(\.key)).facts
-        var reactions = try ids.reactionCounts(requests.compactMap(\.reaction))[...]
-        var nextCommand = commands.makeIterator()
-        return zip(requests, keys).map { request, keys in
-          let found = zip(keys, facts.prefix(keys.count))
-          facts = facts.dropFirst(keys.count)
-          let prior = request.key == nil ? nil : nextCommand.next() ?? nil
-          let scheduling = request.operation.schedulable == nil ? nil : schedulings.popFirst() ?? nil
-          let counts = request.reaction == nil ? nil : reactions.popFirst()
-          return ChatCommand(
-            context: request.context, operation: request.operation.with(found).with(counts), prior: prior,
-            scheduling: scheduling,
-            factsAsOf: asOf)
-        }
+    if !lookups.isEmpty {
+      let (known, asOf) = try await failing { [lookups] in try await self.views.known(by: lookups) }
+      for index in asking {
+        commands[index].known = known
+        commands[index].knownAsOf = min(commands[index].knownAsOf, asOf)
       }
     }
+    for (index, request) in requests.enumerated() where !request.media.isEmpty {
+      commands[index].known.media = request.media
+    }
+    return commands
   }
 
   /// Runs a query; what goes wrong in it is a failure of the machine, unless it says otherwise.
@@ -217,11 +170,6 @@ extension ChatService {
   }
 }
 
-extension LogPosition {
-  /// Of facts that need no looking up, and so never grow old.
-  static let latest = LogPosition(.max)
-}
-
 extension ServiceError {
   init(_ error: CommitError) {
     switch error {
@@ -232,49 +180,7 @@ extension ServiceError {
   }
 }
 
-extension ChatCommand.Operation {
-  /// The messages that have to be looked up.
-  var messages: [MessageKey] {
-    guard case .room(let room, let command) = self else { return [] }
-    return command.messages.map { MessageKey(room: room, message: $0) }
-  }
-
-  /// The ID that has to be looked up among those of scheduled messages.
-  var schedulable: MessageKey? {
-    guard case .room(let room, let command) = self else { return nil }
-    return command.schedulable.map { MessageKey(room: room, message: $0) }
-  }
-
-  var isKnownByItself: Bool {
-    switch self {
-    case .user(let command): command.action.isKnownByItself
-    case .room(_, let command): command.isKnownByItself
-    case .workspace(_, let command): command.isKnownByItself
-    case .roomInvite, .workspaceInvite, .server: true
-    case .acceptInvite, .rotateSigningKey: false
-    }
-  }
-
-  /// - Parameter found: what is known of each of `messages`.
-  func with(_ found: some Sequence<(MessageKey, KnownMessage?)>) -> Self {
-    guard case .room(let room, let command) = self else { return self }
-    let facts = found.map { ($0.message, $1) }
-    return .room(room, command.withFacts { id, known in facts.first { $0.0 == id }?.1 ?? known })
-  }
-}
-
-extension ChatCommand.Operation {
-  /// - Parameter counts: what is known of the reactions of the message that it reacts to.
-  fileprivate func with(_ counts: ReactionCounts?) -> Self {
-    guard let counts, case .room(let room, let command) = self else { return self }
-    return .room(room, command.withReactions(counts))
-  }
-}
-
-extension ReactionKey {
-  /// Nil unless the command is about a reaction.
-  init?(_ command: RoomCommand, by user: UserID, in room: RoomID) {
-    guard let reaction = command.reaction else { return nil }
-    self.init(message: MessageKey(room: room, message: reaction.message), user: user, emoji: reaction.emoji)
-  }
+extension ChatCommand {
+  /// Whether it is known to have been done before under the same key.
+  fileprivate var wasDoneBefore: Bool { lookup.command.map { known.commands[$0] != nil } ?? false }
 }

@@ -37,22 +37,3 @@ package struct KnownMessage: Hashable, Sendable {
     self.revisedAt = revisedAt
   }
 }
-
-/// What is known of a command that was done before under the same key by the same actor.
-package struct KnownCommand: Hashable, Sendable {
-  package var stamp: Stamp
-  /// Of the first event that it recorded, in its stream: `ChatEvent.commandFingerprint`. Nil when that was erased.
-  package var fingerprint: Fingerprint?
-
-  package init(stamp: Stamp, fingerprint: Fingerprint?) {
-    self.stamp = stamp
-    self.fingerprint = fingerprint
-  }
-
-  /// The answer to a command that comes under the same key.
-  /// - Throws: `idempotencyKeyReused` when it says something else, or when what the first one said was erased.
-  package func answer(to fingerprint: Fingerprint) throws(Rejection) -> Stamp {
-    guard self.fingerprint == fingerprint else { throw .idempotencyKeyReused }
-    return stamp
-  }
-}

@@ -2,15 +2,15 @@ import ChatPrimitives
 
 /// The form that a message's parts must have, each rule with its own rejection. Lengths are in bytes of UTF-8.
 enum MessageRules {
-  static func content(_ content: MessageContent) throws(Rejection) {
-    guard let details = content.details else { return try TextRules.message(content.text) }
-    try text(content.text, hasParts: content.hasParts)
-    try mentions(details.mentions)
-    guard details.attachments.count <= Limits.attachmentsPerMessage else { throw .tooManyAttachments }
-    for attachment in details.attachments {
+  static func message(_ message: NewMessage) throws(Rejection) {
+    if message.isPlain { return try TextRules.message(message.text) }
+    try text(message.text, hasParts: !message.attachments.isEmpty || message.custom != nil)
+    try mentions(message.mentions)
+    guard message.attachments.count <= Limits.attachmentsPerMessage else { throw .tooManyAttachments }
+    for attachment in message.attachments {
       if let name = attachment.name { try TextRules.attachmentName(name) }
     }
-    if let custom = details.custom { try self.custom(custom) }
+    if let custom = message.custom { try self.custom(custom) }
   }
 
   /// - Parameter hasParts: what stands beside the text and stays.

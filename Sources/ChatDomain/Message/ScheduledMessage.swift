@@ -104,15 +104,6 @@ package struct KnownScheduledMessage: Hashable, Sendable {
   }
 }
 
-extension KnownScheduledMessage {
-  /// What stands in the way of a message of the same ID: it equals none that could be sent.
-  package var reservation: KnownMessage {
-    KnownMessage(
-      author: author, place: .room(0), sent: scheduled, sentAt: scheduled.time, revision: scheduled.position,
-      isDeleted: true, fingerprint: nil)
-  }
-}
-
 /// Why a scheduled message was not sent at its time. The raw values stand in the log.
 package enum SchedulingFailure: UInt8, Sendable, CaseIterable {
   /// The author was no member of the room any more.

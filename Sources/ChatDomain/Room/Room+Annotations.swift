@@ -45,43 +45,85 @@ extension Fingerprint {
   }
 }
 
+// MARK: - Commands
+
+extension RoomCommand {
+  package enum Annotations: Sendable, Equatable {
+    case react(MessageID, String)
+    case unreact(MessageID, String)
+    case pin(MessageID)
+    case unpin(MessageID)
+  }
+}
+
+extension RoomCommand.Annotations: AggregateCommand {
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .react(let id, let emoji): .reaction(id, emoji, isAdded: true)
+    case .unreact(let id, let emoji): .reaction(id, emoji, isAdded: false)
+    case .pin(let id): .pin(id, isPinned: true)
+    case .unpin(let id): .pin(id, isPinned: false)
+    }
+  }
+
+  package func addKeys(to lookup: inout Lookup, on room: RoomID, by actor: UserID?) {
+    switch self {
+    case .react(let id, let emoji), .unreact(let id, let emoji):
+      let message = MessageKey(room: room, message: id)
+      lookup.messages = [message]
+      lookup.reaction = actor.map { ReactionKey(message: message, user: $0, emoji: emoji) }
+    case .pin(let id), .unpin(let id):
+      lookup.messages = [MessageKey(room: room, message: id)]
+    }
+  }
+}
+
 // MARK: - Decide
 
-/// Reactions and pins.
 extension RoomDecider {
-  /// Recorded even when the reaction stands there already: the event carries the idempotency key by which a late retry
-  /// is known. The same holds for taking one back.
-  static func react(
-    _ id: MessageID, _ emoji: String, _ target: KnownMessage?, _ counts: ReactionCounts, by context: CommandContext,
-    in state: RoomState
+  func decide(
+    _ command: RoomCommand.Annotations, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
-    let user = try actor(of: context)
-    guard let target else { throw .messageNotFound }
+    switch command {
+    case .react(let id, let emoji): try react(id, emoji)
+    case .unreact(let id, let emoji): try unreact(id, emoji)
+    case .pin(let id): try pin(id, directory)
+    case .unpin(let id): try unpin(id, directory)
+    }
+  }
+
+  /// Recorded even if the user has reacted so before: the event carries the idempotency key by which a late retry is known.
+  /// The same holds for taking a reaction back.
+  private func react(_ id: MessageID, _ emoji: String) throws(Rejection) -> Decision<RoomEvent> {
+    try requireVoice()
+    let target = try message(id)
+    if let done = try doneBefore() { return done }
+    let user = try actor()
     guard !target.isDeleted else { throw .messageDeleted }
-    _ = try openRoom(state)
+    _ = try openRoom()
     try MessageRules.emoji(emoji)
-    try counts.requirePlaceForOne()
+    let key = ReactionKey(message: messageKey(id), user: user, emoji: emoji)
+    try (known.reactions[key] ?? .none).requirePlaceForOne()
     return .record([.annotations(.reactionAdded(id, at: target.place, by: user, emoji: emoji))])
   }
 
-  static func unreact(
-    _ id: MessageID, _ emoji: String, _ target: KnownMessage?, by context: CommandContext
-  ) throws(Rejection) -> Decision<RoomEvent> {
-    let user = try actor(of: context)
-    guard let target else { throw .messageNotFound }
+  private func unreact(_ id: MessageID, _ emoji: String) throws(Rejection) -> Decision<RoomEvent> {
+    try requireMember()
+    let target = try message(id)
+    if let done = try doneBefore() { return done }
     guard !target.isDeleted else { throw .messageDeleted }
     try MessageRules.emoji(emoji)
-    return .record([.annotations(.reactionRemoved(id, at: target.place, by: user, emoji: emoji))])
+    return .record([.annotations(.reactionRemoved(id, at: target.place, by: try actor(), emoji: emoji))])
   }
 
-  /// Who pins what is pinned is answered with the first pin; under a key that is recorded, for only so is its late retry
-  /// known when the pin has gone since.
-  static func pin(
-    _ id: MessageID, _ target: KnownMessage?, by context: CommandContext, in state: RoomState
-  ) throws(Rejection) -> Decision<RoomEvent> {
-    guard let target else { throw .messageNotFound }
+  /// A message that is pinned already is not pinned again, except under a key: then the event is recorded, because a late
+  /// retry is known by it when the pin has gone since.
+  private func pin(_ id: MessageID, _ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
+    try requireRightToPin(directory)
+    let target = try message(id)
+    if let done = try doneBefore() { return done }
     guard !target.isDeleted else { throw .messageDeleted }
-    let room = try openRoom(state)
+    let room = try openRoom()
     if let pin = room.pinned[id] {
       if context.command == nil { return .alreadyDone(pin.pinned) }
     } else {
@@ -90,13 +132,18 @@ extension RoomDecider {
     return .record([.annotations(.pinned(id, at: target.place))])
   }
 
-  /// Recorded even when the message is not pinned, for the key. A deleted message lost its pin already.
-  static func unpin(
-    _ id: MessageID, _ target: KnownMessage?, in state: RoomState
-  ) throws(Rejection) -> Decision<RoomEvent> {
-    guard let target else { throw .messageNotFound }
-    _ = try room(state)
+  /// Recorded even if the message is not pinned, for the key. A deleted message has lost its pin already.
+  private func unpin(_ id: MessageID, _ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
+    try requireRightToPin(directory)
+    let target = try message(id)
+    if let done = try doneBefore() { return done }
     return .record([.annotations(.unpinned(id, at: target.place))])
+  }
+
+  /// In a channel administrators choose what is pinned, elsewhere every member may.
+  private func requireRightToPin(_ directory: borrowing some Directory) throws(Rejection) {
+    if try room().kind == .channel { try requireAdministrator(directory) }
+    try requireVoice()
   }
 }
 

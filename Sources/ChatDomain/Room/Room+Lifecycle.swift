@@ -40,7 +40,7 @@ package struct RoomCreation: Sendable, Equatable {
     self.participants = participants
   }
 
-  /// A direct room is told by its members alone: whoever of them asks for it means the same one.
+  /// Of a direct room only its members are part of it: all of them ask for the same room.
   package var fingerprint: Fingerprint {
     if kind == .direct, !participants.isEmpty {
       return Fingerprint([.text("room.direct")] + participants.map { .id($0.uuid) })
@@ -129,29 +129,76 @@ extension Fingerprint {
   static var deleting: Fingerprint { Fingerprint(.text("room.delete")) }
 }
 
+// MARK: - Commands
+
+extension RoomCommand {
+  package enum Lifecycle: Sendable, Equatable {
+    case create(RoomCreation)
+    case edit(RoomEdit)
+    case archive
+    /// Opens an archived room again.
+    case restore
+    case delete
+  }
+}
+
+extension RoomCommand.Lifecycle: AggregateCommand {
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .create(let creation): creation.fingerprint
+    case .edit(let edit): .edit(edit)
+    case .archive: .archiving
+    case .restore: .restoring
+    case .delete: .deleting
+    }
+  }
+
+  package var isKnownByItself: Bool {
+    switch self {
+    case .create: true
+    case .edit, .archive, .restore, .delete: false
+    }
+  }
+
+  package func addKeys(to lookup: inout Lookup, on room: RoomID, by actor: UserID?) {
+    switch self {
+    case .create, .delete: lookup.ending = .room(room)
+    case .edit, .archive, .restore: break
+    }
+  }
+}
+
 // MARK: - Decide
 
 extension RoomDecider {
-  static func create(
-    _ creation: RoomCreation, in state: RoomState, _ directory: borrowing some Directory
+  func decide(
+    _ command: RoomCommand.Lifecycle, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
+    switch command {
+    case .create(let creation): try create(creation, directory)
+    case .edit(let edit): try self.edit(edit, directory)
+    case .archive: try archive(directory)
+    case .restore: try restore(directory)
+    case .delete: try delete(directory)
+    }
+  }
+
+  private func create(
+    _ creation: RoomCreation, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    try requireRightToCreate(creation, directory)
     switch state {
     case .open(let room), .archived(let room, _):
-      // A direct room's ID is made of its members, so that it is the same one though its creation was erased.
+      // A direct room's ID is made of its members, so it is the same room even if its creation was erased.
       let isErasedDirect = creation.kind == .direct && room.creationFingerprint == nil
       guard isErasedDirect || room.creationFingerprint == creation.fingerprint else { throw .idInUse }
       return .alreadyDone(room.created)
     case .deleted(_, let fingerprint):
-      // It was made, and is gone.
+      // It was created, and is deleted.
       throw fingerprint == creation.fingerprint ? .roomNotFound : .idInUse
     case .absent:
-      return try make(creation, directory)
+      break
     }
-  }
-
-  private static func make(
-    _ creation: RoomCreation, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Decision<RoomEvent> {
     try TextRules.roomName(creation.name, of: creation.kind)
     if let topic = creation.topic { try TextRules.topic(topic) }
     if creation.kind == .direct { return try createDirect(creation, directory) }
@@ -163,52 +210,82 @@ extension RoomDecider {
     return .record([.lifecycle(.created(creation)), .members(.joined(creator, role: .owner, invite: nil))])
   }
 
-  /// All come in at once, with the same role: nobody owns a direct room. One with oneself alone there is not, for a group
+  /// A member of a workspace who is not a guest creates its channels, and a member of a direct room that room.
+  private func requireRightToCreate(
+    _ creation: RoomCreation, _ directory: borrowing some Directory
+  ) throws(Rejection) {
+    guard let creator = creation.creator else {
+      guard context.isByService else { throw .serviceOnly }
+      return
+    }
+    guard creator == context.actor else { throw .forbidden }
+    try requireRegisteredActor(directory)
+    if creation.kind == .direct {
+      guard creation.participants.contains(creator) else { throw .forbidden }
+    }
+    if let workspace = creation.workspace {
+      guard let role = directory.role(of: creator, in: workspace) else { throw .workspaceNotFound }
+      guard role >= .member else { throw .forbidden }
+    }
+  }
+
+  /// All members join at once, with the same role: nobody owns a direct room. It needs another member, because a group
   /// without others serves for notes.
-  private static func createDirect(
+  private func createDirect(
     _ creation: RoomCreation, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
     guard let creator = creation.creator else { throw .forbidden }
     let others = creation.participants.filter { $0 != creator }
     guard (1...Limits.directRoomOthers).contains(others.count) else { throw .directMembersOutOfRange }
-    for user in others {
-      guard directory.isRegistered(user) else { throw .userNotFound }
-    }
+    for user in others { try directory.requireRegistered(user) }
     return .record(
       [.lifecycle(.created(creation)), .members(.joined(creator, role: .member, invite: nil))]
         + others.map { .members(.added($0, role: .member)) })
   }
 
   /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
-  static func edit(_ edit: RoomEdit, in state: RoomState) throws(Rejection) -> Decision<RoomEvent> {
-    let room = try openRoom(state)
+  private func edit(_ edit: RoomEdit, _ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
+    try requireAdministrator(directory)
+    if let done = try doneBefore() { return done }
+    let room = try openRoom()
     if let name = edit.name { try TextRules.roomName(name, of: room.kind) }
     if let topic = edit.topic { try TextRules.topic(topic) }
-    return .record([.lifecycle(.edited(edit))])
+    return .record([.lifecycle(.edited(edit))], revision: room.revision)
   }
 
-  /// Under a key it is recorded again, for only so is its late retry known when the room was opened since.
-  static func archive(by context: CommandContext, _ state: RoomState) throws(Rejection) -> Decision<RoomEvent> {
-    switch state {
-    case .absent, .deleted: throw .roomNotFound
-    case .open: .record([.lifecycle(.archived)])
-    case .archived(_, let since): context.command == nil ? .alreadyDone(since) : .record([.lifecycle(.archived)])
-    }
+  /// Under a key it is recorded again, because a late retry is known by it when the room was restored since.
+  private func archive(_ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
+    try requireAdministrator(directory)
+    if let done = try doneBefore() { return done }
+    let revision = try room().revision
+    if case .archived(_, let since) = state, context.command == nil { return .alreadyDone(since) }
+    return .record([.lifecycle(.archived)], revision: revision)
   }
 
-  /// Where a room that is open was last opened again is not kept: it answers with the creation.
-  static func restore(by context: CommandContext, _ state: RoomState) throws(Rejection) -> Decision<RoomEvent> {
-    switch state {
-    case .absent, .deleted: throw .roomNotFound
-    case .open(let room): context.command == nil ? .alreadyDone(room.created) : .record([.lifecycle(.restored)])
-    case .archived: .record([.lifecycle(.restored)])
-    }
+  /// When an open room was last restored is not stored, so the answer for it is the creation.
+  private func restore(_ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
+    try requireAdministrator(directory)
+    if let done = try doneBefore() { return done }
+    let revision = try room().revision
+    if case .open(let room) = state, context.command == nil { return .alreadyDone(room.created) }
+    return .record([.lifecycle(.restored)], revision: revision)
   }
 
   /// Of an open room or an archived one.
-  static func delete(_ state: RoomState) throws(Rejection) -> Decision<RoomEvent> {
-    _ = try room(state)
-    return .record([.lifecycle(.deleted)])
+  private func delete(_ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
+    try requireRightToDelete(directory)
+    if let done = try doneBefore() { return done }
+    return .record([.lifecycle(.deleted)], revision: try room().revision)
+  }
+
+  /// The owner deletes the room, and the workspace's administrators its public channels. For a deleted room nothing is
+  /// checked: a retry is known by its key, and anything else is rejected after this.
+  private func requireRightToDelete(_ directory: borrowing some Directory) throws(Rejection) {
+    if case .deleted = state { return }
+    let room = try changeableRoom(directory)
+    guard let user = context.actor else { return }
+    let isOverseen = room.isOverseen(by: user, directory)
+    guard isOverseen || room.members[user]?.role == .owner else { throw .forbidden }
   }
 }
 

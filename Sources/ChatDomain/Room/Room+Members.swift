@@ -23,12 +23,12 @@ extension RoomEvent {
   }
 }
 
-/// By what a user comes into a room.
+/// How a user joins a room.
 package enum JoinMethod: Sendable, Hashable {
   case invite(InviteID)
-  /// A service's word.
+  /// A service adds the user, or the user joins a public channel.
   case service
-  /// Another member's word.
+  /// Another member adds the user.
   case member
 }
 
@@ -103,119 +103,161 @@ extension Fingerprint {
   }
 }
 
+// MARK: - Commands
+
+extension RoomCommand {
+  package enum Members: Sendable, Equatable {
+    /// The actor joins a public channel, or a service adds the actor.
+    case join
+    /// The actor adds another user.
+    case add(UserID)
+    case remove(UserID)
+    case leave
+    case changeRole(UserID, Role)
+    /// The actor, or a service, gives ownership to this member.
+    case transfer(to: UserID)
+    case ban(UserID)
+    case unban(UserID)
+    /// The member cannot write until then; nil ends it.
+    case silence(UserID, until: Timestamp?)
+    /// The actor gets no notifications until then; nil ends it.
+    case mute(until: Timestamp?)
+  }
+}
+
+extension RoomCommand.Members: AggregateCommand {
+  package typealias Entity = RoomCommand.Entity
+
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .join: .joining(by: nil)
+    case .add(let user): .memberAddition(user)
+    case .remove(let user): .memberRemoval(user)
+    case .leave: .leaving
+    case .changeRole(let user, let role): .roleChange(user, role)
+    case .transfer(let user): .roleChange(user, .owner)
+    case .ban(let user): .ban(user)
+    case .unban(let user): .unban(user)
+    case .silence(let user, let until): .silencing(user, until: until)
+    case .mute(let until): .muting(until: until)
+    }
+  }
+}
+
 // MARK: - Decide
 
+/// What concerns the role of the target is checked after `doneBefore`, so that a retry is answered whatever has become of the
+/// target since.
 extension RoomDecider {
-  static func join(
-    by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
+  func decide(
+    _ command: RoomCommand.Members, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
-    let user = try actor(of: context)
-    if let member = try room(state).members[user] { return repeated(.service, of: user, member, by: context) }
-    let room = try openRoom(state)
-    try requireAdmissible(user, to: room, directory)
-    return .record([.members(.joined(user, role: room.role(forComingInWith: .member), invite: nil))])
+    switch command {
+    case .join: try join(directory)
+    case .add(let user): try addMember(user, directory)
+    case .remove(let user): try removeMember(user, directory)
+    case .leave: try leave(directory)
+    case .changeRole(let user, let role): try changeRole(of: user, to: role, directory)
+    case .transfer(let user): try transfer(to: user, directory)
+    case .ban(let user): try ban(user, directory)
+    case .unban(let user): try unban(user, directory)
+    case .silence(let user, let until): try silence(user, until: until, directory)
+    case .mute(let until): try mute(until: until)
+    }
   }
 
-  /// Who is a member already comes in no second time. Under a key that is recorded, for only so is its late retry known
-  /// when the user has left since.
-  static func repeated(
-    _ method: JoinMethod, of user: UserID, _ member: Member, by context: CommandContext
-  ) -> Decision<RoomEvent> {
-    context.command == nil ? .alreadyDone(member.joined) : .record([.members(.admissionRepeated(user, method))])
+  /// A service can add the user to any room that is not direct; a user can join a public channel of the own workspace. A
+  /// banned user gets no answer even to a retry, so nobody who is banned is told that they are in.
+  private func join(_ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
+    try requireRegisteredActor(directory)
+    let (user, room) = try (actor(), room())
+    let isFound = room.isFound(by: user, directory)
+    guard isFound || context.isByService || room.members[user] != nil else { throw .roomNotFound }
+    guard room.kind != .direct else { throw .directRoomFixed }
+    guard room.banned[user] == nil else { throw .banned }
+    if let done = try doneBefore() { return done }
+    if let member = room.members[user] { return repeated(.service, of: user, member) }
+    let open = try openRoom()
+    try requireAdmissible(user, to: open, directory)
+    return .record([.members(.joined(user, role: open.role(forComingInWith: .member), invite: nil))])
   }
 
-  static func addMember(
-    _ user: UserID, by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
+  private func addMember(
+    _ user: UserID, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
-    if let member = try room(state).members[user] { return repeated(.member, of: user, member, by: context) }
-    let room = try openRoom(state)
-    guard directory.isRegistered(user) else { throw .userNotFound }
+    try requireAdministrator(directory)
+    if let done = try doneBefore() { return done }
+    if let member = try room().members[user] { return repeated(.member, of: user, member) }
+    let room = try openRoom()
+    try directory.requireRegistered(user)
     try requireAdmissible(user, to: room, directory)
     return .record([.members(.added(user, role: room.role(forComingInWith: .member)))])
   }
 
-  /// Everyone removes those of a lower role; an owner, and whoever stands as high as oneself, only a service removes.
-  /// That the target's role is asked here and not in `authorize` lets a retry survive the target's return.
-  static func removeMember(
-    _ user: UserID, by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
+  /// Administrators remove members with a lower role. Only a service removes an owner, and a member with the actor's role.
+  private func removeMember(
+    _ user: UserID, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
-    let room = try room(state)
+    try requireAdministrator(directory)
+    if let done = try doneBefore() { return done }
+    let room = try room()
     guard let target = room.members[user] else { throw .memberNotFound }
-    try requireAuthority(over: target.role, context, in: state, directory)
-    return .record(departure(of: user, by: .members(.removed(user)), from: room))
+    try requireAuthority(over: target.role, directory)
+    return .record(room.departure(of: user, by: .members(.removed(user))))
   }
 
-  /// An owner goes last: alone, the room stays behind without members, and belongs to whoever comes in next.
-  static func leave(by context: CommandContext, in state: RoomState) throws(Rejection) -> Decision<RoomEvent> {
-    let user = try actor(of: context)
-    let room = try room(state)
+  /// The owner can leave only as the last member. The room stays without members, and the next user to join it owns it.
+  ///
+  /// A user who has left already may ask: a retry is known by its key, and anything else is rejected after that.
+  private func leave(_ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
+    try requireRegisteredActor(directory)
+    if let done = try doneBefore() { return done }
+    let (user, room) = try (actor(), room())
     guard let member = room.members[user] else { throw .roomNotFound }
     guard room.kind != .direct else { throw .directRoomFixed }
     guard member.role != .owner || room.members.count == 1 else { throw .ownerMustTransfer }
     return .record([.members(.left(user))])
   }
 
-  // MARK: Coming in and going
-
-  /// Whatever way it is: a ban keeps everyone out, and a channel takes in members of its workspace alone.
-  static func requireAdmissible(
-    _ user: UserID, to room: Room, _ directory: borrowing some Directory
-  ) throws(Rejection) {
-    guard room.banned[user] == nil else { throw .banned }
-    if let workspace = room.workspace {
-      guard directory.role(of: user, in: workspace) != nil else { throw .workspaceMembersOnly }
-    }
-    guard room.members.count < Limits.membersPerRoom else { throw .tooManyMembers }
-  }
-
-  /// A member's going, by whatever event. A room never stays without an owner while it has members: when the owner is
-  /// put out, or goes with the workspace, ownership passes to the one of the highest role who has been there longest.
-  static func departure(of user: UserID, by event: RoomEvent, from room: Room) -> [RoomEvent] {
-    guard room.members[user]?.role == .owner else { return [event] }
-    return room.members.heir.map { [event, .members(.roleChanged($0, .owner))] } ?? [event]
-  }
-}
-
-extension Room {
-  /// No room with members that ever had an owner is without one: who comes into an empty one owns it. A room that a service
-  /// made for itself, and a direct one, never had any.
-  func role(forComingInWith role: Role) -> Role {
-    members.isEmpty && hasHadOwner ? .owner : role
-  }
-}
-
-/// Roles, ownership, bans and silence. Whom it is about is asked here and not in `authorize`, so that a retry survives
-/// what became of the target since.
-extension RoomDecider {
-  /// One gives at most the own role, to those below oneself; oneself one may only lower. Ownership passes by a transfer.
-  /// Recorded even when nothing changes: the event carries the idempotency key.
-  static func changeRole(
-    of user: UserID, to role: Role, by context: CommandContext, in state: RoomState,
-    _ directory: borrowing some Directory
+  /// Administrators give members with a lower role a role that is not above their own. Members can lower their own role.
+  /// Ownership changes only by a transfer. Recorded even when nothing changes: the event carries the idempotency key.
+  private func changeRole(
+    of user: UserID, to role: Role, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
-    guard let target = try room(state).members[user] else { throw .memberNotFound }
+    if user == context.actor {
+      // A member who has lowered the own role may not do it again: a retry is known by its key.
+      _ = try changeableRoom(directory)
+    } else {
+      try requireAdministrator(directory)
+    }
+    if let done = try doneBefore() { return done }
+    guard let target = try room().members[user] else { throw .memberNotFound }
     guard role != .owner else { throw .roleNotAllowed }
     guard target.role != .owner else {
       throw user == context.actor || context.actor == nil ? .ownerMustTransfer : .forbidden
     }
     if user == context.actor {
-      // What one may do by the workspace's role is no role to be taken on for good.
+      // The rights that come with a role in the workspace cannot be turned into a role in the room.
       guard role <= target.role else { throw .roleNotAllowed }
     } else {
-      try requireAuthority(over: target.role, context, in: state, directory)
-      guard role <= (try authority(of: context, in: state, directory)).highestRole else { throw .roleNotAllowed }
+      try requireAuthority(over: target.role, directory)
+      guard role <= (try authority(directory)).highestRole else { throw .roleNotAllowed }
     }
     return .record([.members(.roleChanged(user, role))])
   }
 
-  /// The owner becomes an administrator. A room without an owner, as a service makes it, gets one by a service.
-  static func transfer(
-    to user: UserID, by context: CommandContext, in state: RoomState
+  /// The owner becomes an administrator. A room without an owner, as a service creates it, gets one by a service.
+  ///
+  /// Every member may ask: a retry by the former owner is known by its key.
+  private func transfer(
+    to user: UserID, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
-    let room = try room(state)
+    let room = try changeableRoom(directory)
+    let roomActor = try roomActor()
+    if let done = try doneBefore() { return done }
     guard room.members[user] != nil else { throw .memberNotFound }
     let owners: [UserID]
-    switch try roomActor(of: context, in: state) {
+    switch roomActor {
     case .member(let actor, let member):
       guard member.role == .owner else { throw .forbidden }
       owners = [actor]
@@ -226,35 +268,78 @@ extension RoomDecider {
     return .record([.members(.roleChanged(user, .owner))] + owners.map { .members(.roleChanged($0, .administrator)) })
   }
 
-  /// Also of who is no member, and then cannot become one. Under a key it is recorded again, for only so is its late retry
-  /// known when the ban was lifted since.
-  static func ban(
-    _ user: UserID, by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Decision<RoomEvent> {
-    let room = try room(state)
+  /// A user who is not a member can be banned too. Under a key it is recorded again, because a late retry is known by it when
+  /// the ban was lifted since.
+  private func ban(_ user: UserID, _ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
+    try requireAdministrator(directory)
+    if let done = try doneBefore() { return done }
+    let room = try room()
     if let since = room.banned[user] {
       return context.command == nil ? .alreadyDone(since) : .record([.members(.banned(user))])
     }
-    guard directory.isRegistered(user) else { throw .userNotFound }
+    try directory.requireRegistered(user)
     guard user != context.actor else { throw .forbidden }
-    if let target = room.members[user] { try requireAuthority(over: target.role, context, in: state, directory) }
+    if let target = room.members[user] { try requireAuthority(over: target.role, directory) }
     guard room.banned.count < Limits.bansPerRoom else { throw .tooManyBans }
-    return .record(departure(of: user, by: .members(.banned(user)), from: room))
+    return .record(room.departure(of: user, by: .members(.banned(user))))
   }
 
-  static func unban(_ user: UserID, in state: RoomState) throws(Rejection) -> Decision<RoomEvent> {
-    guard try room(state).banned[user] != nil else { throw .banNotFound }
+  private func unban(_ user: UserID, _ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
+    try requireAdministrator(directory)
+    if let done = try doneBefore() { return done }
+    guard try room().banned[user] != nil else { throw .banNotFound }
     return .record([.members(.unbanned(user))])
   }
 
   /// Recorded even when nothing changes: the event carries the idempotency key.
-  static func silence(
-    _ user: UserID, until: Timestamp?, by context: CommandContext, in state: RoomState,
-    _ directory: borrowing some Directory
+  private func silence(
+    _ user: UserID, until: Timestamp?, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
-    guard let target = try room(state).members[user] else { throw .memberNotFound }
-    try requireAuthority(over: target.role, context, in: state, directory)
+    try requireAdministrator(directory)
+    if let done = try doneBefore() { return done }
+    guard let target = try room().members[user] else { throw .memberNotFound }
+    try requireAuthority(over: target.role, directory)
     return .record([.members(.silenced(user, until: until))])
+  }
+
+  private func mute(until: Timestamp?) throws(Rejection) -> Decision<RoomEvent> {
+    try requireMember()
+    if let done = try doneBefore() { return done }
+    return .record([.members(.muted(try actor(), until: until))])
+  }
+
+  // MARK: Joining
+
+  /// A user who is a member already does not join again. Under a key that is recorded, because a late retry is known by it
+  /// when the user has left since.
+  func repeated(_ method: JoinMethod, of user: UserID, _ member: Member) -> Decision<RoomEvent> {
+    context.command == nil ? .alreadyDone(member.joined) : .record([.members(.admissionRepeated(user, method))])
+  }
+
+  /// Checked for every way to join: banned users cannot, and a channel takes only members of its workspace.
+  func requireAdmissible(
+    _ user: UserID, to room: Room, _ directory: borrowing some Directory
+  ) throws(Rejection) {
+    guard room.banned[user] == nil else { throw .banned }
+    if let workspace = room.workspace {
+      guard directory.role(of: user, in: workspace) != nil else { throw .workspaceMembersOnly }
+    }
+    guard room.members.count < Limits.membersPerRoom else { throw .tooManyMembers }
+  }
+}
+
+extension Room {
+  /// The events when a member leaves, is removed or banned. A room that had an owner and still has members is never without
+  /// one: when the owner goes, ownership passes to the member with the highest role who joined first.
+  func departure(of user: UserID, by event: RoomEvent) -> [RoomEvent] {
+    guard members[user]?.role == .owner else { return [event] }
+    return members.heir.map { [event, .members(.roleChanged($0, .owner))] } ?? [event]
+  }
+
+  /// The first user to join an empty room that had an owner owns it. Rooms that a service created for itself, and direct
+  /// rooms, never had one.
+  func role(forComingInWith role: Role) -> Role {
+    members.isEmpty && hasHadOwner ? .owner : role
   }
 }
 

@@ -39,22 +39,24 @@ extension RoomEvent.Messages: EventFamily {
 }
 
 extension Fingerprint {
-  /// Of a message as it is sent. The time is not a part of it: a retry comes later.
-  /// - Parameter thread: the root of the thread that it goes into; nil for the room's own timeline.
+  /// Of a message as it is sent. The time is not part of it, because a retry comes later. Of a file only its ID is.
+  package static func message(_ message: NewMessage, author: UserID?) -> Fingerprint {
+    let plain: [Field] = [.text("message.send"), .id(author?.uuid), .text(message.text)]
+    guard !message.isPlain || message.thread != nil else { return Fingerprint(plain) }
+    let parts: [Field] = [
+      .id(message.thread?.uuid), .id(message.replyTo?.uuid), .text(message.custom?.type), .text(message.custom?.body),
+      .number(Int64(message.attachments.count)),
+    ]
+    return Fingerprint(
+      plain + parts + message.attachments.flatMap { [.id($0.media.uuid), .text($0.name)] }
+        + fields(of: message.mentions))
+  }
+
+  /// - Parameter thread: the root of the thread that it went into; nil for the room's own timeline.
   package static func message(
     _ content: MessageContent, author: UserID, thread: MessageID? = nil
   ) -> Fingerprint {
-    let plain: [Field] = [.text("message.send"), .id(author.uuid), .text(content.text)]
-    guard content.details != nil || thread != nil else { return Fingerprint(plain) }
-    return Fingerprint(plain + [.id(thread?.uuid)] + fields(of: content.details ?? MessageDetails()))
-  }
-
-  /// What an uploaded file is known by stands for what is known of it.
-  private static func fields(of details: MessageDetails) -> [Field] {
-    [
-      .id(details.replyTo?.uuid), .text(details.custom?.type), .text(details.custom?.body),
-      .number(Int64(details.attachments.count)),
-    ] + details.attachments.flatMap { [.id($0.media.uuid), .text($0.name)] } + fields(of: details.mentions)
+    message(NewMessage(content, thread: thread), author: author)
   }
 
   static func fields(of mentions: Mentions) -> [Field] {
@@ -71,45 +73,115 @@ extension Fingerprint {
   }
 }
 
+// MARK: - Commands
+
+extension RoomCommand {
+  package enum Messages: Sendable, Equatable {
+    case send(MessageID, NewMessage)
+    case edit(MessageID, MessageEdit)
+    case delete(MessageID)
+  }
+}
+
+extension RoomCommand.Messages: AggregateCommand {
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .send(_, let message): .message(message, author: actor)
+    case .edit(let id, let edit): .messageEdit(id, edit)
+    case .delete(let id): .messageDeletion(id)
+    }
+  }
+
+  package var isKnownByItself: Bool {
+    switch self {
+    case .send: true
+    case .edit, .delete: false
+    }
+  }
+
+  package func addKeys(to lookup: inout Lookup, on room: RoomID, by actor: UserID?) {
+    switch self {
+    case .send(let id, let message):
+      lookup.addKeys(of: message, as: id, in: room)
+    case .edit(let id, _), .delete(let id):
+      lookup.messages = [MessageKey(room: room, message: id)]
+    }
+  }
+}
+
+extension Lookup {
+  /// A new message's ID may be taken, by a scheduled message too; and it may refer to other messages.
+  mutating func addKeys(of message: NewMessage, as id: MessageID, in room: RoomID) {
+    let key = MessageKey(room: room, message: id)
+    scheduled = [key]
+    messages = [key]
+    for referred in [message.thread, message.replyTo] {
+      if let referred { messages.append(MessageKey(room: room, message: referred)) }
+    }
+  }
+}
+
 // MARK: - Decide
 
 extension RoomDecider {
-  /// A retry is known by the message as it was first sent, whatever became of it since.
-  static func sendMessage(
-    _ id: MessageID, _ content: MessageContent, _ fingerprint: Fingerprint, _ prior: KnownMessage?,
-    _ references: MessageReferences?, by context: CommandContext, in state: RoomState
+  func decide(
+    _ command: RoomCommand.Messages, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
-    let author = try actor(of: context)
-    if let prior {
-      guard prior.author == author, prior.fingerprint == fingerprint else { throw .idInUse }
-      return .alreadyDone(prior.sent)
+    switch command {
+    case .send(let id, let message): try send(id, message)
+    case .edit(let id, let edit): try editMessage(id, edit)
+    case .delete(let id): try deleteMessage(id, directory)
     }
-    _ = try openRoom(state)
-    try MessageRules.content(content)
-    let thread = try threadLocation(references)
-    try requireAnswerable(content, in: thread, references)
-    guard references?.lacksMedia != true else { throw .mediaNotFound }
-    return .record([.messages(.sent(id, author: author, thread: thread, content))])
   }
 
-  /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
-  static func editMessage(
-    _ id: MessageID, _ edit: MessageEdit, _ target: KnownMessage?, in state: RoomState
-  ) throws(Rejection) -> Decision<RoomEvent> {
-    guard let target else { throw .messageNotFound }
+  /// A retry is known by the message as it was first sent, whatever became of it since. A service may repeat it even if the
+  /// author has left since: an import that runs again. Not in a deleted room, which is 404 for everybody.
+  private func send(_ id: MessageID, _ message: NewMessage) throws(Rejection) -> Decision<RoomEvent> {
+    _ = try room()
+    let earlier = known.messages[messageKey(id)]
+    let isRepeat = earlier.map { $0.author == context.actor && $0.fingerprint == basis.fingerprint } ?? false
+    if !(context.isByService && isRepeat) { try requireVoice() }
+    if let earlier {
+      guard isRepeat else { throw .idInUse }
+      return .alreadyDone(earlier.sent)
+    }
+    guard known.scheduled[messageKey(id)] == nil else { throw .idInUse }
+    _ = try openRoom()
+    try MessageRules.message(message)
+    let thread = try threadLocation(in: message.thread)
+    try requireAnswerable(message.replyTo, from: thread)
+    let content = try message.content(with: known.media)
+    return .record([.messages(.sent(id, author: try actor(), thread: thread, content))])
+  }
+
+  /// Only the author can edit. Recorded even when nothing changes: the event carries the idempotency key by which a late
+  /// retry is known.
+  private func editMessage(_ id: MessageID, _ edit: MessageEdit) throws(Rejection) -> Decision<RoomEvent> {
+    try requireVoice()
+    let target = try message(id)
+    guard target.author == context.actor else { throw .forbidden }
+    if let done = try doneBefore() { return done }
     guard !target.isDeleted else { throw .messageDeleted }
-    _ = try openRoom(state)
+    _ = try openRoom()
     try MessageRules.edit(edit, hasParts: target.hasParts)
-    return .record([.messages(.edited(id, at: target.place, edit))])
+    return .record([.messages(.edited(id, at: target.place, edit))], revision: target.revision)
   }
 
-  /// Nothing follows a deletion, so the message's last revision is the deletion itself.
-  static func deleteMessage(_ id: MessageID, _ target: KnownMessage?) throws(Rejection) -> Decision<RoomEvent> {
-    guard let target else { throw .messageNotFound }
+  /// The author can delete, and so can administrators and services. Nothing follows a deletion, so the message's last
+  /// revision is the deletion itself.
+  private func deleteMessage(
+    _ id: MessageID, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    let roomActor = try roomActor()
+    let target = try message(id)
+    if case .member(let user, _) = roomActor, target.author != user {
+      guard try authority(directory).highestRole >= .administrator else { throw .forbidden }
+    }
+    if let done = try doneBefore() { return done }
     guard !target.isDeleted else {
       return .alreadyDone(Stamp(position: target.revision, time: target.revisedAt ?? target.sent.time))
     }
-    return .record([.messages(.deleted(id, at: target.place))])
+    return .record([.messages(.deleted(id, at: target.place))], revision: target.revision)
   }
 }
 

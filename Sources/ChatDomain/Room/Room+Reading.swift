@@ -29,35 +29,66 @@ extension Fingerprint {
   }
 }
 
+// MARK: - Commands
+
+extension RoomCommand {
+  package enum Reading: Sendable, Equatable {
+    /// The actor has read up to this message.
+    case moveMarker(to: MessageID)
+    /// The actor wants this message and all after it shown as unread.
+    case markUnread(from: MessageID)
+  }
+}
+
+extension RoomCommand.Reading: AggregateCommand {
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .moveMarker(let id): .markerMove(to: id)
+    case .markUnread(let id): .markingUnread(from: id)
+    }
+  }
+
+  package func addKeys(to lookup: inout Lookup, on room: RoomID, by actor: UserID?) {
+    switch self {
+    case .moveMarker(let id), .markUnread(let id): lookup.messages = [MessageKey(room: room, message: id)]
+    }
+  }
+}
+
 // MARK: - Decide
 
-/// How far a member has read, and what of it the member wants shown as unread again.
 extension RoomDecider {
-  /// Markers only move forward. One that stands there already, or further on, answers with the message's own stamp:
-  /// the marker cannot have come past the message before that, and where it was last moved is not kept. Under a key it
-  /// is recorded all the same, for only so is its late retry known when something was marked as unread since.
+  func decide(_ command: RoomCommand.Reading) throws(Rejection) -> Decision<RoomEvent> {
+    switch command {
+    case .moveMarker(let id): try moveMarker(to: id)
+    case .markUnread(let id): try markUnread(from: id)
+    }
+  }
+
+  /// Markers only move forward. A command for a marker that is already there, or further on, is answered with the stamp of
+  /// the message: the marker cannot have passed the message earlier, and where it was last moved is not stored. Under a key
+  /// it is recorded all the same, because a late retry is known by it when messages were marked as unread since.
   ///
-  /// A move that reaches what was marked as unread is an event even where the marker stays, for it lifts the mark.
-  static func moveReadMarker(
-    _ id: MessageID, _ target: KnownMessage?, by context: CommandContext, in state: RoomState
-  ) throws(Rejection) -> Decision<RoomEvent> {
-    let user = try actor(of: context)
-    guard let target else { throw .messageNotFound }
-    guard let member = try room(state).members[user] else { throw .roomNotFound }
-    let liftsMark = member.unreadFrom.map { $0 <= target.place.ordinal } ?? false
-    guard target.place.ordinal > member.marker || liftsMark || context.command != nil else {
+  /// A move that reaches what was marked as unread is recorded even if the marker does not move, because it removes the mark.
+  private func moveMarker(to id: MessageID) throws(Rejection) -> Decision<RoomEvent> {
+    try requireMember()
+    let target = try timelineMessage(id)
+    if let done = try doneBefore() { return done }
+    let user = try actor()
+    guard let member = try room().members[user] else { throw .roomNotFound }
+    let removesMark = member.unreadFrom.map { $0 <= target.place.ordinal } ?? false
+    guard target.place.ordinal > member.marker || removesMark || context.command != nil else {
       return .alreadyDone(target.sent)
     }
     return .record([.reading(.markerMoved(user, to: id, ordinal: target.place.ordinal))])
   }
 
   /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
-  static func markUnread(
-    _ id: MessageID, _ target: KnownMessage?, by context: CommandContext, in state: RoomState
-  ) throws(Rejection) -> Decision<RoomEvent> {
-    let user = try actor(of: context)
-    guard let target else { throw .messageNotFound }
-    return .record([.reading(.markedUnread(user, from: id, ordinal: target.place.ordinal))])
+  private func markUnread(from id: MessageID) throws(Rejection) -> Decision<RoomEvent> {
+    try requireMember()
+    let target = try timelineMessage(id)
+    if let done = try doneBefore() { return done }
+    return .record([.reading(.markedUnread(try actor(), from: id, ordinal: target.place.ordinal))])
   }
 }
 

@@ -38,10 +38,13 @@ extension RoomEvent.Scheduling: EventFamily {
 
 extension Fingerprint {
   /// Of a message as it is scheduled, its time included.
-  package static func scheduling(_ message: ScheduledMessage) -> Fingerprint {
+  static func scheduling(_ message: NewMessage, author: UserID?, at time: Timestamp) -> Fingerprint {
     Fingerprint(
-      .text("message.schedule"), .number(message.sendAt.milliseconds),
-      .id(Fingerprint.message(message.content, author: message.author, thread: message.thread).bytes))
+      .text("message.schedule"), .number(time.milliseconds), .id(Fingerprint.message(message, author: author).bytes))
+  }
+
+  package static func scheduling(_ message: ScheduledMessage) -> Fingerprint {
+    scheduling(NewMessage(message.content, thread: message.thread), author: message.author, at: message.sendAt)
   }
 
   static func schedulingChange(_ id: MessageID, _ edit: ScheduledMessageEdit) -> Fingerprint {
@@ -64,76 +67,128 @@ extension Fingerprint {
   }
 }
 
+// MARK: - Commands
+
+extension RoomCommand {
+  package enum Scheduling: Sendable, Equatable {
+    case schedule(MessageID, NewMessage, at: Timestamp)
+    case change(MessageID, ScheduledMessageEdit)
+    case cancel(MessageID)
+    /// The server itself sends what is due, in the author's name.
+    /// - revision: of the message when the scheduler read it.
+    case send(MessageID, ScheduledMessage, revision: LogPosition)
+  }
+}
+
+extension RoomCommand.Scheduling: AggregateCommand {
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .schedule(_, let message, let time): .scheduling(message, author: actor, at: time)
+    case .change(let id, let edit): .schedulingChange(id, edit)
+    case .cancel(let id): .schedulingCancellation(id)
+    case .send(let id, _, _): .scheduledSending(id)
+    }
+  }
+
+  package var isKnownByItself: Bool {
+    switch self {
+    case .schedule: true
+    case .change, .cancel, .send: false
+    }
+  }
+
+  package func addKeys(to lookup: inout Lookup, on room: RoomID, by actor: UserID?) {
+    switch self {
+    case .schedule(let id, let message, _):
+      lookup.addKeys(of: message, as: id, in: room)
+    case .change(let id, _), .cancel(let id):
+      lookup.scheduled = [MessageKey(room: room, message: id)]
+    case .send(_, let message, _):
+      lookup.messages = [message.thread, message.content.details?.replyTo].compactMap {
+        $0.map { MessageKey(room: room, message: $0) }
+      }
+    }
+  }
+}
+
 // MARK: - Decide
 
-/// Messages that the server sends at their time. Until then they are their author's alone to see, change and cancel;
-/// their IDs stay taken for ever, whatever becomes of them.
+/// Messages that the server sends at their time. Until then only their author can see, change and cancel them. Their IDs
+/// stay taken for ever, whatever becomes of them.
 extension RoomDecider {
-  /// A retry is known by the message as it was first scheduled, whatever became of it since.
-  static func schedule(
-    _ id: MessageID, _ message: ScheduledMessage, _ prior: KnownScheduledMessage?, _ sent: KnownMessage?,
-    _ references: MessageReferences?, by context: CommandContext, in state: RoomState
+  func decide(
+    _ command: RoomCommand.Scheduling, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
-    let author = try actor(of: context)
-    guard message.author == author else { throw .forbidden }
-    if let prior {
-      guard prior.author == author, prior.fingerprint == .scheduling(message) else { throw .idInUse }
-      return .alreadyDone(prior.scheduled)
+    switch command {
+    case .schedule(let id, let message, let time): try schedule(id, message, at: time)
+    case .change(let id, let edit): try changeScheduled(id, edit)
+    case .cancel(let id): try cancelScheduled(id)
+    case .send(let id, let message, let revision): try sendScheduled(id, message, revision: revision, directory)
     }
-    guard sent == nil else { throw .idInUse }
-    let room = try openRoom(state)
-    try MessageRules.content(message.content)
-    try requireAnswerable(message.content, in: try threadLocation(references), references)
-    guard references?.lacksMedia != true else { throw .mediaNotFound }
-    try requireSendingTime(message.sendAt, after: context.time)
+  }
+
+  /// A retry is known by the message as it was first scheduled, whatever became of it since.
+  private func schedule(
+    _ id: MessageID, _ message: NewMessage, at time: Timestamp
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    try requireVoice()
+    let author = try actor()
+    if let earlier = known.scheduled[messageKey(id)] {
+      guard earlier.author == author, earlier.fingerprint == basis.fingerprint else { throw .idInUse }
+      return .alreadyDone(earlier.scheduled)
+    }
+    guard known.messages[messageKey(id)] == nil else { throw .idInUse }
+    let room = try openRoom()
+    try MessageRules.message(message)
+    try requireAnswerable(message.replyTo, from: try threadLocation(in: message.thread))
+    let content = try message.content(with: known.media)
+    try requireSendingTime(time)
     guard room.scheduled.counts[author, default: 0] < Limits.scheduledMessagesPerUserAndRoom else {
       throw .tooManyScheduledMessages
     }
-    return .record([.scheduling(.scheduled(id, message))])
+    let scheduled = ScheduledMessage(author: author, content: content, thread: message.thread, sendAt: time)
+    return .record([.scheduling(.scheduled(id, scheduled))])
   }
 
   /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
-  static func changeScheduled(
-    _ id: MessageID, _ edit: ScheduledMessageEdit, _ prior: KnownScheduledMessage?, by context: CommandContext,
-    in state: RoomState
-  ) throws(Rejection) -> Decision<RoomEvent> {
-    let waiting = try requirePending(id, prior, by: context, in: state)
-    _ = try openRoom(state)
+  private func changeScheduled(_ id: MessageID, _ edit: ScheduledMessageEdit) throws(Rejection) -> Decision<RoomEvent> {
+    try requireMember()
+    if let done = try doneBefore() { return done }
+    let waiting = try waitingMessage(id)
+    _ = try openRoom()
     if let text = edit.text { try MessageRules.text(text, hasParts: waiting.hasParts) }
     if let mentions = edit.mentions { try MessageRules.mentions(mentions) }
-    if let sendAt = edit.sendAt { try requireSendingTime(sendAt, after: context.time) }
-    return .record([.scheduling(.changed(id, edit))])
+    if let sendAt = edit.sendAt { try requireSendingTime(sendAt) }
+    return .record([.scheduling(.changed(id, edit))], revision: waiting.revision)
   }
 
-  static func cancelScheduled(
-    _ id: MessageID, _ prior: KnownScheduledMessage?, by context: CommandContext, in state: RoomState
-  ) throws(Rejection) -> Decision<RoomEvent> {
-    _ = try requirePending(id, prior, by: context, in: state)
-    return .record([.scheduling(.cancelled(id))])
+  /// The author can cancel, as a member of the room or not: else an author who is added again would send what was scheduled
+  /// before.
+  private func cancelScheduled(_ id: MessageID) throws(Rejection) -> Decision<RoomEvent> {
+    let author = try room().scheduled[id]?.author ?? known.scheduled[messageKey(id)]?.author
+    if author == nil || author != context.actor { try requireMember() }
+    if let done = try doneBefore() { return done }
+    let waiting = try waitingMessage(id)
+    return .record([.scheduling(.cancelled(id))], revision: waiting.revision)
   }
 
   /// Sends a message that is due, or records why it cannot be sent. Either way it no longer waits, so it is sent at
   /// most once.
-  /// - Parameters:
-  ///   - message: as the scheduler looked it up.
-  ///   - revision: the message's revision then.
-  static func sendScheduled(
-    _ id: MessageID, _ message: ScheduledMessage, revision: LogPosition, _ references: MessageReferences?,
-    by context: CommandContext,
-    in state: RoomState, _ directory: borrowing some Directory
+  private func sendScheduled(
+    _ id: MessageID, _ message: ScheduledMessage, revision: LogPosition, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
-    guard let waiting = try room(state).scheduled[id] else { throw .scheduledMessageNotFound }
+    guard context.isByService else { throw .serviceOnly }
+    let room = try room()
+    if let done = try doneBefore() { return done }
+    guard let waiting = room.scheduled[id] else { throw .scheduledMessageNotFound }
     guard waiting.author == context.actor else { throw .forbidden }
     guard waiting.sendAt <= context.time else { throw .sendingTimeOutOfRange }
-    // The message was changed since the lookup: the scheduler looks it up again.
-    guard waiting.revision == revision, message.thread == references?.thread else { throw .scheduledMessageNotFound }
-    let isDisabled = directory.isDisabled(message.author)
-    if let failure = failure(of: message, at: context.time, in: state) ?? (isDisabled ? .silenced : nil) {
-      return .record([.scheduling(.failed(id, failure))])
-    }
+    // The message was changed after the scheduler read it: the scheduler reads it again.
+    guard waiting.revision == revision else { throw .scheduledMessageNotFound }
+    if let failure = failure(of: message, directory) { return .record([.scheduling(.failed(id, failure))]) }
     do throws(Rejection) {
-      let thread = try threadLocation(references)
-      try requireAnswerable(message.content, in: thread, references)
+      let thread = try threadLocation(in: message.thread)
+      try requireAnswerable(message.content.details?.replyTo, from: thread)
       return .record([.messages(.sent(id, author: message.author, thread: thread, message.content))])
     } catch {
       return .record([.scheduling(.failed(id, .targetGone))])
@@ -141,29 +196,29 @@ extension RoomDecider {
   }
 
   /// Why the message cannot be sent at its time; nil when it can.
-  private static func failure(
-    of message: ScheduledMessage, at time: Timestamp, in state: RoomState
+  private func failure(
+    of message: ScheduledMessage, _ directory: borrowing some Directory
   ) -> SchedulingFailure? {
     guard case .open(let room) = state else { return .roomClosed }
     guard let member = room.members[message.author] else { return .notAMember }
-    if let until = member.silencedUntil, until > time { return .silenced }
-    return nil
+    if let until = member.silencedUntil, until > context.time { return .silenced }
+    return directory.isDisabled(message.author) ? .silenced : nil
   }
 
-  private static func requirePending(
-    _ id: MessageID, _ prior: KnownScheduledMessage?, by context: CommandContext, in state: RoomState
-  ) throws(Rejection) -> WaitingMessage {
-    let author = try actor(of: context)
-    if let waiting = try room(state).scheduled[id] {
+  /// A message of the actor that waits for its time.
+  /// - Throws: `scheduledMessageSettled` when it was sent, cancelled or failed.
+  private func waitingMessage(_ id: MessageID) throws(Rejection) -> WaitingMessage {
+    let author = try actor()
+    if let waiting = try room().scheduled[id] {
       guard waiting.author == author else { throw .scheduledMessageNotFound }
       return waiting
     }
-    guard prior?.author == author else { throw .scheduledMessageNotFound }
+    guard known.scheduled[messageKey(id)]?.author == author else { throw .scheduledMessageNotFound }
     throw .scheduledMessageSettled
   }
 
-  private static func requireSendingTime(_ time: Timestamp, after now: Timestamp) throws(Rejection) {
-    guard time > now, time <= now.adding(milliseconds: Limits.schedulingAheadMilliseconds) else {
+  private func requireSendingTime(_ time: Timestamp) throws(Rejection) {
+    guard time > context.time, time <= context.time.adding(milliseconds: Limits.schedulingAheadMilliseconds) else {
       throw .sendingTimeOutOfRange
     }
   }

@@ -29,60 +29,110 @@ extension Fingerprint {
   }
 }
 
+// MARK: - Commands
+
+extension RoomCommand {
+  package enum Sharing: Sendable, Equatable {
+    case createInvite(Invite)
+    case revokeInvite(InviteID)
+    /// The actor joins by an invite.
+    case acceptInvite(InviteID)
+  }
+}
+
+extension RoomCommand.Sharing: AggregateCommand {
+  package typealias Entity = RoomCommand.Entity
+
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .createInvite(let invite): invite.fingerprint
+    case .revokeInvite(let id): .inviteRevocation(id)
+    case .acceptInvite(let id): .joining(by: id)
+    }
+  }
+
+  package var isKnownByItself: Bool {
+    switch self {
+    case .createInvite: true
+    case .revokeInvite, .acceptInvite: false
+    }
+  }
+}
+
 // MARK: - Decide
 
 extension RoomDecider {
-  /// Whether this was done before is asked first: a late retry of an invite that has expired since is still a retry.
-  static func createInvite(
-    _ invite: Invite, by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
+  func decide(
+    _ command: RoomCommand.Sharing, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
-    if let earlier = try room(state).invites[invite.id] {
+    switch command {
+    case .createInvite(let invite): try createInvite(invite, directory)
+    case .revokeInvite(let id): try revokeInvite(id, directory)
+    case .acceptInvite(let id): try acceptInvite(id, directory)
+    }
+  }
+
+  /// A retry is recognised before anything else is checked: it is still a retry after the invite has expired.
+  private func createInvite(
+    _ invite: Invite, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    try requireAdministrator(directory)
+    if let earlier = try room().invites[invite.id] {
       guard earlier.invite.fingerprint == invite.fingerprint else { throw .idInUse }
       return .alreadyDone(earlier.created)
     }
-    let room = try openRoom(state)
-    guard invite.role != .owner, invite.role <= (try authority(of: context, in: state, directory)).highestRole else {
+    let room = try openRoom()
+    guard invite.role != .owner, invite.role <= (try authority(directory)).highestRole else {
       throw .inviteRoleNotAllowed
     }
     try invite.requireForm(at: context.time)
     guard room.invites.count < Limits.invitesEverPerRoom else { throw .invitesExhausted }
-    guard hasPlaceForInvite(room, at: context.time) else { throw .tooManyInvites }
+    guard room.canHoldInvite(at: context.time) else { throw .tooManyInvites }
     return .record([.sharing(.inviteCreated(invite))])
   }
 
-  /// The room keeps every invite, of which there are `Limits.invitesEverPerRoom`; only when it holds many are the live ones
-  /// counted.
-  private static func hasPlaceForInvite(_ room: Room, at time: Timestamp) -> Bool {
-    guard room.invites.count >= Limits.invitesPerRoom else { return true }
-    return room.invites.values.lazy.filter { $0.isLive(at: time) }.count < Limits.invitesPerRoom
-  }
-
-  static func revokeInvite(_ id: InviteID, in state: RoomState) throws(Rejection) -> Decision<RoomEvent> {
-    guard let invite = try room(state).invites[id] else { throw .inviteNotFound }
+  private func revokeInvite(
+    _ id: InviteID, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<RoomEvent> {
+    try requireAdministrator(directory)
+    if let done = try doneBefore() { return done }
+    guard let invite = try room().invites[id] else { throw .inviteNotFound }
     if let revoked = invite.revoked { return .alreadyDone(revoked) }
     return .record([.sharing(.inviteRevoked(id))])
   }
 
-  /// Who holds a dead invite learns that it is dead, and nothing of the room.
-  /// A channel's link lets in members of its workspace alone, guests too: who holds it was let in by who gave it.
-  static func acceptInvite(
-    _ id: InviteID, by context: CommandContext, in state: RoomState, _ directory: borrowing some Directory
+  /// A user with an invite that is no longer valid learns that, and nothing of the room. An invite into a channel admits only
+  /// members of its workspace, guests too.
+  private func acceptInvite(
+    _ id: InviteID, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
-    let user = try actor(of: context)
+    try requireRegisteredActor(directory)
+    let user = try actor()
     guard let room = state.room, let invite = room.invites[id] else { throw .inviteNotFound }
-    if let member = room.members[user] { return repeated(.invite(id), of: user, member, by: context) }
+    guard room.banned[user] == nil else { throw .banned }
+    if let done = try doneBefore() { return done }
+    if let member = room.members[user] { return repeated(.invite(id), of: user, member) }
     try invite.requireUsable(at: context.time)
-    let open = try openRoom(state)
+    let open = try openRoom()
     try requireAdmissible(user, to: open, directory)
-    let role = open.role(forComingInWith: given(by: invite, in: open, directory))
+    let role = open.role(forComingInWith: open.role(givenBy: invite, directory))
     return .record([.members(.joined(user, role: role, invite: id))])
   }
+}
 
-  /// What a link gives by now: no more than its maker still has in the room, else who was put out or lowered would come back
-  /// by an own link as what they were.
-  private static func given(by invite: InviteState, in room: Room, _ directory: borrowing some Directory) -> Role {
+extension Room {
+  /// The room keeps every invite, at most `Limits.invitesEverPerRoom`. Those that are valid are counted only when there are
+  /// many.
+  fileprivate func canHoldInvite(at time: Timestamp) -> Bool {
+    guard invites.count >= Limits.invitesPerRoom else { return true }
+    return invites.values.lazy.filter { $0.isLive(at: time) }.count < Limits.invitesPerRoom
+  }
+
+  /// The role that an invite gives now: at most the role that its maker still has. A maker who was removed or got a lower
+  /// role cannot get the old one back by the own invite.
+  fileprivate func role(givenBy invite: InviteState, _ directory: borrowing some Directory) -> Role {
     guard let maker = invite.maker else { return invite.invite.role }
-    return min(invite.invite.role, role(of: maker, in: room, directory) ?? .member)
+    return min(invite.invite.role, role(of: maker, directory) ?? .member)
   }
 }
 

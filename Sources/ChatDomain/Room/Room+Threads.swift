@@ -30,57 +30,92 @@ extension Fingerprint {
   }
 }
 
+// MARK: - Commands
+
+extension RoomCommand {
+  package enum Threads: Sendable, Equatable {
+    /// The actor has read the thread of this root up to the message.
+    case moveMarker(to: MessageID, in: MessageID)
+    /// Whether the actor follows the thread of this root.
+    case setFollowing(MessageID, Bool)
+  }
+}
+
+extension RoomCommand.Threads: AggregateCommand {
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .moveMarker(let id, _): .threadMarkerMove(to: id)
+    case .setFollowing(let root, let follows): .following(root, follows)
+    }
+  }
+
+  package func addKeys(to lookup: inout Lookup, on room: RoomID, by actor: UserID?) {
+    switch self {
+    case .moveMarker(let id, let root):
+      lookup.messages = [MessageKey(room: room, message: id), MessageKey(room: room, message: root)]
+    case .setFollowing(let root, _): lookup.messages = [MessageKey(room: room, message: root)]
+    }
+  }
+}
+
 // MARK: - Decide
 
 extension RoomDecider {
+  func decide(_ command: RoomCommand.Threads) throws(Rejection) -> Decision<RoomEvent> {
+    switch command {
+    case .moveMarker(let id, let root): try moveThreadMarker(to: id, in: root)
+    case .setFollowing(let root, let follows): try setFollowing(root, follows)
+    }
+  }
+
+  /// Recorded even if the marker is already there or further on: how far each member has read each thread is not kept in
+  /// memory, and readers of the event take the furthest.
+  private func moveThreadMarker(to id: MessageID, in root: MessageID) throws(Rejection) -> Decision<RoomEvent> {
+    try requireMember()
+    let target = try message(id)
+    if let done = try doneBefore() { return done }
+    let root = try threadRoot(root)
+    guard target.place.thread == root.place.ordinal else { throw .messageNotFound }
+    return .record([.threads(.markerMoved(try actor(), to: id, at: target.place))])
+  }
+
+  /// Members can follow a message before anybody has replied to it.
+  private func setFollowing(_ id: MessageID, _ follows: Bool) throws(Rejection) -> Decision<RoomEvent> {
+    try requireMember()
+    _ = try message(id)
+    if let done = try doneBefore() { return done }
+    let thread = ThreadRoot(message: id, ordinal: try threadRoot(id).place.ordinal)
+    return .record([.threads(.followingSet(try actor(), thread, follows: follows))])
+  }
+
+  /// A message that has a thread, or can get one: of the room's own timeline.
+  private func threadRoot(_ id: MessageID) throws(Rejection) -> KnownMessage {
+    let root = try message(id)
+    guard !root.place.isInThread else { throw .notAThreadRoot }
+    return root
+  }
+
+  // MARK: New messages
+
   /// Where a new message goes: nil for the room's own timeline.
   ///
-  /// A thread hangs from a message of the room's own timeline that is not deleted when it gets its first reply. A thread
-  /// that has begun goes on though its root is deleted.
-  static func threadLocation(_ references: MessageReferences?) throws(Rejection) -> ThreadLocation? {
-    guard let thread = references?.thread else { return nil }
-    guard let root = references?.root else { throw .messageNotFound }
-    guard !root.place.isInThread else { throw .notAThreadRoot }
+  /// The first reply needs a root that is not deleted. A thread with replies goes on after its root is deleted.
+  func threadLocation(in thread: MessageID?) throws(Rejection) -> ThreadLocation? {
+    guard let thread else { return nil }
+    let root = try threadRoot(thread)
     guard root.replies > 0 || !root.isDeleted else { throw .messageDeleted }
     return ThreadLocation(
       root: ThreadRoot(message: thread, ordinal: root.place.ordinal), rootAuthor: root.author,
       ordinal: root.replies + 1)
   }
 
-  /// A message answers one that is read in the same place: in the room's timeline one of that, in a thread one of the
-  /// same thread or its root. A deleted one can be answered: it still stands in its place.
-  static func requireAnswerable(
-    _ content: MessageContent, in thread: ThreadLocation?, _ references: MessageReferences?
-  ) throws(Rejection) {
-    guard content.details?.replyTo != nil else { return }
-    guard let answered = references?.answered else { throw .messageNotFound }
+  /// A message can answer messages that are read in the same place: in the room's timeline those of the timeline, in a
+  /// thread those of the same thread and its root. It can answer a deleted message, which still has its place.
+  func requireAnswerable(_ answered: MessageID?, from thread: ThreadLocation?) throws(Rejection) {
+    guard let answered else { return }
+    let place = try message(answered).place
     let root = thread?.root.ordinal ?? 0
-    let isRoot = !answered.place.isInThread && answered.place.ordinal == root
-    guard answered.place.thread == root || isRoot else { throw .replyElsewhere }
-  }
-
-  /// Recorded even when the marker stands there already or further on: how far each has read in each thread is not kept
-  /// in memory, and readers of the event take the furthest.
-  static func moveThreadMarker(
-    _ id: MessageID, _ target: KnownMessage?, root: KnownMessage?, by context: CommandContext, in state: RoomState
-  ) throws(Rejection) -> Decision<RoomEvent> {
-    let user = try actor(of: context)
-    _ = try room(state)
-    guard let target, let root else { throw .messageNotFound }
-    guard !root.place.isInThread else { throw .notAThreadRoot }
-    guard target.place.thread == root.place.ordinal else { throw .messageNotFound }
-    return .record([.threads(.markerMoved(user, to: id, at: target.place))])
-  }
-
-  /// Whoever wishes can follow a message before anybody has replied to it.
-  static func setThreadFollowing(
-    _ id: MessageID, _ follows: Bool, _ root: KnownMessage?, by context: CommandContext, in state: RoomState
-  ) throws(Rejection) -> Decision<RoomEvent> {
-    let user = try actor(of: context)
-    _ = try room(state)
-    guard let root else { throw .messageNotFound }
-    guard !root.place.isInThread else { throw .notAThreadRoot }
-    let thread = ThreadRoot(message: id, ordinal: root.place.ordinal)
-    return .record([.threads(.followingSet(user, thread, follows: follows))])
+    let isRoot = place == .room(root)
+    guard place.thread == root || isRoot else { throw .replyElsewhere }
   }
 }

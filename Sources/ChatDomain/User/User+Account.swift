@@ -23,7 +23,8 @@ package struct Registration: Sendable, Equatable {
   /// The key that a team's own database has for the user; unique.
   package var externalID: String?
   package var credential: Credential?
-  /// `commitmentKeyBytes` random bytes from which the salts of the author's records are made (see `docs/log-format.md`).
+  /// `commitmentKeyBytes` random bytes from which the salts of the author's records are made (see
+  /// `docs/log-format.md`).
   package var commitmentKey: [UInt8]
 
   package init(
@@ -36,7 +37,7 @@ package struct Registration: Sendable, Equatable {
     self.commitmentKey = commitmentKey
   }
 
-  /// The same request makes the same fingerprint: the commitment key, drawn anew for each, is left out.
+  /// Equal for the same request: it leaves out the commitment key, which is random.
   package var fingerprint: Fingerprint {
     Fingerprint(.text(nickname), .text(email), .text(externalID), .bytes(credential?.hash ?? []))
   }
@@ -53,7 +54,7 @@ package struct Profile: Sendable, Hashable {
   }
 }
 
-/// What a change of the profile says: what is absent stays as it is.
+/// The new parts of a profile; nil leaves a part as it is.
 package struct ProfileEdit: Sendable, Hashable {
   package var nickname: String?
   package var picture: PictureEdit?
@@ -76,7 +77,7 @@ extension PictureEdit {
   }
 }
 
-/// What a user wants of the server.
+/// A user's own settings.
 package struct UserPreferences: Sendable, Hashable {
   /// Others see how far the user has read.
   package var sharesReadMarkers: Bool
@@ -110,7 +111,7 @@ extension UserEvent.Account: EventFamily {
 }
 
 extension Fingerprint {
-  /// A mere change of the nickname is told as it always was.
+  /// A change of the nickname alone keeps the fingerprint that it had before there were pictures.
   static func profileChange(_ edit: ProfileEdit) -> Fingerprint {
     let plain: [Field] = [.text("profile.change"), .text(edit.nickname)]
     return Fingerprint(edit.picture.map { plain + [.id($0.media?.uuid)] } ?? plain)
@@ -125,22 +126,71 @@ extension Fingerprint {
   }
 }
 
-// MARK: - Decide
+// MARK: - Commands
 
-extension UserDecider {
-  /// Anyone may register under an ID of their own. Who comes without a password, or under the key of a team's own
-  /// database, is vouched for by a service.
-  static func authorize(_ registration: Registration, of user: UserID, by context: CommandContext) throws(Rejection) {
-    guard context.isByService || context.actor == nil || context.actor == user else { throw .forbidden }
-    guard context.isByService || registration.externalID == nil else { throw .serviceOnly }
+extension UserCommand {
+  package enum Account: Sendable, Equatable {
+    case register(Registration)
+    /// Registers a user whose ID token names an unknown login, and links that login to the account.
+    case registerIdentified(Registration, Identity)
+    case changeProfile(ProfileEdit)
+    case setPreferences(UserPreferences)
+    /// - checked: the version of the credential that the current password was checked against; nil when a service
+    ///   vouches.
+    case setEmail(String, checked: UInt32?)
+    case disable
+    case enable
+  }
+}
+
+extension UserCommand.Account: AggregateCommand {
+  package typealias Entity = UserCommand.Entity
+
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .register(let registration), .registerIdentified(let registration, _): registration.fingerprint
+    case .changeProfile(let edit): .profileChange(edit)
+    case .setPreferences(let preferences): .preferenceSetting(preferences)
+    case .setEmail(let email, _): .emailSetting(email)
+    case .disable: .disabling
+    case .enable: .enabling
+    }
   }
 
-  /// Without an e-mail address and with a password it is a guest; whether there may be guests is the operator's to say,
-  /// and was looked at before.
-  static func register(
-    _ registration: Registration, by context: CommandContext, in state: UserState, _ directory: borrowing some Directory
+  /// A registration is known by the ID of the user.
+  package var isKnownByItself: Bool {
+    switch self {
+    case .register, .registerIdentified: true
+    case .changeProfile, .setPreferences, .setEmail, .disable, .enable: false
+    }
+  }
+}
+
+// MARK: - Decide
+
+/// All but registrations are recorded even when nothing changes: the event carries the idempotency key by which a late
+/// retry is recognised.
+extension UserDecider {
+  func decide(
+    _ command: UserCommand.Account, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<UserEvent> {
-    // First, because a registration without a password shows nothing of who repeats it.
+    switch command {
+    case .register(let registration): try register(registration, directory)
+    case .registerIdentified(let registration, let identity): try register(registration, as: identity, directory)
+    case .changeProfile(let edit): try changeProfile(edit)
+    case .setPreferences(let preferences): try setPreferences(preferences)
+    case .setEmail(let email, let checked): try setEmail(email, checked: checked, directory)
+    case .disable: try disable()
+    case .enable: try enable()
+    }
+  }
+
+  /// A user with a password and without an e-mail address is a guest. Whether guests are allowed is checked before.
+  private func register(
+    _ registration: Registration, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<UserEvent> {
+    try requireRightToRegister(registration)
+    // This comes first, because a registration without a password does not show who repeats it.
     guard context.isByService || registration.credential != nil else { throw .credentialIncomplete }
     if case .registered(let user) = state {
       guard user.registrationFingerprint == registration.fingerprint else { throw .idInUse }
@@ -148,29 +198,35 @@ extension UserDecider {
       guard user.disabled == nil || context.isByService else { throw .accountDisabled }
       return .alreadyDone(user.registered)
     }
-    try checkForm(
-      nickname: registration.nickname, email: registration.email, externalID: registration.externalID,
-      hasPassword: registration.credential != nil)
-    try checkUniqueness(of: registration, directory)
+    try requireFormAndUniqueness(of: registration, directory)
     return .record([.account(.registered(registration))])
   }
 
-  /// The ID token vouches for the user. Of two first logins at once one finds the login taken, and looks again.
-  static func register(
-    _ registration: Registration, as identity: Identity, in state: UserState, _ directory: borrowing some Directory
+  /// The ID token vouches for the user. When two first logins come at once, the second finds the login taken and looks
+  /// it up again.
+  private func register(
+    _ registration: Registration, as identity: Identity, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<UserEvent> {
+    try requireRightToRegister(registration)
     guard directory.user(with: identity) == nil else { throw .identityInUse }
     if case .registered = state { throw .idInUse }
-    try checkForm(
-      nickname: registration.nickname, email: registration.email, externalID: registration.externalID,
-      hasPassword: registration.credential != nil)
-    try checkUniqueness(of: registration, directory)
+    try requireFormAndUniqueness(of: registration, directory)
     return .record([.account(.registered(registration)), .logins(.identityLinked(identity))])
   }
 
-  private static func checkUniqueness(
+  /// Anyone may register under an ID of their own. A service vouches for a user without a password, and for one with
+  /// the key of a team's own database.
+  private func requireRightToRegister(_ registration: Registration) throws(Rejection) {
+    guard context.isByService || context.actor == nil || context.actor == id else { throw .forbidden }
+    guard context.isByService || registration.externalID == nil else { throw .serviceOnly }
+  }
+
+  private func requireFormAndUniqueness(
     of registration: Registration, _ directory: borrowing some Directory
   ) throws(Rejection) {
+    try Self.checkForm(
+      nickname: registration.nickname, email: registration.email, externalID: registration.externalID,
+      hasPassword: registration.credential != nil)
     if let email = registration.email {
       guard directory.user(withEmail: email) == nil else { throw .emailInUse }
     }
@@ -179,8 +235,8 @@ extension UserDecider {
     }
   }
 
-  /// What of a registration is right or wrong whatever the state is. Also for those who come before a decision: hashing
-  /// a password costs much, and a malformed registration should cost nothing.
+  /// Checks the parts of a registration that are right or wrong in every state. `ChatService` calls it before it hashes
+  /// the password: hashing is expensive, and a malformed registration should cost nothing.
   /// - Parameter email: in lower case.
   package static func checkForm(
     nickname: String, email: String?, externalID: String?, hasPassword: Bool
@@ -191,25 +247,44 @@ extension UserDecider {
     if let externalID { try TextRules.externalID(externalID) }
   }
 
-  /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
-  static func changeProfile(_ edit: ProfileEdit) throws(Rejection) -> Decision<UserEvent> {
+  private func changeProfile(_ edit: ProfileEdit) throws(Rejection) -> Decision<UserEvent> {
+    let user = try authorizedUser()
+    if let done = try doneBefore() { return done }
     if let nickname = edit.nickname { try TextRules.nickname(nickname) }
-    return .record([.account(.profileChanged(edit))])
+    return .record([.account(.profileChanged(edit))], revision: user.revision)
   }
 
-  /// The address is a name to log in by, so it needs a password. A guest who gives one is a guest no more.
-  static func setEmail(
-    _ email: String, of user: User, id: UserID, _ directory: borrowing some Directory
+  private func setPreferences(_ preferences: UserPreferences) throws(Rejection) -> Decision<UserEvent> {
+    _ = try authorizedUser()
+    if let done = try doneBefore() { return done }
+    return .record([.account(.preferencesSet(preferences))])
+  }
+
+  /// The address is a name to log in with, so it needs a password. A guest who sets one is no longer a guest.
+  private func setEmail(
+    _ email: String, checked: UInt32?, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<UserEvent> {
+    let user = try authorizedUser()
+    try requirePassword(of: user, checked: checked)
+    if let done = try doneBefore() { return done }
     try TextRules.email(email)
     guard user.credential != nil else { throw .passwordMissing }
     if let holder = directory.user(withEmail: email), holder != id { throw .emailInUse }
-    return .record([.account(.emailSet(email))])
+    return .record([.account(.emailSet(email))], revision: user.revision)
   }
 
-  /// Recorded even when the account is disabled already: the event carries the idempotency key.
-  static func disable(_ user: User) -> Decision<UserEvent> {
-    .record([.account(.disabled)] + user.openSessions.sorted().map { .sessions(.ended($0, .accountDisabled)) })
+  private func disable() throws(Rejection) -> Decision<UserEvent> {
+    let user = try authorizedUser()
+    guard context.isByService else { throw .serviceOnly }
+    if let done = try doneBefore() { return done }
+    return .record([.account(.disabled)] + user.openSessions.sorted().map { .sessions(.ended($0, .accountDisabled)) })
+  }
+
+  private func enable() throws(Rejection) -> Decision<UserEvent> {
+    _ = try authorizedUser()
+    guard context.isByService else { throw .serviceOnly }
+    if let done = try doneBefore() { return done }
+    return .record([.account(.enabled)])
   }
 }
 

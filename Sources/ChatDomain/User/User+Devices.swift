@@ -12,14 +12,14 @@ extension UserEvent {
   }
 }
 
-/// What a device says of itself.
+/// How a device describes itself.
 package struct DeviceDescription: Sendable, Hashable {
   package var name: String?
   /// Such as `ios` or `android`; free text.
   package var type: String?
   package var osVersion: String?
   package var tokens: [PushToken]
-  /// Of what it wants to be told.
+  /// Which notifications it wants.
   package var notifications: NotificationLevel
 
   package init(
@@ -33,10 +33,10 @@ package struct DeviceDescription: Sendable, Hashable {
   }
 }
 
-/// Of what a device wants to be told. The raw values stand in the log; the names in the API.
+/// Which notifications a device wants. The raw values are in the log; the names in the API.
 package enum NotificationLevel: UInt8, Sendable, CaseIterable {
   case all = 1
-  /// Only of messages that call the user by name, and those of direct rooms.
+  /// Only those of messages that mention the user, and of messages in direct rooms.
   case mentions = 2
   case none = 3
 
@@ -49,7 +49,7 @@ package enum NotificationLevel: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// Where a provider reaches a device. A secret: never shown by any tool.
+/// The address of a device at a push provider. It is a secret: no tool shows it.
 package struct PushToken: Sendable, Hashable {
   package var provider: PushProvider
   package var token: String
@@ -59,7 +59,7 @@ package struct PushToken: Sendable, Hashable {
     self.token = token
   }
 
-  /// By bytes, as the read models compare tokens.
+  /// Compares bytes, as the read models do.
   package static func == (one: PushToken, other: PushToken) -> Bool {
     one.provider == other.provider && one.token.utf8.elementsEqual(other.token.utf8)
   }
@@ -70,7 +70,7 @@ package struct PushToken: Sendable, Hashable {
   }
 }
 
-/// The raw values stand in the log.
+/// The raw values are in the log.
 package enum PushProvider: UInt8, Sendable, CaseIterable {
   case apns = 1
   case fcm = 2
@@ -138,37 +138,81 @@ extension Fingerprint {
   }
 }
 
+// MARK: - Commands
+
+extension UserCommand {
+  package enum Devices: Sendable, Equatable {
+    case set(DeviceID, DeviceDescription)
+    case invalidateToken(DeviceID, PushToken)
+    case remove(DeviceID)
+  }
+}
+
+extension UserCommand.Devices: AggregateCommand {
+  package typealias Entity = UserCommand.Entity
+
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .set(let id, let description): .deviceSetting(id, description)
+    case .invalidateToken(let id, let token): .tokenInvalidation(id, token)
+    case .remove(let id): .deviceRemoval(id)
+    }
+  }
+}
+
 // MARK: - Decide
 
 extension UserDecider {
-  /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
-  static func setDevice(
-    _ id: DeviceID, _ description: DeviceDescription, of user: User
-  ) throws(Rejection) -> Decision<UserEvent> {
+  func decide(_ command: UserCommand.Devices) throws(Rejection) -> Decision<UserEvent> {
+    switch command {
+    case .set(let id, let description): try set(id, description)
+    case .invalidateToken(let id, let token): try invalidateToken(id, token)
+    case .remove(let id): try remove(id)
+    }
+  }
+
+  /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is recognised.
+  private func set(_ device: DeviceID, _ description: DeviceDescription) throws(Rejection) -> Decision<UserEvent> {
+    let user = try authorizedUser()
+    if let done = try doneBefore() { return done }
     try TextRules.device(description)
-    if user.devices[id] != nil { return .record([.devices(.updated(id, description))]) }
+    if let known = user.devices[device] {
+      return .record([.devices(.updated(device, description))], revision: known.revision)
+    }
     guard user.devices.count < Limits.devicesPerUser else { throw .tooManyDevices }
-    return .record([.devices(.registered(id, description))])
+    return .record([.devices(.registered(device, description))])
   }
 
-  /// A token that the device has replaced since must not be taken from it: then there is nothing to invalidate.
-  static func invalidate(_ token: PushToken, of id: DeviceID, of user: User) throws(Rejection) -> Decision<UserEvent> {
-    guard let device = user.devices[id], device.description.tokens.contains(token) else { throw .deviceNotFound }
-    return .record([.devices(.tokenInvalidated(id, token))])
+  /// If the device has another token since, there is nothing to invalidate.
+  private func invalidateToken(_ device: DeviceID, _ token: PushToken) throws(Rejection) -> Decision<UserEvent> {
+    let user = try authorizedUser()
+    guard context.isByService else { throw .serviceOnly }
+    if let done = try doneBefore() { return done }
+    guard user.devices[device]?.description.tokens.contains(token) == true else { throw .deviceNotFound }
+    return .record([.devices(.tokenInvalidated(device, token))])
   }
 
-  /// Ends the device's sessions with it, in the order of their IDs, so that the same command gives the same events.
-  static func removeDevice(_ id: DeviceID, of user: User) throws(Rejection) -> Decision<UserEvent> {
-    guard user.devices[id] != nil else { throw .deviceNotFound }
-    let sessions = user.openSessions.filter { user.deviceOfOpenSession($0) == id }
-    return .record([.devices(.removed(id))] + sessions.sorted().map { .sessions(.ended($0, .deviceRemoved)) })
+  /// The device's sessions end with it, in the order of their IDs, so that the same command gives the same events.
+  private func remove(_ device: DeviceID) throws(Rejection) -> Decision<UserEvent> {
+    let user = try authorizedUser()
+    if let done = try doneBefore() { return done }
+    guard let known = user.devices[device] else { throw .deviceNotFound }
+    let sessions = user.openSessions.filter { user.deviceOfOpenSession($0) == device }
+    return .record(
+      [.devices(.removed(device))] + sessions.sorted().map { .sessions(.ended($0, .deviceRemoved)) },
+      revision: known.revision)
   }
+}
 
-  /// What ended sessions leave behind: a device of which no session is open any more loses its push tokens, so that a
-  /// phone that was logged out shows no message to whoever holds it. So does one whose session logs itself out, though an
-  /// older one, whose tokens the app has lost, may be open still. The app brings them again after the next login. A device
-  /// that never had a session, as those of users who come with another issuer's tokens, keeps them.
-  static func silencing(after events: [UserEvent], of user: User, by context: CommandContext) -> [UserEvent] {
+// MARK: - Consequences
+
+extension UserDecider {
+  /// The push tokens that devices lose when sessions end. A device without an open session loses its tokens, so that a
+  /// phone that was logged out shows no messages to the next person who uses it. A device also loses them when its
+  /// session logs itself out while an older one is still open: the app has lost the tokens of that one. The app sends
+  /// its push tokens again after the next login. A device that never had a session keeps them: its user comes with
+  /// access tokens of another issuer.
+  func silencing(after events: [UserEvent], of user: User) -> [UserEvent] {
     var (open, left) = (user.openSessions, Set<DeviceID>())
     var loggedOut: DeviceID?
     for case .sessions(.ended(let id, let reason)) in events {
@@ -190,8 +234,8 @@ extension UserDecider {
     }
   }
 
-  /// What a device's tokens leave behind: a push token belongs to one device, and one that turns up elsewhere leaves its
-  /// old place, another user's too. Recorded with the device's own event, after it.
+  /// A push token belongs to one device. A device that registers with it takes it from every other device, also from
+  /// another user's. These events are recorded after the device's own event, in the same command.
   package static func movedTokens(
     to id: DeviceID, _ description: DeviceDescription, of user: UserID, _ directory: borrowing some Directory
   ) -> [ChatEvent] {

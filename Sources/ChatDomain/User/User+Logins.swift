@@ -5,9 +5,9 @@ extension UserEvent {
   package enum Logins: Sendable, Equatable {
     /// A new password; its version is one more than that of the password before.
     case credentialSet(Credential)
-    /// A login at an identity provider stands for this user.
+    /// A login at an identity provider belongs to this user.
     case identityLinked(Identity)
-    /// It stands for nobody any more.
+    /// It belongs to nobody any more.
     /// - Parameters:
     ///   - identity: nil when the payload was erased.
     ///   - linked: where it was linked. The envelope has it, so an erasure does not bring the login back.
@@ -15,7 +15,7 @@ extension UserEvent {
   }
 }
 
-/// Who a user is elsewhere: unique across users.
+/// A user's login at an identity provider: unique across users.
 package struct Identity: Sendable, Hashable {
   /// The `iss` of its ID tokens (OpenID Connect Core 1.0, section 2).
   package var issuer: String
@@ -27,7 +27,7 @@ package struct Identity: Sendable, Hashable {
     self.subject = subject
   }
 
-  /// By bytes, as the names and the read models tell logins apart: two ways to write one letter are two logins.
+  /// Compares bytes, as the table of unique names and the read models do: two ways to write one letter are two logins.
   package static func == (one: Identity, other: Identity) -> Bool {
     one.issuer.utf8.elementsEqual(other.issuer.utf8) && one.subject.utf8.elementsEqual(other.subject.utf8)
   }
@@ -38,8 +38,8 @@ package struct Identity: Sendable, Hashable {
   }
 }
 
-/// A password as scrypt leaves it. The salt is derived from the server's key and the user's ID, so that the same
-/// password gives the same hash and a repeated registration can be recognised.
+/// A password, hashed by scrypt. The salt is derived from the server's key and the user's ID, so that the same password
+/// gives the same hash and a repeated registration can be recognised.
 package struct Credential: Sendable, Hashable {
   /// Counts the passwords that the user has had, from 1.
   package var version: UInt32
@@ -97,12 +97,107 @@ extension Fingerprint {
   }
 }
 
+// MARK: - Commands
+
+extension UserCommand {
+  package enum Logins: Sendable, Equatable {
+    /// Sets a new password and ends the other sessions.
+    /// - checked: the version of the credential that the current password was checked against.
+    case changePassword(Credential, checked: UInt32)
+    /// Sets a new password by a token that a service asked for, and ends every session.
+    /// - issuedFor: the version of the credential that the token was made for; zero when there was none.
+    case resetPassword(Credential, issuedFor: UInt32)
+    /// - proof: that the account's owner asks, beside the ID token that names the login.
+    case link(Identity, proof: LoginProof)
+    case unlink(Identity)
+  }
+}
+
+/// How the user was identified before the decision. It must still hold when the command is decided.
+package enum LoginProof: Sendable, Hashable {
+  /// The password was checked against this version of the credential.
+  case password(version: UInt32)
+  /// An ID token was checked, and names this login.
+  case identity(Identity)
+  /// A service vouches.
+  case service
+}
+
+extension UserCommand.Logins: AggregateCommand {
+  package typealias Entity = UserCommand.Entity
+
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .changePassword(let credential, _), .resetPassword(let credential, _): .credentialSetting(credential)
+    case .link(let identity, _): .identityLink(identity)
+    case .unlink(let identity): .identityUnlink(identity)
+    }
+  }
+
+  /// A reset is known by the version of the credential that its token was made for.
+  package var isKnownByItself: Bool {
+    switch self {
+    case .resetPassword: true
+    case .changePassword, .link, .unlink: false
+    }
+  }
+}
+
 // MARK: - Decide
 
 extension UserDecider {
-  /// The current password was checked outside, against one version of the credential; here it must still be the current
-  /// one.
-  static func authorizeByPassword(of user: User, _ checked: UInt32?, by context: CommandContext) throws(Rejection) {
+  func decide(
+    _ command: UserCommand.Logins, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<UserEvent> {
+    switch command {
+    case .changePassword(let credential, let checked): try changePassword(to: credential, checked: checked)
+    case .resetPassword(let credential, let version): try resetPassword(to: credential, issuedFor: version)
+    case .link(let identity, let proof): try link(identity, proof, directory)
+    case .unlink(let identity): try unlink(identity)
+    }
+  }
+
+  /// All sessions end except the one that the request is made with. If the new password is the current one already,
+  /// this is a retry: then the version that was checked is no longer current, and need not be.
+  private func changePassword(to credential: Credential, checked: UInt32) throws(Rejection) -> Decision<UserEvent> {
+    let user = try authorizedUser()
+    try requirePassword(of: user, checked: user.credential == credential ? credential.version : checked)
+    if let done = try doneBefore() { return done }
+    if let earlier = earlierSetting(of: credential, user) { return earlier }
+    guard credential.version == checked &+ 1 else { throw .passwordWrong }
+    return setting(credential, of: user, keeping: context.session)
+  }
+
+  /// The token is good for one new password: it was made for one version of the credential, and setting a password
+  /// makes the next one.
+  private func resetPassword(
+    to credential: Credential, issuedFor version: UInt32
+  ) throws(Rejection) -> Decision<UserEvent> {
+    let user = try authorizedUser()
+    if let earlier = earlierSetting(of: credential, user) { return earlier }
+    guard (user.credential?.version ?? 0) == version, credential.version == version &+ 1 else {
+      throw .passwordResetUsed
+    }
+    return setting(credential, of: user, keeping: nil)
+  }
+
+  private func earlierSetting(of credential: Credential, _ user: User) -> Decision<UserEvent>? {
+    guard user.credential == credential, let stamp = user.credentialSet else { return nil }
+    return .alreadyDone(stamp)
+  }
+
+  /// In the order of the sessions' IDs, so that the same command gives the same events.
+  private func setting(
+    _ credential: Credential, of user: User, keeping session: SessionID?
+  ) -> Decision<UserEvent> {
+    let ended = user.openSessions.filter { $0 != session }.sorted()
+    return .record([.logins(.credentialSet(credential))] + ended.map { .sessions(.ended($0, .passwordChanged)) })
+  }
+
+  /// The current password was checked before the decision, against one version of the credential. That version must
+  /// still be the current one.
+  /// - Parameter checked: the version; nil when a service vouches.
+  func requirePassword(of user: User, checked: UInt32?) throws(Rejection) {
     guard let checked else {
       guard context.isByService else { throw .serviceOnly }
       return
@@ -110,42 +205,25 @@ extension UserDecider {
     guard let credential = user.credential, credential.version == checked else { throw .passwordWrong }
   }
 
-  /// All sessions end but the one that asks. A new password that is the current one already is a repeat.
-  static func changePassword(
-    to credential: Credential, checked: UInt32, of user: User, by context: CommandContext
+  /// A login elsewhere belongs to one user here. Under a key the event is recorded even if the login is linked already:
+  /// it carries the key by which a late retry is recognised after the login was unlinked.
+  private func link(
+    _ identity: Identity, _ proof: LoginProof, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<UserEvent> {
-    if let repeated = repeatedSetting(of: credential, user) { return repeated }
-    guard credential.version == checked &+ 1 else { throw .passwordWrong }
-    return setting(credential, of: user, keeping: context.session)
-  }
-
-  /// The token is good for one new password: setting it makes another version, and the token was made for this one.
-  static func resetPassword(
-    to credential: Credential, issuedFor version: UInt32, of user: User
-  ) throws(Rejection) -> Decision<UserEvent> {
-    if let repeated = repeatedSetting(of: credential, user) { return repeated }
-    guard (user.credential?.version ?? 0) == version, credential.version == version &+ 1 else {
-      throw .passwordResetUsed
+    let user = try authorizedUser()
+    try requireRightToLink(to: user, proof)
+    if let done = try doneBefore() { return done }
+    if let linked = user.identities[identity] {
+      return context.command == nil ? .alreadyDone(linked) : .record([.logins(.identityLinked(identity))])
     }
-    return setting(credential, of: user, keeping: nil)
+    guard directory.user(with: identity) == nil else { throw .identityInUse }
+    guard user.identities.count < Limits.identitiesPerUser else { throw .tooManyIdentities }
+    return .record([.logins(.identityLinked(identity))])
   }
 
-  private static func repeatedSetting(of credential: Credential, _ user: User) -> Decision<UserEvent>? {
-    guard user.credential == credential, let stamp = user.credentialSet else { return nil }
-    return .alreadyDone(stamp)
-  }
-
-  /// In the order of the sessions' IDs, so that the same command gives the same events.
-  private static func setting(
-    _ credential: Credential, of user: User, keeping session: SessionID?
-  ) -> Decision<UserEvent> {
-    let ended = user.openSessions.filter { $0 != session }.sorted()
-    return .record([.logins(.credentialSet(credential))] + ended.map { .sessions(.ended($0, .passwordChanged)) })
-  }
-
-  /// Whoever links a login can come back by it for ever, so a session alone does not do it: who has a password shows
-  /// that, who has none another login of the account.
-  static func authorizeLinking(to user: User, _ proof: LoginProof, by context: CommandContext) throws(Rejection) {
+  /// A linked login gives lasting access to the account, so a session alone is not enough to link one. A user with a
+  /// password must show it. A user without one must show another login of the account.
+  private func requireRightToLink(to user: User, _ proof: LoginProof) throws(Rejection) {
     if context.isByService { return }
     switch proof {
     case .password(let version):
@@ -158,26 +236,20 @@ extension UserDecider {
     }
   }
 
-  /// A login elsewhere stands for one user here. Under a key it is recorded also when it is linked already: the event
-  /// carries the key, by which a late retry is known after the login was unlinked.
-  static func link(
-    _ identity: Identity, to user: User, id: UserID, by context: CommandContext, _ directory: borrowing some Directory
-  ) throws(Rejection) -> Decision<UserEvent> {
-    if let linked = user.identities[identity] {
-      return context.command == nil ? .alreadyDone(linked) : .record([.logins(.identityLinked(identity))])
-    }
-    guard directory.user(with: identity) == nil else { throw .identityInUse }
-    guard user.identities.count < Limits.identitiesPerUser else { throw .tooManyIdentities }
-    return .record([.logins(.identityLinked(identity))])
-  }
-
-  /// Nobody locks themselves out; a service may take the last way in.
-  static func unlink(
-    _ identity: Identity, from user: User, by context: CommandContext
-  ) throws(Rejection) -> Decision<UserEvent> {
+  /// Users cannot lock themselves out. A service may remove the last login.
+  private func unlink(_ identity: Identity) throws(Rejection) -> Decision<UserEvent> {
+    let user = try authorizedUser()
+    if let done = try doneBefore() { return done }
     guard let linked = user.identities[identity] else { throw .identityNotFound }
-    guard context.isByService || user.hasOtherWayIn(than: identity) else { throw .lastLogin }
+    guard context.isByService || user.canLogIn(without: identity) else { throw .lastLogin }
     return .record([.logins(.identityUnlinked(identity, linked: linked.position))])
+  }
+}
+
+extension User {
+  /// Whether the user can log in without this login elsewhere.
+  fileprivate func canLogIn(without identity: Identity) -> Bool {
+    credential != nil || externalID != nil || identities.keys.contains { $0 != identity }
   }
 }
 

@@ -9,10 +9,10 @@ extension UserEvent {
   }
 }
 
-/// Why a session ended. The raw values stand in the log.
+/// Why a session ended. The raw values are in the log.
 package enum SessionEnd: UInt8, Sendable, CaseIterable {
   case loggedOut = 1
-  /// A refresh token was used after its successor had been: one of the two users of it is a thief.
+  /// A refresh token was used after its successor was, so two clients have it. One of them stole it.
   case refreshTokenReused = 2
   /// The device that the session belonged to was removed.
   case deviceRemoved = 3
@@ -73,18 +73,109 @@ extension Fingerprint {
     Fingerprint(.text("session.end"), .id(id.uuid), .number(Int64(reason.rawValue)))
   }
 
-  /// Which sessions it ended depends on which there were; what was asked for does not.
+  /// Names what was asked for. Which sessions ended depends on which were open.
   static func sessionsEnd(_ reason: SessionEnd) -> Fingerprint {
     Fingerprint(.text("sessions.end"), .number(Int64(reason.rawValue)))
+  }
+}
+
+// MARK: - Commands
+
+extension UserCommand {
+  package enum Sessions: Sendable, Equatable {
+    case start(SessionID, device: DeviceID?, proof: LoginProof)
+    /// - presented: the generation of the refresh token that was shown.
+    /// - oldest: refresh tokens that were issued before this are too old; nil when they do not age.
+    case refresh(SessionID, presented: UInt32, oldest: Timestamp?)
+    case end(SessionID, SessionEnd)
+    case endMany(SessionSelection)
+  }
+}
+
+/// Which sessions end at once.
+package enum SessionSelection: Sendable, Hashable {
+  /// All but the one that the request is made with.
+  case others
+  case all
+
+  var reason: SessionEnd {
+    switch self {
+    case .others: .othersLoggedOut
+    case .all: .allLoggedOut
+    }
+  }
+}
+
+extension UserCommand.Sessions: AggregateCommand {
+  /// A refresh that finds its token reused is the exception: the event that ends the session does not say which token
+  /// it was, so its fingerprint differs.
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .start(let id, let device, _): .sessionStart(id, device)
+    case .refresh(let id, let presented, _): .sessionRefresh(id, presented: presented)
+    case .end(let id, let reason): .sessionEnd(id, reason)
+    case .endMany(let selection): .sessionsEnd(selection.reason)
+    }
+  }
+
+  /// A start is known by the ID of the session, and a refresh by the generation of the refresh token.
+  package var isKnownByItself: Bool {
+    switch self {
+    case .start, .refresh: true
+    case .end, .endMany: false
+    }
+  }
+
+  package func addKeys(to lookup: inout Lookup, on user: UserID, by actor: UserID?) {
+    switch self {
+    case .start(let id, _, _), .refresh(let id, _, _), .end(let id, _): lookup.ending = .session(user, id)
+    case .endMany: break
+    }
   }
 }
 
 // MARK: - Decide
 
 extension UserDecider {
-  /// What was found out outside must still hold here. Only who has shown who they are learns that the account is
-  /// disabled.
-  static func authorizeLogin(of user: User, _ proof: LoginProof, by context: CommandContext) throws(Rejection) {
+  func decide(_ command: UserCommand.Sessions) throws(Rejection) -> Decision<UserEvent> {
+    switch command {
+    case .start(let id, let device, let proof): try start(id, device, proof)
+    case .refresh(let id, let presented, let oldest): try refresh(id, presented, oldest: oldest)
+    case .end(let id, let reason): try end(id, reason)
+    case .endMany(let selection): try endMany(selection)
+    }
+  }
+
+  /// A login that is sent twice names the same session. It is a retry until the session is refreshed: after that the
+  /// first pair of tokens is gone, and the first response cannot be repeated. An ended session is never opened again.
+  ///
+  /// When the user has too many sessions, those whose last refresh is oldest end: a user who cannot log in could not
+  /// end one either.
+  ///
+  /// The device need not be registered: an app logs in first and describes its device then.
+  private func start(
+    _ session: SessionID, _ device: DeviceID?, _ proof: LoginProof
+  ) throws(Rejection) -> Decision<UserEvent> {
+    let user = try authorizedUser()
+    try requireProof(proof, of: user)
+    switch user.sessions[session] {
+    case .open(let open):
+      guard open.device == device else { throw .idInUse }
+      guard open.generation == 1 else { throw .sessionRefreshed }
+      return .alreadyDone(open.pair)
+    case .ended:
+      throw .sessionEnded
+    case nil:
+      let excess = user.openSessions.count + 1 - Limits.sessionsPerUser
+      let superseded = excess > 0 ? user.openSessionsByAge.prefix(excess) : []
+      return .record(
+        [.sessions(.started(session, device: device))] + superseded.map { .sessions(.ended($0, .superseded)) })
+    }
+  }
+
+  /// The proof was checked before the decision, and must still hold. Only a caller with a valid proof learns that the
+  /// account is disabled.
+  private func requireProof(_ proof: LoginProof, of user: User) throws(Rejection) {
     switch proof {
     case .service:
       guard context.isByService else { throw .serviceOnly }
@@ -96,50 +187,27 @@ extension UserDecider {
     guard user.disabled == nil else { throw .accountDisabled }
   }
 
-  /// A login tapped twice names the same session, and is one as long as nobody has refreshed it: after that its first
-  /// pair of tokens is gone for good, and the login cannot be answered as the first time. An ended session is never
-  /// opened again.
-  ///
-  /// Where no place is left, the sessions that have gone longest without a refresh make room: who cannot log in could
-  /// not end one either.
-  ///
-  /// The device need not be registered: an app logs in first and describes its device then.
-  static func startSession(
-    _ id: SessionID, _ device: DeviceID?, of user: User
-  ) throws(Rejection) -> Decision<UserEvent> {
-    switch user.sessions[id] {
-    case .open(let session):
-      guard session.device == device else { throw .idInUse }
-      guard session.generation == 1 else { throw .sessionRefreshed }
-      return .alreadyDone(session.pair)
-    case .ended:
-      throw .sessionEnded
-    case nil:
-      let excess = user.openSessions.count + 1 - Limits.sessionsPerUser
-      let superseded = excess > 0 ? user.openSessionsByAge.prefix(excess) : []
-      return .record([.sessions(.started(id, device: device))] + superseded.map { .sessions(.ended($0, .superseded)) })
-    }
-  }
-
   /// Generation g is the newest that was issued.
   /// - g presented: it is used for the first time, and g + 1 is issued.
-  /// - g − 1 presented: g has not been used yet (else it would not be the newest), so whoever asks gets g again.
-  /// - anything older: its successor was used, so two hold it. The session ends; that event is the caller's answer.
-  static func refreshSession(
-    _ id: SessionID, _ presented: UInt32, oldest: Timestamp?, of user: User
+  /// - g − 1 presented: g has not been used yet (else it would not be the newest), so the caller gets g again.
+  /// - anything older: its successor was used, so two clients have it. The session ends; that event is the caller's
+  ///   answer.
+  private func refresh(
+    _ session: SessionID, _ presented: UInt32, oldest: Timestamp?
   ) throws(Rejection) -> Decision<UserEvent> {
+    let user = try authorizedUser(orAfterEndOf: session)
     guard user.disabled == nil else { throw .accountDisabled }
-    switch user.sessions[id] {
-    case .open(let session):
-      if let oldest, session.pair.time < oldest { throw .refreshTokenExpired }
-      guard presented >= 1, presented <= session.generation else { throw .refreshTokenExpired }
-      if presented == session.generation {
-        // After four thousand million refreshes the user logs in anew.
+    switch user.sessions[session] {
+    case .open(let open):
+      if let oldest, open.pair.time < oldest { throw .refreshTokenExpired }
+      guard presented >= 1, presented <= open.generation else { throw .refreshTokenExpired }
+      if presented == open.generation {
+        // After four thousand million refreshes the user has to log in again.
         guard presented < UInt32.max else { throw .refreshTokenExpired }
-        return .record([.sessions(.refreshed(id, generation: presented + 1))])
+        return .record([.sessions(.refreshed(session, generation: presented + 1))])
       }
-      if presented == session.generation - 1 { return .alreadyDone(session.pair) }
-      return .record([.sessions(.ended(id, .refreshTokenReused))])
+      if presented == open.generation - 1 { return .alreadyDone(open.pair) }
+      return .record([.sessions(.ended(session, .refreshTokenReused))])
     case .ended(.refreshTokenReused, _):
       throw .refreshTokenReused
     case .ended(.loggedOut, _), .ended(.deviceRemoved, _), .ended(.superseded, _), .ended(.accountDisabled, _),
@@ -150,24 +218,23 @@ extension UserDecider {
     }
   }
 
-  static func endSession(_ id: SessionID, _ reason: SessionEnd, of user: User) throws(Rejection) -> Decision<UserEvent>
-  {
-    switch user.sessions[id] {
-    case .open: .record([.sessions(.ended(id, reason))])
-    case .ended(_, let stamp): .alreadyDone(stamp)
+  private func end(_ session: SessionID, _ reason: SessionEnd) throws(Rejection) -> Decision<UserEvent> {
+    let user = try authorizedUser(orAfterEndOf: session)
+    if let done = try doneBefore() { return done }
+    switch user.sessions[session] {
+    case .open: return .record([.sessions(.ended(session, reason))])
+    case .ended(_, let stamp): return .alreadyDone(stamp)
     case nil: throw .sessionNotFound
     }
   }
-}
 
-extension UserDecider {
-  /// Each event says which selection it belongs to, so that the first tells a retry under its idempotency key. Where
-  /// there is nothing to end, a command with a key ends a session that does not exist, under an ID made of the key: a late
-  /// retry then finds it, and does not end what was started meanwhile. The key itself is not that ID, because a client may
-  /// use one UUID as the ID of a session and as a key.
-  static func endSessions(
-    _ selection: SessionSelection, of user: User, by context: CommandContext
-  ) -> Decision<UserEvent> {
+  /// Each event names the selection, so that a retry is recognised by the first one. Where there is nothing to end, a
+  /// command with a key ends a session that does not exist, under an ID made of the key: a late retry then finds that
+  /// event and does not end sessions that were started since. The key itself is not that ID, because a client may use
+  /// one UUID as the ID of a session and as a key.
+  private func endMany(_ selection: SessionSelection) throws(Rejection) -> Decision<UserEvent> {
+    let user = try authorizedUser()
+    if let done = try doneBefore() { return done }
     let kept: SessionID? =
       switch selection {
       case .all: nil
@@ -176,7 +243,7 @@ extension UserDecider {
     let ended = user.openSessions.filter { $0 != kept }.sorted()
     if ended.isEmpty {
       guard let key = context.command else { return .alreadyDone(user.registered) }
-      return .record([.sessions(.ended(absentSession(for: key), selection.reason))])
+      return .record([.sessions(.ended(Self.absentSession(for: key), selection.reason))])
     }
     return .record(ended.map { .sessions(.ended($0, selection.reason)) })
   }
@@ -197,5 +264,20 @@ extension User {
       }
       .sorted { $0.pair < $1.pair }
       .map(\.id)
+  }
+}
+
+// MARK: - Evolve
+
+extension User {
+  mutating func apply(_ event: UserEvent.Sessions, _ stamp: Stamp) {
+    switch event {
+    case .started(let id, let device):
+      startSession(id, device, stamp)
+    case .refreshed(let id, let generation):
+      refreshSession(id, generation: generation, stamp)
+    case .ended(let id, let reason):
+      endSession(id, reason, stamp)
+    }
   }
 }

@@ -22,17 +22,44 @@ extension UserEvent.Uploads: EventFamily {
 }
 
 extension Fingerprint {
-  /// The content alone: a repeat may call it by another name, and the first one stays.
+  /// Without the name: a retry may give another one, and the first one remains.
   static func mediaUpload(_ id: MediaID, _ media: Media) -> Fingerprint {
     Fingerprint(.text("media.upload"), .id(id.uuid), .bytes(media.hash))
+  }
+}
+
+// MARK: - Commands
+
+extension UserCommand {
+  package enum Uploads: Sendable, Equatable {
+    /// The content is on the disk. The key of this command is the medium's ID, by which a retry is always recognised.
+    case upload(MediaID, Media, name: String?)
+  }
+}
+
+extension UserCommand.Uploads: AggregateCommand {
+  package typealias Entity = UserCommand.Entity
+
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .upload(let id, let media, _): .mediaUpload(id, media)
+    }
   }
 }
 
 // MARK: - Decide
 
 extension UserDecider {
-  /// The user's media are not kept in the state: a repeat is known by the command's key, which is the media's ID.
-  static func uploadMedia(_ id: MediaID, _ media: Media, _ name: String?) throws(Rejection) -> Decision<UserEvent> {
+  func decide(_ command: UserCommand.Uploads) throws(Rejection) -> Decision<UserEvent> {
+    switch command {
+    case .upload(let id, let media, let name): try upload(id, media, name: name)
+    }
+  }
+
+  /// The user's media are not part of the state: only the command's key tells a retry.
+  private func upload(_ id: MediaID, _ media: Media, name: String?) throws(Rejection) -> Decision<UserEvent> {
+    _ = try authorizedUser()
+    if let done = try doneBefore() { return done }
     if let name { try TextRules.mediaName(name) }
     return .record([.media(.uploaded(id, media, name: name))])
   }

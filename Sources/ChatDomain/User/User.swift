@@ -1,6 +1,6 @@
 package import ChatPrimitives
 
-/// What deciding about one user needs to know.
+/// What the decisions about one user depend on.
 package enum UserState: Sendable, Equatable {
   case absent
   case registered(User)
@@ -15,7 +15,7 @@ package struct User: Sendable, Equatable {
   package var credential: Credential?
   /// Where the newest credential was set; nil without one.
   package var credentialSet: Stamp?
-  /// The logins elsewhere, each with where it was linked.
+  /// The user's logins at identity providers, each with where it was linked.
   package var identities: [Identity: Stamp] = [:]
   package var preferences = UserPreferences()
   /// Since when the account is disabled; nil when it is not.
@@ -49,10 +49,10 @@ package struct User: Sendable, Equatable {
 }
 
 extension User {
-  /// A password is all that stands for this user: whoever loses it, loses the account.
+  /// A guest has a password and no other way to be identified: a guest who loses the password loses the account.
   package var isGuest: Bool { credential != nil && email == nil && externalID == nil && identities.isEmpty }
 
-  /// What guests may do only where the operator says so.
+  /// For what guests may do only if the operator allows it.
   package func requireFullAccount() throws(Rejection) {
     if isGuest { throw .guestNotAllowed }
   }
@@ -63,11 +63,6 @@ extension User {
   func deviceOfOpenSession(_ id: SessionID) -> DeviceID? {
     guard case .open(let session) = sessions[id] else { return nil }
     return session.device
-  }
-
-  /// Whether the user can log in without this login elsewhere.
-  func hasOtherWayIn(than identity: Identity) -> Bool {
-    credential != nil || externalID != nil || identities.keys.contains { $0 != identity }
   }
 }
 
@@ -95,8 +90,8 @@ package enum Session: Sendable, Hashable {
 package struct OpenSession: Sendable, Hashable {
   package var device: DeviceID?
   package var started: Stamp
-  /// Which pair of tokens is the newest; the first is 1. The pair before it stays good until this one is presented,
-  /// and presenting it makes the next generation: so exactly two generations are good at any time.
+  /// Which pair of tokens is the newest; the first is 1. The pair before it remains valid until this one is presented,
+  /// and presenting it makes the next generation: so exactly two generations are valid at any time.
   package var generation: UInt32
   /// Where the newest pair was issued.
   package var pair: Stamp
@@ -131,7 +126,7 @@ extension User {
       credential: registration.credential, registrationFingerprint: registration.fingerprint, registered: stamp)
   }
 
-  /// A user whose registration was erased: the ID stays taken and nothing else is known.
+  /// A user whose registration was erased: the ID remains taken and nothing else is known.
   init(erasedAt stamp: Stamp) {
     self.init(
       profile: Profile(nickname: ""), email: nil, externalID: nil, credential: nil, registrationFingerprint: nil,
@@ -147,28 +142,25 @@ extension User {
     case .media, .erased: break
     }
   }
+}
 
-  private mutating func apply(_ event: UserEvent.Sessions, _ stamp: Stamp) {
-    switch event {
-    case .started(let id, let device):
-      start(id, device, stamp)
-    case .refreshed(let id, let generation):
-      guard case .open(var session) = sessions[id] else { return }
-      session.generation = generation
-      session.pair = stamp
-      sessions[id] = .open(session)
-    case .ended(let id, let reason):
-      end(id, reason, stamp)
-    }
-  }
+// MARK: - Sessions
 
-  private mutating func start(_ id: SessionID, _ device: DeviceID?, _ stamp: Stamp) {
+extension User {
+  mutating func startSession(_ id: SessionID, _ device: DeviceID?, _ stamp: Stamp) {
     guard sessions[id] == nil else { return }
     sessions[id] = .open(OpenSession(device: device, started: stamp, generation: 1, pair: stamp))
     openSessions.insert(id)
   }
 
-  private mutating func end(_ id: SessionID, _ reason: SessionEnd, _ stamp: Stamp) {
+  mutating func refreshSession(_ id: SessionID, generation: UInt32, _ stamp: Stamp) {
+    guard case .open(var session) = sessions[id] else { return }
+    session.generation = generation
+    session.pair = stamp
+    sessions[id] = .open(session)
+  }
+
+  mutating func endSession(_ id: SessionID, _ reason: SessionEnd, _ stamp: Stamp) {
     if case .ended = sessions[id] { return }
     sessions[id] = .ended(reason, stamp)
     openSessions.remove(id)

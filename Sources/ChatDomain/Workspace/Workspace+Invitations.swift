@@ -1,7 +1,7 @@
 package import ChatPrimitives
 
 extension WorkspaceEvent {
-  /// Invitations of one user by name.
+  /// Invitations that name a user.
   package enum Invitations: Sendable, Equatable {
     /// The user may join. For a member it changes nothing, and is recorded for the idempotency key.
     case invited(UserID, role: WorkspaceRole)
@@ -11,7 +11,7 @@ extension WorkspaceEvent {
 }
 
 extension WorkspaceEvent.Invitations: EventFamily {
-  /// Who declined is not a part of it: idempotency keys are looked up within one actor.
+  /// The actor is not part of it: idempotency keys are looked up within one actor.
   package var fingerprint: Fingerprint? {
     switch self {
     case .invited(let user, let role): .workspaceInvitation(user, role)
@@ -37,20 +37,55 @@ extension Fingerprint {
   }
 }
 
+// MARK: - Commands
+
+extension WorkspaceCommand {
+  package enum Invitations: Sendable, Equatable {
+    /// The user may join with this role.
+    case invite(UserID, WorkspaceRole)
+    /// Takes back the invitation of this user. The invited user declines it by this.
+    case withdraw(UserID)
+    /// The actor, who was invited, joins.
+    case accept
+  }
+}
+
+extension WorkspaceCommand.Invitations: AggregateCommand {
+  package typealias Entity = WorkspaceCommand.Entity
+
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .invite(let user, let role): .workspaceInvitation(user, role)
+    case .withdraw(let user): .workspaceWithdrawal(user)
+    case .accept: .workspaceJoining(by: .invitation)
+    }
+  }
+}
+
 // MARK: - Decide
 
 extension WorkspaceDecider {
-  /// At most the own role, and never ownership. What another has said is said again, for it gives no more than who said it
-  /// last still has. Under a key it is recorded again, for only so is its late retry known when the user has declined since.
-  static func invite(
-    _ user: UserID, _ role: WorkspaceRole, by context: CommandContext, in state: WorkspaceState,
-    _ directory: borrowing some Directory
+  func decide(
+    _ command: WorkspaceCommand.Invitations, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<WorkspaceEvent> {
-    let workspace = try workspace(state)
-    guard directory.isRegistered(user) else { throw .userNotFound }
-    guard role != .owner, role <= (try workspaceActor(of: context, in: state)).highestRole else {
-      throw .inviteRoleNotAllowed
+    switch command {
+    case .invite(let user, let role): try invite(user, role, directory)
+    case .withdraw(let user): try withdraw(user, directory)
+    case .accept: try accept(directory)
     }
+  }
+
+  /// Administrators give at most their own role, and nobody gives ownership. An invitation that another member has made
+  /// is recorded again, because it gives no more than the role that its last maker still has. Under a key every
+  /// invitation is recorded again, so that a late retry is recognised when the user has declined since.
+  private func invite(
+    _ user: UserID, _ role: WorkspaceRole, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<WorkspaceEvent> {
+    try requireRole(.administrator)
+    if let done = try doneBefore() { return done }
+    let workspace = try workspace()
+    try directory.requireRegistered(user)
+    guard role != .owner, role <= (try workspaceActor()).highestRole else { throw .inviteRoleNotAllowed }
     if context.command == nil {
       if let member = workspace.members[user] { return .alreadyDone(member.joined) }
       if let earlier = workspace.invited[user], earlier.role == role, earlier.maker == context.actor {
@@ -62,23 +97,33 @@ extension WorkspaceDecider {
     return .record([.invitations(.invited(user, role: role))])
   }
 
-  static func withdrawInvitation(
-    of user: UserID, in state: WorkspaceState
+  private func withdraw(
+    _ user: UserID, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<WorkspaceEvent> {
+    if context.actor == user { try requireInvitable(directory) } else { try requireRole(.administrator) }
+    if let done = try doneBefore() { return done }
     guard state.workspace?.invited[user] != nil else { throw .invitationNotFound }
     return .record([.invitations(.withdrawn(user))])
   }
 
-  static func acceptInvitation(
-    by context: CommandContext, in state: WorkspaceState
-  ) throws(Rejection) -> Decision<WorkspaceEvent> {
-    let user = try actor(of: context)
-    guard let workspace = state.workspace else { throw .invitationNotFound }
-    if let member = workspace.members[user] { return repeated(.invitation, of: user, member, by: context) }
+  private func accept(_ directory: borrowing some Directory) throws(Rejection) -> Decision<WorkspaceEvent> {
+    let workspace = try requireInvitable(directory)
+    if let done = try doneBefore() { return done }
+    let user = try actor()
+    if let member = workspace.members[user] { return repeatedJoin(by: .invitation, of: user, member) }
     guard let invitation = workspace.invited[user] else { throw .invitationNotFound }
     try requirePlaceForMember(in: workspace)
-    let role = given(invitation.role, by: invitation.maker, in: workspace)
+    let role = grantedRole(invitation.role, by: invitation.maker, in: workspace)
     return .record([.members(.joined(user, role: role, by: .invitation))])
+  }
+
+  /// The workspace, for a user who may have an invitation. Whether there is one is checked only after the look for a
+  /// retry, and a missing invitation is rejected in the same way as a missing workspace.
+  @discardableResult
+  private func requireInvitable(_ directory: borrowing some Directory) throws(Rejection) -> Workspace {
+    try requireRegisteredActor(directory)
+    guard let workspace = state.workspace else { throw .invitationNotFound }
+    return workspace
   }
 }
 

@@ -23,10 +23,10 @@ package struct WorkspaceCreation: Sendable, Hashable {
   }
 }
 
-/// What is put in the place of what; nil leaves a part as it is.
+/// The new parts of a workspace; nil leaves a part as it is.
 package struct WorkspaceEdit: Sendable, Hashable {
   package var name: String?
-  /// An empty text takes it away.
+  /// An empty text removes it.
   package var topic: String?
   package var picture: PictureEdit?
 
@@ -76,18 +76,65 @@ extension Fingerprint {
   static var workspaceDeletion: Fingerprint { Fingerprint(.text("workspace.delete")) }
 }
 
+// MARK: - Commands
+
+extension WorkspaceCommand {
+  package enum Lifecycle: Sendable, Equatable {
+    case create(WorkspaceCreation)
+    case edit(WorkspaceEdit)
+    case delete
+  }
+}
+
+extension WorkspaceCommand.Lifecycle: AggregateCommand {
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .create(let creation): creation.fingerprint
+    case .edit(let edit): .edit(edit)
+    case .delete: .workspaceDeletion
+    }
+  }
+
+  /// A creation is known by the ID of the workspace.
+  package var isKnownByItself: Bool {
+    switch self {
+    case .create: true
+    case .edit, .delete: false
+    }
+  }
+
+  package func addKeys(to lookup: inout Lookup, on workspace: WorkspaceID, by actor: UserID?) {
+    switch self {
+    case .create, .delete: lookup.ending = .workspace(workspace)
+    case .edit: break
+    }
+  }
+}
+
 // MARK: - Decide
 
 extension WorkspaceDecider {
-  static func create(
-    _ creation: WorkspaceCreation, in state: WorkspaceState
+  func decide(
+    _ command: WorkspaceCommand.Lifecycle, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<WorkspaceEvent> {
+    switch command {
+    case .create(let creation): try create(creation, directory)
+    case .edit(let edit): try self.edit(edit)
+    case .delete: try delete()
+    }
+  }
+
+  private func create(
+    _ creation: WorkspaceCreation, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<WorkspaceEvent> {
+    guard creation.creator == context.actor else { throw .forbidden }
+    try requireRegisteredActor(directory)
     switch state {
     case .open(let workspace):
       guard workspace.creationFingerprint == creation.fingerprint else { throw .idInUse }
       return .alreadyDone(workspace.created)
     case .deleted(_, let fingerprint):
-      // It was made, and is gone.
+      // A retry of the creation finds the workspace deleted.
       throw fingerprint == creation.fingerprint ? .workspaceNotFound : .idInUse
     case .absent:
       try TextRules.workspaceName(creation.name)
@@ -95,19 +142,31 @@ extension WorkspaceDecider {
     }
   }
 
-  /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
-  static func edit(_ edit: WorkspaceEdit, in state: WorkspaceState) throws(Rejection) -> Decision<WorkspaceEvent> {
-    _ = try workspace(state)
+  /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is recognised.
+  private func edit(_ edit: WorkspaceEdit) throws(Rejection) -> Decision<WorkspaceEvent> {
+    try requireRole(.administrator)
+    if let done = try doneBefore() { return done }
+    let revision = try workspace().revision
     if let name = edit.name { try TextRules.workspaceName(name) }
     if let topic = edit.topic { try TextRules.topic(topic) }
-    return .record([.lifecycle(.edited(edit))])
+    return .record([.lifecycle(.edited(edit))], revision: revision)
+  }
+
+  private func delete() throws(Rejection) -> Decision<WorkspaceEvent> {
+    switch state {
+    case .absent, .open: try requireRole(.owner)
+    // A deleted workspace has no owner. Only a retry gets past the next line.
+    case .deleted: break
+    }
+    if let done = try doneBefore() { return done }
+    return .record([.lifecycle(.deleted)], revision: try workspace().revision)
   }
 }
 
 // MARK: - Evolve
 
 extension Workspace {
-  /// A creation begins the state, and a deletion ends it: see `WorkspaceState.take`.
+  /// `WorkspaceState.take` handles a creation and a deletion, because they replace the whole state.
   mutating func apply(_ event: WorkspaceEvent.Lifecycle, _ stamp: Stamp) {
     switch event {
     case .edited: revision = stamp.position

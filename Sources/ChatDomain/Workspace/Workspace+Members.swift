@@ -13,18 +13,18 @@ extension WorkspaceEvent {
   }
 }
 
-/// By what a user comes into a workspace.
+/// How a user joins a workspace.
 package enum WorkspaceJoinMethod: Sendable, Hashable {
   case link(InviteID)
-  /// Was invited by name and said yes.
+  /// The user was invited by name and accepted.
   case invitation
-  /// A service's word, or, for the creator, the creation.
+  /// A service added the user, or the user created the workspace.
   case service
 }
 
-/// What a member may do; the raw values stand in the log, ordered by power.
+/// What a member may do. The raw values are in the log, ordered by power.
 package enum WorkspaceRole: UInt8, Sendable, CaseIterable, Comparable {
-  /// Sees the channels that a member has let them into, and nothing else.
+  /// Sees only the channels that a member has added the guest to.
   case guest = 1
   case member = 2
   case administrator = 3
@@ -48,7 +48,7 @@ package enum WorkspaceRole: UInt8, Sendable, CaseIterable, Comparable {
 }
 
 extension WorkspaceEvent.Members: EventFamily {
-  /// Who joined or left is not a part of it: idempotency keys are looked up within one actor.
+  /// The user who joins or leaves is not part of it: idempotency keys are looked up within one actor.
   package var fingerprint: Fingerprint? {
     switch self {
     case .joined(_, _, let method), .admissionRepeated(_, let method): .workspaceJoining(by: method)
@@ -86,86 +86,109 @@ extension Fingerprint {
   }
 }
 
-// MARK: - Decide
+// MARK: - Commands
 
-extension WorkspaceDecider {
-  /// By a service's word: with the role that the user's invitation gives, if there is one.
-  static func join(by context: CommandContext, in state: WorkspaceState) throws(Rejection) -> Decision<WorkspaceEvent> {
-    let user = try actor(of: context)
-    let workspace = try workspace(state)
-    if let member = workspace.members[user] { return repeated(.service, of: user, member, by: context) }
-    try requirePlaceForMember(in: workspace)
-    let role = workspace.invited[user].map { given($0.role, by: $0.maker, in: workspace) } ?? .member
-    return .record([.members(.joined(user, role: role, by: .service))])
-  }
-
-  /// Who is a member already comes in no second time. Under a key that is recorded, for only so is its late retry known
-  /// when the user has left since.
-  static func repeated(
-    _ method: WorkspaceJoinMethod, of user: UserID, _ member: WorkspaceMember, by context: CommandContext
-  ) -> Decision<WorkspaceEvent> {
-    context.command == nil ? .alreadyDone(member.joined) : .record([.members(.admissionRepeated(user, method))])
-  }
-
-  static func requirePlaceForMember(in workspace: Workspace) throws(Rejection) {
-    guard workspace.members.count < Limits.membersPerWorkspace else { throw .tooManyWorkspaceMembers }
-  }
-
-  /// What a link or an invitation gives by now: no more than its maker still has in the workspace, else who was put out or
-  /// lowered would come back by an own link as what they were, or leave an administrator behind.
-  static func given(
-    _ role: WorkspaceRole, by maker: UserID?, in workspace: Workspace
-  ) -> WorkspaceRole {
-    guard let maker else { return role }
-    return min(role, workspace.members[maker]?.role ?? .member)
+extension WorkspaceCommand {
+  package enum Members: Sendable, Equatable {
+    /// A service adds the actor.
+    case join
+    case leave
+    case remove(UserID)
+    case changeRole(UserID, WorkspaceRole)
+    /// The actor, or a service, gives ownership to this member.
+    case transfer(to: UserID)
   }
 }
 
-/// Going, roles and ownership. A workspace has one owner from its creation to its deletion: whoever owns it can neither
-/// leave nor be put out before handing it over, and who is alone in it deletes it.
+extension WorkspaceCommand.Members: AggregateCommand {
+  package typealias Entity = WorkspaceCommand.Entity
+
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .join: .workspaceJoining(by: .service)
+    case .leave: .workspaceLeaving
+    case .remove(let user): .workspaceRemoval(user)
+    case .changeRole(let user, let role): .workspaceRoleChange(user, role)
+    case .transfer(let user): .workspaceRoleChange(user, .owner)
+    }
+  }
+}
+
+// MARK: - Decide
+
+/// A workspace has one owner from its creation to its deletion. The owner can neither leave nor be removed before
+/// transferring the ownership. An owner without other members deletes the workspace.
 extension WorkspaceDecider {
-  static func leave(by context: CommandContext, in state: WorkspaceState) throws(Rejection) -> Decision<WorkspaceEvent>
-  {
-    let user = try actor(of: context)
-    guard let member = try workspace(state).members[user] else { throw .workspaceNotFound }
+  func decide(
+    _ command: WorkspaceCommand.Members, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<WorkspaceEvent> {
+    switch command {
+    case .join: try join(directory)
+    case .leave: try leave(directory)
+    case .remove(let user): try remove(user)
+    case .changeRole(let user, let role): try changeRole(of: user, to: role)
+    case .transfer(let user): try transfer(to: user)
+    }
+  }
+
+  /// With the role that the user's invitation gives, if there is one.
+  private func join(_ directory: borrowing some Directory) throws(Rejection) -> Decision<WorkspaceEvent> {
+    guard context.isByService else { throw .serviceOnly }
+    try requireRegisteredActor(directory)
+    let workspace = try workspace()
+    if let done = try doneBefore() { return done }
+    let user = try actor()
+    if let member = workspace.members[user] { return repeatedJoin(by: .service, of: user, member) }
+    try requirePlaceForMember(in: workspace)
+    let role = workspace.invited[user].map { grantedRole($0.role, by: $0.maker, in: workspace) } ?? .member
+    return .record([.members(.joined(user, role: role, by: .service))])
+  }
+
+  /// A user who has left may ask again, because the retry is recognised by its key.
+  private func leave(_ directory: borrowing some Directory) throws(Rejection) -> Decision<WorkspaceEvent> {
+    try requireRegisteredActor(directory)
+    if let done = try doneBefore() { return done }
+    let user = try actor()
+    guard let member = try workspace().members[user] else { throw .workspaceNotFound }
     guard member.role != .owner else { throw .ownerMustTransfer }
     return .record([.members(.left(user))])
   }
 
-  /// Those of a lower role; a service removes anyone but the owner. That the target's role is asked here and not in
-  /// `authorize` lets a retry survive the target's return.
-  static func removeMember(
-    _ user: UserID, by context: CommandContext, in state: WorkspaceState
-  ) throws(Rejection) -> Decision<WorkspaceEvent> {
-    guard let target = try workspace(state).members[user] else { throw .memberNotFound }
-    try requireAuthority(over: target.role, context, in: state)
+  /// Members remove members of a lower role; a service removes anyone but the owner. The role of the removed user is
+  /// checked after the look for a retry: the user may have come back since with a higher role.
+  private func remove(_ user: UserID) throws(Rejection) -> Decision<WorkspaceEvent> {
+    try requireRole(.administrator)
+    if let done = try doneBefore() { return done }
+    guard let target = try workspace().members[user] else { throw .memberNotFound }
+    try requireAuthority(over: target.role)
     guard target.role != .owner else { throw .ownerMustTransfer }
     return .record([.members(.removed(user))])
   }
 
-  /// One gives at most the own role, to those below oneself; oneself one may only lower. Recorded even when nothing
-  /// changes: the event carries the idempotency key.
-  static func changeRole(
-    of user: UserID, to role: WorkspaceRole, by context: CommandContext, in state: WorkspaceState
-  ) throws(Rejection) -> Decision<WorkspaceEvent> {
-    guard let target = try workspace(state).members[user] else { throw .memberNotFound }
+  /// Administrators give at most their own role, to members of a lower role. Members can only lower their own role; a
+  /// member who has done so has no right to it any more, but the retry is recognised by its key. Recorded even when
+  /// nothing changes: the event carries the idempotency key.
+  private func changeRole(of user: UserID, to role: WorkspaceRole) throws(Rejection) -> Decision<WorkspaceEvent> {
+    let isOwnRole = user == context.actor
+    try requireRole(isOwnRole ? .guest : .administrator)
+    if let done = try doneBefore() { return done }
+    guard let target = try workspace().members[user] else { throw .memberNotFound }
     guard role != .owner else { throw .roleNotAllowed }
-    guard target.role != .owner else {
-      throw user == context.actor || context.actor == nil ? .ownerMustTransfer : .forbidden
-    }
-    if user != context.actor { try requireAuthority(over: target.role, context, in: state) }
-    guard role <= (try workspaceActor(of: context, in: state)).highestRole else { throw .roleNotAllowed }
+    guard target.role != .owner else { throw isOwnRole || context.actor == nil ? .ownerMustTransfer : .forbidden }
+    if !isOwnRole { try requireAuthority(over: target.role) }
+    guard role <= (try workspaceActor()).highestRole else { throw .roleNotAllowed }
     return .record([.members(.roleChanged(user, role))])
   }
 
-  /// The owner becomes an administrator.
-  static func transfer(
-    to user: UserID, by context: CommandContext, in state: WorkspaceState
-  ) throws(Rejection) -> Decision<WorkspaceEvent> {
-    let workspace = try workspace(state)
+  /// The owner becomes an administrator. The role of the actor is checked after the look for a retry: a retry comes
+  /// from a user who is no longer the owner.
+  private func transfer(to user: UserID) throws(Rejection) -> Decision<WorkspaceEvent> {
+    let workspaceActor = try workspaceActor()
+    if let done = try doneBefore() { return done }
+    let workspace = try workspace()
     guard workspace.members[user] != nil else { throw .memberNotFound }
     let owners: [UserID]
-    switch try workspaceActor(of: context, in: state) {
+    switch workspaceActor {
     case .member(let actor, let role):
       guard role == .owner else { throw .forbidden }
       owners = [actor]
@@ -174,6 +197,30 @@ extension WorkspaceDecider {
     }
     guard !owners.contains(user) else { throw .roleNotAllowed }
     return .record([.members(.roleChanged(user, .owner))] + owners.map { .members(.roleChanged($0, .administrator)) })
+  }
+}
+
+// MARK: - Joining
+
+extension WorkspaceDecider {
+  /// A member does not join a second time. Under a key an event is recorded, so that a late retry is recognised when
+  /// the user has left since.
+  func repeatedJoin(
+    by method: WorkspaceJoinMethod, of user: UserID, _ member: WorkspaceMember
+  ) -> Decision<WorkspaceEvent> {
+    context.command == nil ? .alreadyDone(member.joined) : .record([.members(.admissionRepeated(user, method))])
+  }
+
+  func requirePlaceForMember(in workspace: Workspace) throws(Rejection) {
+    guard workspace.members.count < Limits.membersPerWorkspace else { throw .tooManyWorkspaceMembers }
+  }
+
+  /// The role that a link or an invitation gives now: no more than its maker still has in the workspace, and at most
+  /// `member` when the maker is not in it. Otherwise an administrator who was removed could come back with the same
+  /// role by an old link, or make somebody else an administrator.
+  func grantedRole(_ role: WorkspaceRole, by maker: UserID?, in workspace: Workspace) -> WorkspaceRole {
+    guard let maker else { return role }
+    return min(role, workspace.members[maker]?.role ?? .member)
   }
 }
 

@@ -29,50 +29,93 @@ extension Fingerprint {
   }
 }
 
+// MARK: - Commands
+
+extension WorkspaceCommand {
+  package enum Sharing: Sendable, Equatable {
+    case createInvite(WorkspaceInvite)
+    case revokeInvite(InviteID)
+    /// The actor joins by a link.
+    case acceptInvite(InviteID)
+  }
+}
+
+extension WorkspaceCommand.Sharing: AggregateCommand {
+  package typealias Entity = WorkspaceCommand.Entity
+
+  package func fingerprint(by actor: UserID?) -> Fingerprint {
+    switch self {
+    case .createInvite(let invite): invite.fingerprint
+    case .revokeInvite(let id): .workspaceInviteRevocation(id)
+    case .acceptInvite(let id): .workspaceJoining(by: .link(id))
+    }
+  }
+
+  /// A new link is known by its ID.
+  package var isKnownByItself: Bool {
+    switch self {
+    case .createInvite: true
+    case .revokeInvite, .acceptInvite: false
+    }
+  }
+}
+
 // MARK: - Decide
 
 extension WorkspaceDecider {
-  /// Whether this was done before is asked first: a late retry of a link that has expired since is still a retry.
-  static func createInvite(
-    _ invite: WorkspaceInvite, by context: CommandContext, in state: WorkspaceState
+  func decide(
+    _ command: WorkspaceCommand.Sharing, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<WorkspaceEvent> {
-    let workspace = try workspace(state)
+    switch command {
+    case .createInvite(let invite): try createInvite(invite)
+    case .revokeInvite(let id): try revokeInvite(id)
+    case .acceptInvite(let id): try acceptInvite(id, directory)
+    }
+  }
+
+  /// An earlier link with the same ID is checked before the other rules: a late retry of a link that has expired since
+  /// is still a retry.
+  private func createInvite(_ invite: WorkspaceInvite) throws(Rejection) -> Decision<WorkspaceEvent> {
+    try requireRole(.administrator)
+    let workspace = try workspace()
     if let earlier = workspace.invites[invite.id] {
       guard earlier.invite.fingerprint == invite.fingerprint else { throw .idInUse }
       return .alreadyDone(earlier.created)
     }
-    guard invite.role != .owner, invite.role <= (try workspaceActor(of: context, in: state)).highestRole else {
-      throw .inviteRoleNotAllowed
-    }
+    guard invite.role != .owner, invite.role <= (try workspaceActor()).highestRole else { throw .inviteRoleNotAllowed }
     try invite.requireForm(at: context.time)
     guard workspace.invites.count < Limits.invitesEverPerWorkspace else { throw .invitesExhausted }
-    guard hasPlaceForInvite(workspace, at: context.time) else { throw .tooManyInvites }
+    guard hasPlaceForInvite(workspace) else { throw .tooManyInvites }
     return .record([.sharing(.inviteCreated(invite))])
   }
 
-  /// The workspace keeps every link; only when it holds many are the live ones counted.
-  private static func hasPlaceForInvite(_ workspace: Workspace, at time: Timestamp) -> Bool {
+  /// The workspace keeps every link; the live ones are counted only when it has many.
+  private func hasPlaceForInvite(_ workspace: Workspace) -> Bool {
     guard workspace.invites.count >= Limits.invitesPerWorkspace else { return true }
-    return workspace.invites.values.lazy.filter { $0.isLive(at: time) }.count < Limits.invitesPerWorkspace
+    return workspace.invites.values.lazy.filter { $0.isLive(at: context.time) }.count < Limits.invitesPerWorkspace
   }
 
-  static func revokeInvite(_ id: InviteID, in state: WorkspaceState) throws(Rejection) -> Decision<WorkspaceEvent> {
-    guard let invite = try workspace(state).invites[id] else { throw .inviteNotFound }
+  private func revokeInvite(_ id: InviteID) throws(Rejection) -> Decision<WorkspaceEvent> {
+    try requireRole(.administrator)
+    if let done = try doneBefore() { return done }
+    guard let invite = try workspace().invites[id] else { throw .inviteNotFound }
     if let revoked = invite.revoked { return .alreadyDone(revoked) }
     return .record([.sharing(.inviteRevoked(id))])
   }
 
-  static func acceptInvite(
-    _ id: InviteID, by context: CommandContext, in state: WorkspaceState
+  /// Any registered user may use a link. Without the link the workspace does not exist for a stranger.
+  private func acceptInvite(
+    _ id: InviteID, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<WorkspaceEvent> {
-    let user = try actor(of: context)
+    try requireRegisteredActor(directory)
     guard let workspace = state.workspace, let invite = workspace.invites[id] else { throw .inviteNotFound }
-    if let member = workspace.members[user] { return repeated(.link(id), of: user, member, by: context) }
+    if let done = try doneBefore() { return done }
+    let user = try actor()
+    if let member = workspace.members[user] { return repeatedJoin(by: .link(id), of: user, member) }
     try invite.requireUsable(at: context.time)
     try requirePlaceForMember(in: workspace)
-    return .record([
-      .members(.joined(user, role: given(invite.invite.role, by: invite.maker, in: workspace), by: .link(id)))
-    ])
+    let role = grantedRole(invite.invite.role, by: invite.maker, in: workspace)
+    return .record([.members(.joined(user, role: role, by: .link(id)))])
   }
 }
 

@@ -1,10 +1,10 @@
 package import ChatPrimitives
 
-/// What deciding about one workspace needs to know.
+/// What the decisions about one workspace depend on.
 package enum WorkspaceState: Sendable, Equatable {
   case absent
   case open(Workspace)
-  /// Gone for everybody. The fingerprint is that of the creation.
+  /// The fingerprint is that of the creation.
   case deleted(Stamp, creationFingerprint: Fingerprint?)
 
   package var workspace: Workspace? {
@@ -19,12 +19,12 @@ package struct Workspace: Sendable, Equatable {
   /// Of the creation; nil when that was erased, and then no retry of it can be recognised.
   package var creationFingerprint: Fingerprint?
   package var created: Stamp
-  /// Where its looks were last changed; else its creation.
+  /// Where its name, topic or picture was last changed; else its creation.
   package var revision: LogPosition
   package var members: [UserID: WorkspaceMember]
-  /// Who was invited by name and has not answered yet.
+  /// Users who were invited by name and have not accepted or declined yet.
   package var invited: [UserID: Invitation]
-  /// All links that were ever created, so that a retry is recognised for ever.
+  /// All links that were ever created, so that a retry is always recognised.
   package var invites: [InviteID: WorkspaceInviteState]
 
   package init(
@@ -50,11 +50,11 @@ package struct WorkspaceMember: Sendable, Hashable {
   }
 }
 
-/// A user who may come in.
+/// Lets a user join.
 package struct Invitation: Sendable, Hashable {
   package var role: WorkspaceRole
   package var made: Stamp
-  /// Who said so last; nil when a service did it for itself.
+  /// The user who invited last; nil when a service did it for itself.
   package var maker: UserID?
 
   package init(role: WorkspaceRole, made: Stamp, maker: UserID? = nil) {

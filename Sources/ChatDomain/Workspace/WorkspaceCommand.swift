@@ -1,38 +1,29 @@
 package import ChatPrimitives
 
-/// What a client asks of one workspace. `CommandContext` says who acts.
-package enum WorkspaceCommand: RetriableCommand, Equatable {
-  case create(WorkspaceCreation)
-  case edit(WorkspaceEdit)
-  case delete
+/// What a client asks of one workspace, by family. `CommandContext` says who asks.
+package enum WorkspaceCommand: Sendable, Equatable {
+  case lifecycle(Lifecycle)
+  case sharing(Sharing)
+  case members(Members)
+  case invitations(Invitations)
+}
 
-  case createInvite(WorkspaceInvite)
-  case revokeInvite(InviteID)
-  /// The actor comes in by a link.
-  case acceptInvite(InviteID)
+extension WorkspaceCommand: AggregateCommand {
+  package typealias Entity = ChatPrimitives.Entity.Workspace
 
-  /// The user may come in with this role.
-  case invite(UserID, WorkspaceRole)
-  /// The invitation of this user is taken back, or, by the user, declined.
-  case withdrawInvitation(UserID)
-  /// The actor, who was invited, comes in.
-  case acceptInvitation
-  /// A service brings in the actor.
-  case join
-
-  case leave
-  case removeMember(UserID)
-  case changeRole(UserID, WorkspaceRole)
-  /// The actor, or a service, gives ownership to this member.
-  case transfer(to: UserID)
-
-  /// Whether a retry is recognised by the ID of what the command creates.
-  package var isKnownByItself: Bool {
+  private var family: any AggregateCommand<Entity> {
     switch self {
-    case .create, .createInvite: true
-    case .edit, .delete, .revokeInvite, .acceptInvite, .invite, .withdrawInvitation, .acceptInvitation, .join, .leave,
-      .removeMember, .changeRole, .transfer:
-      false
+    case .lifecycle(let command): command
+    case .sharing(let command): command
+    case .members(let command): command
+    case .invitations(let command): command
     }
+  }
+
+  package func fingerprint(by actor: UserID?) -> Fingerprint { family.fingerprint(by: actor) }
+  package var isKnownByItself: Bool { family.isKnownByItself }
+
+  package func addKeys(to lookup: inout Lookup, on workspace: WorkspaceID, by actor: UserID?) {
+    family.addKeys(to: &lookup, on: workspace, by: actor)
   }
 }

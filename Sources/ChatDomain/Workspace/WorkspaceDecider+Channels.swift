@@ -1,8 +1,8 @@
 package import ChatPrimitives
 
 extension WorkspaceDecider {
-  /// What a workspace's new events mean for its channels: who leaves it leaves them, and they go with it. Recorded with
-  /// these events, in one command.
+  /// What a workspace's new events do to its channels: a user who leaves the workspace leaves them, and a deletion
+  /// deletes them. Recorded together with these events.
   package static func consequences(
     of events: [WorkspaceEvent], in workspace: WorkspaceID, _ directory: borrowing some Directory
   ) -> [ChatEvent] {
@@ -29,7 +29,7 @@ extension WorkspaceDecider {
     var consequences: [ChatEvent] = []
     for channel in directory.channels(of: workspace) ?? [] {
       guard let room = directory.room(channel), room.members[user] != nil else { continue }
-      consequences += RoomDecider.departure(of: user, by: event, from: room).map { .room(channel, $0) }
+      consequences += room.departure(of: user, by: event).map { .room(channel, $0) }
     }
     return consequences
   }

@@ -1,45 +1,31 @@
 package import ChatPrimitives
 
-/// One workspace. Each family of events has a file, `Workspace+Lifecycle` to `Workspace+Invitations`: its events, what its
-/// commands record, and how the state changes. The state is in `Workspace`, who may do what in `WorkspaceDecider+Rights`,
-/// and what the events do to the workspace's channels, which are rooms, in `WorkspaceDecider+Channels`.
-package enum WorkspaceDecider: Decider {
+/// One workspace. Each family has a file, `Workspace+Lifecycle` to `Workspace+Invitations`: its events, its commands,
+/// what each command records, and how the state changes. The state is in `Workspace`. What the events do to the
+/// workspace's channels, which are rooms, is in `WorkspaceDecider+Channels`.
+package struct WorkspaceDecider: Decider {
+  package typealias Entity = ChatPrimitives.Entity.Workspace
   package typealias State = WorkspaceState
   package typealias Command = WorkspaceCommand
   package typealias Event = WorkspaceEvent
 
-  package static var initial: WorkspaceState { .absent }
+  package let basis: DecisionBasis<Entity, State>
 
-  package static func decide(
-    _ command: WorkspaceCommand, by context: CommandContext, in state: WorkspaceState,
-    _ directory: borrowing some Directory
-  ) throws(Rejection) -> Decision<WorkspaceEvent> {
-    switch command {
-    case .create(let creation): return try create(creation, in: state)
-    case .edit(let edit): return try self.edit(edit, in: state)
-    case .delete:
-      _ = try workspace(state)
-      return .record([.lifecycle(.deleted)])
-    case .createInvite(let invite): return try createInvite(invite, by: context, in: state)
-    case .revokeInvite(let id): return try revokeInvite(id, in: state)
-    case .acceptInvite(let id): return try acceptInvite(id, by: context, in: state)
-    case .invite(let user, let role): return try invite(user, role, by: context, in: state, directory)
-    case .withdrawInvitation(let user): return try withdrawInvitation(of: user, in: state)
-    case .acceptInvitation: return try acceptInvitation(by: context, in: state)
-    case .join: return try join(by: context, in: state)
-    case .leave: return try leave(by: context, in: state)
-    case .removeMember(let user): return try removeMember(user, by: context, in: state)
-    case .changeRole(let user, let role): return try changeRole(of: user, to: role, by: context, in: state)
-    case .transfer(let user): return try transfer(to: user, by: context, in: state)
-    }
+  package init(_ basis: DecisionBasis<Entity, State>) {
+    self.basis = basis
   }
 
-  package static func revision(for command: WorkspaceCommand, in state: WorkspaceState) -> LogPosition? {
-    switch command {
-    case .edit, .delete: state.workspace?.revision
-    case .create, .createInvite, .revokeInvite, .acceptInvite, .invite, .withdrawInvitation, .acceptInvitation, .join,
-      .leave, .removeMember, .changeRole, .transfer:
-      nil
+  package static var initial: WorkspaceState { .absent }
+
+  package func decide(
+    _ command: WorkspaceCommand, _ directory: borrowing some Directory
+  ) throws(Rejection) -> Decision<WorkspaceEvent> {
+    guard context.isByService || context.actor != nil else { throw .forbidden }
+    return switch command {
+    case .lifecycle(let command): try decide(command, directory)
+    case .sharing(let command): try decide(command, directory)
+    case .members(let command): try decide(command, directory)
+    case .invitations(let command): try decide(command, directory)
     }
   }
 
@@ -48,17 +34,52 @@ package enum WorkspaceDecider: Decider {
   ) {
     state.take(event, stamp, by: actor)
   }
+}
 
-  // MARK: What decisions ask of a state
+// MARK: - Rights
 
-  static func workspace(_ state: WorkspaceState) throws(Rejection) -> Workspace {
+/// In which capacity somebody acts in a workspace.
+enum WorkspaceActor {
+  case member(UserID, WorkspaceRole)
+  /// A service that acts for itself.
+  case service
+
+  /// The highest role that it may give.
+  var highestRole: WorkspaceRole {
+    switch self {
+    case .member(_, let role): role
+    case .service: .owner
+    }
+  }
+}
+
+extension WorkspaceDecider {
+  func workspace() throws(Rejection) -> Workspace {
     guard let workspace = state.workspace else { throw .workspaceNotFound }
     return workspace
   }
 
-  /// Every command that needs an actor got one, else `authorize` has refused it.
-  static func actor(of context: CommandContext) throws(Rejection) -> UserID {
-    guard let actor = context.actor else { throw .forbidden }
-    return actor
+  /// To a user who is no member the workspace does not exist, so strangers learn nothing.
+  func workspaceActor() throws(Rejection) -> WorkspaceActor {
+    let workspace = try workspace()
+    guard let actor = context.actor else { return .service }
+    guard let member = workspace.members[actor] else { throw .workspaceNotFound }
+    return .member(actor, member.role)
+  }
+
+  func requireRole(_ least: WorkspaceRole) throws(Rejection) {
+    guard try workspaceActor().highestRole >= least else { throw .forbidden }
+  }
+
+  /// Members have authority over members of a lower role, and services over everyone.
+  func requireAuthority(over role: WorkspaceRole) throws(Rejection) {
+    switch try workspaceActor() {
+    case .member(_, let own): guard role < own else { throw .forbidden }
+    case .service: return
+    }
+  }
+
+  func requireRegisteredActor(_ directory: borrowing some Directory) throws(Rejection) {
+    try directory.requireRegistered(try actor())
   }
 }

@@ -2,7 +2,7 @@ package import ChatDomain
 package import ChatPrimitives
 package import GRDB
 
-/// What can be asked of `ids`: lists of keys, each list in one snapshot.
+/// What can be asked of `ids`.
 package struct IDIndexQueries: ReadModelQueries {
   package let database: Database
 
@@ -10,8 +10,18 @@ package struct IDIndexQueries: ReadModelQueries {
     self.database = database
   }
 
-  /// What is known of these messages, in their order.
-  package func messageFacts(_ keys: [MessageKey]) throws -> IndexAnswer<KnownMessage> {
+  /// What is known by these keys, except endings.
+  func known(by lookups: [Lookup]) throws -> Known {
+    var known = Known()
+    known.messages = try messages(lookups.flatMap(\.messages))
+    known.scheduled = try scheduled(lookups.flatMap(\.scheduled))
+    known.reactions = try reactions(lookups.compactMap(\.reaction))
+    known.commands = try commands(lookups.compactMap(\.command))
+    return known
+  }
+
+  /// Without those that are not there. So below, too.
+  package func messages(_ keys: [MessageKey]) throws -> [MessageKey: KnownMessage] {
     let statement = try CachedStatement(
       database,
       """
@@ -20,10 +30,7 @@ package struct IDIndexQueries: ReadModelQueries {
         ), 0) ELSE 0 END, sentPosition, sentTime, sentAt, revision, revisedAt, deleted, parts, fingerprint
       FROM message WHERE roomId = ? AND messageId = ?
       """)
-    let facts = try keys.map { key in
-      try statement.first(key, read: Self.readMessage)
-    }
-    return IndexAnswer(facts: facts, position: try checkpoint().position)
+    return try found(keys) { try statement.first($0, read: Self.readMessage) }
   }
 
   private static func readMessage(_ row: inout RowReader) throws -> KnownMessage {
@@ -39,35 +46,40 @@ package struct IDIndexQueries: ReadModelQueries {
       hasParts: hasParts)
   }
 
-  /// What these messages have of reactions, in the keys' order.
-  package func reactionCounts(_ keys: [ReactionKey]) throws -> [ReactionCounts] {
-    try keys.map { try ReactionRows(database).counts(for: $0) }
-  }
-
-  /// What is known of these IDs as scheduled messages, in their order.
-  package func schedulingFacts(_ keys: [MessageKey]) throws -> IndexAnswer<KnownScheduledMessage> {
+  /// IDs under which a message was scheduled, whatever has become of it.
+  package func scheduled(_ keys: [MessageKey]) throws -> [MessageKey: KnownScheduledMessage] {
     let statement = try CachedStatement(
       database, "SELECT author, position, time, fingerprint FROM scheduled WHERE roomId = ? AND messageId = ?")
-    let facts = try keys.map { key in
+    return try found(keys) { key in
       try statement.first(key) { row in
         try KnownScheduledMessage(
           author: row.id(), scheduled: row.stamp(), fingerprint: row.optional { try $0.fingerprint() })
       }
     }
-    return IndexAnswer(facts: facts, position: try checkpoint().position)
   }
 
-  /// What is known of these commands, in their order. Their fingerprints are those of `ChatEvent.commandFingerprint`,
-  /// which say the stream as well.
-  package func commandFacts(_ keys: [CommandKey]) throws -> IndexAnswer<KnownCommand> {
+  /// All counts are zero for a message without reactions.
+  package func reactions(_ keys: [ReactionKey]) throws -> [ReactionKey: ReactionCounts] {
+    try found(keys) { try ReactionRows(database).counts(for: $0) }
+  }
+
+  /// Their fingerprints are those of `ChatEvent.commandFingerprint`, which include the stream.
+  package func commands(_ keys: [CommandKey]) throws -> [CommandKey: KnownCommand] {
     let statement = try CachedStatement(
       database, "SELECT position, time, fingerprint FROM command WHERE actor = ? AND id = ?")
-    let facts = try keys.map { key in
+    return try found(keys) { key in
       try statement.first(key.actor, key.command) { row in
         KnownCommand(stamp: try row.stamp(), fingerprint: try row.optional { try $0.fingerprint() })
       }
     }
-    return IndexAnswer(facts: facts, position: try checkpoint().position)
+  }
+
+  private func found<Key: Hashable, Value>(_ keys: [Key], _ find: (Key) throws -> Value?) rethrows -> [Key: Value] {
+    var values: [Key: Value] = [:]
+    for key in keys where values[key] == nil {
+      if let value = try find(key) { values[key] = value }
+    }
+    return values
   }
 
   /// The "never seen" filter with all that this snapshot knows of, and its position. Reads two bytes per entry.

@@ -45,7 +45,7 @@ struct InvitationHandlers: Sendable {
     let workspace: WorkspaceID = try context.id("workspaceId")
     let id: InviteID = try context.id("inviteId")
     let outcome = try await chat.performWorkspace(
-      workspace, .revokeInvite(id), by: context.actor, command: context.command())
+      workspace, .sharing(.revokeInvite(id)), by: context.actor, command: context.command())
     return try await receipt(id, workspace, outcome)
   }
 
@@ -72,17 +72,17 @@ struct InvitationHandlers: Sendable {
   ) async throws -> TypedResponse<WorkspaceMembership> {
     let user: UserID = try context.id("userId")
     let role = try WireRoles.workspace(await body.decoded().role)
-    return try await workspaces.change(.invite(user, role), of: user, context)
+    return try await workspaces.change(.invitations(.invite(user, role)), of: user, context)
   }
 
   func withdraw(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceMembership> {
     let user: UserID = try context.id("userId")
-    return try await workspaces.change(.withdrawInvitation(user), of: user, context)
+    return try await workspaces.change(.invitations(.withdraw(user)), of: user, context)
   }
 
   func decline(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceMembership> {
     let user = try context.user
-    return try await workspaces.change(.withdrawInvitation(user), of: user, context)
+    return try await workspaces.change(.invitations(.withdraw(user)), of: user, context)
   }
 
   func list(_ context: HansardRequestContext) async throws -> TypedResponse<InvitationList> {

@@ -66,7 +66,7 @@ struct InviteHandlers: Sendable {
     let room: RoomID = try context.id("roomId")
     let id: InviteID = try context.id("inviteId")
     let outcome = try await chat.performRoom(
-      room, .revokeInvite(id), by: context.actor, command: context.command())
+      room, .sharing(.revokeInvite(id)), by: context.actor, command: context.command())
     return try await receipt(id, room, outcome)
   }
 

@@ -29,20 +29,20 @@ struct MemberHandlers: Sendable {
 
   func add(_ context: HansardRequestContext) async throws -> TypedResponse<Membership> {
     let user: UserID = try context.id("userId")
-    return try await change(.addMember(user), of: user, context)
+    return try await change(.members(.add(user)), of: user, context)
   }
 
   func remove(_ context: HansardRequestContext) async throws -> TypedResponse<Membership> {
     let user: UserID = try context.id("userId")
-    return try await change(.removeMember(user), of: user, context)
+    return try await change(.members(.remove(user)), of: user, context)
   }
 
   func join(_ context: HansardRequestContext) async throws -> TypedResponse<Membership> {
-    try await change(.join, of: context.user, context)
+    try await change(.members(.join), of: context.user, context)
   }
 
   func leave(_ context: HansardRequestContext) async throws -> TypedResponse<Membership> {
-    try await change(.leave, of: context.user, context)
+    try await change(.members(.leave), of: context.user, context)
   }
 
   func changeRole(
@@ -50,14 +50,14 @@ struct MemberHandlers: Sendable {
   ) async throws -> TypedResponse<Membership> {
     let user: UserID = try context.id("userId")
     let role = try WireRoles.room(await body.decoded().role)
-    return try await change(.changeRole(user, role), of: user, context)
+    return try await change(.members(.changeRole(user, role)), of: user, context)
   }
 
   func transfer(
     _ context: HansardRequestContext, _ body: TypedBody<TransferRequest>
   ) async throws -> TypedResponse<Membership> {
     let user = try await body.decoded().userId
-    return try await change(.transfer(to: user), of: user, context)
+    return try await change(.members(.transfer(to: user)), of: user, context)
   }
 
   func silence(
@@ -65,17 +65,17 @@ struct MemberHandlers: Sendable {
   ) async throws -> TypedResponse<Membership> {
     let user: UserID = try context.id("userId")
     let body = try await body.decoded()
-    return try await change(.silence(user, until: body.until), of: user, context)
+    return try await change(.members(.silence(user, until: body.until)), of: user, context)
   }
 
   func ban(_ context: HansardRequestContext) async throws -> TypedResponse<Membership> {
     let user: UserID = try context.id("userId")
-    return try await change(.ban(user), of: user, context)
+    return try await change(.members(.ban(user)), of: user, context)
   }
 
   func unban(_ context: HansardRequestContext) async throws -> TypedResponse<Membership> {
     let user: UserID = try context.id("userId")
-    return try await change(.unban(user), of: user, context)
+    return try await change(.members(.unban(user)), of: user, context)
   }
 
   private func change(

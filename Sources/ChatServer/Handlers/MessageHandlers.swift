@@ -37,7 +37,7 @@ struct MessageHandlers: Sendable {
     let id: MessageID = try context.id("messageId")
     let body = try await body.decoded()
     let edit = MessageEdit(text: body.text, mentions: Mentions(body.mentions))
-    return try await change(.editMessage(id, edit, target: nil), id, context) { message, stamp in
+    return try await change(.messages(.edit(id, edit)), id, context) { message, stamp in
       message.text = edit.text
       message.mentions = MessageMentions(edit.mentions)
       message.editedAt = stamp.time
@@ -47,7 +47,7 @@ struct MessageHandlers: Sendable {
 
   func delete(_ context: HansardRequestContext) async throws -> TypedResponse<Message> {
     let id: MessageID = try context.id("messageId")
-    return try await change(.deleteMessage(id, target: nil), id, context) { message, stamp in
+    return try await change(.messages(.delete(id)), id, context) { message, stamp in
       message.deletedAt = stamp.time
     }
   }

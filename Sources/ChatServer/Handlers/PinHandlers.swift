@@ -11,11 +11,11 @@ struct PinHandlers: Sendable {
   let chat: ChatService
 
   func pin(_ context: HansardRequestContext) async throws -> TypedResponse<PinReceipt> {
-    try await change(context) { .pin($0, target: nil) }
+    try await change(context) { .annotations(.pin($0)) }
   }
 
   func unpin(_ context: HansardRequestContext) async throws -> TypedResponse<PinReceipt> {
-    try await change(context) { .unpin($0, target: nil) }
+    try await change(context) { .annotations(.unpin($0)) }
   }
 
   private func change(

@@ -11,11 +11,11 @@ struct ReactionHandlers: Sendable {
   let chat: ChatService
 
   func add(_ context: HansardRequestContext) async throws -> TypedResponse<ReactionReceipt> {
-    try await change(context) { .react($0, $1, target: nil) }
+    try await change(context) { .annotations(.react($0, $1)) }
   }
 
   func remove(_ context: HansardRequestContext) async throws -> TypedResponse<ReactionReceipt> {
-    try await change(context) { .unreact($0, $1, target: nil) }
+    try await change(context) { .annotations(.unreact($0, $1)) }
   }
 
   private func change(

@@ -19,7 +19,7 @@ struct ReadingHandlers: Sendable {
     let room: RoomID = try context.id("roomId")
     let body = try await body.decoded()
     let outcome = try await chat.performRoom(
-      room, .moveReadMarker(body.messageId, target: nil), by: context.actor, command: context.command())
+      room, .reading(.moveMarker(to: body.messageId)), by: context.actor, command: context.command())
     return try JSONBody.receipt(
       outcome.isNew, ReadMarker(roomId: room, messageId: body.messageId, position: outcome.stamp.position))
   }
@@ -30,7 +30,7 @@ struct ReadingHandlers: Sendable {
     let room: RoomID = try context.id("roomId")
     let body = try await body.decoded()
     let outcome = try await chat.performRoom(
-      room, .markUnread(body.messageId, target: nil), by: context.actor, command: context.command())
+      room, .reading(.markUnread(from: body.messageId)), by: context.actor, command: context.command())
     return try JSONBody.receipt(
       outcome.isNew,
       UnreadMark(roomId: room, messageId: body.messageId, position: outcome.stamp.position))

@@ -19,7 +19,7 @@ struct RoomHandlers: Sendable {
     switch try NewRoom(await body.decoded(), by: actor.user) {
     case .room(let given, let creation):
       let name = try CreationName(given, of: .room, context, chat)
-      let outcome = try await name.create { try await chat.performRoom($0, .create(creation), by: actor) }
+      let outcome = try await name.create { try await chat.performRoom($0, .lifecycle(.create(creation)), by: actor) }
       return try JSONBody.receipt(outcome.isNew, Room(name.id, creation, outcome.stamp))
     case .direct(let others):
       let (id, outcome) = try await chat.directRoom(with: others, by: actor)
@@ -51,20 +51,20 @@ struct RoomHandlers: Sendable {
     _ context: HansardRequestContext, _ body: TypedBody<UpdatePlaceRequest>
   ) async throws -> TypedResponse<Room> {
     let edit = try SpaceEdit(await body.decoded())
-    return try await revise(.edit(edit.ofRoom), context) { edit.show(in: &$0) }
+    return try await revise(.lifecycle(.edit(edit.ofRoom)), context) { edit.show(in: &$0) }
   }
 
   func archive(_ context: HansardRequestContext) async throws -> TypedResponse<Room> {
-    try await revise(.archive, context) { _ in }
+    try await revise(.lifecycle(.archive), context) { _ in }
   }
 
   func unarchive(_ context: HansardRequestContext) async throws -> TypedResponse<Room> {
-    try await revise(.restore, context) { $0.archivedAt = nil }
+    try await revise(.lifecycle(.restore), context) { $0.archivedAt = nil }
   }
 
   func mute(_ context: HansardRequestContext, _ body: TypedBody<MuteRoomRequest>) async throws -> TypedResponse<Room> {
     let body = try await body.decoded()
-    return try await change(.mute(until: body.until), context) { room, _ in
+    return try await change(.members(.mute(until: body.until)), context) { room, _ in
       room.mutedUntil = body.until
     }
   }
@@ -72,7 +72,7 @@ struct RoomHandlers: Sendable {
   /// Nothing is left to show of it.
   func delete(_ context: HansardRequestContext) async throws -> TypedResponse<RoomReceipt> {
     let id: RoomID = try context.id("roomId")
-    let outcome = try await perform(.delete, on: id, context)
+    let outcome = try await perform(.lifecycle(.delete), on: id, context)
     return try JSONBody.receipt(outcome.isNew, RoomReceipt(roomId: id, position: outcome.stamp.position))
   }
 

@@ -41,7 +41,7 @@ struct SchedulingHandlers: Sendable {
     guard edit != ScheduledMessageEdit() else {
       throw Refusal.invalidField("Send at least one of text, mentions and sendAt.")
     }
-    let (room, outcome) = try await perform(.changeScheduledMessage(id, edit, prior: nil), context)
+    let (room, outcome) = try await perform(.scheduling(.change(id, edit)), context)
     return try JSONBody.receipt(
       outcome.isNew,
       SchedulingReceipt(
@@ -52,7 +52,7 @@ struct SchedulingHandlers: Sendable {
 
   func cancel(_ context: HansardRequestContext) async throws -> TypedResponse<SchedulingReceipt> {
     let id: MessageID = try context.id("messageId")
-    let (room, outcome) = try await perform(.cancelScheduledMessage(id, prior: nil), context)
+    let (room, outcome) = try await perform(.scheduling(.cancel(id)), context)
     return try JSONBody.receipt(
       outcome.isNew, SchedulingReceipt(id: id, roomId: room, position: outcome.stamp.position))
   }

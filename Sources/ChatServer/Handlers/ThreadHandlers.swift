@@ -35,7 +35,7 @@ struct ThreadHandlers: Sendable {
     let (room, root): (RoomID, MessageID) = try (context.id("roomId"), context.id("messageId"))
     let body = try await body.decoded()
     let outcome = try await chat.performRoom(
-      room, .moveThreadMarker(body.messageId, root: root, target: nil, rootFacts: nil), by: context.actor,
+      room, .threads(.moveMarker(to: body.messageId, in: root)), by: context.actor,
       command: context.command())
     return try JSONBody.receipt(
       outcome.isNew,
@@ -48,7 +48,7 @@ struct ThreadHandlers: Sendable {
     let (room, root): (RoomID, MessageID) = try (context.id("roomId"), context.id("messageId"))
     let body = try await body.decoded()
     let outcome = try await chat.performRoom(
-      room, .setThreadFollowing(root, body.follows, target: nil), by: context.actor, command: context.command())
+      room, .threads(.setFollowing(root, body.follows)), by: context.actor, command: context.command())
     return try JSONBody.receipt(
       outcome.isNew,
       ThreadFollowing(roomId: room, threadId: root, follows: body.follows, position: outcome.stamp.position))

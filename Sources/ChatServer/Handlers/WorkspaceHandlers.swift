@@ -22,7 +22,9 @@ struct WorkspaceHandlers: Sendable {
     let name = try CreationName(body.id, of: .workspace, context, chat)
     let creation = WorkspaceCreation(name: body.name, creator: try context.user)
     let actor = try context.actor
-    let outcome = try await name.create { try await chat.performWorkspace($0, .create(creation), by: actor) }
+    let outcome = try await name.create {
+      try await chat.performWorkspace($0, .lifecycle(.create(creation)), by: actor)
+    }
     return try JSONBody.receipt(
       outcome.isNew,
       Workspace(
@@ -50,7 +52,7 @@ struct WorkspaceHandlers: Sendable {
   ) async throws -> TypedResponse<Workspace> {
     let id: WorkspaceID = try context.id("workspaceId")
     let edit = try SpaceEdit(await body.decoded())
-    let outcome = try await perform(.edit(edit.ofWorkspace), on: id, context)
+    let outcome = try await perform(.lifecycle(.edit(edit.ofWorkspace)), on: id, context)
     var workspace = try await current(id, context)
     edit.show(in: &workspace)
     workspace.position = outcome.stamp.position
@@ -66,7 +68,7 @@ struct WorkspaceHandlers: Sendable {
   /// Nothing is left to show of it.
   func delete(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceReceipt> {
     let id: WorkspaceID = try context.id("workspaceId")
-    let outcome = try await perform(.delete, on: id, context)
+    let outcome = try await perform(.lifecycle(.delete), on: id, context)
     return try JSONBody.receipt(outcome.isNew, WorkspaceReceipt(workspaceId: id, position: outcome.stamp.position))
   }
 
@@ -100,7 +102,7 @@ struct WorkspaceHandlers: Sendable {
 
   func remove(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceMembership> {
     let user: UserID = try context.id("userId")
-    return try await change(.removeMember(user), of: user, context)
+    return try await change(.members(.remove(user)), of: user, context)
   }
 
   func changeRole(
@@ -108,18 +110,18 @@ struct WorkspaceHandlers: Sendable {
   ) async throws -> TypedResponse<WorkspaceMembership> {
     let user: UserID = try context.id("userId")
     let role = try WireRoles.workspace(await body.decoded().role)
-    return try await change(.changeRole(user, role), of: user, context)
+    return try await change(.members(.changeRole(user, role)), of: user, context)
   }
 
   func transfer(
     _ context: HansardRequestContext, _ body: TypedBody<TransferRequest>
   ) async throws -> TypedResponse<WorkspaceMembership> {
     let user = try await body.decoded().userId
-    return try await change(.transfer(to: user), of: user, context)
+    return try await change(.members(.transfer(to: user)), of: user, context)
   }
 
   func leave(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceMembership> {
-    try await change(.leave, of: context.user, context)
+    try await change(.members(.leave), of: context.user, context)
   }
 
   func join(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceMembership> {

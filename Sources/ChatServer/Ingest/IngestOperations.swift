@@ -65,7 +65,7 @@ enum IngestOperation: String, CaseIterable {
       let creation = RoomCreation(
         kind: try kind(line), name: try need(line.name, .name), creator: principal.user)
       return ChatService.Request(
-        principal, .room(RoomID(try need(line.id, .id).uuid), .create(creation)), originalTime: line.sentAt)
+        principal, .room(RoomID(try need(line.id, .id).uuid), .lifecycle(.create(creation))), originalTime: line.sentAt)
     case .sendMessage:
       let message = MessageID(try need(line.id, .id).uuid)
       let room = try need(line.roomId, .roomId)
@@ -87,20 +87,21 @@ enum IngestOperation: String, CaseIterable {
 
   private func keyedCommand(_ line: IngestLine) throws -> RoomCommand {
     switch self {
-    case .joinRoom: return .join
-    case .leaveRoom: return .leave
+    case .joinRoom: return .members(.join)
+    case .leaveRoom: return .members(.leave)
     case .editMessage:
-      return .editMessage(
-        MessageID(try need(line.id, .id).uuid),
-        MessageEdit(text: try need(line.text, .text), mentions: Mentions(line.mentions)), target: nil)
-    case .deleteMessage: return .deleteMessage(MessageID(try need(line.id, .id).uuid), target: nil)
+      return .messages(
+        .edit(
+          MessageID(try need(line.id, .id).uuid),
+          MessageEdit(text: try need(line.text, .text), mentions: Mentions(line.mentions))))
+    case .deleteMessage: return .messages(.delete(MessageID(try need(line.id, .id).uuid)))
     case .addReaction:
-      return .react(try need(line.messageId, .messageId), try need(line.emoji, .emoji), target: nil)
+      return .annotations(.react(try need(line.messageId, .messageId), try need(line.emoji, .emoji)))
     case .removeReaction:
-      return .unreact(try need(line.messageId, .messageId), try need(line.emoji, .emoji), target: nil)
-    case .pinMessage: return .pin(try need(line.messageId, .messageId), target: nil)
-    case .unpinMessage: return .unpin(try need(line.messageId, .messageId), target: nil)
-    case .moveReadMarker: return .moveReadMarker(try need(line.messageId, .messageId), target: nil)
+      return .annotations(.unreact(try need(line.messageId, .messageId), try need(line.emoji, .emoji)))
+    case .pinMessage: return .annotations(.pin(try need(line.messageId, .messageId)))
+    case .unpinMessage: return .annotations(.unpin(try need(line.messageId, .messageId)))
+    case .moveReadMarker: return .reading(.moveMarker(to: try need(line.messageId, .messageId)))
     case .registerUser, .createRoom, .sendMessage: throw Refusal.invalidField("op")
     }
   }

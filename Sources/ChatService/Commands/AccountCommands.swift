@@ -56,23 +56,23 @@ extension ChatService {
   ) -> Request {
     var actor = principal
     actor.user = id
-    return Request(actor, .user(UserCommand(id, .register(registration))), originalTime: originalTime)
+    return Request(actor, .user(id, .account(.register(registration))), originalTime: originalTime)
   }
 
   /// - Parameter edit: a picture in it is a medium that the user sees; else it is `mediaNotFound`.
   package func changeProfile(
     _ edit: ProfileEdit, by principal: Principal, command: CommandID?, if precondition: Precondition? = nil
   ) async throws(ServiceError) -> ChatOutcome {
-    try await performUser(.changeProfile(edit), by: principal, command: command, if: precondition)
+    try await performUser(.account(.changeProfile(edit)), by: principal, command: command, if: precondition)
   }
 
   /// A command on the acting user's own stream.
   func performUser(
-    _ action: UserAction, by principal: Principal, command: CommandID? = nil, if precondition: Precondition? = nil
+    _ userCommand: UserCommand, by principal: Principal, command: CommandID? = nil, if precondition: Precondition? = nil
   ) async throws(ServiceError) -> ChatOutcome {
     guard let user = principal.user else { throw .rejected(.userNotFound) }
     return try await perform(
-      Request(principal, .user(UserCommand(user, action)), command: command, precondition: precondition))
+      Request(principal, .user(user, userCommand), command: command, precondition: precondition))
   }
 
   package static func randomBytes(_ count: Int) -> [UInt8] {

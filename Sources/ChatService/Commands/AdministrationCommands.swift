@@ -6,13 +6,13 @@ extension ChatService {
   package func disable(
     _ user: UserID, by service: Principal, command: CommandID?
   ) async throws(ServiceError) -> ChatOutcome {
-    try await perform(Request(service, .user(UserCommand(user, .disable)), command: command))
+    try await perform(Request(service, .user(user, .account(.disable)), command: command))
   }
 
   package func enable(
     _ user: UserID, by service: Principal, command: CommandID?
   ) async throws(ServiceError) -> ChatOutcome {
-    try await perform(Request(service, .user(UserCommand(user, .enable)), command: command))
+    try await perform(Request(service, .user(user, .account(.enable)), command: command))
   }
 
   /// Signs access tokens with a new key from now on. Those that are signed already stay good until they expire.

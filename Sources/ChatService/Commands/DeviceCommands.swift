@@ -6,12 +6,12 @@ extension ChatService {
     _ device: DeviceID, _ description: DeviceDescription, by principal: Principal, command: CommandID?,
     if precondition: Precondition? = nil
   ) async throws(ServiceError) -> ChatOutcome {
-    try await performUser(.setDevice(device, description), by: principal, command: command, if: precondition)
+    try await performUser(.devices(.set(device, description)), by: principal, command: command, if: precondition)
   }
 
   package func removeDevice(
     _ device: DeviceID, by principal: Principal, command: CommandID?, if precondition: Precondition? = nil
   ) async throws(ServiceError) -> ChatOutcome {
-    try await performUser(.removeDevice(device), by: principal, command: command, if: precondition)
+    try await performUser(.devices(.remove(device)), by: principal, command: command, if: precondition)
   }
 }

@@ -22,7 +22,8 @@ extension ChatService {
       }
       let registration = newRegistration(nickname: nickname, externalID: nil)
       try await unless(.identityInUse) { () async throws(ServiceError) in
-        _ = try await self.performUser(.registerIdentified(registration, identity), by: Principal(user: newUser))
+        _ = try await self.performUser(
+          .account(.registerIdentified(registration, identity)), by: Principal(user: newUser))
       }
     }
     throw .overloaded
@@ -52,14 +53,14 @@ extension ChatService {
     case .identity(let identity): shown = .identity(identity)
     case nil: shown = .service
     }
-    return try await performUser(.linkIdentity(identity, proof: shown), by: principal, command: command)
+    return try await performUser(.logins(.link(identity, proof: shown)), by: principal, command: command)
   }
 
   /// From then on the login stands for nobody. Sessions that it started go on.
   package func unlink(
     _ identity: Identity, by principal: Principal, command: CommandID?
   ) async throws(ServiceError) -> ChatOutcome {
-    try await performUser(.unlinkIdentity(identity), by: principal, command: command)
+    try await performUser(.logins(.unlink(identity)), by: principal, command: command)
   }
 
   /// The user whom a team's own server calls `externalID` in a token that the caller has checked. Who is seen for the

@@ -63,7 +63,7 @@ extension ChatService {
   {
     let invite = link(newInvite, token: InviteTokens(keys).token(for: newInvite.id, of: room))
     let operation: ChatCommand.Operation =
-      newInvite.expiresAt == nil ? .roomInvite(room, invite) : .room(room, .createInvite(invite))
+      newInvite.expiresAt == nil ? .roomInvite(room, invite) : .room(room, .sharing(.createInvite(invite)))
     return try await perform(Request(principal, operation))
   }
 
@@ -74,7 +74,8 @@ extension ChatService {
   {
     let invite = link(newInvite, token: InviteTokens(keys).token(for: newInvite.id, of: workspace))
     let operation: ChatCommand.Operation =
-      newInvite.expiresAt == nil ? .workspaceInvite(workspace, invite) : .workspace(workspace, .createInvite(invite))
+      newInvite.expiresAt == nil
+      ? .workspaceInvite(workspace, invite) : .workspace(workspace, .sharing(.createInvite(invite)))
     return try await perform(Request(principal, operation))
   }
 

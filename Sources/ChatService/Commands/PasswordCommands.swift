@@ -13,19 +13,19 @@ extension ChatService {
     guard let user = principal.user else { throw .rejected(.userNotFound) }
     let (row, stored) = try await passwordHolder(user)
     guard let row, let credential = stored else { throw .rejected(.passwordWrong) }
-    let action: UserAction
+    let change: UserCommand
     if try await isPassword(current, of: user, credential),
       PasswordRules.prepared(current) != PasswordRules.prepared(new)
     {
       try PasswordRules.check(new, email: row.email, nickname: row.nickname)
       let next = try await hasher.credential(new, for: user, version: credential.version + 1, as: .other)
-      action = .changePassword(next, checked: credential.version)
+      change = .logins(.changePassword(next, checked: credential.version))
     } else if try await isPassword(new, of: user, credential) {
-      action = .changePassword(credential, checked: credential.version)
+      change = .logins(.changePassword(credential, checked: credential.version))
     } else {
       throw .rejected(.passwordWrong)
     }
-    return try await performUser(action, by: principal, command: command)
+    return try await performUser(change, by: principal, command: command)
   }
 
   /// - Parameter password: the current one; a service may leave it away.
@@ -44,8 +44,8 @@ extension ChatService {
       guard try await isPassword(password, of: user, credential) else { throw .rejected(.passwordWrong) }
       checked = credential.version
     }
-    let action = UserAction.setEmail(kept, checked: checked)
-    return (try await performUser(action, by: principal, command: command, if: precondition), kept)
+    let change = UserCommand.account(.setEmail(kept, checked: checked))
+    return (try await performUser(change, by: principal, command: command, if: precondition), kept)
   }
 
   private func passwordHolder(_ user: UserID) async throws(ServiceError) -> (UserRow?, Credential?) {
@@ -93,7 +93,7 @@ extension ChatService {
     try PasswordRules.check(password, email: row.email, nickname: row.nickname)
     let next = try await hasher.credential(password, for: reset.user, version: reset.version + 1, as: .other)
     let outcome = try await performUser(
-      .resetPassword(next, issuedFor: reset.version), by: Principal(user: reset.user))
+      .logins(.resetPassword(next, issuedFor: reset.version)), by: Principal(user: reset.user))
     return (outcome, reset.user)
   }
 }

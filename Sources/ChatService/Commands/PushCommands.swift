@@ -16,7 +16,7 @@ extension ChatService {
   )
     async throws(ServiceError) -> ChatOutcome
   {
-    try await perform(Request(pushService, .user(UserCommand(user, .invalidatePushToken(device, token)))))
+    try await perform(Request(pushService, .user(user, .devices(.invalidateToken(device, token)))))
   }
 
   /// The name under which the log records what push does.

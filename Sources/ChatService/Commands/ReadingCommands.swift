@@ -5,6 +5,6 @@ extension ChatService {
   package func setPreferences(
     _ preferences: UserPreferences, by principal: Principal, command: CommandID?
   ) async throws(ServiceError) -> ChatOutcome {
-    try await performUser(.setPreferences(preferences), by: principal, command: command)
+    try await performUser(.account(.setPreferences(preferences)), by: principal, command: command)
   }
 }

@@ -22,6 +22,6 @@ extension ChatService {
       throw .failed("an authentication code shorter than an ID")
     }
     let creation = RoomCreation(kind: .direct, name: "", creator: user, participants: participants)
-    return (RoomID(id), try await performRoom(RoomID(id), .create(creation), by: principal))
+    return (RoomID(id), try await performRoom(RoomID(id), .lifecycle(.create(creation)), by: principal))
   }
 }

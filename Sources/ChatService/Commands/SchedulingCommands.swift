@@ -8,21 +8,15 @@ extension ChatService {
   package func schedule(
     _ message: NewMessage, as id: MessageID, to room: RoomID, at time: Timestamp, by principal: Principal
   ) throws(ServiceError) -> Request {
-    guard let author = principal.user else { throw .rejected(.forbidden) }
-    let scheduled = ScheduledMessage(author: author, content: message.content, thread: message.thread, sendAt: time)
-    return Request(
-      principal, .room(room, .scheduleMessage(id, scheduled, prior: nil, sent: nil, references: message.references)))
+    guard principal.user != nil else { throw .rejected(.forbidden) }
+    return Request(principal, .room(room, .scheduling(.schedule(id, message, at: time))))
   }
 
   /// The command by which the server sends what is due.
   func sendScheduled(_ due: ScheduledRow) -> Request {
     Request(
       Principal(user: due.message.author, service: scheduler),
-      .room(
-        due.room,
-        .sendScheduledMessage(
-          due.id, due.message, revision: due.revision,
-          references: due.message.thread.map { MessageReferences(thread: $0) })))
+      .room(due.room, .scheduling(.send(due.id, due.message, revision: due.revision))))
   }
 
   /// The name under which the log records what the scheduler does.

@@ -85,7 +85,7 @@ extension ChatService {
     let session = session(naming, of: user)
     let outcome: ChatOutcome
     do {
-      outcome = try await performUser(.startSession(session, device: device, proof: proof), by: principal)
+      outcome = try await performUser(.sessions(.start(session, device: device, proof: proof)), by: principal)
     } catch {
       // An ID that was made of a key can only be taken by an earlier use of that key.
       if case .keyed = naming, case .rejected(.idInUse) = error { throw .rejected(.idempotencyKeyReused) }
@@ -104,7 +104,7 @@ extension ChatService {
   {
     let oldest = rules.refreshTokenLifetimeMilliseconds.map { now().adding(milliseconds: -$0) }
     let outcome = try await performUser(
-      .refreshSession(session, presented: presented, oldest: oldest), by: Principal(user: user))
+      .sessions(.refresh(session, presented: presented, oldest: oldest)), by: Principal(user: user))
     for recorded in outcome.events {
       if case .user(_, .sessions(.ended)) = recorded.event { throw .rejected(.refreshTokenReused) }
     }
@@ -121,13 +121,13 @@ extension ChatService {
   )
     async throws(ServiceError) -> ChatOutcome
   {
-    try await performUser(.endSession(session, .loggedOut), by: principal, command: command)
+    try await performUser(.sessions(.end(session, .loggedOut)), by: principal, command: command)
   }
 
   /// Ends many at once.
   package func endSessions(
     _ selection: SessionSelection, of user: UserID, by principal: Principal, command: CommandID?
   ) async throws(ServiceError) -> ChatOutcome {
-    try await perform(Request(principal, .user(UserCommand(user, .endSessions(selection))), command: command))
+    try await perform(Request(principal, .user(user, .sessions(.endMany(selection))), command: command))
   }
 }

@@ -17,6 +17,6 @@ extension ChatService {
     -> ChatOutcome
   {
     try await performWorkspace(
-      workspace, principal.service == nil ? .acceptInvitation : .join, by: principal, command: command)
+      workspace, principal.service == nil ? .invitations(.accept) : .members(.join), by: principal, command: command)
   }
 }

@@ -4,32 +4,31 @@ package import ChatPrimitives
 /// One command on its way to the writer, with what was looked up for it.
 package struct ChatCommand: Sendable {
   package var context: CommandContext
-  package var operation: Operation
-  /// What is known of an earlier command of the same actor under the same key.
-  package var prior: KnownCommand?
-  /// What is known of a scheduled message under the ID of the message that it is about.
-  package var scheduling: KnownScheduledMessage?
-  /// How the session, room or workspace ended that it is about; nil when that has not ended, as far as was looked up.
-  package var ending: Ending?
-  /// Everything that was looked up for this command is true as of here; what is newer the writer knows itself.
-  package var factsAsOf: LogPosition
-  /// The row of commands that it belongs to, if any.
+  package let operation: Operation
+  /// Made here and not by the writer, which need not hash so. Nil where the writer alone can tell what is meant.
+  let fingerprint: Fingerprint?
+  /// The keys of what the decision needs to know.
+  package let lookup: Lookup
+  /// What was looked up by these keys, and perhaps by those of other commands.
+  package var known: Known
+  /// What was looked up is true as of here. The writer itself knows what is newer.
+  package var knownAsOf: LogPosition
+  /// The sequence of commands that it belongs to, if any.
   package var order: CommandOrder?
 
   package init(
-    context: CommandContext, operation: Operation, prior: KnownCommand? = nil, scheduling: KnownScheduledMessage? = nil,
-    ending: Ending? = nil, factsAsOf: LogPosition
+    context: CommandContext, operation: Operation, known: Known = Known(), knownAsOf: LogPosition = .latest
   ) {
     self.context = context
     self.operation = operation
-    self.prior = prior
-    self.scheduling = scheduling
-    self.ending = ending
-    self.factsAsOf = factsAsOf
+    fingerprint = operation.fingerprint(by: context.actor)
+    lookup = operation.lookup(by: context)
+    self.known = known
+    self.knownAsOf = knownAsOf
   }
 
   package enum Operation: Sendable {
-    case user(UserCommand)
+    case user(UserID, UserCommand)
     case room(RoomID, RoomCommand)
     /// Creates an invite whose expiry the client left to the server: a retry has the expiry of the first time.
     case roomInvite(RoomID, Invite)
@@ -44,12 +43,41 @@ package struct ChatCommand: Sendable {
   }
 }
 
+extension ChatCommand.Operation {
+  fileprivate func fingerprint(by actor: UserID?) -> Fingerprint? {
+    switch self {
+    case .user(_, let command): command.fingerprint(by: actor)
+    case .room(_, let command): command.fingerprint(by: actor)
+    case .workspace(_, let command): command.fingerprint(by: actor)
+    case .roomInvite, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey: nil
+    }
+  }
+
+  fileprivate func lookup(by context: CommandContext) -> Lookup {
+    switch self {
+    case .user(let user, let command): return command.lookup(on: user, by: context)
+    case .room(let room, let command): return command.lookup(on: room, by: context)
+    case .workspace(let workspace, let command): return command.lookup(on: workspace, by: context)
+    case .roomInvite, .workspaceInvite, .server: return Lookup()
+    case .acceptInvite, .rotateSigningKey:
+      var lookup = Lookup()
+      lookup.command = CommandKey(of: context)
+      return lookup
+    }
+  }
+}
+
+extension LogPosition {
+  /// Of what need not be looked up, and so never grows old.
+  package static let latest = LogPosition(.max)
+}
+
 /// What the writer answers.
 package enum ChatReply: Sendable {
   case done(ChatOutcome)
   case rejected(Rejection)
   /// What was looked up is older than what the writer remembers; look again.
-  case staleFacts
+  case outdated
 }
 
 /// A command that was done, now or before.

@@ -23,7 +23,8 @@ extension DecisionState {
 }
 
 extension RoomCommand {
+  /// Whether the server itself sends a message that is due.
   var sendsScheduled: Bool {
-    if case .sendScheduledMessage = self { true } else { false }
+    if case .scheduling(.send) = self { true } else { false }
   }
 }

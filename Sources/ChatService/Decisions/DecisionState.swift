@@ -37,36 +37,38 @@ package struct DecisionState: DecisionMachine {
   }
 
   package mutating func decide(_ request: ChatCommand, next: LogPosition, now: Timestamp) -> CommitDecision<ChatReply> {
-    if request.order?.isBroken == true { return CommitDecision(events: [], reply: .staleFacts) }
-    guard request.factsAsOf >= recent.floor else {
+    if request.order?.isBroken == true { return CommitDecision(events: [], reply: .outdated) }
+    guard request.knownAsOf >= recent.floor else {
       request.order?.breakOff()
-      return CommitDecision(events: [], reply: .staleFacts)
+      return CommitDecision(events: [], reply: .outdated)
     }
     var request = request
     request.context.time = now
+    request.known = recent.newest(request.known, by: request.lookup)
     do throws(Rejection) {
       try checkAccount(for: request)
       switch request.operation {
-      case .user(let operation):
-        return try decideUser(operation, request, next)
-      case .room(let room, let operation):
-        return try decideRoom(room, operation, request, next)
+      case .user(let user, let command):
+        return try decideUser(user, command, request, next)
+      case .room(let room, let command):
+        return try decideRoom(room, command, request, next)
       case .roomInvite(let room, let invite):
-        return try decideRoom(room, .createInvite(withFirstExpiry(invite, in: room)), request, next)
+        return try decideRoom(room, .sharing(.createInvite(withFirstExpiry(invite, in: room))), request, next)
       case .acceptInvite(let tokenHash):
         switch names.invite(withTokenHash: tokenHash) {
         case nil: throw .inviteNotFound
         case .room(let room, let invite):
-          return try decideRoom(room, .acceptInvite(invite), request, next)
+          return try decideRoom(room, .sharing(.acceptInvite(invite)), request, next)
         case .workspace(let workspace, let invite):
-          return try decideWorkspace(workspace, .acceptInvite(invite), request, next)
+          return try decideWorkspace(workspace, .sharing(.acceptInvite(invite)), request, next)
         }
-      case .workspace(let workspace, let operation):
-        return try decideWorkspace(workspace, operation, request, next)
+      case .workspace(let workspace, let command):
+        return try decideWorkspace(workspace, command, request, next)
       case .workspaceInvite(let workspace, let invite):
-        return try decideWorkspace(workspace, .createInvite(withFirstExpiry(invite, in: workspace)), request, next)
+        let command = WorkspaceCommand.sharing(.createInvite(withFirstExpiry(invite, in: workspace)))
+        return try decideWorkspace(workspace, command, request, next)
       case .server(let event):
-        return record([.server(event)], request.context, next, room: nil, message: nil)
+        return record([.server(event)], request.context, next)
       case .rotateSigningKey:
         return try decideRotation(request, next)
       }
@@ -85,21 +87,17 @@ package struct DecisionState: DecisionMachine {
 
 extension DecisionState {
   private mutating func decideUser(
-    _ command: UserCommand, _ request: ChatCommand, _ next: LogPosition
-  )
-    throws(Rejection) -> CommitDecision<ChatReply>
-  {
-    let decision = try UserDecider.handle(
-      command, by: request.context, prior: prior(of: request), on: command.user.uuid, in: user(command, request), self)
-    switch decision {
-    case .alreadyDone(let stamp): return repeated(stamp, room: nil, message: nil)
-    case .record(let decided):
-      var events = decided.map { ChatEvent.user(command.user, $0) }
-      if case .setDevice(let device, let description) = command.action {
-        events += UserDecider.movedTokens(to: device, description, of: command.user, self)
+    _ user: UserID, _ command: UserCommand, _ request: ChatCommand, _ next: LogPosition
+  ) throws(Rejection) -> CommitDecision<ChatReply> {
+    switch try UserDecider.handle(command, on: basis(user, command, request, self.user(user, request)), self) {
+    case .alreadyDone(let stamp): return repeated(stamp)
+    case .record(let decided, _):
+      var events = decided.map { ChatEvent.user(user, $0) }
+      if case .devices(.set(let device, let description)) = command {
+        events += UserDecider.movedTokens(to: device, description, of: user, self)
       }
       try checkQuotas(events, request.context)
-      return record(events, request.context, next, room: nil, message: nil)
+      return record(events, request.context, next)
     }
   }
 
@@ -107,54 +105,57 @@ extension DecisionState {
     _ request: ChatCommand, _ next: LogPosition
   ) throws(Rejection) -> CommitDecision<ChatReply> {
     guard request.context.isByService else { throw .serviceOnly }
-    if let prior = prior(of: request) {
-      let stamp = try prior.answer(to: Fingerprint.signingKeyRotation.scoped(to: .zero))
-      return repeated(stamp, room: nil, message: nil)
+    if let key = request.lookup.command, let earlier = request.known.commands[key] {
+      return repeated(try earlier.stamp(for: Fingerprint.signingKeyRotation.scoped(to: .zero)))
     }
     let event = ServerEvent.signingKeyRotated(generation: signingKeys.current + 1)
-    return record([.server(event)], request.context, next, room: nil, message: nil)
+    return record([.server(event)], request.context, next)
   }
 
   private mutating func decideRoom(
     _ room: RoomID, _ command: RoomCommand, _ request: ChatCommand, _ next: LogPosition
   ) throws(Rejection) -> CommitDecision<ChatReply> {
-    let command = withNewestFacts(command, request.scheduling, by: request.context.actor, in: room)
-    let message = command.message?.facts
-    let decision = try RoomDecider.handle(
-      command, by: request.context, prior: prior(of: request), on: room.uuid,
-      in: rooms[room]?.state ?? RoomState(ending(of: request)), self)
-    switch decision {
+    // The message that the command is about comes first.
+    let message = request.lookup.messages.first.flatMap { request.known.messages[$0] }
+    switch try RoomDecider.handle(
+      command, on: basis(room, command, request, rooms[room]?.state ?? RoomState(request.ending)), self)
+    {
     case .alreadyDone(let stamp): return repeated(stamp, room: room, message: message)
-    case .record(let decided):
+    case .record(let decided, _):
       let events = decided.map { ChatEvent.room(room, $0) }
       // A scheduled message was counted when it was scheduled.
       if !command.sendsScheduled { try checkQuotas(events, request.context) }
       return record(
         events, request.context, next, room: room, message: message,
-        fingerprint: command.isKnownByItself ? command.fingerprint : nil, reactions: command.reaction?.counts)
+        fingerprint: command.isKnownByItself ? request.fingerprint : nil,
+        reactions: request.lookup.reaction.flatMap { request.known.reactions[$0] })
     }
   }
 
   private mutating func decideWorkspace(
     _ workspace: WorkspaceID, _ command: WorkspaceCommand, _ request: ChatCommand, _ next: LogPosition
   ) throws(Rejection) -> CommitDecision<ChatReply> {
-    let decision = try WorkspaceDecider.handle(
-      command, by: request.context, prior: prior(of: request), on: workspace.uuid,
-      in: workspaces[workspace]?.state ?? WorkspaceState(ending(of: request)), self)
-    switch decision {
-    case .alreadyDone(let stamp): return repeated(stamp, room: nil, message: nil, workspace: workspace)
-    case .record(let decided):
+    switch try WorkspaceDecider.handle(
+      command,
+      on: basis(workspace, command, request, workspaces[workspace]?.state ?? WorkspaceState(request.ending)), self)
+    {
+    case .alreadyDone(let stamp): return repeated(stamp, workspace: workspace)
+    case .record(let decided, _):
       let events =
         decided.map { .workspace(workspace, $0) } + WorkspaceDecider.consequences(of: decided, in: workspace, self)
       try checkQuotas(events, request.context)
-      return record(events, request.context, next, room: nil, message: nil, workspace: workspace)
+      return record(events, request.context, next, workspace: workspace)
     }
   }
 
-  /// What is known of an earlier command under the same key, by the writer itself or by what was looked up.
-  private func prior(of request: ChatCommand) -> KnownCommand? {
-    guard let key = CommandKey(of: request.context) else { return nil }
-    return recent.command(key) ?? request.prior
+  /// Kept by nobody: the state is changed in place once the decision is made, and a copy would cost its size.
+  private func basis<Command: AggregateCommand, State>(
+    _ id: ID<Command.Entity>, _ command: Command, _ request: ChatCommand, _ state: State
+  ) -> DecisionBasis<Command.Entity, State> {
+    DecisionBasis(
+      id: id, context: request.context,
+      fingerprint: request.fingerprint ?? command.fingerprint(by: request.context.actor), known: request.known,
+      state: state)
   }
 
   /// A token is good for nothing once its session has ended, save for ending it again. Without a session a user comes
@@ -163,13 +164,13 @@ extension DecisionState {
     let context = request.context
     guard let actor = context.actor, !context.isByService else { return }
     // The caller of a registration has shown nothing yet: the decider compares the password first.
-    if case .user(let registration) = request.operation, case .register = registration.action { return }
+    if case .user(_, .account(.register)) = request.operation { return }
     guard case .registered(let user) = users[actor]?.state else {
       if context.session != nil { throw .sessionEnded }
       return
     }
     if let session = context.session {
-      if case .user(let command) = request.operation, case .endSession(session, _) = command.action { return }
+      if case .user(_, .sessions(.end(session, _))) = request.operation { return }
       guard user.openSessions.contains(session) else { throw .sessionEnded }
     } else if user.disabled != nil {
       throw .accountDisabled
@@ -179,26 +180,11 @@ extension DecisionState {
 
   /// Whether it makes a room or a workspace, and does not just ask for one that is or was there.
   private func makesPlace(_ request: ChatCommand) -> Bool {
-    if case .room(let id, .create) = request.operation { return rooms[id] == nil && ending(of: request) == nil }
-    if case .workspace(let id, .create) = request.operation {
-      return workspaces[id] == nil && ending(of: request) == nil
+    if case .room(let id, .lifecycle(.create)) = request.operation { return rooms[id] == nil && request.ending == nil }
+    if case .workspace(let id, .lifecycle(.create)) = request.operation {
+      return workspaces[id] == nil && request.ending == nil
     }
     return false
-  }
-
-  /// The command with what the writer itself knows of its messages.
-  /// - Parameter scheduling: what was looked up of a scheduled message under the same ID.
-  private func withNewestFacts(
-    _ command: RoomCommand, _ scheduling: KnownScheduledMessage?, by actor: UserID?, in room: RoomID
-  ) -> RoomCommand {
-    var command = command.withFacts { id, found in recent.message(MessageKey(room: room, message: id), found: found) }
-    if let actor, let key = ReactionKey(command, by: actor, in: room) {
-      command = command.withReactions(recent.reactions(key, found: command.reaction?.counts ?? .none))
-    }
-    guard let id = command.schedulable,
-      let facts = recent.scheduling(MessageKey(room: room, message: id)) ?? scheduling
-    else { return command }
-    return command.withScheduling(facts)
   }
 
   private func withFirstExpiry(_ invite: Invite, in room: RoomID) -> Invite {
@@ -216,7 +202,7 @@ extension DecisionState {
   }
 
   private func repeated(
-    _ stamp: Stamp, room: RoomID?, message: KnownMessage?, workspace: WorkspaceID? = nil
+    _ stamp: Stamp, room: RoomID? = nil, message: KnownMessage? = nil, workspace: WorkspaceID? = nil
   ) -> CommitDecision<ChatReply> {
     CommitDecision(
       events: [],
@@ -224,7 +210,8 @@ extension DecisionState {
   }
 
   private mutating func record(
-    _ events: [ChatEvent], _ context: CommandContext, _ next: LogPosition, room: RoomID?, message: KnownMessage?,
+    _ events: [ChatEvent], _ context: CommandContext, _ next: LogPosition, room: RoomID? = nil,
+    message: KnownMessage? = nil,
     fingerprint: Fingerprint? = nil, reactions: ReactionCounts? = nil, workspace: WorkspaceID? = nil
   ) -> CommitDecision<ChatReply> {
     var recorded: [RecordedEvent] = []
@@ -332,13 +319,13 @@ extension DecisionState {
     switch event {
     case .messages(.sent(let id, let author, let thread, let content)):
       let key = MessageKey(room: room, message: id)
-      let facts = KnownMessage(
+      let message = KnownMessage(
         author: author, place: thread?.place ?? .room(rooms[room]?.state.lastOrdinal ?? 0), sent: recorded.stamp,
         sentAt: recorded.occurredAt, revision: recorded.position, isDeleted: false,
         fingerprint: fingerprint
           ?? content.map { .message($0, author: author, thread: thread?.root.message) },
         hasParts: content?.hasParts ?? false)
-      recent.enter(facts, for: key)
+      recent.enter(message, for: key)
       if let thread {
         let root = MessageKey(room: room, message: thread.root.message)
         recent.enter(replyTo: root, ordinal: thread.ordinal, at: recorded.position)
@@ -347,8 +334,9 @@ extension DecisionState {
     case .scheduling(.scheduled(let id, let message)):
       let key = MessageKey(room: room, message: id)
       recent.enter(
-        KnownScheduledMessage(author: message.author, scheduled: recorded.stamp, fingerprint: .scheduling(message)),
-        for: key)
+        KnownScheduledMessage(
+          author: message.author, scheduled: recorded.stamp, fingerprint: fingerprint ?? .scheduling(message)), for: key
+      )
       knownIDs.insert(key, at: recorded.position)
     case .messages(.edited(let id, _, _)):
       recent.enter(

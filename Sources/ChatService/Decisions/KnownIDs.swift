@@ -38,12 +38,13 @@ package final class KnownIDs: Sendable {
     state.withLock { $0.newest = max($0.newest, position) }
   }
 
-  /// Whether any of these may have been recorded, and the position as of which a "no" holds.
-  func mayContain(messages: [MessageKey], command: CommandKey?) -> (Bool, asOf: LogPosition) {
-    var hashes = messages.map { KnownIDFilter.entry($0.message, in: $0.room) }
-    if let command { hashes.append(KnownIDFilter.entry(command.command, by: command.actor)) }
+  /// The position as of which none of these IDs was recorded. Nil when one of them may have been.
+  func neverSeen(_ lookup: Lookup) -> LogPosition? {
+    guard lookup.asksForIDs else { return .latest }
+    var hashes = (lookup.messages + lookup.scheduled).map { KnownIDFilter.entry($0.message, in: $0.room) }
+    if let command = lookup.command { hashes.append(KnownIDFilter.entry(command.command, by: command.actor)) }
     return state.withLock { [hashes] state in
-      (hashes.contains { state.filter.mayContain($0) }, state.newest)
+      hashes.contains { state.filter.mayContain($0) } ? nil : state.newest
     }
   }
 }

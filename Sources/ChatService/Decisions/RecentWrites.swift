@@ -4,8 +4,8 @@ import ChatProjections
 import DequeModule
 import EventStore
 
-/// What the read models may not know yet: the messages, keyed commands and endings of the newest events. Laid over what
-/// was looked up, it makes facts that are true at the moment of deciding.
+/// What the read models may not know yet: the messages, keyed commands and endings of the newest events. Together with what
+/// was looked up it is true at the moment of deciding.
 package struct RecentWrites: Sendable {
   /// Entries kept though the read models know them, so that a lookup stays good while its command waits in the queue. As
   /// many as the queue has places; about 480 bytes each.
@@ -29,22 +29,31 @@ package struct RecentWrites: Sendable {
     self.retained = retained
   }
 
-  /// - Parameter found: what the index answered.
-  func message(_ key: MessageKey, found: KnownMessage?) -> KnownMessage? {
-    if let facts = messages[key] { return facts }
-    guard var facts = found else { return nil }
-    if let revision = revisions[key], revision.stamp.position > facts.revision { facts.revise(revision) }
-    if let reply = replies[key] { facts.replies = max(facts.replies, reply.ordinal) }
-    return facts
+  /// What is known by these keys now.
+  /// - Parameter found: what was looked up.
+  func newest(_ found: Known, by lookup: Lookup) -> Known {
+    var known = Known()
+    known.media = found.media
+    for key in lookup.messages {
+      if let message = message(key, found: found.messages[key]) { known.messages[key] = message }
+    }
+    for key in lookup.scheduled {
+      if let scheduled = schedulings[key] ?? found.scheduled[key] { known.scheduled[key] = scheduled }
+    }
+    if let key = lookup.reaction {
+      known.reactions[key] = reactions.counts(for: key, found: found.reactions[key] ?? .none)
+    }
+    if let key = lookup.command, let command = commands[key] ?? found.commands[key] { known.commands[key] = command }
+    if let key = lookup.ending, let ending = endings[key] ?? found.endings[key] { known.endings[key] = ending }
+    return known
   }
 
-  func scheduling(_ key: MessageKey) -> KnownScheduledMessage? { schedulings.isEmpty ? nil : schedulings[key] }
-  func command(_ key: CommandKey) -> KnownCommand? { commands[key] }
-  func ending(_ key: EndingKey) -> Ending? { endings[key] }
-
-  /// - Parameter found: what the index answered.
-  func reactions(_ key: ReactionKey, found: ReactionCounts) -> ReactionCounts {
-    reactions.counts(for: key, found: found)
+  private func message(_ key: MessageKey, found: KnownMessage?) -> KnownMessage? {
+    if let message = messages[key] { return message }
+    guard var message = found else { return nil }
+    if let revision = revisions[key], revision.stamp.position > message.revision { message.revise(revision) }
+    if let reply = replies[key] { message.replies = max(message.replies, reply.ordinal) }
+    return message
   }
 
   /// - Parameter counts: as they are with the event at this position.
@@ -53,9 +62,9 @@ package struct RecentWrites: Sendable {
     order.append(.reaction(key, position))
   }
 
-  mutating func enter(_ facts: KnownMessage, for key: MessageKey) {
-    messages[key] = facts
-    order.append(.message(key, facts.revision))
+  mutating func enter(_ message: KnownMessage, for key: MessageKey) {
+    messages[key] = message
+    order.append(.message(key, message.revision))
   }
 
   /// An edit or a deletion, of a message that may be too old to be known here.
@@ -64,9 +73,9 @@ package struct RecentWrites: Sendable {
     order.append(.message(key, revision.stamp.position))
   }
 
-  mutating func enter(_ facts: KnownScheduledMessage, for key: MessageKey) {
-    schedulings[key] = facts
-    order.append(.scheduling(key, facts.scheduled.position))
+  mutating func enter(_ scheduled: KnownScheduledMessage, for key: MessageKey) {
+    schedulings[key] = scheduled
+    order.append(.scheduling(key, scheduled.scheduled.position))
   }
 
   /// Keeps the first: nothing ends twice.
@@ -84,10 +93,10 @@ package struct RecentWrites: Sendable {
   }
 
   /// Keeps the first: a command's later events have the same key.
-  mutating func enter(_ facts: KnownCommand, for key: CommandKey) {
+  mutating func enter(_ command: KnownCommand, for key: CommandKey) {
     guard commands[key] == nil else { return }
-    commands[key] = facts
-    order.append(.command(key, facts.stamp.position))
+    commands[key] = command
+    order.append(.command(key, command.stamp.position))
   }
 
   /// Forgets what the index has applied, oldest first, but for the entries that are retained.
@@ -136,7 +145,7 @@ package struct RecentWrites: Sendable {
   }
 }
 
-/// What an edit or a deletion changes of a message's facts.
+/// What an edit or a deletion changes of what is known of a message.
 struct MessageRevision: Hashable, Sendable {
   let stamp: Stamp
   let deletes: Bool

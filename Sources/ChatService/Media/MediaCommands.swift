@@ -140,11 +140,11 @@ extension ChatService {
     let outcome: ChatOutcome
     do {
       outcome = try await performUser(
-        .uploadMedia(id, content, name: name), by: principal, command: CommandID(id.uuid))
+        .media(.upload(id, content, name: name)), by: principal, command: CommandID(id.uuid))
     } catch .rejected(.idempotencyKeyReused) {
       // What the first upload said was erased, or the client has used this ID as a key of its own. Then there is no key
       // to know a repeat by, and each is recorded.
-      outcome = try await performUser(.uploadMedia(id, content, name: name), by: principal)
+      outcome = try await performUser(.media(.upload(id, content, name: name)), by: principal)
     }
     if outcome.isNew {
       return Upload(

@@ -36,17 +36,10 @@ extension ChatCommand.Operation {
   /// The medium that it makes the picture of something.
   fileprivate var picture: MediaID? {
     switch self {
-    case .user(let command): command.action.picture
-    case .room(_, .edit(let edit)): edit.picture?.media
-    case .workspace(_, .edit(let edit)): edit.picture?.media
-    case .room, .workspace, .roomInvite, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey: nil
+    case .user(_, .account(.changeProfile(let edit))): edit.picture?.media
+    case .room(_, .lifecycle(.edit(let edit))): edit.picture?.media
+    case .workspace(_, .lifecycle(.edit(let edit))): edit.picture?.media
+    case .user, .room, .workspace, .roomInvite, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey: nil
     }
-  }
-}
-
-extension UserAction {
-  fileprivate var picture: MediaID? {
-    guard case .changeProfile(let edit) = self else { return nil }
-    return edit.picture?.media
   }
 }

@@ -69,7 +69,7 @@ extension ChatService {
   package func message(
     _ message: MessageID, of room: RoomID, for user: UserID?
   ) async throws(ServiceError) -> ShownMessage {
-    let place = try await facts(of: message, in: room, for: user).place
+    let place = try await known(message, in: room, for: user).place
     guard let shown = try await timeline({ try $0.shown(at: place, of: room, for: user) }) else {
       throw .rejected(.roomNotFound)
     }
@@ -88,7 +88,7 @@ extension ChatService {
       return try await timeline { try $0.ordinal(at: time, notAfter: latest, in: room, thread: thread) }
         ?? UInt64(Int64.max)
     case .message(let message):
-      let place = try await facts(of: message, in: room, for: user).place
+      let place = try await known(message, in: room, for: user).place
       if place.thread == thread { return place.ordinal }
       if thread == 0 { return place.thread }
       guard place == .room(thread) else { throw .rejected(.messageNotFound) }
@@ -98,23 +98,22 @@ extension ChatService {
 
   /// The ordinal of a message that a thread hangs from, or may.
   func rootOrdinal(_ root: MessageID, in room: RoomID, for user: UserID) async throws(ServiceError) -> UInt64 {
-    let place = try await facts(of: root, in: room, for: user).place
+    let place = try await known(root, in: room, for: user).place
     guard !place.isInThread else { throw .rejected(.notAThreadRoot) }
     return place.ordinal
   }
 
   /// What the ID index knows of a message, for a member of its room or for a service.
-  func facts(of message: MessageID, in room: RoomID, for user: UserID?) async throws(ServiceError) -> KnownMessage {
+  func known(_ message: MessageID, in room: RoomID, for user: UserID?) async throws(ServiceError) -> KnownMessage {
     guard try await timeline({ try $0.mayRead(room, user) }) else { throw .rejected(.roomNotFound) }
     let head = store.head
-    let facts = try await failing {
+    let key = MessageKey(room: room, message: message)
+    let known = try await failing {
       try await self.views.ids.wait(for: head)
-      return try await self.views.ids.read {
-        try $0.messageFacts([MessageKey(room: room, message: message)]).facts[0]
-      }
+      return try await self.views.ids.read { try $0.messages([key]) }
     }
-    guard let facts else { throw .rejected(.messageNotFound) }
-    return facts
+    guard let message = known[key] else { throw .rejected(.messageNotFound) }
+    return message
   }
 
   func timeline<T: Sendable>(

@@ -10,6 +10,24 @@ package struct EndingAnswer: Sendable {
 }
 
 extension ReadModels {
+  /// What is known by these keys, and the position up to which everything is included. Reads only the read models that know,
+  /// each in one snapshot.
+  package func known(by lookups: [Lookup]) async throws -> (Known, asOf: LogPosition) {
+    let answer = try await endings(of: lookups.compactMap(\.ending))
+    guard lookups.contains(where: \.asksForIDs) else {
+      var known = Known()
+      known.endings = answer.endings
+      return (known, answer.position)
+    }
+    return try await ids.read { ids in
+      var known = try ids.known(by: lookups)
+      known.endings = answer.endings
+      return (known, min(answer.position, try ids.checkpoint().position))
+    }
+  }
+}
+
+extension ReadModels {
   /// Which of these have ended. Reads only the read models that know, each in one snapshot.
   package func endings(of keys: [EndingKey]) async throws -> EndingAnswer {
     var answer = EndingAnswer(position: LogPosition(.max))
