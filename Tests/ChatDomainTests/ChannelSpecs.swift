@@ -21,58 +21,62 @@ struct ChannelSpecs {
   @Test("members of the workspace make channels, guests do not, and strangers learn nothing")
   func creates() {
     func creating(by user: UserID) -> Outcome<RoomDecider> {
-      given(RoomDecider.self, []).with(.ofOffice(and: newcomer)).when(.create(.channel(by: user)), by: .user(user))
+      given(RoomDecider.self, []).with(.ofOffice(and: newcomer)).when(
+        .lifecycle(.create(.channel(by: user))), by: .user(user))
     }
     for user in [alice, bob, carol] { creating(by: user).thenAccepted() }
     creating(by: dave).thenRejected(.forbidden)
     creating(by: newcomer).thenRejected(.workspaceNotFound)
-    given(RoomDecider.self, []).with(.ofOffice()).when(.create(.channel(by: nil)), by: .service()).thenAccepted()
-    given(RoomDecider.self, []).when(.create(.channel(by: nil)), by: .service()).thenRejected(.workspaceNotFound)
+    given(RoomDecider.self, []).with(.ofOffice()).when(.lifecycle(.create(.channel(by: nil))), by: .service())
+      .thenAccepted()
+    given(RoomDecider.self, []).when(.lifecycle(.create(.channel(by: nil))), by: .service()).thenRejected(
+      .workspaceNotFound)
   }
 
   @Test("how many channels a workspace has", arguments: [(999, true), (1_000, false), (1_001, false)])
   func count(count: UInt64, isAccepted: Bool) {
     let rooms = (0..<count).map { (RoomID(UUIDBytes(high: 7, low: $0)), Room(.channel(), .at(1))) }
     let outcome = given(RoomDecider.self, []).with(.ofOffice(rooms: Dictionary(uniqueKeysWithValues: rooms)))
-      .when(.create(.channel()), by: .user(alice))
+      .when(.lifecycle(.create(.channel())), by: .user(alice))
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyChannels) }
   }
 
   @Test("a public channel is open to members of its workspace, guests excepted; a private one to nobody")
   func joins() {
-    channel().when(.join, by: .user(bob)).thenRecorded(.members(.joined(bob, role: .member, invite: nil)))
-    channel().when(.join, by: .user(alice)).thenAlreadyDone(at: 3)
-    for user in [dave, newcomer] { channel().when(.join, by: .user(user)).thenRejected(.roomNotFound) }
+    channel().when(.members(.join), by: .user(bob)).thenRecorded(.members(.joined(bob, role: .member, invite: nil)))
+    channel().when(.members(.join), by: .user(alice)).thenAlreadyDone(at: 3)
+    for user in [dave, newcomer] { channel().when(.members(.join), by: .user(user)).thenRejected(.roomNotFound) }
     for user in [bob, dave, newcomer] {
-      channel(isPublic: false).when(.join, by: .user(user)).thenRejected(.roomNotFound)
+      channel(isPublic: false).when(.members(.join), by: .user(user)).thenRejected(.roomNotFound)
     }
-    channel(then: [.members(.banned(bob))]).when(.join, by: .user(bob)).thenRejected(.banned)
-    channel(then: [.lifecycle(.archived)]).when(.join, by: .user(bob)).thenRejected(.roomArchived)
+    channel(then: [.members(.banned(bob))]).when(.members(.join), by: .user(bob)).thenRejected(.banned)
+    channel(then: [.lifecycle(.archived)]).when(.members(.join), by: .user(bob)).thenRejected(.roomArchived)
   }
 
   @Test("who joins a public channel that all have left owns it")
   func inheritsEmptyChannel() {
-    channel(then: [.members(.left(alice)), .members(.left(carol))]).when(.join, by: .user(bob))
+    channel(then: [.members(.left(alice)), .members(.left(carol))]).when(.members(.join), by: .user(bob))
       .thenRecorded(.members(.joined(bob, role: .owner, invite: nil)))
   }
 
   @Test("whatever the way, a channel takes in members of its workspace alone, guests too", arguments: [true, false])
   func takesInMembers(isPublic: Bool) {
     let channel = channel(isPublic: isPublic)
-    channel.when(.addMember(dave), by: .user(carol)).thenRecorded(.members(.added(dave, role: .member)))
-    channel.when(.acceptInvite(link), by: .user(dave)).thenAccepted()
-    channel.when(.join, by: .service(for: dave)).thenAccepted()
-    channel.when(.addMember(newcomer), by: .user(carol)).thenRejected(.workspaceMembersOnly)
-    channel.when(.acceptInvite(link), by: .user(newcomer)).thenRejected(.workspaceMembersOnly)
-    channel.when(.join, by: .service(for: newcomer)).thenRejected(.workspaceMembersOnly)
+    channel.when(.members(.add(dave)), by: .user(carol)).thenRecorded(.members(.added(dave, role: .member)))
+    channel.when(.sharing(.acceptInvite(link)), by: .user(dave)).thenAccepted()
+    channel.when(.members(.join), by: .service(for: dave)).thenAccepted()
+    channel.when(.members(.add(newcomer)), by: .user(carol)).thenRejected(.workspaceMembersOnly)
+    channel.when(.sharing(.acceptInvite(link)), by: .user(newcomer)).thenRejected(.workspaceMembersOnly)
+    channel.when(.members(.join), by: .service(for: newcomer)).thenRejected(.workspaceMembersOnly)
   }
 
   @Test("the workspace's administrators tend its public channels from outside, and neither read nor speak there")
   func oversees() {
     let tending: [RoomCommand] = [
-      .edit(RoomEdit(topic: "news")), .archive, .delete, .removeMember(alice), .ban(alice), .addMember(dave),
-      .silence(alice, until: noon), .createInvite(.giving(.administrator, id: id(31))),
-      .changeRole(alice, .administrator),
+      .lifecycle(.edit(RoomEdit(topic: "news"))), .lifecycle(.archive), .lifecycle(.delete), .members(.remove(alice)),
+      .members(.ban(alice)), .members(.add(dave)),
+      .members(.silence(alice, until: noon)), .sharing(.createInvite(.giving(.administrator, id: id(31)))),
+      .members(.changeRole(alice, .administrator)),
     ]
     for command in tending {
       channel().when(command, by: .user(bob)).thenAccepted()
@@ -80,21 +84,21 @@ struct ChannelSpecs {
       channel().when(command, by: .user(dave)).thenRejected(.roomNotFound)
     }
     // Over who owns the channel they have no power but that over the channel itself.
-    channel().when(.removeMember(carol), by: .user(bob)).thenRejected(.forbidden)
-    channel().when(.transfer(to: alice), by: .user(bob)).thenRejected(.roomNotFound)
-    for command: RoomCommand in [.send(by: bob), .mute(until: nil), .deleteMessage(hello, target: .of(carol, at: 6))] {
-      channel().when(command, by: .user(bob)).thenRejected(.roomNotFound)
+    channel().when(.members(.remove(carol)), by: .user(bob)).thenRejected(.forbidden)
+    channel().when(.members(.transfer(to: alice)), by: .user(bob)).thenRejected(.roomNotFound)
+    for command: RoomCommand in [.send(), .members(.mute(until: nil)), .messages(.delete(hello))] {
+      channel().knowing(hello, .of(carol, at: 6)).when(command, by: .user(bob)).thenRejected(.roomNotFound)
     }
   }
 
   @Test("as members of a public channel they count as administrators, of a private one as what they are there")
   func overseesAsMember() {
-    channel().when(.edit(RoomEdit(name: "news")), by: .user(alice)).thenAccepted()
-    channel().when(.delete, by: .user(alice)).thenAccepted()
-    channel().when(.deleteMessage(hello, target: .of(carol, at: 6)), by: .user(alice)).thenAccepted()
-    let closed = channel(isPublic: false)
+    channel().when(.lifecycle(.edit(RoomEdit(name: "news"))), by: .user(alice)).thenAccepted()
+    channel().when(.lifecycle(.delete), by: .user(alice)).thenAccepted()
+    channel().knowing(hello, .of(carol, at: 6)).when(.messages(.delete(hello)), by: .user(alice)).thenAccepted()
+    let closed = channel(isPublic: false).knowing(hello, .of(carol, at: 6))
     for command: RoomCommand in [
-      .edit(RoomEdit(name: "news")), .delete, .deleteMessage(hello, target: .of(carol, at: 6)),
+      .lifecycle(.edit(RoomEdit(name: "news"))), .lifecycle(.delete), .messages(.delete(hello)),
     ] {
       closed.when(command, by: .user(alice)).thenRejected(.forbidden)
     }
@@ -103,11 +107,11 @@ struct ChannelSpecs {
   @Test("what they may do by the workspace's role they take on for no longer than they have it")
   func raisesNobody() {
     let joined = channel(then: [.members(.joined(bob, role: .member, invite: nil))])
-    joined.when(.changeRole(bob, .administrator), by: .user(bob)).thenRejected(.roleNotAllowed)
-    joined.when(.changeRole(bob, .member), by: .user(bob)).thenAccepted()
+    joined.when(.members(.changeRole(bob, .administrator)), by: .user(bob)).thenRejected(.roleNotAllowed)
+    joined.when(.members(.changeRole(bob, .member)), by: .user(bob)).thenAccepted()
     channel(then: [.members(.joined(bob, role: .administrator, invite: nil))])
-      .when(.changeRole(bob, .administrator), by: .user(bob)).thenAccepted()
-    channel().when(.changeRole(bob, .member), by: .user(bob)).thenRejected(.memberNotFound)
+      .when(.members(.changeRole(bob, .administrator)), by: .user(bob)).thenAccepted()
+    channel().when(.members(.changeRole(bob, .member)), by: .user(bob)).thenRejected(.memberNotFound)
   }
 
   @Test("their invites give what they may give, for as long as they are administrators of the workspace")
@@ -116,7 +120,7 @@ struct ChannelSpecs {
       var room = channel()
       RoomDecider.evolve(&room.state, .sharing(.inviteCreated(.giving(.administrator, id: id(31)))), .at(9), by: bob)
       room.directory.workspaces[office]?[bob] = role
-      room.when(.acceptInvite(id(31)), by: .user(dave))
+      room.when(.sharing(.acceptInvite(id(31))), by: .user(dave))
         .thenRecorded(.members(.joined(dave, role: given, invite: id(31))))
     }
   }

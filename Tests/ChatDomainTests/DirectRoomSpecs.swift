@@ -16,23 +16,24 @@ struct DirectRoomSpecs {
   @Test("all come in at once, and nobody owns it")
   func creates() {
     let creation = RoomCreation.direct(alice, bob, carol)
-    given(RoomDecider.self, []).when(.create(creation), by: .user(alice)).thenRecorded(
+    given(RoomDecider.self, []).when(.lifecycle(.create(creation)), by: .user(alice)).thenRecorded(
       .lifecycle(.created(creation)), .members(.joined(alice, role: .member, invite: nil)),
       .members(.added(bob, role: .member)),
       .members(.added(carol, role: .member)))
-    given(RoomDecider.self, []).when(.create(creation), by: .service(for: alice)).thenAccepted()
-    given(RoomDecider.self, []).when(.create(.direct(alice, stranger)), by: .user(alice)).thenRejected(.userNotFound)
-    given(RoomDecider.self, []).when(.create(creation), by: .user(bob)).thenRejected(.forbidden)
+    given(RoomDecider.self, []).when(.lifecycle(.create(creation)), by: .service(for: alice)).thenAccepted()
+    given(RoomDecider.self, []).when(.lifecycle(.create(.direct(alice, stranger))), by: .user(alice)).thenRejected(
+      .userNotFound)
+    given(RoomDecider.self, []).when(.lifecycle(.create(creation)), by: .user(bob)).thenRejected(.forbidden)
     var foreign = RoomCreation.direct(bob, carol)
     foreign.creator = alice
-    given(RoomDecider.self, []).when(.create(foreign), by: .user(alice)).thenRejected(.forbidden)
+    given(RoomDecider.self, []).when(.lifecycle(.create(foreign)), by: .user(alice)).thenRejected(.forbidden)
   }
 
   @Test("whoever of them asks for it finds the one there is")
   func isOne() {
-    direct.when(.create(.direct(alice, bob)), by: .user(alice)).thenAlreadyDone(at: 1)
-    direct.when(.create(.direct(bob, alice)), by: .user(bob)).thenAlreadyDone(at: 1)
-    direct.when(.create(.direct(bob, carol)), by: .user(bob)).thenRejected(.idInUse)
+    direct.when(.lifecycle(.create(.direct(alice, bob))), by: .user(alice)).thenAlreadyDone(at: 1)
+    direct.when(.lifecycle(.create(.direct(bob, alice))), by: .user(bob)).thenAlreadyDone(at: 1)
+    direct.when(.lifecycle(.create(.direct(bob, carol))), by: .user(bob)).thenRejected(.idInUse)
   }
 
   @Test("how many others it has", arguments: [(0, false), (1, true), (7, true), (8, true), (9, false)])
@@ -40,29 +41,31 @@ struct DirectRoomSpecs {
     let users: [UserID] = [alice] + (0..<others).map { id(100 + $0) }
     let creation = RoomCreation(kind: .direct, name: "", creator: alice, participants: users.sorted())
     let outcome = given(RoomDecider.self, []).with(TestDirectory(registered: Set(users)))
-      .when(.create(creation), by: .user(alice))
+      .when(.lifecycle(.create(creation)), by: .user(alice))
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.directMembersOutOfRange) }
   }
 
   @Test("its members and its looks are fixed, whoever wishes it; strangers learn nothing")
   func isFixed() {
     let fixed: [RoomCommand] = [
-      .edit(RoomEdit(name: "us")), .edit(RoomEdit(topic: "us")), .archive, .restore, .delete, .createInvite(.giving()),
-      .revokeInvite(link), .addMember(carol), .removeMember(bob), .leave, .changeRole(bob, .administrator),
-      .transfer(to: bob), .ban(bob), .unban(bob), .silence(bob, until: noon),
+      .lifecycle(.edit(RoomEdit(name: "us"))), .lifecycle(.edit(RoomEdit(topic: "us"))), .lifecycle(.archive),
+      .lifecycle(.restore), .lifecycle(.delete), .sharing(.createInvite(.giving())),
+      .sharing(.revokeInvite(link)), .members(.add(carol)), .members(.remove(bob)), .members(.leave),
+      .members(.changeRole(bob, .administrator)),
+      .members(.transfer(to: bob)), .members(.ban(bob)), .members(.unban(bob)), .members(.silence(bob, until: noon)),
     ]
     for command in fixed {
       direct.when(command, by: .user(alice)).thenRejected(.directRoomFixed)
       direct.when(command, by: .user(carol)).thenRejected(.roomNotFound)
-      if command != .leave { direct.when(command, by: .service()).thenRejected(.directRoomFixed) }
+      if command != .members(.leave) { direct.when(command, by: .service()).thenRejected(.directRoomFixed) }
     }
-    direct.when(.join, by: .service(for: carol)).thenRejected(.directRoomFixed)
+    direct.when(.members(.join), by: .service(for: carol)).thenRejected(.directRoomFixed)
   }
 
   @Test("its members speak in it, read it and mute it")
   func isARoom() {
-    direct.when(.send(by: bob), by: .user(bob)).thenAccepted()
-    direct.when(.mute(until: noon), by: .user(bob)).thenAccepted()
-    direct.when(.moveReadMarker(hello, target: .of(bob, at: 4)), by: .user(alice)).thenAccepted()
+    direct.when(.send(), by: .user(bob)).thenAccepted()
+    direct.when(.members(.mute(until: noon)), by: .user(bob)).thenAccepted()
+    direct.knowing(hello, .of(bob, at: 4)).when(.reading(.moveMarker(to: hello)), by: .user(alice)).thenAccepted()
   }
 }

@@ -54,14 +54,14 @@ struct ErasureSpecs {
   @Test("the ID of what was erased stays taken, and the room goes on for its members")
   func erasedBeginnings() {
     let room = given(RoomDecider.self, [.erased(kind: 1)] + teaRoom.dropFirst())
-    room.when(.create(.named()), by: .user(alice)).thenRejected(.idInUse)
-    room.when(.edit(RoomEdit(name: "coffee")), by: .user(alice)).thenAccepted()
-    room.when(.send(by: dave), by: .user(dave)).thenAccepted()
+    room.when(.lifecycle(.create(.named())), by: .user(alice)).thenRejected(.idInUse)
+    room.when(.lifecycle(.edit(RoomEdit(name: "coffee"))), by: .user(alice)).thenAccepted()
+    room.when(.send(), by: .user(dave)).thenAccepted()
     let direct = given(RoomDecider.self, [.erased(kind: 1), .members(.added(bob, role: .member))])
-    direct.when(.create(.direct(bob, alice)), by: .user(bob)).thenAlreadyDone(at: 1)
+    direct.when(.lifecycle(.create(.direct(bob, alice))), by: .user(bob)).thenAlreadyDone(at: 1)
     let user = given(UserDecider.self, [.erased(kind: 1)])
-    user.when(UserCommand(alice, .register(.named())), by: .nobody()).thenRejected(.idInUse)
-    user.when(UserCommand(alice, .startSession(login, device: nil, proof: .password(version: 1))), by: .user(alice))
+    user.when(.account(.register(.named())), by: .nobody()).thenRejected(.idInUse)
+    user.when(.sessions(.start(login, device: nil, proof: .password(version: 1))), by: .user(alice))
       .thenRejected(.credentialsRejected)
   }
 

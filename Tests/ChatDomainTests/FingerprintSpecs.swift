@@ -29,75 +29,90 @@ struct FingerprintSpecs {
   @Test("tell every two commands of a user apart")
   func userCommands() {
     let token = PushToken(provider: .apns, token: "a1")
-    let actions: [UserAction] = [
-      .register(.named()), .register(.named("Al")), .register(.named(email: "al@example.org")),
-      .register(.named(externalID: "a-1")), .register(.named(credential: nil)),
-      .changeProfile(ProfileEdit(nickname: "Al")),
-      .changeProfile(ProfileEdit(nickname: "Ali")), .changeProfile(ProfileEdit(picture: .remove)),
-      .changeProfile(ProfileEdit(picture: .set(id(80)))), .changeProfile(ProfileEdit(picture: .set(id(81)))),
-      .changeProfile(ProfileEdit(nickname: "Al", picture: .remove)), .setEmail("al@example.org", checked: 1),
-      .setEmail("ali@example.org", checked: 1), .changePassword(.version(2), checked: 1),
-      .changePassword(.other(2), checked: 1), .changePassword(.version(3), checked: 2),
-      .linkIdentity(.of("a"), proof: .service),
-      .linkIdentity(.of("a", issuer: "https://other.example.org"), proof: .service),
-      .linkIdentity(.of("b"), proof: .service), .unlinkIdentity(.of("a")), .unlinkIdentity(.of("b")), .disable, .enable,
-      .endSessions(.others), .endSessions(.all), .startSession(login, device: phone, proof: .password(version: 1)),
-      .startSession(login, device: nil, proof: .password(version: 1)),
-      .startSession(otherLogin, device: nil, proof: .password(version: 1)),
-      .refreshSession(login, presented: 1, oldest: nil),
-      .refreshSession(login, presented: 2, oldest: nil), .refreshSession(otherLogin, presented: 1, oldest: nil),
-      .endSession(login, .loggedOut),
-      .endSession(login, .deviceRemoved), .endSession(otherLogin, .loggedOut), .setDevice(phone, .named()),
-      .setDevice(tablet, .named()), .setDevice(phone, .named("mine")), .setDevice(phone, .named(type: nil)),
-      .setDevice(phone, .named(osVersion: nil)), .setDevice(phone, .named(tokens: [token])),
-      .setDevice(phone, .named(tokens: [PushToken(provider: .fcm, token: "a1")])),
-      .setDevice(phone, .named(tokens: [token, token])), .invalidatePushToken(phone, token),
-      .invalidatePushToken(phone, PushToken(provider: .fcm, token: "a1")), .removeDevice(phone), .removeDevice(tablet),
-      .setPreferences(UserPreferences(sharesReadMarkers: true)),
-      .setPreferences(UserPreferences(sharesReadMarkers: false)),
+    let commands: [UserCommand] = [
+      .account(.register(.named())), .account(.register(.named("Al"))),
+      .account(.register(.named(email: "al@example.org"))),
+      .account(.register(.named(externalID: "a-1"))), .account(.register(.named(credential: nil))),
+      .account(.changeProfile(ProfileEdit(nickname: "Al"))),
+      .account(.changeProfile(ProfileEdit(nickname: "Ali"))), .account(.changeProfile(ProfileEdit(picture: .remove))),
+      .account(.changeProfile(ProfileEdit(picture: .set(id(80))))),
+      .account(.changeProfile(ProfileEdit(picture: .set(id(81))))),
+      .account(.changeProfile(ProfileEdit(nickname: "Al", picture: .remove))),
+      .account(.setEmail("al@example.org", checked: 1)),
+      .account(.setEmail("ali@example.org", checked: 1)), .logins(.changePassword(.version(2), checked: 1)),
+      .logins(.changePassword(.other(2), checked: 1)), .logins(.changePassword(.version(3), checked: 2)),
+      .logins(.link(.of("a"), proof: .service)),
+      .logins(.link(.of("a", issuer: "https://other.example.org"), proof: .service)),
+      .logins(.link(.of("b"), proof: .service)), .logins(.unlink(.of("a"))), .logins(.unlink(.of("b"))),
+      .account(.disable), .account(.enable),
+      .sessions(.endMany(.others)), .sessions(.endMany(.all)),
+      .sessions(.start(login, device: phone, proof: .password(version: 1))),
+      .sessions(.start(login, device: nil, proof: .password(version: 1))),
+      .sessions(.start(otherLogin, device: nil, proof: .password(version: 1))),
+      .sessions(.refresh(login, presented: 1, oldest: nil)),
+      .sessions(.refresh(login, presented: 2, oldest: nil)), .sessions(.refresh(otherLogin, presented: 1, oldest: nil)),
+      .sessions(.end(login, .loggedOut)),
+      .sessions(.end(login, .deviceRemoved)), .sessions(.end(otherLogin, .loggedOut)), .devices(.set(phone, .named())),
+      .devices(.set(tablet, .named())), .devices(.set(phone, .named("mine"))), .devices(.set(phone, .named(type: nil))),
+      .devices(.set(phone, .named(osVersion: nil))), .devices(.set(phone, .named(tokens: [token]))),
+      .devices(.set(phone, .named(tokens: [PushToken(provider: .fcm, token: "a1")]))),
+      .devices(.set(phone, .named(tokens: [token, token]))), .devices(.invalidateToken(phone, token)),
+      .devices(.invalidateToken(phone, PushToken(provider: .fcm, token: "a1"))), .devices(.remove(phone)),
+      .devices(.remove(tablet)),
+      .account(.setPreferences(UserPreferences(sharesReadMarkers: true))),
+      .account(.setPreferences(UserPreferences(sharesReadMarkers: false))),
     ]
-    #expect(Set(actions.map { UserCommand(alice, $0).fingerprint }).count == actions.count)
+    #expect(Set(commands.map { $0.fingerprint(by: alice) }).count == commands.count)
   }
 
   @Test("tell every two commands of a room apart")
   func roomCommands() {
-    let target = KnownMessage.of(alice, at: 6)
     let commands: [RoomCommand] = [
-      .create(.named()), .create(.named("coffee")), .create(.named("tea", .direct)), .create(.named(by: nil)),
-      .edit(RoomEdit(name: "tea")), .edit(RoomEdit(name: "coffee")), .archive, .createInvite(.giving()),
-      .createInvite(.giving(.administrator)), .createInvite(.giving(id: id(31))), .createInvite(.giving(until: dawn)),
-      .createInvite(.giving(uses: 1)), .revokeInvite(link), .revokeInvite(id(31)), .acceptInvite(link),
-      .acceptInvite(id(31)), .join, .addMember(dave), .addMember(carol), .removeMember(dave), .removeMember(carol),
-      .leave, .mute(until: nil), .mute(until: noon), .mute(until: dawn), .send(by: alice), .send("hi", by: alice),
-      .send(by: bob), .editMessage(hello, .plain("hi"), target: target),
-      .editMessage(hello, .plain("ho"), target: target),
-      .editMessage(id(41), .plain("hi"), target: target), .deleteMessage(hello, target: target),
-      .deleteMessage(id(41), target: target), .moveReadMarker(hello, target: target),
-      .moveReadMarker(id(41), target: target), .markUnread(hello, target: target), .markUnread(id(41), target: target),
-      .schedule(), .schedule("hi"), .schedule(by: bob), .schedule(at: dawn), .reschedule(text: "hi"),
+      .lifecycle(.create(.named())), .lifecycle(.create(.named("coffee"))), .lifecycle(.create(.named("tea", .direct))),
+      .lifecycle(.create(.named(by: nil))),
+      .lifecycle(.edit(RoomEdit(name: "tea"))), .lifecycle(.edit(RoomEdit(name: "coffee"))), .lifecycle(.archive),
+      .sharing(.createInvite(.giving())),
+      .sharing(.createInvite(.giving(.administrator))), .sharing(.createInvite(.giving(id: id(31)))),
+      .sharing(.createInvite(.giving(until: dawn))),
+      .sharing(.createInvite(.giving(uses: 1))), .sharing(.revokeInvite(link)), .sharing(.revokeInvite(id(31))),
+      .sharing(.acceptInvite(link)),
+      .sharing(.acceptInvite(id(31))), .members(.join), .members(.add(dave)), .members(.add(carol)),
+      .members(.remove(dave)), .members(.remove(carol)),
+      .members(.leave), .members(.mute(until: nil)), .members(.mute(until: noon)), .members(.mute(until: dawn)),
+      .send(), .send("hi"),
+      .messages(.edit(hello, .plain("hi"))),
+      .messages(.edit(hello, .plain("ho"))),
+      .messages(.edit(id(41), .plain("hi"))), .messages(.delete(hello)),
+      .messages(.delete(id(41))), .reading(.moveMarker(to: hello)),
+      .reading(.moveMarker(to: id(41))), .reading(.markUnread(from: hello)), .reading(.markUnread(from: id(41))),
+      .schedule(), .schedule("hi"), .schedule(at: dawn), .reschedule(text: "hi"),
       .reschedule(text: "ho"), .reschedule(text: "hi", at: noon), .reschedule(at: noon), .reschedule(id(41), at: noon),
-      .changeScheduledMessage(
-        hello, ScheduledMessageEdit(text: "hi", mentions: Mentions(users: [bob])), prior: nil),
-      .cancelScheduledMessage(hello, prior: nil), .cancelScheduledMessage(id(41), prior: nil),
-      .sendScheduledMessage(hello, .saying(), revision: .first, references: nil),
-      .sendScheduledMessage(id(41), .saying(), revision: .first, references: nil),
-      .restore, .delete, .changeRole(dave, .member), .changeRole(dave, .administrator), .changeRole(carol, .member),
-      .transfer(to: dave), .transfer(to: carol), .ban(dave), .ban(carol), .unban(dave), .unban(carol),
-      .silence(dave, until: noon), .silence(dave, until: nil), .silence(carol, until: noon),
-      .react(hello, "👍", target: target),
-      .react(id(41), "👍", target: target), .react(hello, "👎", target: target), .unreact(hello, "👍", target: target),
-      .unreact(id(41), "👍", target: target), .pin(hello, target: target), .pin(id(41), target: target),
-      .unpin(hello, target: target), .unpin(id(41), target: target),
-      .setThreadFollowing(hello, true, target: target), .setThreadFollowing(hello, false, target: target),
-      .setThreadFollowing(id(41), true, target: target),
-      .moveThreadMarker(hello, root: id(41), target: target, rootFacts: target),
-      .moveThreadMarker(id(41), root: hello, target: target, rootFacts: target),
-      .editMessage(hello, MessageEdit(text: "hi", mentions: Mentions(users: [bob])), target: target),
-      .editMessage(hello, MessageEdit(text: "hi", mentions: Mentions(everyone: true)), target: target),
-      .send(.plain("hello"), by: alice, MessageReferences(thread: id(41))),
-      .send(.plain("hello"), by: alice, MessageReferences(thread: id(42))),
+      .scheduling(.change(hello, ScheduledMessageEdit(text: "hi", mentions: Mentions(users: [bob])))),
+      .scheduling(.cancel(hello)), .scheduling(.cancel(id(41))),
+      .scheduling(.send(hello, .saying(), revision: .first)),
+      .scheduling(.send(id(41), .saying(), revision: .first)),
+      .lifecycle(.restore), .lifecycle(.delete), .members(.changeRole(dave, .member)),
+      .members(.changeRole(dave, .administrator)), .members(.changeRole(carol, .member)),
+      .members(.transfer(to: dave)), .members(.transfer(to: carol)), .members(.ban(dave)), .members(.ban(carol)),
+      .members(.unban(dave)), .members(.unban(carol)),
+      .members(.silence(dave, until: noon)), .members(.silence(dave, until: nil)),
+      .members(.silence(carol, until: noon)),
+      .annotations(.react(hello, "👍")),
+      .annotations(.react(id(41), "👍")), .annotations(.react(hello, "👎")), .annotations(.unreact(hello, "👍")),
+      .annotations(.unreact(id(41), "👍")), .annotations(.pin(hello)), .annotations(.pin(id(41))),
+      .annotations(.unpin(hello)), .annotations(.unpin(id(41))),
+      .threads(.setFollowing(hello, true)), .threads(.setFollowing(hello, false)),
+      .threads(.setFollowing(id(41), true)),
+      .threads(.moveMarker(to: hello, in: id(41))),
+      .threads(.moveMarker(to: id(41), in: hello)),
+      .messages(.edit(hello, MessageEdit(text: "hi", mentions: Mentions(users: [bob])))),
+      .messages(.edit(hello, MessageEdit(text: "hi", mentions: Mentions(everyone: true)))),
+      .send(NewMessage(text: "hello", thread: id(41))), .send(NewMessage(text: "hello", thread: id(42))),
     ]
-    #expect(Set(commands.map(\.fingerprint)).count == commands.count)
+    // Of these the author is a part.
+    let authored: [RoomCommand] = [.send(), .schedule()]
+    let fingerprints = commands.map { $0.fingerprint(by: alice) } + authored.map { $0.fingerprint(by: bob) }
+    #expect(Set(fingerprints).count == fingerprints.count)
   }
 
   @Test("leave out what a retry may change")
@@ -106,23 +121,31 @@ struct FingerprintSpecs {
     var rehashed = Invite.giving()
     rehashed.tokenHash = [1]
     #expect(rehashed.fingerprint == Invite.giving().fingerprint)
-    let target = KnownMessage.of(alice, at: 6)
-    #expect(
-      RoomCommand.deleteMessage(hello, target: target).fingerprint
-        == RoomCommand.deleteMessage(hello, target: nil).fingerprint)
+    // Of a file only its ID: what is known of its content may be gone when the message is sent again.
+    func sent(_ content: Media) -> RoomEvent {
+      let details = MessageDetails(attachments: [Attachment(media: id(1), content: content, name: nil)])
+      return .messages(.sent(hello, author: alice, thread: nil, MessageContent(text: "look", details: details)))
+    }
+    let message = NewMessage(text: "look", attachments: [NewMessage.AttachedMedia(media: id(1), name: nil)])
+    for content in [Media(hash: [1], contentType: "image/png", size: 3), Media(hash: [2], contentType: "a/b", size: 4)]
+    {
+      #expect(sent(content).fingerprint == RoomCommand.send(message).fingerprint(by: alice))
+    }
   }
 
   @Test("bind a key to one stream, and an event's is its command's in that stream")
   func scoped() {
     let (tea, coffee): (RoomID, RoomID) = (id(80), id(81))
-    let command = RoomCommand.edit(RoomEdit(name: "tea"))
+    let command = RoomCommand.lifecycle(.edit(RoomEdit(name: "tea")))
     let inTea = ChatEvent.room(tea, .lifecycle(.edited(RoomEdit(name: "tea")))).commandFingerprint
-    #expect(inTea == command.fingerprint.scoped(to: tea.uuid))
-    #expect(inTea != command.fingerprint.scoped(to: coffee.uuid))
-    #expect(inTea != command.fingerprint)
-    let removal = UserCommand(alice, .removeDevice(phone))
+    let fingerprint = command.fingerprint(by: alice)
+    #expect(inTea == fingerprint.scoped(to: tea.uuid))
+    #expect(inTea != fingerprint.scoped(to: coffee.uuid))
+    #expect(inTea != fingerprint)
+    let removal = UserCommand.devices(.remove(phone))
     #expect(
-      ChatEvent.user(alice, .devices(.removed(phone))).commandFingerprint == removal.fingerprint.scoped(to: alice.uuid))
+      ChatEvent.user(alice, .devices(.removed(phone))).commandFingerprint
+        == removal.fingerprint(by: alice).scoped(to: alice.uuid))
     #expect(ChatEvent.room(tea, .erased(kind: 1)).commandFingerprint == nil)
     #expect(ChatEvent.server(.erased(kind: 1)).commandFingerprint == nil)
   }

@@ -138,34 +138,41 @@ extension KnownMessage {
 extension KnownMessage {
   /// A message in a thread, of no given event.
   static func of(_ author: UserID, in place: MessageLocation) -> KnownMessage {
-    var facts = KnownMessage.of(author, at: 6)
-    facts.place = place
-    return facts
+    var message = KnownMessage.of(author, at: 6)
+    message.place = place
+    return message
   }
 
   /// A message with more than a text.
   static func of(_ author: UserID, _ content: MessageContent, at position: UInt64) -> KnownMessage {
-    var facts = KnownMessage.of(author, at: position)
-    facts.fingerprint = .message(content, author: author)
-    return facts
+    var message = KnownMessage.of(author, at: position)
+    message.fingerprint = .message(content, author: author)
+    return message
+  }
+}
+
+extension NewMessage {
+  /// What a client asks for to send this content.
+  static func asking(for content: MessageContent, in thread: MessageID? = nil) -> NewMessage {
+    NewMessage(
+      text: content.text, replyTo: content.details?.replyTo, thread: thread,
+      mentions: content.details?.mentions ?? Mentions(),
+      attachments: (content.details?.attachments ?? []).map { AttachedMedia(media: $0.media, name: $0.name) },
+      custom: content.details?.custom)
+  }
+}
+
+extension MessageContent {
+  /// What is known of its files.
+  var media: [MediaID: Media] {
+    Dictionary((details?.attachments ?? []).map { ($0.media, $0.content) }) { first, _ in first }
   }
 }
 
 extension RoomCommand {
-  static func send(
-    _ content: MessageContent, id: MessageID = hello, by author: UserID, prior: KnownMessage? = nil,
-    _ references: MessageReferences? = nil
-  ) -> RoomCommand {
-    .sendMessage(
-      id, content, fingerprint: .message(content, author: author, thread: references?.thread), prior: prior,
-      references: references)
-  }
+  static func send(_ message: NewMessage, id: MessageID = hello) -> RoomCommand { .messages(.send(id, message)) }
 
-  static func send(
-    _ text: String = "hello", id: MessageID = hello, by author: UserID, prior: KnownMessage? = nil
-  ) -> RoomCommand {
-    .sendMessage(id, .plain(text), fingerprint: .message(.plain(text), author: author), prior: prior)
-  }
+  static func send(_ text: String = "hello", id: MessageID = hello) -> RoomCommand { .send(.plain(text), id: id) }
 }
 
 extension ScheduledMessage {
@@ -180,22 +187,17 @@ extension ScheduledMessage {
 extension RoomCommand {
   /// Carol's message, as it was scheduled after `teaRoom`.
   static func sendDue(_ message: ScheduledMessage = .saying(), revision: UInt64 = 6) -> RoomCommand {
-    .sendScheduledMessage(hello, message, revision: LogPosition(revision), references: nil)
+    .scheduling(.send(hello, message, revision: LogPosition(revision)))
   }
 
   static func schedule(
-    _ text: String = "later", id: MessageID = hello, by author: UserID = carol,
-    at time: Timestamp = noon.adding(milliseconds: 60_000), prior: KnownScheduledMessage? = nil,
-    sent: KnownMessage? = nil
+    _ text: String = "later", id: MessageID = hello, at time: Timestamp = noon.adding(milliseconds: 60_000)
   ) -> RoomCommand {
-    .scheduleMessage(id, .saying(text, by: author, at: time), prior: prior, sent: sent, references: nil)
+    .scheduling(.schedule(id, .plain(text), at: time))
   }
 
-  static func reschedule(
-    _ id: MessageID = hello, text: String? = nil, at time: Timestamp? = nil, prior: KnownScheduledMessage? = nil
-  ) -> RoomCommand {
-    .changeScheduledMessage(
-      id, ScheduledMessageEdit(text: text, sendAt: time), prior: prior)
+  static func reschedule(_ id: MessageID = hello, text: String? = nil, at time: Timestamp? = nil) -> RoomCommand {
+    .scheduling(.change(id, ScheduledMessageEdit(text: text, sendAt: time)))
   }
 }
 

@@ -7,10 +7,9 @@ struct MessagePartSpecs {
   private let room = given(RoomDecider.self, teaRoom)
   private let photo = Media(hash: [1], contentType: "image/png", size: 3, width: 1, height: 1)
 
-  private func sending(
-    _ text: String = "hello", _ details: MessageDetails, _ references: MessageReferences? = nil
-  ) -> Outcome<RoomDecider> {
-    room.when(.send(MessageContent(text: text, details: details), by: carol, references), by: .user(carol))
+  private func sending(_ text: String = "hello", _ details: MessageDetails) -> Outcome<RoomDecider> {
+    let content = MessageContent(text: text, details: details)
+    return room.knowing(media: content.media).when(.send(.asking(for: content)), by: .user(carol))
   }
 
   private func custom(_ type: String, _ body: String = "{}") -> MessageDetails {
@@ -30,11 +29,12 @@ struct MessagePartSpecs {
   func emptyEdit() {
     var photo = KnownMessage.of(carol, at: 6)
     photo.hasParts = true
-    room.when(.editMessage(hello, .plain(""), target: photo), by: .user(carol))
+    room.knowing(hello, photo).when(.messages(.edit(hello, .plain(""))), by: .user(carol))
       .thenRecorded(.messages(.edited(hello, at: .room(1), .plain(""))))
-    room.when(.editMessage(hello, .plain(""), target: .of(carol, at: 6)), by: .user(carol)).thenRejected(.emptyText)
+    room.knowing(hello, .of(carol, at: 6)).when(.messages(.edit(hello, .plain(""))), by: .user(carol)).thenRejected(
+      .emptyText)
     let long = MessageEdit.plain(String(repeating: "x", count: 16_385))
-    room.when(.editMessage(hello, long, target: photo), by: .user(carol)).thenRejected(.textTooLong)
+    room.knowing(hello, photo).when(.messages(.edit(hello, long)), by: .user(carol)).thenRejected(.textTooLong)
 
     let captioned = ScheduledMessage(
       author: carol, content: MessageContent(text: "look", details: custom("order.shipped")),
@@ -51,8 +51,8 @@ struct MessagePartSpecs {
     let users: [UserID] = (0..<UInt64(count)).map { id(1000 + $0) }
     sending("hello", MessageDetails(mentions: Mentions(users: users))).then(rejection)
     let sent = KnownMessage.of(carol, at: 6)
-    room.when(
-      .editMessage(hello, MessageEdit(text: "hello", mentions: Mentions(users: users)), target: sent), by: .user(carol)
+    room.knowing(hello, sent).when(
+      .messages(.edit(hello, MessageEdit(text: "hello", mentions: Mentions(users: users)))), by: .user(carol)
     ).then(rejection)
   }
 
@@ -94,11 +94,13 @@ struct MessagePartSpecs {
   func missingMedia() {
     let details = MessageDetails(attachments: [Attachment(media: id(1), content: photo, name: nil)])
     let content = MessageContent(text: "look", details: details)
-    sending("look", details, MessageReferences(lacksMedia: true)).thenRejected(.mediaNotFound)
-    let prior = KnownMessage.of(carol, content, at: 6)
-    let again = RoomCommand.send(content, by: carol, prior: prior, MessageReferences(lacksMedia: true))
+    let command = RoomCommand.send(.asking(for: content))
+    room.when(command, by: .user(carol)).thenRejected(.mediaNotFound)
+    room.knowing(media: [id(2): photo]).when(command, by: .user(carol)).thenRejected(.mediaNotFound)
+    room.knowing(media: content.media).when(command, by: .user(carol))
+      .thenRecorded(.messages(.sent(hello, author: carol, thread: nil, content)))
     given(RoomDecider.self, teaRoom + [.messages(.sent(hello, author: carol, thread: nil, content))])
-      .when(again, by: .user(carol)).thenAlreadyDone(at: 6)
+      .knowing(hello, .of(carol, content, at: 6)).when(command, by: .user(carol)).thenAlreadyDone(at: 6)
   }
 
   @Test("other parts are other content: the same ID with them is a clash")
@@ -117,7 +119,7 @@ struct MessagePartSpecs {
     for content in contents {
       for other in contents {
         let prior = KnownMessage.of(carol, other, at: 6)
-        let outcome = room.when(.send(content, by: carol, prior: prior), by: .user(carol))
+        let outcome = room.knowing(hello, prior).when(.send(.asking(for: content)), by: .user(carol))
         if content == other { outcome.thenAlreadyDone(at: 6) } else { outcome.thenRejected(.idInUse) }
       }
     }
@@ -142,29 +144,30 @@ struct MessagePartSpecs {
     ] as [(String, Rejection?)])
   func emoji(text: String, rejection: Rejection?) {
     let sent = KnownMessage.of(carol, at: 6)
-    room.when(.react(hello, text, target: sent), by: .user(dave)).then(rejection)
-    room.when(.unreact(hello, text, target: sent), by: .user(dave)).then(rejection)
+    room.knowing(hello, sent).when(.annotations(.react(hello, text)), by: .user(dave)).then(rejection)
+    room.knowing(hello, sent).when(.annotations(.unreact(hello, text)), by: .user(dave)).then(rejection)
   }
 
   @Test("every member reacts to what stands there, and takes back")
   func reacts() {
     let sent = KnownMessage.of(carol, at: 6)
     let gone = KnownMessage.of(carol, at: 6, deletedAt: 7)
-    for command in [RoomCommand.react(hello, "👍", target: sent), .unreact(hello, "👍", target: sent)] {
-      room.when(command, by: .user(stranger)).thenRejected(.roomNotFound)
-      room.when(command, by: .service()).thenRejected(.forbidden)
-      room.when(command, by: .nobody()).thenRejected(.forbidden)
+    for command in [RoomCommand.annotations(.react(hello, "👍")), .annotations(.unreact(hello, "👍"))] {
+      let known = room.knowing(hello, sent)
+      known.when(command, by: .user(stranger)).thenRejected(.roomNotFound)
+      known.when(command, by: .service()).thenRejected(.forbidden)
+      known.when(command, by: .nobody()).thenRejected(.forbidden)
     }
-    room.when(.react(hello, "👍", target: sent), by: .user(dave))
+    room.knowing(hello, sent).when(.annotations(.react(hello, "👍")), by: .user(dave))
       .thenRecorded(.annotations(.reactionAdded(hello, at: .room(1), by: dave, emoji: "👍")))
-    room.when(.unreact(hello, "👍", target: sent), by: .service(for: dave))
+    room.knowing(hello, sent).when(.annotations(.unreact(hello, "👍")), by: .service(for: dave))
       .thenRecorded(.annotations(.reactionRemoved(hello, at: .room(1), by: dave, emoji: "👍")))
-    room.when(.react(hello, "👍", target: gone), by: .user(dave)).thenRejected(.messageDeleted)
-    room.when(.unreact(hello, "👍", target: gone), by: .user(dave)).thenRejected(.messageDeleted)
-    room.when(.react(hello, "👍", target: nil), by: .user(dave)).thenRejected(.messageNotFound)
+    room.knowing(hello, gone).when(.annotations(.react(hello, "👍")), by: .user(dave)).thenRejected(.messageDeleted)
+    room.knowing(hello, gone).when(.annotations(.unreact(hello, "👍")), by: .user(dave)).thenRejected(.messageDeleted)
+    room.when(.annotations(.react(hello, "👍")), by: .user(dave)).thenRejected(.messageNotFound)
     let archived = given(RoomDecider.self, teaRoom + [.lifecycle(.archived)])
-    archived.when(.react(hello, "👍", target: sent), by: .user(dave)).thenRejected(.roomArchived)
-    archived.when(.unreact(hello, "👍", target: sent), by: .user(dave)).thenAccepted()
+    archived.knowing(hello, sent).when(.annotations(.react(hello, "👍")), by: .user(dave)).thenRejected(.roomArchived)
+    archived.knowing(hello, sent).when(.annotations(.unreact(hello, "👍")), by: .user(dave)).thenAccepted()
   }
 
   @Test(
@@ -182,8 +185,13 @@ struct MessagePartSpecs {
     ] as [(ReactionCounts, Rejection?)])
   func reactionCount(counts: ReactionCounts, rejection: Rejection?) {
     let sent = KnownMessage.of(carol, at: 6)
-    room.when(.react(hello, "👍", target: sent, counts: counts), by: .user(dave)).then(rejection)
-    room.when(.unreact(hello, "👍", target: sent, counts: counts), by: .user(dave)).thenAccepted()
+    let known = room.knowing(hello, sent).knowing(reactions: counts, emoji: "👍", of: dave, on: hello)
+    known.when(.annotations(.react(hello, "👍")), by: .user(dave)).then(rejection)
+    known.when(.annotations(.unreact(hello, "👍")), by: .user(dave)).thenAccepted()
+    // Of another user, another emoji and another message they say nothing.
+    known.when(.annotations(.react(hello, "👍")), by: .user(carol)).thenAccepted()
+    known.when(.annotations(.react(hello, "👎")), by: .user(dave)).thenAccepted()
+    known.knowing(id(41), sent).when(.annotations(.react(id(41), "👍")), by: .user(dave)).thenAccepted()
   }
 
   @Test("what one reaction more or less makes of the counts")
@@ -203,18 +211,20 @@ struct MessagePartSpecs {
   func pins() {
     let sent = KnownMessage.of(carol, at: 6)
     let channel = given(RoomDecider.self, [.lifecycle(.created(.named("tea", .channel)))] + teaRoom.dropFirst())
-    for command in [RoomCommand.pin(hello, target: sent), .unpin(hello, target: sent)] {
-      for user in [alice, bob, carol, dave] { room.when(command, by: .user(user)).thenAccepted() }
-      for user in [alice, bob] { channel.when(command, by: .user(user)).thenAccepted() }
-      for user in [carol, dave] { channel.when(command, by: .user(user)).thenRejected(.forbidden) }
-      channel.when(command, by: .user(stranger)).thenRejected(.roomNotFound)
+    for command in [RoomCommand.annotations(.pin(hello)), .annotations(.unpin(hello))] {
+      let (known, inChannel) = (room.knowing(hello, sent), channel.knowing(hello, sent))
+      for user in [alice, bob, carol, dave] { known.when(command, by: .user(user)).thenAccepted() }
+      for user in [alice, bob] { inChannel.when(command, by: .user(user)).thenAccepted() }
+      for user in [carol, dave] { inChannel.when(command, by: .user(user)).thenRejected(.forbidden) }
+      inChannel.when(command, by: .user(stranger)).thenRejected(.roomNotFound)
     }
-    room.when(.pin(hello, target: .of(carol, at: 6, deletedAt: 7)), by: .user(dave)).thenRejected(.messageDeleted)
-    room.when(.pin(hello, target: nil), by: .user(dave)).thenRejected(.messageNotFound)
-    room.when(.unpin(hello, target: nil), by: .user(dave)).thenRejected(.messageNotFound)
+    room.knowing(hello, .of(carol, at: 6, deletedAt: 7)).when(.annotations(.pin(hello)), by: .user(dave)).thenRejected(
+      .messageDeleted)
+    room.when(.annotations(.pin(hello)), by: .user(dave)).thenRejected(.messageNotFound)
+    room.when(.annotations(.unpin(hello)), by: .user(dave)).thenRejected(.messageNotFound)
     let archived = given(RoomDecider.self, teaRoom + [.lifecycle(.archived)])
-    archived.when(.pin(hello, target: sent), by: .user(dave)).thenRejected(.roomArchived)
-    archived.when(.unpin(hello, target: sent), by: .user(dave)).thenAccepted()
+    archived.knowing(hello, sent).when(.annotations(.pin(hello)), by: .user(dave)).thenRejected(.roomArchived)
+    archived.knowing(hello, sent).when(.annotations(.unpin(hello)), by: .user(dave)).thenAccepted()
   }
 
   @Test("what is pinned stays where it was pinned, and a deletion takes the pin away")
@@ -226,8 +236,8 @@ struct MessagePartSpecs {
         .messages(.sent(hello, author: carol, thread: nil, .plain("hello"))),
         .annotations(.pinned(hello, at: .room(1))),
       ])
-    pinned.when(.pin(hello, target: sent), by: .user(dave)).thenAlreadyDone(at: 7)
-    pinned.when(.pin(hello, target: sent), by: .user(dave, key: .retried))
+    pinned.knowing(hello, sent).when(.annotations(.pin(hello)), by: .user(dave)).thenAlreadyDone(at: 7)
+    pinned.knowing(hello, sent).when(.annotations(.pin(hello)), by: .user(dave, key: .retried))
       .thenRecorded(.annotations(.pinned(hello, at: .room(1))))
     #expect(pinned.state.room?.pinned == [hello: PinnedMessage(place: .room(1), pinned: .at(7))])
     for later: RoomEvent in [.annotations(.unpinned(hello, at: .room(1))), .messages(.deleted(hello, at: .room(1)))] {
@@ -240,7 +250,9 @@ struct MessagePartSpecs {
   @Test("how many messages are pinned", arguments: [(98, nil), (99, nil), (100, .tooManyPins)] as [(Int, Rejection?)])
   func pinCount(count: Int, rejection: Rejection?) {
     let pins = (0..<UInt64(count)).map { RoomEvent.annotations(.pinned(id(1000 + $0), at: .room($0 + 2))) }
-    given(RoomDecider.self, teaRoom + pins).when(.pin(hello, target: .of(carol, at: 6)), by: .user(dave)).then(
+    given(RoomDecider.self, teaRoom + pins).knowing(hello, .of(carol, at: 6)).when(
+      .annotations(.pin(hello)), by: .user(dave)
+    ).then(
       rejection)
   }
 }

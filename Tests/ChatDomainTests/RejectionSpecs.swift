@@ -28,58 +28,59 @@ struct RejectionSpecs {
   private typealias Ways = [Rejection: @Sendable () -> Rejection?]
 
   private static func user(
-    _ events: [UserEvent], _ action: UserAction, _ context: CommandContext = .user(alice)
+    _ events: [UserEvent], _ command: UserCommand, _ context: CommandContext = .user(alice)
   ) -> Rejection? {
     let directory = TestDirectory(
       emails: ["taken@example.org": bob], externalIDs: ["taken": bob], identities: [.taken: bob])
-    return given(UserDecider.self, events).with(directory).when(UserCommand(alice, action), by: context).rejection
+    return given(UserDecider.self, events).with(directory).when(command, by: context).rejection
   }
 
   private static func room(
-    _ later: [RoomEvent], _ command: RoomCommand, _ context: CommandContext = .user(alice)
+    _ later: [RoomEvent], _ command: RoomCommand, _ context: CommandContext = .user(alice),
+    knowing known: Known = Known()
   ) -> Rejection? {
-    given(RoomDecider.self, teaRoom + later).when(command, by: context).rejection
+    given(RoomDecider.self, teaRoom + later).knowing(known).when(command, by: context).rejection
   }
 
   private static let ofScheduling: Ways = [
-    .scheduledMessageNotFound: { room([], .cancelScheduledMessage(hello, prior: nil)) },
+    .scheduledMessageNotFound: { room([], .scheduling(.cancel(hello))) },
     .scheduledMessageSettled: {
       let prior = KnownScheduledMessage(author: alice, scheduled: .at(6), fingerprint: nil)
-      return room([], .cancelScheduledMessage(hello, prior: prior))
+      return room([], .scheduling(.cancel(hello)), knowing: .scheduled([hello: prior]))
     },
-    .sendingTimeOutOfRange: { room([], .schedule(by: alice, at: dawn)) },
+    .sendingTimeOutOfRange: { room([], .schedule(at: dawn)) },
     .tooManyScheduledMessages: {
       let waiting = (0..<Limits.scheduledMessagesPerUserAndRoom).map {
         RoomEvent.scheduling(.scheduled(id(1_000 + UInt64($0)), .saying(by: alice)))
       }
-      return room(waiting, .schedule(by: alice))
+      return room(waiting, .schedule())
     },
   ]
 
   private static let ofAccounts: Ways = [
-    .forbidden: { user(aliceAtHome, .changeProfile(ProfileEdit(nickname: "Al")), .user(bob)) },
-    .serviceOnly: { user([], .register(.named(externalID: "a-1"))) },
-    .userNotFound: { user([], .changeProfile(ProfileEdit(nickname: "Al"))) },
-    .idInUse: { user(aliceAtHome, .register(.named("Al"))) },
+    .forbidden: { user(aliceAtHome, .account(.changeProfile(ProfileEdit(nickname: "Al"))), .user(bob)) },
+    .serviceOnly: { user([], .account(.register(.named(externalID: "a-1")))) },
+    .userNotFound: { user([], .account(.changeProfile(ProfileEdit(nickname: "Al")))) },
+    .idInUse: { user(aliceAtHome, .account(.register(.named("Al")))) },
     .idempotencyKeyReused: {
       var harness = DeciderHarness<RoomDecider>(teaRoom)
       let context = CommandContext.user(alice, key: .retried)
       do throws(Rejection) {
-        _ = try harness.submit(.edit(RoomEdit(name: "green tea")), by: context)
-        _ = try harness.submit(.edit(RoomEdit(name: "coffee")), by: context)
+        _ = try harness.submit(.lifecycle(.edit(RoomEdit(name: "green tea"))), by: context)
+        _ = try harness.submit(.lifecycle(.edit(RoomEdit(name: "coffee"))), by: context)
         return nil
       } catch {
         return error
       }
     },
-    .emailInUse: { user([], .register(.named(email: "taken@example.org"))) },
-    .externalIDInUse: { user([], .register(.named(externalID: "taken")), .service()) },
-    .nicknameEmpty: { user([], .register(.named(""))) },
-    .nameMalformed: { user([], .register(.named("a\u{202e}b"))) },
-    .nicknameTooLong: { user([], .register(.named(String(repeating: "n", count: 129)))) },
-    .emailMalformed: { user([], .register(.named(email: "alice"))) },
-    .externalIDMalformed: { user([], .register(.named(externalID: "")), .service()) },
-    .credentialIncomplete: { user([], .register(.named(credential: nil))) },
+    .emailInUse: { user([], .account(.register(.named(email: "taken@example.org")))) },
+    .externalIDInUse: { user([], .account(.register(.named(externalID: "taken"))), .service()) },
+    .nicknameEmpty: { user([], .account(.register(.named("")))) },
+    .nameMalformed: { user([], .account(.register(.named("a\u{202e}b")))) },
+    .nicknameTooLong: { user([], .account(.register(.named(String(repeating: "n", count: 129))))) },
+    .emailMalformed: { user([], .account(.register(.named(email: "alice")))) },
+    .externalIDMalformed: { user([], .account(.register(.named(externalID: ""))), .service()) },
+    .credentialIncomplete: { user([], .account(.register(.named(credential: nil)))) },
     .quotaExceeded: {
       var usage = DailyUsage()
       let time = Timestamp(milliseconds: 0)
@@ -92,69 +93,73 @@ struct RejectionSpecs {
       }
     },
     .accountDisabled: {
-      user(aliceAtHome + [.account(.disabled)], .startSession(otherLogin, device: nil, proof: .password(version: 1)))
+      user(
+        aliceAtHome + [.account(.disabled)], .sessions(.start(otherLogin, device: nil, proof: .password(version: 1))))
     },
   ]
 
   private static let ofSessionsAndDevices: Ways = [
     .sessionEnded: {
-      user(aliceAtHome, .changeProfile(ProfileEdit(nickname: "Al")), .user(alice, session: otherLogin))
+      user(aliceAtHome, .account(.changeProfile(ProfileEdit(nickname: "Al"))), .user(alice, session: otherLogin))
     },
-    .sessionNotFound: { user(aliceAtHome, .endSession(otherLogin, .loggedOut)) },
-    .credentialsRejected: { user(aliceAtHome, .startSession(otherLogin, device: nil, proof: .password(version: 2))) },
-    .refreshTokenExpired: { user(aliceAtHome, .refreshSession(otherLogin, presented: 1, oldest: nil)) },
+    .sessionNotFound: { user(aliceAtHome, .sessions(.end(otherLogin, .loggedOut))) },
+    .credentialsRejected: {
+      user(aliceAtHome, .sessions(.start(otherLogin, device: nil, proof: .password(version: 2))))
+    },
+    .refreshTokenExpired: { user(aliceAtHome, .sessions(.refresh(otherLogin, presented: 1, oldest: nil))) },
     .refreshTokenReused: {
       user(
-        aliceAtHome + [.sessions(.ended(login, .refreshTokenReused))], .refreshSession(login, presented: 1, oldest: nil)
+        aliceAtHome + [.sessions(.ended(login, .refreshTokenReused))],
+        .sessions(.refresh(login, presented: 1, oldest: nil))
       )
     },
     .sessionRefreshed: {
       user(
         aliceAtHome + [.sessions(.refreshed(login, generation: 2))],
-        .startSession(login, device: phone, proof: .password(version: 1)))
+        .sessions(.start(login, device: phone, proof: .password(version: 1))))
     },
-    .deviceNotFound: { user(aliceAtHome, .removeDevice(tablet)) },
+    .deviceNotFound: { user(aliceAtHome, .devices(.remove(tablet))) },
     .deviceTextTooLong: {
-      user(aliceAtHome, .setDevice(phone, .named(String(repeating: "d", count: 129))))
+      user(aliceAtHome, .devices(.set(phone, .named(String(repeating: "d", count: 129)))))
     },
     .pushTokenEmpty: {
-      user(aliceAtHome, .setDevice(phone, .named(tokens: [PushToken(provider: .apns, token: "")])))
+      user(aliceAtHome, .devices(.set(phone, .named(tokens: [PushToken(provider: .apns, token: "")]))))
     },
     .pushTokenTooLong: {
       let token = PushToken(provider: .fcm, token: String(repeating: "t", count: 4097))
-      return user(aliceAtHome, .setDevice(phone, .named(tokens: [token])))
+      return user(aliceAtHome, .devices(.set(phone, .named(tokens: [token]))))
     },
     .pushTokenMalformed: {
-      user(aliceAtHome, .setDevice(phone, .named(tokens: [PushToken(provider: .fcm, token: "t\0")])))
+      user(aliceAtHome, .devices(.set(phone, .named(tokens: [PushToken(provider: .fcm, token: "t\0")]))))
     },
     .tooManyDevices: {
       let events = (0..<UInt64(Limits.devicesPerUser)).map { UserEvent.devices(.registered(id(1000 + $0), .named())) }
-      return user([.account(.registered(.named()))] + events, .setDevice(phone, .named()))
+      return user([.account(.registered(.named()))] + events, .devices(.set(phone, .named())))
     },
   ]
 
   private static let ofIdentities: Ways = [
-    .identityInUse: { user(aliceAtHome, .linkIdentity(.taken, proof: .password(version: 1))) },
-    .identityNotFound: { user(aliceAtHome, .unlinkIdentity(.of("a"))) },
+    .identityInUse: { user(aliceAtHome, .logins(.link(.taken, proof: .password(version: 1)))) },
+    .identityNotFound: { user(aliceAtHome, .logins(.unlink(.of("a")))) },
     .lastLogin: {
       let imported = UserEvent.account(.registered(.named(email: nil, credential: nil)))
-      return user([imported, .logins(.identityLinked(.of("a")))], .unlinkIdentity(.of("a")))
+      return user([imported, .logins(.identityLinked(.of("a")))], .logins(.unlink(.of("a"))))
     },
     .linkedLoginRequired: {
       let imported = UserEvent.account(.registered(.named(email: nil, credential: nil)))
-      return user([imported, .logins(.identityLinked(.of("a")))], .linkIdentity(.of("b"), proof: .identity(.of("c"))))
+      return user([imported, .logins(.identityLinked(.of("a")))], .logins(.link(.of("b"), proof: .identity(.of("c")))))
     },
     .tooManyIdentities: {
       let linked = (0..<Limits.identitiesPerUser).map { UserEvent.logins(.identityLinked(.of("subject \($0)"))) }
-      return user(aliceAtHome + linked, .linkIdentity(.of("one more"), proof: .password(version: 1)))
+      return user(aliceAtHome + linked, .logins(.link(.of("one more"), proof: .password(version: 1))))
     },
-    .passwordWrong: { user(aliceAtHome, .changePassword(.version(3), checked: 2)) },
+    .passwordWrong: { user(aliceAtHome, .logins(.changePassword(.version(3), checked: 2))) },
     .passwordMissing: {
       let imported = UserEvent.account(.registered(.named(email: nil, externalID: "a-1", credential: nil)))
-      return user([imported], .setEmail("a@example.org", checked: nil), .service(for: alice))
+      return user([imported], .account(.setEmail("a@example.org", checked: nil)), .service(for: alice))
     },
     .passwordResetUsed: {
-      user(aliceAtHome + [.logins(.credentialSet(.version(2)))], .resetPassword(.other(2), issuedFor: 1))
+      user(aliceAtHome + [.logins(.credentialSet(.version(2)))], .logins(.resetPassword(.other(2), issuedFor: 1)))
     },
     .guestNotAllowed: {
       do throws(Rejection) {
@@ -166,41 +171,48 @@ struct RejectionSpecs {
     },
     .mediaNameMalformed: {
       let photo = Media(hash: [UInt8](repeating: 1, count: 32), contentType: "image/png", size: 1)
-      return user(aliceAtHome, .uploadMedia(id(600), photo, name: "holiday/photo.png"))
+      return user(aliceAtHome, .media(.upload(id(600), photo, name: "holiday/photo.png")))
     },
   ]
 
   private static let ofRooms: Ways = [
-    .roomNotFound: { room([.members(.left(dave))], .leave, .user(dave)) },
-    .roomArchived: { room([.lifecycle(.archived)], .edit(RoomEdit(name: "coffee"))) },
-    .roomNameEmpty: { room([], .edit(RoomEdit(name: ""))) },
-    .roomNameTooLong: { room([], .edit(RoomEdit(name: String(repeating: "r", count: 257)))) },
-    .memberNotFound: { room([], .removeMember(stranger)) },
-    .revisionMismatch: { room([], .edit(RoomEdit(name: "coffee")), .user(alice, if: .at(2))) },
+    .roomNotFound: { room([.members(.left(dave))], .members(.leave), .user(dave)) },
+    .roomArchived: { room([.lifecycle(.archived)], .lifecycle(.edit(RoomEdit(name: "coffee")))) },
+    .roomNameEmpty: { room([], .lifecycle(.edit(RoomEdit(name: "")))) },
+    .roomNameTooLong: { room([], .lifecycle(.edit(RoomEdit(name: String(repeating: "r", count: 257))))) },
+    .memberNotFound: { room([], .members(.remove(stranger))) },
+    .revisionMismatch: { room([], .lifecycle(.edit(RoomEdit(name: "coffee"))), .user(alice, if: .at(2))) },
     .tooManyMembers: {
       let others = (0..<UInt64(Limits.membersPerRoom)).map { RoomEvent.members(.added(id(1000 + $0), role: .member)) }
-      return room([.members(.left(dave))] + others, .addMember(dave))
+      return room([.members(.left(dave))] + others, .members(.add(dave)))
     },
-    .messageNotFound: { room([], .deleteMessage(hello, target: nil)) },
+    .messageNotFound: { room([], .messages(.delete(hello))) },
     .messageDeleted: {
-      room([], .editMessage(hello, .plain("hi"), target: .of(alice, at: 6, deletedAt: 7)))
+      room([], .messages(.edit(hello, .plain("hi"))), knowing: .messages([hello: .of(alice, at: 6, deletedAt: 7)]))
     },
-    .emptyText: { room([], .send("", by: alice)) },
-    .textTooLong: { room([], .send(String(repeating: "x", count: 16_385), by: alice)) },
+    .emptyText: { room([], .send("")) },
+    .textTooLong: { room([], .send(String(repeating: "x", count: 16_385))) },
   ]
 
-  private static func sending(_ details: MessageDetails, _ references: MessageReferences? = nil) -> Rejection? {
-    room([], .send(MessageContent(text: "hello", details: details), by: alice, references))
+  private static func sending(
+    _ details: MessageDetails, in thread: MessageID? = nil, knowing messages: [MessageID: KnownMessage] = [:],
+    lacksMedia: Bool = false
+  ) -> Rejection? {
+    let content = MessageContent(text: "hello", details: details)
+    var known = Known.messages(messages)
+    if !lacksMedia { known.media = content.media }
+    return room([], .send(.asking(for: content, in: thread)), knowing: known)
   }
 
   private static let ofMessageParts: Ways = {
     let photo = Media(hash: [1], contentType: "image/png", size: 3)
     let inThread = KnownMessage.of(bob, in: MessageLocation(thread: 1, ordinal: 1))
     let file = Attachment(media: id(1), content: photo, name: nil)
+    let aliceSaid = Known.messages([hello: .of(alice, at: 6)])
     return [
-      .mediaNotFound: { sending(MessageDetails(attachments: [file]), MessageReferences(lacksMedia: true)) },
-      .notAThreadRoot: { sending(MessageDetails(), MessageReferences(thread: id(41), root: inThread)) },
-      .replyElsewhere: { sending(MessageDetails(replyTo: id(41)), MessageReferences(answered: inThread)) },
+      .mediaNotFound: { sending(MessageDetails(attachments: [file]), lacksMedia: true) },
+      .notAThreadRoot: { sending(MessageDetails(), in: id(41), knowing: [id(41): inThread]) },
+      .replyElsewhere: { sending(MessageDetails(replyTo: id(41)), knowing: [id(41): inThread]) },
       .attachmentNameTooLong: {
         let name = String(repeating: "n", count: 257)
         return sending(MessageDetails(attachments: [Attachment(media: id(1), content: photo, name: name)]))
@@ -209,70 +221,72 @@ struct RejectionSpecs {
       .customBodyTooLong: {
         sending(MessageDetails(custom: CustomPart(type: "a", body: String(repeating: "1", count: 65_537))))
       },
-      .emojiMalformed: { room([], .react(hello, "ok", target: .of(alice, at: 6))) },
+      .emojiMalformed: { room([], .annotations(.react(hello, "ok")), knowing: aliceSaid) },
       .tooManyMentions: {
         sending(MessageDetails(mentions: Mentions(users: (0..<51 as Range<UInt64>).map { id(1000 + $0) })))
       },
       .tooManyAttachments: { sending(MessageDetails(attachments: Array(repeating: file, count: 11))) },
       .tooManyReactions: {
         let full = ReactionCounts(kinds: Limits.reactionKindsPerMessage, users: 0, ownKinds: 0, isOwn: false)
-        return room([], .react(hello, "👍", target: .of(alice, at: 6), counts: full))
+        var known = aliceSaid
+        known.reactions[ReactionKey(message: .of(hello), user: alice, emoji: "👍")] = full
+        return room([], .annotations(.react(hello, "👍")), knowing: known)
       },
       .tooManyPins: {
         let pins = (0..<UInt64(Limits.pinsPerRoom)).map {
           RoomEvent.annotations(.pinned(id(1000 + $0), at: .room($0 + 2)))
         }
-        return room(pins, .pin(hello, target: .of(alice, at: 6)))
+        return room(pins, .annotations(.pin(hello)), knowing: aliceSaid)
       },
     ]
   }()
 
   private static let ofInvites: Ways = [
-    .inviteNotFound: { room([], .revokeInvite(link)) },
+    .inviteNotFound: { room([], .sharing(.revokeInvite(link))) },
     .inviteExpired: { accepting([.sharing(.inviteCreated(.giving(until: noon)))]) },
     .inviteUsedUp: {
       accepting([.sharing(.inviteCreated(.giving(uses: 1))), .members(.joined(stranger, role: .member, invite: link))])
     },
     .inviteRevoked: { accepting([.sharing(.inviteCreated(.giving())), .sharing(.inviteRevoked(link))]) },
-    .inviteExpiryOutOfRange: { room([], .createInvite(.giving(until: noon))) },
-    .inviteUsesOutOfRange: { room([], .createInvite(.giving(uses: 0))) },
-    .inviteRoleNotAllowed: { room([], .createInvite(.giving(.owner))) },
+    .inviteExpiryOutOfRange: { room([], .sharing(.createInvite(.giving(until: noon)))) },
+    .inviteUsesOutOfRange: { room([], .sharing(.createInvite(.giving(uses: 0)))) },
+    .inviteRoleNotAllowed: { room([], .sharing(.createInvite(.giving(.owner)))) },
     .invitesExhausted: {
       let events = (0..<UInt64(Limits.invitesEverPerRoom)).map {
         RoomEvent.sharing(.inviteCreated(.giving(id: id(1000 + $0))))
       }
-      return room(events, .createInvite(.giving()))
+      return room(events, .sharing(.createInvite(.giving())))
     },
     .tooManyInvites: {
       let events = (0..<UInt64(Limits.invitesPerRoom)).map {
         RoomEvent.sharing(.inviteCreated(.giving(id: id(1000 + $0))))
       }
-      return room(events, .createInvite(.giving()))
+      return room(events, .sharing(.createInvite(.giving())))
     },
   ]
 
   private static let ofModeration: Ways = [
-    .banned: { room([.members(.banned(dave))], .addMember(dave)) },
-    .banNotFound: { room([], .unban(dave)) },
+    .banned: { room([.members(.banned(dave))], .members(.add(dave))) },
+    .banNotFound: { room([], .members(.unban(dave))) },
     .memberSilenced: {
-      room([.members(.silenced(dave, until: noon.adding(milliseconds: 1)))], .send(by: dave), .user(dave))
+      room([.members(.silenced(dave, until: noon.adding(milliseconds: 1)))], .send(), .user(dave))
     },
-    .ownerMustTransfer: { room([], .leave) },
-    .roleNotAllowed: { room([], .changeRole(bob, .owner)) },
-    .topicTooLong: { room([], .edit(RoomEdit(topic: String(repeating: "t", count: 1025)))) },
+    .ownerMustTransfer: { room([], .members(.leave)) },
+    .roleNotAllowed: { room([], .members(.changeRole(bob, .owner))) },
+    .topicTooLong: { room([], .lifecycle(.edit(RoomEdit(topic: String(repeating: "t", count: 1025))))) },
     .directRoomFixed: {
       given(
         RoomDecider.self,
         [.lifecycle(.created(.direct(alice, bob))), .members(.joined(alice, role: .member, invite: nil))]
       )
-      .when(.leave, by: .user(alice)).rejection
+      .when(.members(.leave), by: .user(alice)).rejection
     },
     .directMembersOutOfRange: {
-      given(RoomDecider.self, []).when(.create(.direct(alice)), by: .user(alice)).rejection
+      given(RoomDecider.self, []).when(.lifecycle(.create(.direct(alice))), by: .user(alice)).rejection
     },
     .tooManyBans: {
       let events = (0..<UInt64(Limits.bansPerRoom)).map { RoomEvent.members(.banned(id(1000 + $0))) }
-      return room(events, .ban(dave))
+      return room(events, .members(.ban(dave)))
     },
   ]
 
@@ -284,37 +298,39 @@ struct RejectionSpecs {
   }
 
   private static let ofWorkspaces: Ways = [
-    .workspaceNotFound: { workspace([], .edit(WorkspaceEdit(name: "home")), .user(stranger)) },
-    .invitationNotFound: { workspace([], .acceptInvitation, .user(stranger)) },
-    .workspaceNameEmpty: { workspace([], .edit(WorkspaceEdit(name: ""))) },
-    .workspaceNameTooLong: { workspace([], .edit(WorkspaceEdit(name: String(repeating: "w", count: 257)))) },
+    .workspaceNotFound: { workspace([], .lifecycle(.edit(WorkspaceEdit(name: "home"))), .user(stranger)) },
+    .invitationNotFound: { workspace([], .invitations(.accept), .user(stranger)) },
+    .workspaceNameEmpty: { workspace([], .lifecycle(.edit(WorkspaceEdit(name: "")))) },
+    .workspaceNameTooLong: {
+      workspace([], .lifecycle(.edit(WorkspaceEdit(name: String(repeating: "w", count: 257)))))
+    },
     .workspaceMembersOnly: {
       given(RoomDecider.self, [.lifecycle(.created(.channel()))]).with(.ofOffice(and: stranger))
-        .when(.join, by: .service(for: stranger)).rejection
+        .when(.members(.join), by: .service(for: stranger)).rejection
     },
     .tooManyChannels: {
       let channel = Room(.channel(), .at(1))
       let rooms = (0..<UInt64(Limits.channelsPerWorkspace)).map { (RoomID(UUIDBytes(high: 7, low: $0)), channel) }
       return given(RoomDecider.self, []).with(.ofOffice(rooms: Dictionary(uniqueKeysWithValues: rooms)))
-        .when(.create(.channel()), by: .user(alice)).rejection
+        .when(.lifecycle(.create(.channel())), by: .user(alice)).rejection
     },
     .tooManyWorkspaceMembers: {
       let others = (0..<UInt64(Limits.membersPerWorkspace)).map {
         WorkspaceEvent.members(.joined(id(1000 + $0), role: .member, by: .service))
       }
-      return workspace(others, .join, .service(for: stranger))
+      return workspace(others, .members(.join), .service(for: stranger))
     },
     .tooManyInvitations: {
       let others = (0..<UInt64(Limits.invitationsPerWorkspace)).map {
         WorkspaceEvent.invitations(.invited(id(1000 + $0), role: .member))
       }
-      return workspace(others, .invite(stranger, .member))
+      return workspace(others, .invitations(.invite(stranger, .member)))
     },
   ]
 
   /// Dave, who has left, comes back by the invite.
   private static func accepting(_ later: [RoomEvent]) -> Rejection? {
-    room([.members(.left(dave))] + later, .acceptInvite(link), .user(dave))
+    room([.members(.left(dave))] + later, .sharing(.acceptInvite(link)), .user(dave))
   }
 }
 

@@ -23,94 +23,106 @@ struct RetrySpecs {
     ]
 
   private static func byBob(
-    _ command: RoomCommand, again: RoomCommand? = nil, then later: [RoomEvent]
-  )
-    -> Retry<RoomDecider>
-  {
+    _ command: RoomCommand, knowing known: [MessageID: KnownMessage] = [:],
+    later knownAgain: [MessageID: KnownMessage]? = nil,
+    then later: [RoomEvent]
+  ) -> Retry<RoomDecider> {
     Retry(
-      first: command, again: again ?? command, context: bobContext, later: later, loss: [.members(.removed(bob))],
-      refusal: .roomNotFound)
+      first: command, again: command, context: bobContext, later: later, loss: [.members(.removed(bob))],
+      refusal: .roomNotFound, known: .messages(known), knownAgain: knownAgain.map { .messages($0) })
   }
+
+  private static let ofDave: [MessageID: KnownMessage] = [id(41): .of(dave, ordinal: 2, at: 8)]
 
   static let ofRoom: [Retry<RoomDecider>] = [
     byBob(
-      .edit(RoomEdit(name: "coffee")), then: [.lifecycle(.edited(RoomEdit(name: "water"))), .lifecycle(.archived)]),
-    byBob(.archive, then: []),
-    byBob(.archive, then: [.lifecycle(.restored)]),
-    byBob(.changeRole(dave, .administrator), then: [.members(.roleChanged(dave, .member)), .members(.left(dave))]),
+      .lifecycle(.edit(RoomEdit(name: "coffee"))),
+      then: [.lifecycle(.edited(RoomEdit(name: "water"))), .lifecycle(.archived)]),
+    byBob(.lifecycle(.archive), then: []),
+    byBob(.lifecycle(.archive), then: [.lifecycle(.restored)]),
+    byBob(
+      .members(.changeRole(dave, .administrator)), then: [.members(.roleChanged(dave, .member)), .members(.left(dave))]),
     // Who lowered oneself has no right to it any more.
-    byBob(.changeRole(bob, .member), then: []),
-    byBob(.changeRole(bob, .member), then: [.members(.roleChanged(bob, .administrator))]),
-    byBob(.ban(dave), then: [.members(.unbanned(dave)), .members(.added(dave, role: .administrator))]),
-    byBob(.ban(newcomer), then: [.members(.unbanned(newcomer))]),
-    byBob(.silence(dave, until: later), then: [.members(.silenced(dave, until: nil)), .members(.left(dave))]),
+    byBob(.members(.changeRole(bob, .member)), then: []),
+    byBob(.members(.changeRole(bob, .member)), then: [.members(.roleChanged(bob, .administrator))]),
+    byBob(.members(.ban(dave)), then: [.members(.unbanned(dave)), .members(.added(dave, role: .administrator))]),
+    byBob(.members(.ban(newcomer)), then: [.members(.unbanned(newcomer))]),
+    byBob(
+      .members(.silence(dave, until: later)), then: [.members(.silenced(dave, until: nil)), .members(.left(dave))]),
     Retry(
-      first: .transfer(to: bob), again: .transfer(to: bob), context: .user(alice, key: .retried),
+      first: .members(.transfer(to: bob)), again: .members(.transfer(to: bob)), context: .user(alice, key: .retried),
       later: [.members(.roleChanged(alice, .owner)), .members(.roleChanged(bob, .member))],
       loss: [.members(.removed(alice))],
       refusal: .roomNotFound),
-    byBob(.createInvite(.giving(id: id(31))), then: [.sharing(.inviteRevoked(id(31))), .lifecycle(.archived)]),
-    byBob(.revokeInvite(link), then: [.lifecycle(.archived)]),
-    byBob(.addMember(newcomer), then: [.members(.removed(newcomer))]),
-    byBob(.removeMember(dave), then: [.members(.joined(dave, role: .administrator, invite: nil))]),
-    byBob(.mute(until: noon), then: [.members(.muted(bob, until: nil))]),
     byBob(
-      .send(id: id(42), by: bob), again: .send(id: id(42), by: bob, prior: .of(bob, ordinal: 3, at: 9)),
+      .sharing(.createInvite(.giving(id: id(31)))), then: [.sharing(.inviteRevoked(id(31))), .lifecycle(.archived)]),
+    byBob(.sharing(.revokeInvite(link)), then: [.lifecycle(.archived)]),
+    byBob(.members(.add(newcomer)), then: [.members(.removed(newcomer))]),
+    byBob(.members(.remove(dave)), then: [.members(.joined(dave, role: .administrator, invite: nil))]),
+    byBob(.members(.mute(until: noon)), then: [.members(.muted(bob, until: nil))]),
+    byBob(
+      .send(id: id(42)), later: [id(42): .of(bob, ordinal: 3, at: 9)],
       then: [
         .messages(.edited(id(42), at: .room(3), .plain("hi"))), .messages(.deleted(id(42), at: .room(3))),
         .lifecycle(.archived),
       ]),
     byBob(
-      .editMessage(hello, .plain("hi"), target: .of(bob, at: 7)),
-      again: .editMessage(hello, .plain("hi"), target: .of(bob, at: 7, deletedAt: 11)),
+      .messages(.edit(hello, .plain("hi"))), knowing: [hello: .of(bob, at: 7)],
+      later: [hello: .of(bob, at: 7, deletedAt: 11)],
       then: [
         .messages(.edited(hello, at: .room(1), .plain("ho"))), .messages(.deleted(hello, at: .room(1))),
         .lifecycle(.archived),
       ]),
     byBob(
-      .deleteMessage(id(41), target: .of(dave, ordinal: 2, at: 8)),
-      again: .deleteMessage(id(41), target: .of(dave, ordinal: 2, at: 8, deletedAt: 9)), then: [.lifecycle(.archived)]),
+      .messages(.delete(id(41))), knowing: ofDave, later: [id(41): .of(dave, ordinal: 2, at: 8, deletedAt: 9)],
+      then: [.lifecycle(.archived)]),
     byBob(
-      .moveReadMarker(id(41), target: .of(dave, ordinal: 2, at: 8)),
+      .reading(.moveMarker(to: id(41))), knowing: ofDave,
       then: [
         .messages(.sent(id(43), author: dave, thread: nil, .plain("and"))),
         .reading(.markerMoved(bob, to: id(43), ordinal: 3)),
         .messages(.deleted(id(41), at: .room(2))),
       ]),
     byBob(
-      .react(id(41), "👍", target: .of(dave, ordinal: 2, at: 8)),
+      .reading(.markUnread(from: id(41))), knowing: ofDave,
+      then: [.reading(.markerMoved(bob, to: id(41), ordinal: 2)), .messages(.deleted(id(41), at: .room(2)))]),
+    byBob(
+      .annotations(.react(id(41), "👍")), knowing: ofDave,
       then: [.annotations(.reactionRemoved(id(41), at: .room(2), by: bob, emoji: "👍")), .lifecycle(.archived)]),
     byBob(
-      .unreact(id(41), "👍", target: .of(dave, ordinal: 2, at: 8)),
+      .annotations(.unreact(id(41), "👍")), knowing: ofDave,
       then: [.annotations(.reactionAdded(id(41), at: .room(2), by: bob, emoji: "👍")), .lifecycle(.archived)]),
     byBob(
-      .pin(id(41), target: .of(dave, ordinal: 2, at: 8)), again: .pin(id(41), target: .of(dave, ordinal: 2, at: 8)),
+      .annotations(.pin(id(41))), knowing: ofDave,
       then: [.annotations(.unpinned(id(41), at: .room(2))), .lifecycle(.archived)]),
-    byBob(.unpin(id(41), target: .of(dave, ordinal: 2, at: 8)), then: [.annotations(.pinned(id(41), at: .room(2)))]),
+    byBob(.annotations(.unpin(id(41))), knowing: ofDave, then: [.annotations(.pinned(id(41), at: .room(2)))]),
     byBob(
-      .setThreadFollowing(hello, true, target: .of(bob, at: 7)),
+      .threads(.setFollowing(hello, true)), knowing: [hello: .of(bob, at: 7)],
       then: [.threads(.followingSet(bob, ThreadRoot(message: hello, ordinal: 1), follows: false))]),
     byBob(
-      .moveThreadMarker(
-        id(44), root: hello, target: .of(dave, in: MessageLocation(thread: 1, ordinal: 1)), rootFacts: .of(bob, at: 7)),
+      .threads(.moveMarker(to: id(44), in: hello)),
+      knowing: [id(44): .of(dave, in: MessageLocation(thread: 1, ordinal: 1)), hello: .of(bob, at: 7)],
       then: [.threads(.markerMoved(bob, to: id(45), at: MessageLocation(thread: 1, ordinal: 2)))]),
     Retry(
-      first: .leave, again: .leave, context: bobContext, later: [.members(.added(bob, role: .member))]),
+      first: .members(.leave), again: .members(.leave), context: bobContext,
+      later: [.members(.added(bob, role: .member))]),
     Retry(
-      first: .acceptInvite(link), again: .acceptInvite(link), context: .user(newcomer, key: .retried),
+      first: .sharing(.acceptInvite(link)), again: .sharing(.acceptInvite(link)),
+      context: .user(newcomer, key: .retried),
       later: [.members(.left(newcomer)), .sharing(.inviteRevoked(link)), .lifecycle(.archived)],
       loss: [.members(.banned(newcomer))],
       refusal: .banned),
     Retry(
-      first: .join, again: .join, context: .service(for: newcomer, key: .retried),
+      first: .members(.join), again: .members(.join), context: .service(for: newcomer, key: .retried),
       later: [.members(.left(newcomer)), .lifecycle(.archived)], loss: [.members(.banned(newcomer))], refusal: .banned),
     // A member who comes in again and then leaves is not brought back by the retry.
-    byBob(.addMember(carol), then: [.members(.left(carol))]),
+    byBob(.members(.add(carol)), then: [.members(.left(carol))]),
     Retry(
-      first: .acceptInvite(link), again: .acceptInvite(link), context: .user(carol, key: .retried),
+      first: .sharing(.acceptInvite(link)), again: .sharing(.acceptInvite(link)), context: .user(carol, key: .retried),
       later: [.members(.left(carol))], loss: [.members(.banned(carol))], refusal: .banned),
     Retry(
-      first: .join, again: .join, context: .service(for: carol, key: .retried), later: [.members(.left(carol))],
+      first: .members(.join), again: .members(.join), context: .service(for: carol, key: .retried),
+      later: [.members(.left(carol))],
       loss: [.members(.banned(carol))], refusal: .banned),
   ]
 
@@ -121,37 +133,39 @@ struct RetrySpecs {
   func repeatedActs() throws {
     // Who stands as asked for already has it recorded under the key all the same, so that the late retry is known.
     try checkRetry(
-      Self.byBob(.archive, then: [.lifecycle(.restored)]), after: Self.room + [.lifecycle(.archived)])
-    try checkRetry(Self.byBob(.restore, then: [.lifecycle(.archived)]), after: Self.room)
-    try checkRetry(Self.byBob(.restore, then: [.lifecycle(.archived)]), after: Self.room + [.lifecycle(.archived)])
+      Self.byBob(.lifecycle(.archive), then: [.lifecycle(.restored)]), after: Self.room + [.lifecycle(.archived)])
+    try checkRetry(Self.byBob(.lifecycle(.restore), then: [.lifecycle(.archived)]), after: Self.room)
     try checkRetry(
-      Self.byBob(.ban(dave), then: [.members(.unbanned(dave))]), after: Self.room + [.members(.banned(dave))])
+      Self.byBob(.lifecycle(.restore), then: [.lifecycle(.archived)]), after: Self.room + [.lifecycle(.archived)])
     try checkRetry(
-      Self.byBob(.unban(dave), then: [.members(.banned(dave))]), after: Self.room + [.members(.banned(dave))])
+      Self.byBob(.members(.ban(dave)), then: [.members(.unbanned(dave))]), after: Self.room + [.members(.banned(dave))])
     try checkRetry(
-      Retry<RoomDecider>(first: .delete, again: .delete, context: .user(alice, key: .retried), later: []),
+      Self.byBob(.members(.unban(dave)), then: [.members(.banned(dave))]), after: Self.room + [.members(.banned(dave))])
+    try checkRetry(
+      Retry<RoomDecider>(
+        first: .lifecycle(.delete), again: .lifecycle(.delete), context: .user(alice, key: .retried), later: []),
       after: Self.room)
   }
 
   @Test("a room is created once, whoever is in it by then")
   func creation() throws {
-    let command = RoomCommand.create(.named())
+    let command = RoomCommand.lifecycle(.create(.named()))
     try checkRetry(
       Retry<RoomDecider>(
         first: command, again: command, context: .user(alice),
         later: [.lifecycle(.edited(RoomEdit(name: "coffee"))), .members(.left(alice)), .lifecycle(.archived)]),
       after: [])
-    let direct = RoomCommand.create(.direct(alice, bob))
+    let direct = RoomCommand.lifecycle(.create(.direct(alice, bob)))
     try checkRetry(
-      Retry<RoomDecider>(first: direct, again: .create(.direct(alice, bob)), context: .user(alice), later: []),
+      Retry<RoomDecider>(
+        first: direct, again: .lifecycle(.create(.direct(alice, bob))), context: .user(alice), later: []),
       after: [])
   }
 
   // MARK: Users
 
-  private static func byAlice(_ action: UserAction, then later: [UserEvent]) -> Retry<UserDecider> {
-    let command = UserCommand(alice, action)
-    return Retry(
+  private static func byAlice(_ command: UserCommand, then later: [UserEvent]) -> Retry<UserDecider> {
+    Retry(
       first: command, again: command, context: aliceContext, later: later, loss: [.sessions(.ended(login, .loggedOut))],
       refusal: .sessionEnded)
   }
@@ -160,60 +174,61 @@ struct RetrySpecs {
 
   static let ofUser: [Retry<UserDecider>] = [
     byAlice(
-      .changeProfile(ProfileEdit(nickname: "Al")), then: [.account(.profileChanged(ProfileEdit(nickname: "Ali")))]),
-    byAlice(.setDevice(tablet, .named("tablet")), then: [.devices(.updated(tablet, .named("mine")))]),
-    byAlice(.setDevice(tablet, .named("tablet")), then: [.devices(.removed(tablet))]),
-    byAlice(.setDevice(phone, .named("phone")), then: [.devices(.updated(phone, .named("mine")))]),
-    byAlice(.endSession(otherLogin, .loggedOut), then: []),
-    byAlice(.endSessions(.others), then: [.sessions(.started(id(23), device: nil))]),
+      .account(.changeProfile(ProfileEdit(nickname: "Al"))),
+      then: [.account(.profileChanged(ProfileEdit(nickname: "Ali")))]),
+    byAlice(.devices(.set(tablet, .named("tablet"))), then: [.devices(.updated(tablet, .named("mine")))]),
+    byAlice(.devices(.set(tablet, .named("tablet"))), then: [.devices(.removed(tablet))]),
+    byAlice(.devices(.set(phone, .named("phone"))), then: [.devices(.updated(phone, .named("mine")))]),
+    byAlice(.sessions(.end(otherLogin, .loggedOut)), then: []),
+    byAlice(.sessions(.endMany(.others)), then: [.sessions(.started(id(23), device: nil))]),
     byAlice(
-      .changeProfile(ProfileEdit(picture: .remove)),
+      .account(.changeProfile(ProfileEdit(picture: .remove))),
       then: [.account(.profileChanged(ProfileEdit(picture: .set(id(80)))))]),
-    byAlice(.setEmail("al@example.org", checked: 1), then: [.account(.emailSet("ali@example.org"))]),
+    byAlice(.account(.setEmail("al@example.org", checked: 1)), then: [.account(.emailSet("ali@example.org"))]),
     Retry(
-      first: UserCommand(alice, .changePassword(.version(2), checked: 1)),
-      again: UserCommand(alice, .changePassword(.version(2), checked: 2)), context: aliceContext,
+      first: .logins(.changePassword(.version(2), checked: 1)),
+      again: .logins(.changePassword(.version(2), checked: 2)), context: aliceContext,
       later: [.account(.profileChanged(ProfileEdit(nickname: "Al")))], loss: [.logins(.credentialSet(.version(3)))],
       refusal: .passwordWrong),
     Retry(
-      first: UserCommand(alice, .resetPassword(.version(2), issuedFor: 1)),
-      again: UserCommand(alice, .resetPassword(.version(2), issuedFor: 1)), context: .user(alice),
+      first: .logins(.resetPassword(.version(2), issuedFor: 1)),
+      again: .logins(.resetPassword(.version(2), issuedFor: 1)), context: .user(alice),
       later: [.sessions(.started(id(23), device: nil))]),
     Retry(
-      first: UserCommand(alice, .linkIdentity(.of("a"), proof: .password(version: 1))),
-      again: UserCommand(alice, .linkIdentity(.of("a"), proof: .password(version: 1))),
+      first: .logins(.link(.of("a"), proof: .password(version: 1))),
+      again: .logins(.link(.of("a"), proof: .password(version: 1))),
       context: aliceContext,
       later: [.logins(.identityUnlinked(.of("a"), linked: .first)), .logins(.identityLinked(.of("b")))],
       loss: [.sessions(.ended(login, .loggedOut))],
       refusal: .sessionEnded),
     Retry(
-      first: UserCommand(alice, .disable), again: UserCommand(alice, .disable), context: .service(key: .retried),
+      first: .account(.disable), again: .account(.disable), context: .service(key: .retried),
       later: [.account(.enabled)]),
     Retry(
-      first: UserCommand(alice, .enable), again: UserCommand(alice, .enable), context: .service(key: .retried),
+      first: .account(.enable), again: .account(.enable), context: .service(key: .retried),
       later: [.account(.disabled)]),
     Retry(
-      first: UserCommand(alice, .endSession(login, .loggedOut)),
-      again: UserCommand(alice, .endSession(login, .loggedOut)), context: aliceContext, later: []),
+      first: .sessions(.end(login, .loggedOut)),
+      again: .sessions(.end(login, .loggedOut)), context: aliceContext, later: []),
     Retry(
-      first: UserCommand(alice, .removeDevice(phone)), again: UserCommand(alice, .removeDevice(phone)),
+      first: .devices(.remove(phone)), again: .devices(.remove(phone)),
       context: .user(alice, session: otherLogin, key: .retried), later: [.devices(.registered(phone, .named()))],
       loss: [.sessions(.ended(otherLogin, .loggedOut))], refusal: .sessionEnded),
     Retry(
-      first: UserCommand(alice, .invalidatePushToken(phone, token)),
-      again: UserCommand(alice, .invalidatePushToken(phone, token)), context: .service(key: .retried),
+      first: .devices(.invalidateToken(phone, token)),
+      again: .devices(.invalidateToken(phone, token)), context: .service(key: .retried),
       later: [.devices(.updated(phone, .named(tokens: [token])))]),
     Retry(
-      first: UserCommand(alice, .register(.named())), again: UserCommand(alice, .register(.named(key: 2))),
+      first: .account(.register(.named())), again: .account(.register(.named(key: 2))),
       context: .nobody(), later: [.account(.profileChanged(ProfileEdit(nickname: "Al")))]),
     Retry(
-      first: UserCommand(alice, .startSession(id(22), device: phone, proof: .password(version: 1))),
-      again: UserCommand(alice, .startSession(id(22), device: phone, proof: .password(version: 1))),
+      first: .sessions(.start(id(22), device: phone, proof: .password(version: 1))),
+      again: .sessions(.start(id(22), device: phone, proof: .password(version: 1))),
       context: .user(alice),
       later: [.devices(.removed(tablet))]),
     Retry(
-      first: UserCommand(alice, .refreshSession(login, presented: 1, oldest: nil)),
-      again: UserCommand(alice, .refreshSession(login, presented: 1, oldest: nil)), context: aliceContext,
+      first: .sessions(.refresh(login, presented: 1, oldest: nil)),
+      again: .sessions(.refresh(login, presented: 1, oldest: nil)), context: aliceContext,
       later: [.account(.profileChanged(ProfileEdit(nickname: "Al")))], loss: [.sessions(.ended(login, .loggedOut))],
       refusal: .sessionEnded),
   ]
@@ -232,39 +247,45 @@ struct RetrySpecs {
   @Test("a key that comes with something else is refused, and another's or a new key is no retry")
   func reusedKey() throws {
     var harness = DeciderHarness<RoomDecider>(Self.room)
-    let first = try harness.submit(.edit(RoomEdit(name: "coffee")), by: Self.bobContext)
+    let first = try harness.submit(.lifecycle(.edit(RoomEdit(name: "coffee"))), by: Self.bobContext)
     #expect(throws: Rejection.idempotencyKeyReused) {
-      try harness.submit(.edit(RoomEdit(name: "water")), by: Self.bobContext)
+      try harness.submit(.lifecycle(.edit(RoomEdit(name: "water"))), by: Self.bobContext)
     }
-    #expect(throws: Rejection.idempotencyKeyReused) { try harness.submit(.archive, by: Self.bobContext) }
-    #expect(try harness.submit(.edit(RoomEdit(name: "coffee")), by: Self.bobContext) == first)
+    #expect(throws: Rejection.idempotencyKeyReused) { try harness.submit(.lifecycle(.archive), by: Self.bobContext) }
+    #expect(try harness.submit(.lifecycle(.edit(RoomEdit(name: "coffee"))), by: Self.bobContext) == first)
     #expect(
-      try harness.submit(.edit(RoomEdit(name: "coffee")), by: .user(bob, key: id(71))) == .at(first.position.value + 1))
+      try harness.submit(.lifecycle(.edit(RoomEdit(name: "coffee"))), by: .user(bob, key: id(71)))
+        == .at(first.position.value + 1))
     #expect(
-      try harness.submit(.edit(RoomEdit(name: "coffee")), by: .user(alice, key: .retried))
+      try harness.submit(.lifecycle(.edit(RoomEdit(name: "coffee"))), by: .user(alice, key: .retried))
         == .at(first.position.value + 2)
     )
     // An ID is its own key: a second message under a used one is a message all the same.
-    let sent = try harness.submit(.send(id: id(42), by: bob), by: Self.bobContext)
+    let sent = try harness.submit(.send(id: id(42)), by: Self.bobContext)
     #expect(sent == .at(first.position.value + 3))
   }
 
   @Test("a key whose event was erased answers nothing")
   func erasedKey() {
-    let room = given(RoomDecider.self, Self.room)
-    let prior = KnownCommand(stamp: .at(1), fingerprint: nil)
-    #expect(throws: Rejection.idempotencyKeyReused) {
-      try RoomDecider.handle(.archive, by: Self.bobContext, prior: prior, on: .zero, in: room.state, room.directory)
-    }
+    var known = Known()
+    known.commands[CommandKey(actor: bob.uuid, command: .retried)] = KnownCommand(stamp: .at(1), fingerprint: nil)
+    given(RoomDecider.self, Self.room).knowing(known).when(.lifecycle(.archive), by: Self.bobContext)
+      .thenRejected(.idempotencyKeyReused)
   }
 
   @Test("a key is bound to its stream: in another one it is refused")
   func keyOfAnotherStream() throws {
     let room = given(RoomDecider.self, Self.room)
-    let (tea, coffee) = (UUIDBytes(high: 1, low: 1), UUIDBytes(high: 1, low: 2))
-    let prior = KnownCommand(stamp: .at(9), fingerprint: RoomCommand.archive.fingerprint.scoped(to: tea))
-    func handle(on stream: UUIDBytes) throws(Rejection) -> Decision<RoomEvent> {
-      try RoomDecider.handle(.archive, by: Self.bobContext, prior: prior, on: stream, in: room.state, room.directory)
+    let (tea, coffee): (RoomID, RoomID) = (id(90), id(91))
+    let command = RoomCommand.lifecycle(.archive)
+    let fingerprint = command.fingerprint(by: bob)
+    var known = Known()
+    known.commands[CommandKey(actor: bob.uuid, command: .retried)] = KnownCommand(
+      stamp: .at(9), fingerprint: fingerprint.scoped(to: tea.uuid))
+    func handle(on id: RoomID) throws(Rejection) -> Decision<RoomEvent> {
+      let basis = DecisionBasis<Entity.Room, RoomState>(
+        id: id, context: Self.bobContext, fingerprint: fingerprint, known: known, state: room.state)
+      return try RoomDecider.handle(command, on: basis, room.directory)
     }
     #expect(try handle(on: tea) == .alreadyDone(.at(9)))
     #expect(throws: Rejection.idempotencyKeyReused) { try handle(on: coffee) }

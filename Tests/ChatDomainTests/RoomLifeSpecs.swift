@@ -5,7 +5,7 @@ import Testing
 @Suite("Rooms")
 struct RoomLifeSpecs {
   private func creating(_ creation: RoomCreation, by context: CommandContext = .user(alice)) -> Outcome<RoomDecider> {
-    given(RoomDecider.self, []).when(.create(creation), by: context)
+    given(RoomDecider.self, []).when(.lifecycle(.create(creation)), by: context)
   }
 
   @Test("whoever makes a room owns it; a room made by a service is nobody's")
@@ -27,17 +27,17 @@ struct RoomLifeSpecs {
       [], [.lifecycle(.edited(RoomEdit(name: "coffee")))], [.lifecycle(.archived)], [.members(.left(alice))],
     ] {
       let state = given(RoomDecider.self, teaRoom + later)
-      state.when(.create(.named()), by: .user(alice)).thenAlreadyDone(at: 1)
-      state.when(.create(.named("coffee")), by: .user(alice)).thenRejected(.idInUse)
-      state.when(.create(.named("tea", .channel)), by: .user(alice)).thenRejected(.idInUse)
-      state.when(.create(.named(by: bob)), by: .user(bob)).thenRejected(.idInUse)
+      state.when(.lifecycle(.create(.named())), by: .user(alice)).thenAlreadyDone(at: 1)
+      state.when(.lifecycle(.create(.named("coffee"))), by: .user(alice)).thenRejected(.idInUse)
+      state.when(.lifecycle(.create(.named("tea", .channel))), by: .user(alice)).thenRejected(.idInUse)
+      state.when(.lifecycle(.create(.named(by: bob))), by: .user(bob)).thenRejected(.idInUse)
     }
   }
 
   @Test("the length of a room's name, in bytes", arguments: [(1, true), (255, true), (256, true), (257, false)])
   func nameLength(bytes: Int, isAccepted: Bool) {
     let name = String(repeating: "r", count: bytes)
-    let renamed = given(RoomDecider.self, teaRoom).when(.edit(RoomEdit(name: name)), by: .user(alice))
+    let renamed = given(RoomDecider.self, teaRoom).when(.lifecycle(.edit(RoomEdit(name: name))), by: .user(alice))
     if isAccepted {
       creating(.named(name)).thenAccepted()
       renamed.thenRecorded(.lifecycle(.edited(RoomEdit(name: name))))
@@ -52,7 +52,8 @@ struct RoomLifeSpecs {
     creating(.named("")).thenRejected(.roomNameEmpty)
     creating(.named("", .channel)).thenRejected(.roomNameEmpty)
     creating(.direct(alice, bob)).thenAccepted()
-    given(RoomDecider.self, teaRoom).when(.edit(RoomEdit(name: "")), by: .user(alice)).thenRejected(.roomNameEmpty)
+    given(RoomDecider.self, teaRoom).when(.lifecycle(.edit(RoomEdit(name: ""))), by: .user(alice)).thenRejected(
+      .roomNameEmpty)
   }
 
   @Test("the length of a topic, in bytes", arguments: [(0, true), (1023, true), (1024, true), (1025, false)])
@@ -61,7 +62,8 @@ struct RoomLifeSpecs {
     var creation = RoomCreation.named()
     creation.topic = topic
     for outcome in [
-      creating(creation), given(RoomDecider.self, teaRoom).when(.edit(RoomEdit(topic: topic)), by: .user(alice)),
+      creating(creation),
+      given(RoomDecider.self, teaRoom).when(.lifecycle(.edit(RoomEdit(topic: topic))), by: .user(alice)),
     ] {
       if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.topicTooLong) }
     }
@@ -70,45 +72,49 @@ struct RoomLifeSpecs {
   @Test("an archived room is opened again; an open one is open")
   func restores() {
     let archived = given(RoomDecider.self, teaRoom + [.lifecycle(.archived)])
-    archived.when(.restore, by: .user(bob)).thenRecorded(.lifecycle(.restored))
-    archived.when(.restore, by: .user(carol)).thenRejected(.forbidden)
-    archived.when(.restore, by: .user(stranger)).thenRejected(.roomNotFound)
-    given(RoomDecider.self, teaRoom).when(.restore, by: .user(bob)).thenAlreadyDone(at: 1)
+    archived.when(.lifecycle(.restore), by: .user(bob)).thenRecorded(.lifecycle(.restored))
+    archived.when(.lifecycle(.restore), by: .user(carol)).thenRejected(.forbidden)
+    archived.when(.lifecycle(.restore), by: .user(stranger)).thenRejected(.roomNotFound)
+    given(RoomDecider.self, teaRoom).when(.lifecycle(.restore), by: .user(bob)).thenAlreadyDone(at: 1)
     let open = given(RoomDecider.self, teaRoom + [.lifecycle(.archived), .lifecycle(.restored)])
-    open.when(.send(by: carol), by: .user(carol)).thenAccepted()
-    open.when(.archive, by: .user(bob)).thenRecorded(.lifecycle(.archived))
+    open.when(.send(), by: .user(carol)).thenAccepted()
+    open.when(.lifecycle(.archive), by: .user(bob)).thenRecorded(.lifecycle(.archived))
   }
 
   @Test("the owner or a service deletes a room, and then there is none for anybody")
   func deletes() {
     let room = given(RoomDecider.self, teaRoom)
     for context: CommandContext in [.user(alice), .service(), .service(for: alice)] {
-      room.when(.delete, by: context).thenRecorded(.lifecycle(.deleted))
+      room.when(.lifecycle(.delete), by: context).thenRecorded(.lifecycle(.deleted))
     }
-    given(RoomDecider.self, teaRoom + [.lifecycle(.archived)]).when(.delete, by: .user(alice)).thenRecorded(
+    given(RoomDecider.self, teaRoom + [.lifecycle(.archived)]).when(.lifecycle(.delete), by: .user(alice)).thenRecorded(
       .lifecycle(.deleted))
-    for user in [bob, carol] { room.when(.delete, by: .user(user)).thenRejected(.forbidden) }
-    room.when(.delete, by: .user(stranger)).thenRejected(.roomNotFound)
+    for user in [bob, carol] { room.when(.lifecycle(.delete), by: .user(user)).thenRejected(.forbidden) }
+    room.when(.lifecycle(.delete), by: .user(stranger)).thenRejected(.roomNotFound)
     let deleted = given(RoomDecider.self, teaRoom + [.sharing(.inviteCreated(.giving())), .lifecycle(.deleted)])
     #expect(deleted.state == .deleted(.at(7), creationFingerprint: RoomCreation.named().fingerprint))
     for command: RoomCommand in [
-      .edit(RoomEdit(name: "coffee")), .archive, .restore, .delete, .leave, .mute(until: nil), .send(by: alice),
-      .addMember(bob), .ban(bob), .transfer(to: bob), .changeRole(bob, .member), .createInvite(.giving()),
+      .lifecycle(.edit(RoomEdit(name: "coffee"))), .lifecycle(.archive), .lifecycle(.restore), .lifecycle(.delete),
+      .members(.leave), .members(.mute(until: nil)), .send(),
+      .members(.add(bob)), .members(.ban(bob)), .members(.transfer(to: bob)), .members(.changeRole(bob, .member)),
+      .sharing(.createInvite(.giving())),
     ] {
       deleted.when(command, by: .user(alice)).thenRejected(.roomNotFound)
     }
-    deleted.when(.acceptInvite(link), by: .user(dave)).thenRejected(.inviteNotFound)
+    deleted.when(.sharing(.acceptInvite(link)), by: .user(dave)).thenRejected(.inviteNotFound)
     // Its creation again is known, as that of a workspace; under its ID there is never another room.
-    deleted.when(.create(.named()), by: .user(alice)).thenRejected(.roomNotFound)
-    deleted.when(.create(.named("coffee")), by: .user(alice)).thenRejected(.idInUse)
-    given(RoomDecider.self, [.erased(kind: 1), .lifecycle(.deleted)]).when(.create(.named()), by: .user(alice))
-      .thenRejected(.idInUse)
-    deleted.when(.create(.named(by: bob)), by: .user(bob)).thenRejected(.idInUse)
+    deleted.when(.lifecycle(.create(.named())), by: .user(alice)).thenRejected(.roomNotFound)
+    deleted.when(.lifecycle(.create(.named("coffee"))), by: .user(alice)).thenRejected(.idInUse)
+    given(RoomDecider.self, [.erased(kind: 1), .lifecycle(.deleted)]).when(
+      .lifecycle(.create(.named())), by: .user(alice)
+    )
+    .thenRejected(.idInUse)
+    deleted.when(.lifecycle(.create(.named(by: bob))), by: .user(bob)).thenRejected(.idInUse)
   }
 
   @Test("owners, administrators and services rename and archive; a stranger learns nothing")
   func rights() {
-    for command: RoomCommand in [.edit(RoomEdit(name: "tea")), .archive] {
+    for command: RoomCommand in [.lifecycle(.edit(RoomEdit(name: "tea"))), .lifecycle(.archive)] {
       let state = given(RoomDecider.self, teaRoom)
       for context: CommandContext in [.user(alice), .user(bob), .service(), .service(for: bob)] {
         state.when(command, by: context).thenAccepted()
@@ -129,27 +135,27 @@ struct RoomLifeSpecs {
         .sharing(.inviteCreated(.giving())), .messages(.sent(hello, author: carol, thread: nil, .plain("hello"))),
         .lifecycle(.archived),
       ]
-    let state = given(RoomDecider.self, events)
-    let target = KnownMessage.of(carol, at: 7)
-    state.when(.archive, by: .user(bob)).thenAlreadyDone(at: 8)
+    let state = given(RoomDecider.self, events).knowing(hello, .of(carol, at: 7))
+    state.when(.lifecycle(.archive), by: .user(bob)).thenAlreadyDone(at: 8)
     for command: RoomCommand in [
-      .edit(RoomEdit(name: "coffee")), .createInvite(.giving(id: id(31))), .addMember(stranger),
-      .send(id: id(41), by: alice),
+      .lifecycle(.edit(RoomEdit(name: "coffee"))), .sharing(.createInvite(.giving(id: id(31)))),
+      .members(.add(stranger)),
+      .send(id: id(41)),
     ] {
       state.when(command, by: .user(alice)).thenRejected(.roomArchived)
     }
-    state.when(.editMessage(hello, .plain("hi"), target: target), by: .user(carol)).thenRejected(.roomArchived)
+    state.when(.messages(.edit(hello, .plain("hi"))), by: .user(carol)).thenRejected(.roomArchived)
     let open = TestDirectory(registered: [stranger])
-    state.with(open).when(.acceptInvite(link), by: .user(stranger)).thenRejected(.roomArchived)
-    state.with(open).when(.join, by: .service(for: stranger)).thenRejected(.roomArchived)
+    state.with(open).when(.sharing(.acceptInvite(link)), by: .user(stranger)).thenRejected(.roomArchived)
+    state.with(open).when(.members(.join), by: .service(for: stranger)).thenRejected(.roomArchived)
     for command: RoomCommand in [
-      .revokeInvite(link), .removeMember(carol), .mute(until: nil), .deleteMessage(hello, target: target),
-      .moveReadMarker(hello, target: target), .ban(carol), .silence(carol, until: noon),
-      .changeRole(carol, .administrator), .transfer(to: bob),
+      .sharing(.revokeInvite(link)), .members(.remove(carol)), .members(.mute(until: nil)), .messages(.delete(hello)),
+      .reading(.moveMarker(to: hello)), .members(.ban(carol)), .members(.silence(carol, until: noon)),
+      .members(.changeRole(carol, .administrator)), .members(.transfer(to: bob)),
     ] {
       state.when(command, by: .user(alice)).thenAccepted()
     }
-    state.when(.leave, by: .user(carol)).thenAccepted()
+    state.when(.members(.leave), by: .user(carol)).thenAccepted()
     let read = given(
       RoomDecider.self, events + [.reading(.markerMoved(alice, to: hello, ordinal: 1)), .members(.left(carol))])
     guard case .archived(let room, let since) = read.state else {

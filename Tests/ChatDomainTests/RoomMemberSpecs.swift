@@ -11,25 +11,25 @@ struct RoomMemberSpecs {
 
   @Test("a service brings in the user for whom it acts")
   func joins() {
-    room().when(.join, by: .service(for: newcomer))
+    room().when(.members(.join), by: .service(for: newcomer))
       .thenRecorded(.members(.joined(newcomer, role: .member, invite: nil)))
-    room().when(.join, by: .service(for: carol)).thenAlreadyDone(at: 4)
-    room([.lifecycle(.archived)]).when(.join, by: .service(for: carol)).thenAlreadyDone(at: 4)
-    room().when(.join, by: .user(newcomer)).thenRejected(.roomNotFound)
-    room().when(.join, by: .service()).thenRejected(.forbidden)
-    room().when(.join, by: .service(for: stranger)).thenRejected(.userNotFound)
-    given(RoomDecider.self, []).when(.join, by: .service(for: alice)).thenRejected(.roomNotFound)
+    room().when(.members(.join), by: .service(for: carol)).thenAlreadyDone(at: 4)
+    room([.lifecycle(.archived)]).when(.members(.join), by: .service(for: carol)).thenAlreadyDone(at: 4)
+    room().when(.members(.join), by: .user(newcomer)).thenRejected(.roomNotFound)
+    room().when(.members(.join), by: .service()).thenRejected(.forbidden)
+    room().when(.members(.join), by: .service(for: stranger)).thenRejected(.userNotFound)
+    given(RoomDecider.self, []).when(.members(.join), by: .service(for: alice)).thenRejected(.roomNotFound)
   }
 
   @Test("owners, administrators and services add registered users")
   func adds() {
     for context: CommandContext in [.user(alice), .user(bob), .service()] {
-      room().when(.addMember(newcomer), by: context).thenRecorded(.members(.added(newcomer, role: .member)))
-      room().when(.addMember(carol), by: context).thenAlreadyDone(at: 4)
-      room().when(.addMember(stranger), by: context).thenRejected(.userNotFound)
+      room().when(.members(.add(newcomer)), by: context).thenRecorded(.members(.added(newcomer, role: .member)))
+      room().when(.members(.add(carol)), by: context).thenAlreadyDone(at: 4)
+      room().when(.members(.add(stranger)), by: context).thenRejected(.userNotFound)
     }
-    room().when(.addMember(newcomer), by: .user(carol)).thenRejected(.forbidden)
-    room().when(.addMember(alice), by: .user(newcomer)).thenRejected(.roomNotFound)
+    room().when(.members(.add(newcomer)), by: .user(carol)).thenRejected(.forbidden)
+    room().when(.members(.add(alice)), by: .user(newcomer)).thenRejected(.roomNotFound)
   }
 
   @Test("everyone removes those below them; only a service removes an owner")
@@ -40,7 +40,7 @@ struct RoomMemberSpecs {
     ]
     for (context, removable) in rank {
       for target in [alice, bob, carol, dave] {
-        let outcome = room().when(.removeMember(target), by: context)
+        let outcome = room().when(.members(.remove(target)), by: context)
         if target == alice, removable.contains(target) {
           outcome.thenRecorded(.members(.removed(alice)), .members(.roleChanged(bob, .owner)))
         } else if removable.contains(target) {
@@ -49,33 +49,33 @@ struct RoomMemberSpecs {
           outcome.thenRejected(.forbidden)
         }
       }
-      room().when(.removeMember(newcomer), by: context).thenRejected(.memberNotFound)
+      room().when(.members(.remove(newcomer)), by: context).thenRejected(.memberNotFound)
     }
-    room().when(.removeMember(dave), by: .user(carol)).thenRejected(.forbidden)
-    room([.members(.added(newcomer, role: .administrator))]).when(.removeMember(newcomer), by: .user(bob))
+    room().when(.members(.remove(dave)), by: .user(carol)).thenRejected(.forbidden)
+    room([.members(.added(newcomer, role: .administrator))]).when(.members(.remove(newcomer)), by: .user(bob))
       .thenRejected(.forbidden)
   }
 
   @Test("a member leaves; for anyone else there is no room")
   func leaves() {
-    room().when(.leave, by: .user(carol)).thenRecorded(.members(.left(carol)))
-    room().when(.leave, by: .user(alice)).thenRejected(.ownerMustTransfer)
-    room([.members(.left(bob)), .members(.left(carol)), .members(.left(dave))]).when(.leave, by: .user(alice))
+    room().when(.members(.leave), by: .user(carol)).thenRecorded(.members(.left(carol)))
+    room().when(.members(.leave), by: .user(alice)).thenRejected(.ownerMustTransfer)
+    room([.members(.left(bob)), .members(.left(carol)), .members(.left(dave))]).when(.members(.leave), by: .user(alice))
       .thenRecorded(.members(.left(alice)))
-    room().when(.leave, by: .user(newcomer)).thenRejected(.roomNotFound)
-    room([.members(.left(carol))]).when(.leave, by: .user(carol)).thenRejected(.roomNotFound)
-    given(RoomDecider.self, []).when(.leave, by: .user(carol)).thenRejected(.roomNotFound)
-    room().when(.leave, by: .user(stranger)).thenRejected(.userNotFound)
-    room().when(.leave, by: .service()).thenRejected(.forbidden)
+    room().when(.members(.leave), by: .user(newcomer)).thenRejected(.roomNotFound)
+    room([.members(.left(carol))]).when(.members(.leave), by: .user(carol)).thenRejected(.roomNotFound)
+    given(RoomDecider.self, []).when(.members(.leave), by: .user(carol)).thenRejected(.roomNotFound)
+    room().when(.members(.leave), by: .user(stranger)).thenRejected(.userNotFound)
+    room().when(.members(.leave), by: .service()).thenRejected(.forbidden)
   }
 
   @Test("who comes into an empty room that had an owner owns it, by whatever way; a room that had none stays without")
   func inheritsEmptyRoom() {
     let gone: [RoomEvent] = [.members(.left(bob)), .members(.left(carol)), .members(.left(dave))]
     let ways: [(RoomCommand, CommandContext, (Role) -> RoomEvent)] = [
-      (.acceptInvite(link), .user(newcomer), { .members(.joined(newcomer, role: $0, invite: link)) }),
-      (.join, .service(for: newcomer), { .members(.joined(newcomer, role: $0, invite: nil)) }),
-      (.addMember(newcomer), .service(), { .members(.added(newcomer, role: $0)) }),
+      (.sharing(.acceptInvite(link)), .user(newcomer), { .members(.joined(newcomer, role: $0, invite: link)) }),
+      (.members(.join), .service(for: newcomer), { .members(.joined(newcomer, role: $0, invite: nil)) }),
+      (.members(.add(newcomer)), .service(), { .members(.added(newcomer, role: $0)) }),
     ]
     for (command, context, event) in ways {
       for end: RoomEvent in [.members(.left(alice)), .members(.removed(alice)), .members(.banned(alice))] {
@@ -107,27 +107,27 @@ struct RoomMemberSpecs {
 
   @Test("who left or was removed has no rights", arguments: [RoomEvent.members(.left(bob)), .members(.removed(bob))])
   func losesRights(end: RoomEvent) {
-    let target = KnownMessage.of(bob, at: 6)
     let commands: [RoomCommand] = [
-      .edit(RoomEdit(name: "coffee")), .archive, .createInvite(.giving()), .revokeInvite(link), .addMember(newcomer),
-      .removeMember(carol), .leave, .mute(until: nil), .send(id: id(41), by: bob),
-      .send(by: bob, prior: target), .editMessage(hello, .plain("hi"), target: target),
-      .deleteMessage(hello, target: target), .moveReadMarker(hello, target: target),
+      .lifecycle(.edit(RoomEdit(name: "coffee"))), .lifecycle(.archive), .sharing(.createInvite(.giving())),
+      .sharing(.revokeInvite(link)), .members(.add(newcomer)),
+      .members(.remove(carol)), .members(.leave), .members(.mute(until: nil)), .send(id: id(41)),
+      .send(), .messages(.edit(hello, .plain("hi"))),
+      .messages(.delete(hello)), .reading(.moveMarker(to: hello)),
     ]
     for command in commands {
-      room([.messages(.sent(hello, author: bob, thread: nil, .plain("hello"))), end]).when(command, by: .user(bob))
-        .thenRejected(.roomNotFound)
+      room([.messages(.sent(hello, author: bob, thread: nil, .plain("hello"))), end]).knowing(hello, .of(bob, at: 6))
+        .when(command, by: .user(bob)).thenRejected(.roomNotFound)
     }
   }
 
   @Test("muting is recorded each time, for members only")
   func mutes() {
-    room().when(.mute(until: noon), by: .user(carol)).thenRecorded(.members(.muted(carol, until: noon)))
-    room([.members(.muted(carol, until: noon))]).when(.mute(until: noon), by: .user(carol))
+    room().when(.members(.mute(until: noon)), by: .user(carol)).thenRecorded(.members(.muted(carol, until: noon)))
+    room([.members(.muted(carol, until: noon))]).when(.members(.mute(until: noon)), by: .user(carol))
       .thenRecorded(.members(.muted(carol, until: noon)))
-    room().when(.mute(until: nil), by: .user(carol)).thenRecorded(.members(.muted(carol, until: nil)))
-    room().when(.mute(until: nil), by: .user(newcomer)).thenRejected(.roomNotFound)
-    room().when(.mute(until: nil), by: .service()).thenRejected(.forbidden)
+    room().when(.members(.mute(until: nil)), by: .user(carol)).thenRecorded(.members(.muted(carol, until: nil)))
+    room().when(.members(.mute(until: nil)), by: .user(newcomer)).thenRejected(.roomNotFound)
+    room().when(.members(.mute(until: nil)), by: .service()).thenRejected(.forbidden)
     #expect(room([.members(.muted(carol, until: noon))]).state.room?.members[carol]?.mutedUntil == noon)
     #expect(
       room([.members(.muted(carol, until: noon)), .members(.muted(carol, until: nil))]).state.room?.members[carol]?
@@ -148,12 +148,12 @@ struct RoomMemberSpecs {
     var state = room()
     state.state = .open(full)
     for outcome in [
-      state.when(.join, by: .service(for: newcomer)), state.when(.addMember(newcomer), by: .user(alice)),
-      state.when(.acceptInvite(link), by: .user(newcomer)),
+      state.when(.members(.join), by: .service(for: newcomer)), state.when(.members(.add(newcomer)), by: .user(alice)),
+      state.when(.sharing(.acceptInvite(link)), by: .user(newcomer)),
     ] {
       if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyMembers) }
     }
-    state.when(.addMember(id(1001)), by: .user(alice)).thenAlreadyDone(at: 3)
+    state.when(.members(.add(id(1001))), by: .user(alice)).thenAlreadyDone(at: 3)
   }
 
   /// With a copy of the members for each join this would move 800 GB.

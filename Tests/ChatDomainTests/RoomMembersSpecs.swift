@@ -34,7 +34,7 @@ struct RoomMembersSpecs {
       }
       RoomDecider.evolve(&state, event, .at(step + 10))
       let heir = model.first { $0.role == .administrator } ?? model.first
-      let events = given(RoomDecider.self, []).with(state).when(.removeMember(alice), by: .service()).result
+      let events = given(RoomDecider.self, []).with(state).when(.members(.remove(alice)), by: .service()).result
       let expected: [RoomEvent] =
         [.members(.removed(alice))] + (heir.map { [.members(.roleChanged($0.user, .owner))] } ?? [])
       guard events == .success(.record(expected)) else {

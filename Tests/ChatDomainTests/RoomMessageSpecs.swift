@@ -16,39 +16,39 @@ struct RoomMessageSpecs {
   @Test("members send, and nobody else")
   func sends() {
     let empty = given(RoomDecider.self, teaRoom)
-    empty.when(.send(by: carol), by: .user(carol)).thenRecorded(
+    empty.when(.send(), by: .user(carol)).thenRecorded(
       .messages(.sent(hello, author: carol, thread: nil, .plain("hello"))))
-    empty.when(.send(by: carol), by: .service(for: carol))
+    empty.when(.send(), by: .service(for: carol))
       .thenRecorded(.messages(.sent(hello, author: carol, thread: nil, .plain("hello"))))
-    empty.when(.send(by: stranger), by: .user(stranger)).thenRejected(.roomNotFound)
-    empty.when(.send(by: stranger), by: .service(for: stranger)).thenRejected(.roomNotFound)
-    empty.when(.send(by: carol), by: .service()).thenRejected(.forbidden)
-    empty.when(.send(by: carol), by: .nobody()).thenRejected(.forbidden)
+    empty.when(.send(), by: .user(stranger)).thenRejected(.roomNotFound)
+    empty.when(.send(), by: .service(for: stranger)).thenRejected(.roomNotFound)
+    empty.when(.send(), by: .service()).thenRejected(.forbidden)
+    empty.when(.send(), by: .nobody()).thenRejected(.forbidden)
   }
 
   @Test("the same message again is the first one, whatever became of it")
   func sendsOnce() {
     for prior in [sent, deleted] {
       for state in [room(), room([.lifecycle(.archived)])] {
-        state.when(.send(by: carol, prior: prior), by: .user(carol)).thenAlreadyDone(at: 6)
-        state.when(.send("hi", by: carol, prior: prior), by: .user(carol)).thenRejected(.idInUse)
-        state.when(.send(by: dave, prior: prior), by: .user(dave)).thenRejected(.idInUse)
+        state.knowing(hello, prior).when(.send(), by: .user(carol)).thenAlreadyDone(at: 6)
+        state.knowing(hello, prior).when(.send("hi"), by: .user(carol)).thenRejected(.idInUse)
+        state.knowing(hello, prior).when(.send(), by: .user(dave)).thenRejected(.idInUse)
       }
     }
     var erased = sent
     erased.fingerprint = nil
-    room().when(.send(by: carol, prior: erased), by: .user(carol)).thenRejected(.idInUse)
+    room().knowing(hello, erased).when(.send(), by: .user(carol)).thenRejected(.idInUse)
   }
 
   @Test("a service may repeat what stands in a room though the author has left; the author may not")
   func repeatsAfterLeaving() {
     let left = room([.members(.left(carol))])
-    left.when(.send(by: carol, prior: sent), by: .service(for: carol)).thenAlreadyDone(at: 6)
-    left.when(.send("hi", by: carol, prior: sent), by: .service(for: carol)).thenRejected(.roomNotFound)
-    left.when(.send(by: carol), by: .service(for: carol)).thenRejected(.roomNotFound)
-    left.when(.send(by: carol, prior: sent), by: .user(carol)).thenRejected(.roomNotFound)
+    left.knowing(hello, sent).when(.send(), by: .service(for: carol)).thenAlreadyDone(at: 6)
+    left.knowing(hello, sent).when(.send("hi"), by: .service(for: carol)).thenRejected(.roomNotFound)
+    left.when(.send(), by: .service(for: carol)).thenRejected(.roomNotFound)
+    left.knowing(hello, sent).when(.send(), by: .user(carol)).thenRejected(.roomNotFound)
     let gone = room([.lifecycle(.deleted)])
-    gone.when(.send(by: carol, prior: sent), by: .service(for: carol)).thenRejected(.roomNotFound)
+    gone.knowing(hello, sent).when(.send(), by: .service(for: carol)).thenRejected(.roomNotFound)
   }
 
   @Test(
@@ -59,8 +59,8 @@ struct RoomMessageSpecs {
   func textLength(bytes: Int, rejection: Rejection?) {
     let text = String(repeating: "x", count: bytes)
     for outcome in [
-      room().when(.send(text, id: id(41), by: carol), by: .user(carol)),
-      room().when(.editMessage(hello, .plain(text), target: sent), by: .user(carol)),
+      room().when(.send(text, id: id(41)), by: .user(carol)),
+      room().knowing(hello, sent).when(.messages(.edit(hello, .plain(text))), by: .user(carol)),
     ] {
       if let rejection { outcome.thenRejected(rejection) } else { outcome.thenAccepted() }
     }
@@ -70,14 +70,17 @@ struct RoomMessageSpecs {
 
   @Test("a message is edited by its author alone, also to what it was")
   func edits() {
-    let edit = RoomCommand.editMessage(hello, .plain("hello"), target: sent)
-    room().when(edit, by: .user(carol)).thenRecorded(.messages(.edited(hello, at: .room(1), .plain("hello"))))
+    let edit = RoomCommand.messages(.edit(hello, .plain("hello")))
+    let room = room()
+    let known = room.knowing(hello, sent)
+    known.when(edit, by: .user(carol)).thenRecorded(.messages(.edited(hello, at: .room(1), .plain("hello"))))
     for context: CommandContext in [.user(alice), .user(bob), .user(dave), .service(), .service(for: alice)] {
-      room().when(edit, by: context).thenRejected(.forbidden)
+      known.when(edit, by: context).thenRejected(.forbidden)
     }
-    room().when(edit, by: .user(stranger)).thenRejected(.roomNotFound)
-    room().when(.editMessage(id(41), .plain("hi"), target: nil), by: .user(carol)).thenRejected(.messageNotFound)
-    room().when(.editMessage(hello, .plain("hi"), target: deleted), by: .user(carol)).thenRejected(.messageDeleted)
+    known.when(edit, by: .user(stranger)).thenRejected(.roomNotFound)
+    room.when(.messages(.edit(id(41), .plain("hi"))), by: .user(carol)).thenRejected(.messageNotFound)
+    room.knowing(hello, deleted).when(.messages(.edit(hello, .plain("hi"))), by: .user(carol)).thenRejected(
+      .messageDeleted)
   }
 
   // MARK: Delete
@@ -85,20 +88,20 @@ struct RoomMessageSpecs {
   @Test("a message is deleted by its author, an administrator or a service, once")
   func deletes() {
     for context: CommandContext in [.user(carol), .user(bob), .user(alice), .service(), .service(for: carol)] {
-      room().when(.deleteMessage(hello, target: sent), by: context).thenRecorded(
+      room().knowing(hello, sent).when(.messages(.delete(hello)), by: context).thenRecorded(
         .messages(.deleted(hello, at: .room(1))))
-      room().when(.deleteMessage(hello, target: deleted), by: context).thenAlreadyDone(at: 7)
-      room().when(.deleteMessage(id(41), target: nil), by: context).thenRejected(.messageNotFound)
+      room().knowing(hello, deleted).when(.messages(.delete(hello)), by: context).thenAlreadyDone(at: 7)
+      room().when(.messages(.delete(id(41))), by: context).thenRejected(.messageNotFound)
     }
-    room().when(.deleteMessage(hello, target: sent), by: .user(dave)).thenRejected(.forbidden)
-    room().when(.deleteMessage(hello, target: nil), by: .user(stranger)).thenRejected(.roomNotFound)
+    room().knowing(hello, sent).when(.messages(.delete(hello)), by: .user(dave)).thenRejected(.forbidden)
+    room().when(.messages(.delete(hello)), by: .user(stranger)).thenRejected(.roomNotFound)
   }
 
   @Test("where the index keeps no time of deletion, the answer carries the time of sending")
   func deletesWithoutTime() {
-    var facts = deleted
-    facts.revisedAt = nil
-    let outcome = room().when(.deleteMessage(hello, target: facts), by: .user(carol))
+    var known = deleted
+    known.revisedAt = nil
+    let outcome = room().knowing(hello, known).when(.messages(.delete(hello)), by: .user(carol))
     #expect(
       outcome.result
         == .success(.alreadyDone(Stamp(position: Stamp.at(7).position, time: Stamp.at(6).time))))
@@ -110,19 +113,19 @@ struct RoomMessageSpecs {
   func movesMarker() {
     let second = KnownMessage.of(dave, ordinal: 2, at: 7)
     let state = room([.messages(.sent(id(41), author: dave, thread: nil, .plain("hello")))])
-    state.when(.moveReadMarker(hello, target: sent), by: .user(alice))
+    state.knowing(hello, sent).when(.reading(.moveMarker(to: hello)), by: .user(alice))
       .thenRecorded(.reading(.markerMoved(alice, to: hello, ordinal: 1)))
     let moved = room([
       .messages(.sent(id(41), author: dave, thread: nil, .plain("hello"))),
       .reading(.markerMoved(alice, to: id(41), ordinal: 2)),
     ])
-    moved.when(.moveReadMarker(id(41), target: second), by: .user(alice)).thenAlreadyDone(at: 7)
-    moved.when(.moveReadMarker(hello, target: sent), by: .user(alice)).thenAlreadyDone(at: 6)
-    moved.when(.moveReadMarker(hello, target: deleted), by: .user(bob))
+    moved.knowing(id(41), second).when(.reading(.moveMarker(to: id(41))), by: .user(alice)).thenAlreadyDone(at: 7)
+    moved.knowing(hello, sent).when(.reading(.moveMarker(to: hello)), by: .user(alice)).thenAlreadyDone(at: 6)
+    moved.knowing(hello, deleted).when(.reading(.moveMarker(to: hello)), by: .user(bob))
       .thenRecorded(.reading(.markerMoved(bob, to: hello, ordinal: 1)))
-    moved.when(.moveReadMarker(id(42), target: nil), by: .user(alice)).thenRejected(.messageNotFound)
-    moved.when(.moveReadMarker(hello, target: sent), by: .user(stranger)).thenRejected(.roomNotFound)
-    moved.when(.moveReadMarker(hello, target: sent), by: .service()).thenRejected(.forbidden)
+    moved.when(.reading(.moveMarker(to: id(42))), by: .user(alice)).thenRejected(.messageNotFound)
+    moved.knowing(hello, sent).when(.reading(.moveMarker(to: hello)), by: .user(stranger)).thenRejected(.roomNotFound)
+    moved.knowing(hello, sent).when(.reading(.moveMarker(to: hello)), by: .service()).thenRejected(.forbidden)
   }
 
   @Test("sending moves the sender's marker; unread starts at the join; an old move takes nothing back")

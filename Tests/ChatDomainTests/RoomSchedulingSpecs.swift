@@ -8,7 +8,9 @@ struct RoomSchedulingSpecs {
   private let prior = KnownScheduledMessage(author: carol, scheduled: .at(6), fingerprint: .scheduling(.saying()))
 
   /// Carol's scheduled message stands at position 6.
-  private func room(_ later: RoomEvent...) -> Given<RoomDecider> {
+  private func room(_ later: RoomEvent...) -> Given<RoomDecider> { room(later) }
+
+  private func room(_ later: [RoomEvent]) -> Given<RoomDecider> {
     given(RoomDecider.self, teaRoom + [.scheduling(.scheduled(hello, .saying()))] + later)
   }
 
@@ -18,8 +20,13 @@ struct RoomSchedulingSpecs {
   func schedules() {
     let empty = given(RoomDecider.self, teaRoom)
     empty.when(.schedule(), by: .user(carol)).thenRecorded(.scheduling(.scheduled(hello, .saying())))
-    empty.when(.schedule(by: dave), by: .user(carol)).thenRejected(.forbidden)
-    empty.when(.schedule(by: stranger), by: .user(stranger)).thenRejected(.roomNotFound)
+    for context: CommandContext in [.user(dave), .service(for: dave)] {
+      empty.when(.schedule(), by: context).thenRecorded(.scheduling(.scheduled(hello, .saying(by: dave))))
+    }
+    for context: CommandContext in [.service(), .nobody()] {
+      empty.when(.schedule(), by: context).thenRejected(.forbidden)
+    }
+    empty.when(.schedule(), by: .user(stranger)).thenRejected(.roomNotFound)
     empty.when(.schedule(""), by: .user(carol)).thenRejected(.emptyText)
     given(RoomDecider.self, teaRoom + [.lifecycle(.archived)]).when(.schedule(), by: .user(carol)).thenRejected(
       .roomArchived)
@@ -32,16 +39,25 @@ struct RoomSchedulingSpecs {
       room(.lifecycle(.archived)),
       room(.messages(.sent(hello, author: carol, thread: nil, .plain("later")))),
     ] {
-      state.when(.schedule(prior: prior), by: .user(carol, at: due)).thenAlreadyDone(at: 6)
-      state.when(.schedule("hi", prior: prior), by: .user(carol)).thenRejected(.idInUse)
-      state.when(.schedule(at: noon, prior: prior), by: .user(carol)).thenRejected(.idInUse)
-      state.when(.schedule(by: dave, prior: prior), by: .user(dave)).thenRejected(.idInUse)
+      state.knowingScheduled(hello, prior).when(.schedule(), by: .user(carol, at: due)).thenAlreadyDone(at: 6)
+      state.knowingScheduled(hello, prior).when(.schedule("hi"), by: .user(carol)).thenRejected(.idInUse)
+      state.knowingScheduled(hello, prior).when(.schedule(at: noon), by: .user(carol)).thenRejected(.idInUse)
+      state.knowingScheduled(hello, prior).when(.schedule(), by: .user(dave)).thenRejected(.idInUse)
     }
     var erased = prior
     erased.fingerprint = nil
-    room().when(.schedule(prior: erased), by: .user(carol)).thenRejected(.idInUse)
-    given(RoomDecider.self, teaRoom).when(.schedule(sent: .of(carol, "later", at: 6)), by: .user(carol))
+    room().knowingScheduled(hello, erased).when(.schedule(), by: .user(carol)).thenRejected(.idInUse)
+    given(RoomDecider.self, teaRoom).knowing(hello, .of(carol, "later", at: 6)).when(.schedule(), by: .user(carol))
       .thenRejected(.idInUse)
+  }
+
+  @Test("an ID that was given to a scheduled message is no other message's, whatever became of it")
+  func reservesID() {
+    for state in [room(), room(.scheduling(.cancelled(hello))), room(.scheduling(.failed(hello, .silenced)))] {
+      for user in [carol, dave] {
+        state.knowingScheduled(hello, prior).when(.send("later"), by: .user(user)).thenRejected(.idInUse)
+      }
+    }
   }
 
   @Test("the time lies in the future, within a year", arguments: [-1, 0, 1, 2])
@@ -63,7 +79,7 @@ struct RoomSchedulingSpecs {
     let full = given(RoomDecider.self, teaRoom + events)
     let outcome = full.when(.schedule(), by: .user(carol))
     if offset < 1 { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyScheduledMessages) }
-    full.when(.schedule(by: dave), by: .user(dave)).thenAccepted()
+    full.when(.schedule(), by: .user(dave)).thenAccepted()
     given(RoomDecider.self, teaRoom + events + [.scheduling(.cancelled(id(1_000)))])
       .when(.schedule(), by: .user(carol)).thenAccepted()
   }
@@ -73,23 +89,27 @@ struct RoomSchedulingSpecs {
   @Test("its author alone changes and cancels it, as long as it waits")
   func changes() {
     let edit = ScheduledMessageEdit(text: "hi")
-    room().when(.reschedule(text: "hi", prior: prior), by: .user(carol))
+    room().knowingScheduled(hello, prior).when(.reschedule(text: "hi"), by: .user(carol))
       .thenRecorded(.scheduling(.changed(hello, edit)))
-    room().when(.cancelScheduledMessage(hello, prior: prior), by: .user(carol))
+    room().knowingScheduled(hello, prior).when(.scheduling(.cancel(hello)), by: .user(carol))
       .thenRecorded(.scheduling(.cancelled(hello)))
-    room(.lifecycle(.archived)).when(.reschedule(text: "hi", prior: prior), by: .user(carol)).thenRejected(
-      .roomArchived)
-    room(.lifecycle(.archived)).when(.cancelScheduledMessage(hello, prior: prior), by: .user(carol)).thenAccepted()
-    room().when(.reschedule(text: "", prior: prior), by: .user(carol)).thenRejected(.emptyText)
-    for command in [RoomCommand.reschedule(text: "hi", prior: prior), .cancelScheduledMessage(hello, prior: prior)] {
-      room().when(command, by: .user(alice)).thenRejected(.scheduledMessageNotFound)
-      room().when(command, by: .user(stranger)).thenRejected(.roomNotFound)
+    room(.lifecycle(.archived)).knowingScheduled(hello, prior).when(.reschedule(text: "hi"), by: .user(carol))
+      .thenRejected(
+        .roomArchived)
+    room(.lifecycle(.archived)).knowingScheduled(hello, prior).when(.scheduling(.cancel(hello)), by: .user(carol))
+      .thenAccepted()
+    room().knowingScheduled(hello, prior).when(.reschedule(text: ""), by: .user(carol)).thenRejected(.emptyText)
+    for command in [RoomCommand.reschedule(text: "hi"), .scheduling(.cancel(hello))] {
+      let waiting = room().knowingScheduled(hello, prior)
+      waiting.when(command, by: .user(alice)).thenRejected(.scheduledMessageNotFound)
+      waiting.when(command, by: .user(stranger)).thenRejected(.roomNotFound)
       for settled in [
         room(.scheduling(.cancelled(hello))), room(.scheduling(.failed(hello, .notAMember))),
         room(.messages(.sent(hello, author: carol, thread: nil, .plain("later")))),
       ] {
-        settled.when(command, by: .user(carol)).thenRejected(.scheduledMessageSettled)
-        settled.when(command, by: .user(alice)).thenRejected(.scheduledMessageNotFound)
+        let known = settled.knowingScheduled(hello, prior)
+        known.when(command, by: .user(carol)).thenRejected(.scheduledMessageSettled)
+        known.when(command, by: .user(alice)).thenRejected(.scheduledMessageNotFound)
       }
     }
     room().when(.reschedule(id(41), text: "hi"), by: .user(carol)).thenRejected(.scheduledMessageNotFound)
@@ -97,29 +117,33 @@ struct RoomSchedulingSpecs {
 
   @Test("its author cancels it out of the room too, and changes it in the room alone")
   func cancelsFromOutside() throws {
-    let cancel = RoomCommand.cancelScheduledMessage(hello, prior: prior)
+    let cancel = RoomCommand.scheduling(.cancel(hello))
     for gone: [RoomEvent] in [[.members(.left(carol))], [.members(.removed(carol))], [.members(.banned(carol))]] {
       let waiting = given(RoomDecider.self, teaRoom + [.scheduling(.scheduled(hello, .saying()))] + gone)
+        .knowingScheduled(hello, prior)
       waiting.when(cancel, by: .user(carol)).thenRecorded(.scheduling(.cancelled(hello)))
-      waiting.when(.reschedule(text: "hi", prior: prior), by: .user(carol)).thenRejected(.roomNotFound)
-      waiting.when(.cancelScheduledMessage(id(41), prior: nil), by: .user(carol)).thenRejected(.roomNotFound)
+      waiting.when(.reschedule(text: "hi"), by: .user(carol)).thenRejected(.roomNotFound)
+      waiting.when(.scheduling(.cancel(id(41))), by: .user(carol)).thenRejected(.roomNotFound)
       waiting.when(cancel, by: .user(stranger)).thenRejected(.roomNotFound)
       waiting.when(cancel, by: .service()).thenRejected(.forbidden)
     }
-    room(.members(.left(carol)), .lifecycle(.archived)).when(cancel, by: .user(carol)).thenAccepted()
-    room(.members(.left(carol)), .lifecycle(.deleted)).when(cancel, by: .user(carol)).thenRejected(.roomNotFound)
-    room(.members(.left(dave))).when(cancel, by: .user(dave)).thenRejected(.roomNotFound)
-    room(.members(.left(carol)), .scheduling(.cancelled(hello))).when(cancel, by: .user(carol))
+    func known(_ later: RoomEvent...) -> Given<RoomDecider> { room(later).knowingScheduled(hello, prior) }
+    known(.members(.left(carol)), .lifecycle(.archived)).when(cancel, by: .user(carol)).thenAccepted()
+    known(.members(.left(carol)), .lifecycle(.deleted)).when(cancel, by: .user(carol)).thenRejected(.roomNotFound)
+    known(.members(.left(dave))).when(cancel, by: .user(dave)).thenRejected(.roomNotFound)
+    known(.members(.left(carol)), .scheduling(.cancelled(hello))).when(cancel, by: .user(carol))
       .thenRejected(.scheduledMessageSettled)
     // What was looked up may be older than the message, which then stands in the state alone.
-    room(.members(.left(carol))).when(.cancelScheduledMessage(hello, prior: nil), by: .user(carol)).thenAccepted()
+    room(.members(.left(carol))).when(.scheduling(.cancel(hello)), by: .user(carol)).thenAccepted()
     try checkRetry(
       Retry<RoomDecider>(
-        first: cancel, again: cancel, context: .user(carol, key: .retried), later: [.lifecycle(.archived)]),
+        first: cancel, again: cancel, context: .user(carol, key: .retried), later: [.lifecycle(.archived)],
+        known: .scheduled([hello: prior])),
       after: teaRoom + [.scheduling(.scheduled(hello, .saying())), .members(.left(carol))])
     try checkRetry(
       Retry<RoomDecider>(
-        first: cancel, again: cancel, context: .user(carol, key: .retried), later: [.members(.banned(carol))]),
+        first: cancel, again: cancel, context: .user(carol, key: .retried), later: [.members(.banned(carol))],
+        known: .scheduled([hello: prior])),
       after: teaRoom + [.scheduling(.scheduled(hello, .saying()))])
   }
 
@@ -197,12 +221,11 @@ struct RoomSchedulingSpecs {
   func threads() {
     let root: MessageID = id(45)
     let scheduled = ScheduledMessage(author: carol, content: .plain("later"), thread: root, sendAt: due)
-    func facts(replies: UInt64 = 0, deletedAt: UInt64? = nil) -> KnownMessage {
-      var facts = KnownMessage.of(alice, ordinal: 1, at: 6, deletedAt: deletedAt)
-      facts.replies = replies
-      return facts
+    func known(replies: UInt64 = 0, deletedAt: UInt64? = nil) -> KnownMessage {
+      var message = KnownMessage.of(alice, ordinal: 1, at: 6, deletedAt: deletedAt)
+      message.replies = replies
+      return message
     }
-    func references(_ root: KnownMessage?) -> MessageReferences { MessageReferences(thread: id(45), root: root) }
     let state = given(
       RoomDecider.self,
       teaRoom + [
@@ -210,34 +233,36 @@ struct RoomSchedulingSpecs {
       ])
     let now = CommandContext.service(for: carol, at: due)
     let place = ThreadLocation(root: ThreadRoot(message: root, ordinal: 1), rootAuthor: alice, ordinal: 3)
-    func send(_ references: MessageReferences?) -> RoomCommand {
-      .sendScheduledMessage(hello, scheduled, revision: LogPosition(7), references: references)
-    }
-    state.when(send(references(facts(replies: 2))), by: now)
+    let send = RoomCommand.sendDue(scheduled, revision: 7)
+    state.knowing(root, known(replies: 2)).when(send, by: now)
       .thenRecorded(.messages(.sent(hello, author: carol, thread: place, .plain("later"))))
-    for gone in [nil, facts(deletedAt: 8)] {
-      state.when(send(references(gone)), by: now)
-        .thenRecorded(.scheduling(.failed(hello, .targetGone)))
+    for gone in [nil, known(deletedAt: 8)] {
+      state.knowing(root, gone).when(send, by: now).thenRecorded(.scheduling(.failed(hello, .targetGone)))
     }
-    state.when(send(nil), by: now).thenRejected(.scheduledMessageNotFound)
-    for (root, rejection) in [(nil, .messageNotFound), (facts(deletedAt: 8), .messageDeleted)]
+    let schedule = RoomCommand.scheduling(.schedule(id(46), NewMessage(text: "later", thread: root), at: due))
+    state.knowing(root, known()).when(schedule, by: .user(carol))
+      .thenRecorded(.scheduling(.scheduled(id(46), scheduled)))
+    for (message, rejection) in [(nil, .messageNotFound), (known(deletedAt: 8), .messageDeleted)]
       as [(KnownMessage?, Rejection)]
     {
-      state.when(
-        .scheduleMessage(id(46), scheduled, prior: nil, sent: nil, references: references(root)), by: .user(carol)
-      )
-      .thenRejected(rejection)
+      state.knowing(root, message).when(schedule, by: .user(carol)).thenRejected(rejection)
     }
-    state.when(
-      .scheduleMessage(
-        id(46), .saying(), prior: nil, sent: nil, references: MessageReferences(lacksMedia: true)), by: .user(carol)
-    ).thenRejected(.mediaNotFound)
+  }
+
+  @Test("a scheduled message has the content of its files, which its author may use")
+  func media() {
+    let photo = Attachment(media: id(1), content: Media(hash: [1], contentType: "image/png", size: 3), name: nil)
+    let content = MessageContent(text: "look", details: MessageDetails(attachments: [photo]))
+    let schedule = RoomCommand.scheduling(.schedule(id(46), .asking(for: content), at: due))
+    room().when(schedule, by: .user(carol)).thenRejected(.mediaNotFound)
+    room().knowing(media: content.media).when(schedule, by: .user(carol))
+      .thenRecorded(.scheduling(.scheduled(id(46), ScheduledMessage(author: carol, content: content, sendAt: due))))
   }
 
   @Test("who may not speak schedules nothing, and may take back what waits")
   func silenced() {
     let silent = room(.members(.silenced(carol, until: due)))
     silent.when(.schedule(id: id(46)), by: .user(carol)).thenRejected(.memberSilenced)
-    silent.when(.cancelScheduledMessage(hello, prior: prior), by: .user(carol)).thenAccepted()
+    silent.knowingScheduled(hello, prior).when(.scheduling(.cancel(hello)), by: .user(carol)).thenAccepted()
   }
 }

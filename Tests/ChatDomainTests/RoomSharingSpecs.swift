@@ -17,19 +17,19 @@ struct RoomSharingSpecs {
   func rights() {
     let state = given(RoomDecider.self, teaRoom)
     for context: CommandContext in [.user(alice), .user(bob), .service()] {
-      state.when(.createInvite(.giving()), by: context).thenRecorded(.sharing(.inviteCreated(.giving())))
+      state.when(.sharing(.createInvite(.giving())), by: context).thenRecorded(.sharing(.inviteCreated(.giving())))
     }
-    state.when(.createInvite(.giving()), by: .user(carol)).thenRejected(.forbidden)
-    state.when(.createInvite(.giving()), by: .user(stranger)).thenRejected(.roomNotFound)
-    state.when(.revokeInvite(link), by: .user(carol)).thenRejected(.forbidden)
+    state.when(.sharing(.createInvite(.giving())), by: .user(carol)).thenRejected(.forbidden)
+    state.when(.sharing(.createInvite(.giving())), by: .user(stranger)).thenRejected(.roomNotFound)
+    state.when(.sharing(.revokeInvite(link)), by: .user(carol)).thenRejected(.forbidden)
   }
 
   @Test("an invite gives at most the role of who makes it, and never ownership")
   func roles() {
     let state = given(RoomDecider.self, teaRoom)
     for context: CommandContext in [.user(alice), .user(bob), .service()] {
-      state.when(.createInvite(.giving(.administrator)), by: context).thenAccepted()
-      state.when(.createInvite(.giving(.owner)), by: context).thenRejected(.inviteRoleNotAllowed)
+      state.when(.sharing(.createInvite(.giving(.administrator))), by: context).thenAccepted()
+      state.when(.sharing(.createInvite(.giving(.owner))), by: context).thenRejected(.inviteRoleNotAllowed)
     }
   }
 
@@ -41,7 +41,7 @@ struct RoomSharingSpecs {
     ])
   func lifetime(milliseconds: Int64, isAccepted: Bool) {
     let outcome = given(RoomDecider.self, teaRoom)
-      .when(.createInvite(.giving(until: noon.adding(milliseconds: milliseconds))), by: .user(alice))
+      .when(.sharing(.createInvite(.giving(until: noon.adding(milliseconds: milliseconds)))), by: .user(alice))
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.inviteExpiryOutOfRange) }
   }
 
@@ -52,7 +52,8 @@ struct RoomSharingSpecs {
       (UInt32.max, false),
     ])
   func uses(maximum: UInt32?, isAccepted: Bool) {
-    let outcome = given(RoomDecider.self, teaRoom).when(.createInvite(.giving(uses: maximum)), by: .user(alice))
+    let outcome = given(RoomDecider.self, teaRoom).when(
+      .sharing(.createInvite(.giving(uses: maximum))), by: .user(alice))
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.inviteUsesOutOfRange) }
   }
 
@@ -65,9 +66,9 @@ struct RoomSharingSpecs {
       events.append(.sharing(.inviteRevoked(id(5000))))
       events.append(.sharing(.inviteCreated(.giving(id: id(5001), until: noon))))
       let state = given(RoomDecider.self, events)
-      let outcome = state.when(.createInvite(.giving()), by: .user(alice))
+      let outcome = state.when(.sharing(.createInvite(.giving())), by: .user(alice))
       if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyInvites) }
-      state.when(.createInvite(.giving(id: id(1000))), by: .user(alice)).thenAlreadyDone(at: 6)
+      state.when(.sharing(.createInvite(.giving(id: id(1000)))), by: .user(alice)).thenAlreadyDone(at: 6)
     }
   }
 
@@ -79,19 +80,20 @@ struct RoomSharingSpecs {
       events += [.sharing(.inviteCreated(.giving(id: id(1000 + number)))), .sharing(.inviteRevoked(id(1000 + number)))]
     }
     let state = given(RoomDecider.self, events)
-    let outcome = state.when(.createInvite(.giving()), by: .user(alice))
+    let outcome = state.when(.sharing(.createInvite(.giving())), by: .user(alice))
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.invitesExhausted) }
-    state.when(.createInvite(.giving(id: id(1000))), by: .user(alice)).thenAlreadyDone(at: 6)
+    state.when(.sharing(.createInvite(.giving(id: id(1000)))), by: .user(alice)).thenAlreadyDone(at: 6)
   }
 
   @Test("the same invite again is the first one, also when it is expired, revoked or the room archived")
   func createsOnce() {
-    let retry = RoomCommand.createInvite(.giving())
+    let retry = RoomCommand.sharing(.createInvite(.giving()))
     for later: [RoomEvent] in [[], [.sharing(.inviteRevoked(link))], [.lifecycle(.archived)]] {
       shared(then: later).when(retry, by: .user(alice)).thenAlreadyDone(at: 6)
       shared(then: later).when(retry, by: .user(alice, at: noon.adding(milliseconds: 90_000))).thenAlreadyDone(at: 6)
-      shared(then: later).when(.createInvite(.giving(uses: 2)), by: .user(alice)).thenRejected(.idInUse)
-      shared(then: later).when(.createInvite(.giving(.administrator)), by: .user(alice)).thenRejected(.idInUse)
+      shared(then: later).when(.sharing(.createInvite(.giving(uses: 2))), by: .user(alice)).thenRejected(.idInUse)
+      shared(then: later).when(.sharing(.createInvite(.giving(.administrator))), by: .user(alice)).thenRejected(
+        .idInUse)
     }
     shared().when(retry, by: .user(carol)).thenRejected(.forbidden)
   }
@@ -100,21 +102,22 @@ struct RoomSharingSpecs {
 
   @Test("an invite is revoked once")
   func revokes() {
-    shared().when(.revokeInvite(link), by: .user(bob)).thenRecorded(.sharing(.inviteRevoked(link)))
-    shared(then: [.sharing(.inviteRevoked(link))]).when(.revokeInvite(link), by: .user(bob)).thenAlreadyDone(at: 7)
-    shared().when(.revokeInvite(id(31)), by: .user(bob)).thenRejected(.inviteNotFound)
+    shared().when(.sharing(.revokeInvite(link)), by: .user(bob)).thenRecorded(.sharing(.inviteRevoked(link)))
+    shared(then: [.sharing(.inviteRevoked(link))]).when(.sharing(.revokeInvite(link)), by: .user(bob)).thenAlreadyDone(
+      at: 7)
+    shared().when(.sharing(.revokeInvite(id(31))), by: .user(bob)).thenRejected(.inviteNotFound)
   }
 
   // MARK: Accept
 
   @Test("an invite lets a registered user in, in the role that it gives")
   func accepts() {
-    shared(.giving(.administrator)).when(.acceptInvite(link), by: .user(newcomer))
+    shared(.giving(.administrator)).when(.sharing(.acceptInvite(link)), by: .user(newcomer))
       .thenRecorded(.members(.joined(newcomer, role: .administrator, invite: link)))
-    shared().when(.acceptInvite(link), by: .user(stranger)).thenRejected(.userNotFound)
-    shared().when(.acceptInvite(link), by: .service()).thenRejected(.forbidden)
-    shared().when(.acceptInvite(id(31)), by: .user(newcomer)).thenRejected(.inviteNotFound)
-    given(RoomDecider.self, []).with(directory).when(.acceptInvite(link), by: .user(newcomer))
+    shared().when(.sharing(.acceptInvite(link)), by: .user(stranger)).thenRejected(.userNotFound)
+    shared().when(.sharing(.acceptInvite(link)), by: .service()).thenRejected(.forbidden)
+    shared().when(.sharing(.acceptInvite(id(31))), by: .user(newcomer)).thenRejected(.inviteNotFound)
+    given(RoomDecider.self, []).with(directory).when(.sharing(.acceptInvite(link)), by: .user(newcomer))
       .thenRejected(.inviteNotFound)
   }
 
@@ -127,7 +130,7 @@ struct RoomSharingSpecs {
       for (index, event) in later.enumerated() { RoomDecider.evolve(&room.state, event, .at(UInt64(index) + 7)) }
       return room.with(directory)
     }
-    let accept = RoomCommand.acceptInvite(link)
+    let accept = RoomCommand.sharing(.acceptInvite(link))
     for (later, given): ([RoomEvent], Role) in [
       ([], .administrator), ([.members(.roleChanged(bob, .member))], .member), ([.members(.removed(bob))], .member),
       ([.members(.left(bob))], .member), ([.members(.banned(bob))], .member),
@@ -145,16 +148,17 @@ struct RoomSharingSpecs {
 
   @Test("who is in already stays in as before, even by a dead invite")
   func acceptsOnce() {
-    shared().when(.acceptInvite(link), by: .user(carol)).thenAlreadyDone(at: 4)
+    shared().when(.sharing(.acceptInvite(link)), by: .user(carol)).thenAlreadyDone(at: 4)
     let joined = RoomEvent.members(.joined(newcomer, role: .member, invite: link))
     for later: [RoomEvent] in [[joined], [joined, .sharing(.inviteRevoked(link))], [joined, .lifecycle(.archived)]] {
-      shared(.giving(uses: 1), then: later).when(.acceptInvite(link), by: .user(newcomer)).thenAlreadyDone(at: 7)
+      shared(.giving(uses: 1), then: later).when(.sharing(.acceptInvite(link)), by: .user(newcomer)).thenAlreadyDone(
+        at: 7)
     }
   }
 
   @Test("a dead invite lets nobody in, and says why")
   func refuses() {
-    let accept = RoomCommand.acceptInvite(link)
+    let accept = RoomCommand.sharing(.acceptInvite(link))
     shared(then: [.sharing(.inviteRevoked(link))]).when(accept, by: .user(newcomer)).thenRejected(.inviteRevoked)
     for (offset, rejection) in [(59_999, nil), (60_000, .inviteExpired), (60_001, .inviteExpired)]
       as [(Int64, Rejection?)]
@@ -172,7 +176,7 @@ struct RoomSharingSpecs {
     let joins = [61, 62].flatMap { number -> [RoomEvent] in
       [.members(.joined(id(number), role: .member, invite: link)), .members(.left(id(number)))]
     }
-    let outcome = shared(.giving(uses: maximum), then: joins).when(.acceptInvite(link), by: .user(newcomer))
+    let outcome = shared(.giving(uses: maximum), then: joins).when(.sharing(.acceptInvite(link)), by: .user(newcomer))
     if maximum > 2 { outcome.thenAccepted() } else { outcome.thenRejected(.inviteUsedUp) }
   }
 }

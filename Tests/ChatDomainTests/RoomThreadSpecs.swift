@@ -10,41 +10,42 @@ struct RoomThreadSpecs {
     RoomDecider.self, teaRoom + [.messages(.sent(hello, author: carol, thread: nil, .plain("hello")))])
   private let sent = KnownMessage.of(carol, at: 6)
 
-  private func facts(_ place: MessageLocation, replies: UInt64 = 0, deleted: Bool = false) -> KnownMessage {
-    var facts = KnownMessage.of(carol, at: 6, deletedAt: deleted ? 7 : nil)
-    facts.place = place
-    facts.replies = replies
-    return facts
+  private func known(_ place: MessageLocation, replies: UInt64 = 0, deleted: Bool = false) -> KnownMessage {
+    var message = KnownMessage.of(carol, at: 6, deletedAt: deleted ? 7 : nil)
+    message.place = place
+    message.replies = replies
+    return message
   }
 
   private func place(_ ordinal: UInt64) -> ThreadLocation {
     ThreadLocation(root: root, rootAuthor: carol, ordinal: ordinal)
   }
 
-  private func sending(_ references: MessageReferences?) -> Outcome<RoomDecider> { sending(nil, references) }
-
-  private func sending(_ details: MessageDetails?, _ references: MessageReferences?) -> Outcome<RoomDecider> {
-    room.when(
-      .send(MessageContent(text: "yes", details: details), id: reply, by: dave, references), by: .user(dave))
+  /// Dave's message, with what is known of the messages that it refers to.
+  private func sending(
+    to thread: MessageID? = nil, answering answered: MessageID? = nil, _ known: [MessageID: KnownMessage] = [:]
+  ) -> Outcome<RoomDecider> {
+    room.knowing(.messages(known)).when(
+      .send(NewMessage(text: "yes", replyTo: answered, thread: thread), id: reply), by: .user(dave))
   }
 
   // MARK: Threads
 
   @Test("a thread hangs from a message of the room's own timeline, and counts by itself")
   func beginsThread() {
-    sending(MessageReferences(thread: hello, root: sent))
+    sending(to: hello, [hello: sent])
       .thenRecorded(.messages(.sent(reply, author: dave, thread: place(1), .plain("yes"))))
-    sending(MessageReferences(thread: hello, root: facts(.room(1), replies: 8)))
+    sending(to: hello, [hello: known(.room(1), replies: 8)])
       .thenRecorded(.messages(.sent(reply, author: dave, thread: place(9), .plain("yes"))))
-    sending(MessageReferences(thread: hello)).thenRejected(.messageNotFound)
-    sending(MessageReferences(thread: hello, root: facts(MessageLocation(thread: 1, ordinal: 1))))
-      .thenRejected(.notAThreadRoot)
-    sending(MessageReferences(thread: hello, root: facts(.room(1), deleted: true))).thenRejected(.messageDeleted)
+    sending(to: hello).thenRejected(.messageNotFound)
+    sending(to: hello, [id(42): sent]).thenRejected(.messageNotFound)
+    sending(to: hello, [hello: known(MessageLocation(thread: 1, ordinal: 1))]).thenRejected(.notAThreadRoot)
+    sending(to: hello, [hello: known(.room(1), deleted: true)]).thenRejected(.messageDeleted)
   }
 
   @Test("a thread that has begun goes on though its root is deleted")
   func outlivesRoot() {
-    sending(MessageReferences(thread: hello, root: facts(.room(1), replies: 1, deleted: true)))
+    sending(to: hello, [hello: known(.room(1), replies: 1, deleted: true)])
       .thenRecorded(.messages(.sent(reply, author: dave, thread: place(2), .plain("yes"))))
   }
 
@@ -61,12 +62,11 @@ struct RoomThreadSpecs {
         .messages(.sent(reply, author: dave, thread: place(1), .plain("yes"))),
       ])
     // The root is gone by then, which a retry need not know.
-    let again = RoomCommand.send(.plain("yes"), id: reply, by: dave, prior: prior, MessageReferences(thread: hello))
-    state.when(again, by: .user(dave)).thenAlreadyDone(at: 7)
-    state.when(.send(.plain("yes"), id: reply, by: dave, prior: prior), by: .user(dave)).thenRejected(.idInUse)
-    let elsewhere = MessageReferences(thread: id(42), root: sent)
-    state.when(.send(.plain("yes"), id: reply, by: dave, prior: prior, elsewhere), by: .user(dave))
-      .thenRejected(.idInUse)
+    let known = state.knowing(reply, prior)
+    func send(to thread: MessageID?) -> RoomCommand { .send(NewMessage(text: "yes", thread: thread), id: reply) }
+    known.when(send(to: hello), by: .user(dave)).thenAlreadyDone(at: 7)
+    known.when(send(to: nil), by: .user(dave)).thenRejected(.idInUse)
+    known.knowing(id(42), sent).when(send(to: id(42)), by: .user(dave)).thenRejected(.idInUse)
   }
 
   @Test("a reply takes no ordinal of the room and moves no marker in it")
@@ -85,50 +85,52 @@ struct RoomThreadSpecs {
 
   @Test("edits and deletions say where in the thread the message stands")
   func changesInThread() {
-    var inThread = facts(MessageLocation(thread: 1, ordinal: 3))
+    var inThread = known(MessageLocation(thread: 1, ordinal: 3))
     inThread.author = dave
-    room.when(.editMessage(reply, .plain("no"), target: inThread), by: .user(dave))
+    room.knowing(reply, inThread).when(.messages(.edit(reply, .plain("no"))), by: .user(dave))
       .thenRecorded(.messages(.edited(reply, at: MessageLocation(thread: 1, ordinal: 3), .plain("no"))))
-    room.when(.deleteMessage(reply, target: inThread), by: .user(dave))
+    room.knowing(reply, inThread).when(.messages(.delete(reply)), by: .user(dave))
       .thenRecorded(.messages(.deleted(reply, at: MessageLocation(thread: 1, ordinal: 3))))
-    room.when(.moveReadMarker(reply, target: inThread), by: .user(dave)).thenRejected(.messageNotFound)
+    room.knowing(reply, inThread).when(.reading(.moveMarker(to: reply)), by: .user(dave)).thenRejected(.messageNotFound)
   }
 
   // MARK: Replies
 
   @Test("a message answers one that is read in the same place")
   func answers() {
-    let details = MessageDetails(replyTo: hello)
-    sending(details, nil).thenRejected(.messageNotFound)
-    sending(details, MessageReferences(answered: sent)).thenAccepted()
-    sending(details, MessageReferences(answered: facts(.room(1), deleted: true))).thenAccepted()
-    let inThread = facts(MessageLocation(thread: 1, ordinal: 1))
-    sending(details, MessageReferences(answered: inThread)).thenRejected(.replyElsewhere)
+    sending(answering: hello).thenRejected(.messageNotFound)
+    sending(answering: hello, [hello: sent]).thenAccepted()
+    sending(answering: hello, [hello: known(.room(1), deleted: true)]).thenAccepted()
+    let inThread = known(MessageLocation(thread: 1, ordinal: 1))
+    sending(answering: hello, [hello: inThread]).thenRejected(.replyElsewhere)
 
-    func answering(_ answered: KnownMessage) -> Outcome<RoomDecider> {
-      sending(details, MessageReferences(thread: hello, root: facts(.room(1), replies: 1), answered: answered))
+    let (root, answered): (MessageID, MessageID) = (id(42), id(43))
+    func answering(_ message: KnownMessage) -> Outcome<RoomDecider> {
+      sending(to: root, answering: answered, [root: known(.room(1), replies: 1), answered: message])
     }
-    answering(facts(.room(1))).thenAccepted()
-    answering(facts(MessageLocation(thread: 1, ordinal: 1))).thenAccepted()
-    answering(facts(MessageLocation(thread: 2, ordinal: 1))).thenRejected(.replyElsewhere)
-    answering(facts(.room(2))).thenRejected(.replyElsewhere)
+    answering(known(.room(1))).thenAccepted()
+    answering(inThread).thenAccepted()
+    answering(known(MessageLocation(thread: 2, ordinal: 1))).thenRejected(.replyElsewhere)
+    answering(known(.room(2))).thenRejected(.replyElsewhere)
+    sending(to: root, answering: answered, [root: known(.room(1), replies: 1)]).thenRejected(.messageNotFound)
+    sending(to: root, answering: root, [root: known(.room(1), replies: 1)]).thenAccepted()
   }
 
   // MARK: Reading and following
 
   @Test("a thread's marker moves to a message of that thread")
   func movesMarker() {
-    let target = facts(MessageLocation(thread: 1, ordinal: 2))
+    let target = known(MessageLocation(thread: 1, ordinal: 2))
     func moving(
       _ target: KnownMessage?, _ root: KnownMessage?, _ context: CommandContext = .user(alice)
     ) -> Outcome<RoomDecider> {
-      room.when(.moveThreadMarker(reply, root: hello, target: target, rootFacts: root), by: context)
+      room.knowing(reply, target).knowing(hello, root).when(.threads(.moveMarker(to: reply, in: hello)), by: context)
     }
     moving(target, sent)
       .thenRecorded(.threads(.markerMoved(alice, to: reply, at: MessageLocation(thread: 1, ordinal: 2))))
     moving(nil, sent).thenRejected(.messageNotFound)
     moving(target, nil).thenRejected(.messageNotFound)
-    moving(facts(MessageLocation(thread: 2, ordinal: 2)), sent).thenRejected(.messageNotFound)
+    moving(known(MessageLocation(thread: 2, ordinal: 2)), sent).thenRejected(.messageNotFound)
     moving(sent, sent).thenRejected(.messageNotFound)
     moving(target, target).thenRejected(.notAThreadRoot)
     moving(target, sent, .user(stranger)).thenRejected(.roomNotFound)
@@ -138,30 +140,66 @@ struct RoomThreadSpecs {
   @Test("every member follows a thread or not, also before the first reply")
   func follows() {
     for follows in [true, false] {
-      room.when(.setThreadFollowing(hello, follows, target: sent), by: .user(alice))
+      room.knowing(hello, sent).when(.threads(.setFollowing(hello, follows)), by: .user(alice))
         .thenRecorded(.threads(.followingSet(alice, root, follows: follows)))
     }
-    room.when(.setThreadFollowing(hello, true, target: nil), by: .user(alice)).thenRejected(.messageNotFound)
-    room.when(.setThreadFollowing(reply, true, target: facts(MessageLocation(thread: 1, ordinal: 1))), by: .user(alice))
-      .thenRejected(.notAThreadRoot)
-    room.when(.setThreadFollowing(hello, true, target: sent), by: .user(stranger)).thenRejected(.roomNotFound)
+    room.when(.threads(.setFollowing(hello, true)), by: .user(alice)).thenRejected(.messageNotFound)
+    room.knowing(reply, known(MessageLocation(thread: 1, ordinal: 1))).when(
+      .threads(.setFollowing(reply, true)), by: .user(alice)
+    )
+    .thenRejected(.notAThreadRoot)
+    room.knowing(hello, sent).when(.threads(.setFollowing(hello, true)), by: .user(stranger)).thenRejected(
+      .roomNotFound)
   }
 
-  // MARK: Events
+  // MARK: Keys
 
-  @Test("a command asks for each message that it is decided with, and takes what is found")
-  func asksForFacts() {
-    let details = MessageDetails(replyTo: id(42))
-    let command = RoomCommand.send(
-      MessageContent(text: "yes", details: details), id: reply, by: dave, MessageReferences(thread: hello))
-    #expect(command.messages == [reply, hello, id(42)])
-    let known = [reply: facts(.room(1)), hello: facts(.room(2)), id(42): facts(.room(3))]
-    guard case .sendMessage(_, _, _, let prior, let references) = command.withFacts({ known[$0] ?? $1 }) else {
-      Issue.record("another command")
-      return
+  @Test(
+    "a message asks for its ID, for the root of its thread and for what it answers, and is decided with each of them")
+  func asksForMessages() {
+    let command = RoomCommand.send(NewMessage(text: "yes", replyTo: id(42), thread: hello), id: reply)
+    let lookup = command.lookup(on: subject(), by: .user(dave, key: .retried))
+    #expect(lookup.messages == [reply, hello, id(42)].map { .of($0) })
+    #expect(lookup.scheduled == [.of(reply)])
+    var thread = place(4)
+    thread.root.ordinal = 2
+    let state = room.knowing(hello, known(.room(2), replies: 3)).knowing(
+      id(42), known(MessageLocation(thread: 2, ordinal: 3)))
+    let content = MessageContent(text: "yes", details: MessageDetails(replyTo: id(42)))
+    state.when(command, by: .user(dave)).thenRecorded(.messages(.sent(reply, author: dave, thread: thread, content)))
+    state.knowing(id(42), known(.room(3))).when(command, by: .user(dave)).thenRejected(.replyElsewhere)
+    state.knowing(reply, known(.room(1))).when(command, by: .user(dave)).thenRejected(.idInUse)
+    #expect(RoomCommand.send("plain").lookup(on: subject(), by: .user(dave)).messages == [.of(hello)])
+    #expect(RoomCommand.members(.leave).lookup(on: subject(), by: .user(dave)) == Lookup())
+  }
+
+  @Test("every command asks for the messages that it is about, in its own room")
+  func asksForItsMessages() {
+    let room: RoomID = id(90)
+    let due = ScheduledMessage(
+      author: dave, content: MessageContent(text: "yes", details: MessageDetails(replyTo: id(42))), thread: id(43),
+      sendAt: noon)
+    let asking: [(RoomCommand, messages: [MessageID], scheduled: [MessageID])] = [
+      (.messages(.edit(hello, .plain("x"))), [hello], []), (.messages(.delete(hello)), [hello], []),
+      (.annotations(.react(hello, "👍")), [hello], []), (.annotations(.unreact(hello, "👍")), [hello], []),
+      (.annotations(.pin(hello)), [hello], []), (.annotations(.unpin(hello)), [hello], []),
+      (.reading(.moveMarker(to: hello)), [hello], []), (.reading(.markUnread(from: hello)), [hello], []),
+      (.threads(.moveMarker(to: hello, in: id(41))), [hello, id(41)], []),
+      (.threads(.setFollowing(hello, true)), [hello], []), (.schedule(), [hello], [hello]),
+      (
+        .scheduling(.schedule(hello, .asking(for: due.content, in: id(43)), at: noon)), [hello, id(43), id(42)], [hello]
+      ),
+      (.reschedule(), [], [hello]), (.scheduling(.cancel(hello)), [], [hello]), (.sendDue(due), [id(43), id(42)], []),
+      (.sendDue(), [], []),
+    ]
+    for (command, messages, scheduled) in asking {
+      let lookup = command.lookup(on: room, by: .user(dave))
+      #expect(lookup.messages == messages.map { MessageKey(room: room, message: $0) }, "\(command)")
+      #expect(lookup.scheduled == scheduled.map { MessageKey(room: room, message: $0) }, "\(command)")
+      let reacts = if case .annotations(.react) = command { true } else { false }
+      let unreacts = if case .annotations(.unreact) = command { true } else { false }
+      let key = ReactionKey(message: MessageKey(room: room, message: hello), user: dave, emoji: "👍")
+      #expect(lookup.reaction == (reacts || unreacts ? key : nil), "\(command)")
     }
-    #expect(prior?.place == .room(1) && references?.root?.place == .room(2) && references?.answered?.place == .room(3))
-    #expect(RoomCommand.send("plain", by: dave).messages == [hello])
-    #expect(RoomCommand.leave.messages == [])
   }
 }

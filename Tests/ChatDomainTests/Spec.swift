@@ -25,8 +25,12 @@ func given<D: Decider>(_ decider: D.Type, _ events: [D.Event]) -> Given<D> {
   return Given(state: state)
 }
 
+/// The ID of the aggregate that a spec is about. A user is alice.
+func subject<Entity>() -> ID<Entity> { ID(alice.uuid) }
+
 struct Given<D: Decider> where D.Event: Traceable {
   var state: D.State
+  var known = Known()
   var directory = TestDirectory()
 
   func with(_ directory: TestDirectory) -> Given {
@@ -35,17 +39,28 @@ struct Given<D: Decider> where D.Event: Traceable {
     return copy
   }
 
-  /// Decides as the writer does. Whatever the spec is about, the first event must say what the command says.
+  func knowing(_ known: Known) -> Given {
+    var copy = self
+    copy.known = known
+    return copy
+  }
+
+  /// Decides as the writer does. In every spec the first event must have the command's fingerprint. The outcome has no
+  /// revision: `PreconditionSpecs` checks those.
   func when(
     _ command: D.Command, by context: CommandContext, _ location: SourceLocation = #_sourceLocation
   ) -> Outcome<D> {
+    let fingerprint = command.fingerprint(by: context.actor)
+    let basis = DecisionBasis<D.Entity, D.State>(
+      id: subject(), context: context, fingerprint: fingerprint, known: known, state: state)
     do throws(Rejection) {
-      let decision = try D.handle(command, by: context, prior: nil, on: .zero, in: state, directory)
-      if case .record(let events) = decision {
+      let decision = try D.handle(command, on: basis, directory)
+      if case .record(let events, _) = decision {
         #expect(!events.isEmpty, sourceLocation: location)
         if (events.first as? UserEvent)?.endsReusedSession != true, (command as? RoomCommand)?.isOfTheServer != true {
-          #expect(events.first?.fingerprint == command.fingerprint, sourceLocation: location)
+          #expect(events.first?.fingerprint == fingerprint, sourceLocation: location)
         }
+        return Outcome(result: .success(.record(events)))
       }
       return Outcome(result: .success(decision))
     } catch {
@@ -88,7 +103,7 @@ extension UserEvent {
 extension RoomCommand {
   /// The one command that comes under no key, and whose events say what an earlier one had said.
   fileprivate var isOfTheServer: Bool {
-    if case .sendScheduledMessage = self { true } else { false }
+    if case .scheduling(.send) = self { true } else { false }
   }
 }
 

@@ -6,7 +6,7 @@ import Testing
 struct UserAccountSpecs {
   private func registering(_ registration: Registration, by context: CommandContext = .nobody()) -> Outcome<UserDecider>
   {
-    given(UserDecider.self, []).when(UserCommand(alice, .register(registration)), by: context)
+    given(UserDecider.self, []).when(.account(.register(registration)), by: context)
   }
 
   @Test("anyone registers with e-mail and password")
@@ -20,36 +20,36 @@ struct UserAccountSpecs {
   func registersOnce() {
     let state = given(
       UserDecider.self, [.account(.registered(.named())), .account(.profileChanged(ProfileEdit(nickname: "Al")))])
-    state.when(UserCommand(alice, .register(.named(key: 2))), by: .nobody()).thenAlreadyDone(at: 1)
-    state.when(UserCommand(alice, .register(.named("Al"))), by: .nobody()).thenRejected(.idInUse)
+    state.when(.account(.register(.named(key: 2))), by: .nobody()).thenAlreadyDone(at: 1)
+    state.when(.account(.register(.named("Al"))), by: .nobody()).thenRejected(.idInUse)
     // Its own address is taken by then, and the retry is one all the same.
     state.with(TestDirectory(emails: ["alice@example.org": alice]))
-      .when(UserCommand(alice, .register(.named())), by: .nobody()).thenAlreadyDone(at: 1)
+      .when(.account(.register(.named())), by: .nobody()).thenAlreadyDone(at: 1)
   }
 
   @Test("who repeats a registration with the right password learns that the account is disabled, and nobody else")
   func repeatsOfDisabled() {
     let state = given(UserDecider.self, aliceAtHome + [.account(.disabled)])
-    state.when(UserCommand(alice, .register(.named())), by: .nobody()).thenRejected(.accountDisabled)
-    state.when(UserCommand(alice, .register(.named("Al"))), by: .nobody()).thenRejected(.idInUse)
-    state.when(UserCommand(alice, .register(.named(credential: .other(1)))), by: .nobody()).thenRejected(.idInUse)
-    state.when(UserCommand(alice, .register(.named())), by: .service()).thenAlreadyDone(at: 1)
+    state.when(.account(.register(.named())), by: .nobody()).thenRejected(.accountDisabled)
+    state.when(.account(.register(.named("Al"))), by: .nobody()).thenRejected(.idInUse)
+    state.when(.account(.register(.named(credential: .other(1)))), by: .nobody()).thenRejected(.idInUse)
+    state.when(.account(.register(.named())), by: .service()).thenAlreadyDone(at: 1)
   }
 
   @Test("without a password nobody but a service repeats a registration")
   func repeatsWithoutPassword() {
     let imported = Registration.named(email: nil, credential: nil)
     let state = given(UserDecider.self, [.account(.registered(imported))])
-    state.when(UserCommand(alice, .register(imported)), by: .nobody()).thenRejected(.credentialIncomplete)
-    state.when(UserCommand(alice, .register(imported)), by: .service()).thenAlreadyDone(at: 1)
+    state.when(.account(.register(imported)), by: .nobody()).thenRejected(.credentialIncomplete)
+    state.when(.account(.register(imported)), by: .service()).thenAlreadyDone(at: 1)
   }
 
   @Test("e-mail and external ID are unique")
   func isUnique() {
     let taken = given(UserDecider.self, []).with(
       TestDirectory(emails: ["alice@example.org": bob], externalIDs: ["a-1": bob]))
-    taken.when(UserCommand(alice, .register(.named())), by: .nobody()).thenRejected(.emailInUse)
-    taken.when(UserCommand(alice, .register(.named(email: "a@example.org", externalID: "a-1"))), by: .service())
+    taken.when(.account(.register(.named())), by: .nobody()).thenRejected(.emailInUse)
+    taken.when(.account(.register(.named(email: "a@example.org", externalID: "a-1"))), by: .service())
       .thenRejected(.externalIDInUse)
   }
 
@@ -71,7 +71,7 @@ struct UserAccountSpecs {
   func nicknameLength(bytes: Int, rejection: Rejection?) {
     let nickname = String(repeating: "n", count: bytes)
     let changed = given(UserDecider.self, aliceAtHome)
-      .when(UserCommand(alice, .changeProfile(ProfileEdit(nickname: nickname))), by: .user(alice))
+      .when(.account(.changeProfile(ProfileEdit(nickname: nickname))), by: .user(alice))
     if let rejection {
       registering(.named(nickname)).thenRejected(rejection)
       changed.thenRejected(rejection)
@@ -106,7 +106,7 @@ struct UserAccountSpecs {
     }
     // What is recorded already is repeated all the same.
     given(UserDecider.self, [.account(.registered(.named(nickname)))])
-      .when(UserCommand(alice, .register(.named(nickname))), by: .nobody()).thenAlreadyDone(at: 1)
+      .when(.account(.register(.named(nickname))), by: .nobody()).thenAlreadyDone(at: 1)
   }
 
   @Test(
@@ -139,7 +139,7 @@ struct UserAccountSpecs {
   @Test("a profile is changed by its user alone, even to what it was")
   func changesProfile() {
     let state = given(UserDecider.self, aliceAtHome)
-    let command = UserCommand(alice, .changeProfile(ProfileEdit(nickname: "Alice")))
+    let command = UserCommand.account(.changeProfile(ProfileEdit(nickname: "Alice")))
     state.when(command, by: .user(alice, session: login)).thenRecorded(
       .account(.profileChanged(ProfileEdit(nickname: "Alice"))))
     state.when(command, by: .service()).thenRecorded(.account(.profileChanged(ProfileEdit(nickname: "Alice"))))

@@ -8,7 +8,7 @@ struct UserDeviceSpecs {
   private let newToken = PushToken(provider: .apns, token: "c3d4")
 
   private func setting(_ device: DeviceID = phone, _ description: DeviceDescription = .named()) -> UserCommand {
-    UserCommand(alice, .setDevice(device, description))
+    .devices(.set(device, description))
   }
 
   @Test("a device is registered, then updated, even to what it was")
@@ -64,7 +64,7 @@ struct UserDeviceSpecs {
 
   @Test("a dead token is taken from its device, by a service alone, and not once it was replaced")
   func invalidates() {
-    let command = UserCommand(alice, .invalidatePushToken(phone, token))
+    let command = UserCommand.devices(.invalidateToken(phone, token))
     let events = aliceAtHome + [.devices(.updated(phone, .named(tokens: [token])))]
     given(UserDecider.self, events).when(command, by: .service()).thenRecorded(
       .devices(.tokenInvalidated(phone, token)))
@@ -97,9 +97,9 @@ struct UserDeviceSpecs {
     #expect(composed.token == decomposed.token && composed != decomposed)
     #expect(Set([composed, decomposed]).count == 2)
     let state = given(UserDecider.self, aliceAtHome + [.devices(.updated(phone, .named(tokens: [composed])))])
-    state.when(UserCommand(alice, .invalidatePushToken(phone, decomposed)), by: .service())
+    state.when(.devices(.invalidateToken(phone, decomposed)), by: .service())
       .thenRejected(.deviceNotFound)
-    state.when(UserCommand(alice, .invalidatePushToken(phone, composed)), by: .service()).thenAccepted()
+    state.when(.devices(.invalidateToken(phone, composed)), by: .service()).thenAccepted()
   }
 
   @Test("a device of which no session is open any more loses its tokens, however the last one ended")
@@ -107,18 +107,18 @@ struct UserDeviceSpecs {
     let described = DeviceDescription.named(tokens: [token, newToken])
     let events = aliceAtHome + [.devices(.updated(phone, described))]
     let silenced = UserEvent.devices(.updated(phone, .named()))
-    let logout = UserCommand(alice, .endSession(login, .loggedOut))
+    let logout = UserCommand.sessions(.end(login, .loggedOut))
     given(UserDecider.self, events).when(logout, by: .user(alice, session: login))
       .thenRecorded(.sessions(.ended(login, .loggedOut)), silenced)
-    given(UserDecider.self, events).when(UserCommand(alice, .endSessions(.all)), by: .service(for: alice))
+    given(UserDecider.self, events).when(.sessions(.endMany(.all)), by: .service(for: alice))
       .thenRecorded(.sessions(.ended(login, .allLoggedOut)), silenced)
-    given(UserDecider.self, events).when(UserCommand(alice, .disable), by: .service(for: alice))
+    given(UserDecider.self, events).when(.account(.disable), by: .service(for: alice))
       .thenRecorded(.account(.disabled), .sessions(.ended(login, .accountDisabled)), silenced)
-    let reset = UserCommand(alice, .resetPassword(.version(2), issuedFor: 1))
+    let reset = UserCommand.logins(.resetPassword(.version(2), issuedFor: 1))
     given(UserDecider.self, events).when(reset, by: .user(alice))
       .thenRecorded(.logins(.credentialSet(.version(2))), .sessions(.ended(login, .passwordChanged)), silenced)
     let refreshed = events + [.sessions(.refreshed(login, generation: 2)), .sessions(.refreshed(login, generation: 3))]
-    let reuse = UserCommand(alice, .refreshSession(login, presented: 1, oldest: nil))
+    let reuse = UserCommand.sessions(.refresh(login, presented: 1, oldest: nil))
     given(UserDecider.self, refreshed).when(reuse, by: .user(alice))
       .thenRecorded(.sessions(.ended(login, .refreshTokenReused)), silenced)
   }
@@ -129,7 +129,7 @@ struct UserDeviceSpecs {
       aliceAtHome + [
         .devices(.updated(phone, .named(tokens: [token]))), .sessions(.started(otherLogin, device: phone)),
       ]
-    let logout = UserCommand(alice, .endSession(otherLogin, .loggedOut))
+    let logout = UserCommand.sessions(.end(otherLogin, .loggedOut))
     given(UserDecider.self, events).when(logout, by: .user(alice, session: otherLogin))
       .thenRecorded(.sessions(.ended(otherLogin, .loggedOut)), .devices(.updated(phone, .named())))
   }
@@ -139,17 +139,17 @@ struct UserDeviceSpecs {
   func notSilenced() {
     let described = DeviceDescription.named(tokens: [token])
     let events = aliceAtHome + [.devices(.updated(phone, described)), .devices(.registered(tablet, described))]
-    let logout = UserCommand(alice, .endSession(login, .loggedOut))
+    let logout = UserCommand.sessions(.end(login, .loggedOut))
     let again = events + [.sessions(.started(otherLogin, device: phone))]
     given(UserDecider.self, again).when(logout, by: .user(alice)).thenRecorded(.sessions(.ended(login, .loggedOut)))
     given(UserDecider.self, again).when(logout, by: .user(alice, session: otherLogin))
       .thenRecorded(.sessions(.ended(login, .loggedOut)))
     let elsewhere = events + [.sessions(.started(otherLogin, device: nil))]
-    given(UserDecider.self, elsewhere).when(UserCommand(alice, .endSessions(.all)), by: .service(for: alice))
+    given(UserDecider.self, elsewhere).when(.sessions(.endMany(.all)), by: .service(for: alice))
       .thenRecorded(
         .sessions(.ended(login, .allLoggedOut)), .sessions(.ended(otherLogin, .allLoggedOut)),
         .devices(.updated(phone, .named())))
-    given(UserDecider.self, events).when(UserCommand(alice, .removeDevice(phone)), by: .user(alice))
+    given(UserDecider.self, events).when(.devices(.remove(phone)), by: .user(alice))
       .thenRecorded(.devices(.removed(phone)), .sessions(.ended(login, .deviceRemoved)))
     given(UserDecider.self, aliceAtHome).when(logout, by: .user(alice)).thenRecorded(
       .sessions(.ended(login, .loggedOut)))
@@ -161,7 +161,7 @@ struct UserDeviceSpecs {
       aliceAtHome + [.devices(.updated(phone, .named(tokens: [token])))]
       + (1..<UInt64(Limits.sessionsPerUser)).map { .sessions(.started(id(1000 + $0), device: nil)) }
     let start = { (device: DeviceID?) in
-      UserCommand(alice, .startSession(otherLogin, device: device, proof: .password(version: 1)))
+      UserCommand.sessions(.start(otherLogin, device: device, proof: .password(version: 1)))
     }
     given(UserDecider.self, events).when(start(phone), by: .user(alice))
       .thenRecorded(.sessions(.started(otherLogin, device: phone)), .sessions(.ended(login, .superseded)))
@@ -180,7 +180,7 @@ struct UserDeviceSpecs {
         .sessions(.started(id(24), device: nil)), .sessions(.started(id(25), device: phone)),
         .sessions(.ended(id(25), .loggedOut)),
       ]
-    let command = UserCommand(alice, .removeDevice(phone))
+    let command = UserCommand.devices(.remove(phone))
     given(UserDecider.self, events).when(command, by: .user(alice, session: id(23))).thenRecorded(
       .devices(.removed(phone)), .sessions(.ended(login, .deviceRemoved)), .sessions(.ended(id(22), .deviceRemoved)),
       .sessions(.ended(id(29), .deviceRemoved)))

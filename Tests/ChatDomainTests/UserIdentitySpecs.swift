@@ -7,12 +7,12 @@ struct UserIdentitySpecs {
   private let imported = Registration.named(email: nil, credential: nil)
 
   private func signing(in session: SessionID = otherLogin, as identity: Identity) -> UserCommand {
-    UserCommand(alice, .startSession(session, device: nil, proof: .identity(identity)))
+    .sessions(.start(session, device: nil, proof: .identity(identity)))
   }
 
   @Test("a first login by an ID token registers and links at once")
   func registersIdentified() {
-    let command = UserCommand(alice, .registerIdentified(imported, .of("a")))
+    let command = UserCommand.account(.registerIdentified(imported, .of("a")))
     let nobody = given(UserDecider.self, [])
     nobody.when(command, by: .user(alice)).thenRecorded(
       .account(.registered(imported)), .logins(.identityLinked(.of("a"))))
@@ -35,7 +35,7 @@ struct UserIdentitySpecs {
     let events = (0..<count).map { UserEvent.logins(.identityLinked(.of("subject \($0)"))) }
     let state = given(UserDecider.self, aliceAtHome + events).with(TestDirectory(identities: [.taken: bob]))
     func linking(_ identity: Identity, _ context: CommandContext = .user(alice)) -> Outcome<UserDecider> {
-      state.when(UserCommand(alice, .linkIdentity(identity, proof: .password(version: 1))), by: context)
+      state.when(.logins(.link(identity, proof: .password(version: 1))), by: context)
     }
     linking(.of("subject 0")).thenAlreadyDone(at: 4)
     // The event carries the key.
@@ -54,7 +54,7 @@ struct UserIdentitySpecs {
     func linking(
       _ events: [UserEvent], _ proof: LoginProof, _ context: CommandContext = .user(alice)
     ) -> Outcome<UserDecider> {
-      given(UserDecider.self, events).when(UserCommand(alice, .linkIdentity(.of("b"), proof: proof)), by: context)
+      given(UserDecider.self, events).when(.logins(.link(.of("b"), proof: proof)), by: context)
     }
     let social = [UserEvent.account(.registered(imported)), .logins(.identityLinked(.of("a")))]
     linking(aliceAtHome, .password(version: 1)).thenRecorded(.logins(.identityLinked(.of("b"))))
@@ -73,7 +73,7 @@ struct UserIdentitySpecs {
   @Test("a login is unlinked by its position, and a user keeps the last way in")
   func unlinks() {
     func unlinking(_ events: [UserEvent], _ context: CommandContext = .user(alice)) -> Outcome<UserDecider> {
-      given(UserDecider.self, events).when(UserCommand(alice, .unlinkIdentity(.of("a"))), by: context)
+      given(UserDecider.self, events).when(.logins(.unlink(.of("a"))), by: context)
     }
     let social = [UserEvent.account(.registered(imported)), .logins(.identityLinked(.of("a")))]
     let gone = UserEvent.logins(.identityUnlinked(.of("a"), linked: LogPosition(2)))
@@ -98,8 +98,8 @@ struct UserIdentitySpecs {
     let (composed, decomposed) = (Identity.of("caf\u{e9}"), Identity.of("cafe\u{301}"))
     #expect(composed != decomposed && Set([composed, decomposed]).count == 2)
     let linked = given(UserDecider.self, aliceAtHome + [.logins(.identityLinked(composed))])
-    linked.when(UserCommand(alice, .unlinkIdentity(decomposed)), by: .user(alice)).thenRejected(.identityNotFound)
-    linked.when(UserCommand(alice, .unlinkIdentity(composed)), by: .user(alice)).thenAccepted()
+    linked.when(.logins(.unlink(decomposed)), by: .user(alice)).thenRejected(.identityNotFound)
+    linked.when(.logins(.unlink(composed)), by: .user(alice)).thenAccepted()
   }
 
   @Test("who has a password and nothing else is a guest")
@@ -123,7 +123,7 @@ struct UserIdentitySpecs {
     let state = given(UserDecider.self, aliceAtHome).with(TestDirectory(emails: ["b@x": bob, "a@x": alice]))
     func setting(_ email: String, _ checked: UInt32?, _ context: CommandContext = .user(alice)) -> Outcome<UserDecider>
     {
-      state.when(UserCommand(alice, .setEmail(email, checked: checked)), by: context)
+      state.when(.account(.setEmail(email, checked: checked)), by: context)
     }
     setting("new@x", 1).thenRecorded(.account(.emailSet("new@x")))
     setting("a@x", 1).thenRecorded(.account(.emailSet("a@x")))
@@ -133,17 +133,17 @@ struct UserIdentitySpecs {
     setting("new@x", nil, .service()).thenRecorded(.account(.emailSet("new@x")))
     setting("new", 1).thenRejected(.emailMalformed)
     given(UserDecider.self, [.account(.registered(imported))])
-      .when(UserCommand(alice, .setEmail("a@x", checked: nil)), by: .service()).thenRejected(.passwordMissing)
+      .when(.account(.setEmail("a@x", checked: nil)), by: .service()).thenRejected(.passwordMissing)
   }
 
   @Test("disabling ends every session and is a service's to do")
   func disables() {
     let home = aliceAtHome + [.sessions(.started(otherLogin, device: nil))]
-    let disable = UserCommand(alice, .disable)
+    let disable = UserCommand.account(.disable)
     given(UserDecider.self, home).when(disable, by: .service()).thenRecorded(
       .account(.disabled), .sessions(.ended(login, .accountDisabled)), .sessions(.ended(otherLogin, .accountDisabled)))
     given(UserDecider.self, home).when(disable, by: .user(alice)).thenRejected(.serviceOnly)
-    given(UserDecider.self, home).when(UserCommand(alice, .enable), by: .user(alice)).thenRejected(.serviceOnly)
+    given(UserDecider.self, home).when(.account(.enable), by: .user(alice)).thenRejected(.serviceOnly)
     given(UserDecider.self, []).when(disable, by: .service()).thenRejected(.userNotFound)
   }
 
@@ -151,20 +151,20 @@ struct UserIdentitySpecs {
   func staysOut() {
     let state = given(UserDecider.self, aliceAtHome + [.logins(.identityLinked(.of("a"))), .account(.disabled)])
     for proof: LoginProof in [.password(version: 1), .identity(.of("a"))] {
-      state.when(UserCommand(alice, .startSession(otherLogin, device: nil, proof: proof)), by: .user(alice))
+      state.when(.sessions(.start(otherLogin, device: nil, proof: proof)), by: .user(alice))
         .thenRejected(.accountDisabled)
     }
-    state.when(UserCommand(alice, .startSession(otherLogin, device: nil, proof: .service)), by: .service(for: alice))
+    state.when(.sessions(.start(otherLogin, device: nil, proof: .service)), by: .service(for: alice))
       .thenRejected(.accountDisabled)
-    state.when(UserCommand(alice, .refreshSession(login, presented: 1, oldest: nil)), by: .user(alice))
+    state.when(.sessions(.refresh(login, presented: 1, oldest: nil)), by: .user(alice))
       .thenRejected(.accountDisabled)
     // Only right credentials learn of it.
     state.when(
-      UserCommand(alice, .startSession(otherLogin, device: nil, proof: .password(version: 2))), by: .user(alice)
+      .sessions(.start(otherLogin, device: nil, proof: .password(version: 2))), by: .user(alice)
     ).thenRejected(.credentialsRejected)
     let enabled = given(UserDecider.self, aliceAtHome + [.account(.disabled), .account(.enabled)])
     enabled.when(
-      UserCommand(alice, .startSession(otherLogin, device: nil, proof: .password(version: 1))), by: .user(alice)
+      .sessions(.start(otherLogin, device: nil, proof: .password(version: 1))), by: .user(alice)
     ).thenAccepted()
   }
 

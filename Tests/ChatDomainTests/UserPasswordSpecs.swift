@@ -8,11 +8,11 @@ struct UserPasswordSpecs {
     aliceAtHome + [.sessions(.started(otherLogin, device: nil)), .sessions(.started(id(22), device: nil))]
 
   private func changing(to credential: Credential, checked: UInt32) -> UserCommand {
-    UserCommand(alice, .changePassword(credential, checked: checked))
+    .logins(.changePassword(credential, checked: checked))
   }
 
   private func resetting(to credential: Credential, issuedFor version: UInt32) -> UserCommand {
-    UserCommand(alice, .resetPassword(credential, issuedFor: version))
+    .logins(.resetPassword(credential, issuedFor: version))
   }
 
   @Test("a new password ends all sessions but the one that asks")
@@ -34,7 +34,7 @@ struct UserPasswordSpecs {
     state.when(changing(to: .other(3), checked: 2), by: .user(alice)).thenAccepted()
     // A login that was checked before the change, too.
     state.when(
-      UserCommand(alice, .startSession(id(23), device: nil, proof: .password(version: 1))), by: .user(alice)
+      .sessions(.start(id(23), device: nil, proof: .password(version: 1))), by: .user(alice)
     ).thenRejected(.credentialsRejected)
     given(UserDecider.self, [.account(.registered(.named(email: nil, credential: nil)))])
       .when(changing(to: .version(1), checked: 0), by: .user(alice)).thenRejected(.passwordWrong)
@@ -67,18 +67,18 @@ struct UserPasswordSpecs {
   @Test("the other sessions end, or all")
   func endsMany() {
     let state = given(UserDecider.self, home)
-    state.when(UserCommand(alice, .endSessions(.others)), by: .user(alice, session: otherLogin)).thenRecorded(
+    state.when(.sessions(.endMany(.others)), by: .user(alice, session: otherLogin)).thenRecorded(
       .sessions(.ended(login, .othersLoggedOut)), .sessions(.ended(id(22), .othersLoggedOut)))
-    state.when(UserCommand(alice, .endSessions(.all)), by: .user(alice, session: otherLogin)).thenRecorded(
+    state.when(.sessions(.endMany(.all)), by: .user(alice, session: otherLogin)).thenRecorded(
       .sessions(.ended(login, .allLoggedOut)), .sessions(.ended(otherLogin, .allLoggedOut)),
       .sessions(.ended(id(22), .allLoggedOut)))
-    state.when(UserCommand(alice, .endSessions(.all)), by: .user(bob)).thenRejected(.forbidden)
+    state.when(.sessions(.endMany(.all)), by: .user(bob)).thenRejected(.forbidden)
   }
 
   @Test("where there is nothing to end, the key is remembered all the same")
   func endsNothing() throws {
     let alone = given(UserDecider.self, aliceAtHome)
-    let command = UserCommand(alice, .endSessions(.others))
+    let command = UserCommand.sessions(.endMany(.others))
     alone.when(command, by: .user(alice, session: login)).thenAlreadyDone(at: 1)
     var harness = DeciderHarness<UserDecider>(aliceAtHome)
     let context = CommandContext.user(alice, session: login, key: .retried)
@@ -96,8 +96,8 @@ struct UserPasswordSpecs {
   func keyIsSession() throws {
     var harness = DeciderHarness<UserDecider>(aliceAtHome)
     let context = CommandContext.user(alice, session: login, key: CommandID(login.uuid))
-    let first = try harness.submit(UserCommand(alice, .endSessions(.others)), by: context)
-    #expect(try harness.submit(UserCommand(alice, .endSessions(.others)), by: context) == first)
+    let first = try harness.submit(.sessions(.endMany(.others)), by: context)
+    #expect(try harness.submit(.sessions(.endMany(.others)), by: context) == first)
     guard case .registered(let user) = harness.state else {
       Issue.record("not registered")
       return
@@ -109,7 +109,7 @@ struct UserPasswordSpecs {
   func ages(milliseconds: Int64, isGood: Bool) {
     let oldest = Stamp.at(3).time.adding(milliseconds: milliseconds)
     let outcome = given(UserDecider.self, aliceAtHome).when(
-      UserCommand(alice, .refreshSession(login, presented: 1, oldest: oldest)), by: .user(alice))
+      .sessions(.refresh(login, presented: 1, oldest: oldest)), by: .user(alice))
     if isGood { outcome.thenAccepted() } else { outcome.thenRejected(.refreshTokenExpired) }
   }
 }

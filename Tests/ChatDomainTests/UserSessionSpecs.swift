@@ -7,15 +7,15 @@ struct UserSessionSpecs {
   private func starting(
     _ session: SessionID = login, device: DeviceID? = phone, proof: LoginProof = .password(version: 1)
   ) -> UserCommand {
-    UserCommand(alice, .startSession(session, device: device, proof: proof))
+    .sessions(.start(session, device: device, proof: proof))
   }
 
   private func refreshing(_ presented: UInt32, _ session: SessionID = login) -> UserCommand {
-    UserCommand(alice, .refreshSession(session, presented: presented, oldest: nil))
+    .sessions(.refresh(session, presented: presented, oldest: nil))
   }
 
   private func ending(_ session: SessionID = login) -> UserCommand {
-    UserCommand(alice, .endSession(session, .loggedOut))
+    .sessions(.end(session, .loggedOut))
   }
 
   // MARK: Start
@@ -76,6 +76,24 @@ struct UserSessionSpecs {
     #expect(user.openSessions.contains(login))
     // A retry needs no place.
     state.when(starting(id(1001), device: nil), by: .user(alice)).thenAlreadyDone(at: 9)
+  }
+
+  @Test("the end of the session that a command names is looked up, and the key unless it is known by itself")
+  func lookups() throws {
+    let context = CommandContext.user(alice, session: login, key: .retried)
+    let ofKey = try #require(CommandKey(of: context))
+    let cases: [(UserCommand, EndingKey?, CommandKey?)] = [
+      (starting(), .session(alice, login), nil), (refreshing(1), .session(alice, login), nil),
+      (ending(otherLogin), .session(alice, otherLogin), ofKey), (.sessions(.endMany(.all)), nil, ofKey),
+      (.account(.register(.named())), nil, nil), (.account(.registerIdentified(.named(), .of("a"))), nil, nil),
+      (.account(.disable), nil, ofKey), (.logins(.resetPassword(.version(2), issuedFor: 1)), nil, nil),
+      (.logins(.unlink(.of("a"))), nil, ofKey), (.devices(.remove(phone)), nil, ofKey),
+    ]
+    for (command, ending, key) in cases {
+      var lookup = Lookup()
+      (lookup.ending, lookup.command) = (ending, key)
+      #expect(command.lookup(on: alice, by: context) == lookup)
+    }
   }
 
   // MARK: Refresh
@@ -143,15 +161,15 @@ struct UserSessionSpecs {
   func endedSessionIsDead() {
     let events = aliceAtHome + [.sessions(.started(otherLogin, device: nil)), .sessions(.ended(login, .loggedOut))]
     let state = given(UserDecider.self, events)
-    let actions: [UserAction] = [
-      .changeProfile(ProfileEdit(nickname: "Al")), .setDevice(phone, .named()), .removeDevice(phone),
-      .endSession(otherLogin, .loggedOut), .refreshSession(otherLogin, presented: 1, oldest: nil),
-      .startSession(id(22), device: nil, proof: .password(version: 1)),
+    let actions: [UserCommand] = [
+      .account(.changeProfile(ProfileEdit(nickname: "Al"))), .devices(.set(phone, .named())), .devices(.remove(phone)),
+      .sessions(.end(otherLogin, .loggedOut)), .sessions(.refresh(otherLogin, presented: 1, oldest: nil)),
+      .sessions(.start(id(22), device: nil, proof: .password(version: 1))),
     ]
     for action in actions {
-      state.when(UserCommand(alice, action), by: .user(alice, session: login)).thenRejected(.sessionEnded)
-      state.when(UserCommand(alice, action), by: .user(alice, session: id(29))).thenRejected(.sessionEnded)
-      state.when(UserCommand(alice, action), by: .user(alice, session: otherLogin)).thenAccepted()
+      state.when(action, by: .user(alice, session: login)).thenRejected(.sessionEnded)
+      state.when(action, by: .user(alice, session: id(29))).thenRejected(.sessionEnded)
+      state.when(action, by: .user(alice, session: otherLogin)).thenAccepted()
     }
   }
 

@@ -23,28 +23,34 @@ struct WorkspaceRetrySpecs {
   }
 
   static let retries: [Retry<WorkspaceDecider>] = [
-    byBob(.edit(WorkspaceEdit(name: "home")), then: [.lifecycle(.edited(WorkspaceEdit(name: "hall")))]),
-    byBob(.createInvite(.into(id: id(31))), then: [.sharing(.inviteRevoked(id(31)))]),
-    byBob(.revokeInvite(link), then: []),
-    byBob(.invite(newcomer, .member), then: [.invitations(.withdrawn(newcomer))]),
+    byBob(.lifecycle(.edit(WorkspaceEdit(name: "home"))), then: [.lifecycle(.edited(WorkspaceEdit(name: "hall")))]),
+    byBob(.sharing(.createInvite(.into(id: id(31)))), then: [.sharing(.inviteRevoked(id(31)))]),
+    byBob(.sharing(.revokeInvite(link)), then: []),
+    byBob(.invitations(.invite(newcomer, .member)), then: [.invitations(.withdrawn(newcomer))]),
     byBob(
-      .invite(newcomer, .member),
+      .invitations(.invite(newcomer, .member)),
       then: [.members(.joined(newcomer, role: .member, by: .invitation)), .members(.left(newcomer))]),
-    byBob(.invite(carol, .member), then: [.members(.left(carol))]),
-    byBob(.removeMember(carol), then: [.members(.joined(carol, role: .administrator, by: .service))]),
-    byBob(.changeRole(carol, .guest), then: [.members(.roleChanged(carol, .member)), .members(.left(carol))]),
-    // Who lowered oneself has no right to it any more.
-    byBob(.changeRole(bob, .member), then: []),
-    byBob(.changeRole(bob, .guest), then: [.members(.roleChanged(bob, .administrator))]),
-    by(alice, .delete, then: []),
-    by(alice, .transfer(to: bob), then: [.members(.roleChanged(alice, .owner)), .members(.roleChanged(bob, .member))]),
-    by(carol, .leave, then: [.members(.joined(carol, role: .member, by: .service))]),
-    by(newcomer, .acceptInvite(link), then: [.members(.left(newcomer)), .sharing(.inviteRevoked(link))]),
-    by(carol, .acceptInvite(link), then: [.members(.left(carol))]),
-    by(carol, .acceptInvitation, then: [.members(.left(carol)), .invitations(.invited(carol, role: .member))]),
+    byBob(.invitations(.invite(carol, .member)), then: [.members(.left(carol))]),
+    byBob(.members(.remove(carol)), then: [.members(.joined(carol, role: .administrator, by: .service))]),
+    byBob(
+      .members(.changeRole(carol, .guest)), then: [.members(.roleChanged(carol, .member)), .members(.left(carol))]),
+    // A member who has lowered their own role has no right to it any more.
+    byBob(.members(.changeRole(bob, .member)), then: []),
+    byBob(.members(.changeRole(bob, .guest)), then: [.members(.roleChanged(bob, .administrator))]),
+    by(alice, .lifecycle(.delete), then: []),
+    by(
+      alice, .members(.transfer(to: bob)),
+      then: [.members(.roleChanged(alice, .owner)), .members(.roleChanged(bob, .member))]),
+    by(carol, .members(.leave), then: [.members(.joined(carol, role: .member, by: .service))]),
+    by(newcomer, .sharing(.acceptInvite(link)), then: [.members(.left(newcomer)), .sharing(.inviteRevoked(link))]),
+    by(carol, .sharing(.acceptInvite(link)), then: [.members(.left(carol))]),
+    by(carol, .invitations(.accept), then: [.members(.left(carol)), .invitations(.invited(carol, role: .member))]),
     Retry(
-      first: .join, again: .join, context: .service(for: newcomer, key: .retried), later: [.members(.left(newcomer))]),
-    Retry(first: .join, again: .join, context: .service(for: carol, key: .retried), later: [.members(.left(carol))]),
+      first: .members(.join), again: .members(.join), context: .service(for: newcomer, key: .retried),
+      later: [.members(.left(newcomer))]),
+    Retry(
+      first: .members(.join), again: .members(.join), context: .service(for: carol, key: .retried),
+      later: [.members(.left(carol))]),
   ]
 
   @Test("by whoever does it", arguments: retries)
@@ -55,23 +61,25 @@ struct WorkspaceRetrySpecs {
     let invited = Self.events + [.invitations(.invited(Self.newcomer, role: .member))]
     try checkRetry(
       Self.by(
-        Self.newcomer, .withdrawInvitation(Self.newcomer), then: [.invitations(.invited(Self.newcomer, role: .guest))]),
+        Self.newcomer, .invitations(.withdraw(Self.newcomer)),
+        then: [.invitations(.invited(Self.newcomer, role: .guest))]),
       after: invited)
     try checkRetry(
-      Self.byBob(.withdrawInvitation(Self.newcomer), then: [.invitations(.invited(Self.newcomer, role: .guest))]),
+      Self.byBob(.invitations(.withdraw(Self.newcomer)), then: [.invitations(.invited(Self.newcomer, role: .guest))]),
       after: invited)
     try checkRetry(
       Self.by(
-        Self.newcomer, .acceptInvitation,
+        Self.newcomer, .invitations(.accept),
         then: [.members(.left(Self.newcomer)), .invitations(.invited(Self.newcomer, role: .guest))]),
       after: invited)
     try checkRetry(
-      Self.byBob(.invite(Self.newcomer, .member), then: [.invitations(.withdrawn(Self.newcomer))]), after: invited)
+      Self.byBob(.invitations(.invite(Self.newcomer, .member)), then: [.invitations(.withdrawn(Self.newcomer))]),
+      after: invited)
   }
 
   @Test("a workspace is created once, whoever is in it by then")
   func creation() throws {
-    let command = WorkspaceCommand.create(WorkspaceCreation(name: "office", creator: alice))
+    let command = WorkspaceCommand.lifecycle(.create(WorkspaceCreation(name: "office", creator: alice)))
     try checkRetry(
       Retry<WorkspaceDecider>(
         first: command, again: command, context: .user(alice),
@@ -79,18 +87,39 @@ struct WorkspaceRetrySpecs {
       after: [])
   }
 
+  @Test("the end of the workspace is looked up for its creation and deletion, and the key unless an ID is enough")
+  func lookups() throws {
+    let ofKey = try #require(CommandKey(of: Self.bobContext))
+    let cases: [(WorkspaceCommand, EndingKey?, CommandKey?)] = [
+      (.lifecycle(.create(WorkspaceCreation(name: "office", creator: bob))), .workspace(office), nil),
+      (.lifecycle(.delete), .workspace(office), ofKey), (.lifecycle(.edit(WorkspaceEdit(name: "home"))), nil, ofKey),
+      (.sharing(.createInvite(.into())), nil, nil), (.sharing(.acceptInvite(link)), nil, ofKey),
+      (.members(.leave), nil, ofKey), (.invitations(.accept), nil, ofKey),
+    ]
+    for (command, ending, key) in cases {
+      var lookup = Lookup()
+      (lookup.ending, lookup.command) = (ending, key)
+      #expect(command.lookup(on: office, by: Self.bobContext) == lookup)
+    }
+  }
+
   @Test("every two commands are told apart")
   func fingerprints() {
     let commands: [WorkspaceCommand] = [
-      .create(WorkspaceCreation(name: "office", creator: alice)),
-      .create(WorkspaceCreation(name: "home", creator: alice)), .edit(WorkspaceEdit(name: "office")),
-      .edit(WorkspaceEdit(topic: "office")), .edit(WorkspaceEdit(picture: .remove)),
-      .edit(WorkspaceEdit(picture: .set(id(1)))), .delete, .createInvite(.into()), .createInvite(.into(.guest)),
-      .revokeInvite(link), .acceptInvite(link), .acceptInvite(id(31)), .invite(carol, .member), .invite(carol, .guest),
-      .invite(dave, .member), .withdrawInvitation(carol), .withdrawInvitation(dave), .acceptInvitation, .join, .leave,
-      .removeMember(carol), .removeMember(dave), .changeRole(carol, .member), .changeRole(carol, .guest),
-      .changeRole(dave, .member), .transfer(to: carol), .transfer(to: dave),
+      .lifecycle(.create(WorkspaceCreation(name: "office", creator: alice))),
+      .lifecycle(.create(WorkspaceCreation(name: "home", creator: alice))),
+      .lifecycle(.edit(WorkspaceEdit(name: "office"))),
+      .lifecycle(.edit(WorkspaceEdit(topic: "office"))), .lifecycle(.edit(WorkspaceEdit(picture: .remove))),
+      .lifecycle(.edit(WorkspaceEdit(picture: .set(id(1))))), .lifecycle(.delete), .sharing(.createInvite(.into())),
+      .sharing(.createInvite(.into(.guest))),
+      .sharing(.revokeInvite(link)), .sharing(.acceptInvite(link)), .sharing(.acceptInvite(id(31))),
+      .invitations(.invite(carol, .member)), .invitations(.invite(carol, .guest)),
+      .invitations(.invite(dave, .member)), .invitations(.withdraw(carol)), .invitations(.withdraw(dave)),
+      .invitations(.accept), .members(.join), .members(.leave),
+      .members(.remove(carol)), .members(.remove(dave)), .members(.changeRole(carol, .member)),
+      .members(.changeRole(carol, .guest)),
+      .members(.changeRole(dave, .member)), .members(.transfer(to: carol)), .members(.transfer(to: dave)),
     ]
-    #expect(Set(commands.map(\.fingerprint)).count == commands.count)
+    #expect(Set(commands.map { $0.fingerprint(by: alice) }).count == commands.count)
   }
 }

@@ -16,27 +16,33 @@ struct WorkspaceSpecs {
   @Test("whoever makes a workspace owns it, once")
   func creates() {
     let nothing = given(WorkspaceDecider.self, [])
-    nothing.when(.create(Self.creation), by: .user(alice))
+    nothing.when(.lifecycle(.create(Self.creation)), by: .user(alice))
       .thenRecorded(.lifecycle(.created(Self.creation)), .members(.joined(alice, role: .owner, by: .service)))
-    nothing.when(.create(Self.creation), by: .user(bob)).thenRejected(.forbidden)
-    nothing.when(.create(Self.creation), by: .service()).thenRejected(.forbidden)
-    nothing.when(.create(WorkspaceCreation(name: "office", creator: stranger)), by: .user(stranger))
+    nothing.when(.lifecycle(.create(Self.creation)), by: .user(bob)).thenRejected(.forbidden)
+    nothing.when(.lifecycle(.create(Self.creation)), by: .service()).thenRejected(.forbidden)
+    nothing.when(.lifecycle(.create(WorkspaceCreation(name: "office", creator: stranger))), by: .user(stranger))
       .thenRejected(.userNotFound)
-    workspace([.lifecycle(.edited(WorkspaceEdit(name: "home")))]).when(.create(Self.creation), by: .user(alice))
-      .thenAlreadyDone(at: 1)
-    workspace().when(.create(WorkspaceCreation(name: "home", creator: alice)), by: .user(alice))
+    workspace([.lifecycle(.edited(WorkspaceEdit(name: "home")))]).when(
+      .lifecycle(.create(Self.creation)), by: .user(alice)
+    )
+    .thenAlreadyDone(at: 1)
+    workspace().when(.lifecycle(.create(WorkspaceCreation(name: "home", creator: alice))), by: .user(alice))
       .thenRejected(.idInUse)
-    workspace([.lifecycle(.deleted)]).when(.create(Self.creation), by: .user(alice)).thenRejected(.workspaceNotFound)
-    workspace([.lifecycle(.deleted)]).when(.create(WorkspaceCreation(name: "home", creator: alice)), by: .user(alice))
-      .thenRejected(.idInUse)
+    workspace([.lifecycle(.deleted)]).when(.lifecycle(.create(Self.creation)), by: .user(alice)).thenRejected(
+      .workspaceNotFound)
+    workspace([.lifecycle(.deleted)]).when(
+      .lifecycle(.create(WorkspaceCreation(name: "home", creator: alice))), by: .user(alice)
+    )
+    .thenRejected(.idInUse)
   }
 
   @Test("the length of a name, in bytes", arguments: [(0, false), (1, true), (255, true), (256, true), (257, false)])
   func nameLength(bytes: Int, isAccepted: Bool) {
     let name = String(repeating: "w", count: bytes)
     for outcome in [
-      given(WorkspaceDecider.self, []).when(.create(WorkspaceCreation(name: name, creator: alice)), by: .user(alice)),
-      workspace().when(.edit(WorkspaceEdit(name: name)), by: .user(alice)),
+      given(WorkspaceDecider.self, []).when(
+        .lifecycle(.create(WorkspaceCreation(name: name, creator: alice))), by: .user(alice)),
+      workspace().when(.lifecycle(.edit(WorkspaceEdit(name: name))), by: .user(alice)),
     ] {
       if isAccepted {
         outcome.thenAccepted()
@@ -49,28 +55,32 @@ struct WorkspaceSpecs {
   @Test("the length of a topic, in bytes", arguments: [(0, true), (1023, true), (1024, true), (1025, false)])
   func topicLength(bytes: Int, isAccepted: Bool) {
     let outcome = workspace()
-      .when(.edit(WorkspaceEdit(topic: String(repeating: "t", count: bytes))), by: .user(alice))
+      .when(.lifecycle(.edit(WorkspaceEdit(topic: String(repeating: "t", count: bytes)))), by: .user(alice))
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.topicTooLong) }
   }
 
   @Test("administrators edit, owners delete, members neither, and strangers learn nothing")
   func rights() {
-    let edit = WorkspaceCommand.edit(WorkspaceEdit(name: "home"))
+    let edit = WorkspaceCommand.lifecycle(.edit(WorkspaceEdit(name: "home")))
     for context: CommandContext in [.user(alice), .user(bob), .service()] {
       workspace().when(edit, by: context).thenAccepted()
     }
     for context: CommandContext in [.user(alice), .service()] {
-      workspace().when(.delete, by: context).thenRecorded(.lifecycle(.deleted))
+      workspace().when(.lifecycle(.delete), by: context).thenRecorded(.lifecycle(.deleted))
     }
-    workspace().when(.delete, by: .user(bob)).thenRejected(.forbidden)
+    workspace().when(.lifecycle(.delete), by: .user(bob)).thenRejected(.forbidden)
     for user in [carol, dave] {
-      for command in [edit, .delete, .invite(newcomer, .guest), .createInvite(.into(.guest)), .removeMember(dave)] {
+      for command in [
+        edit, .lifecycle(.delete), .invitations(.invite(newcomer, .guest)), .sharing(.createInvite(.into(.guest))),
+        .members(.remove(dave)),
+      ] {
         workspace().when(command, by: .user(user)).thenRejected(.forbidden)
       }
     }
     let commands: [WorkspaceCommand] = [
-      edit, .delete, .createInvite(.into()), .revokeInvite(link), .invite(carol, .member), .withdrawInvitation(carol),
-      .leave, .removeMember(carol), .changeRole(carol, .guest), .transfer(to: carol),
+      edit, .lifecycle(.delete), .sharing(.createInvite(.into())), .sharing(.revokeInvite(link)),
+      .invitations(.invite(carol, .member)), .invitations(.withdraw(carol)),
+      .members(.leave), .members(.remove(carol)), .members(.changeRole(carol, .guest)), .members(.transfer(to: carol)),
     ]
     for command in commands {
       workspace().when(command, by: .user(newcomer)).thenRejected(.workspaceNotFound)
@@ -78,44 +88,46 @@ struct WorkspaceSpecs {
       workspace([.lifecycle(.deleted)]).when(command, by: .user(alice)).thenRejected(.workspaceNotFound)
       workspace().when(command, by: .nobody()).thenRejected(.forbidden)
     }
-    workspace().when(.acceptInvitation, by: .user(newcomer)).thenRejected(.invitationNotFound)
-    given(WorkspaceDecider.self, []).when(.acceptInvitation, by: .user(alice)).thenRejected(.invitationNotFound)
-    workspace().when(.acceptInvite(link), by: .user(newcomer)).thenRejected(.inviteNotFound)
+    workspace().when(.invitations(.accept), by: .user(newcomer)).thenRejected(.invitationNotFound)
+    given(WorkspaceDecider.self, []).when(.invitations(.accept), by: .user(alice)).thenRejected(.invitationNotFound)
+    workspace().when(.sharing(.acceptInvite(link)), by: .user(newcomer)).thenRejected(.inviteNotFound)
   }
 
   // MARK: Links
 
   @Test("a link gives at most the role of who makes it, and never ownership")
   func linkRoles() {
-    workspace().when(.createInvite(.into(.administrator)), by: .user(bob)).thenAccepted()
+    workspace().when(.sharing(.createInvite(.into(.administrator))), by: .user(bob)).thenAccepted()
     for context: CommandContext in [.user(alice), .user(bob), .service()] {
-      workspace().when(.createInvite(.into(.owner)), by: context).thenRejected(.inviteRoleNotAllowed)
+      workspace().when(.sharing(.createInvite(.into(.owner))), by: context).thenRejected(.inviteRoleNotAllowed)
     }
     let lesser = workspace([.members(.roleChanged(bob, .member)), .members(.roleChanged(bob, .administrator))])
-    lesser.when(.createInvite(.into(.administrator)), by: .user(bob)).thenAccepted()
+    lesser.when(.sharing(.createInvite(.into(.administrator))), by: .user(bob)).thenAccepted()
   }
 
   @Test("whoever holds a live link comes in with its role")
   func comesInByLink() {
     let shared = workspace([.sharing(.inviteCreated(.into(.guest, uses: 1)))])
-    shared.when(.acceptInvite(link), by: .user(newcomer))
+    shared.when(.sharing(.acceptInvite(link)), by: .user(newcomer))
       .thenRecorded(.members(.joined(newcomer, role: .guest, by: .link(link))))
-    shared.when(.acceptInvite(link), by: .user(carol)).thenAlreadyDone(at: 4)
+    shared.when(.sharing(.acceptInvite(link)), by: .user(carol)).thenAlreadyDone(at: 4)
     workspace([
       .sharing(.inviteCreated(.into(uses: 1))), .members(.joined(id(61), role: .member, by: .link(link))),
-    ]).when(.acceptInvite(link), by: .user(newcomer)).thenRejected(.inviteUsedUp)
+    ]).when(.sharing(.acceptInvite(link)), by: .user(newcomer)).thenRejected(.inviteUsedUp)
     workspace([.sharing(.inviteCreated(.into())), .sharing(.inviteRevoked(link))])
-      .when(.acceptInvite(link), by: .user(newcomer)).thenRejected(.inviteRevoked)
-    workspace([.sharing(.inviteCreated(.into(until: noon)))]).when(.acceptInvite(link), by: .user(newcomer))
+      .when(.sharing(.acceptInvite(link)), by: .user(newcomer)).thenRejected(.inviteRevoked)
+    workspace([.sharing(.inviteCreated(.into(until: noon)))]).when(.sharing(.acceptInvite(link)), by: .user(newcomer))
       .thenRejected(.inviteExpired)
-    workspace([.sharing(.inviteCreated(.into())), .lifecycle(.deleted)]).when(.acceptInvite(link), by: .user(newcomer))
-      .thenRejected(.inviteNotFound)
+    workspace([.sharing(.inviteCreated(.into())), .lifecycle(.deleted)]).when(
+      .sharing(.acceptInvite(link)), by: .user(newcomer)
+    )
+    .thenRejected(.inviteNotFound)
   }
 
   @Test("how many live links there are", arguments: [(999, true), (1_000, false), (1_001, false)])
   func linkCount(count: UInt64, isAccepted: Bool) {
     let links = (0..<count).map { WorkspaceEvent.sharing(.inviteCreated(.into(id: id(1000 + $0)))) }
-    let outcome = workspace(links).when(.createInvite(.into()), by: .user(alice))
+    let outcome = workspace(links).when(.sharing(.createInvite(.into())), by: .user(alice))
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyInvites) }
   }
 
@@ -126,14 +138,14 @@ struct WorkspaceSpecs {
     let links = (0..<made).flatMap { number -> [WorkspaceEvent] in
       [.sharing(.inviteCreated(.into(id: id(1000 + number)))), .sharing(.inviteRevoked(id(1000 + number)))]
     }
-    let outcome = workspace(links).when(.createInvite(.into()), by: .user(alice))
+    let outcome = workspace(links).when(.sharing(.createInvite(.into())), by: .user(alice))
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.invitesExhausted) }
-    workspace(links).when(.createInvite(.into(id: id(1000))), by: .user(alice)).thenAlreadyDone(at: 6)
+    workspace(links).when(.sharing(.createInvite(.into(id: id(1000)))), by: .user(alice)).thenAlreadyDone(at: 6)
   }
 
   @Test("a link gives no more than its maker still has: who was put out does not come back by it as what they were")
   func capsRole() {
-    let accept = WorkspaceCommand.acceptInvite(link)
+    let accept = WorkspaceCommand.sharing(.acceptInvite(link))
     for (later, given): ([WorkspaceEvent], WorkspaceRole) in [
       ([], .administrator), ([.members(.roleChanged(bob, .member))], .member),
       ([.members(.roleChanged(bob, .guest))], .guest),
@@ -152,22 +164,23 @@ struct WorkspaceSpecs {
 
   @Test("who is invited comes in with the role of the invitation, or declines")
   func invitations() {
-    workspace().when(.invite(newcomer, .guest), by: .user(bob)).thenRecorded(
+    workspace().when(.invitations(.invite(newcomer, .guest)), by: .user(bob)).thenRecorded(
       .invitations(.invited(newcomer, role: .guest)))
     let invited = workspace([.invitations(.invited(newcomer, role: .administrator))])
-    invited.when(.acceptInvitation, by: .user(newcomer))
+    invited.when(.invitations(.accept), by: .user(newcomer))
       .thenRecorded(.members(.joined(newcomer, role: .administrator, by: .invitation)))
-    invited.when(.withdrawInvitation(newcomer), by: .user(newcomer)).thenRecorded(.invitations(.withdrawn(newcomer)))
-    invited.when(.withdrawInvitation(newcomer), by: .user(bob)).thenRecorded(.invitations(.withdrawn(newcomer)))
-    invited.when(.withdrawInvitation(newcomer), by: .user(carol)).thenRejected(.forbidden)
-    invited.when(.invite(newcomer, .administrator), by: .service()).thenAlreadyDone(at: 6)
-    invited.when(.invite(newcomer, .member), by: .user(bob)).thenAccepted()
+    invited.when(.invitations(.withdraw(newcomer)), by: .user(newcomer)).thenRecorded(
+      .invitations(.withdrawn(newcomer)))
+    invited.when(.invitations(.withdraw(newcomer)), by: .user(bob)).thenRecorded(.invitations(.withdrawn(newcomer)))
+    invited.when(.invitations(.withdraw(newcomer)), by: .user(carol)).thenRejected(.forbidden)
+    invited.when(.invitations(.invite(newcomer, .administrator)), by: .service()).thenAlreadyDone(at: 6)
+    invited.when(.invitations(.invite(newcomer, .member)), by: .user(bob)).thenAccepted()
     workspace([.invitations(.invited(newcomer, role: .guest)), .invitations(.withdrawn(newcomer))])
-      .when(.acceptInvitation, by: .user(newcomer)).thenRejected(.invitationNotFound)
-    workspace().when(.acceptInvitation, by: .user(carol)).thenAlreadyDone(at: 4)
-    workspace().when(.invite(carol, .guest), by: .user(bob)).thenAlreadyDone(at: 4)
-    workspace().when(.invite(stranger, .guest), by: .user(bob)).thenRejected(.userNotFound)
-    workspace().when(.invite(newcomer, .owner), by: .user(alice)).thenRejected(.inviteRoleNotAllowed)
+      .when(.invitations(.accept), by: .user(newcomer)).thenRejected(.invitationNotFound)
+    workspace().when(.invitations(.accept), by: .user(carol)).thenAlreadyDone(at: 4)
+    workspace().when(.invitations(.invite(carol, .guest)), by: .user(bob)).thenAlreadyDone(at: 4)
+    workspace().when(.invitations(.invite(stranger, .guest)), by: .user(bob)).thenRejected(.userNotFound)
+    workspace().when(.invitations(.invite(newcomer, .owner)), by: .user(alice)).thenRejected(.inviteRoleNotAllowed)
   }
 
   @Test("an invitation gives no more than who invited last still has; a service's gives what it says")
@@ -183,9 +196,10 @@ struct WorkspaceSpecs {
       return state
     }
     func comesIn(_ state: Given<WorkspaceDecider>, as role: WorkspaceRole) {
-      state.when(.acceptInvitation, by: .user(newcomer))
+      state.when(.invitations(.accept), by: .user(newcomer))
         .thenRecorded(.members(.joined(newcomer, role: role, by: .invitation)))
-      state.when(.join, by: .service(for: newcomer)).thenRecorded(.members(.joined(newcomer, role: role, by: .service)))
+      state.when(.members(.join), by: .service(for: newcomer)).thenRecorded(
+        .members(.joined(newcomer, role: role, by: .service)))
     }
     for (later, given): ([WorkspaceEvent], WorkspaceRole) in [
       ([], .administrator), ([.members(.roleChanged(bob, .member))], .member),
@@ -199,7 +213,7 @@ struct WorkspaceSpecs {
       comesIn(invited(by: bob, nil, then: later), as: .administrator)
     }
     // The same word of another is another's word.
-    let again = WorkspaceCommand.invite(newcomer, .administrator)
+    let again = WorkspaceCommand.invitations(.invite(newcomer, .administrator))
     invited(by: bob, then: []).when(again, by: .user(bob)).thenAlreadyDone(at: 6)
     for context: CommandContext in [.user(alice), .service()] {
       invited(by: bob, then: []).when(again, by: context)
@@ -210,19 +224,20 @@ struct WorkspaceSpecs {
   @Test("how many invitations are open", arguments: [(9_999, true), (10_000, false), (10_001, false)])
   func invitationCount(count: UInt64, isAccepted: Bool) {
     let others = (0..<count).map { WorkspaceEvent.invitations(.invited(id(1000 + $0), role: .member)) }
-    let outcome = workspace(others).when(.invite(newcomer, .member), by: .user(alice))
+    let outcome = workspace(others).when(.invitations(.invite(newcomer, .member)), by: .user(alice))
     if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyInvitations) }
-    workspace(others).with(.ofOffice(and: id(1000))).when(.invite(id(1000), .guest), by: .user(alice)).thenAccepted()
+    workspace(others).with(.ofOffice(and: id(1000))).when(.invitations(.invite(id(1000), .guest)), by: .user(alice))
+      .thenAccepted()
   }
 
   @Test("a service brings in the user for whom it acts")
   func joins() {
-    workspace().when(.join, by: .service(for: newcomer))
+    workspace().when(.members(.join), by: .service(for: newcomer))
       .thenRecorded(.members(.joined(newcomer, role: .member, by: .service)))
-    workspace([.invitations(.invited(newcomer, role: .guest))]).when(.join, by: .service(for: newcomer))
+    workspace([.invitations(.invited(newcomer, role: .guest))]).when(.members(.join), by: .service(for: newcomer))
       .thenRecorded(.members(.joined(newcomer, role: .guest, by: .service)))
-    workspace().when(.join, by: .service(for: carol)).thenAlreadyDone(at: 4)
-    workspace().when(.join, by: .user(newcomer)).thenRejected(.serviceOnly)
+    workspace().when(.members(.join), by: .service(for: carol)).thenAlreadyDone(at: 4)
+    workspace().when(.members(.join), by: .user(newcomer)).thenRejected(.serviceOnly)
   }
 
   @Test("how many members a workspace takes", arguments: [(99_999, true), (100_000, false), (100_001, false)])
@@ -238,8 +253,8 @@ struct WorkspaceSpecs {
         invited: [newcomer: Invitation(role: .member, made: .at(4))],
         invites: [link: WorkspaceInviteState(invite: .into(), created: .at(4))]))
     for outcome in [
-      full.when(.join, by: .service(for: newcomer)), full.when(.acceptInvitation, by: .user(newcomer)),
-      full.when(.acceptInvite(link), by: .user(newcomer)),
+      full.when(.members(.join), by: .service(for: newcomer)), full.when(.invitations(.accept), by: .user(newcomer)),
+      full.when(.sharing(.acceptInvite(link)), by: .user(newcomer)),
     ] {
       if isAccepted { outcome.thenAccepted() } else { outcome.thenRejected(.tooManyWorkspaceMembers) }
     }
@@ -249,48 +264,54 @@ struct WorkspaceSpecs {
 
   @Test("members leave; the owner hands over first, even when nobody else is there")
   func leaves() {
-    for user in [bob, carol, dave] { workspace().when(.leave, by: .user(user)).thenRecorded(.members(.left(user))) }
-    workspace().when(.leave, by: .user(alice)).thenRejected(.ownerMustTransfer)
-    workspace([.members(.left(bob)), .members(.left(carol)), .members(.left(dave))]).when(.leave, by: .user(alice))
-      .thenRejected(.ownerMustTransfer)
+    for user in [bob, carol, dave] {
+      workspace().when(.members(.leave), by: .user(user)).thenRecorded(.members(.left(user)))
+    }
+    workspace().when(.members(.leave), by: .user(alice)).thenRejected(.ownerMustTransfer)
+    workspace([.members(.left(bob)), .members(.left(carol)), .members(.left(dave))]).when(
+      .members(.leave), by: .user(alice)
+    )
+    .thenRejected(.ownerMustTransfer)
     workspace([.members(.roleChanged(bob, .owner)), .members(.roleChanged(alice, .administrator))]).when(
-      .leave, by: .user(alice)
+      .members(.leave), by: .user(alice)
     )
     .thenAccepted()
   }
 
   @Test("everyone removes those below them, and nobody the owner")
   func removes() {
-    workspace().when(.removeMember(bob), by: .user(alice)).thenRecorded(.members(.removed(bob)))
-    workspace().when(.removeMember(carol), by: .user(bob)).thenRecorded(.members(.removed(carol)))
-    workspace().when(.removeMember(alice), by: .user(bob)).thenRejected(.forbidden)
-    workspace().when(.removeMember(bob), by: .user(bob)).thenRejected(.forbidden)
-    workspace().when(.removeMember(bob), by: .service()).thenAccepted()
-    workspace().when(.removeMember(alice), by: .service()).thenRejected(.ownerMustTransfer)
-    workspace().when(.removeMember(newcomer), by: .user(alice)).thenRejected(.memberNotFound)
+    workspace().when(.members(.remove(bob)), by: .user(alice)).thenRecorded(.members(.removed(bob)))
+    workspace().when(.members(.remove(carol)), by: .user(bob)).thenRecorded(.members(.removed(carol)))
+    workspace().when(.members(.remove(alice)), by: .user(bob)).thenRejected(.forbidden)
+    workspace().when(.members(.remove(bob)), by: .user(bob)).thenRejected(.forbidden)
+    workspace().when(.members(.remove(bob)), by: .service()).thenAccepted()
+    workspace().when(.members(.remove(alice)), by: .service()).thenRejected(.ownerMustTransfer)
+    workspace().when(.members(.remove(newcomer)), by: .user(alice)).thenRejected(.memberNotFound)
   }
 
   @Test("one gives those below oneself a role up to the own, and ownership by a transfer alone")
   func roles() {
-    workspace().when(.changeRole(dave, .administrator), by: .user(bob))
+    workspace().when(.members(.changeRole(dave, .administrator)), by: .user(bob))
       .thenRecorded(.members(.roleChanged(dave, .administrator)))
-    workspace().when(.changeRole(bob, .guest), by: .user(alice)).thenAccepted()
-    workspace([.members(.roleChanged(carol, .administrator))]).when(.changeRole(carol, .guest), by: .user(bob))
-      .thenRejected(.forbidden)
-    workspace().when(.changeRole(bob, .member), by: .user(bob)).thenAccepted()
-    workspace().when(.changeRole(carol, .administrator), by: .user(carol)).thenRejected(.roleNotAllowed)
-    workspace().when(.changeRole(newcomer, .member), by: .user(newcomer)).thenRejected(.workspaceNotFound)
-    workspace().when(.changeRole(carol, .owner), by: .user(alice)).thenRejected(.roleNotAllowed)
-    workspace().when(.changeRole(alice, .member), by: .user(alice)).thenRejected(.ownerMustTransfer)
-    workspace().when(.changeRole(alice, .member), by: .user(bob)).thenRejected(.forbidden)
-    workspace().when(.changeRole(alice, .member), by: .service()).thenRejected(.ownerMustTransfer)
-    workspace().when(.changeRole(newcomer, .member), by: .user(alice)).thenRejected(.memberNotFound)
-    workspace().when(.transfer(to: carol), by: .user(alice))
+    workspace().when(.members(.changeRole(bob, .guest)), by: .user(alice)).thenAccepted()
+    workspace([.members(.roleChanged(carol, .administrator))]).when(
+      .members(.changeRole(carol, .guest)), by: .user(bob)
+    )
+    .thenRejected(.forbidden)
+    workspace().when(.members(.changeRole(bob, .member)), by: .user(bob)).thenAccepted()
+    workspace().when(.members(.changeRole(carol, .administrator)), by: .user(carol)).thenRejected(.roleNotAllowed)
+    workspace().when(.members(.changeRole(newcomer, .member)), by: .user(newcomer)).thenRejected(.workspaceNotFound)
+    workspace().when(.members(.changeRole(carol, .owner)), by: .user(alice)).thenRejected(.roleNotAllowed)
+    workspace().when(.members(.changeRole(alice, .member)), by: .user(alice)).thenRejected(.ownerMustTransfer)
+    workspace().when(.members(.changeRole(alice, .member)), by: .user(bob)).thenRejected(.forbidden)
+    workspace().when(.members(.changeRole(alice, .member)), by: .service()).thenRejected(.ownerMustTransfer)
+    workspace().when(.members(.changeRole(newcomer, .member)), by: .user(alice)).thenRejected(.memberNotFound)
+    workspace().when(.members(.transfer(to: carol)), by: .user(alice))
       .thenRecorded(.members(.roleChanged(carol, .owner)), .members(.roleChanged(alice, .administrator)))
-    workspace().when(.transfer(to: carol), by: .service())
+    workspace().when(.members(.transfer(to: carol)), by: .service())
       .thenRecorded(.members(.roleChanged(carol, .owner)), .members(.roleChanged(alice, .administrator)))
-    workspace().when(.transfer(to: carol), by: .user(bob)).thenRejected(.forbidden)
-    workspace().when(.transfer(to: alice), by: .user(alice)).thenRejected(.roleNotAllowed)
-    workspace().when(.transfer(to: newcomer), by: .user(alice)).thenRejected(.memberNotFound)
+    workspace().when(.members(.transfer(to: carol)), by: .user(bob)).thenRejected(.forbidden)
+    workspace().when(.members(.transfer(to: alice)), by: .user(alice)).thenRejected(.roleNotAllowed)
+    workspace().when(.members(.transfer(to: newcomer)), by: .user(alice)).thenRejected(.memberNotFound)
   }
 }

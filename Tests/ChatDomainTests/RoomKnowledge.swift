@@ -1,0 +1,51 @@
+import ChatDomain
+import ChatPrimitives
+
+/// What specs say is known of messages, all of them of the room that the spec is about.
+extension Known {
+  static func messages(_ messages: [MessageID: KnownMessage]) -> Known {
+    var known = Known()
+    for (id, message) in messages { known.messages[.of(id)] = message }
+    return known
+  }
+
+  static func scheduled(_ scheduled: [MessageID: KnownScheduledMessage]) -> Known {
+    var known = Known()
+    for (id, message) in scheduled { known.scheduled[.of(id)] = message }
+    return known
+  }
+}
+
+extension MessageKey {
+  static func of(_ id: MessageID) -> MessageKey { MessageKey(room: subject(), message: id) }
+}
+
+/// Nil changes nothing.
+extension Given where D == RoomDecider {
+  func knowing(_ id: MessageID, _ message: KnownMessage?) -> Given {
+    changing { if let message { $0.messages[.of(id)] = message } }
+  }
+
+  func knowingScheduled(_ id: MessageID, _ scheduled: KnownScheduledMessage?) -> Given {
+    changing { if let scheduled { $0.scheduled[.of(id)] = scheduled } }
+  }
+
+  func knowing(reactions: ReactionCounts?, emoji: String, of user: UserID, on id: MessageID) -> Given {
+    changing { known in
+      let key = ReactionKey(message: .of(id), user: user, emoji: emoji)
+      if let reactions { known.reactions[key] = reactions }
+    }
+  }
+
+  func knowing(media: [MediaID: Media]?) -> Given {
+    changing { known in
+      if let media { known.media.merge(media) { $1 } }
+    }
+  }
+
+  private func changing(_ change: (inout Known) -> Void) -> Given {
+    var copy = self
+    change(&copy.known)
+    return copy
+  }
+}
