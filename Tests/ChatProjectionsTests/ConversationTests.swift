@@ -171,13 +171,13 @@ import Testing
     let history = ConversationHistory(seed: seed, events: 1500)
     let queue = try build(IDIndexProjection.self, history.script.events, batch: 100)
     let all = history.timeline + history.threads.values.flatMap { $0.compactMap { $0 } }
-    let facts = try queue.read { database in
-      try IDIndexQueries(database).messageFacts(all.map { MessageKey(room: history.room, message: $0.id) }).facts
-    }
-    for (message, facts) in zip(all, facts) {
-      #expect(facts?.place == message.place && facts?.isDeleted == message.isDeleted)
+    let keys = all.map { MessageKey(room: history.room, message: $0.id) }
+    let found = try queue.read { try IDIndexQueries($0).messages(keys) }
+    for (message, key) in zip(all, keys) {
+      let known = found[key]
+      #expect(known?.place == message.place && known?.isDeleted == message.isDeleted)
       let replies = message.place.isInThread ? 0 : history.knownLength(message.place.ordinal)
-      #expect(facts?.replies == replies)
+      #expect(known?.replies == replies)
     }
   }
 

@@ -46,9 +46,8 @@ import Testing
   }
 
   private func replies(_ events: [RecordedEvent]) throws -> UInt64? {
-    try build(IDIndexProjection.self, events).read { (database) throws in
-      try IDIndexQueries(database).messageFacts([MessageKey(room: Self.room, message: Self.root)]).facts[0]?.replies
-    }
+    let key = MessageKey(room: Self.room, message: Self.root)
+    return try build(IDIndexProjection.self, events).read { try IDIndexQueries($0).messages([key])[key]?.replies }
   }
 
   @Test("its ordinal stays taken where anything else names it", arguments: events)

@@ -6,33 +6,40 @@ import Testing
 @testable import ChatProjections
 
 @Suite struct IDIndexTests {
-  @Test("message facts come in the order that they were asked for, nil where nothing is known")
-  func messageFacts() throws {
+  @Test("messages come by their keys, without those that are not there")
+  func messages() throws {
     let history = RandomHistory(seed: 51, events: 3000)
     let queue = try build(IDIndexProjection.self, history.events)
     let room = history.roomIDs[1]
     let messages = try #require(history.messages[room])
-    var keys = messages.map { MessageKey(room: room, message: $0.id) }
-    keys.insert(MessageKey(room: room, message: .numbered(4_000_000)), at: 1)
-    // The same message ID in another room is another message.
-    keys.append(MessageKey(room: history.roomIDs[0], message: messages[0].id))
-    let answer = try queue.read { try IDIndexQueries($0).messageFacts(keys) }
-    #expect(answer.position == history.script.last.position)
-    #expect(answer.facts[1] == nil && answer.facts.last == .some(nil))
+    let keys = messages.map { MessageKey(room: room, message: $0.id) }
+    let absent = [
+      MessageKey(room: room, message: .numbered(4_000_000)),
+      // The same message ID in another room is another message.
+      MessageKey(room: history.roomIDs[0], message: messages[0].id),
+    ]
+    // In any order, and one of them twice.
+    let asked = [keys[0], absent[0]] + keys.dropFirst() + [absent[1], keys[0]]
+    let (found, position) = try queue.read { (database) throws in
+      let queries = IDIndexQueries(database)
+      return (try queries.messages(asked), try queries.checkpoint().position)
+    }
+    #expect(position == history.script.last.position)
+    #expect(Set(found.keys) == Set(keys))
     for (index, message) in messages.enumerated() {
-      let facts = try #require(answer.facts[index == 0 ? 0 : index + 1])
-      #expect(facts.author == message.author && facts.place == .room(UInt64(index + 1)))
-      #expect(facts.isDeleted == message.isDeleted)
+      let known = try #require(found[keys[index]])
+      #expect(known.author == message.author && known.place == .room(UInt64(index + 1)))
+      #expect(known.isDeleted == message.isDeleted)
       guard
         case .room(_, .messages(.sent(_, let author, _, let content))) =
-          history.events[Int(facts.sent.position.value) - 1].event
+          history.events[Int(known.sent.position.value) - 1].event
       else { return #expect(Bool(false), "not where it was sent") }
-      #expect(facts.fingerprint == content.map { .message($0, author: author) })
+      #expect(known.fingerprint == content.map { .message($0, author: author) })
     }
   }
 
   @Test("a command is known by its first event alone, under its actor")
-  func commandFacts() throws {
+  func commands() throws {
     let (alice, bob, room): (UserID, UserID, RoomID) = (.numbered(1), .numbered(2), .numbered(9))
     let service: ServiceID = .numbered(3)
     let key: CommandID = .numbered(70)
@@ -45,14 +52,14 @@ import Testing
     script.add(.room(room, .lifecycle(.edited(RoomEdit(name: "nobody")))), command: key)
     let queue = try build(IDIndexProjection.self, script.events)
     let actors = [alice.uuid, bob.uuid, service.uuid, UUIDBytes.zero]
-    let answer = try queue.read { (database) throws in
-      try IDIndexQueries(database).commandFacts(actors.map { CommandKey(actor: $0, command: key) })
-    }
-    #expect(answer.facts.map { $0?.stamp } == [first, other, own, nil])
+    let keys = actors.map { CommandKey(actor: $0, command: key) }
+    let found = try queue.read { try IDIndexQueries($0).commands(keys) }
+    #expect(keys.map { found[$0]?.stamp } == [first, other, own, nil])
+    #expect(found.count == 3)
     // Each command is one entry of the filter, however many events it has.
     #expect(try queue.read { try IDIndexQueries($0).restoreFilter().filter.count } == 3)
     #expect(
-      answer.facts[0]?.fingerprint
+      found[keys[0]]?.fingerprint
         == ChatEvent.room(room, .lifecycle(.edited(RoomEdit(name: "one")))).commandFingerprint)
   }
 
@@ -105,14 +112,13 @@ import Testing
     react(bob, "a", to: second)
     script.room(room, .messages(.deleted(second, at: .room(2))), by: alice)
     let queue = try build(IDIndexProjection.self, script.events)
-    let counts = try queue.read { (database) throws in
-      try IDIndexQueries(database).reactionCounts(
-        [(first, alice, "a"), (first, alice, "b"), (first, bob, "b"), (first, bob, "c"), (second, bob, "a")].map {
-          ReactionKey(message: MessageKey(room: room, message: $0.0), user: $0.1, emoji: $0.2)
-        })
+    let keys = [(first, alice, "a"), (first, alice, "b"), (first, bob, "b"), (first, bob, "c"), (second, bob, "a")].map
+    {
+      ReactionKey(message: MessageKey(room: room, message: $0.0), user: $0.1, emoji: $0.2)
     }
+    let counts = try queue.read { try IDIndexQueries($0).reactions(keys) }
     #expect(
-      counts == [
+      keys.map { counts[$0, default: ReactionCounts.none] } == [
         ReactionCounts(kinds: 2, users: 2, ownKinds: 1, isOwn: true),
         ReactionCounts(kinds: 2, users: 1, ownKinds: 1, isOwn: false),
         ReactionCounts(kinds: 2, users: 1, ownKinds: 2, isOwn: true),
@@ -135,10 +141,11 @@ import Testing
     try queue.read { (database) throws in
       let queries = IDIndexQueries(database)
       let keys = (1...4).map { MessageKey(room: room, message: .numbered($0)) }
-      let facts = try queries.schedulingFacts(keys).facts
-      #expect(facts.map { $0?.scheduled } == stamps + [nil])
-      #expect(facts.prefix(3).allSatisfy { $0?.author == alice && $0?.fingerprint == .scheduling(message) })
-      #expect(try queries.messageFacts(keys).facts.map { $0 != nil } == [false, true, false, false])
+      let scheduled = try queries.scheduled(keys)
+      #expect(keys.map { scheduled[$0]?.scheduled } == stamps + [nil])
+      #expect(keys.prefix(3).allSatisfy { scheduled[$0]?.author == alice })
+      #expect(keys.prefix(3).allSatisfy { scheduled[$0]?.fingerprint == .scheduling(message) })
+      #expect(Set(try queries.messages(keys).keys) == [keys[1]])
       let filter = try queries.restoreFilter().filter
       #expect((1...3).allSatisfy { filter.mayContain(KnownIDFilter.entry(.numbered($0), in: room)) })
     }

@@ -20,8 +20,9 @@ import Testing
       originalTime: nil)
     let id = RoomID(UUIDBytes(high: 1, low: number))
     var command = ChatCommand(
-      context: context, operation: .room(id, .create(RoomCreation(kind: .group, name: "Tea", creator: nil))),
-      factsAsOf: asOf)
+      context: context,
+      operation: .room(id, .lifecycle(.create(RoomCreation(kind: .group, name: "Tea", creator: nil)))),
+      knownAsOf: asOf)
     command.order = order
     return command
   }
@@ -48,7 +49,7 @@ import Testing
     numbers.map { number in
       let creation = RoomCreation(kind: .group, name: "Tea", creator: nil)
       return ChatService.Request(
-        Principal(service: Self.service), .room(RoomID(UUIDBytes(high: 1, low: number)), .create(creation)))
+        Principal(service: Self.service), .room(RoomID(UUIDBytes(high: 1, low: number)), .lifecycle(.create(creation))))
     }
   }
 

@@ -46,7 +46,7 @@ struct ClockTests {
   private func create(_ bench: ServiceBench) async throws -> UserID {
     let alice = try await bench.user(1)
     _ = try await bench.chat.performRoom(
-      room, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: Principal(user: alice))
+      room, .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice))), by: Principal(user: alice))
     return alice
   }
 

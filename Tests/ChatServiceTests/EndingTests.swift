@@ -50,10 +50,9 @@ struct EndingTests {
     _ state: inout DecisionState, _ operation: ChatCommand.Operation, _ ending: Ending?, asOf: UInt64
   ) -> ChatReply {
     let context = CommandContext(actor: alice, service: fixed(99), time: stamp(0).time)
-    return state.decide(
-      ChatCommand(context: context, operation: operation, ending: ending, factsAsOf: LogPosition(asOf)),
-      next: LogPosition(100), now: stamp(100).time
-    ).reply
+    var command = ChatCommand(context: context, operation: operation, knownAsOf: LogPosition(asOf))
+    if let key = command.lookup.ending { command.known.endings[key] = ending }
+    return state.decide(command, next: LogPosition(100), now: stamp(100).time).reply
   }
 
   @Test("memory holds neither ended sessions nor deleted rooms and workspaces")
@@ -73,36 +72,38 @@ struct EndingTests {
     let asOf: UInt64 = isForgotten ? 8 : 0
     func found(_ ending: Ending) -> Ending? { isForgotten ? ending : nil }
     let logout = found(.session(.loggedOut, stamp(3)))
-    let starting = UserAction.startSession(session, device: nil, proof: .service)
-    guard case .rejected(.sessionEnded) = reply(&state, .user(UserCommand(alice, starting)), logout, asOf: asOf) else {
+    let starting = UserCommand.sessions(.start(session, device: nil, proof: .service))
+    guard case .rejected(.sessionEnded) = reply(&state, .user(alice, starting), logout, asOf: asOf) else {
       Issue.record("the session was started again")
       return
     }
-    let ending = UserAction.endSession(session, .loggedOut)
-    guard case .done(let outcome) = reply(&state, .user(UserCommand(alice, ending)), logout, asOf: asOf),
+    let ending = UserCommand.sessions(.end(session, .loggedOut))
+    guard case .done(let outcome) = reply(&state, .user(alice, ending), logout, asOf: asOf),
       !outcome.isNew, outcome.stamp == stamp(3)
     else {
       Issue.record("the retried logout was not recognised")
       return
     }
     let deletion = found(.deletion(stamp(6), creationFingerprint: creation.fingerprint))
-    guard case .rejected(.roomNotFound) = reply(&state, .room(room, .create(creation)), deletion, asOf: asOf) else {
+    guard
+      case .rejected(.roomNotFound) = reply(&state, .room(room, .lifecycle(.create(creation))), deletion, asOf: asOf)
+    else {
       Issue.record("the deleted room was created again")
       return
     }
     var other = creation
     other.name = "coffee"
-    guard case .rejected(.idInUse) = reply(&state, .room(room, .create(other)), deletion, asOf: asOf) else {
+    guard case .rejected(.idInUse) = reply(&state, .room(room, .lifecycle(.create(other))), deletion, asOf: asOf) else {
       Issue.record("the deleted room's ID was used for another one")
       return
     }
   }
 
   @Test("a command that was looked up before what the writer has forgotten is looked up again")
-  func isStale() {
+  func isOutdated() {
     var state = ended(retained: 0)
     state.forget(through: LogPosition(8))
-    guard case .staleFacts = reply(&state, .room(room, .create(creation)), nil, asOf: 5) else {
+    guard case .outdated = reply(&state, .room(room, .lifecycle(.create(creation))), nil, asOf: 5) else {
       Issue.record("decided on old knowledge")
       return
     }

@@ -57,9 +57,9 @@ struct IdentityTests {
       id: guest, nickname: "Guest", email: nil, password: "red kettle on the hob", externalID: nil)
     _ = try await bench.chat.register(account, by: Principal())
     let room = ChatCommand.Operation.room(
-      fixed(10), .create(RoomCreation(kind: .group, name: "tea", creator: guest)))
+      fixed(10), .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: guest))))
     let workspace = ChatCommand.Operation.workspace(
-      fixed(11), .create(WorkspaceCreation(name: "guild", creator: guest)))
+      fixed(11), .lifecycle(.create(WorkspaceCreation(name: "guild", creator: guest))))
     for operation in [room, workspace] {
       let refused = await rejection { _ = try await bench.chat.perform(ChatService.Request(asGuest, operation)) }
       #expect(refused == (mayCreate ? nil : .guestNotAllowed))

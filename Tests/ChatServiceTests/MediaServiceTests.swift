@@ -158,7 +158,7 @@ struct MediaServiceTests {
     let room: RoomID = fixed(10)
     let asAlice = Principal(user: alice)
     _ = try await bench.chat.performRoom(
-      room, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: asAlice)
+      room, .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice))), by: asAlice)
     var media: [MediaID] = []
     for number in 0..<60 { media.append(try await bench.upload([1, UInt8(number)], by: alice).row.id) }
     try age(bench)

@@ -41,7 +41,7 @@ struct MessageSchedulerTests {
     let alice = try await bench.user(1)
     for room in rooms {
       _ = try await bench.chat.performRoom(
-        room, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: Principal(user: alice))
+        room, .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice))), by: Principal(user: alice))
     }
     return alice
   }

@@ -20,7 +20,7 @@ struct QuotaTests {
   private func create(_ bench: ServiceBench) async throws -> UserID {
     let alice = try await bench.user(1)
     _ = try await bench.chat.performRoom(
-      room, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: Principal(user: alice))
+      room, .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice))), by: Principal(user: alice))
     return alice
   }
 
@@ -82,7 +82,7 @@ struct QuotaTests {
     @Sendable func isMade(_ number: UInt64) async throws -> Bool {
       let creation = RoomCreation(kind: .group, name: "tea", creator: alice)
       do {
-        _ = try await bench.chat.performRoom(fixed(number), .create(creation), by: Principal(user: alice))
+        _ = try await bench.chat.performRoom(fixed(number), .lifecycle(.create(creation)), by: Principal(user: alice))
         return true
       } catch ServiceError.rejected(.quotaExceeded) {
         return false
@@ -115,7 +115,7 @@ struct QuotaTests {
       func workspace(_ number: UInt64, _ principal: Principal) async -> Rejection? {
         let creation = WorkspaceCreation(name: "office", creator: alice)
         return await rejection {
-          _ = try await bench.chat.performWorkspace(fixed(number), .create(creation), by: principal)
+          _ = try await bench.chat.performWorkspace(fixed(number), .lifecycle(.create(creation)), by: principal)
         }
       }
       #expect(await workspace(50, asService) == nil)

@@ -11,7 +11,7 @@ struct ReactionLimitTests {
 
   private func react(_ number: Int, by user: UserID, _ bench: ServiceBench, isAdded: Bool = true) async -> Rejection? {
     let emoji = ":kind_\(number):"
-    let command = isAdded ? RoomCommand.react(message, emoji, target: nil) : .unreact(message, emoji, target: nil)
+    let command = isAdded ? RoomCommand.annotations(.react(message, emoji)) : .annotations(.unreact(message, emoji))
     return await rejection { _ = try await bench.chat.performRoom(room, command, by: Principal(user: user)) }
   }
 
@@ -20,9 +20,9 @@ struct ReactionLimitTests {
     let bench = try await ServiceBench(keepsDirectory: true)
     let users = [try await bench.user(1), try await bench.user(2), try await bench.user(3)]
     let creation = RoomCreation(kind: .group, name: "tea", creator: users[0])
-    _ = try await bench.chat.performRoom(room, .create(creation), by: Principal(user: users[0]))
+    _ = try await bench.chat.performRoom(room, .lifecycle(.create(creation)), by: Principal(user: users[0]))
     for user in users.dropFirst() {
-      _ = try await bench.chat.performRoom(room, .addMember(user), by: Principal(user: users[0]))
+      _ = try await bench.chat.performRoom(room, .members(.add(user)), by: Principal(user: users[0]))
     }
     _ = try await bench.send("hello", 50, to: room, by: users[0])
 

@@ -18,7 +18,7 @@ struct RecentWritesTests {
 
   private func key(_ number: UInt64) -> MessageKey { MessageKey(room: room, message: fixed(number)) }
 
-  private func facts(sentAt position: UInt64) -> KnownMessage {
+  private func message(sentAt position: UInt64) -> KnownMessage {
     KnownMessage(
       author: alice, place: .room(position), sent: stamp(position), sentAt: stamp(position).time,
       revision: LogPosition(position), isDeleted: false, fingerprint: nil)
@@ -29,7 +29,7 @@ struct RecentWritesTests {
   @Test("forget lets go, oldest first, of what the index has applied, save for what is retained")
   func forgets() {
     var recent = RecentWrites(floor: LogPosition(10), retained: 2)
-    for position: UInt64 in 11...15 { recent.enter(facts(sentAt: position), for: key(position)) }
+    for position: UInt64 in 11...15 { recent.enter(message(sentAt: position), for: key(position)) }
     recent.forget(through: LogPosition(12))
     #expect(recent.floor == LogPosition(12))
     #expect((11...15).map { recent.message(key($0), found: nil) != nil } == [false, false, true, true, true])
@@ -41,10 +41,10 @@ struct RecentWritesTests {
   @Test("a message that was written again since is forgotten only with its last revision")
   func keepsRevised() {
     var recent = RecentWrites(floor: .origin, retained: 0)
-    recent.enter(facts(sentAt: 1), for: key(1))
+    recent.enter(message(sentAt: 1), for: key(1))
     recent.enter(MessageRevision(stamp: stamp(2), deletes: true), for: key(1))
     recent.forget(through: LogPosition(1))
-    #expect(recent.message(key(1), found: facts(sentAt: 1))?.isDeleted == true)
+    #expect(recent.message(key(1), found: message(sentAt: 1))?.isDeleted == true)
     recent.forget(through: LogPosition(2))
     #expect(recent.message(key(1), found: nil) == nil)
   }
@@ -53,7 +53,7 @@ struct RecentWritesTests {
   func overlays() {
     var recent = RecentWrites(floor: LogPosition(5), retained: 0)
     recent.enter(MessageRevision(stamp: stamp(8), deletes: false), for: key(3))
-    var found = facts(sentAt: 3)
+    var found = message(sentAt: 3)
     var expected = found
     expected.revision = LogPosition(8)
     expected.revisedAt = stamp(8).time
@@ -62,7 +62,7 @@ struct RecentWritesTests {
     found.isDeleted = true
     #expect(recent.message(key(3), found: found) == found)
     recent.enter(MessageRevision(stamp: stamp(10), deletes: true), for: key(3))
-    #expect(recent.message(key(3), found: facts(sentAt: 3))?.isDeleted == true)
+    #expect(recent.message(key(3), found: message(sentAt: 3))?.isDeleted == true)
     #expect(recent.message(key(4), found: nil) == nil)
   }
 
@@ -71,16 +71,16 @@ struct RecentWritesTests {
     var recent = RecentWrites(floor: .origin, retained: 0)
     // The index alone knows this root.
     recent.enter(replyTo: key(1), ordinal: 4, at: LogPosition(11))
-    #expect(recent.message(key(1), found: facts(sentAt: 1))?.replies == 4)
-    var newer = facts(sentAt: 1)
+    #expect(recent.message(key(1), found: message(sentAt: 1))?.replies == 4)
+    var newer = message(sentAt: 1)
     newer.replies = 7
     #expect(recent.message(key(1), found: newer)?.replies == 7)
     #expect(recent.message(key(1), found: nil) == nil)
     recent.forget(through: LogPosition(11))
-    #expect(recent.message(key(1), found: facts(sentAt: 1))?.replies == 0)
+    #expect(recent.message(key(1), found: message(sentAt: 1))?.replies == 0)
 
     // This one is remembered for an edit that came after the reply.
-    recent.enter(facts(sentAt: 20), for: key(20))
+    recent.enter(message(sentAt: 20), for: key(20))
     recent.enter(replyTo: key(20), ordinal: 1, at: LogPosition(21))
     recent.enter(MessageRevision(stamp: stamp(22), deletes: false), for: key(20))
     recent.forget(through: LogPosition(21))
@@ -94,11 +94,8 @@ struct RecentWritesTests {
     state.forget(through: LogPosition(head))
     var next = head + 1
     for number in 1...5 as ClosedRange<UInt64> {
-      let command = RoomCommand.sendMessage(
-        fixed(200 + number), .plain("reply"),
-        fingerprint: .message(.plain("reply"), author: alice, thread: fixed(100)), prior: nil,
-        references: MessageReferences(thread: fixed(100), root: index))
-      guard case .done(let outcome) = reply(&state, command, asOf: LogPosition(head), next: &next),
+      let command = RoomCommand.messages(.send(fixed(200 + number), NewMessage(text: "reply", thread: fixed(100))))
+      guard case .done(let outcome) = reply(&state, command, index, asOf: LogPosition(head), next: &next),
         case .room(_, .messages(.sent(_, _, let thread?, _))) = outcome.events.first?.event
       else {
         Issue.record("reply \(number) was not taken")
@@ -108,7 +105,7 @@ struct RecentWritesTests {
     }
   }
 
-  @Test("a key stands for the first of its command's facts, until it is forgotten")
+  @Test("a key stands for the first event of its command, until it is forgotten")
   func commands() {
     var recent = RecentWrites(floor: .origin, retained: 0)
     let key = CommandKey(actor: alice.uuid, command: fixed(20))
@@ -117,6 +114,36 @@ struct RecentWritesTests {
     #expect(recent.command(key)?.stamp == stamp(1))
     recent.forget(through: LogPosition(1))
     #expect(recent.command(key) == nil)
+  }
+
+  @Test("a scheduled message is known before the index knows it")
+  func scheduled() {
+    var recent = RecentWrites(floor: .origin, retained: 0)
+    let scheduled = KnownScheduledMessage(author: alice, scheduled: stamp(1), fingerprint: nil)
+    recent.enter(scheduled, for: key(1))
+    #expect(recent.scheduled(key(1), found: nil) == scheduled)
+    #expect(recent.scheduled(key(2), found: nil) == nil)
+    recent.forget(through: LogPosition(1))
+    #expect(recent.scheduled(key(1), found: nil) == nil)
+    #expect(recent.scheduled(key(1), found: scheduled) == scheduled)
+  }
+
+  @Test("what a command did not ask for is not known to it, except the content of its files")
+  func onlyWhatIsAsked() {
+    var recent = RecentWrites(floor: .origin, retained: 0)
+    recent.enter(message(sentAt: 1), for: key(1))
+    var found = Known()
+    found.messages = [key(2): message(sentAt: 2), key(3): message(sentAt: 3)]
+    found.scheduled[key(2)] = KnownScheduledMessage(author: alice, scheduled: stamp(2), fingerprint: nil)
+    found.commands[CommandKey(actor: alice.uuid, command: fixed(20))] = KnownCommand(stamp: stamp(3), fingerprint: nil)
+    found.endings[.room(room)] = .deletion(stamp(4), creationFingerprint: nil)
+    found.media[fixed(30)] = Media(hash: [1], contentType: "image/png", size: 3)
+    var lookup = Lookup()
+    lookup.messages = [key(1), key(2), key(4)]
+    var expected = Known()
+    expected.messages = [key(1): message(sentAt: 1), key(2): message(sentAt: 2)]
+    expected.media = found.media
+    #expect(recent.newest(found, by: lookup) == expected)
   }
 
   @Test("counts of reactions stand in the place of the index's until that has applied their last change")
@@ -169,40 +196,48 @@ struct RecentWritesTests {
     return (state, index, 4)
   }
 
+  /// - Parameter index: what was looked up of alice's message.
   private func reply(
-    _ state: inout DecisionState, _ command: RoomCommand, asOf: LogPosition, next: inout UInt64
+    _ state: inout DecisionState, _ command: RoomCommand, _ index: KnownMessage? = nil, asOf: LogPosition,
+    next: inout UInt64
   ) -> ChatReply {
+    var known = Known()
+    known.messages[key(100)] = index
     let request = ChatCommand(
-      context: CommandContext(actor: alice, time: stamp(0).time), operation: .room(room, command), factsAsOf: asOf)
+      context: CommandContext(actor: alice, time: stamp(0).time), operation: .room(room, command), known: known,
+      knownAsOf: asOf)
     let decision = state.decide(request, next: LogPosition(next), now: stamp(next).time)
     next += UInt64(decision.events.count)
     return decision.reply
   }
 
   private func send(_ number: UInt64) -> RoomCommand {
-    .sendMessage(fixed(number), .plain("new"), fingerprint: .message(.plain("new"), author: alice), prior: nil)
+    .messages(.send(fixed(number), .plain("new")))
   }
 
   @Test("a new message is accepted after more edits than are retained, though none of them brought a new ID")
-  func manyEdits() {
+  func manyEdits() throws {
     let knownIDs = KnownIDs(KnownIDFilter(), newest: .origin)
     var (state, index, head) = openedRoom(knownIDs, retained: 8)
     var next = head + 1
     state.forget(through: LogPosition(head))
     for number in 0..<20 {
-      let edit = RoomCommand.editMessage(fixed(100), .plain("edit \(number)"), target: index)
-      guard case .done = reply(&state, edit, asOf: .latest, next: &next) else {
+      let edit = RoomCommand.messages(.edit(fixed(100), .plain("edit \(number)")))
+      guard case .done = reply(&state, edit, index, asOf: .latest, next: &next) else {
         Issue.record("edit \(number) was not taken")
         return
       }
     }
     state.forget(through: LogPosition(next - 1))
     // Twenty edits less the eight that are retained: what was looked up before that is too old.
-    let (mayBeKnown, asOf) = knownIDs.mayContain(messages: [key(101)], command: nil)
-    #expect(!mayBeKnown)
+    var lookup = Lookup()
+    lookup.messages = [key(101)]
+    let asOf = try #require(knownIDs.neverSeen(lookup))
     #expect(asOf == LogPosition(next - 1))
-    guard case .staleFacts = reply(&state, send(101), asOf: LogPosition(head), next: &next) else {
-      Issue.record("facts from before the floor were trusted")
+    lookup.messages.append(key(100))
+    #expect(knownIDs.neverSeen(lookup) == nil)
+    guard case .outdated = reply(&state, send(101), asOf: LogPosition(head), next: &next) else {
+      Issue.record("what was looked up before the floor was trusted")
       return
     }
     guard case .done(let outcome) = reply(&state, send(101), asOf: asOf, next: &next) else {
@@ -218,10 +253,10 @@ struct RecentWritesTests {
     state.forget(through: LogPosition(head))
     var next = head + 1
     let asOf = LogPosition(head)
-    guard case .done(let first) = reply(&state, .deleteMessage(fixed(100), target: index), asOf: asOf, next: &next),
-      case .done(let again) = reply(&state, .deleteMessage(fixed(100), target: index), asOf: asOf, next: &next),
+    guard case .done(let first) = reply(&state, .messages(.delete(fixed(100))), index, asOf: asOf, next: &next),
+      case .done(let again) = reply(&state, .messages(.delete(fixed(100))), index, asOf: asOf, next: &next),
       case .rejected(let rejection) = reply(
-        &state, .editMessage(fixed(100), .plain("back"), target: index), asOf: asOf, next: &next)
+        &state, .messages(.edit(fixed(100), .plain("back"))), index, asOf: asOf, next: &next)
     else {
       Issue.record("another reply than expected")
       return
@@ -230,12 +265,42 @@ struct RecentWritesTests {
     #expect(again.stamp == first.stamp)
     #expect(rejection == .messageDeleted)
     // The same message sent again is known by the index's answer.
-    let repeated = RoomCommand.sendMessage(
-      fixed(100), .plain("hello"), fingerprint: .message(.plain("hello"), author: alice), prior: index)
-    guard case .done(let sent) = reply(&state, repeated, asOf: asOf, next: &next) else {
+    let repeated = RoomCommand.messages(.send(fixed(100), .plain("hello")))
+    guard case .done(let sent) = reply(&state, repeated, index, asOf: asOf, next: &next) else {
       Issue.record("the repeated message was not recognised")
       return
     }
     #expect(sent.stamp == index.sent && !sent.isNew)
+  }
+}
+
+/// One key at a time.
+extension RecentWrites {
+  fileprivate func message(_ key: MessageKey, found: KnownMessage?) -> KnownMessage? {
+    var (lookup, known) = (Lookup(), Known())
+    lookup.messages = [key]
+    known.messages[key] = found
+    return newest(known, by: lookup).messages[key]
+  }
+
+  fileprivate func command(_ key: CommandKey, found: KnownCommand? = nil) -> KnownCommand? {
+    var (lookup, known) = (Lookup(), Known())
+    lookup.command = key
+    known.commands[key] = found
+    return newest(known, by: lookup).commands[key]
+  }
+
+  fileprivate func reactions(_ key: ReactionKey, found: ReactionCounts) -> ReactionCounts {
+    var (lookup, known) = (Lookup(), Known())
+    lookup.reaction = key
+    known.reactions[key] = found
+    return newest(known, by: lookup).reactions[key, default: ReactionCounts.none]
+  }
+
+  fileprivate func scheduled(_ key: MessageKey, found: KnownScheduledMessage?) -> KnownScheduledMessage? {
+    var (lookup, known) = (Lookup(), Known())
+    lookup.scheduled = [key]
+    known.scheduled[key] = found
+    return newest(known, by: lookup).scheduled[key]
   }
 }

@@ -15,31 +15,32 @@ struct RestartTests {
     let (alice, bob, carol) = (try await bench.user(1), try await bench.user(2), try await bench.user(3))
     let (asAlice, asBob) = (Principal(user: alice), Principal(user: bob))
     let room: RoomID = fixed(10)
-    _ = try await chat.performRoom(room, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: asAlice)
+    _ = try await chat.performRoom(
+      room, .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice))), by: asAlice)
     _ = try await chat.createInvite(
       ChatService.NewInvite(id: fixed(11), role: .member, expiresAt: nil, maximumUses: 3), for: room, by: asAlice)
     _ = try await chat.acceptInvite(token: chat.token(of: fixed(11), in: room), by: asBob, command: fixed(12))
-    _ = try await chat.performRoom(room, .addMember(carol), by: asAlice)
+    _ = try await chat.performRoom(room, .members(.add(carol)), by: asAlice)
     for number in 0..<50 { _ = try await bench.send("message \(number)", 100 + UInt64(number), to: room, by: alice) }
     _ = try await chat.performRoom(
-      room, .editMessage(fixed(100), .plain("edited"), target: nil), by: asAlice, command: fixed(13))
-    _ = try await chat.performRoom(room, .deleteMessage(fixed(101), target: nil), by: asAlice, command: fixed(14))
-    _ = try await chat.performRoom(room, .moveReadMarker(fixed(120), target: nil), by: asBob, command: fixed(15))
-    _ = try await chat.performRoom(room, .markUnread(fixed(110), target: nil), by: asBob, command: fixed(33))
+      room, .messages(.edit(fixed(100), .plain("edited"))), by: asAlice, command: fixed(13))
+    _ = try await chat.performRoom(room, .messages(.delete(fixed(101))), by: asAlice, command: fixed(14))
+    _ = try await chat.performRoom(room, .reading(.moveMarker(to: fixed(120))), by: asBob, command: fixed(15))
+    _ = try await chat.performRoom(room, .reading(.markUnread(from: fixed(110))), by: asBob, command: fixed(33))
     _ = try await chat.setPreferences(UserPreferences(sharesReadMarkers: false), by: asBob, command: fixed(34))
     let tomorrow = ChatService.now().adding(milliseconds: 86_400_000)
     for number: UInt64 in 40..<44 {
       _ = try await chat.perform(
         chat.schedule(.plain("text \(number)"), as: fixed(number), to: room, at: tomorrow, by: asBob))
     }
-    _ = try await chat.performRoom(room, .cancelScheduledMessage(fixed(40), prior: nil), by: asBob)
+    _ = try await chat.performRoom(room, .scheduling(.cancel(fixed(40))), by: asBob)
     let edit = ScheduledMessageEdit(text: "changed", sendAt: tomorrow.adding(milliseconds: 5))
-    _ = try await chat.performRoom(room, .changeScheduledMessage(fixed(41), edit, prior: nil), by: asBob)
-    _ = try await chat.performRoom(room, .mute(until: Timestamp.latest), by: asBob, command: fixed(16))
-    _ = try await chat.performRoom(room, .leave, by: Principal(user: carol), command: fixed(17))
-    _ = try await chat.performRoom(room, .addMember(carol), by: asAlice, command: fixed(18))
-    _ = try await chat.performRoom(room, .removeMember(carol), by: asAlice, command: fixed(19))
-    _ = try await chat.performRoom(room, .revokeInvite(fixed(11)), by: asAlice, command: fixed(25))
+    _ = try await chat.performRoom(room, .scheduling(.change(fixed(41), edit)), by: asBob)
+    _ = try await chat.performRoom(room, .members(.mute(until: Timestamp.latest)), by: asBob, command: fixed(16))
+    _ = try await chat.performRoom(room, .members(.leave), by: Principal(user: carol), command: fixed(17))
+    _ = try await chat.performRoom(room, .members(.add(carol)), by: asAlice, command: fixed(18))
+    _ = try await chat.performRoom(room, .members(.remove(carol)), by: asAlice, command: fixed(19))
+    _ = try await chat.performRoom(room, .sharing(.revokeInvite(fixed(11))), by: asAlice, command: fixed(25))
     let session: SessionID = fixed(20)
     _ = try await chat.startSession(
       .given(session), device: fixed(21), by: Principal(user: alice, service: ServiceBench.service))
@@ -62,8 +63,8 @@ struct RestartTests {
     _ = try await chat.endSession(fixed(23), by: asBob, command: nil)
     try await liveWithIdentities(bench, alice, bob)
     _ = try await chat.performRoom(
-      fixed(30), .create(RoomCreation(kind: .channel, name: "old", creator: bob)), by: asBob)
-    _ = try await chat.performRoom(fixed(30), .archive, by: asBob, command: fixed(31))
+      fixed(30), .lifecycle(.create(RoomCreation(kind: .channel, name: "old", creator: bob))), by: asBob)
+    _ = try await chat.performRoom(fixed(30), .lifecycle(.archive), by: asBob, command: fixed(31))
     try await liveInWorkspaces(chat, alice, bob, carol)
   }
 
@@ -74,34 +75,34 @@ struct RestartTests {
     let (office, doomed): (WorkspaceID, WorkspaceID) = (fixed(60), fixed(61))
     for workspace in [office, doomed] {
       _ = try await chat.performWorkspace(
-        workspace, .create(WorkspaceCreation(name: "office", creator: alice)), by: asAlice)
+        workspace, .lifecycle(.create(WorkspaceCreation(name: "office", creator: alice))), by: asAlice)
     }
     _ = try await chat.createInvite(
       ChatService.NewInvite(id: fixed(62), role: WorkspaceRole.guest, expiresAt: nil, maximumUses: nil), for: office,
       by: asAlice)
     _ = try await chat.acceptInvite(token: chat.token(of: fixed(62), in: office), by: asBob, command: fixed(63))
-    _ = try await chat.performWorkspace(office, .invite(carol, .member), by: asAlice, command: fixed(64))
+    _ = try await chat.performWorkspace(office, .invitations(.invite(carol, .member)), by: asAlice, command: fixed(64))
     _ = try await chat.joinWorkspace(office, by: asCarol, command: fixed(65))
-    _ = try await chat.performWorkspace(office, .changeRole(bob, .member), by: asAlice, command: fixed(66))
-    _ = try await chat.performWorkspace(doomed, .invite(carol, .member), by: asAlice, command: fixed(67))
+    _ = try await chat.performWorkspace(office, .members(.changeRole(bob, .member)), by: asAlice, command: fixed(66))
+    _ = try await chat.performWorkspace(doomed, .invitations(.invite(carol, .member)), by: asAlice, command: fixed(67))
     let (general, gone): (RoomID, RoomID) = (fixed(40), fixed(41))
     for (channel, workspace) in [(general, office), (gone, doomed)] {
       let creation = RoomCreation(
         kind: .channel, name: "general", creator: alice, workspace: workspace, isPublic: true, topic: "all")
-      _ = try await chat.performRoom(channel, .create(creation), by: asAlice)
+      _ = try await chat.performRoom(channel, .lifecycle(.create(creation)), by: asAlice)
     }
     for (number, by) in [(68, asBob), (69, asCarol)] as [(UInt64, Principal)] {
-      _ = try await chat.performRoom(general, .join, by: by, command: fixed(number))
+      _ = try await chat.performRoom(general, .members(.join), by: by, command: fixed(number))
     }
-    _ = try await chat.performRoom(general, .changeRole(bob, .administrator), by: asAlice, command: fixed(70))
-    _ = try await chat.performRoom(general, .silence(carol, until: .latest), by: asBob, command: fixed(71))
-    _ = try await chat.performRoom(general, .ban(bob), by: asAlice, command: fixed(72))
-    _ = try await chat.performWorkspace(office, .leave, by: asCarol, command: fixed(73))
-    _ = try await chat.performWorkspace(doomed, .delete, by: asAlice, command: fixed(74))
+    _ = try await chat.performRoom(general, .members(.changeRole(bob, .administrator)), by: asAlice, command: fixed(70))
+    _ = try await chat.performRoom(general, .members(.silence(carol, until: .latest)), by: asBob, command: fixed(71))
+    _ = try await chat.performRoom(general, .members(.ban(bob)), by: asAlice, command: fixed(72))
+    _ = try await chat.performWorkspace(office, .members(.leave), by: asCarol, command: fixed(73))
+    _ = try await chat.performWorkspace(doomed, .lifecycle(.delete), by: asAlice, command: fixed(74))
     _ = try await chat.directRoom(with: [bob], by: asAlice)
     _ = try await chat.performRoom(
-      fixed(42), .create(RoomCreation(kind: .group, name: "opened again", creator: bob)), by: asBob)
-    for (number, command) in [(75, .archive), (76, .restore)] as [(UInt64, RoomCommand)] {
+      fixed(42), .lifecycle(.create(RoomCreation(kind: .group, name: "opened again", creator: bob))), by: asBob)
+    for (number, command) in [(75, .lifecycle(.archive)), (76, .lifecycle(.restore))] as [(UInt64, RoomCommand)] {
       _ = try await chat.performRoom(fixed(42), command, by: asBob, command: fixed(number))
     }
   }

@@ -15,10 +15,12 @@ struct RetryTests {
     let by = Principal(user: alice)
     let (room, other): (RoomID, RoomID) = (fixed(10), fixed(11))
     for id in [room, other] {
-      _ = try await chat.performRoom(id, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: by)
+      _ = try await chat.performRoom(
+        id, .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice))), by: by)
     }
-    let first = try await chat.performRoom(room, .edit(RoomEdit(name: "green tea")), by: by, command: fixed(20))
-    _ = try await chat.performRoom(room, .edit(RoomEdit(name: "black tea")), by: by, command: fixed(21))
+    let first = try await chat.performRoom(
+      room, .lifecycle(.edit(RoomEdit(name: "green tea"))), by: by, command: fixed(20))
+    _ = try await chat.performRoom(room, .lifecycle(.edit(RoomEdit(name: "black tea"))), by: by, command: fixed(21))
     // Once from what the writer remembers; and once after a restart, when the index alone knows.
     for isRestarted in [false, true] {
       if isRestarted {
@@ -26,17 +28,19 @@ struct RetryTests {
         bench = try await ServiceBench(directory: bench.directory)
         chat = bench.chat
       }
-      let again = try await chat.performRoom(room, .edit(RoomEdit(name: "green tea")), by: by, command: fixed(20))
+      let again = try await chat.performRoom(
+        room, .lifecycle(.edit(RoomEdit(name: "green tea"))), by: by, command: fixed(20))
       #expect(!again.isNew)
       #expect(again.stamp == first.stamp)
       #expect(try await chat.room(room, for: alice).0.room.name == "black tea")
       #expect(
         await rejection {
-          _ = try await chat.performRoom(room, .edit(RoomEdit(name: "mate")), by: by, command: fixed(20))
+          _ = try await chat.performRoom(room, .lifecycle(.edit(RoomEdit(name: "mate"))), by: by, command: fixed(20))
         } == .idempotencyKeyReused)
       #expect(
         await rejection {
-          _ = try await chat.performRoom(other, .edit(RoomEdit(name: "green tea")), by: by, command: fixed(20))
+          _ = try await chat.performRoom(
+            other, .lifecycle(.edit(RoomEdit(name: "green tea"))), by: by, command: fixed(20))
         } == .idempotencyKeyReused)
     }
     try bench.close()
@@ -49,7 +53,7 @@ struct RetryTests {
     let alice = try await bench.user(1)
     let room: RoomID = fixed(10)
     _ = try await chat.performRoom(
-      room, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: Principal(user: alice))
+      room, .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice))), by: Principal(user: alice))
     let before = chat.store.head
     let outcomes = try await withThrowingTaskGroup(of: ChatOutcome.self) { group in
       for _ in 0..<100 { group.addTask { try await bench.send("hello", 50, to: room, by: alice) } }
@@ -63,13 +67,13 @@ struct RetryTests {
   }
 
   @Test("a lookup that the writer has outlived is not trusted")
-  func staleFacts() {
+  func outdated() {
     var state = DecisionState(knownIDs: KnownIDs(KnownIDFilter(), newest: .origin), floor: LogPosition(100))
     let command = ChatCommand(
-      context: CommandContext(time: Timestamp(milliseconds: 0)), operation: .room(fixed(1), .leave),
-      factsAsOf: LogPosition(99))
+      context: CommandContext(time: Timestamp(milliseconds: 0)), operation: .room(fixed(1), .members(.leave)),
+      knownAsOf: LogPosition(99))
     let reply = state.decide(command, next: LogPosition(101), now: Timestamp(milliseconds: 0)).reply
-    guard case .staleFacts = reply else {
+    guard case .outdated = reply else {
       Issue.record("\(reply)")
       return
     }

@@ -68,7 +68,8 @@ struct UniqueNamesTests {
     let by = Principal(user: alice)
     let rooms: [RoomID] = [fixed(10), fixed(11)]
     for room in rooms {
-      _ = try await chat.performRoom(room, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: by)
+      _ = try await chat.performRoom(
+        room, .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice))), by: by)
       _ = try await chat.createInvite(
         ChatService.NewInvite(id: fixed(12), role: .member, expiresAt: nil, maximumUses: nil), for: room, by: by)
     }

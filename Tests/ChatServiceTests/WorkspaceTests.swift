@@ -15,15 +15,16 @@ struct WorkspaceTests {
     let (asAlice, asBob) = (Principal(user: alice), Principal(user: bob))
     let office: WorkspaceID = fixed(60)
     _ = try await chat.performWorkspace(
-      office, .create(WorkspaceCreation(name: "office", creator: alice)), by: asAlice)
-    _ = try await chat.performWorkspace(office, .join, by: Principal(user: bob, service: ServiceBench.service))
+      office, .lifecycle(.create(WorkspaceCreation(name: "office", creator: alice))), by: asAlice)
+    _ = try await chat.performWorkspace(
+      office, .members(.join), by: Principal(user: bob, service: ServiceBench.service))
     let channels: [RoomID] = [fixed(40), fixed(41)]
     for channel in channels {
       let creation = RoomCreation(kind: .channel, name: "news", creator: bob, workspace: office, isPublic: true)
-      _ = try await chat.performRoom(channel, .create(creation), by: asBob)
-      _ = try await chat.performRoom(channel, .join, by: asAlice)
+      _ = try await chat.performRoom(channel, .lifecycle(.create(creation)), by: asBob)
+      _ = try await chat.performRoom(channel, .members(.join), by: asAlice)
     }
-    let left = try await chat.performWorkspace(office, .leave, by: asBob, command: fixed(70))
+    let left = try await chat.performWorkspace(office, .members(.leave), by: asBob, command: fixed(70))
     #expect(
       left.events.map(\.event) == [
         .workspace(office, .members(.left(bob))), .room(channels[0], .members(.left(bob))),
@@ -31,8 +32,9 @@ struct WorkspaceTests {
         .room(channels[1], .members(.roleChanged(alice, .owner))),
       ])
     #expect(left.events.allSatisfy { $0.command == fixed(70) })
-    _ = try await chat.performWorkspace(office, .join, by: Principal(user: bob, service: ServiceBench.service))
-    _ = try await chat.performRoom(channels[0], .join, by: asBob)
+    _ = try await chat.performWorkspace(
+      office, .members(.join), by: Principal(user: bob, service: ServiceBench.service))
+    _ = try await chat.performRoom(channels[0], .members(.join), by: asBob)
     // Once from what the writer remembers; and once after a restart, when the index alone knows.
     for isRestarted in [false, true] {
       if isRestarted {
@@ -40,11 +42,11 @@ struct WorkspaceTests {
         bench = try await ServiceBench(directory: bench.directory)
         chat = bench.chat
       }
-      let again = try await chat.performWorkspace(office, .leave, by: asBob, command: fixed(70))
+      let again = try await chat.performWorkspace(office, .members(.leave), by: asBob, command: fixed(70))
       #expect(!again.isNew && again.stamp == left.stamp && again.workspace == office)
       #expect(try await chat.room(channels[0], for: bob).0.member?.role == .member)
       #expect(
-        await rejection { _ = try await chat.performRoom(channels[1], .leave, by: asBob, command: fixed(70)) }
+        await rejection { _ = try await chat.performRoom(channels[1], .members(.leave), by: asBob, command: fixed(70)) }
           == .idempotencyKeyReused)
     }
     try bench.close()
@@ -75,8 +77,10 @@ struct WorkspaceTests {
     let (alice, bob) = (try await bench.user(1), try await bench.user(2))
     let by = Principal(user: alice)
     let (room, office): (RoomID, WorkspaceID) = (fixed(10), fixed(10))
-    _ = try await chat.performRoom(room, .create(RoomCreation(kind: .group, name: "tea", creator: alice)), by: by)
-    _ = try await chat.performWorkspace(office, .create(WorkspaceCreation(name: "tea", creator: alice)), by: by)
+    _ = try await chat.performRoom(
+      room, .lifecycle(.create(RoomCreation(kind: .group, name: "tea", creator: alice))), by: by)
+    _ = try await chat.performWorkspace(
+      office, .lifecycle(.create(WorkspaceCreation(name: "tea", creator: alice))), by: by)
     _ = try await chat.createInvite(
       ChatService.NewInvite(id: fixed(12), role: Role.member, expiresAt: nil, maximumUses: nil), for: room, by: by)
     _ = try await chat.createInvite(
@@ -87,7 +91,7 @@ struct WorkspaceTests {
     let intoOffice = try await chat.acceptInvite(token: tokens.1, by: Principal(user: bob), command: nil)
     #expect(intoOffice.workspace == office && intoOffice.room == nil)
     #expect(await rejection { _ = try await chat.room(room, for: bob) } == .roomNotFound)
-    _ = try await chat.performWorkspace(office, .delete, by: by)
+    _ = try await chat.performWorkspace(office, .lifecycle(.delete), by: by)
     #expect(try await chat.room(room, for: alice).0.room.name == "tea")
     #expect(await rejection { _ = try await chat.workspace(office, for: alice) } == .workspaceNotFound)
     try bench.close()
@@ -100,12 +104,13 @@ struct WorkspaceTests {
     let alice = try await bench.user(1)
     let by = Principal(user: alice)
     let office: WorkspaceID = fixed(60)
-    _ = try await chat.performWorkspace(office, .create(WorkspaceCreation(name: "office", creator: alice)), by: by)
+    _ = try await chat.performWorkspace(
+      office, .lifecycle(.create(WorkspaceCreation(name: "office", creator: alice))), by: by)
     for number in 0..<UInt64(Limits.channelsPerWorkspace) {
       let creation = RoomCreation(kind: .channel, name: "news", creator: alice, workspace: office, isPublic: true)
-      _ = try await chat.performRoom(fixed(1_000 + number), .create(creation), by: by)
+      _ = try await chat.performRoom(fixed(1_000 + number), .lifecycle(.create(creation)), by: by)
     }
-    let deleted = try await chat.performWorkspace(office, .delete, by: by, command: fixed(70))
+    let deleted = try await chat.performWorkspace(office, .lifecycle(.delete), by: by, command: fixed(70))
     #expect(deleted.events.count == Limits.channelsPerWorkspace + 1)
     #expect(try await chat.roomList(of: alice, after: nil, limit: 30).rooms.isEmpty)
     try bench.close()

@@ -45,11 +45,11 @@ extension CommandGenerator {
     let credential = Credential(
       version: issuedFor + 1, hash: (0..<32).map { _ in UInt8(random.below(256)) }, logRounds: 4, blockSize: 8,
       parallelism: 1)
-    let command = UserCommand(user, .resetPassword(credential, issuedFor: issuedFor))
+    let command = UserCommand.logins(.resetPassword(credential, issuedFor: issuedFor))
     let rights: [Right] = [.account, .password(version: issuedFor + 1, else: "password_reset_used")]
     return Step("u\(user.short) resets password \(issuedFor)", user: user, rights: rights) {
       chat async throws(ServiceError) in
-      Step.Receipt(try await chat.perform(ChatService.Request(Principal(user: user), .user(command))))
+      Step.Receipt(try await chat.perform(ChatService.Request(Principal(user: user), .user(user, command))))
     }
   }
 

@@ -12,21 +12,21 @@ extension CommandGenerator {
       let by = chance(80) ? reaction.user : user
       return self.room(
         "takes \(reaction.emoji) from m\(message.id.short)", room.id,
-        .unreact(message.id, reaction.emoji, target: nil), by: by)
+        .annotations(.unreact(message.id, reaction.emoji)), by: by)
     }
     let emoji = pick(["\u{1F44D}", "\u{2764}\u{FE0F}", ":party_parrot:", "\u{1F1F0}\u{1F1F7}"]) ?? "x"
     return self.room(
-      "reacts to m\(message.id.short) with \(emoji)", room.id, .react(message.id, emoji, target: nil), by: user)
+      "reacts to m\(message.id.short) with \(emoji)", room.id, .annotations(.react(message.id, emoji)), by: user)
   }
 
   mutating func pin(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model) else { return nil }
     let user = chance(50) ? leader(of: room) : actor(in: room)
     if chance(40), let pinned = pick(room.pins) {
-      return self.room("unpins m\(pinned.id.short)", room.id, .unpin(pinned.id, target: nil), by: user)
+      return self.room("unpins m\(pinned.id.short)", room.id, .annotations(.unpin(pinned.id)), by: user)
     }
     guard let message = message(of: room) else { return nil }
-    return self.room("pins m\(message.id.short)", room.id, .pin(message.id, target: nil), by: user)
+    return self.room("pins m\(message.id.short)", room.id, .annotations(.pin(message.id)), by: user)
   }
 
   // MARK: - Threads
@@ -39,7 +39,7 @@ extension CommandGenerator {
     let user = chance(75) ? pick(followers)?.user ?? actor(in: room) : actor(in: room)
     return self.room(
       "has read m\(reply.id.short) of thread m\(root.short)", room.id,
-      .moveThreadMarker(reply.id, root: root, target: nil, rootFacts: nil), by: user)
+      .threads(.moveMarker(to: reply.id, in: root)), by: user)
   }
 
   mutating func setThreadFollowing(_ model: ChatModel) -> Step? {
@@ -49,6 +49,6 @@ extension CommandGenerator {
     let follows = chance(50)
     return self.room(
       "\(follows ? "follows" : "leaves") thread m\(root.id.short)", room.id,
-      .setThreadFollowing(root.id, follows, target: nil), by: actor(in: room))
+      .threads(.setFollowing(root.id, follows)), by: actor(in: room))
   }
 }

@@ -87,7 +87,7 @@ extension CommandGenerator {
     let edit = edit(of: room)
     return self.room(
       "edits m\(message.id.short) to \(NewMessage(text: edit.text, mentions: edit.mentions).summary)", room.id,
-      .editMessage(message.id, edit, target: nil), by: user)
+      .messages(.edit(message.id, edit)), by: user)
   }
 
   mutating func edit(of room: ModelRoom) -> MessageEdit {
@@ -97,7 +97,7 @@ extension CommandGenerator {
   mutating func deleteMessage(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model), let message = message(of: room) else { return nil }
     let user = chance(70) ? message.author : leader(of: room)
-    return self.room("deletes m\(message.id.short)", room.id, .deleteMessage(message.id, target: nil), by: user)
+    return self.room("deletes m\(message.id.short)", room.id, .messages(.delete(message.id)), by: user)
   }
 }
 

@@ -8,26 +8,27 @@ extension CommandGenerator {
     guard let room = anyRoom(model), chance(room.archived == nil ? 40 : 100) else { return nil }
     // An archived room is mostly opened again, so that rooms do not all end as archived ones.
     return room.archived == nil || chance(10)
-      ? self.room("archives", room.id, .archive, by: leader(of: room))
-      : self.room("opens again", room.id, .restore, by: leader(of: room))
+      ? self.room("archives", room.id, .lifecycle(.archive), by: leader(of: room))
+      : self.room("opens again", room.id, .lifecycle(.restore), by: leader(of: room))
   }
 
   mutating func deleteRoom(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model), chance(25) else { return nil }
     let user = pick(room.members.filter { $0.role == .owner })?.user ?? leader(of: room)
-    return self.room("deletes the room", room.id, .delete, by: user)
+    return self.room("deletes the room", room.id, .lifecycle(.delete), by: user)
   }
 
   mutating func changeRole(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model), let member = pick(room.members), let role = pick(Role.allCases) else { return nil }
     return self.room(
-      "makes u\(member.user.short) \(role.name)", room.id, .changeRole(member.user, role), by: leader(of: room))
+      "makes u\(member.user.short) \(role.name)", room.id, .members(.changeRole(member.user, role)),
+      by: leader(of: room))
   }
 
   mutating func transfer(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model), let member = pick(room.members) else { return nil }
     let user = pick(room.members.filter { $0.role == .owner })?.user ?? anyone()
-    return self.room("gives the room to u\(member.user.short)", room.id, .transfer(to: member.user), by: user)
+    return self.room("gives the room to u\(member.user.short)", room.id, .members(.transfer(to: member.user)), by: user)
   }
 
   /// Often one who came in by an own word, and may say so again.
@@ -36,13 +37,13 @@ extension CommandGenerator {
     let comers = room.comings.filter { if case .joined(let role, _) = $0.what { role != .owner } else { false } }
     let comer = chance(50) ? pick(comers)?.user : nil
     let user = comer ?? (chance(80) ? pick(room.members)?.user : nil) ?? anyone()
-    return self.room("bans u\(user.short)", room.id, .ban(user), by: leader(of: room))
+    return self.room("bans u\(user.short)", room.id, .members(.ban(user)), by: leader(of: room))
   }
 
   mutating func unban(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model) else { return nil }
     let user = pick(room.banned)?.user ?? anyone()
-    return self.room("lets u\(user.short) come again", room.id, .unban(user), by: leader(of: room))
+    return self.room("lets u\(user.short) come again", room.id, .members(.unban(user)), by: leader(of: room))
   }
 
   mutating func silence(_ model: ChatModel) -> Step? {
@@ -50,7 +51,7 @@ extension CommandGenerator {
     let until = member.silencedUntil != nil && chance(70) ? nil : farTime()
     return self.room(
       "silences u\(member.user.short) until \(until?.rfc3339 ?? "no time")", room.id,
-      .silence(member.user, until: until), by: leader(of: room))
+      .members(.silence(member.user, until: until)), by: leader(of: room))
   }
 
   /// Between few users, so that the same room is asked for again.

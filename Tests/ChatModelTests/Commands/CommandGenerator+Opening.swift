@@ -58,24 +58,24 @@ extension CommandGenerator {
     let (place, invite, fading): (WorkspaceID, InviteID, InviteID) = (Self.workspace, newID(), newID())
     return [
       create(place, WorkspaceCreation(name: "the first", creator: leader)),
-      workspace("edits it", place, .edit(WorkspaceEdit(topic: "all")), by: leader),
+      workspace("edits it", place, .lifecycle(.edit(WorkspaceEdit(topic: "all"))), by: leader),
       createInvite(
         ChatService.NewInvite(id: invite, role: .member, expiresAt: nil, maximumUses: nil), of: place, by: leader),
       accept(invite, of: place, by: second), accept(invite, of: place, by: second),
-      workspace("revokes i\(invite.short)", place, .revokeInvite(invite), by: leader),
-      workspace("invites u\(third.short)", place, .invite(third, .member), by: leader),
-      workspace("takes it back", place, .withdrawInvitation(third), by: leader),
-      workspace("invites u\(fourth.short)", place, .invite(fourth, .member), by: leader),
-      workspace("comes in", place, .acceptInvitation, by: fourth),
-      workspace("raises u\(fourth.short)", place, .changeRole(fourth, .administrator), by: leader),
-      workspace("invites u\(third.short)", place, .invite(third, .administrator), by: fourth),
+      workspace("revokes i\(invite.short)", place, .sharing(.revokeInvite(invite)), by: leader),
+      workspace("invites u\(third.short)", place, .invitations(.invite(third, .member)), by: leader),
+      workspace("takes it back", place, .invitations(.withdraw(third)), by: leader),
+      workspace("invites u\(fourth.short)", place, .invitations(.invite(fourth, .member)), by: leader),
+      workspace("comes in", place, .invitations(.accept), by: fourth),
+      workspace("raises u\(fourth.short)", place, .members(.changeRole(fourth, .administrator)), by: leader),
+      workspace("invites u\(third.short)", place, .invitations(.invite(third, .administrator)), by: fourth),
       createInvite(
         ChatService.NewInvite(id: fading, role: .administrator, expiresAt: nil, maximumUses: nil), of: place,
         by: fourth),
-      workspace("leaves", place, .leave, by: fourth),
-      workspace("comes in", place, .acceptInvitation, by: third),
-      workspace("removes u\(second.short)", place, .removeMember(second), by: leader),
-      workspace("deletes it", place, .delete, by: leader),
+      workspace("leaves", place, .members(.leave), by: fourth),
+      workspace("comes in", place, .invitations(.accept), by: third),
+      workspace("removes u\(second.short)", place, .members(.remove(second)), by: leader),
+      workspace("deletes it", place, .lifecycle(.delete), by: leader),
     ]
   }
 
@@ -85,24 +85,26 @@ extension CommandGenerator {
     let later = clock.now().adding(milliseconds: 86_400_000_000)
     return [
       create(place, RoomCreation(kind: .group, name: "the first", creator: leader)),
-      room("edits it", place, .edit(RoomEdit(topic: "all")), by: leader),
+      room("edits it", place, .lifecycle(.edit(RoomEdit(topic: "all"))), by: leader),
       createInvite(
         ChatService.NewInvite(id: invite, role: .member, expiresAt: nil, maximumUses: nil), of: place, by: leader),
       accept(invite, of: place, by: second), accept(invite, of: place, by: second),
-      room("revokes i\(invite.short)", place, .revokeInvite(invite), by: leader),
-      room("adds u\(third.short)", place, .addMember(third), by: leader),
-      room("adds u\(fourth.short)", place, .addMember(fourth), by: leader),
-      room("raises u\(second.short)", place, .changeRole(second, .administrator), by: leader),
+      room("revokes i\(invite.short)", place, .sharing(.revokeInvite(invite)), by: leader),
+      room("adds u\(third.short)", place, .members(.add(third)), by: leader),
+      room("adds u\(fourth.short)", place, .members(.add(fourth)), by: leader),
+      room("raises u\(second.short)", place, .members(.changeRole(second, .administrator)), by: leader),
       createInvite(
         ChatService.NewInvite(id: fading, role: .administrator, expiresAt: nil, maximumUses: nil), of: place,
         by: second),
-      room("steps down", place, .changeRole(second, .member), by: second), accept(fading, of: place, by: users[4]),
-      room("removes u\(fourth.short)", place, .removeMember(fourth), by: leader),
-      room("bans u\(fourth.short)", place, .ban(fourth), by: leader),
-      room("lets u\(fourth.short) come again", place, .unban(fourth), by: leader),
-      room("adds u\(fourth.short)", place, .addMember(fourth), by: leader),
-      room("silences u\(fourth.short)", place, .silence(fourth, until: later), by: leader),
-      room("mutes it", place, .mute(until: later), by: fourth), room("leaves", place, .leave, by: fourth),
+      room("steps down", place, .members(.changeRole(second, .member)), by: second),
+      accept(fading, of: place, by: users[4]),
+      room("removes u\(fourth.short)", place, .members(.remove(fourth)), by: leader),
+      room("bans u\(fourth.short)", place, .members(.ban(fourth)), by: leader),
+      room("lets u\(fourth.short) come again", place, .members(.unban(fourth)), by: leader),
+      room("adds u\(fourth.short)", place, .members(.add(fourth)), by: leader),
+      room("silences u\(fourth.short)", place, .members(.silence(fourth, until: later)), by: leader),
+      room("mutes it", place, .members(.mute(until: later)), by: fourth),
+      room("leaves", place, .members(.leave), by: fourth),
     ]
   }
 
@@ -114,12 +116,12 @@ extension CommandGenerator {
       send(
         .plain("milk or tea"), as: old, to: place, by: third, at: clock.now().adding(milliseconds: -86_400_000)),
       send(.plain("tea or milk"), as: message, to: place, by: leader),
-      room("edits m\(message.short)", place, .editMessage(message, edit, target: nil), by: leader),
-      room("reacts", place, .react(message, "\u{1F44D}", target: nil), by: second),
-      room("takes it back", place, .unreact(message, "\u{1F44D}", target: nil), by: second),
-      room("pins m\(message.short)", place, .pin(message, target: nil), by: second),
-      room("unpins it", place, .unpin(message, target: nil), by: second),
-      room("deletes m\(message.short)", place, .deleteMessage(message, target: nil), by: leader),
+      room("edits m\(message.short)", place, .messages(.edit(message, edit)), by: leader),
+      room("reacts", place, .annotations(.react(message, "\u{1F44D}")), by: second),
+      room("takes it back", place, .annotations(.unreact(message, "\u{1F44D}")), by: second),
+      room("pins m\(message.short)", place, .annotations(.pin(message)), by: second),
+      room("unpins it", place, .annotations(.unpin(message)), by: second),
+      room("deletes m\(message.short)", place, .messages(.delete(message)), by: leader),
     ]
   }
 
@@ -129,16 +131,16 @@ extension CommandGenerator {
     answer.thread = root
     return [
       send(.plain("sugar"), as: root, to: place, by: leader),
-      room("has read m\(root.short)", place, .moveReadMarker(root, target: nil), by: second),
-      room("marks it as unread", place, .markUnread(root, target: nil), by: second),
+      room("has read m\(root.short)", place, .reading(.moveMarker(to: root)), by: second),
+      room("marks it as unread", place, .reading(.markUnread(from: root)), by: second),
       send(answer, as: reply, to: place, by: second), send(answer, as: next, to: place, by: second),
       room(
-        "has read m\(next.short)", place, .moveThreadMarker(next, root: root, target: nil, rootFacts: nil),
+        "has read m\(next.short)", place, .threads(.moveMarker(to: next, in: root)),
         by: leader),
       room(
         "has read m\(reply.short)", place,
-        .moveThreadMarker(reply, root: root, target: nil, rootFacts: nil), by: leader),
-      room("leaves the thread", place, .setThreadFollowing(root, false, target: nil), by: leader),
+        .threads(.moveMarker(to: reply, in: root)), by: leader),
+      room("leaves the thread", place, .threads(.setFollowing(root, false)), by: leader),
     ]
   }
 
@@ -152,12 +154,13 @@ extension CommandGenerator {
       schedule(later, as: cancelled, to: place, by: third, at: time),
       room(
         "changes m\(cancelled.short)", place,
-        .changeScheduledMessage(cancelled, ScheduledMessageEdit(text: "much later"), prior: nil), by: third),
-      room("cancels m\(cancelled.short)", place, .cancelScheduledMessage(cancelled, prior: nil), by: third),
+        .scheduling(.change(cancelled, ScheduledMessageEdit(text: "much later"))), by: third),
+      room("cancels m\(cancelled.short)", place, .scheduling(.cancel(cancelled)), by: third),
       schedule(later, as: failed, to: place, by: third, at: time),
-      room("leaves", place, .leave, by: third), due(failed, waiting, revision: nil, in: place),
-      room("archives it", place, .archive, by: leader), room("opens it again", place, .restore, by: leader),
-      room("deletes it", place, .delete, by: leader),
+      room("leaves", place, .members(.leave), by: third), due(failed, waiting, revision: nil, in: place),
+      room("archives it", place, .lifecycle(.archive), by: leader),
+      room("opens it again", place, .lifecycle(.restore), by: leader),
+      room("deletes it", place, .lifecycle(.delete), by: leader),
     ]
   }
 }

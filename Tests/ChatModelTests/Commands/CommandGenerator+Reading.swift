@@ -8,13 +8,13 @@ extension CommandGenerator {
   mutating func moveMarker(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model), let message = message(of: room) else { return nil }
     let user = actor(in: room)
-    return self.room("has read m\(message.id.short)", room.id, .moveReadMarker(message.id, target: nil), by: user)
+    return self.room("has read m\(message.id.short)", room.id, .reading(.moveMarker(to: message.id)), by: user)
   }
 
   mutating func markUnread(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model), let message = message(of: room) else { return nil }
     return self.room(
-      "marks m\(message.id.short) as unread", room.id, .markUnread(message.id, target: nil), by: actor(in: room))
+      "marks m\(message.id.short) as unread", room.id, .reading(.markUnread(from: message.id)), by: actor(in: room))
   }
 
   mutating func setPreferences(_ model: ChatModel) -> Step? {
@@ -66,7 +66,7 @@ extension CommandGenerator {
       sendAt: chance(40) ? sendingTime() : nil)
     let user = chance(92) ? waiting.message.author : actor(in: room)
     return self.room(
-      "changes scheduled m\(waiting.id.short)", room.id, .changeScheduledMessage(waiting.id, edit, prior: nil), by: user
+      "changes scheduled m\(waiting.id.short)", room.id, .scheduling(.change(waiting.id, edit)), by: user
     )
   }
 
@@ -74,7 +74,7 @@ extension CommandGenerator {
     guard let room = anyRoom(model), let waiting = pick(room.scheduled) else { return nil }
     let user = chance(92) ? waiting.message.author : actor(in: room)
     return self.room(
-      "cancels scheduled m\(waiting.id.short)", room.id, .cancelScheduledMessage(waiting.id, prior: nil), by: user)
+      "cancels scheduled m\(waiting.id.short)", room.id, .scheduling(.cancel(waiting.id)), by: user)
   }
 
   /// As the scheduler does it, once the time has come; seldom for what is settled.
@@ -99,8 +99,7 @@ extension CommandGenerator {
     _ id: MessageID, _ message: ScheduledMessage, revision: LogPosition?, in room: RoomID, reachesTime: Bool = true
   ) -> Step {
     @Sendable func command(_ revision: LogPosition) -> RoomCommand {
-      .sendScheduledMessage(
-        id, message, revision: revision, references: message.thread.map { MessageReferences(thread: $0) })
+      .scheduling(.send(id, message, revision: revision))
     }
     let principal = Principal(user: message.author, service: Numbered.service)
     let name = "m\(id.short) of u\(message.author.short) is due in r\(room.short)"

@@ -26,7 +26,7 @@ extension CommandGenerator {
     let channel = made.workspace.map { [Right.workspaceRole($0, .member)] } ?? []
     return Step(name, user: user, room: id, rights: [.account, .room(id)] + channel) {
       chat async throws(ServiceError) in
-      Step.Receipt(try await chat.performRoom(id, .create(made), by: Principal(user: user)))
+      Step.Receipt(try await chat.performRoom(id, .lifecycle(.create(made)), by: Principal(user: user)))
     }
   }
 
@@ -36,31 +36,31 @@ extension CommandGenerator {
     let edit = RoomEdit(
       name: chance(60) ? text() : nil, topic: chance(60) ? (chance(30) ? "" : text()) : nil,
       picture: picture(by: user))
-    return self.room("edits to \(edit.name ?? "-"), \(edit.topic ?? "-")", room.id, .edit(edit), by: user)
+    return self.room("edits to \(edit.name ?? "-"), \(edit.topic ?? "-")", room.id, .lifecycle(.edit(edit)), by: user)
   }
 
   mutating func addMember(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model) else { return nil }
     let newcomer = outsider(of: room, in: model)
-    return self.room("adds u\(newcomer.short)", room.id, .addMember(newcomer), by: leader(of: room))
+    return self.room("adds u\(newcomer.short)", room.id, .members(.add(newcomer)), by: leader(of: room))
   }
 
   mutating func removeMember(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model), let member = pick(room.members), room.members.count > 2 else { return nil }
-    return self.room("removes u\(member.user.short)", room.id, .removeMember(member.user), by: leader(of: room))
+    return self.room("removes u\(member.user.short)", room.id, .members(.remove(member.user)), by: leader(of: room))
   }
 
   mutating func leave(_ model: ChatModel) -> Step? {
     // Small rooms are left seldom, so that rooms do not all end empty.
     guard let room = anyRoom(model), room.members.count > 2 || chance(10) else { return nil }
-    return self.room("leaves", room.id, .leave, by: actor(in: room))
+    return self.room("leaves", room.id, .members(.leave), by: actor(in: room))
   }
 
   /// By a service's word.
   mutating func join(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model) else { return nil }
     if room.isPublic, chance(60) {
-      return self.room("joins", room.id, .join, by: outsider(of: room, in: model))
+      return self.room("joins", room.id, .members(.join), by: outsider(of: room, in: model))
     }
     let user = outsider(of: room, in: model)
     let key = key()
@@ -68,14 +68,15 @@ extension CommandGenerator {
     let name = "a service lets u\(user.short) into r\(room.id.short) under k\(key.short)"
     return Step(name, user: user, room: room.id, rights: [.room(room.id), .admission(room.id)]) {
       chat async throws(ServiceError) in
-      Step.Receipt(try await chat.performRoom(room.id, .join, by: principal, command: key))
+      Step.Receipt(try await chat.performRoom(room.id, .members(.join), by: principal, command: key))
     }
   }
 
   mutating func mute(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model) else { return nil }
     let until = chance(30) ? nil : farTime()
-    return self.room("mutes until \(until?.rfc3339 ?? "no time")", room.id, .mute(until: until), by: actor(in: room))
+    return self.room(
+      "mutes until \(until?.rfc3339 ?? "no time")", room.id, .members(.mute(until: until)), by: actor(in: room))
   }
 
   /// Mostly one who is not in the room and may come in.
@@ -110,7 +111,8 @@ extension CommandGenerator {
 
   mutating func revokeInvite(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model), let invite = pick(room.invites) else { return nil }
-    return self.room("revokes i\(invite.link.id.short)", room.id, .revokeInvite(invite.link.id), by: leader(of: room))
+    return self.room(
+      "revokes i\(invite.link.id.short)", room.id, .sharing(.revokeInvite(invite.link.id)), by: leader(of: room))
   }
 
   mutating func acceptInvite(_ model: ChatModel) -> Step? {
@@ -121,7 +123,7 @@ extension CommandGenerator {
   mutating func accept(_ invite: InviteID, of room: RoomID, by user: UserID) -> Step {
     let key = key()
     let name = "u\(user.short) accepts i\(invite.short) of r\(room.short) under k\(key.short)"
-    let rights = [.account] + Right.of(.acceptInvite(invite), in: room, by: user)
+    let rights = [.account] + Right.of(.sharing(.acceptInvite(invite)), in: room, by: user)
     return Step(name, user: user, room: room, rights: rights) { chat async throws(ServiceError) in
       let token = chat.token(of: invite, in: room)
       return Step.Receipt(try await chat.acceptInvite(token: token, by: Principal(user: user), command: key))

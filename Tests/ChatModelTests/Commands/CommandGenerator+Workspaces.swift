@@ -45,7 +45,7 @@ extension CommandGenerator {
     return Step(
       "u\(user.short) creates w\(id.short)", user: user, workspace: id, rights: [.account, .workspace(id)]
     ) { chat async throws(ServiceError) in
-      Step.Receipt(try await chat.performWorkspace(id, .create(creation), by: Principal(user: user)))
+      Step.Receipt(try await chat.performWorkspace(id, .lifecycle(.create(creation)), by: Principal(user: user)))
     }
   }
 
@@ -55,13 +55,13 @@ extension CommandGenerator {
     let edit = WorkspaceEdit(
       name: chance(50) ? text() : nil, topic: chance(60) ? (chance(30) ? "" : text()) : nil,
       picture: picture(by: user))
-    return workspace("edits to \(edit.name ?? "-"), \(edit.topic ?? "-")", place.id, .edit(edit), by: user)
+    return workspace("edits to \(edit.name ?? "-"), \(edit.topic ?? "-")", place.id, .lifecycle(.edit(edit)), by: user)
   }
 
   mutating func deleteWorkspace(_ model: ChatModel) -> Step? {
     guard let place = anyWorkspace(model), chance(20) else { return nil }
     let user = pick(place.members.filter { $0.role == .owner })?.user ?? anyone()
-    return workspace("deletes the workspace", place.id, .delete, by: user)
+    return workspace("deletes the workspace", place.id, .lifecycle(.delete), by: user)
   }
 
   // MARK: - Coming and going
@@ -69,7 +69,8 @@ extension CommandGenerator {
   mutating func inviteIntoWorkspace(_ model: ChatModel) -> Step? {
     guard let place = anyWorkspace(model) else { return nil }
     let (user, role) = (outsider(of: place), role())
-    return workspace("invites u\(user.short) as \(role.name)", place.id, .invite(user, role), by: leader(of: place))
+    return workspace(
+      "invites u\(user.short) as \(role.name)", place.id, .invitations(.invite(user, role)), by: leader(of: place))
   }
 
   mutating func answerInvitation(_ model: ChatModel) -> Step? {
@@ -77,9 +78,9 @@ extension CommandGenerator {
     let user = pick(place.invitations)?.user ?? anyone()
     if chance(25) {
       let by = chance(50) ? user : leader(of: place)
-      return workspace("withdraws the invitation of u\(user.short)", place.id, .withdrawInvitation(user), by: by)
+      return workspace("withdraws the invitation of u\(user.short)", place.id, .invitations(.withdraw(user)), by: by)
     }
-    return workspace("accepts the invitation", place.id, .acceptInvitation, by: user)
+    return workspace("accepts the invitation", place.id, .invitations(.accept), by: user)
   }
 
   /// By a service's word.
@@ -96,21 +97,22 @@ extension CommandGenerator {
 
   mutating func leaveWorkspace(_ model: ChatModel) -> Step? {
     guard let place = anyWorkspace(model), let member = pick(place.members) else { return nil }
-    if chance(50) { return workspace("leaves", place.id, .leave, by: member.user) }
-    return workspace("removes u\(member.user.short)", place.id, .removeMember(member.user), by: leader(of: place))
+    if chance(50) { return workspace("leaves", place.id, .members(.leave), by: member.user) }
+    return workspace("removes u\(member.user.short)", place.id, .members(.remove(member.user)), by: leader(of: place))
   }
 
   mutating func changeWorkspaceRole(_ model: ChatModel) -> Step? {
     guard let place = anyWorkspace(model), let member = pick(place.members) else { return nil }
     let role = role()
     return workspace(
-      "makes u\(member.user.short) \(role.name)", place.id, .changeRole(member.user, role), by: leader(of: place))
+      "makes u\(member.user.short) \(role.name)", place.id, .members(.changeRole(member.user, role)),
+      by: leader(of: place))
   }
 
   mutating func transferWorkspace(_ model: ChatModel) -> Step? {
     guard let place = anyWorkspace(model), let member = pick(place.members) else { return nil }
     let user = pick(place.members.filter { $0.role == .owner })?.user ?? anyone()
-    return workspace("gives it to u\(member.user.short)", place.id, .transfer(to: member.user), by: user)
+    return workspace("gives it to u\(member.user.short)", place.id, .members(.transfer(to: member.user)), by: user)
   }
 
   // MARK: - Links
@@ -135,7 +137,7 @@ extension CommandGenerator {
 
   mutating func revokeWorkspaceInvite(_ model: ChatModel) -> Step? {
     guard let place = anyWorkspace(model), let invite = pick(place.invites)?.link.id else { return nil }
-    return workspace("revokes i\(invite.short)", place.id, .revokeInvite(invite), by: leader(of: place))
+    return workspace("revokes i\(invite.short)", place.id, .sharing(.revokeInvite(invite)), by: leader(of: place))
   }
 
   mutating func acceptWorkspaceInvite(_ model: ChatModel) -> Step? {
@@ -146,7 +148,7 @@ extension CommandGenerator {
   mutating func accept(_ invite: InviteID, of workspace: WorkspaceID, by user: UserID) -> Step {
     let key = key()
     let name = "u\(user.short) accepts i\(invite.short) of w\(workspace.short) under k\(key.short)"
-    let rights = [.account] + Right.of(.acceptInvite(invite), in: workspace, by: user)
+    let rights = [.account] + Right.of(.sharing(.acceptInvite(invite)), in: workspace, by: user)
     return Step(name, user: user, workspace: workspace, rights: rights) { chat async throws(ServiceError) in
       let token = chat.token(of: invite, in: workspace)
       return Step.Receipt(try await chat.acceptInvite(token: token, by: Principal(user: user), command: key))

@@ -48,37 +48,39 @@ extension Right {
   /// What a command on a room takes of a user.
   static func of(_ command: RoomCommand, in room: RoomID, by user: UserID) -> [Right] {
     switch command {
-    case .create: [.room(room)]
-    case .acceptInvite: [.room(room, else: "invite_not_found"), .admission(room)]
-    case .join: [.sight(room), .admission(room)]
+    case .lifecycle(.create): [.room(room)]
+    case .sharing(.acceptInvite): [.room(room, else: "invite_not_found"), .admission(room)]
+    case .members(.join): [.sight(room), .admission(room)]
     // Who has left or deleted it has no part in it any more, and is answered.
-    case .leave, .delete: []
+    case .members(.leave), .lifecycle(.delete): []
     // Who has lowered the own role is answered.
-    case .changeRole(user, _): [.reach(room)]
-    case .edit, .archive, .restore, .createInvite, .revokeInvite, .addMember, .removeMember, .changeRole, .ban, .unban,
-      .silence:
+    case .members(.changeRole(user, _)): [.reach(room)]
+    case .lifecycle(.edit), .lifecycle(.archive), .lifecycle(.restore), .sharing(.createInvite),
+      .sharing(.revokeInvite),
+      .members(.add), .members(.remove), .members(.changeRole), .members(.ban), .members(.unban), .members(.silence):
       [.administrator(room)]
     // Who has given ownership away is answered.
-    case .transfer: [.member(room)]
-    case .mute, .moveReadMarker, .markUnread, .moveThreadMarker, .setThreadFollowing, .unreact, .changeScheduledMessage:
-      [.member(room)]
-    case .cancelScheduledMessage(let message, _): [.cancelling(message, room)]
-    case .sendMessage, .scheduleMessage, .react, .editMessage: [.voice(room)]
-    case .deleteMessage(let message, _): [.deletion(message, room)]
-    case .pin, .unpin: [.pins(room), .voice(room)]
-    case .sendScheduledMessage(let message, _, _, _): [.waiting(message, room)]
+    case .members(.transfer): [.member(room)]
+    case .members(.mute), .reading, .threads, .annotations(.unreact), .scheduling(.change): [.member(room)]
+    case .scheduling(.cancel(let message)): [.cancelling(message, room)]
+    case .messages(.send), .scheduling(.schedule), .annotations(.react), .messages(.edit): [.voice(room)]
+    case .messages(.delete(let message)): [.deletion(message, room)]
+    case .annotations(.pin), .annotations(.unpin): [.pins(room), .voice(room)]
+    case .scheduling(.send(let message, _, _)): [.waiting(message, room)]
     }
   }
 
   /// What a command on a workspace takes of a user.
   static func of(_ command: WorkspaceCommand, in workspace: WorkspaceID, by user: UserID) -> [Right] {
     switch command {
-    case .create, .join: [.workspace(workspace)]
-    case .acceptInvite: [.workspace(workspace, else: "invite_not_found")]
-    case .acceptInvitation, .withdrawInvitation(user): [.workspace(workspace, else: "invitation_not_found")]
-    case .leave, .delete: []
-    case .transfer, .changeRole(user, _): [.workspaceRole(workspace, .guest)]
-    case .edit, .createInvite, .revokeInvite, .invite, .removeMember, .changeRole, .withdrawInvitation:
+    case .lifecycle(.create), .members(.join): [.workspace(workspace)]
+    case .sharing(.acceptInvite): [.workspace(workspace, else: "invite_not_found")]
+    case .invitations(.accept), .invitations(.withdraw(user)):
+      [.workspace(workspace, else: "invitation_not_found")]
+    case .members(.leave), .lifecycle(.delete): []
+    case .members(.transfer), .members(.changeRole(user, _)): [.workspaceRole(workspace, .guest)]
+    case .lifecycle(.edit), .sharing(.createInvite), .sharing(.revokeInvite), .invitations(.invite), .members(.remove),
+      .members(.changeRole), .invitations(.withdraw):
       [.workspaceRole(workspace, .administrator)]
     }
   }

@@ -18,21 +18,17 @@ extension Comparison {
     let schedulings = room.schedulings.filter { scheduling in
       mentioned.map { $0.contains(scheduling.id) || scheduling == room.schedulings.last } ?? true
     }
-    @Sendable func keys(_ ids: [MessageID]) -> [MessageKey] {
-      (ids + [stranger]).map { MessageKey(room: id, message: $0) }
-    }
+    func keys(_ ids: [MessageID]) -> [MessageKey] { (ids + [stranger]).map { MessageKey(room: id, message: $0) } }
+    let (messageKeys, schedulingKeys) = (keys(messages.map(\.id)), keys(schedulings.map(\.id)))
     try await chat.views.ids.wait(for: chat.store.head)
     let (found, scheduled) = try await chat.views.ids.read { ids in
-      (
-        try ids.messageFacts(keys(messages.map(\.id))).facts,
-        try ids.schedulingFacts(keys(schedulings.map(\.id))).facts
-      )
+      (try ids.messages(messageKeys), try ids.scheduled(schedulingKeys))
     }
     let expected = messages.map { IndexedMessage($0, replies: room.thread(of: $0.id).count) }
-    try expect("ID index of r\(id.short)", expected + [nil], found.map { $0.map { IndexedMessage($0) } })
+    try expect("ID index of r\(id.short)", expected + [nil], messageKeys.map { found[$0].map { IndexedMessage($0) } })
     try expect(
       "scheduled in the ID index of r\(id.short)", schedulings.map { IndexedScheduling($0) } + [nil],
-      scheduled.map { $0.map { IndexedScheduling($0) } })
+      schedulingKeys.map { scheduled[$0].map { IndexedScheduling($0) } })
   }
 
   /// Of commands that were done under a key, and of one that was not.
@@ -40,12 +36,11 @@ extension Comparison {
     let stranger = ModelCommand(actor: UUIDBytes(high: 0xdead, low: 0xbeef), key: ID(UUIDBytes(high: 1, low: 1)))
     let asked = commands.sorted { ($0.actor, $0.key) < ($1.actor, $1.key) } + [stranger]
     try await chat.views.ids.wait(for: chat.store.head)
-    let found = try await chat.views.ids.read { ids in
-      try ids.commandFacts(asked.map { CommandKey(actor: $0.actor, command: $0.key) }).facts
-    }
+    let keys = asked.map { CommandKey(actor: $0.actor, command: $0.key) }
+    let found = try await chat.views.ids.read { ids in try ids.commands(keys) }
     try expect(
       "commands in the ID index", asked.map { model.commands[$0] },
-      found.map { $0.map { ModelCommandFacts(stamp: $0.stamp, fingerprint: $0.fingerprint) } })
+      keys.map { found[$0].map { ModelKnownCommand(stamp: $0.stamp, fingerprint: $0.fingerprint) } })
   }
 }
 
@@ -70,15 +65,15 @@ private struct IndexedMessage: Equatable {
     fingerprint = message.fingerprint
   }
 
-  init(_ facts: KnownMessage) {
-    author = facts.author
-    place = facts.place
-    replies = facts.replies
-    sent = facts.sent
-    sentAt = facts.sentAt
-    revision = facts.revision
-    isDeleted = facts.isDeleted
-    fingerprint = facts.fingerprint
+  init(_ message: KnownMessage) {
+    author = message.author
+    place = message.place
+    replies = message.replies
+    sent = message.sent
+    sentAt = message.sentAt
+    revision = message.revision
+    isDeleted = message.isDeleted
+    fingerprint = message.fingerprint
   }
 }
 
@@ -93,9 +88,9 @@ private struct IndexedScheduling: Equatable {
     fingerprint = scheduling.fingerprint
   }
 
-  init(_ facts: KnownScheduledMessage) {
-    author = facts.author
-    scheduled = facts.scheduled
-    fingerprint = facts.fingerprint
+  init(_ scheduling: KnownScheduledMessage) {
+    author = scheduling.author
+    scheduled = scheduling.scheduled
+    fingerprint = scheduling.fingerprint
   }
 }

@@ -16,7 +16,7 @@ struct ChatModel {
   /// What each user did on each day in UTC, services in their name left out.
   private(set) var usage: [Int64: [UserID: Usage]] = [:]
   /// What each command under a key first recorded.
-  private(set) var commands: [ModelCommand: ModelCommandFacts] = [:]
+  private(set) var commands: [ModelCommand: ModelKnownCommand] = [:]
   /// What no log may hold and this one does.
   private(set) var breaches: [String] = []
 
@@ -55,7 +55,7 @@ struct ChatModel {
 
   private mutating func noteCommand(_ recorded: RecordedEvent) {
     guard let command = ModelCommand(recorded), commands[command] == nil else { return }
-    commands[command] = ModelCommandFacts(stamp: recorded.stamp, fingerprint: recorded.event.commandFingerprint)
+    commands[command] = ModelKnownCommand(stamp: recorded.stamp, fingerprint: recorded.event.commandFingerprint)
   }
 
   /// What a user has used on the day of a moment.
@@ -87,7 +87,7 @@ struct ModelCommand: Hashable {
   }
 }
 
-struct ModelCommandFacts: Equatable {
+struct ModelKnownCommand: Equatable {
   let stamp: Stamp
   let fingerprint: Fingerprint?
 }
