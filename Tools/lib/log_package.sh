@@ -23,7 +23,8 @@ make_log_package() {
     fi
   done
   # The log uses neither, and they need swift-collections.
-  rm -f "$directory/Sources/ChatPrimitives/FairQueue.swift" "$directory/Sources/ChatPrimitives/Slots.swift"
+  rm -f "$directory/Sources/ChatPrimitives/FairQueue.swift" \
+    "$directory/Sources/ChatPrimitives/AsyncSemaphore.swift"
   # Tests find fixtures and pages by their own path.
   ln -s "$PWD/Tests/Fixtures" "$directory/Tests/Fixtures"
   ln -s "$PWD/docs" "$directory/docs"
