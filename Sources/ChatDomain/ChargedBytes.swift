@@ -1,12 +1,12 @@
 import ChatPrimitives
 
-/// How many bytes of the log an event is charged for. This depends on the event alone, so the writer need not encode
-/// it, and the read model computes the same sum. It is never less than the record's size before compression
+/// How many bytes of the log an event is charged for. The charge depends only on the event, so the writer need not
+/// encode it, and the read model computes the same sum. It is never less than the record's size before compression
 /// (`ChargedBytesTests`).
 extension ChatEvent {
-  /// Covers everything in a record but texts and lists: the envelope, IDs, times, hashes and numbers.
+  /// Covers everything in a record except texts and lists: the envelope, IDs, times, hashes and numbers.
   package static let chargedBytesOfRecord: UInt64 = 256
-  /// For each entry of a list, without its texts.
+  /// The charge for each entry of a list, without its texts.
   fileprivate static let chargedBytesOfEntry = 96
 
   package var chargedBytes: UInt64 {
@@ -21,7 +21,7 @@ extension ChatEvent {
   }
 }
 
-/// What a list is charged for, without its texts.
+/// The charge for a list, without its texts.
 func entryBytes(_ list: [some Any]) -> Int { list.count * ChatEvent.chargedBytesOfEntry }
 
 extension MessageContent {

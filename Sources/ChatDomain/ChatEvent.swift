@@ -1,6 +1,6 @@
 package import ChatPrimitives
 
-/// Every event that the log can hold, by the kind of stream that it belongs to.
+/// Every event that the log can contain, by the kind of its stream.
 package enum ChatEvent: Sendable, Equatable {
   case user(UserID, UserEvent)
   case room(RoomID, RoomEvent)
@@ -8,24 +8,24 @@ package enum ChatEvent: Sendable, Equatable {
   case server(ServerEvent)
 }
 
-/// A family of events of one aggregate, and what each event says of itself.
+/// A family of events of one aggregate, and the properties of each event.
 protocol EventFamily {
-  /// What the command said that recorded this event as its first; nil when that was erased.
+  /// The fingerprint of the command that recorded this event as its first; nil if the payload was erased.
   var fingerprint: Fingerprint? { get }
   /// Bytes of the event's texts and lists: see `ChatEvent.chargedBytes`.
   var textBytes: Int { get }
-  /// Whether it is recorded although the user's quota is used up: see `QuotaPurpose`.
+  /// Whether the event is upkeep, which may exceed the user's quotas: see `QuotaPurpose`.
   var isUpkeep: Bool { get }
 }
 
 extension EventFamily {
-  /// Of a family without texts.
+  /// The default, for a family without texts.
   var textBytes: Int { 0 }
-  /// Of a family that only adds.
+  /// The default, for a family whose events only add something.
   var isUpkeep: Bool { false }
 }
 
-/// An event with what the log knows about it.
+/// An event with what its record says about it.
 package struct RecordedEvent: Sendable, Equatable {
   package let stamp: Stamp
   package let version: StreamVersion

@@ -1,10 +1,10 @@
 package import ChatPrimitives
 
-/// Who acts, through what, and when: what every command has in common.
+/// Who sends a command, with which credentials, and when. Every command has one.
 package struct CommandContext: Hashable, Sendable {
-  /// In whose name; nil when a service acts for itself, or when nobody is known yet (a registration).
+  /// The user in whose name it is sent; nil if a service acts for itself, or before the user exists (a registration).
   package var actor: UserID?
-  /// The true actor, when a token of the server's own acts instead of the user.
+  /// The service that acts instead of the user, if the request has one of the server's own tokens.
   package var service: ServiceID?
   /// The session that the request's access token belongs to; nil with a service token.
   package var session: SessionID?
@@ -14,10 +14,10 @@ package struct CommandContext: Hashable, Sendable {
   package var command: CommandID?
   /// The `If-Match` of the request.
   package var precondition: Precondition?
-  /// When this is decided, by the checked clock: for every rule that depends on time. Set by the writer. The time in the
-  /// record's envelope is later where the log's last time is.
+  /// When the command is decided, by the checked clock, for every rule that depends on time. The writer sets it. The
+  /// time in the record's envelope is later if the log's last time is later.
   package var time: Timestamp
-  /// When it happened elsewhere, for an import.
+  /// For an import: when it happened in the other system.
   package var originalTime: Timestamp?
 
   package init(
@@ -34,6 +34,6 @@ package struct CommandContext: Hashable, Sendable {
     self.originalTime = originalTime
   }
 
-  /// Whether an administrator's or a service's token stands behind it.
+  /// Whether the request has an administrator's or a service's token.
   package var isByService: Bool { service != nil }
 }

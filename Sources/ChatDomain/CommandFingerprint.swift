@@ -1,8 +1,8 @@
 package import ChatPrimitives
 
 extension ChatEvent {
-  /// What an idempotency key is bound to: the event's content and the stream that it belongs to, so that a key used for
-  /// another room is a clash and not a retry. Nil when the payload was erased.
+  /// What an idempotency key is bound to: the event's content and its stream. A key that was used in one room cannot be
+  /// used in another. Nil if the payload was erased.
   package var commandFingerprint: Fingerprint? {
     switch self {
     case .user(let id, let event): event.fingerprint?.scoped(to: id.uuid)

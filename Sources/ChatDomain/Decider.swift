@@ -1,9 +1,9 @@
 package import ChatPrimitives
 
-/// Decides one command about one aggregate. Its rules are functions of the command, what is known and the state; nothing
-/// here waits, reads a clock or draws a random number.
+/// Decides one command about one aggregate. The rules depend only on the command, what is known and the state: no rule
+/// waits, reads a clock or generates a random number.
 ///
-/// There is one function for each command. It reads in this order: who may do it, whether it was done before, what is
+/// There is one function for each command. It reads in this order: who may send it, whether it was done before, what is
 /// recorded.
 package protocol Decider: Sendable {
   associatedtype Entity
@@ -21,17 +21,17 @@ package protocol Decider: Sendable {
 
   func decide(_ command: Command, _ directory: borrowing some Directory) throws(Rejection) -> Decision<Event>
 
-  /// The state after an event. Total: it accepts whatever the log holds.
-  /// - Parameter actor: in whose name it was recorded; nil when a service acted for itself.
+  /// The state after an event. Never fails: it accepts every event that the log can contain.
+  /// - Parameter actor: the user in whose name it was recorded; nil if a service acted for itself.
   static func evolve(_ state: inout State, _ event: Event, _ stamp: Stamp, by actor: UserID?)
 }
 
-/// What a command is decided on.
+/// Everything that a decision is made on, except the command and the directory.
 package struct DecisionBasis<Entity, State: Sendable>: Sendable {
-  /// The aggregate's.
+  /// The aggregate's ID.
   package let id: ID<Entity>
   package let context: CommandContext
-  /// Of the command.
+  /// The command's fingerprint.
   package let fingerprint: Fingerprint
   package let known: Known
   package let state: State
@@ -45,15 +45,15 @@ package struct DecisionBasis<Entity, State: Sendable>: Sendable {
   }
 }
 
-/// What a client asks of one aggregate: any of its commands, or those of one family.
+/// What a client asks of one aggregate: any of its commands, or any command of one family.
 package protocol AggregateCommand<Entity>: Sendable {
   associatedtype Entity
 
-  /// What the command says, whichever aggregate it goes to. Equal to the fingerprint of the first event that it records.
+  /// Equals the fingerprint of the first event that the command records, unless a comment in its family says otherwise.
   func fingerprint(by actor: UserID?) -> Fingerprint
-  /// Whether a retry is recognised by what the command itself names, and not by an idempotency key.
+  /// Whether a retry is recognised by the IDs in the command itself, and not by an idempotency key.
   var isKnownByItself: Bool { get }
-  /// Adds the keys of what the decision needs to know, beside the command's own.
+  /// Adds the keys of what the decision needs to know, except the idempotency key.
   func addKeys(to lookup: inout Lookup, on id: ID<Entity>, by actor: UserID?)
 }
 
@@ -62,7 +62,7 @@ extension AggregateCommand {
 
   package func addKeys(to lookup: inout Lookup, on id: ID<Entity>, by actor: UserID?) {}
 
-  /// The keys of all that the decision needs to know.
+  /// The keys of everything that the decision needs to know.
   package func lookup(on id: ID<Entity>, by context: CommandContext) -> Lookup {
     var lookup = Lookup()
     if !isKnownByItself { lookup.command = CommandKey(of: context) }
@@ -87,33 +87,33 @@ extension Decider {
   var known: Known { basis.known }
   var state: State { basis.state }
 
-  /// The decision on a command that was done before under the same key; nil when this is the first time. Every command
-  /// that is not known by itself returns it, after the check of rights: so a retry by someone who has lost the right is
-  /// refused like any of their requests.
+  /// The earlier decision on a command that was done before under the same key; nil if it is the first time. Every
+  /// command whose retry is recognised by key calls this after it has checked the actor's rights, so a retry by a user
+  /// who has lost the right is refused like any other request.
   func doneBefore() throws(Rejection) -> Decision<Event>? {
     guard let key = CommandKey(of: context), let earlier = known.commands[key] else { return nil }
     return .alreadyDone(try earlier.stamp(for: basis.fingerprint.scoped(to: id.uuid)))
   }
 
-  /// Every command that needs an actor got one, else the check of rights has refused it.
+  /// The actor, for rules that need one. A service that acts for itself is refused.
   func actor() throws(Rejection) -> UserID {
     guard let actor = context.actor else { throw .forbidden }
     return actor
   }
 }
 
-/// What a decision comes to, when it is not a rejection.
+/// The result of a decision that is not a rejection.
 package enum Decision<Event: Sendable & Equatable>: Sendable, Equatable {
   /// These events are new, and become durable together or not at all.
-  /// - revision: of what the command changes, before it, which `If-Match` is compared with; nil for a command that changes
-  ///   nothing that has one, and where that is not there.
+  /// - revision: the current revision of what the command changes, which is compared with `If-Match`. Nil if that does
+  ///   not exist yet or has none.
   case record([Event], revision: LogPosition? = nil)
-  /// Nothing is new: it has stood in the log since `stamp`.
+  /// Nothing new is recorded: the log has had it since `stamp`.
   case alreadyDone(Stamp)
 }
 
-/// Where an event was recorded, and when it happened by the server's checked clock. The time in the record's envelope
-/// is later after the clock was ahead (decision 0022).
+/// Where an event was recorded, and when it happened by the checked clock. The time in the record's envelope is later
+/// if the clock had been ahead before (decision 0022).
 package struct Stamp: Hashable, Sendable {
   package let position: LogPosition
   package let time: Timestamp
@@ -124,7 +124,7 @@ package struct Stamp: Hashable, Sendable {
   }
 }
 
-/// What deciders see of other streams than their own: read-only, and a part of the state decided against.
+/// What a decider can read of other streams. It is part of the state that the command is decided against.
 package protocol Directory: ~Copyable {
   func user(withEmail email: String) -> UserID?
   func user(withExternalID externalID: String) -> UserID?
@@ -132,15 +132,15 @@ package protocol Directory: ~Copyable {
   func isRegistered(_ user: UserID) -> Bool
   func isDisabled(_ user: UserID) -> Bool
 
-  /// nil for who is no member, and where there is no such workspace.
+  /// Nil if the user is not a member, or if the workspace does not exist.
   func role(of user: UserID, in workspace: WorkspaceID) -> WorkspaceRole?
-  /// Those that are not deleted, in the order of their IDs; nil where there is no such workspace.
+  /// The channels that are not deleted, in the order of their IDs; nil if the workspace does not exist.
   func channels(of workspace: WorkspaceID) -> [RoomID]?
-  /// Open or archived.
+  /// The room, if it is open or archived.
   func room(_ id: RoomID) -> Room?
 
-  /// The devices that have this token, in the order of their owners' and their own IDs. One, but for logs from before a
-  /// token belonged to one device.
+  /// The devices that have this token, ordered by user ID and device ID. There is at most one, except in logs that were
+  /// written before a token belonged to one device.
   func devices(holding token: PushToken) -> [DeviceReference]
 }
 
@@ -150,7 +150,7 @@ extension Directory where Self: ~Copyable {
   }
 }
 
-/// A device: its ID is unique among its owner's alone.
+/// A device. Its ID is unique only among the devices of its user.
 package struct DeviceReference: Hashable, Sendable {
   package let user: UserID
   package let device: DeviceID

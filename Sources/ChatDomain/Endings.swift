@@ -1,14 +1,14 @@
 package import ChatPrimitives
 
-/// How something ended for good: a session, a room or a workspace. Memory holds only what is alive. What has ended is
-/// looked up for the few commands that depend on it: a retry, or an attempt to use the same ID again.
+/// How a session, a room or a workspace ended permanently. Memory contains only what has not ended. An ending is looked
+/// up for the few commands that depend on it: a retry, or an attempt to use the same ID again.
 package enum Ending: Sendable, Hashable {
   case session(SessionEnd, Stamp)
-  /// Of a room or a workspace. The fingerprint is that of the creation; nil when that was erased.
+  /// The deletion of a room or a workspace. The fingerprint is that of its creation; nil if that was erased.
   case deletion(Stamp, creationFingerprint: Fingerprint?)
 }
 
-/// Names something that can end for good.
+/// Identifies something that can end permanently.
 package enum EndingKey: Sendable, Hashable {
   /// A session's ID is unique within its user.
   case session(UserID, SessionID)
@@ -17,17 +17,17 @@ package enum EndingKey: Sendable, Hashable {
 }
 
 extension UserState {
-  /// Removes a session that has ended.
-  /// - Returns: how it ended; nil when it is open or not there.
+  /// Removes a session that has ended from the state.
+  /// - Returns: how the session ended; nil if it is open or does not exist.
   package mutating func removeEnded(_ id: SessionID) -> Ending? {
     guard case .registered(var user) = self else { return nil }
-    // The state lets go of the payload first, so that it is changed in place and not copied.
+    // Clearing the state first releases the payload, so that it is changed in place and not copied.
     self = .absent
     defer { self = .registered(user) }
     return user.removeEnded(id)
   }
 
-  /// The state with what was looked up of a session that has ended.
+  /// The state with a session that has ended and was looked up.
   package func adding(_ ending: Ending?, of id: SessionID) -> UserState {
     guard case .session(let reason, let stamp)? = ending, case .registered(var user) = self else { return self }
     user.addEnded(id, reason, stamp)

@@ -1,8 +1,8 @@
 package import ChatPrimitives
 import Crypto
 
-/// What a request says, reduced to sixteen bytes: the same ID or key with the same fingerprint is a retry, with another
-/// it is a clash. Made from an event's content alone, so that it can be made again from the log.
+/// The content of a request, reduced to sixteen bytes. A request with the same ID or key and the same fingerprint is a
+/// retry; with another it is refused. It depends only on an event's content, so the log gives it again.
 package struct Fingerprint: Hashable, Sendable {
   package let bytes: UUIDBytes
 
@@ -10,12 +10,12 @@ package struct Fingerprint: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// The first half of a SHA-256 over the fields, each led by its length so that no two lists share an encoding.
+  /// The first half of a SHA-256 over the fields. Each field begins with its length, so no two lists are encoded alike.
   package init(_ fields: Field...) {
     self.init(fields)
   }
 
-  /// The same, for a list whose length is known only when running.
+  /// The same, for a list whose length is not known when compiling.
   package init(_ fields: [Field]) {
     var hash = SHA256()
     for field in fields { field.feed(&hash) }

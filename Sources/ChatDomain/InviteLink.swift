@@ -1,14 +1,14 @@
 package import ChatPrimitives
 
-/// A link that lets whoever holds it in, with the role that it gives.
+/// An invite: a link that lets anyone who has it join with the role that it gives.
 package struct InviteLink<GivenRole: InvitableRole>: Sendable, Hashable {
   package var id: InviteID
-  /// SHA-256 of the token; the token itself is never written.
+  /// SHA-256 of the token; the token itself is never stored.
   package var tokenHash: [UInt8]
-  /// The role that whoever accepts it gets.
+  /// The role of a user who joins with the link.
   package var role: GivenRole
   package var expiresAt: Timestamp
-  /// How many users may accept it; nil means as many as there is place for.
+  /// How many users may join with it; nil means no limit.
   package var maximumUses: UInt32?
 
   package init(id: InviteID, tokenHash: [UInt8], role: GivenRole, expiresAt: Timestamp, maximumUses: UInt32?) {
@@ -27,7 +27,7 @@ package struct InviteLink<GivenRole: InvitableRole>: Sendable, Hashable {
 }
 
 extension InviteLink {
-  /// When it ends and how often it can be used lie within bounds.
+  /// Checks that the expiry and the number of uses are within the limits.
   func requireForm(at time: Timestamp) throws(Rejection) {
     let latest = time.adding(milliseconds: Limits.inviteLifetimeMilliseconds)
     guard expiresAt > time, expiresAt <= latest else { throw .inviteExpiryOutOfRange }
@@ -37,24 +37,24 @@ extension InviteLink {
   }
 }
 
-/// Into a room.
+/// An invite to a room.
 package typealias Invite = InviteLink<Role>
-/// Into a workspace.
+/// An invite to a workspace.
 package typealias WorkspaceInvite = InviteLink<WorkspaceRole>
 
-/// What a link can give.
+/// A role that an invite can give.
 package protocol InvitableRole: RawRepresentable, Sendable, Hashable, Comparable where RawValue == UInt8 {}
 
 extension Role: InvitableRole {}
 extension WorkspaceRole: InvitableRole {}
 
-/// A link and what became of it.
+/// An invite and what has happened to it.
 package struct InviteLinkState<GivenRole: InvitableRole>: Sendable, Hashable {
   package var invite: InviteLink<GivenRole>
   package var created: Stamp
-  /// nil when a service made it for itself.
+  /// nil if a service created it for itself.
   package var maker: UserID?
-  /// How many joins came by it. Who leaves and joins again counts again.
+  /// How many joins used it. A user who leaves and joins again counts twice.
   package var uses: UInt64
   package var revoked: Stamp?
 
@@ -68,7 +68,7 @@ package struct InviteLinkState<GivenRole: InvitableRole>: Sendable, Hashable {
     self.revoked = revoked
   }
 
-  /// Neither revoked nor expired; a used-up one still counts as live, for its uses can be looked at.
+  /// Neither revoked nor expired. A used-up invite still counts as live, so that its uses can be read.
   package func isLive(at time: Timestamp) -> Bool { revoked == nil && time < invite.expiresAt }
 
   package var isUsedUp: Bool { invite.maximumUses.map { uses >= UInt64($0) } ?? false }

@@ -1,27 +1,27 @@
 package import ChatPrimitives
 
-/// What a decision needs to know beside the state in memory. `ChatService` looks it up by the keys of `Lookup`, and the
-/// writer replaces what has changed since.
+/// What a decision needs to know besides the state in memory. `ChatService` looks it up by the keys of `Lookup`, and
+/// the writer replaces what has changed since.
 package struct Known: Sendable, Equatable {
-  /// Without those that are not there. So below, too.
+  /// Each dictionary lacks the keys of what does not exist.
   package var messages: [MessageKey: KnownMessage] = [:]
   package var scheduled: [MessageKey: KnownScheduledMessage] = [:]
   package var reactions: [ReactionKey: ReactionCounts] = [:]
   package var commands: [CommandKey: KnownCommand] = [:]
   package var endings: [EndingKey: Ending] = [:]
-  /// The files that the message attaches. None of them if the author may not use one of them.
+  /// The files that the message attaches. Empty if the author may not use one of them.
   package var media: [MediaID: Media] = [:]
 
   package init() {}
 }
 
-/// The keys of what has to be looked up before a command is decided.
+/// The keys of what is looked up before a command is decided.
 package struct Lookup: Sendable, Equatable {
   package var messages: [MessageKey] = []
-  /// Messages of which it matters whether they were ever scheduled.
+  /// Message IDs for which it matters whether a message was ever scheduled under them.
   package var scheduled: [MessageKey] = []
   package var reaction: ReactionKey?
-  /// Under which the command may have been done before; nil for one that is known by itself.
+  /// The key under which the command may have been done before; nil if its retry is recognised without a key.
   package var command: CommandKey?
   package var ending: EndingKey?
 
@@ -29,11 +29,11 @@ package struct Lookup: Sendable, Equatable {
     self.ending = ending
   }
 
-  /// Whether the ID index has to be asked, which knows everything but endings.
+  /// Whether the ID index has to be read. It knows everything except endings.
   package var asksForIDs: Bool { !messages.isEmpty || !scheduled.isEmpty || reaction != nil || command != nil }
 }
 
-/// Names a message.
+/// Identifies a message.
 package struct MessageKey: Sendable, Hashable {
   package var room: RoomID
   package var message: MessageID
@@ -44,11 +44,11 @@ package struct MessageKey: Sendable, Hashable {
   }
 }
 
-/// Names a user's reaction of one kind to a message.
+/// Identifies a user's reaction of one kind to a message.
 package struct ReactionKey: Sendable, Hashable {
   package var message: MessageKey
   package var user: UserID
-  /// Bytes of UTF-8: Swift calls texts equal that the log tells apart.
+  /// UTF-8 bytes, because Swift compares some texts as equal whose bytes in the log differ.
   package var emoji: [UInt8]
 
   package init(message: MessageKey, user: UserID, emoji: String) {
@@ -58,7 +58,7 @@ package struct ReactionKey: Sendable, Hashable {
   }
 }
 
-/// Names a command: an idempotency key is unique within its actor.
+/// Identifies a command: an idempotency key is unique within its actor.
 package struct CommandKey: Sendable, Hashable {
   /// The user in whose name it was done, or the service that acted for itself.
   package var actor: UUIDBytes
@@ -69,23 +69,23 @@ package struct CommandKey: Sendable, Hashable {
     self.command = command
   }
 
-  /// The key that an event is known by; nil when it carries none, or when nobody is known to have done it.
+  /// The key under which an event was recorded; nil if it has no key, or if it has neither a user nor a service.
   package init?(_ recorded: RecordedEvent) {
     guard let command = recorded.command, let actor = recorded.actor?.uuid ?? recorded.service?.uuid else { return nil }
     self.init(actor: actor, command: command)
   }
 
-  /// Nil when the request carries no key, or nobody is known to make it.
+  /// Nil if the request has no key, or if it has neither a user nor a service.
   package init?(of context: CommandContext) {
     guard let command = context.command, let actor = context.actor?.uuid ?? context.service?.uuid else { return nil }
     self.init(actor: actor, command: command)
   }
 }
 
-/// What is known of a command that was done before under the same key by the same actor.
+/// What is known of a command that the same actor sent before under the same key.
 package struct KnownCommand: Hashable, Sendable {
   package var stamp: Stamp
-  /// Of the first event that it recorded, in its stream: `ChatEvent.commandFingerprint`. Nil when that was erased.
+  /// The fingerprint of the first event that it recorded: `ChatEvent.commandFingerprint`. Nil if that event was erased.
   package var fingerprint: Fingerprint?
 
   package init(stamp: Stamp, fingerprint: Fingerprint?) {
@@ -93,9 +93,9 @@ package struct KnownCommand: Hashable, Sendable {
     self.fingerprint = fingerprint
   }
 
-  /// The stamp of the first time, for a command that comes under the same key.
-  /// - Parameter fingerprint: of the command, in its stream.
-  /// - Throws: `idempotencyKeyReused` when it says something else, or when what the first one said was erased.
+  /// The stamp of the first time, for a command that arrives under the same key.
+  /// - Parameter fingerprint: the command's, scoped to its stream.
+  /// - Throws: `idempotencyKeyReused` if the fingerprints differ, or if the first one was erased.
   package func stamp(for fingerprint: Fingerprint) throws(Rejection) -> Stamp {
     guard self.fingerprint == fingerprint else { throw .idempotencyKeyReused }
     return stamp

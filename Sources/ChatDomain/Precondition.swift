@@ -1,16 +1,16 @@
 package import ChatPrimitives
 
-/// What a client says it last saw of the resource that it wants to change, as in `If-Match` (RFC 9110, section 13.1.1).
+/// The revision that a client last saw of what it wants to change, from `If-Match` (RFC 9110, section 13.1.1).
 ///
-/// A resource's revision is the position of the event that last changed what its command changes: a message's text, a
-/// room's looks. It is asked of what would be recorded alone, so that neither a repeat nor a refusal hangs from it.
+/// A revision is the position of the event that last changed the resource: a message's text, or a room's name, topic or
+/// picture. It is compared only if the command would record something, so it affects neither retries nor rejections.
 package enum Precondition: Hashable, Sendable {
-  /// Whatever there is, as long as it is there.
+  /// `If-Match: *`: holds if the resource exists.
   case exists
-  /// One of these is its revision. Empty where the client named none that could be one; then it never holds.
+  /// Holds if one of these is the current revision. Empty if the client sent no valid revision.
   case isAt([LogPosition])
 
-  /// - Parameter revision: nil where the resource is not there.
+  /// - Parameter revision: nil if the resource does not exist.
   func holds(at revision: LogPosition?) -> Bool {
     guard let revision else { return false }
     return switch self {

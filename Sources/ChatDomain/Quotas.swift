@@ -1,4 +1,4 @@
-/// How much a user may use on one day. Nil stands for no limit.
+/// How much a user may use in one day. Nil means no limit.
 package struct Quotas: Sendable, Hashable {
   package var messagesPerDay: UInt64?
   package var mediaBytesPerDay: UInt64?
@@ -11,7 +11,7 @@ package struct Quotas: Sendable, Hashable {
   /// Whether what services do in a user's name counts too.
   package var countsServices = false
 
-  /// No limits but those that are given.
+  /// No limits except those that are given.
   package init(
     messagesPerDay: UInt64? = nil, mediaBytesPerDay: UInt64? = nil, roomsPerDay: UInt64? = nil,
     workspacesPerDay: UInt64? = nil, invitesPerDay: UInt64? = nil, scheduledBytesPerDay: UInt64? = nil,
@@ -27,13 +27,13 @@ package struct Quotas: Sendable, Hashable {
     self.bytesPerDay = bytesPerDay
   }
 
-  /// The defaults: more than a busy person needs, but so little that one account costs a server little.
+  /// The defaults: more than a busy person needs, and little enough that one account costs a server little.
   /// `docs/decisions/0021-quotas.md` has the reasons.
   package static let standard = Quotas(
     mediaBytesPerDay: 1024 * 1024 * 1024, roomsPerDay: 200, workspacesPerDay: 20, invitesPerDay: 1_000,
     scheduledBytesPerDay: 4 * 1024 * 1024, eventsPerDay: 20_000, bytesPerDay: 32 * 1024 * 1024)
 
-  /// Upkeep may use the quotas of events and of bytes up to this many times.
+  /// Upkeep may use the quotas of events and bytes up to this many times.
   package static let upkeepFactor: UInt64 = 2
 
   package var areOff: Bool { self == Quotas() }
@@ -72,7 +72,7 @@ package enum QuotaPurpose: Sendable, Hashable {
   case adding
   /// Ends something that was counted when it began, moderates, or keeps the account usable.
   case upkeep
-  /// Never refused: each session ends only once, so the quotas for starting sessions bound this, too.
+  /// Never refused, because users must always be able to end a stolen session.
   case endingSessions
 
   package init(of events: [ChatEvent]) {
@@ -89,7 +89,7 @@ extension ChatEvent {
     if case .user(_, .sessions(.ended)) = self { true } else { false }
   }
 
-  /// A device loses its push tokens with its last session.
+  /// Whether a device loses its push tokens, as it does with its last session.
   fileprivate var takesPushTokens: Bool {
     if case .user(_, .devices(.updated(_, let description))) = self { description.tokens.isEmpty } else { false }
   }

@@ -1,6 +1,6 @@
-/// A business no. Each has a stable code (see `docs/errors.md`); none is a failure of the machine.
+/// Why a command is refused by a rule. Each has a stable code (see `docs/errors.md`); none is a failure of the server.
 package enum Rejection: String, Error, Sendable, CaseIterable {
-  // MARK: Who may
+  // MARK: Rights
   case sessionEnded = "session_ended"
   case forbidden = "forbidden"
   case serviceOnly = "service_only"
@@ -22,18 +22,18 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case accountDisabled = "account_disabled"
   case guestNotAllowed = "guest_not_allowed"
 
-  // MARK: What clashes
+  // MARK: Conflicts
   case idInUse = "id_in_use"
   case idempotencyKeyReused = "idempotency_key_reused"
-  /// What is to be changed was changed since the client saw it.
+  /// The resource has changed since the client saw it.
   case revisionMismatch = "revision_mismatch"
   case sessionRefreshed = "session_refreshed"
   case emailInUse = "email_in_use"
   case externalIDInUse = "external_id_in_use"
   case identityNotFound = "identity_not_found"
-  /// An account without a password links a login to another that it has.
+  /// An account without a password can link a login only with another login that it has.
   case linkedLoginRequired = "linked_login_required"
-  /// Without it the user could not log in any more.
+  /// The user could not log in without this login.
   case lastLogin = "last_login"
   case identityInUse = "identity_in_use"
   case roomArchived = "room_archived"
@@ -53,7 +53,7 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case passwordMissing = "password_missing"
   case passwordResetUsed = "password_reset_used"
 
-  // MARK: What has the wrong form
+  // MARK: Malformed input
   case emptyText = "empty_text"
   case textTooLong = "text_too_long"
   case notAThreadRoot = "not_a_thread_root"
@@ -85,7 +85,7 @@ package enum Rejection: String, Error, Sendable, CaseIterable {
   case workspaceNameTooLong = "workspace_name_too_long"
   case directMembersOutOfRange = "direct_members_out_of_range"
 
-  // MARK: What is too many
+  // MARK: Limits
   case tooManyDevices = "too_many_devices"
   case tooManyMembers = "too_many_members"
   case tooManyInvites = "too_many_invites"

@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// The form that texts must have, each rule with its own rejection. Lengths are in bytes of UTF-8.
+/// The form of texts. Each rule has its own rejection. Lengths are in bytes of UTF-8.
 package enum TextRules {
   static func nickname(_ text: String) throws(Rejection) {
     guard text.utf8.count <= Limits.nicknameBytes else { throw .nicknameTooLong }
@@ -8,8 +8,8 @@ package enum TextRules {
     guard !hasForbidden(text) else { throw .nameMalformed }
   }
 
-  /// One `@` between two parts that are not empty, and no space or control character. Whether mail arrives there only
-  /// a letter can tell, so no more of RFC 5321 is checked.
+  /// One `@` between two parts that are not empty, and no space or control character. Only sending mail can show
+  /// whether an address works, so nothing else of RFC 5321 is checked.
   static func email(_ text: String) throws(Rejection) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard text.utf8.count <= Limits.emailBytes, parts.count == 2, parts.allSatisfy({ !$0.isEmpty }),
@@ -22,7 +22,7 @@ package enum TextRules {
     else { throw .externalIDMalformed }
   }
 
-  /// A direct room may go without a name: clients show the other user's.
+  /// A direct room may have no name: clients show the other user's name.
   static func roomName(_ text: String, of kind: RoomKind) throws(Rejection) {
     guard text.utf8.count <= Limits.roomNameBytes else { throw .roomNameTooLong }
     guard shows(text) || text.isEmpty && kind == .direct else { throw .roomNameEmpty }
@@ -35,7 +35,7 @@ package enum TextRules {
     guard !hasForbidden(text) else { throw .nameMalformed }
   }
 
-  /// May be empty: then there is none.
+  /// May be empty, which means no topic.
   static func topic(_ text: String) throws(Rejection) {
     guard text.utf8.count <= Limits.topicBytes else { throw .topicTooLong }
   }
@@ -64,13 +64,13 @@ package enum TextRules {
     guard text.isEmpty || shows(text), !hasForbidden(text) else { throw .nameMalformed }
   }
 
-  /// A file's name and no path.
+  /// The name of a file, without a path.
   static func mediaName(_ text: String) throws(Rejection) {
     try mediaNameForm(text)
     guard shows(text), !hasForbidden(text) else { throw .mediaNameMalformed }
   }
 
-  /// What has always been asked of a file's name, and so holds for the repeat of any upload, too.
+  /// The rules that have always applied to a file's name, so they also apply when a file is uploaded again.
   package static func mediaNameForm(_ text: String) throws(Rejection) {
     guard !text.isEmpty, text.utf8.count <= Limits.mediaNameBytes,
       !text.unicodeScalars.contains(where: { $0 == "/" || isControl($0) })

@@ -1,15 +1,15 @@
 package import ChatPrimitives
 
-/// What a user has used of a day's quotas.
+/// How much of one day's quotas a user has used.
 package struct Usage: Sendable, Hashable {
   package var messages: UInt64
-  /// Of media that were uploaded.
+  /// Bytes of uploaded files.
   package var mediaBytes: UInt64
   package var rooms: UInt64
   package var workspaces: UInt64
-  /// Invite links of rooms and workspaces, and users who were invited by name.
+  /// Invites to rooms and workspaces, and users who were invited by name.
   package var invites: UInt64
-  /// Of messages that were scheduled, and of changes to them.
+  /// Bytes of scheduled messages and of changes to them.
   package var scheduledBytes: UInt64
   package var events: UInt64
   /// See `ChatEvent.chargedBytes`.
@@ -29,13 +29,13 @@ package struct Usage: Sendable, Hashable {
     self.bytes = bytes
   }
 
-  /// What an event uses. An event that a service caused uses nothing, because services belong to the operator.
+  /// What an event uses. An event of a service uses nothing, because services belong to the operator.
   package init(of recorded: RecordedEvent) {
     self.init()
     if recorded.service == nil { self = Usage(of: recorded.event) }
   }
 
-  /// A scheduled message counts when it is scheduled. Its sending is free, because the server does it.
+  /// A scheduled message counts when it is scheduled. Sending it uses nothing, because the server does that.
   package init(of event: ChatEvent) {
     self.init(events: 1, bytes: event.chargedBytes)
     switch event {
@@ -65,7 +65,7 @@ package struct Usage: Sendable, Hashable {
   }
 }
 
-/// A day in UTC, by its number since 1970.
+/// A day in UTC, as its number since 1970.
 package struct UsageDay: Sendable, Hashable, Comparable {
   package let number: Int64
 
@@ -76,13 +76,13 @@ package struct UsageDay: Sendable, Hashable, Comparable {
   }
 
   package init(of time: Timestamp) {
-    // Rounded down, before 1970 too.
+    // Rounded down, also before 1970.
     number =
       (time.milliseconds - ((time.milliseconds % Self.milliseconds) + Self.milliseconds) % Self.milliseconds)
       / Self.milliseconds
   }
 
-  /// Until the day is over, rounded up.
+  /// Seconds until the day ends, rounded up.
   package func secondsLeft(at time: Timestamp) -> Int {
     Int(clamping: ((number + 1) * Self.milliseconds - time.milliseconds + 999) / 1000)
   }
@@ -90,8 +90,8 @@ package struct UsageDay: Sendable, Hashable, Comparable {
   package static func < (left: UsageDay, right: UsageDay) -> Bool { left.number < right.number }
 }
 
-/// What every user has used on the day of the last event that used anything. Days are those of the events' times, so a
-/// day that the clock was ahead on does not hold up the days before it.
+/// What every user has used on the day of the last event that used something. The day is that of the event's time, so a
+/// day on which the clock was ahead does not block the days before it.
 package struct DailyUsage: Sendable, Hashable {
   package private(set) var day: UsageDay
   package private(set) var users: [UserID: Usage]
@@ -106,7 +106,7 @@ package struct DailyUsage: Sendable, Hashable {
   }
 
   /// - Parameter purpose: how quotas treat the events that are to be recorded.
-  /// - Throws: `quotaExceeded` when the user may not use so much more on the day of `time`.
+  /// - Throws: `quotaExceeded` if the user may not use that much more on the day of `time`.
   package func check(
     _ wanted: Usage, for purpose: QuotaPurpose = .adding, by user: UserID, at time: Timestamp, under quotas: Quotas
   ) throws(Rejection) {
@@ -114,7 +114,7 @@ package struct DailyUsage: Sendable, Hashable {
     guard quotas.allow(wanted, for: purpose, after: used) else { throw .quotaExceeded }
   }
 
-  /// Notes what was used. Another day forgets the one before.
+  /// Adds what was used. The first use on another day clears the day before.
   package mutating func charge(_ used: Usage, to user: UserID, at time: Timestamp) {
     let day = UsageDay(of: time)
     guard !used.isNothing else { return }

@@ -1,10 +1,10 @@
-/// What the operator lets accounts do.
+/// What the operator allows accounts to do.
 package struct AccountRules: Sendable, Hashable {
   /// Anyone may register with a password and without an e-mail address.
   package var allowsGuests: Bool
-  /// Guests may create rooms and workspaces; without it they take part in those of others.
+  /// Guests may create rooms and workspaces. Otherwise they can only join those of others.
   package var guestsCreateRooms: Bool
-  /// How long a refresh token is good for while it is not used, in milliseconds; nil for ever.
+  /// How long an unused refresh token is valid, in milliseconds; nil for no limit.
   package var refreshTokenLifetimeMilliseconds: Int64?
 
   package init(

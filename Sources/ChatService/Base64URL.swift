@@ -6,9 +6,9 @@ package enum Base64URL {
     String(decoding: characters(of: Data(bytes)), as: UTF8.self)
   }
 
-  /// Checks the length first: anybody may send a text here, of any length and with any characters.
-  /// - Parameter limit: of the decoded bytes.
-  /// - Returns: nil when there are more, and unless the text is exactly what `encode` would make.
+  /// Checks the length first, because anyone may send a text of any length and with any characters.
+  /// - Parameter limit: the maximum number of decoded bytes.
+  /// - Returns: nil if there are more bytes, or if the text is not exactly what `encode` would return.
   package static func decode(_ text: some StringProtocol, atMost limit: Int) -> [UInt8]? {
     let text = Array(text.utf8.prefix((limit * 4 + 2) / 3 + 1))
     guard text.count <= (limit * 4 + 2) / 3 else { return nil }

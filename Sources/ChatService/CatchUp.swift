@@ -3,7 +3,7 @@ package import ChatProjections
 package import Logging
 
 /// Waits until read models have applied a position and can be read, however long that takes. If a slow, full or failing
-/// disk stops their progress, that is reported, and their runners try again.
+/// disk stops their progress, a warning is logged, and their runners try again.
 package struct CatchUp: Sendable {
   /// How long the slowest read model may make no progress before each warning.
   package static let defaultPatience = Duration.seconds(60)

@@ -5,14 +5,14 @@ package import EventStore
 import Foundation
 package import MediaFiles
 
-/// One command in, one receipt out; and queries. Knows nothing of how requests arrive.
+/// Performs commands and queries. Knows nothing of HTTP.
 package final class ChatService: Sendable {
-  /// Events that the slowest read model may lack before commands are refused.
+  /// How many events the slowest read model may be behind before commands are refused.
   package static let projectionLagLimit: UInt64 = 200_000
-  /// Events that a read model may lack while it cannot be written, for example because the disk is full: about one
-  /// transaction, so that it catches up soon after the fault is gone.
+  /// How many events a read model may be behind while it cannot be written, for example because the disk is full: about
+  /// one transaction, so that it catches up soon after the disk works again.
   package static let failingLagLimit: UInt64 = 4096
-  /// How often what was looked up may be overtaken before a command is given up as overloaded.
+  /// How often a command is looked up again because newer events made the lookup outdated. Then it fails as overloaded.
   private static let lookupAttempts = 3
 
   package let views: ReadModels
@@ -49,7 +49,7 @@ package final class ChatService: Sendable {
     self.clock = clock
   }
 
-  /// What time it is, for decisions, queries and whatever runs beside them.
+  /// The current time, for decisions, queries and background tasks.
   package var now: @Sendable () -> Timestamp { { [clock] in clock.now } }
 
   /// The system clock, unchecked.
@@ -58,16 +58,16 @@ package final class ChatService: Sendable {
   }
 }
 
-// MARK: - The way of a command
+// MARK: - Performing commands
 
 extension ChatService {
-  /// A command before anything was looked up for it.
+  /// A command for which nothing has been looked up yet, except possibly its files.
   package struct Request: Sendable {
     package var context: CommandContext
     package var operation: ChatCommand.Operation
-    /// The files that its message attaches, as far as they were looked up.
+    /// The files that the message attaches, if they have been looked up.
     var media: [MediaID: Media] = [:]
-    /// Keeps the files that it refers to from being collected, until what it records is durable.
+    /// Keeps the files of the command from being collected until its events are durable.
     var hold: MediaHold?
 
     package init(
@@ -79,19 +79,19 @@ extension ChatService {
     }
   }
 
-  /// Whether writes pause until the read models have caught up.
+  /// Whether commands are refused until the read models have caught up.
   var writesArePaused: Bool {
     views.isBehind(limit: Self.projectionLagLimit, failingLimit: Self.failingLagLimit)
   }
 
-  /// Decides a command and returns when all that the answer rests on is durable.
+  /// Decides a command and returns when everything behind the response is durable.
   package func perform(_ request: Request) async throws(ServiceError) -> ChatOutcome {
     guard !writesArePaused else { throw .projectionBehind }
     var hold = request.hold
     defer { withExtendedLifetime(hold) {} }
     for _ in 0..<Self.lookupAttempts {
       let command = try await prepare(request)
-      // A repeat is answered as the first time, whatever became of the picture since.
+      // A retry gets the first response, even if the picture has been removed since.
       if hold == nil, !command.wasDoneBefore { hold = try await pictureHold(of: request) }
       let reply: ChatReply
       do {
@@ -104,7 +104,7 @@ extension ChatService {
     throw .overloaded
   }
 
-  /// The outcome of a reply; nil when the command has to be prepared anew.
+  /// The outcome of a reply; nil if the command has to be looked up again.
   func take(_ reply: ChatReply) throws(ServiceError) -> ChatOutcome? {
     switch reply {
     case .done(let outcome):
@@ -121,8 +121,8 @@ extension ChatService {
     try await prepare([request])[0]
   }
 
-  /// The commands with what is known by their keys, looked up for all of them at once. An ID that was never seen costs no
-  /// look at the disk.
+  /// The commands with what is known for them, looked up for all of them at once. An ID that was never seen is not
+  /// looked up on the disk.
   func prepare(_ requests: [Request]) async throws(ServiceError) -> [ChatCommand] {
     var commands = requests.map { ChatCommand(context: $0.context, operation: $0.operation) }
     var asking: [Int] = []
@@ -150,7 +150,7 @@ extension ChatService {
     return commands
   }
 
-  /// Runs a query; what goes wrong in it is a failure of the machine, unless it says otherwise.
+  /// Runs a query. An error of unknown type becomes a failure of the server.
   func failing<T>(_ body: () async throws -> T) async throws(ServiceError) -> T {
     do {
       return try await body()
@@ -163,7 +163,7 @@ extension ChatService {
     } catch is CancellationError {
       throw .cancelled
     } catch {
-      // The read models close after the writer: a lookup that comes between finds them closed.
+      // The read models close after the writer, so a lookup in between finds them closed.
       if pipeline.isClosing { throw .shuttingDown }
       throw .failed(String(describing: error))
     }
@@ -181,6 +181,6 @@ extension ServiceError {
 }
 
 extension ChatCommand {
-  /// Whether it is known to have been done before under the same key.
+  /// Whether the command is known to have been done before under the same key.
   fileprivate var wasDoneBefore: Bool { lookup.command.map { known.commands[$0] != nil } ?? false }
 }

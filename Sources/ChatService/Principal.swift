@@ -1,13 +1,13 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// Who makes a request, as the token and the headers say.
+/// Who makes a request, according to its token and headers.
 package struct Principal: Sendable, Hashable {
-  /// The user in whose name; nil when a service acts for itself.
+  /// The user in whose name the request is made; nil if a service acts for itself.
   package var user: UserID?
   package var session: SessionID?
   package var device: DeviceID?
-  /// Set when a token of the server's own stands behind the request.
+  /// Set if the request has one of the server's own tokens.
   package var service: ServiceID?
 
   package init(user: UserID? = nil, session: SessionID? = nil, device: DeviceID? = nil, service: ServiceID? = nil) {

@@ -1,8 +1,8 @@
 import ChatPrimitives
 import Synchronization
 
-/// Passes on how far the read models have come that commands are looked up in, to a receiver that is made later; in steps,
-/// for each costs the writer time.
+/// Reports the progress of the read models that commands are looked up in. The receiver is connected later. Progress is
+/// reported in steps, because each report costs the writer time.
 final class ProgressThrottle: Sendable {
   /// Events between two steps.
   private static let step: UInt64 = 4096

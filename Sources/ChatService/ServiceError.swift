@@ -1,30 +1,30 @@
 package import ChatDomain
 import MediaFiles
 
-/// Why a request was not served: a business no, or a state of the server that passes or does not.
+/// Why a request was not served: a rejection, invalid input, or a state of the server.
 package enum ServiceError: Error, Sendable {
   case rejected(Rejection)
-  /// A form that is checked before any decision.
+  /// Input with the wrong form, which is checked before any decision.
   case invalid(InvalidInput)
-  /// A file was not taken, or an image not shown.
+  /// A file was not accepted, or an image could not be shown.
   case media(MediaRefusal)
   /// The body of an upload could not be read. The error is the one that reading it threw.
   case unreadable(any Error)
-  /// More is under way than the server takes; come again soon.
+  /// The server has too many requests in flight. Try again shortly.
   case overloaded
   /// The read models are too far behind the log.
   case projectionBehind
-  /// The log accepts no more events.
+  /// The log no longer accepts events.
   case logPoisoned
   /// The server is being stopped.
   case shuttingDown
-  /// Whoever asked has gone, and the work was given up.
+  /// The client has disconnected, and the request was stopped.
   case cancelled
-  /// A failure of the machine. The text is for the server's log, not for the client.
+  /// A failure of the server. The text is for the server's log, not for the client.
   case failed(String)
 }
 
-/// Input that no decision is made on.
+/// Input that is refused before any decision.
 package enum InvalidInput: String, Sendable, CaseIterable {
   case passwordTooShort = "password_too_short"
   case passwordTooLong = "password_too_long"
@@ -33,14 +33,14 @@ package enum InvalidInput: String, Sendable, CaseIterable {
   case passwordTooCommon = "password_too_common"
 }
 
-/// Why a file was not taken, or an image not shown.
+/// Why a file was not accepted, or an image could not be shown.
 package enum MediaRefusal: Sendable, Hashable {
   /// The upload has more bytes than the limit.
   case tooLarge(limit: Int)
   case problem(MediaProblem)
 }
 
-/// Those of them that have a code of their own.
+/// The refusals that have their own codes.
 package enum MediaProblem: String, Sendable, CaseIterable {
   case empty = "media_empty"
   case tooManyUploads = "too_many_uploads"

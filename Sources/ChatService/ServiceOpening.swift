@@ -8,19 +8,19 @@ package import Logging
 package import MediaFiles
 package import NIOPosix
 
-/// A service with all that it stands on, from the data directory up.
+/// Opens a service with everything that it needs from the data directory.
 ///
-/// The read models follow the log to its head first; then the decision state is restored from them, so that starting
-/// reads their files and the log's tail and not the whole log.
+/// The read models first catch up with the log. Then the decision state is restored from them, so starting reads their
+/// files and only the end of the log.
 package struct ServiceOpening: Sendable {
   package var directory: String
-  /// How long an access token is good for, in milliseconds.
+  /// How long an access token is valid, in milliseconds.
   package var tokenLifetimeMilliseconds: Int64
   package var passwordCost = PasswordHasher.Cost()
   package var media = MediaStore.Settings()
   package var rules = AccountRules()
   package var quotas = Quotas()
-  /// What time it is, for all that the service does.
+  /// The clock of the service.
   package var clock = CheckedClock.Source.system
   package var logger: Logger
 
@@ -33,7 +33,7 @@ package struct ServiceOpening: Sendable {
   /// The wait before another attempt to read the decision state, in milliseconds.
   private static let restorePauseMilliseconds = 500
 
-  /// What was opened, to be closed in the opposite order.
+  /// What was opened. `close` closes it in the opposite order.
   package struct Opened: Sendable {
     package let chat: ChatService
     package let log: any BlockStore
@@ -47,10 +47,10 @@ package struct ServiceOpening: Sendable {
       self.pool = pool
     }
 
-    /// Writes what is queued, stops every thread and lets go of the directory. Blocks until that is done. Does every
-    /// step even when one fails, and throws the first failure.
+    /// Writes what is queued, stops every thread and releases the directory. Blocks until that is done. Continues after
+    /// a failed step and throws the first failure.
     ///
-    /// - Parameter closeFollowers: closes what else follows the log, once nothing more will come.
+    /// - Parameter closeFollowers: closes other readers of the log, after the last event.
     package func close(_ closeFollowers: () throws -> Void = {}) throws {
       chat.pipeline.close()
       chat.store.close()
@@ -65,11 +65,11 @@ package struct ServiceOpening: Sendable {
     }
   }
 
-  /// Takes over the log: it is closed when opening fails, and by `Opened.close` otherwise.
+  /// Takes ownership of the log: it is closed if opening fails, and by `Opened.close` otherwise.
   /// - Parameters:
   ///   - log: open for writing.
-  ///   - lastTime: of the log's last record.
-  ///   - progress: told how far the read models are, while they catch up.
+  ///   - lastTime: the time of the log's last record.
+  ///   - progress: called with the progress of the read models while they catch up.
   package func open(
     log: any BlockStore, lastTime: Timestamp, progress: @Sendable (OpeningProgress) -> Void = { _ in }
   ) async throws -> Opened {
@@ -174,16 +174,16 @@ package struct ServiceOpening: Sendable {
   }
 }
 
-/// How far the read models are while a service is opened.
+/// The progress of the read models while a service is opened.
 package struct OpeningProgress: Sendable, CustomStringConvertible {
-  /// The one that is furthest behind.
+  /// The read model that is furthest behind.
   package let slowest: ProjectionStatus
   /// The log's head.
   package let head: LogPosition
-  /// Whether all of them can be read as of the head.
+  /// Whether all of them can be read at the head.
   package let isComplete: Bool
 
-  /// - Parameter statuses: one at least.
+  /// - Parameter statuses: at least one.
   package init(_ statuses: [ProjectionStatus], of head: LogPosition) {
     let none = ProjectionStatus(name: "", position: head, target: nil, fault: nil)
     slowest = statuses.min { $0.position < $1.position } ?? none

@@ -3,9 +3,9 @@ package import ChatPrimitives
 package import ChatProjections
 import Synchronization
 
-/// The sessions that have ended while access tokens of theirs may still be valid by their signature, and the accounts
-/// that are disabled, whose tokens of other issuers are valid too. Holds durable
-/// events only, so that queries may rely on it; commands are checked by the writer.
+/// Ended sessions whose access tokens may still be valid by signature, and disabled accounts, for which other
+/// issuers' tokens may be valid. Contains only durable events, so that queries can rely on it; the writer checks
+/// commands.
 package final class SessionGate: Sendable {
   private struct Ended: Hashable {
     let user: UserID
@@ -16,26 +16,26 @@ package final class SessionGate: Sendable {
   private let statuses = Mutex<[UserID: AccountStatus]>([:])
   private let tokenLifetimeMilliseconds: Int64
 
-  /// When a session ended, by the clock and by the monotonic clock. It is forgotten when its tokens have expired by both:
-  /// either alone would forget it too early when the clock is set.
+  /// When a session ended, by the clock and by the monotonic clock. It is dropped after its tokens have expired by
+  /// both: with only one, it would be dropped too early if the clock is set.
   private struct End {
     let time: Timestamp
     let noted: ContinuousClock.Instant
   }
 
-  /// Answers to two commands may come in either order, so each says where it was recorded.
+  /// Replies to two commands may arrive in any order, so each status has the position of its event.
   private struct AccountStatus {
     let isDisabled: Bool
     let position: LogPosition
   }
 
-  /// - Parameter tokenLifetimeMilliseconds: of an access token; an ended session is forgotten after that.
+  /// - Parameter tokenLifetimeMilliseconds: of an access token; an ended session is dropped after that.
   package init(tokenLifetimeMilliseconds: Int64) {
     self.tokenLifetimeMilliseconds = tokenLifetimeMilliseconds
   }
 
   /// - Parameters:
-  ///   - users: those who are disabled are entered.
+  ///   - users: the disabled ones among them are added.
   ///   - sessions: ended sessions whose access tokens may still be valid.
   package convenience init(
     tokenLifetimeMilliseconds: Int64, users: [UserID: Versioned<UserState>], ended sessions: [EndedSession]
@@ -63,7 +63,7 @@ package final class SessionGate: Sendable {
     }
   }
 
-  /// Enters a session that ended at `time`, and forgets those whose tokens have all expired since.
+  /// Adds a session that ended at `time`, and from time to time drops those whose tokens have expired.
   package func enter(_ session: SessionID, of user: UserID, at time: Timestamp) {
     ended.withLock { ended in
       let oldest = time.adding(milliseconds: -tokenLifetimeMilliseconds)
@@ -89,6 +89,6 @@ package final class SessionGate: Sendable {
     }
   }
 
-  /// Ended sessions between two sweeps.
+  /// How many sessions are added between two sweeps.
   private static let sweepInterval = 256
 }

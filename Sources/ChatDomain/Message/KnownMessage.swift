@@ -1,24 +1,24 @@
 package import ChatPrimitives
 
-/// What a decision needs to know of one message. Not kept in memory for every message: the ID index answers it, and
-/// the writer overlays what is newer than the index.
+/// What a decision needs to know of one message. Memory does not contain every message: the ID index is read for it,
+/// and the writer applies newer changes.
 package struct KnownMessage: Hashable, Sendable {
   package var author: UserID
   package var place: MessageLocation
-  /// How many messages its thread has; zero for one that is in a thread itself.
+  /// How many messages its thread has; zero if the message itself is in a thread.
   package var replies: UInt64
   /// Where and when it was sent.
   package var sent: Stamp
-  /// The time that clients see: an import's original time, else the recorded one.
+  /// The time that clients see: the original time of an imported message, otherwise the recorded time.
   package var sentAt: Timestamp
-  /// Where it was last written: sent, edited or deleted.
+  /// The position where it was last sent, edited or deleted.
   package var revision: LogPosition
-  /// When it was last written; nil where only the position is kept, and then an answer carries the time of sending.
+  /// When it was last edited or deleted. Nil if only the position is stored; a response then has the sending time.
   package var revisedAt: Timestamp?
   package var isDeleted: Bool
-  /// Whether it was sent with attachments or a custom part, beside which its text may be empty.
+  /// Whether it was sent with attachments or a custom part. If so, its text may be empty.
   package var hasParts: Bool
-  /// Of the message as it was first sent; nil when that was erased, and then no retry can be recognised.
+  /// The fingerprint of the message as it was first sent. Nil if it was erased; then no retry can be recognised.
   package var fingerprint: Fingerprint?
 
   package init(

@@ -1,10 +1,10 @@
 package import ChatPrimitives
 
-/// What a message says.
+/// The content of a message.
 package struct MessageContent: Sendable, Hashable {
-  /// May be empty where there are attachments or a custom part.
+  /// May be empty if there are attachments or a custom part.
   package var text: String
-  /// What few messages have; nil for a plain one, which so stays small.
+  /// What few messages have. Nil for a plain message, which keeps it small.
   package var details: MessageDetails?
 
   package init(text: String, details: MessageDetails? = nil) {
@@ -12,16 +12,16 @@ package struct MessageContent: Sendable, Hashable {
     self.details = details
   }
 
-  /// Whether there is something beside which the text may be empty.
+  /// Whether it has attachments or a custom part. If so, its text may be empty.
   package var hasParts: Bool { details.map { !$0.attachments.isEmpty || $0.custom != nil } ?? false }
 
-  /// Nothing but a text.
+  /// A message with a text and nothing else.
   package static func plain(_ text: String) -> MessageContent { MessageContent(text: text) }
 }
 
-/// What a message may have beside its text. Behind a reference, and never changed.
+/// What a message may have besides its text. It is never changed and is shared by reference.
 package final class MessageDetails: Sendable {
-  /// The message of the same room that this one answers.
+  /// The message of the same room that this one replies to.
   package let replyTo: MessageID?
   package let mentions: Mentions
   package let attachments: [Attachment]
@@ -39,7 +39,7 @@ package final class MessageDetails: Sendable {
 }
 
 extension MessageDetails {
-  /// The details of a message whose mentions an edit replaced; nil when nothing is left that a plain message lacks.
+  /// The details after an edit has replaced the mentions; nil if the message is plain now.
   package static func edited(_ details: MessageDetails?, _ mentions: Mentions) -> MessageDetails? {
     guard let details else { return mentions.isEmpty ? nil : MessageDetails(mentions: mentions) }
     if mentions.isEmpty, details.replyTo == nil, details.attachments.isEmpty, details.custom == nil { return nil }
@@ -62,11 +62,11 @@ extension MessageDetails: Hashable {
   }
 }
 
-/// Whom a message mentions.
+/// The users whom a message mentions.
 package struct Mentions: Sendable, Hashable {
-  /// In the order of their IDs, each once.
+  /// In the order of their IDs, without duplicates.
   package var users: [UserID]
-  /// All who are members of the room.
+  /// Every member of the room.
   package var everyone: Bool
 
   package init(users: [UserID] = [], everyone: Bool = false) {
@@ -77,11 +77,11 @@ package struct Mentions: Sendable, Hashable {
   package var isEmpty: Bool { users.isEmpty && !everyone }
 }
 
-/// An uploaded file that a message holds, with all that a client needs to show a place for it.
+/// An uploaded file in a message, with everything that a client needs to lay it out before it loads.
 package struct Attachment: Sendable, Hashable {
   package var media: MediaID
   package var content: Media
-  /// The file's name, as the sender calls it.
+  /// The file's name, from the sender.
   package var name: String?
 
   package init(media: MediaID, content: Media, name: String?) {
@@ -95,11 +95,11 @@ package struct Attachment: Sendable, Hashable {
 package struct Media: Sendable, Hashable {
   /// SHA-256 of the bytes.
   package var hash: [UInt8]
-  /// As found in the bytes themselves.
+  /// Detected from the bytes.
   package var contentType: String
   /// In bytes.
   package var size: UInt64
-  /// In pixels; nil where it is no image.
+  /// In pixels; nil if the file is not an image.
   package var width: UInt32?
   package var height: UInt32?
 
@@ -112,9 +112,9 @@ package struct Media: Sendable, Hashable {
   }
 }
 
-/// What an app says in its own language: an order shipped, an appointment moved.
+/// Content in a format that the app defines: an order was shipped, an appointment was moved.
 package struct CustomPart: Sendable, Hashable {
-  /// The app's own name for it, such as `order.shipped`.
+  /// The app's name for the format, such as `order.shipped`.
   package var type: String
   /// A JSON value, as text.
   package var body: String
@@ -125,7 +125,7 @@ package struct CustomPart: Sendable, Hashable {
   }
 }
 
-/// What an edit puts in the place of a message's text and mentions. All else stays.
+/// The text and the mentions that replace those of a message. Everything else stays.
 package struct MessageEdit: Sendable, Hashable {
   package var text: String
   package var mentions: Mentions

@@ -1,6 +1,6 @@
 package import ChatPrimitives
 
-/// Where a message stands in its room. Threads have ordinals of their own.
+/// Where a message is in its room. Each thread counts its messages separately.
 package struct MessageLocation: Sendable, Hashable, Comparable {
   /// The ordinal of the thread's root; zero for the room's own timeline.
   package var thread: UInt64
@@ -12,7 +12,7 @@ package struct MessageLocation: Sendable, Hashable, Comparable {
     self.ordinal = ordinal
   }
 
-  /// In the room's own timeline.
+  /// A location in the room's timeline.
   package static func room(_ ordinal: UInt64) -> MessageLocation { MessageLocation(thread: 0, ordinal: ordinal) }
 
   package var isInThread: Bool { thread != 0 }
@@ -22,10 +22,10 @@ package struct MessageLocation: Sendable, Hashable, Comparable {
   }
 }
 
-/// The message that a thread hangs from: one of the room's own timeline.
+/// The message that a thread starts from, which is in the room's timeline.
 package struct ThreadRoot: Sendable, Hashable {
   package var message: MessageID
-  /// Its place in the room's timeline.
+  /// The ordinal of the root in the room's timeline.
   package var ordinal: UInt64
 
   package init(message: MessageID, ordinal: UInt64) {
@@ -34,12 +34,12 @@ package struct ThreadRoot: Sendable, Hashable {
   }
 }
 
-/// Where a message stands in a thread. It says its own ordinal, so that those of later messages stay what they are when
+/// Where a message is in a thread. It includes the ordinal, so that the ordinals of later messages do not change when
 /// its payload is erased.
 package struct ThreadLocation: Sendable, Hashable {
   package var root: ThreadRoot
-  /// Who wrote the root, and so follows the thread. Stands in the event because no reader of events keeps every
-  /// message's author.
+  /// The author of the root, who follows the thread. It is in the event because no reader of events keeps the author of
+  /// every message.
   package var rootAuthor: UserID
   /// From 1.
   package var ordinal: UInt64

@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// The form that a message's parts must have, each rule with its own rejection. Lengths are in bytes of UTF-8.
+/// The form of a message's parts. Each rule has its own rejection. Lengths are in bytes of UTF-8.
 enum MessageRules {
   static func message(_ message: NewMessage) throws(Rejection) {
     if message.isPlain { return try TextRules.message(message.text) }
@@ -13,13 +13,13 @@ enum MessageRules {
     if let custom = message.custom { try self.custom(custom) }
   }
 
-  /// - Parameter hasParts: what stands beside the text and stays.
+  /// - Parameter hasParts: whether the message has attachments or a custom part, which an edit does not change.
   static func edit(_ edit: MessageEdit, hasParts: Bool) throws(Rejection) {
     try text(edit.text, hasParts: hasParts)
     try mentions(edit.mentions)
   }
 
-  /// A message says something: where it has nothing else, it has a text.
+  /// A message must not be empty: without attachments or a custom part, it needs a text.
   static func text(_ text: String, hasParts: Bool) throws(Rejection) {
     if text.isEmpty, hasParts { return }
     try TextRules.message(text)
@@ -36,8 +36,8 @@ enum MessageRules {
     guard custom.body.utf8.count <= Limits.customBodyBytes else { throw .customBodyTooLong }
   }
 
-  /// One grapheme that shows, or a name between colons such as `:party_parrot:`. Which graphemes are emoji changes with
-  /// every version of Unicode, so that is not asked.
+  /// One visible grapheme, or a name between colons such as `:party_parrot:`. Whether a grapheme is an emoji is not
+  /// checked, because that changes with every version of Unicode.
   static func emoji(_ text: String) throws(Rejection) {
     guard text.utf8.count <= Limits.emojiBytes, isGrapheme(text) || isShortCode(text) else { throw .emojiMalformed }
   }

@@ -1,10 +1,10 @@
 package import ChatPrimitives
 
-/// A message as a client asks for it: it names files that it attaches, of which the server knows the content.
+/// A message as a client sends it. It names the files that it attaches; the server looks up their content.
 package struct NewMessage: Sendable, Hashable {
   package var text: String
   package var replyTo: MessageID?
-  /// The root of the thread that it goes into; nil for the room's own timeline.
+  /// The root of the thread that it is sent to; nil for the room's timeline.
   package var thread: MessageID?
   package var mentions: Mentions
   package var attachments: [AttachedMedia]
@@ -20,7 +20,7 @@ package struct NewMessage: Sendable, Hashable {
     }
   }
 
-  /// - Parameter mentions: in any order, and each as often as the client said it.
+  /// - Parameter mentions: in any order, possibly with duplicates.
   package init(
     text: String, replyTo: MessageID? = nil, thread: MessageID? = nil, mentions: Mentions = Mentions(),
     attachments: [AttachedMedia] = [], custom: CustomPart? = nil
@@ -35,23 +35,23 @@ package struct NewMessage: Sendable, Hashable {
 
   package static func plain(_ text: String) -> NewMessage { NewMessage(text: text) }
 
-  /// Whether there is nothing but a text.
+  /// Whether it has a text and nothing else. It may be in a thread.
   package var isPlain: Bool { replyTo == nil && mentions.isEmpty && attachments.isEmpty && custom == nil }
 }
 
 extension NewMessage {
-  /// What was asked for when this message was sent or scheduled.
+  /// The message as the client sent or scheduled it.
   init(_ content: MessageContent, thread: MessageID?) {
     self.init(
       text: content.text, replyTo: content.details?.replyTo, thread: thread,
       attachments: content.details?.attachments.map { AttachedMedia(media: $0.media, name: $0.name) } ?? [],
       custom: content.details?.custom)
-    // As they are in the log, whose fingerprints must stay what they were.
+    // Not normalized: fingerprints of messages in the log must not change.
     if let details = content.details { mentions = details.mentions }
   }
 
   /// The message with the content of its files.
-  /// - Throws: `mediaNotFound` if one of them is not known.
+  /// - Throws: `mediaNotFound` if one of the files is not known.
   package func content(with media: [MediaID: Media]) throws(Rejection) -> MessageContent {
     if isPlain { return .plain(text) }
     var known: [Attachment] = []
@@ -66,7 +66,7 @@ extension NewMessage {
 }
 
 extension Mentions {
-  /// Each user once, in the order of their IDs, so that the same mentions are the same bytes.
+  /// Without duplicates and in the order of their IDs, so that the same mentions have the same bytes.
   package var normalized: Mentions {
     users.isEmpty ? self : Mentions(users: Set(users).sorted(), everyone: everyone)
   }

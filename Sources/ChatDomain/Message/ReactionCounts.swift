@@ -1,13 +1,13 @@
 package import ChatPrimitives
 
-/// What a decision about one user's reaction needs to know of those that a message has. The ID index answers it, and the
-/// writer overlays what is newer.
+/// What a decision about one user's reaction needs to know of a message's reactions. The ID index is read for it, and
+/// the writer applies newer changes.
 package struct ReactionCounts: Hashable, Sendable {
-  /// Kinds that the message has.
+  /// How many kinds of reactions the message has.
   package var kinds: Int
-  /// Users who reacted with this kind.
+  /// How many users reacted with this kind.
   package var users: Int
-  /// Kinds with which this user reacted to the message.
+  /// How many kinds this user reacted with.
   package var ownKinds: Int
   /// Whether this user reacted with this kind.
   package var isOwn: Bool
@@ -23,21 +23,21 @@ package struct ReactionCounts: Hashable, Sendable {
 }
 
 extension ReactionCounts {
-  /// With this user's reaction of this kind; the same when it stands there already.
+  /// With this user's reaction of this kind. Unchanged if the user has reacted with it already.
   package var adding: ReactionCounts {
     isOwn
       ? self
       : ReactionCounts(kinds: users == 0 ? kinds + 1 : kinds, users: users + 1, ownKinds: ownKinds + 1, isOwn: true)
   }
 
-  /// Without it; the same when it does not stand there.
+  /// Without this user's reaction of this kind. Unchanged if there is none.
   package var removing: ReactionCounts {
     isOwn
       ? ReactionCounts(kinds: users == 1 ? kinds - 1 : kinds, users: users - 1, ownKinds: ownKinds - 1, isOwn: false)
       : self
   }
 
-  /// What is there already can be joined, and repeated; there is a bound on what is new.
+  /// Limits new reactions. A reaction that the user has already can be repeated.
   func requirePlaceForOne() throws(Rejection) {
     if isOwn { return }
     guard users > 0 || kinds < Limits.reactionKindsPerMessage, ownKinds < Limits.reactionKindsPerUserAndMessage else {

@@ -1,10 +1,10 @@
 package import ChatPrimitives
 
-/// A message that the server sends at its time.
+/// A message that the server sends at a given time.
 package struct ScheduledMessage: Sendable, Hashable {
   package var author: UserID
   package var content: MessageContent
-  /// The root of the thread that it goes into; nil for the room's own timeline.
+  /// The root of the thread that it is sent to; nil for the room's timeline.
   package var thread: MessageID?
   package var sendAt: Timestamp
 
@@ -16,7 +16,7 @@ package struct ScheduledMessage: Sendable, Hashable {
   }
 }
 
-/// What is put in the place of what in a message that waits for its time; nil leaves a part as it is.
+/// The new parts of a scheduled message; nil leaves a part as it is.
 package struct ScheduledMessageEdit: Sendable, Hashable {
   package var text: String?
   package var mentions: Mentions?
@@ -30,7 +30,7 @@ package struct ScheduledMessageEdit: Sendable, Hashable {
 }
 
 extension ScheduledMessage {
-  /// The message with an edit's parts in the place of its own.
+  /// The message after an edit.
   package func applying(_ edit: ScheduledMessageEdit) -> ScheduledMessage {
     var message = self
     if let sendAt = edit.sendAt { message.sendAt = sendAt }
@@ -40,14 +40,14 @@ extension ScheduledMessage {
   }
 }
 
-/// What decisions need to know about a scheduled message that waits. Its content is not kept in memory, because it may
-/// be long and wait for a year. The scheduler looks it up to send it.
+/// What decisions need to know about a waiting scheduled message. Its content is not kept in memory, because it may be
+/// long and wait for a year. The scheduler looks it up when it sends the message.
 package struct WaitingMessage: Sendable, Hashable {
   package let author: UserID
   package var sendAt: Timestamp
-  /// Whether it has attachments or a custom part, beside which its text may be empty. No edit changes that.
+  /// Whether it has attachments or a custom part. If so, its text may be empty. No edit changes this.
   package let hasParts: Bool
-  /// Where it was scheduled, or last changed.
+  /// The position where it was scheduled or last changed.
   package var revision: LogPosition
 
   package init(_ message: ScheduledMessage, revision: LogPosition) {
@@ -63,10 +63,10 @@ package struct WaitingMessage: Sendable, Hashable {
   }
 }
 
-/// The messages of one room that wait for their time.
+/// The scheduled messages of one room that wait to be sent.
 package struct ScheduledMessages: Sendable, Equatable {
   package private(set) var byID: [MessageID: WaitingMessage] = [:]
-  /// How many each author has; nobody stands here with none.
+  /// How many each author has. Authors without any are not in it.
   package private(set) var counts: [UserID: Int] = [:]
 
   package init() {}
@@ -90,11 +90,11 @@ package struct ScheduledMessages: Sendable, Equatable {
   }
 }
 
-/// What is known of an ID under which a message was scheduled, whatever became of that since.
+/// What is known of an ID under which a message was ever scheduled, also if it was sent, cancelled or failed.
 package struct KnownScheduledMessage: Hashable, Sendable {
   package var author: UserID
   package var scheduled: Stamp
-  /// Of the message as it was first scheduled; nil when that was erased, and then no retry can be recognised.
+  /// The fingerprint of the message as first scheduled. Nil if it was erased; then no retry can be recognised.
   package var fingerprint: Fingerprint?
 
   package init(author: UserID, scheduled: Stamp, fingerprint: Fingerprint?) {
@@ -104,15 +104,15 @@ package struct KnownScheduledMessage: Hashable, Sendable {
   }
 }
 
-/// Why a scheduled message was not sent at its time. The raw values stand in the log.
+/// Why a scheduled message was not sent. The raw values are in the log.
 package enum SchedulingFailure: UInt8, Sendable, CaseIterable {
-  /// The author was no member of the room any more.
+  /// The author was no longer a member of the room.
   case notAMember = 1
-  /// The room took no messages any more.
+  /// The room no longer accepted messages.
   case roomClosed = 2
-  /// The author was forbidden to speak: in the room, or altogether, by the account's being disabled.
+  /// The author was silenced in the room, or the author's account was disabled.
   case silenced = 3
-  /// What it answers was deleted or is not there.
+  /// The message that it replies to was deleted or does not exist.
   case targetGone = 4
 
   package var name: String {

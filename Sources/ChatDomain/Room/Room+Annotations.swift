@@ -92,8 +92,8 @@ extension RoomDecider {
     }
   }
 
-  /// Recorded even if the user has reacted so before: the event carries the idempotency key by which a late retry is known.
-  /// The same holds for taking a reaction back.
+  /// Recorded even if the user has this reaction already: the event has the idempotency key by which a late retry is
+  /// recognised. The same applies to removing a reaction.
   private func react(_ id: MessageID, _ emoji: String) throws(Rejection) -> Decision<RoomEvent> {
     try requireVoice()
     let target = try message(id)
@@ -116,8 +116,8 @@ extension RoomDecider {
     return .record([.annotations(.reactionRemoved(id, at: target.place, by: try actor(), emoji: emoji))])
   }
 
-  /// A message that is pinned already is not pinned again, except under a key: then the event is recorded, because a late
-  /// retry is known by it when the pin has gone since.
+  /// A message that is pinned already is pinned again only under a key: then the event is recorded, so that a late
+  /// retry is recognised after the pin has been removed.
   private func pin(_ id: MessageID, _ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
     try requireRightToPin(directory)
     let target = try message(id)
@@ -132,7 +132,7 @@ extension RoomDecider {
     return .record([.annotations(.pinned(id, at: target.place))])
   }
 
-  /// Recorded even if the message is not pinned, for the key. A deleted message has lost its pin already.
+  /// Recorded even if the message is not pinned, for the key. Deleting a message removes its pin.
   private func unpin(_ id: MessageID, _ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
     try requireRightToPin(directory)
     let target = try message(id)
@@ -140,7 +140,7 @@ extension RoomDecider {
     return .record([.annotations(.unpinned(id, at: target.place))])
   }
 
-  /// In a channel administrators choose what is pinned, elsewhere every member may.
+  /// In a channel, only administrators can pin; in other rooms, every member can.
   private func requireRightToPin(_ directory: borrowing some Directory) throws(Rejection) {
     if try room().kind == .channel { try requireAdministrator(directory) }
     try requireVoice()

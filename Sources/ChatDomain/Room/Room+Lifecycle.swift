@@ -4,11 +4,11 @@ extension RoomEvent {
   package enum Lifecycle: Sendable, Equatable {
     case created(RoomCreation)
     case edited(RoomEdit)
-    /// The room can only be read.
+    /// The room becomes read-only.
     case archived
-    /// Open again after it was archived.
+    /// The archived room accepts messages again.
     case restored
-    /// Gone for everybody, with everything that was said in it.
+    /// The room and everything in it are no longer visible to anybody.
     case deleted
   }
 }
@@ -19,12 +19,12 @@ package struct RoomCreation: Sendable, Equatable {
   /// Becomes the owner and first member; nil when a service made the room.
   package var creator: UserID?
 
-  /// Whose channel it is.
+  /// The workspace that the channel belongs to; nil for other rooms.
   package var workspace: WorkspaceID?
-  /// Every member of the workspace, guests excepted, may find it and come in.
+  /// Members of the workspace who are not guests can find the room and join it.
   package var isPublic: Bool
   package var topic: String?
-  /// Of a direct room: all of its members, the creator included, in the order of their IDs. Empty for any other.
+  /// For a direct room, all members including the creator, in the order of their IDs. Otherwise empty.
   package var participants: [UserID]
 
   package init(
@@ -40,7 +40,7 @@ package struct RoomCreation: Sendable, Equatable {
     self.participants = participants
   }
 
-  /// Of a direct room only its members are part of it: all of them ask for the same room.
+  /// For a direct room it depends only on the members, so they all create the same room.
   package var fingerprint: Fingerprint {
     if kind == .direct, !participants.isEmpty {
       return Fingerprint([.text("room.direct")] + participants.map { .id($0.uuid) })
@@ -51,10 +51,10 @@ package struct RoomCreation: Sendable, Equatable {
   }
 }
 
-/// What is put in the place of what; nil leaves a part as it is.
+/// The new parts of a room; nil leaves a part as it is.
 package struct RoomEdit: Sendable, Hashable {
   package var name: String?
-  /// An empty text takes it away.
+  /// An empty text removes it.
   package var topic: String?
   package var picture: PictureEdit?
 
@@ -65,7 +65,7 @@ package struct RoomEdit: Sendable, Hashable {
   }
 }
 
-/// The raw values stand in the log; the names in the API.
+/// The raw values are in the log; the names are in the API.
 package enum RoomKind: UInt8, Sendable, CaseIterable {
   case group = 1
   case direct = 2
@@ -108,7 +108,7 @@ extension RoomEvent.Lifecycle: EventFamily {
 }
 
 extension Fingerprint {
-  /// A change of the name alone has the fingerprint that it had before there were other parts.
+  /// A change of only the name keeps the fingerprint that it had before there were other parts.
   static func edit(_ edit: RoomEdit) -> Fingerprint {
     if let name = edit.name, edit.topic == nil, edit.picture == nil {
       return Fingerprint(.text("room.rename"), .text(name))
@@ -189,12 +189,12 @@ extension RoomDecider {
     try requireRightToCreate(creation, directory)
     switch state {
     case .open(let room), .archived(let room, _):
-      // A direct room's ID is made of its members, so it is the same room even if its creation was erased.
+      // A direct room's ID is derived from its members, so it is the same room even if its creation was erased.
       let isErasedDirect = creation.kind == .direct && room.creationFingerprint == nil
       guard isErasedDirect || room.creationFingerprint == creation.fingerprint else { throw .idInUse }
       return .alreadyDone(room.created)
     case .deleted(_, let fingerprint):
-      // It was created, and is deleted.
+      // A retry of the creation finds the room deleted.
       throw fingerprint == creation.fingerprint ? .roomNotFound : .idInUse
     case .absent:
       break
@@ -210,7 +210,7 @@ extension RoomDecider {
     return .record([.lifecycle(.created(creation)), .members(.joined(creator, role: .owner, invite: nil))])
   }
 
-  /// A member of a workspace who is not a guest creates its channels, and a member of a direct room that room.
+  /// A channel needs a member of the workspace who is not a guest, and a direct room one of its members.
   private func requireRightToCreate(
     _ creation: RoomCreation, _ directory: borrowing some Directory
   ) throws(Rejection) {
@@ -229,8 +229,8 @@ extension RoomDecider {
     }
   }
 
-  /// All members join at once, with the same role: nobody owns a direct room. It needs another member, because a group
-  /// without others serves for notes.
+  /// All members join at once with the same role: a direct room has no owner. It needs another member; for notes, a
+  /// group without others is enough.
   private func createDirect(
     _ creation: RoomCreation, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
@@ -243,7 +243,7 @@ extension RoomDecider {
         + others.map { .members(.added($0, role: .member)) })
   }
 
-  /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
+  /// Recorded even when nothing changes: the event has the idempotency key by which a late retry is recognised.
   private func edit(_ edit: RoomEdit, _ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
     try requireAdministrator(directory)
     if let done = try doneBefore() { return done }
@@ -253,7 +253,7 @@ extension RoomDecider {
     return .record([.lifecycle(.edited(edit))], revision: room.revision)
   }
 
-  /// Under a key it is recorded again, because a late retry is known by it when the room was restored since.
+  /// Under a key it is recorded again, so that a late retry is recognised after the room has been restored.
   private func archive(_ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
     try requireAdministrator(directory)
     if let done = try doneBefore() { return done }
@@ -262,7 +262,7 @@ extension RoomDecider {
     return .record([.lifecycle(.archived)], revision: revision)
   }
 
-  /// When an open room was last restored is not stored, so the answer for it is the creation.
+  /// The time of the last restore is not stored, so for an open room the response has the creation's stamp.
   private func restore(_ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
     try requireAdministrator(directory)
     if let done = try doneBefore() { return done }
@@ -271,15 +271,15 @@ extension RoomDecider {
     return .record([.lifecycle(.restored)], revision: revision)
   }
 
-  /// Of an open room or an archived one.
+  /// Works for open and archived rooms.
   private func delete(_ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
     try requireRightToDelete(directory)
     if let done = try doneBefore() { return done }
     return .record([.lifecycle(.deleted)], revision: try room().revision)
   }
 
-  /// The owner deletes the room, and the workspace's administrators its public channels. For a deleted room nothing is
-  /// checked: a retry is known by its key, and anything else is rejected after this.
+  /// The owner can delete the room, and the workspace's administrators can delete its public channels. A deleted room
+  /// is not checked here: a retry is recognised by its key, and anything else is rejected afterwards.
   private func requireRightToDelete(_ directory: borrowing some Directory) throws(Rejection) {
     if case .deleted = state { return }
     let room = try changeableRoom(directory)
@@ -298,7 +298,7 @@ extension Room {
       if let name = edit.name { self.name = name }
       revision = stamp.position
     case .created, .archived, .restored, .deleted:
-      // What archives, restores or deletes the room changes its state: see `RoomDecider.evolve`.
+      // `RoomDecider.evolve` handles these, because they replace the whole state.
       break
     }
   }

@@ -2,21 +2,21 @@ package import ChatPrimitives
 
 extension RoomEvent {
   package enum Members: Sendable, Equatable {
-    /// Joined by an invite. When `invite` is nil, the user joined a public channel, or a service added the user.
+    /// Joined with an invite. If `invite` is nil, the user joined a public channel, or a service added the user.
     case joined(UserID, role: Role, invite: InviteID?)
     /// Another member added the user.
     case added(UserID, role: Role)
-    /// The user was a member already. Changes nothing; recorded for the idempotency key, so that a late retry does not
-    /// add a user again who has left since.
+    /// The user was a member already. This changes nothing. It is recorded for the idempotency key, so that a late
+    /// retry does not add the user again after the user has left.
     case admissionRepeated(UserID, JoinMethod)
     case left(UserID)
     /// Another member removed the user.
     case removed(UserID)
     case roleChanged(UserID, Role)
-    /// Removed, if a member, and cannot join again.
+    /// The user is removed, if a member, and cannot join again.
     case banned(UserID)
     case unbanned(UserID)
-    /// Can read but not write until this time; nil ends it.
+    /// The user can read but not write until this time; nil ends it.
     case silenced(UserID, until: Timestamp?)
     /// The user gets no notifications of this room until this time; nil ends it.
     case muted(UserID, until: Timestamp?)
@@ -32,7 +32,7 @@ package enum JoinMethod: Sendable, Hashable {
   case member
 }
 
-/// What a member may do; the raw values stand in the log, ordered by power.
+/// What a member may do. The raw values are in the log, in ascending order of rights.
 package enum Role: UInt8, Sendable, CaseIterable, Comparable {
   case member = 1
   case administrator = 2
@@ -55,7 +55,7 @@ package enum Role: UInt8, Sendable, CaseIterable, Comparable {
 }
 
 extension RoomEvent.Members: EventFamily {
-  /// Who joined, left or muted is not a part of it: idempotency keys are looked up within one actor.
+  /// Does not include who joined, left or muted: idempotency keys are looked up within one actor.
   package var fingerprint: Fingerprint? {
     switch self {
     case .joined(_, _, let invite): .joining(by: invite)
@@ -146,8 +146,8 @@ extension RoomCommand.Members: AggregateCommand {
 
 // MARK: - Decide
 
-/// What concerns the role of the target is checked after `doneBefore`, so that a retry is answered whatever has become of the
-/// target since.
+/// Rules about the target's role are checked after `doneBefore`, so that a retry succeeds even if the target's role has
+/// changed since.
 extension RoomDecider {
   func decide(
     _ command: RoomCommand.Members, _ directory: borrowing some Directory
@@ -166,8 +166,8 @@ extension RoomDecider {
     }
   }
 
-  /// A service can add the user to any room that is not direct; a user can join a public channel of the own workspace. A
-  /// banned user gets no answer even to a retry, so nobody who is banned is told that they are in.
+  /// A service can add the user to any room that is not direct. A user can join a public channel of a workspace that
+  /// the user belongs to. A banned user is rejected even on a retry.
   private func join(_ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
     try requireRegisteredActor(directory)
     let (user, room) = try (actor(), room())
@@ -194,7 +194,7 @@ extension RoomDecider {
     return .record([.members(.added(user, role: room.role(forComingInWith: .member)))])
   }
 
-  /// Administrators remove members with a lower role. Only a service removes an owner, and a member with the actor's role.
+  /// Administrators remove members with a lower role. Only a service removes owners and members with the same role.
   private func removeMember(
     _ user: UserID, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
@@ -208,7 +208,7 @@ extension RoomDecider {
 
   /// The owner can leave only as the last member. The room stays without members, and the next user to join it owns it.
   ///
-  /// A user who has left already may ask: a retry is known by its key, and anything else is rejected after that.
+  /// Membership is checked after `doneBefore`, so that a retry by a user who has left is recognised.
   private func leave(_ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
     try requireRegisteredActor(directory)
     if let done = try doneBefore() { return done }
@@ -219,13 +219,13 @@ extension RoomDecider {
     return .record([.members(.left(user))])
   }
 
-  /// Administrators give members with a lower role a role that is not above their own. Members can lower their own role.
-  /// Ownership changes only by a transfer. Recorded even when nothing changes: the event carries the idempotency key.
+  /// Administrators give roles up to their own, to members with a lower role. Members can lower their own role.
+  /// Ownership changes only by a transfer. Recorded even when nothing changes: the event has the idempotency key.
   private func changeRole(
     of user: UserID, to role: Role, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
     if user == context.actor {
-      // A member who has lowered the own role may not do it again: a retry is known by its key.
+      // Requires no role: an administrator who has lowered their own role no longer has it when retrying.
       _ = try changeableRoom(directory)
     } else {
       try requireAdministrator(directory)
@@ -237,7 +237,7 @@ extension RoomDecider {
       throw user == context.actor || context.actor == nil ? .ownerMustTransfer : .forbidden
     }
     if user == context.actor {
-      // The rights that come with a role in the workspace cannot be turned into a role in the room.
+      // A role in the workspace gives rights in the room, but cannot be turned into a role in the room.
       guard role <= target.role else { throw .roleNotAllowed }
     } else {
       try requireAuthority(over: target.role, directory)
@@ -246,9 +246,9 @@ extension RoomDecider {
     return .record([.members(.roleChanged(user, role))])
   }
 
-  /// The owner becomes an administrator. A room without an owner, as a service creates it, gets one by a service.
+  /// The owner becomes an administrator. A room that a service created has no owner until a service sets one.
   ///
-  /// Every member may ask: a retry by the former owner is known by its key.
+  /// Ownership is checked after `doneBefore`, so that a retry by the former owner is recognised.
   private func transfer(
     to user: UserID, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
@@ -268,8 +268,8 @@ extension RoomDecider {
     return .record([.members(.roleChanged(user, .owner))] + owners.map { .members(.roleChanged($0, .administrator)) })
   }
 
-  /// A user who is not a member can be banned too. Under a key it is recorded again, because a late retry is known by it when
-  /// the ban was lifted since.
+  /// A user who is not a member can be banned too. Under a key the ban is recorded again, so that a late retry is
+  /// recognised after the user has been unbanned.
   private func ban(_ user: UserID, _ directory: borrowing some Directory) throws(Rejection) -> Decision<RoomEvent> {
     try requireAdministrator(directory)
     if let done = try doneBefore() { return done }
@@ -291,7 +291,7 @@ extension RoomDecider {
     return .record([.members(.unbanned(user))])
   }
 
-  /// Recorded even when nothing changes: the event carries the idempotency key.
+  /// Recorded even when nothing changes: the event has the idempotency key.
   private func silence(
     _ user: UserID, until: Timestamp?, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
@@ -310,13 +310,13 @@ extension RoomDecider {
 
   // MARK: Joining
 
-  /// A user who is a member already does not join again. Under a key that is recorded, because a late retry is known by it
-  /// when the user has left since.
+  /// A member does not join a second time. Under a key an event is recorded, so that a late retry is recognised after
+  /// the user has left.
   func repeated(_ method: JoinMethod, of user: UserID, _ member: Member) -> Decision<RoomEvent> {
     context.command == nil ? .alreadyDone(member.joined) : .record([.members(.admissionRepeated(user, method))])
   }
 
-  /// Checked for every way to join: banned users cannot, and a channel takes only members of its workspace.
+  /// Checked for every way to join. Banned users cannot join, and only a workspace's members can join its channels.
   func requireAdmissible(
     _ user: UserID, to room: Room, _ directory: borrowing some Directory
   ) throws(Rejection) {
@@ -329,15 +329,15 @@ extension RoomDecider {
 }
 
 extension Room {
-  /// The events when a member leaves, is removed or banned. A room that had an owner and still has members is never without
-  /// one: when the owner goes, ownership passes to the member with the highest role who joined first.
+  /// The events when a member leaves, is removed or is banned. If a room with other members loses its owner, the member
+  /// with the highest role becomes the owner; among several, the one who joined first.
   func departure(of user: UserID, by event: RoomEvent) -> [RoomEvent] {
     guard members[user]?.role == .owner else { return [event] }
     return members.heir.map { [event, .members(.roleChanged($0, .owner))] } ?? [event]
   }
 
-  /// The first user to join an empty room that had an owner owns it. Rooms that a service created for itself, and direct
-  /// rooms, never had one.
+  /// The role of a user who joins. The first user to join an empty room that once had an owner becomes its owner.
+  /// Direct rooms, and rooms that a service created for itself, never had one.
   func role(forComingInWith role: Role) -> Role {
     members.isEmpty && hasHadOwner ? .owner : role
   }
@@ -385,7 +385,7 @@ extension Room {
     guard let member = members.dismiss(user), let until = member.silencedUntil, until > stamp.time else {
       return
     }
-    // What is over is forgotten as something is added, so that there is never more than can come back.
+    // Expired entries are dropped when new ones are added, which bounds the set.
     if !silencedAway.isEmpty { silencedAway = silencedAway.filter { $0.value > stamp.time } }
     silencedAway[user] = until
   }

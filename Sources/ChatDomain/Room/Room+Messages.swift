@@ -2,11 +2,11 @@ package import ChatPrimitives
 
 extension RoomEvent {
   package enum Messages: Sendable, Equatable {
-    /// Takes the next ordinal of the room, or, in a thread, the one that it states, and moves the author's marker there.
-    /// The content is nil when it was erased; of a message in a thread only `erased` is left then.
+    /// The message gets the next ordinal of the room, or the ordinal in `thread`, and moves the author's read marker
+    /// there. The content is nil if it was erased; an erased message in a thread becomes `RoomEvent.erased`.
     case sent(MessageID, author: UserID, thread: ThreadLocation?, MessageContent?)
-    /// The place is the one that the message was sent to, so that no consumer has to look up the message's ID. The same
-    /// holds for the events below. The edit is nil when it was erased.
+    /// Has the message's location, so that no consumer has to look it up. So do later events about the message. The
+    /// codec reads an erased edit as `RoomEvent.erased`, not as a nil edit.
     case edited(MessageID, at: MessageLocation, MessageEdit?)
     case deleted(MessageID, at: MessageLocation)
   }
@@ -39,7 +39,7 @@ extension RoomEvent.Messages: EventFamily {
 }
 
 extension Fingerprint {
-  /// Of a message as it is sent. The time is not part of it, because a retry comes later. Of a file only its ID is.
+  /// The fingerprint of a message that is sent. Excludes the time, because a retry comes later, and the files' content.
   package static func message(_ message: NewMessage, author: UserID?) -> Fingerprint {
     let plain: [Field] = [.text("message.send"), .id(author?.uuid), .text(message.text)]
     guard !message.isPlain || message.thread != nil else { return Fingerprint(plain) }
@@ -52,7 +52,7 @@ extension Fingerprint {
         + fields(of: message.mentions))
   }
 
-  /// - Parameter thread: the root of the thread that it went into; nil for the room's own timeline.
+  /// - Parameter thread: the root of the thread that it was sent to; nil for the room's timeline.
   package static func message(
     _ content: MessageContent, author: UserID, thread: MessageID? = nil
   ) -> Fingerprint {
@@ -110,7 +110,7 @@ extension RoomCommand.Messages: AggregateCommand {
 }
 
 extension Lookup {
-  /// A new message's ID may be taken, by a scheduled message too; and it may refer to other messages.
+  /// The new message's ID may be in use, also by a scheduled message. The message may refer to others.
   mutating func addKeys(of message: NewMessage, as id: MessageID, in room: RoomID) {
     let key = MessageKey(room: room, message: id)
     scheduled = [key]
@@ -134,8 +134,8 @@ extension RoomDecider {
     }
   }
 
-  /// A retry is known by the message as it was first sent, whatever became of it since. A service may repeat it even if the
-  /// author has left since: an import that runs again. Not in a deleted room, which is 404 for everybody.
+  /// A retry is recognised by the message as it was first sent, also after an edit or a deletion. A service may retry
+  /// it after the author has left, for example in an import that runs again. A deleted room rejects it with 404.
   private func send(_ id: MessageID, _ message: NewMessage) throws(Rejection) -> Decision<RoomEvent> {
     _ = try room()
     let earlier = known.messages[messageKey(id)]
@@ -154,8 +154,8 @@ extension RoomDecider {
     return .record([.messages(.sent(id, author: try actor(), thread: thread, content))])
   }
 
-  /// Only the author can edit. Recorded even when nothing changes: the event carries the idempotency key by which a late
-  /// retry is known.
+  /// Only the author can edit. Recorded even when nothing changes: the event has the idempotency key by which a late
+  /// retry is recognised.
   private func editMessage(_ id: MessageID, _ edit: MessageEdit) throws(Rejection) -> Decision<RoomEvent> {
     try requireVoice()
     let target = try message(id)
@@ -167,8 +167,8 @@ extension RoomDecider {
     return .record([.messages(.edited(id, at: target.place, edit))], revision: target.revision)
   }
 
-  /// The author can delete, and so can administrators and services. Nothing follows a deletion, so the message's last
-  /// revision is the deletion itself.
+  /// The author can delete, and so can administrators and services. No event changes a deleted message, so its last
+  /// revision is the deletion.
   private func deleteMessage(
     _ id: MessageID, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {

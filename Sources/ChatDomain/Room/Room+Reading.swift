@@ -4,13 +4,13 @@ extension RoomEvent {
   package enum Reading: Sendable, Equatable {
     /// The user has read the room's timeline up to the message with this ordinal.
     case markerMoved(UserID, to: MessageID, ordinal: UInt64)
-    /// The user wants this message and all after it shown as unread, until the marker moves the next time.
+    /// Shows this message and all later ones to the user as unread, until the read marker moves again.
     case markedUnread(UserID, from: MessageID, ordinal: UInt64)
   }
 }
 
 extension RoomEvent.Reading: EventFamily {
-  /// Who read is not a part of it: idempotency keys are looked up within one actor.
+  /// Does not include who read: idempotency keys are looked up within one actor.
   package var fingerprint: Fingerprint? {
     switch self {
     case .markerMoved(_, let message, _): .markerMove(to: message)
@@ -35,7 +35,7 @@ extension RoomCommand {
   package enum Reading: Sendable, Equatable {
     /// The actor has read up to this message.
     case moveMarker(to: MessageID)
-    /// The actor wants this message and all after it shown as unread.
+    /// Shows this message and all later ones to the actor as unread.
     case markUnread(from: MessageID)
   }
 }
@@ -65,11 +65,11 @@ extension RoomDecider {
     }
   }
 
-  /// Markers only move forward. A command for a marker that is already there, or further on, is answered with the stamp of
-  /// the message: the marker cannot have passed the message earlier, and where it was last moved is not stored. Under a key
-  /// it is recorded all the same, because a late retry is known by it when messages were marked as unread since.
+  /// Markers only move forward. If the marker is at the message or after it, the result is the message's stamp, because
+  /// the position of the last move is not stored. Under a key an event is recorded anyway, so that a late retry is
+  /// recognised after messages were marked as unread.
   ///
-  /// A move that reaches what was marked as unread is recorded even if the marker does not move, because it removes the mark.
+  /// A move that reaches messages marked as unread is recorded even if the marker does not move: it removes the mark.
   private func moveMarker(to id: MessageID) throws(Rejection) -> Decision<RoomEvent> {
     try requireMember()
     let target = try timelineMessage(id)
@@ -83,7 +83,7 @@ extension RoomDecider {
     return .record([.reading(.markerMoved(user, to: id, ordinal: target.place.ordinal))])
   }
 
-  /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
+  /// Recorded even when nothing changes: the event has the idempotency key by which a late retry is recognised.
   private func markUnread(from id: MessageID) throws(Rejection) -> Decision<RoomEvent> {
     try requireMember()
     let target = try timelineMessage(id)

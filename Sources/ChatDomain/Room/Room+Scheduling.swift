@@ -37,7 +37,7 @@ extension RoomEvent.Scheduling: EventFamily {
 }
 
 extension Fingerprint {
-  /// Of a message as it is scheduled, its time included.
+  /// The fingerprint of a message that is scheduled. Includes its sending time.
   static func scheduling(_ message: NewMessage, author: UserID?, at time: Timestamp) -> Fingerprint {
     Fingerprint(
       .text("message.schedule"), .number(time.milliseconds), .id(Fingerprint.message(message, author: author).bytes))
@@ -53,7 +53,7 @@ extension Fingerprint {
         + (edit.mentions.map { fields(of: $0) } ?? []))
   }
 
-  /// Only the server asks for it, and under no key: what keeps it from being done twice is that it waits no more.
+  /// Only the server sends this, and without a key: a message is sent once, because it no longer waits after that.
   static func scheduledSending(_ id: MessageID) -> Fingerprint {
     Fingerprint(.text("message.send-scheduled"), .id(id.uuid))
   }
@@ -74,8 +74,8 @@ extension RoomCommand {
     case schedule(MessageID, NewMessage, at: Timestamp)
     case change(MessageID, ScheduledMessageEdit)
     case cancel(MessageID)
-    /// The server itself sends what is due, in the author's name.
-    /// - revision: of the message when the scheduler read it.
+    /// The server sends a message that is due, in the author's name.
+    /// - revision: the message's revision when the scheduler read it.
     case send(MessageID, ScheduledMessage, revision: LogPosition)
   }
 }
@@ -113,8 +113,8 @@ extension RoomCommand.Scheduling: AggregateCommand {
 
 // MARK: - Decide
 
-/// Messages that the server sends at their time. Until then only their author can see, change and cancel them. Their IDs
-/// stay taken for ever, whatever becomes of them.
+/// Messages that the server sends at a given time. Before that, only the author can see, change and cancel them. Their
+/// IDs stay in use permanently, also when they are cancelled or fail.
 extension RoomDecider {
   func decide(
     _ command: RoomCommand.Scheduling, _ directory: borrowing some Directory
@@ -127,7 +127,7 @@ extension RoomDecider {
     }
   }
 
-  /// A retry is known by the message as it was first scheduled, whatever became of it since.
+  /// A retry is recognised by the message as it was first scheduled, also after a change, a failure or its sending.
   private func schedule(
     _ id: MessageID, _ message: NewMessage, at time: Timestamp
   ) throws(Rejection) -> Decision<RoomEvent> {
@@ -150,7 +150,7 @@ extension RoomDecider {
     return .record([.scheduling(.scheduled(id, scheduled))])
   }
 
-  /// Recorded even when nothing changes: the event carries the idempotency key by which a late retry is known.
+  /// Recorded even when nothing changes: the event has the idempotency key by which a late retry is recognised.
   private func changeScheduled(_ id: MessageID, _ edit: ScheduledMessageEdit) throws(Rejection) -> Decision<RoomEvent> {
     try requireMember()
     if let done = try doneBefore() { return done }
@@ -162,8 +162,8 @@ extension RoomDecider {
     return .record([.scheduling(.changed(id, edit))], revision: waiting.revision)
   }
 
-  /// The author can cancel, as a member of the room or not: else an author who is added again would send what was scheduled
-  /// before.
+  /// The author can cancel even after leaving the room. Otherwise a message scheduled before would be sent after the
+  /// author has been added again.
   private func cancelScheduled(_ id: MessageID) throws(Rejection) -> Decision<RoomEvent> {
     let author = try room().scheduled[id]?.author ?? known.scheduled[messageKey(id)]?.author
     if author == nil || author != context.actor { try requireMember() }
@@ -183,7 +183,7 @@ extension RoomDecider {
     guard let waiting = room.scheduled[id] else { throw .scheduledMessageNotFound }
     guard waiting.author == context.actor else { throw .forbidden }
     guard waiting.sendAt <= context.time else { throw .sendingTimeOutOfRange }
-    // The message was changed after the scheduler read it: the scheduler reads it again.
+    // If the message has changed since the scheduler read it, the scheduler reads it again.
     guard waiting.revision == revision else { throw .scheduledMessageNotFound }
     if let failure = failure(of: message, directory) { return .record([.scheduling(.failed(id, failure))]) }
     do throws(Rejection) {
@@ -195,7 +195,7 @@ extension RoomDecider {
     }
   }
 
-  /// Why the message cannot be sent at its time; nil when it can.
+  /// Why the message cannot be sent; nil if it can.
   private func failure(
     of message: ScheduledMessage, _ directory: borrowing some Directory
   ) -> SchedulingFailure? {
@@ -205,8 +205,8 @@ extension RoomDecider {
     return directory.isDisabled(message.author) ? .silenced : nil
   }
 
-  /// A message of the actor that waits for its time.
-  /// - Throws: `scheduledMessageSettled` when it was sent, cancelled or failed.
+  /// A message of the actor that waits to be sent.
+  /// - Throws: `scheduledMessageSettled` if it was sent, cancelled or failed.
   private func waitingMessage(_ id: MessageID) throws(Rejection) -> WaitingMessage {
     let author = try actor()
     if let waiting = try room().scheduled[id] {

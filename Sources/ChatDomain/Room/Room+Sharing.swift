@@ -35,7 +35,7 @@ extension RoomCommand {
   package enum Sharing: Sendable, Equatable {
     case createInvite(Invite)
     case revokeInvite(InviteID)
-    /// The actor joins by an invite.
+    /// The actor joins with an invite.
     case acceptInvite(InviteID)
   }
 }
@@ -72,7 +72,7 @@ extension RoomDecider {
     }
   }
 
-  /// A retry is recognised before anything else is checked: it is still a retry after the invite has expired.
+  /// A retry is recognised before the other checks, so it succeeds even after the invite has expired.
   private func createInvite(
     _ invite: Invite, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
@@ -101,8 +101,8 @@ extension RoomDecider {
     return .record([.sharing(.inviteRevoked(id))])
   }
 
-  /// A user with an invite that is no longer valid learns that, and nothing of the room. An invite into a channel admits only
-  /// members of its workspace, guests too.
+  /// For an invite that is no longer valid, the user learns that and nothing about the room. Only members of a
+  /// workspace, including guests, can join its channels with an invite.
   private func acceptInvite(
     _ id: InviteID, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<RoomEvent> {
@@ -121,15 +121,15 @@ extension RoomDecider {
 }
 
 extension Room {
-  /// The room keeps every invite, at most `Limits.invitesEverPerRoom`. Those that are valid are counted only when there are
+  /// A room keeps all its invites, at most `Limits.invitesEverPerRoom`. The live ones are counted only if there are
   /// many.
   fileprivate func canHoldInvite(at time: Timestamp) -> Bool {
     guard invites.count >= Limits.invitesPerRoom else { return true }
     return invites.values.lazy.filter { $0.isLive(at: time) }.count < Limits.invitesPerRoom
   }
 
-  /// The role that an invite gives now: at most the role that its maker still has. A maker who was removed or got a lower
-  /// role cannot get the old one back by the own invite.
+  /// The role that an invite gives now: at most the current role of the user who created it. A creator who was removed
+  /// or got a lower role cannot get the old role back with that invite.
   fileprivate func role(givenBy invite: InviteState, _ directory: borrowing some Directory) -> Role {
     guard let maker = invite.maker else { return invite.invite.role }
     return min(invite.invite.role, role(of: maker, directory) ?? .member)

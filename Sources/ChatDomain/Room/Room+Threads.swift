@@ -4,14 +4,14 @@ extension RoomEvent {
   package enum Threads: Sendable, Equatable {
     /// The user has read a thread up to this message.
     case markerMoved(UserID, to: MessageID, at: MessageLocation)
-    /// Whether the user follows a thread. A user who writes in it, is mentioned in it, or wrote its root, follows it until
-    /// the user says no.
+    /// Whether the user follows a thread. Users who write in a thread, are mentioned in it or wrote its root follow it
+    /// until they unfollow it.
     case followingSet(UserID, ThreadRoot, follows: Bool)
   }
 }
 
 extension RoomEvent.Threads: EventFamily {
-  /// Who read or follows is not a part of it: idempotency keys are looked up within one actor.
+  /// Does not include who read or follows: idempotency keys are looked up within one actor.
   package var fingerprint: Fingerprint? {
     switch self {
     case .markerMoved(_, let message, _): .threadMarkerMove(to: message)
@@ -68,8 +68,8 @@ extension RoomDecider {
     }
   }
 
-  /// Recorded even if the marker is already there or further on: how far each member has read each thread is not kept in
-  /// memory, and readers of the event take the furthest.
+  /// Recorded even if the marker is already there or further on: memory does not contain the read markers of threads,
+  /// and readers of the event keep the furthest one.
   private func moveThreadMarker(to id: MessageID, in root: MessageID) throws(Rejection) -> Decision<RoomEvent> {
     try requireMember()
     let target = try message(id)
@@ -79,7 +79,7 @@ extension RoomDecider {
     return .record([.threads(.markerMoved(try actor(), to: id, at: target.place))])
   }
 
-  /// Members can follow a message before anybody has replied to it.
+  /// Members can follow a thread before it has a reply.
   private func setFollowing(_ id: MessageID, _ follows: Bool) throws(Rejection) -> Decision<RoomEvent> {
     try requireMember()
     _ = try message(id)
@@ -88,7 +88,7 @@ extension RoomDecider {
     return .record([.threads(.followingSet(try actor(), thread, follows: follows))])
   }
 
-  /// A message that has a thread, or can get one: of the room's own timeline.
+  /// A message that has a thread or can get one, which means a message in the room's timeline.
   private func threadRoot(_ id: MessageID) throws(Rejection) -> KnownMessage {
     let root = try message(id)
     guard !root.place.isInThread else { throw .notAThreadRoot }
@@ -97,9 +97,9 @@ extension RoomDecider {
 
   // MARK: New messages
 
-  /// Where a new message goes: nil for the room's own timeline.
+  /// Where a new message goes; nil for the room's timeline.
   ///
-  /// The first reply needs a root that is not deleted. A thread with replies goes on after its root is deleted.
+  /// The first reply needs a root that is not deleted. A thread with replies accepts more after its root is deleted.
   func threadLocation(in thread: MessageID?) throws(Rejection) -> ThreadLocation? {
     guard let thread else { return nil }
     let root = try threadRoot(thread)
@@ -109,8 +109,8 @@ extension RoomDecider {
       ordinal: root.replies + 1)
   }
 
-  /// A message can answer messages that are read in the same place: in the room's timeline those of the timeline, in a
-  /// thread those of the same thread and its root. It can answer a deleted message, which still has its place.
+  /// A message can reply to messages of the same timeline or thread, and in a thread also to its root. It can reply to
+  /// a deleted message, whose location is kept.
   func requireAnswerable(_ answered: MessageID?, from thread: ThreadLocation?) throws(Rejection) {
     guard let answered else { return }
     let place = try message(answered).place

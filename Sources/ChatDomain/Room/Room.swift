@@ -1,15 +1,15 @@
 package import ChatPrimitives
 
-/// What deciding about one room needs to know. Single messages are not kept: see `KnownMessage`.
+/// What decisions about one room need to know. Messages are not part of it: see `KnownMessage`.
 package enum RoomState: Sendable, Equatable {
   case absent
   case open(Room)
-  /// To be read only, since the stamp.
+  /// Read-only since the stamp.
   case archived(Room, Stamp)
-  /// Gone for everybody; only the ID stays taken. The fingerprint is that of the creation.
+  /// No longer visible to anybody; only the ID stays in use. The fingerprint is that of the creation.
   case deleted(Stamp, creationFingerprint: Fingerprint?)
 
-  /// The room, open or archived.
+  /// The room, if it is open or archived.
   package var room: Room? {
     switch self {
     case .absent, .deleted: nil
@@ -19,7 +19,7 @@ package enum RoomState: Sendable, Equatable {
 }
 
 extension RoomState {
-  /// Puts the pins in their place, which a read model of their own keeps.
+  /// Sets the pins, which have their own read model.
   package mutating func restorePins(_ pins: [MessageID: PinnedMessage]) {
     switch self {
     case .absent, .deleted: break
@@ -34,29 +34,29 @@ extension RoomState {
 }
 
 package struct Room: Sendable, Equatable {
-  /// Of the creation; nil when that was erased, and then no retry of it can be recognised.
+  /// The fingerprint of the creation. Nil if it was erased; then no retry can be recognised.
   package var creationFingerprint: Fingerprint?
   package var created: Stamp
-  /// Where its looks were last changed, or it was last archived or opened again; else its creation.
+  /// Where its name, topic or picture last changed, or it was last archived or restored; otherwise its creation.
   package var revision: LogPosition
   package var kind: RoomKind
   package var name: String
   package var workspace: WorkspaceID?
   package var isPublic = false
-  /// Since it has, whoever comes in when nobody is there owns it.
+  /// If true, the next user to join the room while it is empty becomes its owner.
   package var hasHadOwner = false
   package var members: RoomMembers
-  /// Who cannot come in, since when.
+  /// Users who cannot join, and when they were banned.
   package var banned: [UserID: Stamp] = [:]
-  /// Who went while silenced, and until when: leaving and coming back does not give the voice back.
+  /// Users who left while silenced, and until when: leaving and joining again does not end a silence.
   package var silencedAway: [UserID: Timestamp] = [:]
-  /// All that were ever created, so that a retry is recognised for ever.
+  /// All invites that were ever created, so that a retry is always recognised.
   package var invites: [InviteID: InviteState]
   /// At most `Limits.pinsPerRoom`.
   package var pinned: [MessageID: PinnedMessage] = [:]
-  /// What waits for its time.
+  /// Scheduled messages that wait to be sent.
   package var scheduled = ScheduledMessages()
-  /// The newest message's in the room's own timeline; zero when there is none yet.
+  /// The ordinal of the newest message in the room's timeline; zero if there is none.
   package var lastOrdinal: UInt64
 
   package init(
@@ -77,14 +77,14 @@ package struct Room: Sendable, Equatable {
 package struct Member: Sendable, Hashable {
   package var role: Role
   package var joined: Stamp
-  /// The room's last ordinal at the join: messages up to here are not unread for the member.
+  /// The room's last ordinal when the member joined. Messages up to here are not unread for the member.
   package var joinedOrdinal: UInt64
   /// The ordinal up to which the member has read; never less than `joinedOrdinal`.
   package var marker: UInt64
-  /// From where on the user wants messages shown as unread though the marker is past them; nil when nowhere.
+  /// From where the user wants messages shown as unread although the marker is after them; nil for nowhere.
   package var unreadFrom: UInt64?
   package var mutedUntil: Timestamp?
-  /// Until when the member may not speak.
+  /// Until when the member cannot write.
   package var silencedUntil: Timestamp?
 
   package init(role: Role, joined: Stamp, joinedOrdinal: UInt64, marker: UInt64, mutedUntil: Timestamp? = nil) {
@@ -96,7 +96,7 @@ package struct Member: Sendable, Hashable {
   }
 }
 
-/// A message that the room's members are to find again.
+/// A message that members pinned to find it again.
 package struct PinnedMessage: Sendable, Hashable {
   package var place: MessageLocation
   package var pinned: Stamp
@@ -116,7 +116,7 @@ extension Room {
     isPublic = creation.isPublic
   }
 
-  /// A room whose creation was erased with its creator's words: it goes on for the others, without its name.
+  /// A room whose creation was erased. It remains for its members, without its name.
   init(erasedAt stamp: Stamp) {
     self.init(creationFingerprint: nil, created: stamp, kind: .group, name: "")
   }

@@ -3,7 +3,7 @@ import ChatPrimitives
 /// Who acts in a room.
 enum RoomActor {
   case member(UserID, Member)
-  /// A service that acts for itself and in nobody's name.
+  /// A service that acts for itself, not in a user's name.
   case service
 }
 
@@ -13,7 +13,7 @@ enum Authority {
   /// A service that acts for itself.
   case service
 
-  /// The highest role that it may give.
+  /// The highest role that the actor may give.
   var highestRole: Role {
     switch self {
     case .role(let role): role
@@ -24,7 +24,7 @@ enum Authority {
 
 /// Membership and role. Users who cannot see the room get the same response as for a room that does not exist.
 ///
-/// A service that acts in a user's name has that user's rights and no more, except that it may add the user to the room.
+/// A service that acts in a user's name has only that user's rights, except that it may add the user to the room.
 extension RoomDecider {
   func roomActor() throws(Rejection) -> RoomActor {
     let room = try room()
@@ -40,7 +40,7 @@ extension RoomDecider {
     }
   }
 
-  /// A member who is not silenced: for everything that others see.
+  /// Requires a member who is not silenced. Used for everything that others see.
   func requireVoice() throws(Rejection) {
     switch try roomActor() {
     case .member(_, let member):
@@ -84,20 +84,20 @@ extension RoomDecider {
 }
 
 extension Room {
-  /// The user's role in the room, by membership or by the role in the workspace.
+  /// The user's role in the room, from the membership or from the role in the workspace.
   func role(of user: UserID, _ directory: borrowing some Directory) -> Role? {
     let role = members[user]?.role
     return isOverseen(by: user, directory) ? max(role ?? .administrator, .administrator) : role
   }
 
-  /// Whether the user is an administrator of the workspace, and so counts as an administrator of this public channel, as a
-  /// member of it or not.
+  /// Whether the room is a public channel of a workspace that the user administers. Then the user counts as its
+  /// administrator, also without being a member.
   func isOverseen(by user: UserID, _ directory: borrowing some Directory) -> Bool {
     guard isPublic, let role = workspaceRole(of: user, directory) else { return false }
     return role >= .administrator
   }
 
-  /// Whether it is a public channel of a workspace of which the user is a member, and not a guest.
+  /// Whether the user can find the room: a public channel of a workspace of which the user is a member but not a guest.
   func isFound(by user: UserID, _ directory: borrowing some Directory) -> Bool {
     guard isPublic, let role = workspaceRole(of: user, directory) else { return false }
     return role >= .member

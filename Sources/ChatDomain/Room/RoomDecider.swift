@@ -1,11 +1,11 @@
 package import ChatPrimitives
 
-/// One room. Each family has a file, `Room+Lifecycle` to `Room+Scheduling`: its events, its commands, who may give them,
-/// what they record, and how the state changes. The state is in `Room`, and what roles allow in `RoomDecider+Rights`.
+/// One room. Each family has a file, `Room+Lifecycle` to `Room+Scheduling`: its events, its commands and their rules,
+/// and how the state changes. The state is in `Room`, and the rights of roles in `RoomDecider+Rights`.
 ///
 /// In an archived room users can read, leave and moderate (remove and ban members, change roles, revoke invites, delete
-/// messages). Nothing can be added or changed until it is restored. A direct room's members, name, topic and picture are
-/// fixed. A deleted room accepts no command.
+/// messages). Nothing can be added or changed until it is restored. A direct room's members, name, topic and picture
+/// cannot be changed. A deleted room accepts no command.
 package struct RoomDecider: Decider {
   package typealias State = RoomState
   package typealias Command = RoomCommand
@@ -44,7 +44,7 @@ package struct RoomDecider: Decider {
     case .absent:
       state = begin(with: event, stamp)
     case .open(var room):
-      // The state lets go of the payload first: a hundred thousand members are changed in place and not copied.
+      // Clearing the state first releases the payload: a hundred thousand members are changed in place and not copied.
       state = .absent
       room.apply(event, stamp, by: actor)
       state = Self.existing(room, after: event, stamp, archived: nil)
@@ -88,16 +88,16 @@ package struct RoomDecider: Decider {
   }
 }
 
-// MARK: - What decisions ask
+// MARK: - Lookups
 
 extension RoomDecider {
-  /// The room, open or archived.
+  /// The room, if it is open or archived.
   func room() throws(Rejection) -> Room {
     guard let room = state.room else { throw .roomNotFound }
     return room
   }
 
-  /// The room, unless it takes nothing new any more.
+  /// The room, if it accepts new content.
   func openRoom() throws(Rejection) -> Room {
     switch state {
     case .absent, .deleted: throw .roomNotFound
@@ -114,7 +114,7 @@ extension RoomDecider {
     return message
   }
 
-  /// A message of the room's own timeline.
+  /// A message of the room's timeline.
   func timelineMessage(_ id: MessageID) throws(Rejection) -> KnownMessage {
     let message = try message(id)
     guard !message.place.isInThread else { throw .messageNotFound }

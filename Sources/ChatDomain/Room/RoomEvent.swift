@@ -1,10 +1,10 @@
 package import ChatPrimitives
 
-/// An event of a room's stream, by family. A consumer names the families that it ignores, and every case of those that it
-/// uses. Where an event has an author, the author is the record's actor too.
+/// An event of a room's stream, by family. A consumer names the families that it ignores, and every case of the
+/// families that it uses. If an event has an author, the author is also the record's actor.
 ///
-/// `erased` stands for an event whose payload is gone, except for a message, whose ordinal must stay, and for events
-/// without a payload: an erasure never undoes a removal or a revocation.
+/// `erased` replaces an event whose payload was erased. Exceptions are messages in the room's timeline, whose ordinals
+/// must stay, and events without a payload: an erasure never undoes a removal or a revocation.
 package enum RoomEvent: Sendable, Equatable {
   case lifecycle(Lifecycle)
   case sharing(Sharing)

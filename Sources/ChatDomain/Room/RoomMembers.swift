@@ -1,15 +1,15 @@
 package import ChatPrimitives
 import HeapModule
 
-/// A room's members, and who of them is next to own it: found without a look at all of them, for one who leaves a
-/// workspace may own a thousand channels with a hundred thousand members each.
+/// A room's members, and the next owner. The next owner is found without reading all members, because a user who leaves
+/// a workspace may own a thousand channels with a hundred thousand members each.
 package struct RoomMembers: Sendable {
-  /// Up to this many members the next owner is looked for among all of them, and nothing is kept for it.
+  /// With up to this many members, the next owner is found by reading all of them, and `heirs` is nil.
   static let scanned = 64
 
   private var byUser: [UserID: Member]
-  /// Whoever does not own the room, the next owner at the top. May hold entries that are true no more, though not at the
-  /// top. Nil where there are few members.
+  /// All members except the owner, with the next owner at the top. May contain outdated entries, but not at the top.
+  /// Nil if there are few members.
   private var heirs: Heap<Heir>?
 
   package init(_ byUser: [UserID: Member] = [:]) {
@@ -22,10 +22,10 @@ package struct RoomMembers: Sendable {
   package var users: Dictionary<UserID, Member>.Keys { byUser.keys }
   package subscript(_ user: UserID) -> Member? { byUser[user] }
 
-  /// In the order of their IDs. Looks at all members.
+  /// In the order of their IDs. Reads all members.
   var owners: [UserID] { byUser.lazy.filter { $0.value.role == .owner }.map(\.key).sorted() }
 
-  /// Who owns the room next, when its owner goes: of the highest role, and among these the one who joined first.
+  /// The next owner: the member with the highest role, and among several the one who joined first.
   var heir: UserID? {
     if let heirs { return heirs.max?.user }
     return byUser.lazy.compactMap { Heir($0, $1) }.max()?.user
@@ -33,7 +33,7 @@ package struct RoomMembers: Sendable {
 
   // MARK: - Changes
 
-  /// Of who is a member already nothing changes.
+  /// Does nothing if the user is a member already.
   mutating func admit(_ user: UserID, _ member: Member) {
     guard byUser[user] == nil else { return }
     byUser[user] = member
@@ -51,7 +51,7 @@ package struct RoomMembers: Sendable {
     if let member = byUser[user] { noteRank(of: user, member) }
   }
 
-  /// Changes anything of a member but what ownership passes by: the role and the join. Nothing happens where there is none.
+  /// Changes any part of a member except the role and the join, which decide the next owner. Does nothing for others.
   mutating func change(_ user: UserID, _ body: (inout Member) -> Void) {
     guard let index = byUser.index(forKey: user) else { return }
     body(&byUser.values[index])
@@ -64,9 +64,9 @@ package struct RoomMembers: Sendable {
     fitHeirs()
   }
 
-  /// Makes what is kept of heirs fit the members: nothing for few of them, and never many more entries than members.
+  /// Updates `heirs` after a change: nil for few members, and never many more entries than members.
   private mutating func fitHeirs() {
-    // Between the two, members come and go without its being made anew each time.
+    // The gap between the two limits keeps it from being rebuilt each time a member joins or leaves.
     if byUser.count < Self.scanned / 2 { heirs = nil }
     guard let kept = heirs?.count ?? (byUser.count > Self.scanned ? Int.max : nil) else { return }
     if kept > 2 * byUser.count + Self.scanned { heirs = Heap(byUser.compactMap { Heir($0, $1) }) }
@@ -82,13 +82,13 @@ extension RoomMembers: Equatable {
   package static func == (left: RoomMembers, right: RoomMembers) -> Bool { left.byUser == right.byUser }
 }
 
-/// A member who may come to own the room, ordered by who is to.
+/// A member who may become the owner. The greatest is the next owner.
 private struct Heir: Comparable, Sendable {
   let role: Role
   let joined: LogPosition
   let user: UserID
 
-  /// Nil for who owns it.
+  /// Nil for an owner.
   init?(_ user: UserID, _ member: Member) {
     guard member.role != .owner else { return nil }
     role = member.role

@@ -2,7 +2,7 @@ package import ChatPrimitives
 
 /// The events of the server's own stream.
 package enum ServerEvent: Sendable, Equatable {
-  /// What became of notifications, many at a time, so that a lost outbox can be made again from the log.
+  /// The outcomes of many push notifications, so that a lost outbox can be rebuilt from the log.
   case pushOutcomesRecorded(PushOutcomes)
   /// Access tokens are signed with the key of this generation from now on; the first is generation 1.
   case signingKeyRotated(generation: UInt32)
@@ -11,7 +11,7 @@ package enum ServerEvent: Sendable, Equatable {
 }
 
 extension ServerEvent {
-  /// What the command said that recorded this; nil for what no client asks for, and when the payload was erased.
+  /// The fingerprint of the command that recorded this; nil if no client sends one, or if the payload was erased.
   package var fingerprint: Fingerprint? {
     switch self {
     case .signingKeyRotated: .signingKeyRotation
@@ -21,14 +21,14 @@ extension ServerEvent {
 }
 
 extension Fingerprint {
-  /// Whatever generation it came to.
+  /// The same for every generation.
   package static var signingKeyRotation: Fingerprint { Fingerprint(.text("signing-key.rotate")) }
 }
 
 package struct PushOutcomes: Sendable, Equatable {
-  /// Every notification of every event up to here is settled: delivered, unless an outcome says otherwise.
+  /// Every notification of every event up to here is finished: delivered, unless an outcome says otherwise.
   package var settledThrough: LogPosition
-  /// What became of single notifications: each that was not delivered, and those of later events that are settled too.
+  /// The notifications that were not delivered, and those of later events that are finished too.
   package var outcomes: [PushOutcome]
 
   package init(settledThrough: LogPosition, outcomes: [PushOutcome]) {
@@ -38,13 +38,13 @@ package struct PushOutcomes: Sendable, Equatable {
 }
 
 package struct PushOutcome: Sendable, Hashable {
-  /// The event that the notification told of.
+  /// The position of the event that the notification was about.
   package var position: LogPosition
-  /// Whose device it is: two users may give their devices the same ID.
+  /// The user whose device it is: two users may give their devices the same ID.
   package var user: UserID
   package var device: DeviceID
   package var result: PushResult
-  /// Of an abandoned one; nil also where it was recorded before reasons were.
+  /// Why it was abandoned. Nil for other results, and for outcomes recorded before reasons existed.
   package var reason: PushAbandonment?
 
   package init(
@@ -58,12 +58,12 @@ package struct PushOutcome: Sendable, Hashable {
   }
 }
 
-/// The raw values stand in the log.
+/// The raw values are in the log.
 package enum PushResult: UInt8, Sendable, CaseIterable {
   case delivered = 1
-  /// The token is dead: its provider said so, or the device has none any more.
+  /// The token is dead: the provider said so, or the device no longer has one.
   case tokenInvalid = 2
-  /// Not sent, or given up: see the reason.
+  /// Not sent, or given up. `PushOutcome.reason` says why.
   case abandoned = 3
 
   /// What the tools print.
@@ -76,7 +76,7 @@ package enum PushResult: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// Why a notification was abandoned. The raw values stand in the log.
+/// Why a notification was abandoned. The raw values are in the log.
 package enum PushAbandonment: UInt8, Sendable, CaseIterable {
   /// It was too old to be sent.
   case expired = 1
@@ -84,15 +84,15 @@ package enum PushAbandonment: UInt8, Sendable, CaseIterable {
   case attemptsUsedUp = 2
   /// The message, or its room, was deleted before it could be sent.
   case deleted = 3
-  /// The user had left the room meanwhile, by whatever way; coming back later does not bring it back.
+  /// The user had left, or had been removed or banned. Joining the room again does not send it.
   case left = 4
-  /// The user's account was disabled meanwhile.
+  /// The user's account had been disabled.
   case accountDisabled = 5
-  /// The user had muted the room meanwhile.
+  /// The user had muted the room.
   case mutedRoom = 6
-  /// The device wants to be told of nothing any more.
+  /// The device had turned notifications off.
   case notificationsOff = 7
-  /// The device wants to be told of mentions only by now, and this was none.
+  /// The device wanted only mentions, and the message did not mention the user.
   case mentionsOnly = 8
 
   /// What the tools print.

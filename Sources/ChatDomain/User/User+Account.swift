@@ -5,7 +5,7 @@ extension UserEvent {
     case registered(Registration)
     case profileChanged(ProfileEdit)
     case emailSet(String)
-    /// The user cannot log in, and all sessions ended.
+    /// The user can no longer log in, and all sessions ended.
     case disabled
     case enabled
     case preferencesSet(UserPreferences)
@@ -20,7 +20,7 @@ package struct Registration: Sendable, Equatable {
   package var nickname: String
   /// Lower-cased; unique. Never present without a credential; a guest has a credential and no address.
   package var email: String?
-  /// The key that a team's own database has for the user; unique.
+  /// The user's key in a team's own database; unique.
   package var externalID: String?
   package var credential: Credential?
   /// `commitmentKeyBytes` random bytes from which the salts of the author's records are made (see
@@ -79,7 +79,7 @@ extension PictureEdit {
 
 /// A user's own settings.
 package struct UserPreferences: Sendable, Hashable {
-  /// Others see how far the user has read.
+  /// Whether others see how far the user has read.
   package var sharesReadMarkers: Bool
 
   package init(sharesReadMarkers: Bool = true) {
@@ -135,8 +135,8 @@ extension UserCommand {
     case registerIdentified(Registration, Identity)
     case changeProfile(ProfileEdit)
     case setPreferences(UserPreferences)
-    /// - checked: the version of the credential that the current password was checked against; nil when a service
-    ///   vouches.
+    /// - checked: the version of the credential that the current password was checked against; nil if a service vouches
+    ///   for the user.
     case setEmail(String, checked: UInt32?)
     case disable
     case enable
@@ -157,7 +157,7 @@ extension UserCommand.Account: AggregateCommand {
     }
   }
 
-  /// A registration is known by the ID of the user.
+  /// A registration is recognised by the user's ID.
   package var isKnownByItself: Bool {
     switch self {
     case .register, .registerIdentified: true
@@ -185,12 +185,12 @@ extension UserDecider {
     }
   }
 
-  /// A user with a password and without an e-mail address is a guest. Whether guests are allowed is checked before.
+  /// A user with a password and without an e-mail address is a guest. `ChatService` checks whether guests are allowed.
   private func register(
     _ registration: Registration, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<UserEvent> {
     try requireRightToRegister(registration)
-    // This comes first, because a registration without a password does not show who repeats it.
+    // Checked first, because a registration without a password does not prove who sends it.
     guard context.isByService || registration.credential != nil else { throw .credentialIncomplete }
     if case .registered(let user) = state {
       guard user.registrationFingerprint == registration.fingerprint else { throw .idInUse }
@@ -202,8 +202,8 @@ extension UserDecider {
     return .record([.account(.registered(registration))])
   }
 
-  /// The ID token vouches for the user. When two first logins come at once, the second finds the login taken and looks
-  /// it up again.
+  /// The ID token vouches for the user. If two first logins arrive at once, the second is rejected, and its caller
+  /// looks the login up again.
   private func register(
     _ registration: Registration, as identity: Identity, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<UserEvent> {
@@ -214,8 +214,8 @@ extension UserDecider {
     return .record([.account(.registered(registration)), .logins(.identityLinked(identity))])
   }
 
-  /// Anyone may register under an ID of their own. A service vouches for a user without a password, and for one with
-  /// the key of a team's own database.
+  /// Anyone may register under a new ID. Only a service may register a user with an `externalID`, which is the user's
+  /// key in a team's own database.
   private func requireRightToRegister(_ registration: Registration) throws(Rejection) {
     guard context.isByService || context.actor == nil || context.actor == id else { throw .forbidden }
     guard context.isByService || registration.externalID == nil else { throw .serviceOnly }
@@ -260,7 +260,7 @@ extension UserDecider {
     return .record([.account(.preferencesSet(preferences))])
   }
 
-  /// The address is a name to log in with, so it needs a password. A guest who sets one is no longer a guest.
+  /// The address is a name to log in with, so it needs a password. A guest who sets an address is no longer a guest.
   private func setEmail(
     _ email: String, checked: UInt32?, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<UserEvent> {

@@ -19,7 +19,7 @@ package struct DeviceDescription: Sendable, Hashable {
   package var type: String?
   package var osVersion: String?
   package var tokens: [PushToken]
-  /// Which notifications it wants.
+  /// Which notifications the device wants.
   package var notifications: NotificationLevel
 
   package init(
@@ -33,7 +33,7 @@ package struct DeviceDescription: Sendable, Hashable {
   }
 }
 
-/// Which notifications a device wants. The raw values are in the log; the names in the API.
+/// Which notifications a device wants. The raw values are in the log; the names are in the API.
 package enum NotificationLevel: UInt8, Sendable, CaseIterable {
   case all = 1
   /// Only those of messages that mention the user, and of messages in direct rooms.
@@ -183,7 +183,7 @@ extension UserDecider {
     return .record([.devices(.registered(device, description))])
   }
 
-  /// If the device has another token since, there is nothing to invalidate.
+  /// If the device has a different token now, there is nothing to invalidate.
   private func invalidateToken(_ device: DeviceID, _ token: PushToken) throws(Rejection) -> Decision<UserEvent> {
     let user = try authorizedUser()
     guard context.isByService else { throw .serviceOnly }
@@ -209,9 +209,9 @@ extension UserDecider {
 extension UserDecider {
   /// The push tokens that devices lose when sessions end. A device without an open session loses its tokens, so that a
   /// phone that was logged out shows no messages to the next person who uses it. A device also loses them when its
-  /// session logs itself out while an older one is still open: the app has lost the tokens of that one. The app sends
-  /// its push tokens again after the next login. A device that never had a session keeps them: its user comes with
-  /// access tokens of another issuer.
+  /// session logs out while an older one is still open: the app has lost the older session's tokens. The app sends its
+  /// push tokens again after the next login. A device that never had a session keeps them: its user has access tokens
+  /// of another issuer.
   func silencing(after events: [UserEvent], of user: User) -> [UserEvent] {
     var (open, left) = (user.openSessions, Set<DeviceID>())
     var loggedOut: DeviceID?
@@ -257,7 +257,7 @@ extension User {
     case .registered(let id, let description):
       devices[id] = Device(description: description, registered: stamp, revision: stamp.position)
     case .updated(let id, let description):
-      // The registration may have been erased; then this is the first that is known of the device.
+      // If the registration was erased, this is the first event that is known of the device.
       let registered = devices[id]?.registered ?? stamp
       devices[id] = Device(description: description, registered: registered, revision: stamp.position)
     case .tokenInvalidated(let id, let token), .tokenMoved(let id, let token):

@@ -7,10 +7,10 @@ extension UserEvent {
     case credentialSet(Credential)
     /// A login at an identity provider belongs to this user.
     case identityLinked(Identity)
-    /// It belongs to nobody any more.
+    /// The login no longer belongs to any user.
     /// - Parameters:
-    ///   - identity: nil when the payload was erased.
-    ///   - linked: where it was linked. The envelope has it, so an erasure does not bring the login back.
+    ///   - identity: nil if the payload was erased.
+    ///   - linked: where it was linked. It is in the envelope, so an erasure does not restore the login.
     case identityUnlinked(Identity?, linked: LogPosition)
   }
 }
@@ -104,10 +104,10 @@ extension UserCommand {
     /// Sets a new password and ends the other sessions.
     /// - checked: the version of the credential that the current password was checked against.
     case changePassword(Credential, checked: UInt32)
-    /// Sets a new password by a token that a service asked for, and ends every session.
-    /// - issuedFor: the version of the credential that the token was made for; zero when there was none.
+    /// Sets a new password with a token that a service requested, and ends every session.
+    /// - issuedFor: the version of the credential that the token was made for; zero if there was none.
     case resetPassword(Credential, issuedFor: UInt32)
-    /// - proof: that the account's owner asks, beside the ID token that names the login.
+    /// - proof: shows that the account's owner asks, in addition to the ID token that names the login.
     case link(Identity, proof: LoginProof)
     case unlink(Identity)
   }
@@ -119,7 +119,7 @@ package enum LoginProof: Sendable, Hashable {
   case password(version: UInt32)
   /// An ID token was checked, and names this login.
   case identity(Identity)
-  /// A service vouches.
+  /// A service vouches for the user.
   case service
 }
 
@@ -134,7 +134,7 @@ extension UserCommand.Logins: AggregateCommand {
     }
   }
 
-  /// A reset is known by the version of the credential that its token was made for.
+  /// A reset is recognised by the version of the credential that its token was made for.
   package var isKnownByItself: Bool {
     switch self {
     case .resetPassword: true
@@ -157,8 +157,8 @@ extension UserDecider {
     }
   }
 
-  /// All sessions end except the one that the request is made with. If the new password is the current one already,
-  /// this is a retry: then the version that was checked is no longer current, and need not be.
+  /// All sessions end except the one that sends the request. If the new password is already the current one, this is a
+  /// retry. Then the checked version is no longer current, and need not be.
   private func changePassword(to credential: Credential, checked: UInt32) throws(Rejection) -> Decision<UserEvent> {
     let user = try authorizedUser()
     try requirePassword(of: user, checked: user.credential == credential ? credential.version : checked)
@@ -168,8 +168,8 @@ extension UserDecider {
     return setting(credential, of: user, keeping: context.session)
   }
 
-  /// The token is good for one new password: it was made for one version of the credential, and setting a password
-  /// makes the next one.
+  /// A token can set one new password: it is valid for one version of the credential, and setting a password creates
+  /// the next version.
   private func resetPassword(
     to credential: Credential, issuedFor version: UInt32
   ) throws(Rejection) -> Decision<UserEvent> {
@@ -196,7 +196,7 @@ extension UserDecider {
 
   /// The current password was checked before the decision, against one version of the credential. That version must
   /// still be the current one.
-  /// - Parameter checked: the version; nil when a service vouches.
+  /// - Parameter checked: the version; nil if a service vouches for the user.
   func requirePassword(of user: User, checked: UInt32?) throws(Rejection) {
     guard let checked else {
       guard context.isByService else { throw .serviceOnly }
@@ -205,8 +205,8 @@ extension UserDecider {
     guard let credential = user.credential, credential.version == checked else { throw .passwordWrong }
   }
 
-  /// A login elsewhere belongs to one user here. Under a key the event is recorded even if the login is linked already:
-  /// it carries the key by which a late retry is recognised after the login was unlinked.
+  /// A login at an identity provider belongs to one user. Under a key the event is recorded even if the login is linked
+  /// already, so that a late retry is recognised after the login was unlinked.
   private func link(
     _ identity: Identity, _ proof: LoginProof, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<UserEvent> {
@@ -247,7 +247,7 @@ extension UserDecider {
 }
 
 extension User {
-  /// Whether the user can log in without this login elsewhere.
+  /// Whether the user can log in without this identity.
   fileprivate func canLogIn(without identity: Identity) -> Bool {
     credential != nil || externalID != nil || identities.keys.contains { $0 != identity }
   }

@@ -12,17 +12,17 @@ extension UserEvent {
 /// Why a session ended. The raw values are in the log.
 package enum SessionEnd: UInt8, Sendable, CaseIterable {
   case loggedOut = 1
-  /// A refresh token was used after its successor was, so two clients have it. One of them stole it.
+  /// A refresh token was used after its successor was used, so two clients have it. One of them stole it.
   case refreshTokenReused = 2
   /// The device that the session belonged to was removed.
   case deviceRemoved = 3
-  /// A new login needed its place: see `Limits.sessionsPerUser`.
+  /// A new login ended it, because the user had `Limits.sessionsPerUser` sessions.
   case superseded = 4
   /// The account was disabled.
   case accountDisabled = 5
   /// Another session changed the password, or it was reset.
   case passwordChanged = 6
-  /// Another session ended all but itself.
+  /// Another session ended all others.
   case othersLoggedOut = 7
   /// Every session was ended at once.
   case allLoggedOut = 8
@@ -73,7 +73,7 @@ extension Fingerprint {
     Fingerprint(.text("session.end"), .id(id.uuid), .number(Int64(reason.rawValue)))
   }
 
-  /// Names what was asked for. Which sessions ended depends on which were open.
+  /// Depends on what was asked for, and not on which sessions were open.
   static func sessionsEnd(_ reason: SessionEnd) -> Fingerprint {
     Fingerprint(.text("sessions.end"), .number(Int64(reason.rawValue)))
   }
@@ -84,8 +84,8 @@ extension Fingerprint {
 extension UserCommand {
   package enum Sessions: Sendable, Equatable {
     case start(SessionID, device: DeviceID?, proof: LoginProof)
-    /// - presented: the generation of the refresh token that was shown.
-    /// - oldest: refresh tokens that were issued before this are too old; nil when they do not age.
+    /// - presented: the generation of the refresh token in the request.
+    /// - oldest: refresh tokens that were issued before this have expired; nil if they do not expire.
     case refresh(SessionID, presented: UInt32, oldest: Timestamp?)
     case end(SessionID, SessionEnd)
     case endMany(SessionSelection)
@@ -94,7 +94,7 @@ extension UserCommand {
 
 /// Which sessions end at once.
 package enum SessionSelection: Sendable, Hashable {
-  /// All but the one that the request is made with.
+  /// All except the one that sends the request.
   case others
   case all
 
@@ -107,8 +107,8 @@ package enum SessionSelection: Sendable, Hashable {
 }
 
 extension UserCommand.Sessions: AggregateCommand {
-  /// A refresh that finds its token reused is the exception: the event that ends the session does not say which token
-  /// it was, so its fingerprint differs.
+  /// An exception is a refresh with a reused token: the event that ends the session does not include the token's
+  /// generation, so its fingerprint differs.
   package func fingerprint(by actor: UserID?) -> Fingerprint {
     switch self {
     case .start(let id, let device, _): .sessionStart(id, device)
@@ -118,7 +118,7 @@ extension UserCommand.Sessions: AggregateCommand {
     }
   }
 
-  /// A start is known by the ID of the session, and a refresh by the generation of the refresh token.
+  /// A login is recognised by the ID of the session, and a refresh by the generation of the refresh token.
   package var isKnownByItself: Bool {
     switch self {
     case .start, .refresh: true
@@ -147,12 +147,12 @@ extension UserDecider {
   }
 
   /// A login that is sent twice names the same session. It is a retry until the session is refreshed: after that the
-  /// first pair of tokens is gone, and the first response cannot be repeated. An ended session is never opened again.
+  /// first tokens are no longer valid, and the response cannot be repeated. An ended session is never opened again.
   ///
-  /// When the user has too many sessions, those whose last refresh is oldest end: a user who cannot log in could not
-  /// end one either.
+  /// If the user has too many sessions, those with the oldest refresh end, because a user who cannot log in could not
+  /// end a session either.
   ///
-  /// The device need not be registered: an app logs in first and describes its device then.
+  /// The device need not be registered: an app logs in first and then registers its device.
   private func start(
     _ session: SessionID, _ device: DeviceID?, _ proof: LoginProof
   ) throws(Rejection) -> Decision<UserEvent> {
@@ -190,8 +190,8 @@ extension UserDecider {
   /// Generation g is the newest that was issued.
   /// - g presented: it is used for the first time, and g + 1 is issued.
   /// - g − 1 presented: g has not been used yet (else it would not be the newest), so the caller gets g again.
-  /// - anything older: its successor was used, so two clients have it. The session ends; that event is the caller's
-  ///   answer.
+  /// - anything older: its successor was used, so two clients have it. The session ends, and the request is rejected
+  ///   because of that event.
   private func refresh(
     _ session: SessionID, _ presented: UInt32, oldest: Timestamp?
   ) throws(Rejection) -> Decision<UserEvent> {
@@ -202,7 +202,7 @@ extension UserDecider {
       if let oldest, open.pair.time < oldest { throw .refreshTokenExpired }
       guard presented >= 1, presented <= open.generation else { throw .refreshTokenExpired }
       if presented == open.generation {
-        // After four thousand million refreshes the user has to log in again.
+        // After four billion refreshes the user has to log in again.
         guard presented < UInt32.max else { throw .refreshTokenExpired }
         return .record([.sessions(.refreshed(session, generation: presented + 1))])
       }
@@ -228,10 +228,10 @@ extension UserDecider {
     }
   }
 
-  /// Each event names the selection, so that a retry is recognised by the first one. Where there is nothing to end, a
-  /// command with a key ends a session that does not exist, under an ID made of the key: a late retry then finds that
-  /// event and does not end sessions that were started since. The key itself is not that ID, because a client may use
-  /// one UUID as the ID of a session and as a key.
+  /// Each event includes the selection, so that a retry is recognised by the first one. If there is no session to end,
+  /// a command with a key records the end of a session that does not exist, with an ID derived from the key. A late
+  /// retry finds that event and does not end newer sessions. The key itself is not that ID, because a client may use
+  /// one UUID both as a session's ID and as a key.
   private func endMany(_ selection: SessionSelection) throws(Rejection) -> Decision<UserEvent> {
     let user = try authorizedUser()
     if let done = try doneBefore() { return done }
@@ -248,14 +248,14 @@ extension UserDecider {
     return .record(ended.map { .sessions(.ended($0, selection.reason)) })
   }
 
-  /// The session that a command under this key records as ended when no session is open. It never started.
+  /// The session that a command with this key records as ended if no session is open. It never started.
   package static func absentSession(for key: CommandID) -> SessionID {
     SessionID(Fingerprint(.text("sessions.end.none"), .id(key.uuid)).bytes)
   }
 }
 
 extension User {
-  /// The open sessions, those whose newest pair of tokens is oldest first. No two pairs were issued at one position.
+  /// The open sessions, ordered by the age of their newest tokens, oldest first. No two pairs have the same position.
   fileprivate var openSessionsByAge: [SessionID] {
     openSessions
       .compactMap { id -> (id: SessionID, pair: LogPosition)? in

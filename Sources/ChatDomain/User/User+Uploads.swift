@@ -22,7 +22,7 @@ extension UserEvent.Uploads: EventFamily {
 }
 
 extension Fingerprint {
-  /// Without the name: a retry may give another one, and the first one remains.
+  /// Excludes the name: a retry may have another name, and the first one is kept.
   static func mediaUpload(_ id: MediaID, _ media: Media) -> Fingerprint {
     Fingerprint(.text("media.upload"), .id(id.uuid), .bytes(media.hash))
   }
@@ -32,7 +32,7 @@ extension Fingerprint {
 
 extension UserCommand {
   package enum Uploads: Sendable, Equatable {
-    /// The content is on the disk. The key of this command is the medium's ID, by which a retry is always recognised.
+    /// The content is already on the disk. The command's key is the file's ID, by which a retry is always recognised.
     case upload(MediaID, Media, name: String?)
   }
 }
@@ -56,7 +56,7 @@ extension UserDecider {
     }
   }
 
-  /// The user's media are not part of the state: only the command's key tells a retry.
+  /// The user's files are not part of the state, so a retry is recognised only by the command's key.
   private func upload(_ id: MediaID, _ media: Media, name: String?) throws(Rejection) -> Decision<UserEvent> {
     _ = try authorizedUser()
     if let done = try doneBefore() { return done }

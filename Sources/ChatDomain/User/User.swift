@@ -8,7 +8,7 @@ package enum UserState: Sendable, Equatable {
 
 package struct User: Sendable, Equatable {
   package var profile: Profile
-  /// Where the profile or the e-mail address was last changed; else the registration.
+  /// Where the profile or the e-mail address last changed; otherwise the registration.
   package var revision: LogPosition
   package var email: String?
   package var externalID: String?
@@ -18,14 +18,14 @@ package struct User: Sendable, Equatable {
   /// The user's logins at identity providers, each with where it was linked.
   package var identities: [Identity: Stamp] = [:]
   package var preferences = UserPreferences()
-  /// Since when the account is disabled; nil when it is not.
+  /// When the account was disabled; nil if it is enabled.
   package var disabled: Stamp?
-  /// Of the registration; nil when that was erased, and then no retry of it can be recognised.
+  /// The fingerprint of the registration. Nil if it was erased; then no retry can be recognised.
   package var registrationFingerprint: Fingerprint?
   package var registered: Stamp
-  /// Open ones, and those ended ones that a decision needs to know: see `Ending`.
+  /// Open sessions, and ended sessions that a decision needs to know: see `Ending`.
   package private(set) var sessions: [SessionID: Session]
-  /// The open ones among `sessions`, at most `Limits.sessionsPerUser` of them unless the log says otherwise.
+  /// The IDs of the open ones among `sessions`. More than `Limits.sessionsPerUser` only if the log says so.
   package private(set) var openSessions: Set<SessionID>
   package var devices: [DeviceID: Device]
 
@@ -49,17 +49,17 @@ package struct User: Sendable, Equatable {
 }
 
 extension User {
-  /// A guest has a password and no other way to be identified: a guest who loses the password loses the account.
+  /// A guest has a password and no other way to log in, so a guest who loses the password loses the account.
   package var isGuest: Bool { credential != nil && email == nil && externalID == nil && identities.isEmpty }
 
-  /// For what guests may do only if the operator allows it.
+  /// Required for what guests may do only if the operator allows it.
   package func requireFullAccount() throws(Rejection) {
     if isGuest { throw .guestNotAllowed }
   }
 }
 
 extension User {
-  /// Nil also for a session that has ended.
+  /// Nil if the session has ended.
   func deviceOfOpenSession(_ id: SessionID) -> DeviceID? {
     guard case .open(let session) = sessions[id] else { return nil }
     return session.device
@@ -73,7 +73,7 @@ extension Profile {
   }
 }
 
-/// What an access token and its refresh tokens belong to.
+/// A session, to which an access token and its refresh tokens belong.
 package enum Session: Sendable, Hashable {
   case open(OpenSession)
   /// Never opened again.
@@ -90,8 +90,8 @@ package enum Session: Sendable, Hashable {
 package struct OpenSession: Sendable, Hashable {
   package var device: DeviceID?
   package var started: Stamp
-  /// Which pair of tokens is the newest; the first is 1. The pair before it remains valid until this one is presented,
-  /// and presenting it makes the next generation: so exactly two generations are valid at any time.
+  /// The generation of the newest pair of tokens; the first is 1. The pair before it remains valid until this one is
+  /// presented, and presenting it creates the next. So exactly two generations are valid at any time.
   package var generation: UInt32
   /// Where the newest pair was issued.
   package var pair: Stamp
@@ -107,7 +107,7 @@ package struct OpenSession: Sendable, Hashable {
 package struct Device: Sendable, Hashable {
   package var description: DeviceDescription
   package var registered: Stamp
-  /// Where it was last described, or lost a token.
+  /// Where it was last registered or updated, or lost a token.
   package var revision: LogPosition
 
   package init(description: DeviceDescription, registered: Stamp, revision: LogPosition) {
@@ -126,7 +126,7 @@ extension User {
       credential: registration.credential, registrationFingerprint: registration.fingerprint, registered: stamp)
   }
 
-  /// A user whose registration was erased: the ID remains taken and nothing else is known.
+  /// A user whose registration was erased. The ID stays in use, and nothing else is known.
   init(erasedAt stamp: Stamp) {
     self.init(
       profile: Profile(nickname: ""), email: nil, externalID: nil, credential: nil, registrationFingerprint: nil,

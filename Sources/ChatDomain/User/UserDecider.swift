@@ -34,9 +34,9 @@ package struct UserDecider: Decider {
     return .record(events + silencing(after: events, of: user), revision: revision)
   }
 
-  /// The user, for every command but a registration. Only the user and services may send these commands, and nobody
-  /// else learns whether the user exists. The session that the request is made with must be open.
-  /// - Parameter ended: the session that may send the command even after its own end.
+  /// The user, for every command except registrations. Only the user and services may send these commands; others do
+  /// not learn whether the user exists. The session of the request must be open.
+  /// - Parameter ended: a session that may send the command even after it has ended.
   func authorizedUser(orAfterEndOf ended: SessionID? = nil) throws(Rejection) -> User {
     guard context.isByService || context.actor == id else { throw .forbidden }
     guard case .registered(let user) = state else { throw .userNotFound }
@@ -61,7 +61,7 @@ package struct UserDecider: Decider {
         break
       }
     case .registered(var user):
-      // The state lets go of the payload first, so that it is changed in place and not copied.
+      // Clearing the state first releases the payload, so that it is changed in place and not copied.
       state = .absent
       user.apply(event, stamp)
       state = .registered(user)

@@ -1,5 +1,5 @@
-/// An event of a user's stream, by family. `erased` stands for an event whose payload is gone, except for events
-/// without a payload.
+/// An event of a user's stream, by family. `erased` replaces an event whose payload was erased, except for unlinked
+/// logins and events without a payload.
 package enum UserEvent: Sendable, Equatable {
   case account(Account)
   case logins(Logins)

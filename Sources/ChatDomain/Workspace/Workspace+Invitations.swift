@@ -3,7 +3,7 @@ package import ChatPrimitives
 extension WorkspaceEvent {
   /// Invitations that name a user.
   package enum Invitations: Sendable, Equatable {
-    /// The user may join. For a member it changes nothing, and is recorded for the idempotency key.
+    /// The user may join. If the user is a member, it changes nothing and is recorded for the idempotency key.
     case invited(UserID, role: WorkspaceRole)
     /// The invited user declined, or the invitation was withdrawn.
     case withdrawn(UserID)
@@ -11,7 +11,7 @@ extension WorkspaceEvent {
 }
 
 extension WorkspaceEvent.Invitations: EventFamily {
-  /// The actor is not part of it: idempotency keys are looked up within one actor.
+  /// Does not include the actor: idempotency keys are looked up within one actor.
   package var fingerprint: Fingerprint? {
     switch self {
     case .invited(let user, let role): .workspaceInvitation(user, role)
@@ -43,9 +43,9 @@ extension WorkspaceCommand {
   package enum Invitations: Sendable, Equatable {
     /// The user may join with this role.
     case invite(UserID, WorkspaceRole)
-    /// Takes back the invitation of this user. The invited user declines it by this.
+    /// Withdraws the invitation of this user. The invited user declines with the same command.
     case withdraw(UserID)
-    /// The actor, who was invited, joins.
+    /// The invited actor joins.
     case accept
   }
 }
@@ -75,9 +75,9 @@ extension WorkspaceDecider {
     }
   }
 
-  /// Administrators give at most their own role, and nobody gives ownership. An invitation that another member has made
-  /// is recorded again, because it gives no more than the role that its last maker still has. Under a key every
-  /// invitation is recorded again, so that a late retry is recognised when the user has declined since.
+  /// Administrators can give roles up to their own, and nobody can give ownership. An invitation by another member is
+  /// recorded again, because an invitation gives at most the current role of its last maker. Under a key every
+  /// invitation is recorded again, so that a late retry is recognised after the user has declined.
   private func invite(
     _ user: UserID, _ role: WorkspaceRole, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<WorkspaceEvent> {
@@ -117,8 +117,8 @@ extension WorkspaceDecider {
     return .record([.members(.joined(user, role: role, by: .invitation))])
   }
 
-  /// The workspace, for a user who may have an invitation. Whether there is one is checked only after the look for a
-  /// retry, and a missing invitation is rejected in the same way as a missing workspace.
+  /// The workspace, for a user who may have an invitation. Whether there is one is checked after `doneBefore`, and a
+  /// missing invitation is rejected in the same way as a missing workspace.
   @discardableResult
   private func requireInvitable(_ directory: borrowing some Directory) throws(Rejection) -> Workspace {
     try requireRegisteredActor(directory)

@@ -95,7 +95,7 @@ extension WorkspaceCommand.Lifecycle: AggregateCommand {
     }
   }
 
-  /// A creation is known by the ID of the workspace.
+  /// A creation is recognised by the workspace's ID.
   package var isKnownByItself: Bool {
     switch self {
     case .create: true
@@ -155,7 +155,7 @@ extension WorkspaceDecider {
   private func delete() throws(Rejection) -> Decision<WorkspaceEvent> {
     switch state {
     case .absent, .open: try requireRole(.owner)
-    // A deleted workspace has no owner. Only a retry gets past the next line.
+    // A deleted workspace has no owner. Only a retry passes the next check.
     case .deleted: break
     }
     if let done = try doneBefore() { return done }

@@ -2,7 +2,7 @@ package import ChatPrimitives
 
 extension WorkspaceEvent {
   package enum Members: Sendable, Equatable {
-    /// Joined by a link or an invitation, or a service added the user.
+    /// Joined with an invite or an invitation, or a service added the user.
     case joined(UserID, role: WorkspaceRole, by: WorkspaceJoinMethod)
     case left(UserID)
     /// Another member removed the user.
@@ -22,9 +22,9 @@ package enum WorkspaceJoinMethod: Sendable, Hashable {
   case service
 }
 
-/// What a member may do. The raw values are in the log, ordered by power.
+/// What a member may do. The raw values are in the log, in ascending order of rights.
 package enum WorkspaceRole: UInt8, Sendable, CaseIterable, Comparable {
-  /// Sees only the channels that a member has added the guest to.
+  /// Sees only the channels to which a member has added the guest.
   case guest = 1
   case member = 2
   case administrator = 3
@@ -48,7 +48,7 @@ package enum WorkspaceRole: UInt8, Sendable, CaseIterable, Comparable {
 }
 
 extension WorkspaceEvent.Members: EventFamily {
-  /// The user who joins or leaves is not part of it: idempotency keys are looked up within one actor.
+  /// Does not include who joins or leaves: idempotency keys are looked up within one actor.
   package var fingerprint: Fingerprint? {
     switch self {
     case .joined(_, _, let method), .admissionRepeated(_, let method): .workspaceJoining(by: method)
@@ -131,7 +131,7 @@ extension WorkspaceDecider {
     }
   }
 
-  /// With the role that the user's invitation gives, if there is one.
+  /// The user gets the role of the user's invitation, or `member` without one.
   private func join(_ directory: borrowing some Directory) throws(Rejection) -> Decision<WorkspaceEvent> {
     guard context.isByService else { throw .serviceOnly }
     try requireRegisteredActor(directory)
@@ -144,7 +144,7 @@ extension WorkspaceDecider {
     return .record([.members(.joined(user, role: role, by: .service))])
   }
 
-  /// A user who has left may ask again, because the retry is recognised by its key.
+  /// Membership is checked after `doneBefore`, so that a retry by a user who has left is recognised.
   private func leave(_ directory: borrowing some Directory) throws(Rejection) -> Decision<WorkspaceEvent> {
     try requireRegisteredActor(directory)
     if let done = try doneBefore() { return done }
@@ -154,8 +154,8 @@ extension WorkspaceDecider {
     return .record([.members(.left(user))])
   }
 
-  /// Members remove members of a lower role; a service removes anyone but the owner. The role of the removed user is
-  /// checked after the look for a retry: the user may have come back since with a higher role.
+  /// Administrators remove members with a lower role; a service removes anyone but the owner. The role of the removed
+  /// user is checked after `doneBefore`, because the user may have joined again with a higher role.
   private func remove(_ user: UserID) throws(Rejection) -> Decision<WorkspaceEvent> {
     try requireRole(.administrator)
     if let done = try doneBefore() { return done }
@@ -165,9 +165,9 @@ extension WorkspaceDecider {
     return .record([.members(.removed(user))])
   }
 
-  /// Administrators give at most their own role, to members of a lower role. Members can only lower their own role; a
-  /// member who has done so has no right to it any more, but the retry is recognised by its key. Recorded even when
-  /// nothing changes: the event carries the idempotency key.
+  /// Administrators give roles up to their own, to members with a lower role. Members can lower their own role. That
+  /// requires no role, because they no longer have the old one when retrying. Recorded even when nothing changes: the
+  /// event has the idempotency key.
   private func changeRole(of user: UserID, to role: WorkspaceRole) throws(Rejection) -> Decision<WorkspaceEvent> {
     let isOwnRole = user == context.actor
     try requireRole(isOwnRole ? .guest : .administrator)
@@ -180,7 +180,7 @@ extension WorkspaceDecider {
     return .record([.members(.roleChanged(user, role))])
   }
 
-  /// The owner becomes an administrator. The role of the actor is checked after the look for a retry: a retry comes
+  /// The owner becomes an administrator. The role of the actor is checked after `doneBefore`, because a retry comes
   /// from a user who is no longer the owner.
   private func transfer(to user: UserID) throws(Rejection) -> Decision<WorkspaceEvent> {
     let workspaceActor = try workspaceActor()
@@ -203,8 +203,8 @@ extension WorkspaceDecider {
 // MARK: - Joining
 
 extension WorkspaceDecider {
-  /// A member does not join a second time. Under a key an event is recorded, so that a late retry is recognised when
-  /// the user has left since.
+  /// A member does not join a second time. Under a key an event is recorded, so that a late retry is recognised after
+  /// the user has left.
   func repeatedJoin(
     by method: WorkspaceJoinMethod, of user: UserID, _ member: WorkspaceMember
   ) -> Decision<WorkspaceEvent> {
@@ -215,9 +215,9 @@ extension WorkspaceDecider {
     guard workspace.members.count < Limits.membersPerWorkspace else { throw .tooManyWorkspaceMembers }
   }
 
-  /// The role that a link or an invitation gives now: no more than its maker still has in the workspace, and at most
-  /// `member` when the maker is not in it. Otherwise an administrator who was removed could come back with the same
-  /// role by an old link, or make somebody else an administrator.
+  /// The role that an invite or an invitation gives now: at most the current role of the user who made it, and at most
+  /// `member` if that user has left. Otherwise a removed administrator could come back with the same role by an old
+  /// invite, or make somebody else an administrator.
   func grantedRole(_ role: WorkspaceRole, by maker: UserID?, in workspace: Workspace) -> WorkspaceRole {
     guard let maker else { return role }
     return min(role, workspace.members[maker]?.role ?? .member)

@@ -35,7 +35,7 @@ extension WorkspaceCommand {
   package enum Sharing: Sendable, Equatable {
     case createInvite(WorkspaceInvite)
     case revokeInvite(InviteID)
-    /// The actor joins by a link.
+    /// The actor joins with an invite.
     case acceptInvite(InviteID)
   }
 }
@@ -51,7 +51,7 @@ extension WorkspaceCommand.Sharing: AggregateCommand {
     }
   }
 
-  /// A new link is known by its ID.
+  /// A new invite is recognised by its ID.
   package var isKnownByItself: Bool {
     switch self {
     case .createInvite: true
@@ -73,8 +73,8 @@ extension WorkspaceDecider {
     }
   }
 
-  /// An earlier link with the same ID is checked before the other rules: a late retry of a link that has expired since
-  /// is still a retry.
+  /// An earlier invite with the same ID is checked before the other rules, so that a late retry succeeds even after the
+  /// invite has expired.
   private func createInvite(_ invite: WorkspaceInvite) throws(Rejection) -> Decision<WorkspaceEvent> {
     try requireRole(.administrator)
     let workspace = try workspace()
@@ -89,7 +89,7 @@ extension WorkspaceDecider {
     return .record([.sharing(.inviteCreated(invite))])
   }
 
-  /// The workspace keeps every link; the live ones are counted only when it has many.
+  /// The workspace keeps every invite; the live ones are counted only if there are many.
   private func hasPlaceForInvite(_ workspace: Workspace) -> Bool {
     guard workspace.invites.count >= Limits.invitesPerWorkspace else { return true }
     return workspace.invites.values.lazy.filter { $0.isLive(at: context.time) }.count < Limits.invitesPerWorkspace
@@ -103,7 +103,7 @@ extension WorkspaceDecider {
     return .record([.sharing(.inviteRevoked(id))])
   }
 
-  /// Any registered user may use a link. Without the link the workspace does not exist for a stranger.
+  /// Any registered user can use an invite. A user without one does not learn that the workspace exists.
   private func acceptInvite(
     _ id: InviteID, _ directory: borrowing some Directory
   ) throws(Rejection) -> Decision<WorkspaceEvent> {

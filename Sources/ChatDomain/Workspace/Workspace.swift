@@ -16,15 +16,15 @@ package enum WorkspaceState: Sendable, Equatable {
 }
 
 package struct Workspace: Sendable, Equatable {
-  /// Of the creation; nil when that was erased, and then no retry of it can be recognised.
+  /// The fingerprint of the creation. Nil if it was erased; then no retry can be recognised.
   package var creationFingerprint: Fingerprint?
   package var created: Stamp
-  /// Where its name, topic or picture was last changed; else its creation.
+  /// Where its name, topic or picture last changed; otherwise its creation.
   package var revision: LogPosition
   package var members: [UserID: WorkspaceMember]
   /// Users who were invited by name and have not accepted or declined yet.
   package var invited: [UserID: Invitation]
-  /// All links that were ever created, so that a retry is always recognised.
+  /// All invites that were ever created, so that a retry is always recognised.
   package var invites: [InviteID: WorkspaceInviteState]
 
   package init(
@@ -50,11 +50,11 @@ package struct WorkspaceMember: Sendable, Hashable {
   }
 }
 
-/// Lets a user join.
+/// An invitation that names a user.
 package struct Invitation: Sendable, Hashable {
   package var role: WorkspaceRole
   package var made: Stamp
-  /// The user who invited last; nil when a service did it for itself.
+  /// The user who invited last; nil if a service invited for itself.
   package var maker: UserID?
 
   package init(role: WorkspaceRole, made: Stamp, maker: UserID? = nil) {
@@ -67,7 +67,7 @@ package struct Invitation: Sendable, Hashable {
 // MARK: - Evolve
 
 extension WorkspaceState {
-  /// The state after an event. Total: it accepts whatever the log holds.
+  /// The state after an event. Never fails: it accepts every event that the log can contain.
   package mutating func take(_ event: WorkspaceEvent, _ stamp: Stamp, by actor: UserID?) {
     switch self {
     case .absent:
@@ -81,7 +81,7 @@ extension WorkspaceState {
         break
       }
     case .open(var workspace):
-      // The state lets go of the payload first, so that it is changed in place and not copied.
+      // Clearing the state first releases the payload, so that it is changed in place and not copied.
       self = .absent
       if case .lifecycle(.deleted) = event {
         self = .deleted(stamp, creationFingerprint: workspace.creationFingerprint)

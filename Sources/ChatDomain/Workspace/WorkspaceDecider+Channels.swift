@@ -1,7 +1,7 @@
 package import ChatPrimitives
 
 extension WorkspaceDecider {
-  /// What a workspace's new events do to its channels: a user who leaves the workspace leaves them, and a deletion
+  /// How a workspace's new events change its channels: a user who leaves the workspace also leaves them, and a deletion
   /// deletes them. Recorded together with these events.
   package static func consequences(
     of events: [WorkspaceEvent], in workspace: WorkspaceID, _ directory: borrowing some Directory

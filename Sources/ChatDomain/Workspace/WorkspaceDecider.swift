@@ -1,8 +1,8 @@
 package import ChatPrimitives
 
 /// One workspace. Each family has a file, `Workspace+Lifecycle` to `Workspace+Invitations`: its events, its commands,
-/// what each command records, and how the state changes. The state is in `Workspace`. What the events do to the
-/// workspace's channels, which are rooms, is in `WorkspaceDecider+Channels`.
+/// what each command records, and how the state changes. The state is in `Workspace`. `WorkspaceDecider+Channels` has
+/// the effects on the workspace's channels, which are rooms.
 package struct WorkspaceDecider: Decider {
   package typealias Entity = ChatPrimitives.Entity.Workspace
   package typealias State = WorkspaceState
@@ -38,13 +38,13 @@ package struct WorkspaceDecider: Decider {
 
 // MARK: - Rights
 
-/// In which capacity somebody acts in a workspace.
+/// Who acts in a workspace.
 enum WorkspaceActor {
   case member(UserID, WorkspaceRole)
   /// A service that acts for itself.
   case service
 
-  /// The highest role that it may give.
+  /// The highest role that the actor may give.
   var highestRole: WorkspaceRole {
     switch self {
     case .member(_, let role): role
@@ -59,7 +59,7 @@ extension WorkspaceDecider {
     return workspace
   }
 
-  /// To a user who is no member the workspace does not exist, so strangers learn nothing.
+  /// Users who are not members get the same response as for a workspace that does not exist.
   func workspaceActor() throws(Rejection) -> WorkspaceActor {
     let workspace = try workspace()
     guard let actor = context.actor else { return .service }

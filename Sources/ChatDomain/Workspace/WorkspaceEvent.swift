@@ -1,5 +1,5 @@
-/// An event of a workspace's stream, by family. The workspace's channels are rooms with streams of their own. `erased`
-/// stands for an event whose payload is gone, except for events without a payload.
+/// An event of a workspace's stream, by family. The workspace's channels are rooms and have their own streams. `erased`
+/// replaces an event whose payload was erased, except for events without a payload.
 package enum WorkspaceEvent: Sendable, Equatable {
   case lifecycle(Lifecycle)
   case sharing(Sharing)

@@ -2,14 +2,14 @@ package import ChatPrimitives
 package import Logging
 import Synchronization
 
-/// What time it is, for everything that the service decides: the system clock, checked against the monotonic clock.
+/// The time for everything that the service decides: the system clock, checked against the monotonic clock.
 package final class CheckedClock: Sendable {
-  /// What it reads.
+  /// Where the time comes from.
   package enum Source: Sendable {
     case system
-    /// Both clocks, of a test.
+    /// For tests: both clocks.
     case readings(@Sendable () -> TrustedTime.Reading)
-    /// A clock that is believed whatever it shows, of a test.
+    /// For tests: a clock that is always trusted.
     case believed(@Sendable () -> Timestamp)
   }
 
@@ -21,7 +21,7 @@ package final class CheckedClock: Sendable {
 
   /// - Parameters:
   ///   - lastRecorded: the log's last time.
-  ///   - directory: where the settled time is kept.
+  ///   - directory: where the settled time is saved.
   package init(_ source: Source, lastRecorded: Timestamp, directory: String, logger: Logger) {
     self.logger = logger
     keeper = SettledTimeKeeper(directory: directory, logger: logger)
@@ -36,7 +36,7 @@ package final class CheckedClock: Sendable {
     reportStart(lastRecorded)
   }
 
-  /// The monotonic clock counts while the machine is suspended, so that waking up is no jump.
+  /// The monotonic clock also counts while the machine is suspended, so waking up is not a jump.
   private static func systemReadings() -> @Sendable () -> TrustedTime.Reading {
     let start = ContinuousClock.now
     return {
@@ -48,7 +48,7 @@ package final class CheckedClock: Sendable {
 
   package var now: Timestamp { read(\.now) }
 
-  /// For what cannot be undone, such as sending what was scheduled: see `TrustedTime.settled`.
+  /// The time for what cannot be undone, such as sending scheduled messages: see `TrustedTime.settled`.
   package var settled: Timestamp { read(\.settled) }
 
   /// Saves the settled time if it has moved since it was saved. Blocks on the disk.
@@ -67,7 +67,7 @@ package final class CheckedClock: Sendable {
     }
   }
 
-  /// An operator says that the system clock is right.
+  /// Called when an operator confirms that the system clock is right.
   package func confirm() {
     let changes = time.withLock { [$0.read(reading()), $0.confirm()] }
     for change in changes { report(change) }
@@ -75,7 +75,7 @@ package final class CheckedClock: Sendable {
 
   private func read<Value: Sendable>(_ value: (TrustedTime) -> Value) -> Value {
     if isBelieved { return value(TrustedTime(reading(), lastRecorded: nil)) }
-    // Both clocks are read under the lock: a reading that waited for it would be an old one.
+    // Both clocks are read under the lock: a reading taken before waiting for the lock would be too old.
     let (change, result) = time.withLock { ($0.read(reading()), value($0)) }
     report(change)
     return result

@@ -3,13 +3,13 @@ import EventLog
 import EventStore
 import NIOPosix
 
-/// How the clock is, for operators.
+/// The state of the clock, for operators.
 package struct ClockStatus: Sendable, Hashable {
-  /// The time that the server goes by.
+  /// The time that the server uses.
   package let time: Timestamp
-  /// How far the system clock is ahead of that and not trusted, in milliseconds; nil when it is trusted.
+  /// How far the system clock is ahead of that without being trusted, in milliseconds; nil if it is trusted.
   package let heldAhead: Int64?
-  /// How long until it is trusted without an operator, in milliseconds.
+  /// How long until it is trusted without a confirmation, in milliseconds.
   package let trustedIn: Int64?
   /// How far the log's last time is ahead of `time`, in milliseconds; zero within `Limits.clockJumpMilliseconds`.
   package let logAhead: Int64
@@ -24,10 +24,10 @@ extension ChatService {
       logAhead: ahead > Limits.clockJumpMilliseconds ? ahead : 0)
   }
 
-  /// An operator says that the system clock is right. Nothing is recorded: it changes what time it is, and no state.
+  /// Called when an operator confirms that the system clock is right. Nothing is recorded, because no state changes.
   package func confirmClock() async throws {
     clock.confirm()
-    // At once, so that a crash does not forget it.
+    // Saved at once, so that a crash does not lose the confirmation.
     try await NIOThreadPool.singleton.runIfActive { [clock] in clock.keepSettled() }
   }
 }

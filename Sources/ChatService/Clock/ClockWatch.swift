@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Reads the clock at intervals, so that a jump is noticed, reported and timed on an idle server too, and keeps the
+/// Reads the clock regularly, so that a jump is noticed, reported and timed even on an idle server, and saves the
 /// settled time.
 package struct ClockWatch: Sendable {
   private static let interval = Duration.seconds(10)
@@ -13,7 +13,7 @@ package struct ClockWatch: Sendable {
         await Self.keepSettled(of: clock)
         try? await Task.sleep(for: Self.interval)
       }
-      // Saves what has changed since then, for the next start.
+      // Saves the last change for the next start.
       await Self.keepSettled(of: clock)
     }
   }

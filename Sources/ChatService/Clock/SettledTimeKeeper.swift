@@ -3,7 +3,7 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Keeps the settled time (`TrustedTime.settled`) in a file of the data directory: one line, RFC 3339.
+/// Saves the settled time (`TrustedTime.settled`) in a file of the data directory: one line, RFC 3339.
 ///
 /// Without the file a restart knows only the log's last time, which a wrong clock may have written.
 final class SettledTimeKeeper: Sendable {
@@ -12,7 +12,7 @@ final class SettledTimeKeeper: Sendable {
 
   private struct State {
     var kept: Timestamp?
-    /// So that a failure is reported once, and not at each attempt.
+    /// Used to report a failure only once.
     var hasFailed = false
   }
 
@@ -32,10 +32,10 @@ final class SettledTimeKeeper: Sendable {
     state = Mutex(State(kept: kept))
   }
 
-  /// Nil if none was ever kept.
+  /// The saved time; nil if none was ever saved.
   var kept: Timestamp? { state.withLock { $0.kept } }
 
-  /// Does nothing while the time is near the one that is kept. A file that cannot be written does not stop the server:
+  /// Does nothing while the time is close to the saved one. If the file cannot be written, the server continues, and
   /// the next call tries again.
   func keep(_ settled: Timestamp) {
     if let kept, abs(settled.milliseconds - kept.milliseconds) < Limits.clockKeptMilliseconds { return }

@@ -2,7 +2,7 @@ package import ChatDomain
 package import ChatPrimitives
 
 extension ChatService {
-  /// What a registration asks for.
+  /// The fields of a registration.
   package struct NewAccount: Sendable {
     package var id: UserID
     package var nickname: String
@@ -19,9 +19,9 @@ extension ChatService {
     }
   }
 
-  /// - Parameter isRepeat: the ID is taken, so that this is the repeat of a registration or none. The form of a repeat is not
-  ///   checked: the first may be from before a rule.
-  /// - Returns: the outcome, and the e-mail address as it is kept.
+  /// - Parameter isRepeat: whether the ID is in use, so that this can only be a retry. The form of a retry is not
+  ///   checked, because the account may be older than a rule.
+  /// - Returns: the outcome, and the e-mail address as it is stored.
   package func register(
     _ account: NewAccount, by principal: Principal, isRepeat: Bool = false
   ) async throws(ServiceError)
@@ -50,7 +50,7 @@ extension ChatService {
     return (outcome, email)
   }
 
-  /// A registration without a password, as bulk ingest makes them.
+  /// A registration without a password, as used by bulk ingest.
   package func register(
     _ id: UserID, _ registration: Registration, by principal: Principal, originalTime: Timestamp? = nil
   ) -> Request {
@@ -59,7 +59,7 @@ extension ChatService {
     return Request(actor, .user(id, .account(.register(registration))), originalTime: originalTime)
   }
 
-  /// - Parameter edit: a picture in it is a medium that the user sees; else it is `mediaNotFound`.
+  /// - Parameter edit: if it sets a picture that the user cannot see, the command is rejected with `mediaNotFound`.
   package func changeProfile(
     _ edit: ProfileEdit, by principal: Principal, command: CommandID?, if precondition: Precondition? = nil
   ) async throws(ServiceError) -> ChatOutcome {

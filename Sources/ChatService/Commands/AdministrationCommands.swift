@@ -2,7 +2,7 @@ package import ChatDomain
 package import ChatPrimitives
 
 extension ChatService {
-  /// Ends every session of the user and lets nobody log in as this user until the account is enabled again.
+  /// Ends every session of the user, who cannot log in again until the account is enabled.
   package func disable(
     _ user: UserID, by service: Principal, command: CommandID?
   ) async throws(ServiceError) -> ChatOutcome {
@@ -15,7 +15,7 @@ extension ChatService {
     try await perform(Request(service, .user(user, .account(.enable)), command: command))
   }
 
-  /// Signs access tokens with a new key from now on. Those that are signed already stay good until they expire.
+  /// Signs access tokens with a new key from now on. Earlier tokens stay valid until they expire.
   package func rotateSigningKey(by service: Principal, command: CommandID?) async throws(ServiceError) -> ChatOutcome {
     try await perform(Request(service, .rotateSigningKey, command: command))
   }

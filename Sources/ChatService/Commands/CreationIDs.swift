@@ -1,8 +1,8 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// What a client creates that may name it by an `Idempotency-Key` instead of an ID of its own making. The raw values are
-/// part of how IDs are made.
+/// What a client can create with an `Idempotency-Key` instead of choosing an ID. The raw values are part of the input
+/// from which IDs are derived.
 package enum KeyedCreation: UInt8, Sendable {
   case room = 1
   case workspace = 2
@@ -13,11 +13,11 @@ package enum KeyedCreation: UInt8, Sendable {
 }
 
 extension ChatService {
-  /// The ID of what is created under a key: made of who asks and the key, under the server's key, so that a retry is the
-  /// same creation for ever, and nobody else comes to the same ID.
+  /// The ID of something that is created with a key. It is derived from the actor and the key with the server's key, so
+  /// a retry always gets the same ID, and no other actor can get it.
   ///
-  /// The user does not exist yet, so the key alone makes the ID of that account. A stranger who knows the key gets no
-  /// further than one who knows the ID: a repeat needs the password, and is counted as a login.
+  /// An account does not exist before its registration, so its ID depends only on the key. A stranger who knows the key
+  /// gains no more than one who knows the ID: a retry needs the password and counts as a login.
   /// - Parameter place: the room or workspace that it is created in.
   package func creationID<Entity>(
     of kind: KeyedCreation, in place: UUIDBytes = .zero, under command: CommandID, by principal: Principal

@@ -3,14 +3,14 @@ package import ChatPrimitives
 import ChatProjections
 
 extension ChatService {
-  /// How often a first login that was overtaken by another looks again.
+  /// How often a first login is tried if another first login gets ahead of it.
   private static let firstLoginAttempts = 3
-  /// The nickname of who comes without one.
+  /// The nickname of a user who has none.
   package static let defaultNickname = "New user"
 
-  /// Logs in by an ID token that the caller has checked. Who is seen for the first time is registered.
+  /// Logs in with an ID token that the caller has checked. An unknown user is registered.
   /// - Parameters:
-  ///   - nickname: for a new account, as the token says it.
+  ///   - nickname: for a new account, from the token.
   ///   - newUser: the ID of a new account.
   package func startSession(
     _ session: SessionNaming, as identity: Identity, nickname: String?, newUser: UserID, device: DeviceID?
@@ -29,15 +29,15 @@ extension ChatService {
     throw .overloaded
   }
 
-  /// What shows that it is the account's holder who links a login.
+  /// Proves that the account's owner links the login.
   package enum LinkProof: Sendable {
     case password(String)
-    /// A login of the account, by an ID token that the caller has checked.
+    /// A login of the account, proved by an ID token that the caller has checked.
     case identity(Identity)
   }
 
-  /// Links a further login to the acting user.
-  /// - Parameter proof: of who has the account; a service may leave it away.
+  /// Links another login to the acting user.
+  /// - Parameter proof: from the account's owner; a service may omit it.
   package func link(
     _ identity: Identity, proof: LinkProof?, by principal: Principal, command: CommandID?
   ) async throws(ServiceError) -> ChatOutcome {
@@ -56,15 +56,15 @@ extension ChatService {
     return try await performUser(.logins(.link(identity, proof: shown)), by: principal, command: command)
   }
 
-  /// From then on the login stands for nobody. Sessions that it started go on.
+  /// After this, nobody can log in with the identity. Sessions that it started continue.
   package func unlink(
     _ identity: Identity, by principal: Principal, command: CommandID?
   ) async throws(ServiceError) -> ChatOutcome {
     try await performUser(.logins(.unlink(identity)), by: principal, command: command)
   }
 
-  /// The user whom a team's own server calls `externalID` in a token that the caller has checked. Who is seen for the
-  /// first time is registered.
+  /// The user with this `externalID`, from a token of a team's own server that the caller has checked. An unknown user
+  /// is registered.
   package func user(
     withTokenOf externalID: String, nickname: String?, newUser: UserID
   ) async throws(ServiceError) -> UserID {
@@ -78,7 +78,7 @@ extension ChatService {
     throw .overloaded
   }
 
-  /// Two first logins come at once: the one that lost looks again.
+  /// Runs a first login. If another one got ahead of it, returns normally, so that the caller looks again.
   private func unless(
     _ overtaken: Rejection, _ body: () async throws(ServiceError) -> Void
   ) async throws(ServiceError) {
@@ -95,8 +95,8 @@ extension ChatService {
       commitmentKey: Self.randomBytes(Registration.commitmentKeyBytes))
   }
 
-  /// A nickname that fits, of a name that came from elsewhere: without what a name must not have, and cut between
-  /// characters.
+  /// A nickname of allowed length, from a name of another system: without characters that a name must not have, and cut
+  /// between characters.
   static func fitted(_ nickname: String?) -> String {
     var fitted = ""
     for character in TextRules.withoutForbidden(nickname ?? "") {
@@ -106,7 +106,7 @@ extension ChatService {
     return TextRules.shows(fitted) ? fitted : defaultNickname
   }
 
-  /// The name under which the log records who registers users by tokens of a team's own server.
+  /// The service ID that the log has for registrations by tokens of a team's own server.
   private var tokenIssuerService: Principal {
     let bytes = keys.authenticationCode(for: "external-token-service-id", []).prefix(UUIDBytes.byteCount)
     return Principal(service: ServiceID(UUIDBytes(bytes: bytes) ?? .zero))

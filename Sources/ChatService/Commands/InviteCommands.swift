@@ -2,9 +2,9 @@ package import ChatDomain
 package import ChatPrimitives
 package import Crypto
 
-/// The tokens of invites. Each is made from the server's key, the room's or workspace's and the invite's ID, so that the
-/// log need not keep it and a retry can be given the same one. The place is a part of it, for an invite's ID is unique
-/// there alone; rooms and workspaces, which may have the same ID, have keys of their own.
+/// The tokens of invites. Each is derived from the server's key, the ID of the room or workspace, and the invite's ID,
+/// so the log need not store it and a retry gets the same one. The room or workspace is included because an invite's ID
+/// is unique only there. Rooms and workspaces use different keys, because they may have the same ID.
 package struct InviteTokens: Sendable {
   /// Bytes of a token: 192 bits that nobody can guess without the key.
   static let byteCount = 24
@@ -17,7 +17,7 @@ package struct InviteTokens: Sendable {
     workspaceKey = keys.key(for: "workspace-invite-token")
   }
 
-  /// What goes into a link: URL-safe base64 without padding.
+  /// The token in an invite's URL: URL-safe base64 without padding.
   package func token(for invite: InviteID, of room: RoomID) -> String {
     token(room.uuid, invite, roomKey)
   }
@@ -31,17 +31,17 @@ package struct InviteTokens: Sendable {
     return Base64URL.encode(Array(code.prefix(Self.byteCount)))
   }
 
-  /// What the log keeps of a token.
+  /// What the log stores of a token.
   package static func hash(of token: String) -> [UInt8] {
     Array(SHA256.hash(data: Array(token.utf8)))
   }
 }
 
 extension ChatService {
-  /// How long an invite is good for when the client does not say: seven days.
+  /// How long an invite is valid if the client does not set an expiry: seven days.
   package static let inviteDefaultLifetimeMilliseconds: Int64 = 7 * 24 * 60 * 60 * 1000
 
-  /// What an invite is asked for with.
+  /// The fields of a new invite.
   package struct NewInvite<GivenRole: InvitableRole>: Sendable {
     package var id: InviteID
     package var role: GivenRole

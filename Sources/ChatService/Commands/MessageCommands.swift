@@ -4,7 +4,7 @@ import ChatProjections
 import MediaFiles
 
 extension ChatService {
-  /// The command that sends a message. What its attachments are is not looked up yet: see `withMedia`.
+  /// The command that sends a message. Its attachments are not looked up yet: see `withMedia`.
   package func send(
     _ message: NewMessage, as id: MessageID, to room: RoomID, by principal: Principal,
     originalTime: Timestamp? = nil
@@ -14,8 +14,8 @@ extension ChatService {
   }
 
   /// The request with what is known of the files that it attaches. If one of them is not known, the writer refuses the
-  /// message, except a repeat: so a retry never depends on what became of a file. None of the files is collected while the
-  /// request, or the command that it becomes, is there.
+  /// message, unless it is a retry: a retry never depends on files. The files are not collected while the request or
+  /// its command exists.
   package func withMedia(_ request: Request) async throws(ServiceError) -> Request {
     guard request.lacksMedia, let author = request.context.actor, let attachments = request.message?.attachments,
       attachments.count <= Limits.attachmentsPerMessage,
@@ -27,11 +27,11 @@ extension ChatService {
     return request
   }
 
-  /// What the message of a request says beside its text, for the receipt of its success.
+  /// The details of a request's message, for the receipt of its success.
   ///
-  /// If files were not looked up, or the author cannot find them any more, the request is a repeat: the author attached them
-  /// once, and what is known of a file never changes. So the receipt is the same as the first time, whatever has become of the
-  /// message, the files and the right to see them. Of a file whose upload was erased nothing is known.
+  /// If the files were not looked up, or the author can no longer see them, the request is a retry: the author attached
+  /// them once, and what is known of a file never changes. So the receipt equals the first one, even if the message or
+  /// a file has been deleted. It lacks files whose upload was erased.
   package func receiptDetails(of request: Request) async throws(ServiceError) -> MessageDetails? {
     guard let message = request.message, !message.isPlain else { return nil }
     var media = request.media
@@ -50,7 +50,7 @@ extension ChatService {
 }
 
 extension ChatService.Request {
-  /// That it sends or schedules.
+  /// The message that the request sends or schedules.
   fileprivate var message: NewMessage? {
     switch operation {
     case .room(_, .messages(.send(_, let message))), .room(_, .scheduling(.schedule(_, let message, _))): message

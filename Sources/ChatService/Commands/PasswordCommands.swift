@@ -5,8 +5,8 @@ import ChatProjections
 extension ChatService {
   /// Sets a new password and ends the user's other sessions.
   ///
-  /// Who sends it again knows the old password, which is good no more, and the new one, which is: so a new password that
-  /// is the current one already makes the command of the first time, and is a repeat.
+  /// The client of a retry knows the old password, which is no longer valid, and the new one, which is. So if the new
+  /// password is already the current one, the same command is created again, and it is a retry.
   package func changePassword(
     from current: String, to new: String, by principal: Principal, command: CommandID?
   ) async throws(ServiceError) -> ChatOutcome {
@@ -28,8 +28,8 @@ extension ChatService {
     return try await performUser(change, by: principal, command: command)
   }
 
-  /// - Parameter password: the current one; a service may leave it away.
-  /// - Returns: the outcome, and the address as it is kept.
+  /// - Parameter password: the current one; a service may omit it.
+  /// - Returns: the outcome, and the address as it is stored.
   package func setEmail(
     _ email: String, password: String?, by principal: Principal, command: CommandID?,
     if precondition: Precondition? = nil
@@ -52,7 +52,7 @@ extension ChatService {
     try await accounts { (try $0.user(user), try $0.credential(of: user)) }
   }
 
-  /// Whether this is the user's password. One that is longer than any can be is not hashed.
+  /// Whether this is the user's password. A text longer than any password is not hashed.
   func isPassword(_ password: String, of user: UserID, _ credential: Credential) async throws(ServiceError) -> Bool {
     guard password.utf8.count <= Limits.passwordBytes else { return false }
     return try await hasher.verify(password, for: user, against: credential, as: .other)
@@ -60,8 +60,8 @@ extension ChatService {
 
   // MARK: - Reset
 
-  /// A token with which the user can set a new password, once and for an hour. It is made of what stands already, so
-  /// nothing is written.
+  /// A token with which the user can set a new password, once and within an hour. It is derived from existing data, so
+  /// nothing is stored.
   package func passwordReset(of user: UserID) async throws(ServiceError) -> (token: String, expiresAt: Timestamp) {
     let version = try await accounts { accounts in
       try accounts.user(user).map { _ in try accounts.credential(of: user)?.version ?? 0 }
@@ -78,14 +78,14 @@ extension ChatService {
   ) async throws(ServiceError) -> (ChatOutcome, user: UserID) {
     guard let reset = PasswordResetTokens(keys).reset(in: token) else { throw .invalid(.passwordResetInvalid) }
     let (row, credential) = try await passwordHolder(reset.user)
-    // A log from before the token was made does not know the user.
+    // An older log, restored from a backup, may not have the user.
     guard let row else { throw .invalid(.passwordResetInvalid) }
     let current = credential?.version ?? 0
-    // A token that is of no use costs no hashing. The one that made the current version may come again with the password
-    // that it set then, however late it is: the decision tells such a repeat from a token that is used up.
+    // A useless token must not cost any hashing. The token that set the current version may arrive again with the same
+    // password, however late: the decision distinguishes such a retry from a used token.
     if current == reset.version {
       let latest = now().adding(milliseconds: Limits.passwordResetMilliseconds + Limits.clockJumpMilliseconds)
-      // One that was made while the clock was ahead is of no use: it would be good for too long.
+      // A token that was made while the clock was ahead is refused, because it would be valid for too long.
       guard now() < reset.expiresAt, reset.expiresAt <= latest else { throw .invalid(.passwordResetExpired) }
     } else if current != reset.version &+ 1 {
       throw .rejected(.passwordResetUsed)

@@ -9,8 +9,8 @@ extension ChatService {
     try await perform(Request(principal, .room(room, roomCommand), command: command, precondition: precondition))
   }
 
-  /// The one room of these users, made when it is not there yet: its ID is made from theirs under the server's key, so that
-  /// whoever of them asks comes to the same stream, and nobody else can take it.
+  /// The one direct room of these users, created if it does not exist. Its ID is derived from theirs with the server's
+  /// key, so all of them get the same room, and nobody else can use its ID.
   /// - Parameter others: in any order; the acting user may be among them.
   package func directRoom(
     with others: [UserID], by principal: Principal

@@ -3,27 +3,27 @@ package import ChatPrimitives
 import ChatProjections
 import EventStore
 
-/// A pair of tokens is made of this alone, so that everybody who asks for the same pair gets the same one.
+/// What a pair of tokens is derived from. Everyone who asks for the same pair gets the same one.
 package struct SessionGrant: Sendable, Hashable {
   package var user: UserID
   package var nickname: String
   package var session: SessionID
   package var device: DeviceID?
   package var generation: UInt32
-  /// Of the event that made this pair.
+  /// The stamp of the event that created this pair.
   package var stamp: Stamp
   package var isNew: Bool
 }
 
-/// What a user logs in by, beside the password.
+/// The name that a user logs in with, in addition to the password.
 package enum LoginName: Sendable, Hashable {
   case email(String)
-  /// For those who have no e-mail address; nobody else has this name.
+  /// For users without an e-mail address; no one else has this name.
   case user(UserID)
 }
 
 extension LoginName {
-  /// Who logs in by this name; nil when nobody does, and where the name is the ID of somebody who has an address.
+  /// The user who logs in with this name. Nil if there is none, and for the ID of a user who has an address.
   fileprivate func owner(in accounts: AccountsQueries) throws -> UserRow? {
     switch self {
     case .email(let email): try accounts.user(email: email)
@@ -44,7 +44,7 @@ extension ChatService {
       try name.owner(in: accounts).map { ($0, try accounts.credential(of: $0.id)) }
     }
     guard let (user, stored) = found, let credential = stored else {
-      // As slow as for a known address, so that the time tells nothing.
+      // Takes as long as for a known address, so that the duration reveals nothing.
       _ = try await hasher.credential(password, for: UserID(UUIDBytes(high: 1, low: 1)), as: .login)
       throw .rejected(.credentialsRejected)
     }
@@ -55,9 +55,9 @@ extension ChatService {
     return try await start(session, device, .password(version: credential.version), user.nickname, by: principal)
   }
 
-  /// Who logs in by this name, and whether that user has logged in on the device before; nil when nobody has this name. Who
-  /// has an address and is named by the ID is not found: others see that ID, and their attempts, of which none can be right,
-  /// must not keep the owner out.
+  /// The user who logs in with this name, and whether that user has logged in on the device before; nil if there is
+  /// none. A user with an address is not found by ID: others can see the ID, and their attempts, which always fail,
+  /// must not lock the owner out.
   package func user(
     named name: LoginName, on device: DeviceID?
   ) async throws(ServiceError) -> (id: UserID, knowsDevice: Bool)? {
@@ -87,7 +87,7 @@ extension ChatService {
     do {
       outcome = try await performUser(.sessions(.start(session, device: device, proof: proof)), by: principal)
     } catch {
-      // An ID that was made of a key can only be taken by an earlier use of that key.
+      // An ID derived from a key can be in use only because of an earlier use of that key.
       if case .keyed = naming, case .rejected(.idInUse) = error { throw .rejected(.idempotencyKeyReused) }
       throw error
     }
@@ -124,7 +124,7 @@ extension ChatService {
     try await performUser(.sessions(.end(session, .loggedOut)), by: principal, command: command)
   }
 
-  /// Ends many at once.
+  /// Ends the user's other sessions, or all of them.
   package func endSessions(
     _ selection: SessionSelection, of user: UserID, by principal: Principal, command: CommandID?
   ) async throws(ServiceError) -> ChatOutcome {

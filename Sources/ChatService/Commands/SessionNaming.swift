@@ -3,7 +3,7 @@ package import ChatPrimitives
 
 /// Where the ID of a new session comes from.
 package enum SessionNaming: Sendable, Hashable {
-  /// From the client, or made for this request alone.
+  /// From the client, or generated for this request.
   case given(SessionID)
   /// From the request's `Idempotency-Key`. The ID also depends on the user, who is known only after the login.
   case keyed(CommandID)

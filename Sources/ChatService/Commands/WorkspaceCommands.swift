@@ -10,7 +10,7 @@ extension ChatService {
       Request(principal, .workspace(workspace, workspaceCommand), command: command, precondition: precondition))
   }
 
-  /// By a service's word, where a service acts in the user's name; else by the user's invitation.
+  /// If a service acts in the user's name, the service adds the user. Otherwise the user accepts an invitation.
   package func joinWorkspace(
     _ workspace: WorkspaceID, by principal: Principal, command: CommandID?
   ) async throws(ServiceError)

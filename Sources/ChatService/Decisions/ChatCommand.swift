@@ -1,19 +1,19 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// One command on its way to the writer, with what was looked up for it.
+/// A command for the writer, with what was looked up for it.
 package struct ChatCommand: Sendable {
   package var context: CommandContext
   package let operation: Operation
-  /// Made here and not by the writer, which need not hash so. Nil where the writer alone can tell what is meant.
+  /// Computed here, so that the writer need not hash. Nil if only the writer can tell which content is meant.
   let fingerprint: Fingerprint?
   /// The keys of what the decision needs to know.
   package let lookup: Lookup
-  /// What was looked up by these keys, and perhaps by those of other commands.
+  /// What was looked up by these keys, and possibly by those of other commands.
   package var known: Known
-  /// What was looked up is true as of here. The writer itself knows what is newer.
+  /// What was looked up is current as of here. The writer knows what is newer.
   package var knownAsOf: LogPosition
-  /// The sequence of commands that it belongs to, if any.
+  /// The sequence that the command belongs to, if any.
   package var order: CommandOrder?
 
   package init(
@@ -30,15 +30,15 @@ package struct ChatCommand: Sendable {
   package enum Operation: Sendable {
     case user(UserID, UserCommand)
     case room(RoomID, RoomCommand)
-    /// Creates an invite whose expiry the client left to the server: a retry has the expiry of the first time.
+    /// Creates an invite for which the server sets the expiry. A retry gets the first expiry.
     case roomInvite(RoomID, Invite)
     case workspace(WorkspaceID, WorkspaceCommand)
-    /// As `roomInvite`, into a workspace.
+    /// The same as `roomInvite`, for a workspace.
     case workspaceInvite(WorkspaceID, WorkspaceInvite)
-    /// Accepts the invite, into a room or a workspace, whose token has this SHA-256.
+    /// Accepts the invite to a room or a workspace whose token has this SHA-256.
     case acceptInvite(tokenHash: [UInt8])
     case server(ServerEvent)
-    /// Access tokens are signed with a new key from here on.
+    /// Signs access tokens with a new key from now on.
     case rotateSigningKey
   }
 }
@@ -68,29 +68,29 @@ extension ChatCommand.Operation {
 }
 
 extension LogPosition {
-  /// Of what need not be looked up, and so never grows old.
+  /// The position of what need not be looked up, and so is never outdated.
   package static let latest = LogPosition(.max)
 }
 
-/// What the writer answers.
+/// The writer's reply.
 package enum ChatReply: Sendable {
   case done(ChatOutcome)
   case rejected(Rejection)
-  /// What was looked up is older than what the writer remembers; look again.
+  /// What was looked up is older than what the writer remembers. Look it up again.
   case outdated
 }
 
-/// A command that was done, now or before.
+/// The result of a command that was done, now or before.
 package struct ChatOutcome: Sendable {
-  /// Of the first event that it recorded.
+  /// The stamp of the first event that it recorded.
   package let stamp: Stamp
-  /// The events, when they are new; empty for a repeat.
+  /// The events, if they are new; empty for a retry.
   package let events: [RecordedEvent]
-  /// The room that it was about.
+  /// The room of the command.
   package let room: RoomID?
-  /// The workspace that it was about.
+  /// The workspace of the command.
   package let workspace: WorkspaceID?
-  /// The message that it was about, as it was before the command.
+  /// The message of the command, as it was before the command.
   package let message: KnownMessage?
 
   package var isNew: Bool { !events.isEmpty }

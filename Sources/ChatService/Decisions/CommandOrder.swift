@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Binds commands of which each is good only after the one before it: once one could not be decided, the writer decides
-/// none that follow.
+/// Connects commands that must be decided in sequence: after one cannot be decided, the writer decides none of those
+/// that follow.
 package final class CommandOrder: Sendable {
   private let broken = Atomic(false)
 

@@ -1,7 +1,7 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// What deciders see of other streams.
+/// What deciders can read of other streams.
 extension DecisionState: Directory {
   package func user(withEmail email: String) -> UserID? { names.user(withEmail: email) }
   package func user(withExternalID externalID: String) -> UserID? { names.user(withExternalID: externalID) }
@@ -26,8 +26,8 @@ extension DecisionState: Directory {
 
   package func room(_ id: RoomID) -> Room? { rooms[id]?.state.room }
 
-  /// Enters a channel that is made now, and takes out one that is deleted now. Comes before the room takes in the
-  /// event.
+  /// Adds a channel that is created, and removes one that is deleted. Must be called before the event is applied to the
+  /// room.
   mutating func noteChannel(_ room: RoomID, _ event: RoomEvent) {
     switch event {
     case .lifecycle(.created(let creation)):

@@ -3,19 +3,19 @@ import ChatPrimitives
 import ChatProjections
 
 extension ChatCommand {
-  /// How what the command is about has ended; nil when it has not.
+  /// How what the command is about has ended; nil if it has not.
   var ending: Ending? { lookup.ending.flatMap { known.endings[$0] } }
 }
 
 extension DecisionState {
-  /// The user as the command finds it: with the session that the command is about, even if that has ended.
+  /// The user as the decider gets it: with the session of the command, even if that has ended.
   func user(_ user: UserID, _ request: ChatCommand) -> UserState {
     let state = users[user]?.state ?? .absent
     guard case .session(_, let session)? = request.lookup.ending else { return state }
     return state.adding(request.ending, of: session)
   }
 
-  /// What has ended leaves memory. Until the read models know of it, it is remembered among what is recent.
+  /// Removes what has ended from memory. `recent` has it until the read models have applied the event.
   mutating func takeEnding(_ recorded: RecordedEvent) {
     switch recorded.event {
     case .user(let id, .sessions(.ended(let session, _))):

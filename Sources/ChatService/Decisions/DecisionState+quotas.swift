@@ -1,16 +1,16 @@
 import ChatDomain
 import ChatPrimitives
 
-/// What users may use on one day.
+/// The daily quotas of users.
 extension DecisionState {
-  /// Called only when there is something new to record: a repeat gets its response even if the quota is used up.
+  /// Called only if there is something new to record: a retry gets its response even if the quota is used up.
   func checkQuotas(_ events: [ChatEvent], _ context: CommandContext) throws(Rejection) {
     guard !quotas.areOff, !context.isByService || quotas.countsServices, let user = context.actor else { return }
     let wanted = events.reduce(Usage()) { $0 + Usage(of: $1) }
     try usage.check(wanted, for: QuotaPurpose(of: events), by: user, at: context.time, under: quotas)
   }
 
-  /// What services did counts only with `quotas.countServices`, and only since the start: the read model leaves it out.
+  /// What services do counts only with `quotas.countServices`, and only since the start: the read model excludes it.
   mutating func charge(_ recorded: RecordedEvent) {
     guard let user = recorded.actor, recorded.service == nil || quotas.countsServices else { return }
     if recorded.service != nil, case .room(let room, .messages(.sent(let id, _, _, _))) = recorded.event,

@@ -4,8 +4,8 @@ package import ChatProjections
 import EventStore
 
 extension DecisionState {
-  /// The state as of `floor`, to which `accounts`, `rooms` and `timeline` have been brought. Blocks on the disk.
-  /// - Parameter now: what was used on later days, while the clock was ahead, does not count.
+  /// The state at `floor`, read from read models that have applied everything up to it. Blocks on the disk.
+  /// - Parameter now: what was used on a later day, while the clock was ahead, does not count.
   package init(
     restoring source: DecisionStateSource, knownIDs: KnownIDs, floor: LogPosition, quotas: Quotas = Quotas(),
     rules: AccountRules = AccountRules(), at now: Timestamp = .latest

@@ -3,8 +3,8 @@ package import ChatPrimitives
 import ChatProjections
 package import EventStore
 
-/// Everything that commands are decided against, in memory: users, rooms, what is unique, and what the ID index may not
-/// know yet. It includes what is on its way to the disk, so only the writer may look at it.
+/// The state in memory that commands are decided against: users, rooms, workspaces, unique names, and recent writes
+/// that the read models may not have. It includes events that are not durable yet, so only the writer may read it.
 package struct DecisionState: DecisionMachine {
   package typealias Command = ChatCommand
   package typealias Reply = ChatReply
@@ -12,7 +12,7 @@ package struct DecisionState: DecisionMachine {
   package var users: [UserID: Versioned<UserState>] = [:]
   package var rooms: [RoomID: Versioned<RoomState>] = [:]
   package var workspaces: [WorkspaceID: Versioned<WorkspaceState>] = [:]
-  /// The channels of each workspace that are not deleted.
+  /// The channels of each workspace, without deleted ones.
   package var channels: [WorkspaceID: Set<RoomID>] = [:]
   package var names = UniqueNames()
   package var serverVersion = StreamVersion.none
@@ -24,10 +24,10 @@ package struct DecisionState: DecisionMachine {
   private let knownIDs: KnownIDs
 
   /// - Parameters:
-  ///   - knownIDs: learns every ID that is recorded.
-  ///   - floor: the state is as of here, and the ID index knows everything up to here.
-  ///   - quotas: what users may use on one day.
-  ///   - retained: entries that are remembered though the ID index knows them.
+  ///   - knownIDs: gets every ID that is recorded.
+  ///   - floor: the position of the state. The ID index has applied everything up to here.
+  ///   - quotas: how much users may use in one day.
+  ///   - retained: how many entries are kept although the ID index has them.
   package init(
     knownIDs: KnownIDs, floor: LogPosition, quotas: Quotas = Quotas(), retained: Int = RecentWrites.retained
   ) {
@@ -77,7 +77,7 @@ package struct DecisionState: DecisionMachine {
     }
   }
 
-  /// Lets go of what the read models have applied that commands are looked up in.
+  /// Drops recent writes that the read models have applied.
   package mutating func forget(through applied: LogPosition) {
     recent.forget(through: applied)
   }
@@ -115,7 +115,7 @@ extension DecisionState {
   private mutating func decideRoom(
     _ room: RoomID, _ command: RoomCommand, _ request: ChatCommand, _ next: LogPosition
   ) throws(Rejection) -> CommitDecision<ChatReply> {
-    // The message that the command is about comes first.
+    // The command's own message is first in the lookup.
     let message = request.lookup.messages.first.flatMap { request.known.messages[$0] }
     switch try RoomDecider.handle(
       command, on: basis(room, command, request, rooms[room]?.state ?? RoomState(request.ending)), self)
@@ -148,7 +148,7 @@ extension DecisionState {
     }
   }
 
-  /// Kept by nobody: the state is changed in place once the decision is made, and a copy would cost its size.
+  /// Must not be kept: after the decision the state is changed in place, and a second reference would make that a copy.
   private func basis<Command: AggregateCommand, State>(
     _ id: ID<Command.Entity>, _ command: Command, _ request: ChatCommand, _ state: State
   ) -> DecisionBasis<Command.Entity, State> {
@@ -158,12 +158,12 @@ extension DecisionState {
       state: state)
   }
 
-  /// A token is good for nothing once its session has ended, save for ending it again. Without a session a user comes
-  /// with a token of another issuer, or to log in.
+  /// An access token is invalid once its session has ended, except for ending that session again. A user without a
+  /// session has a token of another issuer, or is logging in.
   private func checkAccount(for request: ChatCommand) throws(Rejection) {
     let context = request.context
     guard let actor = context.actor, !context.isByService else { return }
-    // The caller of a registration has shown nothing yet: the decider compares the password first.
+    // The caller of a registration has proved nothing yet: the decider compares the password first.
     if case .user(_, .account(.register)) = request.operation { return }
     guard case .registered(let user) = users[actor]?.state else {
       if context.session != nil { throw .sessionEnded }
@@ -178,7 +178,7 @@ extension DecisionState {
     if !rules.guestsCreateRooms, makesPlace(request) { try user.requireFullAccount() }
   }
 
-  /// Whether it makes a room or a workspace, and does not just ask for one that is or was there.
+  /// Whether it creates a new room or workspace, and is not a retry.
   private func makesPlace(_ request: ChatCommand) -> Bool {
     if case .room(let id, .lifecycle(.create)) = request.operation { return rooms[id] == nil && request.ending == nil }
     if case .workspace(let id, .lifecycle(.create)) = request.operation {
@@ -234,7 +234,7 @@ extension DecisionState {
 
 // MARK: - Evolving
 
-/// A stream's state and how many events made it.
+/// A stream's state and the number of its events.
 package struct Versioned<State: Sendable & Equatable>: Sendable, Equatable {
   package var state: State
   package var version: StreamVersion
@@ -255,10 +255,10 @@ extension DecisionState {
     }
   }
 
-  /// Takes in an event that was just decided.
+  /// Applies an event that was just decided.
   /// - Parameters:
-  ///   - fingerprint: of the message that it sends, when the caller has it already.
-  ///   - reactions: what the message that is reacted to had of reactions before, when that was decided on.
+  ///   - fingerprint: of the message that it sends or schedules, if the caller has it.
+  ///   - reactions: the counts for the message before this reaction, if they were looked up.
   package mutating func take(
     _ recorded: RecordedEvent, fingerprint: Fingerprint? = nil, reactions: ReactionCounts? = nil
   ) {

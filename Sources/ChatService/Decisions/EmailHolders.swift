@@ -1,18 +1,18 @@
 import ChatPrimitives
 import ChatProjections
 
-/// Who has which e-mail address. Addresses are compared in one form (`EmailForm`); a log from before that may have several
-/// accounts for one address, each of which keeps it.
+/// Which user has which e-mail address. Addresses are compared in one form (`EmailForm`). In an older log several
+/// accounts may have the same address; each keeps it.
 struct EmailHolders: Sendable, Equatable {
   private var users: [[UInt8]: UserID] = [:]
-  /// The holders of addresses that have more than one.
+  /// The users of addresses that several users have.
   private var shared: [[UInt8]: Set<UserID>] = [:]
   private var emails: [UserID: [UInt8]] = [:]
 
-  /// - Parameter email: in any form, at most `Limits.emailBytes` long. Of several holders, the one with the lowest ID.
+  /// - Parameter email: in any form, at most `Limits.emailBytes` long. With several holders, the lowest ID wins.
   func user(withEmail email: String) -> UserID? { users[Self.key(email)] }
 
-  /// A user has one address; the one before it is free.
+  /// A user has one address. The previous one becomes available.
   mutating func enter(_ email: String, of user: UserID) {
     let key = Self.key(email)
     if let old = emails.updateValue(key, forKey: user), old != key { leave(old, user) }

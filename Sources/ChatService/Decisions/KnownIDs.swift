@@ -3,14 +3,14 @@ package import ChatPrimitives
 package import ChatProjections
 import Synchronization
 
-/// Tells "never seen" of an ID without touching the disk. The writer enters IDs as it decides; whoever prepares a
-/// command asks.
+/// Recognises IDs that were never seen, without reading the disk. The writer adds IDs when it decides; a command's
+/// lookup checks them.
 package final class KnownIDs: Sendable {
   private let state: Mutex<State>
 
   private struct State {
     var filter: KnownIDFilter
-    /// The newest event's position: the filter knows everything that was decided up to here.
+    /// The newest event's position. The filter contains everything that was decided up to here.
     var newest: LogPosition
   }
 
@@ -33,12 +33,12 @@ package final class KnownIDs: Sendable {
     }
   }
 
-  /// Everything up to here was decided, whether it brought a new ID or not.
+  /// Everything up to here was decided, including events without a new ID.
   func advance(to position: LogPosition) {
     state.withLock { $0.newest = max($0.newest, position) }
   }
 
-  /// The position as of which none of these IDs was recorded. Nil when one of them may have been.
+  /// The position up to which none of these IDs was recorded. Nil if one of them may have been.
   func neverSeen(_ lookup: Lookup) -> LogPosition? {
     guard lookup.asksForIDs else { return .latest }
     var hashes = (lookup.messages + lookup.scheduled).map { KnownIDFilter.entry($0.message, in: $0.room) }

@@ -1,9 +1,9 @@
 import ChatDomain
 import ChatPrimitives
 
-/// Which devices hold which push token. Logs from before a token belonged to one device may have several for one.
+/// Which devices have which push token. In older logs several devices may have the same one.
 struct PushTokenPlaces: Sendable, Equatable {
-  /// Compared by bytes, as in the read models.
+  /// Compares bytes, as the read models do.
   private struct Key: Hashable {
     let provider: PushProvider
     let token: [UInt8]
@@ -17,12 +17,12 @@ struct PushTokenPlaces: Sendable, Equatable {
   private var places: [Key: Set<DeviceReference>] = [:]
   private var tokens: [DeviceReference: Set<Key>] = [:]
 
-  /// In the order of users and devices, so that the same command gives the same events.
+  /// Ordered by user and device, so that the same command gives the same events.
   func places(of token: PushToken) -> [DeviceReference] {
     (places[Key(token)] ?? []).sorted { ($0.user, $0.device) < ($1.user, $1.device) }
   }
 
-  /// Replaces all that the device holds.
+  /// Replaces all tokens of the device.
   mutating func set(_ new: [PushToken], of place: DeviceReference) {
     for key in tokens.removeValue(forKey: place) ?? [] { remove(place, from: key) }
     let keys = Set(new.map { Key($0) })

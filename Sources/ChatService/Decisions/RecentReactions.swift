@@ -2,8 +2,8 @@ import ChatDomain
 import ChatPrimitives
 import ChatProjections
 
-/// The counts of reactions that changed of late. Each is exact as of its position, and nothing has changed it since, so
-/// that it stands in the place of what the index answered.
+/// The counts of reactions that changed recently. Each count is exact as of its position, and nothing has changed it
+/// since, so it replaces what the ID index returned.
 struct RecentReactions: Sendable {
   private var counts: [Key: Count] = [:]
 
@@ -22,14 +22,14 @@ struct RecentReactions: Sendable {
     counts[.own(key)] = Count(value: new.isOwn ? 1 : 0, position: position)
   }
 
-  /// What no later event has changed is what the index says by now.
+  /// Drops counts that no later event has changed: the index has them now.
   mutating func forget(_ key: ReactionKey, at position: LogPosition) {
     for key in [Key.kinds(key), .users(key), .ownKinds(key), .own(key)] where counts[key]?.position == position {
       counts[key] = nil
     }
   }
 
-  /// What is counted: of a message, of one kind there, of one user there, or of both.
+  /// What is counted: reactions to a message, of one kind, of one user, or of one user and kind.
   private struct Key: Hashable {
     let message: MessageKey
     let user: UserID?

@@ -4,23 +4,23 @@ import ChatProjections
 import DequeModule
 import EventStore
 
-/// What the read models may not know yet: the messages, keyed commands and endings of the newest events. Together with what
-/// was looked up it is true at the moment of deciding.
+/// What the read models may not have applied yet: the messages, keyed commands and endings of the newest events.
+/// Together with what was looked up, it is current when a command is decided.
 package struct RecentWrites: Sendable {
-  /// Entries kept though the read models know them, so that a lookup stays good while its command waits in the queue. As
-  /// many as the queue has places; about 480 bytes each.
+  /// How many entries are kept although the read models have them, so that a lookup stays valid while its command waits
+  /// in the queue. As many as the queue can contain; about 480 bytes each.
   package static let retained = CommitPipeline<DecisionState>.queueLimit
 
   private var messages: [MessageKey: KnownMessage] = [:]
   private var revisions: [MessageKey: MessageRevision] = [:]
   private var schedulings: [MessageKey: KnownScheduledMessage] = [:]
-  /// Of roots of threads: the newest reply.
+  /// The newest reply in a thread, by the thread's root.
   private var replies: [MessageKey: Reply] = [:]
   private var commands: [CommandKey: KnownCommand] = [:]
   private var reactions = RecentReactions()
   private var endings: [EndingKey: Ending] = [:]
   private var order: Deque<Entry> = []
-  /// Everything after this position is known here.
+  /// Everything after this position is contained here.
   private(set) var floor: LogPosition
   private let retained: Int
 
@@ -29,7 +29,7 @@ package struct RecentWrites: Sendable {
     self.retained = retained
   }
 
-  /// What is known by these keys now.
+  /// What is known now for these keys.
   /// - Parameter found: what was looked up.
   func newest(_ found: Known, by lookup: Lookup) -> Known {
     var known = Known()
@@ -56,7 +56,7 @@ package struct RecentWrites: Sendable {
     return message
   }
 
-  /// - Parameter counts: as they are with the event at this position.
+  /// - Parameter counts: the counts after the event at this position.
   mutating func enter(_ counts: ReactionCounts, for key: ReactionKey, at position: LogPosition) {
     reactions.enter(counts, for: key, at: position)
     order.append(.reaction(key, position))
@@ -67,7 +67,7 @@ package struct RecentWrites: Sendable {
     order.append(.message(key, message.revision))
   }
 
-  /// An edit or a deletion, of a message that may be too old to be known here.
+  /// An edit or a deletion. The message may be too old to be contained here.
   mutating func enter(_ revision: MessageRevision, for key: MessageKey) {
     if messages[key] == nil { revisions[key] = revision } else { messages[key]?.revise(revision) }
     order.append(.message(key, revision.stamp.position))
@@ -78,28 +78,28 @@ package struct RecentWrites: Sendable {
     order.append(.scheduling(key, scheduled.scheduled.position))
   }
 
-  /// Keeps the first: nothing ends twice.
+  /// Keeps the first one, because nothing ends twice.
   mutating func enter(_ ending: Ending, for key: EndingKey, at position: LogPosition) {
     guard endings[key] == nil else { return }
     endings[key] = ending
     order.append(.ending(key, position))
   }
 
-  /// A reply in the thread that hangs from a message, which may be too old to be known here.
+  /// A reply in the thread of this root, which may be too old to be contained here.
   mutating func enter(replyTo root: MessageKey, ordinal: UInt64, at position: LogPosition) {
     messages[root]?.replies = ordinal
     replies[root] = Reply(ordinal: ordinal, position: position)
     order.append(.reply(root, position))
   }
 
-  /// Keeps the first: a command's later events have the same key.
+  /// Keeps the first one: the later events of a command have the same key.
   mutating func enter(_ command: KnownCommand, for key: CommandKey) {
     guard commands[key] == nil else { return }
     commands[key] = command
     order.append(.command(key, command.stamp.position))
   }
 
-  /// Forgets what the index has applied, oldest first, but for the entries that are retained.
+  /// Drops what the read models have applied, oldest first, except the retained entries.
   mutating func forget(through applied: LogPosition) {
     while order.count > retained, let oldest = order.first, oldest.position <= applied {
       order.removeFirst()
@@ -145,7 +145,7 @@ package struct RecentWrites: Sendable {
   }
 }
 
-/// What an edit or a deletion changes of what is known of a message.
+/// What an edit or a deletion changes in what is known of a message.
 struct MessageRevision: Hashable, Sendable {
   let stamp: Stamp
   let deletes: Bool

@@ -1,9 +1,9 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// What is unique across streams, and whose it is.
+/// Names, IDs and tokens that are unique across streams, and their owners.
 package struct UniqueNames: Sendable, Equatable {
-  // Keyed by bytes: Swift calls texts equal that SQLite and other databases tell apart, such as "é" in its two spellings.
+  // Keyed by bytes: Swift compares some texts as equal that databases distinguish, such as the two encodings of "é".
   private var usersByExternalID: [[UInt8]: UserID] = [:]
   // `Identity` itself compares by bytes.
   private var usersByIdentity: [Identity: UserID] = [:]
@@ -12,7 +12,7 @@ package struct UniqueNames: Sendable, Equatable {
   private var pushTokens = PushTokenPlaces()
   private var registered: Set<UserID> = []
 
-  /// Whose invite it is: an invite's ID is unique there alone.
+  /// The room or workspace of an invite, in which the invite's ID is unique.
   package enum InvitePlace: Sendable, Hashable {
     case room(RoomID, InviteID)
     case workspace(WorkspaceID, InviteID)
@@ -29,7 +29,7 @@ package struct UniqueNames: Sendable, Equatable {
   package func devices(holding token: PushToken) -> [DeviceReference] { pushTokens.places(of: token) }
   package func invite(withTokenHash hash: [UInt8]) -> InvitePlace? { invitesByTokenHash[hash] }
 
-  /// All that a user's state tells.
+  /// Adds all unique names of a user's state.
   package mutating func enter(_ id: UserID, _ user: User) {
     enter(id, email: user.email, externalID: user.externalID)
     for identity in user.identities.keys { enter(identity, of: id) }
@@ -64,7 +64,7 @@ package struct UniqueNames: Sendable, Equatable {
     invitesByTokenHash[invite.tokenHash] = .workspace(workspace, invite.id)
   }
 
-  /// The links lead nowhere any more: what they led to is deleted.
+  /// Removes the invites of a room or workspace that is deleted.
   mutating func leave(_ tokenHashes: [[UInt8]]) {
     for hash in tokenHashes { invitesByTokenHash[hash] = nil }
   }
@@ -83,7 +83,7 @@ package struct UniqueNames: Sendable, Equatable {
     case .account(.registered(let registration)):
       enter(id, email: registration.email, externalID: registration.externalID)
     case .erased:
-      // A stream's first event is always the registration, so whoever has any event is registered.
+      // A stream's first event is always the registration, so a user with any event is registered.
       enter(id, email: nil, externalID: nil)
     case .account(.emailSet(let email)):
       emails.enter(email, of: id)

@@ -3,16 +3,16 @@ package import ChatPrimitives
 import EventStore
 import Synchronization
 
-/// What became of one command of many.
+/// The result of one of many commands.
 package typealias BulkResult = Result<BulkReceipt, ServiceError>
 
-/// Where a command's first event stands, and whether it is new.
+/// The position of a command's first event, and whether it is new.
 package struct BulkReceipt: Sendable, Hashable {
   package let position: LogPosition
   package let isNew: Bool
 }
 
-/// The results of commands that were queued together, as they become durable. Holds nothing of the commands.
+/// The results of commands that were queued together, as they become durable. Does not keep the commands.
 package final class BulkResults: Sendable {
   private struct State {
     var results: [BulkResult]
@@ -42,7 +42,7 @@ package final class BulkResults: Sendable {
     do throws(ServiceError) {
       switch reply {
       case .success(let reply):
-        // What was looked up was overtaken: nothing after it was decided either, and all of it can be sent again.
+        // The lookup was outdated. No command after it was decided either, so all of them can be sent again.
         guard let outcome = try chat.take(reply) else { throw .overloaded }
         set(.success(BulkReceipt(position: outcome.stamp.position, isNew: outcome.isNew)), at: index)
       case .failure(let error): throw ServiceError(error)
@@ -52,7 +52,7 @@ package final class BulkResults: Sendable {
     }
   }
 
-  /// Once for each index.
+  /// Must be called once for each index.
   func set(_ result: BulkResult, at index: Int) {
     let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       state.results[index] = result

@@ -4,16 +4,16 @@ import ChatProjections
 import EventStore
 import Synchronization
 
-/// Many commands in a row, decided in their order, each durable before its result is known.
+/// A sequence of commands that are decided in order. Each is durable before its result is known.
 ///
-/// The first command that fails because of the machine ends the row: it and all that follow have the same result, and
-/// none that follows is decided. So whoever sends the rest again has everything done once and in order.
+/// The first command that fails because of the server ends the sequence: it and all that follow have the same result,
+/// and none that follows is decided. If the sender sends the rest again, everything is done once and in order.
 package final class BulkStream: Sendable {
   /// Commands that are looked up and queued together.
   package static let chunkCommands = 512
-  /// How long a full queue, or read models that are too far behind, are waited for before the row is ended.
+  /// How long to wait for a full queue, or for read models that are too far behind, before the sequence is ended.
   private static let patience = Duration.seconds(10)
-  /// Between two tries.
+  /// The time between two attempts.
   private static let pause = Duration.milliseconds(5)
 
   private let chat: ChatService
@@ -24,19 +24,19 @@ package final class BulkStream: Sendable {
     self.chat = chat
   }
 
-  /// Why nothing more is taken; nil while the row goes on.
+  /// Why no more commands are accepted; nil while the sequence continues.
   package var ended: ServiceError? {
     if let error = ending.withLock({ $0 }) { return error }
     return order.isBroken ? .overloaded : nil
   }
 
-  /// Ends the row for a reason that its sender has found.
+  /// Ends the sequence for a reason that its sender has found.
   package func end(_ error: ServiceError) {
     ending.withLock { $0 = $0 ?? error }
   }
 
-  /// Queues commands behind all that were queued before. Returns as soon as they are queued, so that the next ones can
-  /// be; the results come with `BulkResults.results()`. For one task at a time.
+  /// Queues commands after all earlier ones and returns as soon as they are queued, so that the next ones can be
+  /// queued. `BulkResults.results()` has the results. Must be called by one task at a time.
   package func enqueue(_ requests: [ChatService.Request]) async -> BulkResults {
     let chunk = BulkResults(count: requests.count)
     var queued = 0
@@ -71,7 +71,7 @@ package final class BulkStream: Sendable {
         fullSince = since
         guard ContinuousClock.now - since < Self.patience else { throw .overloaded }
         try await rest()
-        // What was looked up has aged while the queue was full.
+        // The lookups may have become outdated while the queue was full.
         commands.replaceSubrange(index..., with: try await prepare(requests[index...]))
       } catch {
         throw ServiceError(error)
@@ -85,7 +85,7 @@ package final class BulkStream: Sendable {
     return commands
   }
 
-  /// Holds the row back while the read models are too far behind, instead of refusing what it brings.
+  /// Waits while the read models are too far behind, instead of refusing the commands.
   private func waitForReadModels() async throws(ServiceError) {
     if let ended { throw ended }
     let deadline = ContinuousClock.now + Self.patience
@@ -95,7 +95,7 @@ package final class BulkStream: Sendable {
     }
   }
 
-  /// Leaves at once when the task is cancelled: then nobody waits for the rest.
+  /// Returns at once if the task is cancelled, because then nobody waits for the rest.
   private func rest() async throws(ServiceError) {
     do {
       try await Task.sleep(for: Self.pause)

@@ -1,5 +1,5 @@
-/// Passwords of eight characters and more that are tried before all others: words for a password, runs on a keyboard,
-/// digits in a row, and what lists of leaked ones have at their top. In lower case; without shorter ones, which are
+/// Passwords of at least eight characters that attackers try first: words for a password, keyboard patterns, digits in
+/// a row, and the most frequent ones in leaked lists. In lower case. Shorter ones are not in the list, because they are
 /// refused for their length.
 enum CommonPasswords {
   static let all: Set<String> = [

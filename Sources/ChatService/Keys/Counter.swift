@@ -1,12 +1,12 @@
 import Synchronization
 
-/// How many are inside, with a limit.
+/// Counts the current users of something, with a limit.
 final class Counter: Sendable {
   private let count = Atomic(0)
 
   var current: Int { count.load(ordering: .relaxed) }
 
-  /// - Returns: false, and counts nothing, when `limit` are inside already.
+  /// - Returns: false, without counting, if the count has reached `limit`.
   func enter(limit: Int) -> Bool {
     let before = count.wrappingAdd(1, ordering: .relaxed).oldValue
     if before < limit { return true }

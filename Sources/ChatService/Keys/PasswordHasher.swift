@@ -4,13 +4,13 @@ import Crypto
 import CryptoExtras
 package import NIOPosix
 
-/// scrypt (RFC 7914) on a bounded pool of threads: it takes tens of megabytes and a tenth of a second each, by design.
+/// scrypt (RFC 7914) on a bounded pool of threads. Each hash needs tens of megabytes and a tenth of a second by design.
 package struct PasswordHasher: Sendable {
-  /// Passwords hashed at once.
+  /// How many passwords are hashed at once.
   package static let threads = 2
-  /// Passwords that are hashed or wait for a thread; beyond it a login is refused as overloaded.
+  /// How many passwords are hashed or wait for a thread. A request beyond that is refused as overloaded.
   package static let waitingLimit = 32
-  /// Those of them that are not of logins; the rest of the places is kept for those.
+  /// How many of them may be for uses other than logins. The rest is reserved for logins.
   package static let otherWaitingLimit = 8
   static let hashBytes = 32
 
@@ -23,8 +23,8 @@ package struct PasswordHasher: Sendable {
     package init() {}
   }
 
-  /// What a password is hashed for. Anybody may register, change an own password or try a token: that must not take the
-  /// places of those who log in.
+  /// What a password is hashed for. Anyone may register, change their own password or try a token: that must not use up
+  /// the capacity for logins.
   package enum Use: Sendable {
     case login
     case other
@@ -36,14 +36,14 @@ package struct PasswordHasher: Sendable {
   private let otherWaiting = Counter()
   private let cost: Cost
 
-  /// - Parameter pool: of `threads` threads, started and stopped by whoever owns it.
+  /// - Parameter pool: has `threads` threads. Its owner starts and stops it.
   package init(keys: ServerKeys, pool: NIOThreadPool, cost: Cost = Cost()) {
     self.keys = keys
     self.pool = pool
     self.cost = cost
   }
 
-  /// The credential that this password makes for this user. The same password gives the same hash, and no other user's.
+  /// The credential for this password and user. The same password gives the same hash, but not for another user.
   package func credential(
     _ password: String, for user: UserID, version: UInt32 = 1, as use: Use
   ) async throws(ServiceError)
@@ -56,7 +56,7 @@ package struct PasswordHasher: Sendable {
         parallelism: cost.parallelism), as: use)
   }
 
-  /// Whether the password is the one that the credential was made of.
+  /// Whether the credential was made from this password.
   package func verify(
     _ password: String, for user: UserID, against credential: Credential, as use: Use
   ) async throws(ServiceError)
@@ -66,7 +66,7 @@ package struct PasswordHasher: Sendable {
     return candidate.hash.elementsEqualInConstantTime(credential.hash)
   }
 
-  /// How many are hashed or wait.
+  /// How many are being hashed or wait.
   var waitingCount: Int { waiting.current }
 
   private func hash(
@@ -108,7 +108,7 @@ package struct PasswordHasher: Sendable {
 }
 
 extension [UInt8] {
-  /// Compares without telling by its duration where the difference is.
+  /// Compares in constant time, so that the duration does not reveal where the difference is.
   package func elementsEqualInConstantTime(_ other: [UInt8]) -> Bool {
     guard count == other.count else { return false }
     var difference: UInt8 = 0

@@ -1,18 +1,18 @@
 import ChatPrimitives
 import Crypto
 
-/// What a token that resets a password says.
+/// The content of a token that resets a password.
 struct PasswordReset: Hashable {
   let user: UserID
-  /// Of the credential that it may replace; zero where there is none.
+  /// The version of the credential that it may replace; zero if there is none.
   let version: UInt32
   let expiresAt: Timestamp
 }
 
-/// Tokens that reset passwords. Each says whose password, which version of it and until when, under an HMAC of the
-/// server's key: nothing is kept, and a token is used up by the new version that it makes.
+/// Tokens that reset passwords. A token contains the user, the version of the password and an expiry, with an HMAC
+/// under the server's key. Nothing is stored, and using a token creates a version for which it is no longer valid.
 struct PasswordResetTokens {
-  /// Tells these tokens from others at a glance, in logs and in secret scanners.
+  /// Distinguishes these tokens from others in logs and for secret scanners.
   static let prefix = "hsp_"
   private static let bodyBytes = UUIDBytes.byteCount + MemoryLayout<UInt32>.size + MemoryLayout<Int64>.size
 
@@ -29,7 +29,7 @@ struct PasswordResetTokens {
     return Self.prefix + Base64URL.encode(body + HMAC<SHA256>.authenticationCode(for: body, using: key))
   }
 
-  /// - Returns: nil for what this server did not make.
+  /// - Returns: nil if this server did not make the token.
   func reset(in token: String) -> PasswordReset? {
     let byteCount = Self.bodyBytes + SHA256.byteCount
     guard token.hasPrefix(Self.prefix),

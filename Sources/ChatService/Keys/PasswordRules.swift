@@ -1,13 +1,13 @@
 import ChatPrimitives
 import Foundation
 
-/// What a password must be, after NIST SP 800-63B, section 5.1.1.2: long enough, and none of those that are tried first. It
-/// need not have characters of several kinds, which makes nobody choose a better one.
+/// The rules for passwords, after NIST SP 800-63B, section 5.1.1.2: long enough, and not among those that attackers try
+/// first. Several kinds of characters are not required, because that does not lead to better passwords.
 package enum PasswordRules {
-  /// What of a password counts, here and where it is hashed: its text in Unicode's form NFKC, as that section says, for
-  /// one keyboard writes a syllable or an accented letter as one character and another as several.
+  /// The bytes of a password that are checked and hashed: its text in Unicode's form NFKC, as that section says,
+  /// because keyboards may write the same syllable or accented letter as one character or as several.
   package static func prepared(_ password: String) -> [UInt8] {
-    // No account has a password that is longer: as it is, it is wrong like any other.
+    // Too long for any account, or too slow to normalize: its text is used as it is.
     guard password.utf8.count <= Limits.passwordBytes, CombiningMarks.areFew(in: password) else {
       return Array(password.utf8)
     }
@@ -15,8 +15,8 @@ package enum PasswordRules {
   }
 
   /// - Parameters:
-  ///   - email: of the account, if it has one.
-  ///   - nickname: of the account.
+  ///   - email: the account's address, if it has one.
+  ///   - nickname: the account's nickname.
   package static func check(_ password: String, email: String?, nickname: String) throws(ServiceError) {
     guard password.utf8.count <= Limits.passwordBytes else { throw .invalid(.passwordTooLong) }
     let prepared = String(decoding: prepared(password), as: UTF8.self)

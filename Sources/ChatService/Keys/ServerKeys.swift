@@ -3,8 +3,8 @@ package import Crypto
 import Foundation
 import Glibc
 
-/// Everything secret that the server keeps, made from one 32-byte secret in the key file of the data directory. With
-/// the log it is what must be backed up: without it nobody can log in with a password or follow an old invite.
+/// All secrets of the server, derived from one 32-byte secret in the key file of the data directory. Back it up
+/// together with the log: without it nobody can log in with a password or use an old invite.
 package struct ServerKeys: Sendable {
   /// The key file's name in the data directory.
   package static let fileName = "hansard.key"
@@ -27,7 +27,7 @@ package struct ServerKeys: Sendable {
     Array(HMAC<SHA256>.authenticationCode(for: message, using: key(for: purpose)))
   }
 
-  /// The name under which the log records what the administrator's token does.
+  /// The service ID that the log has for what the administrator's token does.
   package var administrator: ServiceID {
     let bytes = authenticationCode(for: "administrator-id", []).prefix(UUIDBytes.byteCount)
     return ServiceID(UUIDBytes(bytes: bytes) ?? .zero)
@@ -37,8 +37,8 @@ package struct ServerKeys: Sendable {
 // MARK: - The file
 
 extension ServerKeys {
-  /// Reads the key file, or makes it when there is none and `mayCreate`.
-  /// - Parameter log: the identity of the log that the key belongs to; the file knows it by an HMAC.
+  /// Reads the key file, or creates it if there is none and `mayCreate` is true.
+  /// - Parameter log: the identity of the log that the key belongs to. The file contains its HMAC.
   /// - Throws: `KeyFileError`.
   package static func load(directory: String, log: UUIDBytes, mayCreate: Bool) throws(KeyFileError) -> ServerKeys {
     let path = directory + "/" + fileName
@@ -62,7 +62,7 @@ extension ServerKeys {
     return keys
   }
 
-  /// What the file says of the log, without telling the key.
+  /// What the file contains to identify the log, without revealing the key.
   private func mark(of log: UUIDBytes) -> String {
     Data(authenticationCode(for: "log-identity", log.bytes)).base64EncodedString()
   }
@@ -91,7 +91,7 @@ package struct KeyFileError: Error, CustomStringConvertible {
 
 /// Small files that only their owner may read.
 package enum PrivateFile {
-  /// Writes beside the old content, syncs, takes its place, and syncs the directory; mode 0600 from the first moment.
+  /// Writes a new file, syncs it, replaces the old one with it, and syncs the directory. The mode is always 0600.
   package static func write(_ text: String, to path: String) throws(KeyFileError) {
     let temporary = path + ".new"
     unlink(temporary)
@@ -109,7 +109,7 @@ package enum PrivateFile {
     try syncDirectory(of: path)
   }
 
-  /// Without this a power cut could take the name, though not the content.
+  /// Without this, the new name of the file, though not its content, could be lost in a power failure.
   private static func syncDirectory(of path: String) throws(KeyFileError) {
     let descriptor = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(path) }

@@ -2,8 +2,8 @@ package import ChatDomain
 package import Crypto
 import Synchronization
 
-/// The keys that access tokens are signed with. Each is made from the key file and its generation; which generation is
-/// in use, the log says. Holds durable events only.
+/// The keys that sign access tokens. Each is derived from the key file and its generation. The log determines which
+/// generation is in use. Contains only durable events.
 package final class SigningKeys: Sendable {
   private let keys: ServerKeys
   private let state: Mutex<SigningKeyHistory>

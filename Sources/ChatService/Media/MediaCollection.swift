@@ -4,8 +4,8 @@ package import Logging
 import MediaFiles
 
 extension ChatService {
-  /// Removes the uploads that are old enough and that nothing refers to; none while somebody is about to.
-  /// - Returns: how many contents were removed.
+  /// Removes uploads that are old enough and that nothing refers to, unless a command is about to refer to one.
+  /// - Returns: how many files were removed.
   @discardableResult
   package func collectMedia() async throws -> Int {
     try await media.collect(now: Int(clamping: clock.settled.milliseconds / 1000)) { contents in
@@ -13,16 +13,16 @@ extension ChatService {
     }
   }
 
-  /// Of these contents the ones that nothing refers to, as of now.
+  /// Those of these files that nothing refers to now.
   private func unusedMedia(_ contents: Set<ContentHash>) async throws -> Set<ContentHash> {
     Set(try await mediaRows { try $0.unused(contents.map(\.bytes)) }.compactMap { ContentHash($0) })
   }
 }
 
-/// Collects unreferenced uploads at the start and then at intervals, until it is stopped.
+/// Collects unreferenced uploads at the start and then regularly, until it is stopped.
 package struct MediaCollection: Sendable {
-  /// Of the age at which uploads are collected, the part that passes between two rounds, within these bounds: an hour
-  /// for a day.
+  /// The time between two rounds is this part of the age at which uploads are collected, within the bounds below. If
+  /// the age is a day, it is an hour.
   private static let roundsPerAge = 24
   private static let intervalSeconds = 1...3600
 
@@ -44,7 +44,7 @@ package struct MediaCollection: Sendable {
     }
   }
 
-  /// Returns when no round is under way any more.
+  /// Returns when no round is running.
   package func stop() async {
     task.cancel()
     await task.value

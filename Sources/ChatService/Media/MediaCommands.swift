@@ -5,19 +5,19 @@ import EventStore
 import MediaFiles
 package import NIOCore
 
-/// What an upload came to.
+/// The result of an upload.
 package struct Upload: Sendable, Hashable {
   package let row: MediaRow
   package let isNew: Bool
 }
 
 extension ChatService {
-  /// Takes a file in, and records that the user has uploaded it. The same content from the same user is the same medium
-  /// for ever, under the name that it had first.
+  /// Receives a file and records that the user has uploaded it. If the same user uploads the same content again, it is
+  /// always the same file, with its first name.
   ///
-  /// The file is synced, and its name too, before the event is decided; a failure in between leaves a file that nothing
-  /// refers to, and that is collected. What would be refused anyway does not come so far, and what is refused then leaves
-  /// no file.
+  /// The file and its name are synced before the event is decided. A failure in between leaves a file that nothing
+  /// refers to, and that is collected later. What would be refused anyway is refused before that, and an upload that is
+  /// refused afterwards leaves no file.
   package func upload<Body: AsyncSequence>(
     _ body: Body, name: String?, by principal: Principal
   ) async throws(ServiceError) -> Upload where Body.Element == ByteBuffer {
@@ -55,8 +55,8 @@ extension ChatService {
     }
   }
 
-  /// Refuses an upload before any of it is taken, as far as can be told.
-  /// - Parameter bytes: how many will come; nil when that is not known.
+  /// Refuses an upload before its body is read, if that is possible.
+  /// - Parameter bytes: the size of the body; nil if it is not known.
   package func checkUpload(bytes: Int?, name: String?, by principal: Principal) async throws(ServiceError) {
     guard let user = principal.user else { throw .rejected(.userNotFound) }
     if let name { try check(uploadName: name) }
@@ -66,11 +66,11 @@ extension ChatService {
     guard bytes <= limit else { throw .media(.tooLarge(limit: limit)) }
     let size = UInt64(clamping: bytes)
     guard try await !isWithinQuota(size, user, principal) else { return }
-    // It may be a repeat, which is answered whatever was used since.
+    // It may be the same file again, which is accepted even if the quota is used up.
     guard try await mediaRows({ try $0.hasUpload(by: user, size: size) }) else { throw .rejected(.quotaExceeded) }
   }
 
-  /// What the writer would see too, but only when the file is there.
+  /// Checks what the writer checks too, which is only after the file has been received.
   private func checkUploader(_ user: UserID, _ principal: Principal) throws(ServiceError) {
     guard principal.service == nil else { return }
     if let session = principal.session {
@@ -86,7 +86,7 @@ extension ChatService {
     guard try await mediaRows({ try $0.media(id, for: user) }) != nil else { throw .rejected(.quotaExceeded) }
   }
 
-  /// Whether the user may upload so many bytes more today, as of now. The writer decides it again, for uploads at once.
+  /// Whether the user may upload that many more bytes today. The writer checks again, because uploads may run at once.
   private func isWithinQuota(
     _ bytes: UInt64, _ user: UserID, _ principal: Principal
   ) async throws(ServiceError) -> Bool {
@@ -113,8 +113,8 @@ extension ChatService {
     return try await record(content, name, of: user, by: principal)
   }
 
-  /// Removes the content of an upload that was refused when its file was in its place already, unless somebody has
-  /// uploaded it too. Also when the request was cancelled meanwhile; what goes wrong here is left to the collection.
+  /// Removes the file of an upload that was refused after the file had been stored, unless another user has uploaded it
+  /// too. Runs even if the request was cancelled. After a failure, the file is collected later.
   private func forget(_ hash: ContentHash) async {
     await Task {
       _ = try? await media.remove(hash) {
@@ -123,8 +123,8 @@ extension ChatService {
     }.value
   }
 
-  /// A repeat is known by its content alone, which is not there yet; its name is right or wrong all the same. The decision
-  /// asks more of a name, but not of a repeat's.
+  /// Checks the name before the content is known, so the upload may still be a retry. The decision has more rules for
+  /// names, but not for retries.
   private func check(uploadName name: String) throws(ServiceError) {
     do throws(Rejection) {
       try TextRules.mediaNameForm(name)
@@ -142,8 +142,8 @@ extension ChatService {
       outcome = try await performUser(
         .media(.upload(id, content, name: name)), by: principal, command: CommandID(id.uuid))
     } catch .rejected(.idempotencyKeyReused) {
-      // What the first upload said was erased, or the client has used this ID as a key of its own. Then there is no key
-      // to know a repeat by, and each is recorded.
+      // The first upload was erased, or the client has used this ID as a key. Then no key can identify a retry, and
+      // each upload is recorded.
       outcome = try await performUser(.media(.upload(id, content, name: name)), by: principal)
     }
     if outcome.isNew {
@@ -156,7 +156,7 @@ extension ChatService {
     return Upload(row: first, isNew: false)
   }
 
-  /// Nobody can tell from it what the content is.
+  /// The ID does not reveal the content.
   package func mediaID(of hash: [UInt8], by user: UserID) -> MediaID {
     let code = keys.authenticationCode(for: "media-id", user.uuid.bytes + hash)
     return MediaID(UUIDBytes(bytes: code.prefix(UUIDBytes.byteCount)) ?? .zero)

@@ -3,15 +3,15 @@ package import ChatPrimitives
 import ChatProjections
 package import MediaFiles
 
-/// How a command refers to media: a message by its attachments, a profile, a room or a workspace by its picture. The
-/// files are held from before they are looked for until the command is durable; see `docs/decisions/0018-media.md`.
+/// The files that a command refers to: attachments of a message, or the picture of a profile, a room or a workspace.
+/// They are held from before they are looked up until the command is durable; see `docs/decisions/0018-media.md`.
 extension ChatService {
-  /// What is known of the media, and what keeps their files from being collected while it is there.
+  /// What is known of the files, and a hold that keeps them from being collected while it exists.
   ///
   /// - Parameters:
-  ///   - ids: in any order, also the same one twice.
-  ///   - user: who refers to them; nil for a service, which may refer to any.
-  /// - Returns: nil when one of them is not there, or the user may not see it.
+  ///   - ids: in any order, possibly with duplicates.
+  ///   - user: the user who refers to them; nil for a service, which may refer to any file.
+  /// - Returns: nil if one of them does not exist, or if the user may not see it.
   package func heldMedia(
     _ ids: [MediaID], for user: UserID?
   ) async throws(ServiceError) -> (known: [MediaID: Media], hold: MediaHold)? {
@@ -33,7 +33,7 @@ extension ChatService {
 }
 
 extension ChatCommand.Operation {
-  /// The medium that it makes the picture of something.
+  /// The file that it sets as a picture.
   fileprivate var picture: MediaID? {
     switch self {
     case .user(_, .account(.changeProfile(let edit))): edit.picture?.media

@@ -5,9 +5,9 @@ import EventStore
 package import MediaFiles
 
 extension ChatService {
-  /// A medium and its bytes.
-  /// - Parameter user: who asks; nil for a service.
-  /// - Throws: the rejection `mediaNotFound` when the user may not see it, and when its bytes are gone.
+  /// A file and its bytes.
+  /// - Parameter user: the user who asks; nil for a service.
+  /// - Throws: the rejection `mediaNotFound` if the user may not see the file, or if its bytes are missing.
   package func media(
     _ id: MediaID, for user: UserID?
   ) async throws(ServiceError) -> (row: MediaRow, file: StoredFile) {
@@ -16,7 +16,7 @@ extension ChatService {
     return (row, file)
   }
 
-  /// A small image of a medium.
+  /// A small image of a file.
   /// - Parameter width: in pixels.
   package func thumbnail(
     of id: MediaID, width: Int, for user: UserID?
@@ -31,7 +31,7 @@ extension ChatService {
     return (row, thumbnail)
   }
 
-  /// Whether the programs that thumbnails are made with are there.
+  /// Whether the programs that make thumbnails are installed.
   package var makesThumbnails: Bool { media.makesThumbnails }
 
   private func visibleMedia(_ id: MediaID, for user: UserID?) async throws(ServiceError) -> (MediaRow, ContentHash) {

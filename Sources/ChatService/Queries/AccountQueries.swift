@@ -3,20 +3,20 @@ package import ChatPrimitives
 package import ChatProjections
 import EventStore
 
-/// Queries see everything that was durable when they came in.
+/// Queries see everything that was durable when they arrived.
 extension ChatService {
-  /// Whether the session has ended, as far as its access tokens can still be shown.
+  /// Whether the session has ended while its access tokens may still be valid.
   package func isEnded(_ session: SessionID, of user: UserID) -> Bool {
     gate.isEnded(session, of: user)
   }
 
-  /// Whether the account is disabled, as far as is durable.
+  /// Whether the account is disabled, according to durable events.
   package func isDisabled(_ user: UserID) -> Bool {
     gate.isDisabled(user)
   }
 
-  /// Refuses a caller whose session is not open, before a password is looked at: an access token of an ended session must not
-  /// serve to guess it. The writer decides it again.
+  /// Refuses a caller whose session is not open, before a password is checked: an access token of an ended session must
+  /// not be usable to guess the password. The writer checks it again.
   package func requireOpenSession(_ principal: Principal) async throws(ServiceError) {
     guard principal.service == nil, let user = principal.user, let session = principal.session else { return }
     let row = try await accounts { try $0.session(session, of: user) }

@@ -3,8 +3,8 @@ package import ChatPrimitives
 package import ChatProjections
 
 extension ChatService {
-  /// The newest first; for whoever may share the room.
-  /// - Parameter cursor: where the last one of the page before was made; nil for the first page.
+  /// The newest first. Only for users who may create invites to the room.
+  /// - Parameter cursor: the position of the last invite on the page before; nil for the first page.
   package func invites(
     of room: RoomID, for user: UserID, before cursor: LogPosition? = nil, limit: Int = Limits.pageItems
   ) async throws(ServiceError) -> [InviteRow] {
@@ -16,7 +16,7 @@ extension ChatService {
     return row
   }
 
-  /// The newest first; for the workspace's administrators.
+  /// The newest first. Only for the workspace's administrators.
   package func invites(
     of workspace: WorkspaceID, for user: UserID, before cursor: LogPosition? = nil, limit: Int = Limits.pageItems
   ) async throws(ServiceError) -> [WorkspaceInviteRow] {
@@ -40,7 +40,7 @@ extension ChatService {
 
   // MARK: Preview
 
-  /// What whoever holds a token may see before coming in.
+  /// What a user with a token may see before joining.
   package struct Preview: Sendable {
     package enum Space: Sendable {
       case room(RoomRow)
@@ -48,14 +48,14 @@ extension ChatService {
     }
 
     package let space: Space
-    /// The role that the invite gives by now, by its name: no more than its maker still has.
+    /// The name of the role that the invite gives now, at most the current role of the user who created it.
     package let role: String
     package let expiresAt: Timestamp
-    /// nil when a service made the invite for itself.
+    /// nil if a service created the invite for itself.
     package let inviter: (id: UserID, nickname: String)?
   }
 
-  /// Who is in already is shown it also when nobody new comes in by it: so is accepting a repeat.
+  /// Members see the preview even if the invite is no longer valid, because accepting it again succeeds for them too.
   package func preview(ofInviteWithToken token: String, for user: UserID) async throws(ServiceError) -> Preview {
     let hash = InviteTokens.hash(of: token)
     let now = now()
@@ -101,7 +101,7 @@ extension ChatService {
 }
 
 extension InviteLinkRow {
-  /// Why nobody new comes in by it; nil where it still lets someone in.
+  /// Why no new user can join with the invite; nil if one can.
   fileprivate func refusal(at time: Timestamp) -> Rejection? {
     if revoked != nil { return .inviteRevoked }
     if invite.expiresAt <= time { return .inviteExpired }

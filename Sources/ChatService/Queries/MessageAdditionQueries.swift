@@ -3,7 +3,7 @@ package import ChatPrimitives
 package import ChatProjections
 import EventStore
 
-/// What hangs from messages: who reacted, earlier texts, pins, threads.
+/// What belongs to messages: reactions, earlier texts, pins and threads.
 extension ChatService {
   package func reactions(
     to message: MessageID, of room: RoomID, for user: UserID, after cursor: LogPosition?, limit: Int

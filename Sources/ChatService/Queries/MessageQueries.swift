@@ -4,9 +4,9 @@ package import ChatProjections
 import EventStore
 
 extension ChatService {
-  /// A place in a room or a thread, as a client may name it.
+  /// A position in a room or a thread, in the forms that a client may send.
   package enum Anchor: Sendable {
-    /// What a cursor holds.
+    /// The content of a cursor.
     case ordinal(UInt64)
     case message(MessageID)
     case time(Timestamp)
@@ -20,7 +20,7 @@ extension ChatService {
     case around(Anchor)
   }
 
-  /// A page of the room's own timeline. A message in a thread, named as an anchor, stands for the thread's root.
+  /// A page of the room's timeline. If the anchor is a message in a thread, the thread's root is used.
   package func messages(
     of room: RoomID, for user: UserID, _ request: PageRequest, limit: Int
   )
@@ -29,10 +29,10 @@ extension ChatService {
     try await page(of: room, thread: 0, for: user, request, limit: limit)
   }
 
-  /// A page of the thread that hangs from a message, and how the user reads it, nil for who never followed it. The root,
-  /// named as an anchor, stands before the first reply.
+  /// A page of a thread, and the user's reading of it, which is nil if the user never followed it. If the anchor is the
+  /// root, it counts as before the first reply.
   ///
-  /// What is said of the reading is as new as the request at least, and no newer than the page, which is what authorises it.
+  /// The reading is at least as new as the request, and no newer than the page, whose query checks the right to read.
   package func thread(
     _ root: MessageID, of room: RoomID, for user: UserID, _ request: PageRequest, limit: Int
   ) async throws(ServiceError) -> (page: TimelinePage, reading: ThreadReading?) {
@@ -48,14 +48,14 @@ extension ChatService {
     switch request {
     case .newest: anchor = .newest
     case .before(.time(let time)):
-      // The page ends with the last message at that time: a client that passes on the time of its oldest message, which
-      // others may share, loses none of them.
+      // The page ends with the last message at that time. A client that sends the time of its oldest message misses
+      // none of the others with the same time.
       let last = try await timeline { try $0.lastOrdinal(at: time, in: room, thread: thread) }
       anchor = .before((last ?? 0) + 1)
     case .before(let place): anchor = .before(try await ordinal(of: place, in: room, thread, for: user))
     case .after(let place):
       var ordinal = try await ordinal(of: place, in: room, thread, for: user)
-      // "After a time" begins with the first message at that time or later.
+      // A page "after a time" begins with the first message at that time or later.
       if case .time = place, ordinal > 0 { ordinal -= 1 }
       anchor = .after(ordinal)
     case .around(let place): anchor = .around(try await ordinal(of: place, in: room, thread, for: user))
@@ -65,7 +65,7 @@ extension ChatService {
     return page
   }
 
-  /// A message, in whatever thread it is, with what hangs from it. For nobody, as for a service that acts for itself.
+  /// A message in any thread, with what belongs to it. Without a user for a service that acts for itself.
   package func message(
     _ message: MessageID, of room: RoomID, for user: UserID?
   ) async throws(ServiceError) -> ShownMessage {
@@ -76,14 +76,14 @@ extension ChatService {
     return shown
   }
 
-  /// A message's place never changes, so the ID index and the timeline agree on it.
+  /// A message's location never changes, so the ID index and the timeline agree on it.
   private func ordinal(
     of anchor: Anchor, in room: RoomID, _ thread: UInt64, for user: UserID
   ) async throws(ServiceError) -> UInt64 {
     switch anchor {
     case .ordinal(let ordinal): return ordinal
     case .time(let time):
-      // What was sent while the clock was ahead marks no place.
+      // Messages sent while the clock was ahead do not count.
       let latest = now().adding(milliseconds: Limits.clockJumpMilliseconds)
       return try await timeline { try $0.ordinal(at: time, notAfter: latest, in: room, thread: thread) }
         ?? UInt64(Int64.max)
@@ -96,14 +96,14 @@ extension ChatService {
     }
   }
 
-  /// The ordinal of a message that a thread hangs from, or may.
+  /// The ordinal of a message that has a thread, or can get one.
   func rootOrdinal(_ root: MessageID, in room: RoomID, for user: UserID) async throws(ServiceError) -> UInt64 {
     let place = try await known(root, in: room, for: user).place
     guard !place.isInThread else { throw .rejected(.notAThreadRoot) }
     return place.ordinal
   }
 
-  /// What the ID index knows of a message, for a member of its room or for a service.
+  /// What the ID index knows of a message. For members of its room and services.
   func known(_ message: MessageID, in room: RoomID, for user: UserID?) async throws(ServiceError) -> KnownMessage {
     guard try await timeline({ try $0.mayRead(room, user) }) else { throw .rejected(.roomNotFound) }
     let head = store.head

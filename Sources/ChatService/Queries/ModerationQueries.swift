@@ -2,7 +2,7 @@ package import ChatDomain
 package import ChatPrimitives
 package import ChatProjections
 
-/// What a room's administrators may see, and no other member.
+/// What only a room's administrators may see.
 extension ChatService {
   package func bans(
     of room: RoomID, for user: UserID, after cursor: LogPosition?, limit: Int
@@ -16,7 +16,7 @@ extension ChatService {
     try await administering(room, user) { try $0.joinHistory(of: room, before: cursor, limit: limit) }
   }
 
-  /// Asks for an administrator of the room, in the snapshot that the right is read from.
+  /// Requires an administrator of the room, and reads in the snapshot in which that is checked.
   func administering<T: Sendable>(
     _ room: RoomID, _ user: UserID, _ body: @escaping @Sendable (RoomsQueries) throws -> T
   ) async throws(ServiceError) -> T {

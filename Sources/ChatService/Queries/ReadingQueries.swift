@@ -10,7 +10,7 @@ extension ChatService {
     return preferences
   }
 
-  /// Who has read up to where, as far as the user may see it.
+  /// How far members have read, as far as the user may see it.
   package func receipts(
     of room: RoomID, for user: UserID, after cursor: LogPosition?, limit: Int
   ) async throws(ServiceError) -> ReceiptPage {
@@ -24,7 +24,7 @@ extension ChatService {
 
   // MARK: Scheduled messages
 
-  /// The user's own in one room, the earliest time first.
+  /// The user's scheduled messages in one room, the earliest sending time first.
   package func scheduledMessages(
     of user: UserID, in room: RoomID, after cursor: ScheduledPlace? = nil
   ) async throws(ServiceError) -> ScheduledRoomPage {
@@ -36,7 +36,7 @@ extension ChatService {
     return page
   }
 
-  /// One of the user's own, in a room that the user may have left.
+  /// One of the user's scheduled messages. The user may have left the room.
   package func scheduledMessage(
     _ message: MessageID, of room: RoomID, for user: UserID
   ) async throws(ServiceError) -> ScheduledRow {
@@ -52,8 +52,8 @@ extension ChatService {
     }
   }
 
-  /// The user's own in all rooms, in the order in which they were scheduled. Rooms that the user has left are among
-  /// them: their messages will fail, and their author should see that.
+  /// The user's scheduled messages in all rooms, in the order in which they were scheduled. Includes rooms that the
+  /// user has left: their messages will fail, and the author should see that.
   package func scheduledMessages(
     of user: UserID, after cursor: LogPosition?, limit: Int
   ) async throws(ServiceError) -> ScheduledPage {

@@ -10,8 +10,8 @@ extension ChatService {
     try await rooms { try $0.roomList(of: user, archived: archived, after: cursor, limit: limit) }
   }
 
-  /// A room as the user sees it: as a member; or, of a public channel, as who may find it. For nobody, as a service that acts
-  /// for itself: without what is said in it.
+  /// A room as the user sees it: as a member, or as a user who can find a public channel. Without a user, for a service
+  /// that acts for itself: then without its messages.
   package func room(
     _ room: RoomID, for user: UserID?
   ) async throws(ServiceError) -> (

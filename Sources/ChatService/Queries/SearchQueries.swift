@@ -12,24 +12,24 @@ package struct FoundPage: Sendable {
   }
 
   package let results: [Result]
-  /// Of the senders and all others whom the messages name.
+  /// The nicknames of senders and of other users in the messages.
   package let nicknames: [UserID: String]
   package let next: SearchPlace?
   package let position: LogPosition
 }
 
 extension ChatService {
-  /// Under which cursors of searches are made.
+  /// The key that protects cursors of searches.
   package var searchCursorKey: SymmetricKey { keys.key(for: "search-cursor") }
 
-  /// Searches the rooms of a user. Does not wait for the index: the response holds for the position that it names.
+  /// Searches the rooms of a user. Does not wait for the index: the response is complete up to the position in it.
   ///
   /// What was found comes from the index's snapshot, the messages from the timeline's. The timeline has applied
   /// everything that was durable when the request arrived, and decides what the user may see. A user who was removed
   /// from a room finds nothing there, even if the index has not applied the removal yet. A room that the index does not
   /// know yet has no hits. A message that has been edited or deleted since is left out.
   /// - Parameter meter: counts what the search costs, also when it fails.
-  /// - Returns: nil when no page goes on at the place any more.
+  /// - Returns: nil if the search can no longer continue from this place.
   package func search(
     _ request: SearchRequest, from place: SearchPlace?, limit: Int, _ meter: SearchMeter = SearchMeter()
   ) async throws(ServiceError) -> FoundPage? {

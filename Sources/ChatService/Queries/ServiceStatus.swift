@@ -3,16 +3,16 @@ package import ChatProjections
 import EventLog
 import EventStore
 
-/// How the server stands, for whoever asks whether it serves.
+/// The status of the server, for health checks.
 package struct ServiceStatus: Sendable {
   /// The last durable position.
   package let head: LogPosition
   /// The read models that requests wait for.
   package let readModels: [ProjectionStatus]
-  /// The read models that the server does not need to be ready: the search index, which only searches need, and the push
-  /// outbox if push is on.
+  /// The read models that the server does not need to be ready: the search index, which only searches need, and the
+  /// push outbox if push is on.
   package var optional: [ProjectionStatus]
-  /// The log accepts no more events.
+  /// The log no longer accepts events.
   package let isPoisoned: Bool
 
   /// The first of `readModels` that is being built or does not follow the log; nil if none.
@@ -22,7 +22,7 @@ package struct ServiceStatus: Sendable {
 }
 
 extension ChatService {
-  /// The log's sixteen bytes, which no other log has.
+  /// The sixteen bytes that identify the log.
   package var logIdentity: UUIDBytes { store.log.identity.bytes }
 
   /// Without the push outbox, which belongs to `ChatPush`.

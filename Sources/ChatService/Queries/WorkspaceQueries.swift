@@ -28,13 +28,13 @@ extension ChatService {
     return found
   }
 
-  /// A workspace as nobody's: for a service that acts for itself.
+  /// A workspace without a user's own data, for a service that acts for itself.
   package func workspace(_ workspace: WorkspaceID) async throws(ServiceError) -> WorkspaceRow {
     guard let row = try await rooms({ try $0.workspace(workspace) }) else { throw .rejected(.workspaceNotFound) }
     return row
   }
 
-  /// Guests see only those with whom they share a channel, and so no list of all.
+  /// Guests see only members with whom they share a channel, so they cannot list all members.
   package func members(
     of workspace: WorkspaceID, for user: UserID, after cursor: LogPosition?, limit: Int
   ) async throws(ServiceError) -> WorkspaceMemberPage {
@@ -56,14 +56,14 @@ extension ChatService {
 
   // MARK: Invitations
 
-  /// Those that the user has not answered.
+  /// The user's invitations that are neither accepted nor declined.
   package func invitations(
     of user: UserID, before cursor: LogPosition?, limit: Int
   ) async throws(ServiceError) -> InvitationPage {
     try await rooms { try $0.invitations(of: user, before: cursor, limit: limit) }
   }
 
-  /// Those of a workspace that are not answered; for its administrators.
+  /// A workspace's invitations that are neither accepted nor declined. Only for its administrators.
   package func invitations(
     into workspace: WorkspaceID, for user: UserID, before cursor: LogPosition?, limit: Int
   ) async throws(ServiceError) -> InvitationPage {

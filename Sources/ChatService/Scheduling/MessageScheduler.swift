@@ -3,17 +3,17 @@ package import ChatPrimitives
 import ChatProjections
 package import Logging
 
-/// Sends scheduled messages at their time: what is due when the server starts, too.
+/// Sends scheduled messages when they are due. At the start of the server it sends what became due before.
 ///
-/// That each is sent once is not its care: the writer sends what still waits, and then it waits no more.
+/// It need not prevent sending one twice: the writer sends only messages that still wait, and then they no longer do.
 package final class MessageScheduler: Sendable {
-  /// The longest sleep, so that a clock that was set is noticed, in milliseconds.
+  /// The longest sleep in milliseconds, so that a change of the clock is noticed.
   private static let longestSleepMilliseconds: Int64 = 60_000
 
   private enum Event: Sendable {
     case started
     case scheduled(Timestamp)
-    /// The alarm of that number rang.
+    /// The alarm with this number went off.
     case woke(Int)
     case stop
   }
@@ -23,8 +23,8 @@ package final class MessageScheduler: Sendable {
 
   /// Starts at once.
   /// - Parameters:
-  ///   - now: another clock than the service's.
-  ///   - sleep: returns after so many milliseconds, or throws when its task is cancelled.
+  ///   - now: replaces the service's clock.
+  ///   - sleep: returns after that many milliseconds, or throws if its task is cancelled.
   package init(
     _ chat: ChatService, logger: Logger, now: (@Sendable () -> Timestamp)? = nil,
     sleep: @escaping @Sendable (Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
@@ -38,7 +38,7 @@ package final class MessageScheduler: Sendable {
     }
   }
 
-  /// Sends nothing more, and returns when what is under way is done. Before the log takes no more events.
+  /// Stops sending, and returns when requests in flight are done. Call it before the log is closed for new events.
   package func stop() async {
     post.yield(.stop)
     await running.value
@@ -56,7 +56,7 @@ package final class MessageScheduler: Sendable {
     private var alarm: Alarm?
     private var alarmsSet = 0
 
-    /// What wakes the loop: there is one at most.
+    /// Wakes the loop. There is at most one.
     private struct Alarm {
       let number: Int
       let time: Timestamp
@@ -80,7 +80,7 @@ package final class MessageScheduler: Sendable {
         switch event {
         case .started: break
         case .scheduled(let time): loop.plan.scheduled(for: time)
-        // One that was replaced may have rung all the same.
+        // An alarm may have gone off even though another has replaced it.
         case .woke(let number): if loop.alarm?.number == number { loop.alarm = nil }
         case .stop:
           loop.alarm?.sleeper.cancel()
@@ -91,7 +91,7 @@ package final class MessageScheduler: Sendable {
       }
     }
 
-    /// Does all that there is to do now, and sees that it is woken for the rest.
+    /// Does everything that is due now, and sets an alarm for the rest.
     private mutating func perform() async {
       while true {
         switch plan.action(at: now()) {
@@ -116,7 +116,7 @@ package final class MessageScheduler: Sendable {
       }
     }
 
-    /// All of it is queued in its order and becomes durable together.
+    /// Everything is queued in order and becomes durable together.
     private mutating func send(_ due: [DueMessage]) async {
       let found: [ScheduledRow]
       do throws(ServiceError) {
@@ -158,7 +158,7 @@ package final class MessageScheduler: Sendable {
       ["room": "\(message.room)", "message": "\(message.id)", "reason": "\(reason)"]
     }
 
-    /// An earlier alarm takes the place of a later one.
+    /// An earlier alarm replaces a later one.
     private mutating func setAlarm(_ time: Timestamp) {
       let now = now()
       let wake = min(time, now.adding(milliseconds: longestSleepMilliseconds))

@@ -2,13 +2,13 @@ import ChatDomain
 import ChatPrimitives
 import Synchronization
 
-/// Tells the scheduler that something was scheduled, as soon as it is durable.
+/// Notifies the scheduler of scheduled messages as soon as they are durable.
 package final class ScheduleObserver: Sendable {
   private let receiver = Mutex<(@Sendable (Timestamp) -> Void)?>(nil)
 
   init() {}
 
-  /// - Parameter receiver: told the time that a message is to be sent at. Must not block.
+  /// - Parameter receiver: gets the sending time of each message. Must not block.
   func connect(_ receiver: @escaping @Sendable (Timestamp) -> Void) {
     self.receiver.withLock { $0 = receiver }
   }

@@ -1,45 +1,45 @@
 package import ChatPrimitives
 package import ChatProjections
 
-/// What the scheduler does next. A value without clock or I/O: whoever owns it does what it says, and tells it what came
-/// of that.
+/// What the scheduler does next. A value without a clock or I/O: its owner performs each action and reports the
+/// result.
 ///
-/// The read model knows what waits; here stands only when to look there again, so that a restart loses nothing.
+/// The read model has the waiting messages. The plan has only the time to look there again, so a restart loses nothing.
 package struct SchedulePlan: Sendable, Equatable {
-  /// Messages that are sent at one go.
+  /// How many messages are sent at once.
   package static let portion = BulkStream.chunkCommands
-  /// How long nothing is tried after what failed, in milliseconds: the first time, and at most.
+  /// How long nothing is tried after a failure, in milliseconds: after the first failure, and at most.
   package static let firstPauseMilliseconds: Int64 = 1_000
   package static let longestPauseMilliseconds: Int64 = 60_000
 
   package enum Action: Sendable, Equatable {
-    /// Look what is due, and answer with `found` or `failed`.
+    /// Look up what is due, then call `found` or `failed`.
     case look
-    /// Send these in this order, and answer with `sent` or `failed`.
+    /// Send these in this order, then call `sent` or `failed`.
     case send([DueMessage])
-    /// There is nothing to do before then, unless something is `scheduled`.
+    /// Nothing to do before then, unless `scheduled` is called.
     case sleep(until: Timestamp)
-    /// There is nothing to do, unless something is `scheduled`.
+    /// Nothing to do, unless `scheduled` is called.
     case rest
   }
 
-  /// Found to be due and not sent yet.
+  /// Messages that are due and not sent yet.
   private var due: [DueMessage] = []
-  /// There may be more due than is known here.
+  /// Whether more messages may be due.
   private var mustLook = true
-  /// When the next message is due, as far as is known.
+  /// When the next message is due, if that is known.
   private var next: Timestamp?
-  /// Nothing is tried before.
+  /// Nothing is tried before this time.
   private var pauseEnd: Timestamp?
-  /// What the writer refused since the last pause, though it was found to be due.
+  /// Due messages that the writer has refused since the last pause.
   private var refused: Set<DueMessage> = []
-  /// How often in a row it did not go well.
+  /// How many attempts in a row have failed.
   private var failures = 0
 
   package init() {}
 
   package func action(at now: Timestamp) -> Action {
-    // No pause is longer than the longest: the clock was set back since.
+    // A pause longer than the longest one means that the clock was set back, so it is ignored.
     if let pauseEnd, pauseEnd > now, pauseEnd <= now.adding(milliseconds: Self.longestPauseMilliseconds) {
       return .sleep(until: pauseEnd)
     }
@@ -54,8 +54,8 @@ package struct SchedulePlan: Sendable, Equatable {
     next = min(next ?? time, time)
   }
 
-  /// Where all that is due was refused just now, the clock is ahead of the log's: only then is there a pause. What is no
-  /// more due had been cancelled or put off in the last moment, which holds nobody up.
+  /// Pauses only if everything that is due was just refused: then this clock is ahead of the writer's. A message that
+  /// is no longer due was cancelled or postponed at the last moment, and delays no others.
   package mutating func found(_ found: DueMessages, at now: Timestamp) {
     due = found.due.filter { !refused.contains($0) }
     mustLook = false
@@ -70,7 +70,7 @@ package struct SchedulePlan: Sendable, Equatable {
     }
   }
 
-  /// What was to be sent was decided. Another look tells what is to be thought of what was refused.
+  /// The messages were decided. The next lookup shows which of the refused ones are still due.
   package mutating func sent(refused: Set<DueMessage>) {
     if refused.count < due.count { failures = 0 }
     self.refused.formUnion(refused)
@@ -78,7 +78,7 @@ package struct SchedulePlan: Sendable, Equatable {
     mustLook = true
   }
 
-  /// The server could not look or could not send. Whether some of it was sent the next look tells.
+  /// The lookup or the sending failed. The next lookup shows what was sent.
   package mutating func failed(at now: Timestamp) {
     due = []
     mustLook = true
