@@ -45,7 +45,7 @@ public enum Limits {
   public static let membersPerRoom = 100_000
   /// Invites of one room that are neither revoked nor expired.
   public static let invitesPerRoom = 1_000
-  /// Invites that one room ever makes: each is kept for ever, for only so is every late retry known.
+  /// Invites that one room ever makes. Each is kept permanently, or else a late retry would not be recognised.
   public static let invitesEverPerRoom = 10_000
   /// Users who are banned from one room.
   public static let bansPerRoom = 10_000
@@ -139,7 +139,7 @@ public enum Limits {
 
   /// One uploaded file, in bytes, where the operator says nothing else.
   public static let mediaBytes = 50 * 1024 * 1024
-  /// Uploads that are under way at once; each holds 256 KiB in memory and up to a whole file on the disk.
+  /// Uploads in progress at once; each holds 256 KiB in memory and up to a whole file on the disk.
   public static let uploads = 64
   /// Those of one user.
   public static let uploadsOfUser = 4
@@ -188,7 +188,7 @@ public enum Limits {
   public static let readPatienceMilliseconds: Int64 = 5_000
   /// Reads of all that wait for that, and as many downloads; when more come, who waits most loses a place.
   public static let waitingReads = 4 * 1024
-  /// Downloads of media of one user that are under way at once; of one address, or one /64 of IPv6. They have slots of
+  /// Downloads of media in progress at once, of one user and of one address, or one /64 of IPv6. They have slots of
   /// their own, so that slow ones hold up no JSON. Each holds an open file and one piece of it.
   public static let downloadsOfUser = 16
   public static let downloadsOfAddress = 64

@@ -59,7 +59,7 @@ extension AnyEndpoint: CustomStringConvertible {
 
 /// The names of the headers that the API reads or writes beside the standard ones.
 public enum HeaderName {
-  /// A UUID that names a mutation: the same key answers as the first time, for ever.
+  /// A UUID that names a mutation: a repeat with the same key always gets the same response as the first time.
   public static let idempotencyKey = "Idempotency-Key"
   /// With a service token: the user in whose name to act.
   public static let actAs = "Hansard-Act-As"

@@ -1,6 +1,6 @@
 public import ChatPrimitives
 
-/// One line of `POST /v1/ingest`. Which fields an op takes and needs stands in `docs/ingest.md`.
+/// One line of `POST /v1/ingest`. `docs/ingest.md` says which fields an op takes and needs.
 public struct IngestLine: RequestObject {
   /// `user.register`, `room.create`, `member.join`, `member.leave`, `message.send`, `message.edit`, `message.delete`,
   /// `reaction.add`, `reaction.remove`, `message.pin`, `message.unpin`, `read-marker.move`.

@@ -9,7 +9,7 @@ public struct Problem: Codable, Sendable, Hashable {
   /// What was wrong with this request, and what to do next.
   public let detail: String
   public let code: String
-  /// Stands in the server's log too.
+  /// The server's log has it too.
   public let requestId: String
 
   public init(code: String, title: String, status: Int, detail: String, requestId: String) {

@@ -89,7 +89,7 @@ package final class PushService: Sendable {
   /// The status of the outbox. The rest of the server works without it.
   package var status: ProjectionStatus { outbox.status }
 
-  /// Sends nothing more, waits for what is under way, and records its outcomes. Before the log takes no more events.
+  /// Sends nothing more, waits for what is in flight, and records its outcomes. Before the log takes no more events.
   package func stopSending() async {
     catchingUp.cancel()
     dispatcher.stop()

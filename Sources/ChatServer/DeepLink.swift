@@ -1,6 +1,6 @@
 /// The link that an invite is shared as: the app's own, by which the system opens the app, with the token in it.
 package struct DeepLink: Sendable, Hashable {
-  /// Where the token stands in the form.
+  /// Where the token goes in the form.
   package static let placeholder = "{token}"
   package static let `default` = DeepLink(prefix: "hansard://invite/", suffix: "")
 
@@ -13,7 +13,7 @@ package struct DeepLink: Sendable, Hashable {
   }
 
   /// Reads a form such as `myapp://invite/{token}` or `https://example.org/i/{token}?from=chat`.
-  /// - Returns: nil unless it has a scheme, the placeholder once after it, and nothing that may not stand in a URI
+  /// - Returns: nil unless it has a scheme, the placeholder once after it, and nothing that is not allowed in a URI
   ///   (RFC 3986, section 2).
   package init?(_ form: String) {
     let parts = form.split(separator: Self.placeholder, omittingEmptySubsequences: false).map(String.init)
@@ -28,7 +28,7 @@ package struct DeepLink: Sendable, Hashable {
 
   package var form: String { prefix + Self.placeholder + suffix }
 
-  /// A token is URL-safe base64, and so stands in a link as it is.
+  /// A token is URL-safe base64, so it goes into a link as it is.
   package func link(for token: String) -> String { prefix + token + suffix }
 
   private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {

@@ -79,7 +79,7 @@ package struct HansardServer: Sendable {
       logger: logger)
   }
 
-  /// How long requests under way may take once the server is told to stop; then their connections are closed.
+  /// How long requests in flight may take once the server is told to stop; then their connections are closed.
   private static let stopPatience = Duration.seconds(10)
 
   /// Listens, opens the service, and serves until SIGTERM, SIGINT or a failure. Then requests in flight are completed,

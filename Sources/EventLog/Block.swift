@@ -5,7 +5,7 @@ package struct Block: Sendable {
   package var first: LogPosition
   /// In order, dense, never empty.
   package var records: [LogRecord]
-  /// Header, body and padding as they stand in the file, in bytes.
+  /// Header, body and padding as they are in the file, in bytes.
   package var storedBytes: Int
   /// The records before compression, in bytes.
   package var rawBytes: Int
@@ -18,7 +18,7 @@ package struct Block: Sendable {
   package var last: LogPosition { first.advanced(by: records.count - 1) }
 }
 
-/// Where a block stands in its segment.
+/// Where a block is in its segment.
 struct BlockPlace: Hashable {
   var first: LogPosition
   var last: LogPosition

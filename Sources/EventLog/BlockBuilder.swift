@@ -5,7 +5,7 @@ package struct BlockBuilder: Sendable {
   /// When a writer should close the block and begin the next, in bytes: several LZ4 windows long, and short enough
   /// that one record is read by decoding little.
   package static let targetRawBytes = 512 * 1024
-  /// What a block holds at most, in bytes; a command's events must fit, since they stand in one block.
+  /// What a block holds at most, in bytes; a command's events must fit, since they go into one block.
   package static let maximumRawBytes = LogFormat.maximumRawBytes
 
   /// The first record's position.

@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// A block as it stands in the file: header, body, and zeros up to the next multiple of eight. The buffer is kept from
+/// A block as it is in the file: header, body, and zeros up to the next multiple of eight. The buffer is kept from
 /// one block to the next.
 struct BlockFrame {
   private var bytes: [UInt8] = []

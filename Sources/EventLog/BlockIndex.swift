@@ -25,7 +25,7 @@ struct BlockIndex {
     chain = isSealed ? 0 : checksum
   }
 
-  /// The index of a sealed segment as it stands in the file.
+  /// The index of a sealed segment as it is in the file.
   init(_ header: SegmentHeader, seal: SegmentSeal, section: [UInt8]) throws(FormatFlaw) {
     self.init(header, checksum: 0)
     let bytes = section.span.bytes

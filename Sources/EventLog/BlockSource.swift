@@ -39,6 +39,6 @@ package protocol BlockStore: BlockSource {
   func append(_ block: BlockBuilder) throws(LogError)
   /// Tells that the writer has nothing to do: the durable position is written down. Does nothing when nothing changed.
   func noteIdle() throws(LogError)
-  /// Writes the durable position down and lets go of the directory. Does nothing the second time.
+  /// Writes the durable position down and releases the directory. Does nothing the second time.
   func close() throws(LogError)
 }

@@ -1,4 +1,4 @@
-/// All that the log asks of a file system, so that a test can stand in for it. Calls block; they may come from any
+/// All that the log asks of a file system, so that a test can replace it. Calls block; they may come from any
 /// thread. A call that a signal interrupts fails with `EINTR` and has done nothing; `uninterrupted` repeats it.
 package protocol Disk: Sendable {
   func open(_ path: String, _ mode: DiskOpenMode) throws(DiskError) -> any DiskFile

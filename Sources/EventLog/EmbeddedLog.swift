@@ -47,7 +47,7 @@ package final class EmbeddedLog: BlockStore {
 
   /// Opens the log in a data directory for writing, or begins one. Reads the superblock and the last segment only.
   /// - Parameters:
-  ///   - directory: the data directory; the log stands in `log/` in it.
+  ///   - directory: the data directory; the log is in its `log/`.
   ///   - lock: the directory's lock, when the caller has it already; otherwise it is taken here.
   /// - Throws: `log_locked`, `log_corrupt`, `log_wrong_version`, `log_io`, `log_full_disk`, `log_too_large` for an
   ///   option out of bounds.

@@ -36,7 +36,7 @@ struct LogFolder: Sendable {
     return LogFile(file: file, name: name, path: path, counts: counts)
   }
 
-  /// What stands in `log/`; nil when there is no such directory.
+  /// The names of all that is in `log/`; nil when there is no such directory.
   func names() throws(LogError) -> [String]? {
     try run { () throws(DiskError) in try disk.list(path) }
   }

@@ -19,7 +19,7 @@ package enum LogFormat {
   package static let superblockStride = 4096
   /// Length, form, reserved byte and length of the envelope.
   package static let recordHeaderBytes = 8
-  /// The digest that stands in place of an erased payload (SHA-256).
+  /// The digest that replaces an erased payload (SHA-256).
   package static let digestBytes = 32
   /// The salt that a record carries of its own.
   package static let saltBytes = 16

@@ -19,7 +19,7 @@ package final class LogReader: BlockSource {
     catalog = SegmentCatalog([])
   }
 
-  /// - Parameter directory: the data directory; the log stands in `log/` in it.
+  /// - Parameter directory: the data directory; the log is in its `log/`.
   /// - Throws: `log_missing`, `log_corrupt`, `log_wrong_version`, `log_io`.
   package static func open(directory: String, disk: any Disk = PosixDisk()) throws(LogError) -> LogReader {
     let folder = LogFolder(data: directory, disk: disk)

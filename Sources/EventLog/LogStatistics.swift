@@ -16,7 +16,7 @@ package struct LogStatistics: Sendable, Hashable {
   package var sealedSegments: Int
   package var blocks = 0
   package var records: UInt64 = 0
-  /// Blocks as they stand in the files: headers, bodies, padding; of sealed segments the whole file.
+  /// Blocks as they are in the files: headers, bodies, padding; of sealed segments the whole file.
   package var storedBytes: UInt64 = 0
   /// Records before compression.
   package var rawBytes: UInt64 = 0

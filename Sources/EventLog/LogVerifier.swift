@@ -15,7 +15,7 @@ package struct LogVerifier: Sendable {
     package var erased: UInt64 = 0
     /// Of all segment files, headers and unused ends included.
     package var bytes: UInt64 = 0
-    /// Written behind the last durable block: a write under way, or what a crash left, judged at the next start.
+    /// Written behind the last durable block: a write in progress, or what a crash left, judged at the next start.
     package var bytesBehindHead: UInt64 = 0
     /// The root of the tree at the head.
     package var root: MerkleHash

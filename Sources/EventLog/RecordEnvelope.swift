@@ -3,7 +3,7 @@ package import ChatPrimitives
 /// What can be known of a record without its payload. The bytes of an envelope never change, also when its payload is
 /// erased: a later Merkle leaf covers them.
 package struct RecordEnvelope: Sendable, Hashable {
-  /// Number of the event's type; for ever; zero is reserved.
+  /// Number of the event's type. It never changes; zero is reserved.
   package var kind: UInt16
   /// Version of the payload's schema; an older one is upcast by its reader.
   package var payloadVersion: UInt8

@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// What stands in a segment behind its last good block.
+/// What a segment holds behind its last good block.
 struct SegmentRemainder {
   /// Where the last byte that is not zero ends; nil when there is none.
   private(set) var writtenEnd: UInt64?

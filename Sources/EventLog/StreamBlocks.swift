@@ -1,6 +1,6 @@
 package import ChatPrimitives
 
-/// Where records of a stream can stand in a part of the log.
+/// Where records of a stream can be in a part of the log.
 package struct StreamPlaces: Sendable, Hashable {
   /// Positions, in order, whose blocks may hold such records; every other block before `next` holds none.
   package var positions: [LogPosition]

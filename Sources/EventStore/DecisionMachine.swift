@@ -7,13 +7,13 @@ package protocol DecisionMachine: Sendable {
   associatedtype Command: Sendable
   associatedtype Reply: Sendable
 
-  /// Decides one command. When events come of it, the machine has already taken them in; they get the positions from
+  /// Decides one command. When that produces events, the machine has already taken them in; they get the positions from
   /// `next` on.
   mutating func decide(_ command: Command, next: LogPosition, now: Timestamp) -> CommitDecision<Reply>
 }
 
 package struct CommitDecision<Reply: Sendable>: Sendable {
-  /// New events, all of one command: they stand in one block. Empty for a refusal or an "already done".
+  /// New events, all of one command: they go into one block. Empty for a refusal or an "already done".
   package let events: [RecordedEvent]
   package let reply: Reply
 

@@ -6,9 +6,9 @@ package enum MediaError: Error, Sendable, Hashable {
   case empty
   /// The disk has no room.
   case storageFull
-  /// The user has more uploads under way than one may have.
+  /// The user has more uploads in progress than one user may have.
   case tooManyUploads
-  /// More uploads, downloads or images are under way than the server takes, or than the limit on open files allows.
+  /// More uploads, downloads or images are in progress than the server takes, or than the limit on open files allows.
   case busy
   /// The image has more pixels than are decoded.
   case imageTooLarge

@@ -61,7 +61,7 @@ package final class MediaStore: Sendable {
     }
   }
 
-  /// Nothing may be under way.
+  /// Nothing may be in progress.
   package func close() { pool.shutdownGracefully { _ in } }
 
   /// Whether the programs that make thumbnails were found.

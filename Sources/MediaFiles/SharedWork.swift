@@ -8,7 +8,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   private struct Waiter {
     let continuation: CheckedContinuation<Value, any Error>
-    /// Waits for the turn of this caller; nil when it came while the work was under way.
+    /// Waits for the turn of this caller; nil when it came while the work was in progress.
     let turn: Task<Void, Never>?
   }
 

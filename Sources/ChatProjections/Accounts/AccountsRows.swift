@@ -42,7 +42,7 @@ package struct SessionEndRow: Sendable, Hashable {
 
 package struct DeviceRow: Sendable, Hashable {
   package var id: DeviceID
-  /// Its push tokens stand in the order of the providers' raw values.
+  /// Its push tokens are in the order of the providers' raw values.
   package var description: DeviceDescription
   package var registered: Stamp
   /// Where it was last described, or lost a token.

@@ -6,10 +6,10 @@ import GRDB
 /// would else hold every reader up.
 ///
 /// The deletion itself takes away the one row by which all others are found, so that nobody sees them from that moment.
-/// What is left to take out stands in the table `clearing`, which survives a crash. Nothing is ever added to what is
+/// What is left to take out is in the table `clearing`, which survives a crash. Nothing is ever added to what is
 /// cleared, so the rows at the end are the same however it was cut, and whatever was applied in between.
 package enum BulkDeletion {
-  /// What was deleted: rooms and workspaces may share an ID. The raw values stand in the table.
+  /// What was deleted: rooms and workspaces may share an ID. The raw values are stored in the table.
   package enum Scope: Int64, Sendable {
     case room = 1
     case workspace = 2

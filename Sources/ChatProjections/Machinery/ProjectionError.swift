@@ -2,7 +2,7 @@ package import ChatPrimitives
 
 /// A failure of a read model: what, where and why.
 package struct ProjectionError: Error, Sendable, Hashable {
-  /// Stable; stands in logs and in what `replay` prints.
+  /// Stable; appears in logs and in what `replay` prints.
   package enum Code: String, Sendable, CaseIterable {
     /// The feed did not give the event that follows the checkpoint.
     case feedGap = "projection_feed_gap"
@@ -44,7 +44,7 @@ extension ProjectionError: CustomStringConvertible {
   }
 }
 
-/// A read that would have to wait too long, or for ever. The API answers 503 with the code `projection_behind`.
+/// A read that would have to wait too long, or without end. The API answers 503 with the code `projection_behind`.
 package struct ProjectionBehind: Error, Sendable, Hashable {
   package enum Reason: Sendable, Hashable {
     case timedOut

@@ -2,8 +2,8 @@ import ChatDomain
 import GRDB
 import GRDBSQLite
 
-/// Empties a file's write-ahead log once something was taken out of the rows: pages of before stand in it until then,
-/// although the file itself holds zeros where a deleted text was.
+/// Empties a file's write-ahead log once something was taken out of the rows: earlier versions of the pages stay in it
+/// until then, although the file itself holds zeros where a deleted text was.
 ///
 /// At most once in a while, for each time costs two syncs of the disk.
 struct WALTruncation {
@@ -12,7 +12,7 @@ struct WALTruncation {
   private static let readerWaitMilliseconds: Int32 = 100
 
   private var last: ContinuousClock.Instant?
-  /// Not known of a file that was just opened: what was taken out then may stand in its log.
+  /// Not known of a file that was just opened: its log may still hold what was taken out earlier.
   private var isClean = false
 
   mutating func note(_ event: RoomEvent) {
@@ -43,7 +43,7 @@ struct WALTruncation {
 }
 
 extension RoomEvent {
-  /// Whether a text that stood in a read model stands there no more.
+  /// Whether the event removes a text from a read model.
   fileprivate var takesTextAway: Bool {
     switch self {
     case .lifecycle(.deleted), .messages(.edited), .messages(.deleted), .scheduling(.changed), .scheduling(.cancelled):

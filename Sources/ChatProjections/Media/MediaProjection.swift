@@ -112,7 +112,7 @@ extension ReadModels {
   package var media: ProjectionRunner<MediaProjection> { self[MediaProjection.self] }
 }
 
-/// Whose picture a medium is. The raw values stand in the table.
+/// Whose picture a medium is. The raw values are stored in the table.
 enum PictureOwner: Int64, Sendable {
   case user = 1
   case room = 2

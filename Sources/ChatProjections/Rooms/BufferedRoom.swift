@@ -25,7 +25,7 @@ final class BufferedRoom {
     if !wasStored { wasDeleted = try RoomsQueries(database).isDeleted(id) }
   }
 
-  /// The room is gone for ever: its ID stays taken.
+  /// The room is permanently gone: its ID stays taken.
   var isGone: Bool { wasDeleted || deleted != nil }
 
   /// Changes the room's row; does nothing where there is no room.
@@ -44,7 +44,7 @@ final class BufferedRoom {
   }
 
   /// Ends the room. What else is known of it is cleared afterwards, save for the rows of tracked members, which are few
-  /// and would stand in the way in the lists of their users.
+  /// and would get in the way in the lists of their users.
   func end(_ stamp: Stamp, _ database: Database) throws {
     _ = try trackedMembers(database)
     members = members.filter { $0.value.isStoredAsTracked }

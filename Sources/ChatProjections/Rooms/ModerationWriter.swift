@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// What happened to a membership, as the join history tells it. The raw values stand in the read model.
+/// What happened to a membership, as the join history tells it. The raw values are stored in the read model.
 package enum MembershipChange: UInt8, Sendable, CaseIterable {
   /// Came in by an invite, by a service's word, or into a public channel by the user's own will.
   case joined = 1

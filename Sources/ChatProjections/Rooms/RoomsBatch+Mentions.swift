@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// Which messages mention whom: a set of ordinals for each user who is called by name, and one for everyone.
+/// Which messages mention whom: a set of ordinals for each user who is mentioned by name, and one for everyone.
 ///
 /// A mention of everyone is one entry, however many members there are; a message that has it has no entry of a single
 /// user, so that the two sets share no ordinal and their counts add up. A user who is no member when the message is

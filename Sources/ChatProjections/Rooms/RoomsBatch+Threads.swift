@@ -4,8 +4,8 @@ import GRDB
 
 /// Threads: how far each has come, who follows it, and how far each follower has read.
 ///
-/// The root's author, whoever writes in a thread and whoever is called in it by name follow it, unless they said no. A
-/// follower's marker starts where the following began: at the own message for who writes, just before the message for
+/// The root's author, whoever writes in a thread and whoever is mentioned in it by name follow it, unless they said no.
+/// A follower's marker starts where the following began: at the own message for who writes, just before the message for
 /// the others, and at the thread's end for who asks to follow.
 extension RoomsBatch {
   func sendInThread(
@@ -23,7 +23,7 @@ extension RoomsBatch {
     try addMentions(mentions, at: thread.place, to: room)
   }
 
-  /// Whoever is called in a thread follows it from there on.
+  /// Whoever is mentioned in a thread follows it from there on.
   func callFollowers(_ mentions: Mentions?, at place: MessageLocation, in room: BufferedRoom) throws {
     guard place.isInThread else { return }
     let root = place.thread

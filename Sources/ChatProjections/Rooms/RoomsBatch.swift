@@ -257,7 +257,7 @@ struct RoomsBatch {
     if let details = content?.details { try addMentions(details.mentions, at: .room(ordinal), to: room) }
   }
 
-  /// Only the last message stands in a room's row.
+  /// A room's row holds only the last message.
   private func edit(_ ordinal: UInt64, _ edit: MessageEdit?, in room: BufferedRoom, _ recorded: RecordedEvent) {
     guard let last = room.row?.lastMessage, last.ordinal == ordinal, last.deletedAt == nil else { return }
     room.change {

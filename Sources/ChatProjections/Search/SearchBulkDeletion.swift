@@ -5,7 +5,7 @@ import GRDB
 /// Takes out what was said in rooms that were deleted, so many messages in each transaction: a room of a million of them
 /// would else hold up whoever follows the log.
 ///
-/// The deletion itself takes away the room's row, without which nothing of it is found. What is left to do stands in the
+/// The deletion itself takes away the room's row, without which nothing of it is found. What is left to do is in the
 /// table `closing`, which survives a crash. Indexed texts are overwritten where they stand and keep their rows, like
 /// those of single messages: rows that were taken out would have SQLite move others, and leave copies of them.
 enum SearchBulkDeletion {

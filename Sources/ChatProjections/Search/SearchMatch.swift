@@ -1,10 +1,10 @@
 /// Where a text holds what is searched for.
 struct SearchMatch {
-  /// For each piece, how often it stands in the text.
+  /// For each piece, how often it occurs in the text.
   let counts: [Int]
   /// How many words, or single characters, the text has.
   let length: Int
-  /// Where the hits stand in the composed text, in order, without overlaps.
+  /// Where the hits are in the composed text, in order, without overlaps.
   let places: [Range<Int>]
 
   /// - Parameter text: in composed form.

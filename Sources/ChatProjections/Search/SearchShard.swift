@@ -112,7 +112,7 @@ struct SearchShard {
 }
 
 extension SearchShard {
-  /// Words of what is gone stand in it: it is to be made anew.
+  /// Notes that the shard still holds words of removed texts and has to be rebuilt.
   func noteStale(_ database: Database) throws {
     try CachedStatement(database, "INSERT OR IGNORE INTO erasure (shard) VALUES (?)").run(number)
   }

@@ -1,8 +1,8 @@
 import GRDB
 import GRDBSQLite
 
-/// Tells FTS5 what stands in a text: each word, and of runs in scripts that are searched by pairs each two neighbours. Of a
-/// run `ABC` the index holds `AB` and `BC`, and no `C` by itself; a run of one character is a word.
+/// Tells FTS5 the tokens of a text: each word, and of runs in scripts that are searched by pairs each two neighbours.
+/// Of a run `ABC` the index holds `AB` and `BC`, and no `C` by itself; a run of one character is a word.
 ///
 /// A document is a line of labels, separated by spaces and taken as they are, and then the text, in which nothing can pass
 /// for a label. What is searched for has been cut up before (`SearchWords`), so a query's string is one term.
@@ -78,7 +78,7 @@ private struct TokenSink {
     self.callback = callback
   }
 
-  /// Where a token stands in the text is of no use to an index that keeps rows alone.
+  /// An index that keeps only rows has no use for the position of a token in the text.
   mutating func take(_ token: UnsafeBufferPointer<UInt8>) {
     guard code == SQLITE_OK, let start = token.baseAddress else { return }
     let count = CInt(clamping: token.count)

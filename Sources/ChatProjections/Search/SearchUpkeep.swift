@@ -10,7 +10,7 @@ struct SearchUpkeepPace {
   private static let busyPause: Duration = .seconds(2)
 
   private var lastShard: ContinuousClock.Instant?
-  /// Not known of a file that was just opened: what was erased then may stand in its log.
+  /// Not known of a file that was just opened: its log may still hold what was erased earlier.
   private var isLogClean = false
 
   /// Called outside a transaction.

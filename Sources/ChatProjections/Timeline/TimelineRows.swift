@@ -12,9 +12,9 @@ package enum TimelineAnchor: Sendable, Hashable {
   case around(UInt64)
 }
 
-/// Messages of one room or thread, oldest first, in one run of ordinals. A message keeps its ordinal for ever and a deleted one
-/// keeps its row, so that pages that follow one another by ordinals neither skip nor repeat whatever is written
-/// meanwhile.
+/// Messages of one room or thread, oldest first, in one run of ordinals. A message always keeps its ordinal and a
+/// deleted one keeps its row, so that pages that follow one another by ordinals neither skip nor repeat whatever is
+/// written meanwhile.
 package struct TimelinePage: Sendable, Hashable {
   package var messages: [MessageRow]
   /// What hangs from those of the messages that have any of it, by their ordinals.

@@ -1,7 +1,7 @@
 import ChatDomain
 import ChatPrimitives
 
-/// What became of notifications and does not stand in the log yet.
+/// Outcomes of notifications that are not in the log yet.
 struct GatheredOutcomes {
   /// Outcomes of one event in the log at most: some 50 KB.
   static let perEvent = 1024

@@ -6,7 +6,7 @@ import DequeModule
 /// notification at a time, so that its badge ends with the newest count, and a device that cannot be reached holds up
 /// nobody else.
 ///
-/// A value without clock or I/O: whoever owns it sends what it names and tells it what came of it.
+/// A value without clock or I/O: whoever owns it sends what it names and tells it the outcome.
 struct PerDeviceQueues {
   typealias Instant = ContinuousClock.Instant
 

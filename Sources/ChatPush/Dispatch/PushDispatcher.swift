@@ -9,7 +9,7 @@ import Synchronization
 package final class PushDispatcher: Sendable {
   /// Notifications that are being sent at once.
   package static let concurrency = 32
-  /// How long after a stop is asked for the notifications under way may take, in milliseconds.
+  /// How long the notifications in flight may take after a stop was requested, in milliseconds.
   package static let drainMilliseconds = 3000
   /// How long an attempt waits for the outbox to know what is durable, in milliseconds.
   package static let patienceMilliseconds = 5000
@@ -68,8 +68,8 @@ package final class PushDispatcher: Sendable {
     if isFirst { post.yield(.outboxGrew) }
   }
 
-  /// Sends nothing more. `run` returns when what is under way has come to its end or to the limit, and the outcomes
-  /// are recorded.
+  /// Sends nothing more. `run` returns when the notifications in flight have ended or have reached the limit, and the
+  /// outcomes are recorded.
   package func stop() { post.yield(.stop) }
 
   // MARK: - For the loop

@@ -1,8 +1,8 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// Who is told of a message, on which device, with what badge, and why nobody else is. No I/O: the same state gives the
-/// same decisions, when the message comes in and whenever somebody asks afterwards.
+/// Who is notified of a message, on which device, with what badge, and why nobody else is. No I/O: the same state gives
+/// the same decisions, when the message comes in and whenever somebody asks afterwards.
 package enum FanOut {
   /// A decision for each device of each recipient, in their order.
   ///
@@ -35,7 +35,7 @@ package enum FanOut {
   }
 }
 
-// MARK: - What comes of it
+// MARK: - Decision
 
 extension FanOut {
   package enum Decision: Sendable, Hashable {
@@ -73,9 +73,9 @@ extension FanOut {
     case mutedRoom
     /// The message is in a thread that the user does not follow, and does not call the user.
     case notFollowing
-    /// The device wants to be told of nothing.
+    /// The device wants no notifications.
     case notificationsOff
-    /// The device wants to be told of mentions only, and this is none.
+    /// The device wants notifications of mentions only, and this is none.
     case mentionsOnly
     /// No provider can reach the device.
     case noToken

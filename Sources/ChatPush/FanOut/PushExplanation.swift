@@ -4,7 +4,7 @@ import ChatProjections
 package import EventStore
 import GRDB
 
-/// Who was told of one message and why nobody else was, found out from the log alone, however long ago it was.
+/// Who was notified of one message and why nobody else was, found out from the log alone, however long ago it was.
 package struct PushExplanation: Sendable, Hashable {
   /// How many events are read at once.
   fileprivate static let batchEvents = 4096

@@ -38,7 +38,7 @@ package struct PushNotificationKey: Sendable, Hashable, Comparable {
   }
 }
 
-/// What one device is told of one message.
+/// The notification that one device gets of one message.
 package struct PushNotification: Sendable, Hashable {
   /// Of a message's text, the bytes of UTF-8 that go into a notification; the rest is cut off.
   package static let textBytes = 1024

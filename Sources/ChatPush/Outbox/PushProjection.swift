@@ -3,10 +3,10 @@ import ChatPrimitives
 package import ChatProjections
 package import GRDB
 
-/// Which device still has to be told of which message.
+/// Which device still has to be notified of which message.
 ///
 /// For each message that notifies, the outbox gets a row per device, in the transaction that moves the checkpoint over
-/// the message: the checkpoint is the position up to which fan-out has been enumerated. Outcomes that stand in the log
+/// the message: the checkpoint is the position up to which fan-out has been enumerated. Outcomes that are in the log
 /// take rows away again. So a lost file comes back from the log with those rows alone that are not settled.
 ///
 /// It keeps the tables of `rooms` too, applied up to the very message, so that the badge comes from the one code that

@@ -29,7 +29,7 @@ package struct PushQueries: ReadModelQueries {
     }
   }
 
-  /// What stands in the way of a notification, or the notification.
+  /// The notification, or the reason why it may not be sent.
   package enum Found: Sendable, Hashable {
     case ready(token: PushToken, PushNotificationMessage, badge: UInt64)
     /// The device was removed since, or no provider can reach it any more.
@@ -40,8 +40,8 @@ package struct PushQueries: ReadModelQueries {
     case settled
   }
 
-  /// The notification as far as it may still be sent: what was deleted, and what the user or the device would not be
-  /// told of today, is not. With the token that its device has now: a token that was replaced since is dead.
+  /// The notification, if it may still be sent: it may not if the message was deleted, or if the user or the device
+  /// would not be notified of it today. With the token that its device has now: one that was replaced since is dead.
   package func notification(_ key: PushNotificationKey) throws -> Found {
     try CachedStatement(
       database,
@@ -67,7 +67,7 @@ package struct PushQueries: ReadModelQueries {
     let badge = try row.unsigned()
     let isMentioned = try row.number() != 0
     guard let room = try row.optional({ try $0.id(RoomID.self) }) else { return .withdrawn(.deleted) }
-    // Who came back joined after the message, and is told of none from before.
+    // Who came back joined after the message, and is notified of none from before.
     guard let joined = try row.optional({ try $0.position() }), joined < position else { return .withdrawn(.left) }
     let mutedUntil = try row.optional { try $0.time() }
     if try row.number() != 0 { return .withdrawn(.accountDisabled) }

@@ -1,10 +1,10 @@
 /// Hands a notification to whoever brings it to the device: a webhook, a file, later APNs and FCM.
 ///
-/// A notification may come again after a crash, or when an answer was lost, always under the same delivery key.
+/// A notification may be sent again after a crash, or when an answer was lost, always under the same delivery key.
 package protocol PushNotificationSender: Sendable {
   /// Returns when the notification is delivered or is known not to be. Never throws, so that every end has a meaning.
   func send(_ notification: PushNotification) async -> SendResult
-  /// Lets go of connections and files. Called when nothing is under way; a second call does nothing.
+  /// Closes connections and files. Called when nothing is in flight; a second call does nothing.
   func close() async
 }
 

@@ -7,8 +7,8 @@ import NIOPosix
 
 /// JSON in and out, with a refusal for each way in which a body can be wrong.
 enum JSONBody {
-  /// How the end of a list is written in answers to the request under way. Set by the server for each request, from its
-  /// configuration.
+  /// How the end of a list is written in the response to the current request. Set by the server for each request, from
+  /// its configuration.
   @TaskLocal static var endCursor = EndCursor.null
 
   /// Decodes a short body at once, and a long one on a thread that serves no connections: handlers run on the event loops,

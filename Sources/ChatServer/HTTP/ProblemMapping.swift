@@ -10,7 +10,7 @@ import NIOCore
 /// From an error to the problem that it is answered with. With `ProblemCode` and `Rejection+status` the one place that
 /// knows which HTTP status an error has.
 struct ProblemMapping {
-  /// Seconds after which a client may come again.
+  /// Seconds after which a client may try again.
   static let retryAfterSeconds = 1
 
   var status: HTTPResponse.Status

@@ -2,8 +2,8 @@ import ChatPrimitives
 import Foundation
 import Logging
 
-/// The keys of one issuer, fetched when they are needed and kept while they are fresh. However many ask at once, one
-/// fetch is under way.
+/// The keys of one issuer, fetched when they are needed and kept while they are fresh. However many ask at once, only
+/// one fetch is in flight.
 actor IssuerKeys {
   private let location: KeyLocation
   private let fetcher: KeySetFetcher

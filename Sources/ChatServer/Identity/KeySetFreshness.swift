@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// When an issuer's keys are fetched: a value that is told the time and what came of it, and says what to do.
+/// When an issuer's keys are fetched: a value that is told the time and each fetch's outcome, and says what to do.
 struct KeySetFreshness: Sendable, Hashable {
   /// The least and the most that an issuer's `max-age` counts for, and what counts where it says nothing, in
   /// milliseconds.

@@ -51,7 +51,7 @@ struct TokenVerifier: Sendable {
     else { throw .subject }
   }
 
-  /// A token with a nonce was asked for by one app for one login, and is good for nothing without it.
+  /// A token with a nonce was requested by one app for one login, and is not accepted without the nonce.
   /// - Parameters:
   ///   - given: what the app says that its nonce was.
   ///   - form: of the claim. No other is taken: whoever reads a token reads a hash there too, and could give that.

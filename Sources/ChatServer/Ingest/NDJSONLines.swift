@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Cuts a stream of bytes into lines. A line that grows beyond the limit is dropped up to its end and told of.
+/// Cuts a stream of bytes into lines. A line that grows beyond the limit is dropped up to its end and reported.
 struct NDJSONLines {
   enum Line: Equatable {
     case text(ByteBuffer)

@@ -48,7 +48,7 @@ struct AttemptLedger: Sendable, Hashable {
     }
   }
 
-  /// Takes back an attempt that did not fail. While it was under way no other passed unless it too was free.
+  /// Takes back an attempt that did not fail. While it was in progress no other passed unless it too was free.
   mutating func withdraw(guesses: Int = 1) {
     failures = max(0, failures - guesses)
     blockedUntil = 0

@@ -34,7 +34,7 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return update(key, default: value) { $0 }
   }
 
-  /// Lets go of what was not looked up for `lifetime`, at the latest after twice as long.
+  /// Drops what was not looked up for `lifetime`, at the latest after twice as long.
   /// - Parameter now: of a clock that only moves forward, in the unit of `lifetime`.
   mutating func dropUnused(at now: UInt64, after lifetime: UInt64) {
     let age = now - min(now, turned)

@@ -34,7 +34,7 @@ package final class LoginThrottle: Sendable {
     addresses = Mutex(BoundedTable(limit: Limits.loginLedgers))
   }
 
-  /// An attempt under way.
+  /// An attempt in progress.
   private struct Pending {
     let attempt: LoginAttempt
     let entry: LoginLedgers.Entry

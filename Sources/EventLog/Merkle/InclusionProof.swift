@@ -1,7 +1,7 @@
 package import ChatPrimitives
 
-/// That a record stands in the log at its position: C2SP, `tlog-proof`. It holds all that is needed to check it but the
-/// verifier key.
+/// Proof that a record is in the log at its position: C2SP, `tlog-proof`. It holds all that is needed to check it but
+/// the verifier key.
 package struct InclusionProof: Sendable, Hashable {
   /// A proof of more is refused, in bytes: the longest payload in hexadecimal digits, in Base64, and room for the rest.
   package static let maximumBytes = 4 * 1024 * 1024

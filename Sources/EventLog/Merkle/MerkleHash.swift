@@ -5,7 +5,7 @@ package struct MerkleHash: Sendable, Hashable {
   /// In bytes.
   package static let byteCount = 32
 
-  /// The bytes as they stand in memory, eight to a word; the numbers themselves mean nothing.
+  /// The bytes as they are in memory, eight to a word; the numbers themselves mean nothing.
   private let words: (UInt64, UInt64, UInt64, UInt64)
 
   /// Reads the first 32 bytes of a buffer that holds at least as many.

@@ -27,7 +27,7 @@ package struct CommitmentKey: Sendable, Hashable {
 
 /// Sixteen bytes that stand before a payload when its digest is made, held in place.
 package struct RecordSalt: Sendable, Hashable {
-  /// Bytes 0 to 7 and 8 to 15 as they stand in memory.
+  /// Bytes 0 to 7 and 8 to 15 as they are in memory.
   private let first: UInt64
   private let second: UInt64
 

@@ -73,7 +73,7 @@ struct ColumnReader {
 
   // MARK: Content
 
-  /// A record's shape, and how much of its payload stands in the content.
+  /// A record's shape, and how much of its payload is in the content.
   private struct Outline {
     var shape: Int
     var length: Int

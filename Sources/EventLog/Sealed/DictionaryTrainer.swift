@@ -1,4 +1,4 @@
-/// Chooses what stands in the dictionary of a segment: the stretches whose short sequences occur most often in it.
+/// Chooses the content of a segment's dictionary: the stretches whose short sequences occur most often in the segment.
 ///
 /// After the cover algorithm of Liao, Petri, Moffat and Wirth ("Effective Construction of Relative Lempel-Ziv
 /// Dictionaries", WWW 2016): the sample is cut into as many parts as the dictionary has stretches, and of each part the

@@ -28,12 +28,12 @@ final class LogSealing: Sendable {
     self.key = key
   }
 
-  /// Makes what is under way end soon, and nothing begin any more.
+  /// Makes work in progress end soon, and lets nothing begin any more.
   func halt() {
     isStopped.store(true, ordering: .sequentiallyConsistent)
   }
 
-  /// The same, and returns when what was under way has ended.
+  /// The same, and returns when the work in progress has ended.
   func stop() {
     halt()
     work.wait()

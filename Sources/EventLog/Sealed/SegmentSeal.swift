@@ -24,7 +24,7 @@ struct SealedSections: Hashable {
   var streams: SealedSection
   var tree: SealedSection
 
-  /// In the order in which they stand in the file.
+  /// In their order in the file.
   var all: [SealedSection] { [dictionary, table, index, streams, tree] }
 }
 
@@ -42,7 +42,7 @@ struct SealedSection: Hashable {
 // MARK: - Bytes
 
 extension SegmentSeal {
-  /// Where it stands in the segment header.
+  /// Where it is in the segment header.
   static let offset = SegmentHeader.afterPeaksOffset + 16
   static let byteCount = 32 + 5 * SealedSection.byteCount
   /// One entry of the index section, in bytes.

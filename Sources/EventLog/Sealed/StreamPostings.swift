@@ -9,7 +9,7 @@ struct StreamPostings {
     blocks = Array(repeating: [], count: tableCount)
   }
 
-  /// Notes that a record of the stream stands in the block; blocks come in order.
+  /// Notes that a record of the stream is in the block; blocks come in order.
   mutating func note(stream: Int, block: UInt32) {
     if blocks[stream].last != block { blocks[stream].append(block) }
   }

@@ -19,7 +19,7 @@ struct UUIDTable: Sendable {
     return bytes.span.bytes.uuid(at: number * UUIDBytes.byteCount)
   }
 
-  /// The numbers of those of the UUIDs that stand in the table.
+  /// The numbers of those of the UUIDs that are in the table.
   func numbers(of wanted: Set<UUIDBytes>) -> [Int: UUIDBytes] {
     var numbers: [Int: UUIDBytes] = [:]
     for number in 0..<count {
@@ -28,7 +28,7 @@ struct UUIDTable: Sendable {
     return numbers
   }
 
-  /// The number of each UUID; nil when one stands in it twice.
+  /// The number of each UUID; nil when the table has one twice.
   var distinctNumbers: [UUIDBytes: Int]? {
     var numbers: [UUIDBytes: Int] = [:]
     numbers.reserveCapacity(count)

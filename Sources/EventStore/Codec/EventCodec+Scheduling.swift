@@ -4,7 +4,7 @@ import EventLog
 import Foundation
 import SwiftProtobuf
 
-/// Messages that wait for their time, as they stand in payloads.
+/// Messages that wait for their time, as they are in payloads.
 extension EventCodec {
   static func decodeScheduled(
     _ body: Hansard_V1_MessageScheduled, _ reader: PayloadReader
