@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import Testing
 
-/// One way to each rejection. The rules themselves, with their limits, stand in the other specs; this one sees that no
+/// One way to each rejection. The rules themselves, with their limits, are in the other specs; this one sees that no
 /// code is without a way to it.
 @Suite("Every rejection is reached")
 struct RejectionSpecs {

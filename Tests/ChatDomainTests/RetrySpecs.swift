@@ -6,7 +6,7 @@ extension CommandID {
   static var retried: CommandID { id(70) }
 }
 
-@Suite("Every retry is safe for ever")
+@Suite("Every retry is always safe")
 struct RetrySpecs {
   private static let newcomer = retryingNewcomer
   private static let later = noon.adding(milliseconds: 3_600_000)
@@ -42,7 +42,7 @@ struct RetrySpecs {
     byBob(.lifecycle(.archive), then: [.lifecycle(.restored)]),
     byBob(
       .members(.changeRole(dave, .administrator)), then: [.members(.roleChanged(dave, .member)), .members(.left(dave))]),
-    // Who lowered oneself has no right to it any more.
+    // Who lowered their own role has no right to change it any more.
     byBob(.members(.changeRole(bob, .member)), then: []),
     byBob(.members(.changeRole(bob, .member)), then: [.members(.roleChanged(bob, .administrator))]),
     byBob(.members(.ban(dave)), then: [.members(.unbanned(dave)), .members(.added(dave, role: .administrator))]),

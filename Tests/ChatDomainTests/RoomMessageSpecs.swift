@@ -40,7 +40,7 @@ struct RoomMessageSpecs {
     room().knowing(hello, erased).when(.send(), by: .user(carol)).thenRejected(.idInUse)
   }
 
-  @Test("a service may repeat what stands in a room though the author has left; the author may not")
+  @Test("a service may repeat a message of a room that its author has left; the author may not")
   func repeatsAfterLeaving() {
     let left = room([.members(.left(carol))])
     left.knowing(hello, sent).when(.send(), by: .service(for: carol)).thenAlreadyDone(at: 6)
@@ -109,7 +109,7 @@ struct RoomMessageSpecs {
 
   // MARK: Read marker
 
-  @Test("a read marker moves forward only, and its move is answered for ever")
+  @Test("a read marker moves forward only, and a repeat of its move is always answered")
   func movesMarker() {
     let second = KnownMessage.of(dave, ordinal: 2, at: 7)
     let state = room([.messages(.sent(id(41), author: dave, thread: nil, .plain("hello")))])

@@ -12,7 +12,7 @@ struct RoomModerationSpecs {
 
   // MARK: Roles
 
-  @Test("one gives those below oneself a role up to the own")
+  @Test("a user can give members below them a role up to their own")
   func changesRoles() {
     room().when(.members(.changeRole(carol, .administrator)), by: .user(alice))
       .thenRecorded(.members(.roleChanged(carol, .administrator)))
@@ -27,7 +27,7 @@ struct RoomModerationSpecs {
     room().when(.members(.changeRole(carol, .member)), by: .user(newcomer)).thenRejected(.roomNotFound)
   }
 
-  @Test("one may lower oneself, unless one owns the room")
+  @Test("a user can lower their own role, except as the room's owner")
   func lowersOneself() {
     room().when(.members(.changeRole(bob, .member)), by: .user(bob)).thenAccepted()
     room().when(.members(.changeRole(alice, .administrator)), by: .user(alice)).thenRejected(.ownerMustTransfer)
@@ -108,7 +108,7 @@ struct RoomModerationSpecs {
     room(shared).when(.members(.unban(carol)), by: .user(bob)).thenRejected(.banNotFound)
   }
 
-  @Test("a ban comes before all that stands in the way of others, and shows nothing that was not there to be found")
+  @Test("a ban comes before every other reason for a refusal, and shows nothing that was not there to be found")
   func banComesFirst() {
     let shared: [RoomEvent] = [.sharing(.inviteCreated(.giving(uses: 1)))]
     let accept = RoomCommand.sharing(.acceptInvite(link))

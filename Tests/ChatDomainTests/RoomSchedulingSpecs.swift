@@ -133,7 +133,7 @@ struct RoomSchedulingSpecs {
     known(.members(.left(dave))).when(cancel, by: .user(dave)).thenRejected(.roomNotFound)
     known(.members(.left(carol)), .scheduling(.cancelled(hello))).when(cancel, by: .user(carol))
       .thenRejected(.scheduledMessageSettled)
-    // What was looked up may be older than the message, which then stands in the state alone.
+    // What was looked up may be older than the message, which then is only in the state.
     room(.members(.left(carol))).when(.scheduling(.cancel(hello)), by: .user(carol)).thenAccepted()
     try checkRetry(
       Retry<RoomDecider>(

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import Testing
 
-@Suite("Every retry in a workspace is safe for ever")
+@Suite("Every retry in a workspace is always safe")
 struct WorkspaceRetrySpecs {
   private static let newcomer = retryingNewcomer
   private static let bobContext = CommandContext.user(bob, key: .retried)

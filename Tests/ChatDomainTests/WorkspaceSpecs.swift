@@ -289,7 +289,7 @@ struct WorkspaceSpecs {
     workspace().when(.members(.remove(newcomer)), by: .user(alice)).thenRejected(.memberNotFound)
   }
 
-  @Test("one gives those below oneself a role up to the own, and ownership by a transfer alone")
+  @Test("a user can give members below them a role up to their own, and ownership only by a transfer")
   func roles() {
     workspace().when(.members(.changeRole(dave, .administrator)), by: .user(bob))
       .thenRecorded(.members(.roleChanged(dave, .administrator)))

@@ -11,7 +11,7 @@ import EventStore
 final class ModelRun {
   let seed: UInt64
   let steps: Int
-  /// Prints each command and what came of it.
+  /// Prints each command and its outcome.
   let isTraced: Bool
   private let clock = ModelClock()
   private let bench: ModelBench

@@ -142,7 +142,7 @@ struct TrustedTimeSpecs {
     #expect(change == (passed < day ? .corrected(ahead: 3 * day) : .jumpHeld(ahead: 3 * day)))
   }
 
-  @Test("a jump that was trusted only because it lasted is held when it comes again")
+  @Test("a jump that was trusted only because it lasted is held when it is repeated")
   func comesAgain() {
     var clocks = Clocks()
     _ = clocks.pass(0, wallAhead: 400 * day)

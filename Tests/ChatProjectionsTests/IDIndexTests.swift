@@ -126,7 +126,7 @@ import Testing
       ])
   }
 
-  @Test("what was scheduled is known for ever by its first content, whatever became of it")
+  @Test("what was scheduled is always known by its first content, whatever became of it")
   func scheduled() throws {
     var script = EventScript()
     let (alice, room): (UserID, RoomID) = (.numbered(1), .numbered(9))

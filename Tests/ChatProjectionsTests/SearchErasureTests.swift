@@ -28,7 +28,7 @@ import Testing
     return bytes
   }
 
-  /// Those of the words that stand in the bytes.
+  /// Those of the words that are in the bytes.
   private func found(_ words: [String], _ bytes: Data) -> [String] {
     let sought = Dictionary(grouping: words.map { Array($0.utf8) }) { word in
       word.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
@@ -63,7 +63,7 @@ import Testing
     return String((0..<24).compactMap { _ in letters.randomElement(using: &random) })
   }
 
-  /// The middle of a word, which stands in the bytes though its beginning is shared with another.
+  /// The middle of a word, which is in the bytes though its beginning is shared with another.
   private func core(_ word: String) -> String { String(word.dropFirst(6).prefix(12)) }
 
   @Test("the words of deleted and edited messages are gone from the bytes of the file, and the others are there")

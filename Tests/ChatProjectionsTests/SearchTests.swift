@@ -164,7 +164,7 @@ import Testing
 
   // MARK: - Korean
 
-  @Test("every two-syllable word is found wherever it stands in a Korean sentence")
+  @Test("every two-syllable word is found wherever it is in a Korean sentence")
   func korean() throws {
     var script = SearchScript()
     script.open(tea, anna)

@@ -5,7 +5,7 @@ import Testing
 @testable import ChatProjections
 
 @Suite struct SearchTokenizerTests {
-  /// What the index is told of a text.
+  /// The tokens of a text that the index gets.
   private func tokens(_ text: String, labels: String = "#r1") throws -> [String] {
     let queue = try DatabaseQueue()
     return try queue.read { (database) throws in

@@ -70,7 +70,7 @@ import Testing
     #expect(try unread(alice) == 1)
   }
 
-  @Test("a muted room leaves the badge until the time of its mute, an archived one for ever, and neither its own count")
+  @Test("a muted room counts in the badge only after its mute ends, an archived one never; both keep their own count")
   func mutedAndArchived() throws {
     let (alice, bob, room): (UserID, UserID, RoomID) = (.numbered(1), .numbered(2), .numbered(9))
     var script = EventScript()

@@ -196,7 +196,7 @@ private func company() -> [RecordedEvent] {
     }
   }
 
-  @Test("a stop waits for what is under way and records it")
+  @Test("a stop waits for what is in flight and records it")
   func stops() async throws {
     let (folder, log) = (TemporaryFolder(), MemoryLog(company()))
     let sender = ScriptedSender { _, _ in

@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(
-    "a device is told of what its level lets through",
+    "a device is notified of what its level lets through",
     arguments: [
       (Mentions(), false, .silent(.mentionsOnly)), (Mentions(users: [carla]), false, .silent(.mentionsOnly)),
       (Mentions(users: [ben]), false, .notify(badge: 4)), (Mentions(everyone: true), false, .notify(badge: 4)),

@@ -256,7 +256,7 @@ private func company() -> Script {
   func boundedTransactions() throws {
     var script = company()
     script.baseline()
-    // Three devices are told of each.
+    // Three devices are notified of each.
     let sent = (1...4).map { _ in script.send(to: tea, by: anna) }
     let last = script.room(tea, .lifecycle(.edited(RoomEdit(name: "coffee"))))
     func ends(_ rows: Int) throws -> [LogPosition] {

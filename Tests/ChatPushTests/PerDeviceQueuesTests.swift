@@ -37,7 +37,7 @@ import Testing
     #expect(queues.oldest == nil && queues.count == 0 && queues.active == 0)
   }
 
-  @Test("a notice that failed comes again when it is due, before its device's later ones")
+  @Test("a notification that failed is sent again when it is due, before its device's later ones")
   func retries() {
     var queues = PerDeviceQueues()
     queues.take([key(1), key(2), key(3, bensTablet)])

@@ -76,7 +76,7 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
   /// No event can be read any more.
   func makeUnreadable() { condition.withLock { isUnreadable = true } }
 
-  /// Who follows the log is told of nothing new until `release`, though it is durable.
+  /// Who follows the log hears of nothing new until `release`, though it is durable.
   func hold() { condition.withLock { isHeld = true } }
 
   func release() {

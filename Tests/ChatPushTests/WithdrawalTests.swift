@@ -21,7 +21,7 @@ import Testing
     return script
   }
 
-  /// What Ben's phone would be told of the message at a position.
+  /// The notification that Ben's phone would get of the message at a position.
   private func found(_ script: Script, _ position: LogPosition) throws -> PushQueries.Found {
     try build(script.events).read { database in
       try PushQueries(database).notification(PushNotificationKey(position: position, user: ben, device: bensPhone))
@@ -166,7 +166,7 @@ import Testing
     #expect(try text(found(script, position)) == "hello")
   }
 
-  @Test("a device that wants mentions only by now is still told of what calls its user: by name, with all, directly")
+  @Test("a device that now wants mentions only is still notified of those by name or of all, and of a direct message")
   func mentions() throws {
     var script = company()
     script.room(cake, .lifecycle(.created(RoomCreation(kind: .direct, name: "", creator: anna))), by: anna)
@@ -278,7 +278,7 @@ import Testing
     }
   }
 
-  @Test("an attempt does not wait for ever, and is made again")
+  @Test("an attempt does not wait without end, and is made again")
   func postpones() async throws {
     try await withAttempts(patienceMilliseconds: 1) { log, dispatcher, sender, key in
       log.hold()

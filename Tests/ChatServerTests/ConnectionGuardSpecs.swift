@@ -200,7 +200,7 @@ struct ConnectionGuardSpecs {
     #expect(received.contains("application/problem+json") == !isTaken)
   }
 
-  @Test("does not put an answer into another one that is under way")
+  @Test("does not put a response into another one that is in progress")
   func underWay() throws {
     let connection = try Connection()
     try connection.send(Self.request)

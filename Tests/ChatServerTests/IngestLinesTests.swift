@@ -85,7 +85,7 @@ import Testing
     #expect(buffer.readableBytes == 0)
   }
 
-  @Test("Only one bound is told of when two are passed at once")
+  @Test("Only one bound is reported when two are passed at once")
   func both() {
     #expect(
       lines(["a\nb\nc\nd"]) {

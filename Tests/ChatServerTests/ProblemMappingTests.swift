@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct ProblemMappingTests {
   @Test(
-    "What the machine cannot do now is 503, and says when to come again",
+    "What the machine cannot do now is 503, and says when to try again",
     arguments: [
       (ServiceError.overloaded, "overloaded"), (.projectionBehind, "projection_behind"),
       (.logPoisoned, "log_poisoned"), (.shuttingDown, "shutting_down"),
@@ -22,7 +22,7 @@ import Testing
     #expect(mapping.isOfTheMachine)
   }
 
-  @Test("A failure is 500, without a time to come again and without its inside")
+  @Test("A failure is 500, without a time to try again and without its inside")
   func failure() {
     struct Unknown: Error {}
     for error in [ServiceError.failed("no such table: message"), Unknown()] as [any Error] {

@@ -124,7 +124,7 @@ struct BoundedTableSpecs {
     #expect(table.update(3, default: -7) { $0 } == -7)
   }
 
-  @Test("lets go of what was not looked up for a lifetime, at the latest after two")
+  @Test("drops what was not looked up for a lifetime, at the latest after two")
   func drops() {
     var table = BoundedTable<Int, Int>(limit: 100)
     table.dropUnused(at: 1_000, after: 10)

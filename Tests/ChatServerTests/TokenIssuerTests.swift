@@ -161,7 +161,7 @@ import Testing
       verified.expiresAt == Timestamp(milliseconds: (Self.issuedSeconds + Int64(expectedSeconds)) * 1000))
   }
 
-  @Test("A token from the future is good for nothing: it was issued while the clock was ahead", arguments: [-1, 0, 1])
+  @Test("A token from the future is not valid: it was issued while the clock was ahead", arguments: [-1, 0, 1])
   func fromTheFuture(beyond: Int64) async throws {
     let issuer = try await issuer()
     let verified = try await issuer.verify(accessToken: try await issuer.accessToken(for: Self.grant))

@@ -90,7 +90,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("a reset is good for an hour, and its repeat for ever")
+  @Test("a reset is valid for an hour, and a repeat of it always")
   func resetExpires() async throws {
     let bench = try await ServiceBench()
     let chat = bench.chat

@@ -134,7 +134,7 @@ struct MediaServiceTests {
     return bytes.count == 32 ? bytes : nil
   }
 
-  @Test("what is held while a command is under way is not collected; what nothing refers to is")
+  @Test("what is held while a command is in progress is not collected; what nothing refers to is")
   func holds() async throws {
     let bench = try await ServiceBench()
     let (alice, bob) = (try await bench.user(1), try await bench.user(2))

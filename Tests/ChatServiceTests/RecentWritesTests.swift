@@ -146,7 +146,7 @@ struct RecentWritesTests {
     #expect(recent.newest(found, by: lookup) == expected)
   }
 
-  @Test("counts of reactions stand in the place of the index's until that has applied their last change")
+  @Test("counts of reactions replace the index's until the index has applied their last change")
   func reactions() {
     var recent = RecentWrites(floor: .origin, retained: 0)
     let own = ReactionKey(message: key(1), user: alice, emoji: "a")

@@ -107,7 +107,7 @@ struct RestartTests {
     }
   }
 
-  /// Everything of accounts beside sessions: what stands in another user's stream, and in the server's, too.
+  /// Everything of accounts beside sessions: what is in another user's stream, and in the server's, too.
   private func liveWithIdentities(_ bench: ServiceBench, _ alice: UserID, _ bob: UserID) async throws {
     let chat = bench.chat
     let (asAlice, asBob) = (Principal(user: alice), Principal(user: bob))
@@ -177,7 +177,7 @@ struct RestartTests {
     let first = try await ServiceBench(keepsDirectory: true)
     try await live(first)
     let room: RoomID = fixed(10)
-    // One at a time, so that each stands in a block of its own.
+    // One at a time, so that each is in a block of its own.
     for number in 0..<300 { _ = try await first.send("more \(number)", 1_000 + UInt64(number), to: room, by: fixed(1)) }
     try await first.chat.views.waitForAll(first.chat.store.head)
     let head = first.chat.store.head

@@ -27,7 +27,7 @@ EXAMPLES_AN_OPERATION = 20
 SEED = int(os.environ.get("HANSARD_FUZZ_SEED", "1"))
 # What a request that fits its schema may be answered with. 410, 416 and 422 are rules that no schema can tell: a time that
 # has passed, a text too long in bytes, an invite that is used up, a range beyond a file's end. What else is none of the
-# server's fault stands in harness/schemathesis_hooks.py.
+# server's fault is in harness/schemathesis_hooks.py.
 FITTING = ["2xx", "304", "401", "403", "404", "409", "410", "416", "422", "429"]
 # How many of the IDs in the requests are of something that exists.
 KNOWN_SHARE = 0.8

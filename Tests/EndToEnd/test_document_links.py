@@ -53,7 +53,7 @@ def test_a_broken_link_is_found():
 
 
 def shown_settings() -> list[tuple[str, str]]:
-    """The places of blocks marked `json settings`, and what stands in them."""
+    """The places of blocks marked `json settings`, and their text."""
     return [
         (f"{page.name}:{text[: block.start(1)].count(chr(10))}", block.group(1))
         for page in PAGES

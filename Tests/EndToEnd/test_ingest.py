@@ -191,7 +191,7 @@ def test_a_line_may_come_in_pieces(world, anna, room):
 
 
 def test_a_client_that_sends_all_before_it_reads(world, anna, room):
-    """16 MiB in, and all results still to be read: neither side waits for the other for ever."""
+    """16 MiB in, and all results still to be read: neither side waits for the other without end."""
     line = json.dumps(message(room)).encode() + b"\n"
     count = INGEST_BYTES // len(line)
     lines = [json.dumps(message(room)).encode() + b"\n" for _ in range(count)]

@@ -117,7 +117,7 @@ def test_a_log_cut_at_every_byte_of_its_last_block_opens_with_all_earlier_ones(o
             stream.write(block)
             stream.truncate(cut)
         superblock.write_bytes(known)
-        # The tool opens the log as the server does, and mends it so.
+        # The tool opens the log as the server does, and so repairs it.
         hansard("replay", "--data", data, "--projection", "accounts")
         assert stat(data)["head"] == last.first - 1, f"cut at byte {cut - last.offset} of {len(block)}"
     assert len(list((data / "log").glob("torn-*"))) > 0

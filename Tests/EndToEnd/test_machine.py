@@ -130,7 +130,7 @@ def test_a_log_that_is_deleted_under_a_running_server_is_poisoned(own_server, lo
 
 
 def test_a_view_that_someone_broke_is_made_anew(own_server):
-    """The failure is told without its inside, under an ID that stands in the server's log; the log has all."""
+    """The failure is told without its inside, under an ID that is in the server's log; the log has all."""
     world = World(own_server)
     anna = world.user("Anna")
     room = anna.room("Tea")
@@ -152,7 +152,7 @@ def test_a_view_that_someone_broke_is_made_anew(own_server):
 
 
 def test_more_logins_than_can_wait_are_sent_away(tmp_path):
-    """Hashing passwords takes long on purpose; what would have to wait too long is told to come again."""
+    """Hashing passwords takes long on purpose; what would have to wait too long is told to try again."""
     # Else so many logins at once to one account are refused before they wait.
     own_server = Server(tmp_path / "data", environment=UNLIMITED | {"HANSARD_LOGINS_SLOWED": "false"}).start()
     world = World(own_server)

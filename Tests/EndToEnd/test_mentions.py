@@ -1,4 +1,4 @@
-"""Mentions: who is called, and what counts."""
+"""Mentions: who is mentioned, and what counts."""
 
 import pytest
 

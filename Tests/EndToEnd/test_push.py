@@ -296,7 +296,7 @@ def test_what_became_of_notices_stands_in_the_log(posting, receiver):
 
 
 class Company:
-    """People with devices in two rooms, and who of them has to be told of what."""
+    """People with devices in two rooms, and who of them has to be notified of what."""
 
     def __init__(self, world: World, source: random.Random):
         self.source = source
@@ -333,7 +333,7 @@ class Company:
 
 
 def recount(data: pathlib.Path) -> dict[tuple[int, str], int]:
-    """Each user's badge right after each message, and only for those who are to be told of it, from the audit alone."""
+    """Each user's badge right after each message, only for those who are to be notified of it, from the audit alone."""
     last: dict[str, int] = {}
     markers: dict[str, dict[str, int]] = {}
     muted: set[tuple[str, str]] = set()

@@ -194,7 +194,7 @@ def test_who_was_put_out_banned_or_disabled_or_wants_to_hear_nothing_is_not_told
             f"/v1/devices/{phones[person]}",
             {"apnsToken": f"token of {person.nickname}", "notifications": level},
         )
-    # The gate stays shut until then: an attempt that began before may be under way.
+    # The gate stays shut until then: an attempt that began before may be in flight.
     reasons = {
         banned: "left", removed: "left", left: "left", disabled: "account_disabled", muting: "muted_room",
         silent: "notifications_off", called: "mentions_only",
@@ -234,7 +234,7 @@ def test_a_token_that_moved_is_told_nothing_of_its_old_owners(posting, receiver,
     sent = anna.send(room, "for Ben's eyes")
     refused(receiver, 1)
     device(carla, "the phone")
-    # The gate stays shut until then: an attempt that began before the token moved may be under way.
+    # The gate stays shut until then: an attempt that began before the token moved may be in flight.
     comes_to(posting, sent, {phone: ("token_invalid", None)})
     told = opened(gate, receiver, anna, anna.room("Cake", carla))
     assert [(notice["userId"], notice["text"]) for notice in told] == [(carla.id, "the last one")]

@@ -81,7 +81,7 @@ def test_a_changed_row_is_seen(filled, projection, statement):
     assert projection in outcome.text and table in outcome.text
     only_other = "rooms" if projection != "rooms" else "accounts"
     hansard("replay", "--data", server.data, "--projection", only_other, "--verify")
-    # The rebuild mends it.
+    # The rebuild repairs it.
     hansard("replay", "--data", server.data, "--projection", projection)
     hansard("replay", "--data", server.data, "--verify")
     mended = sqlite3.connect(file)

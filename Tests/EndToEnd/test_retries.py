@@ -1,4 +1,4 @@
-"""Every retry is safe for ever: at once, after something newer, after a restart, after 100,000 further messages."""
+"""Every retry is always safe: at once, after something newer, after a restart, after 100,000 further messages."""
 
 import time
 

@@ -102,7 +102,7 @@ def test_the_nonce_counts_when_it_is_given(world, issuer):
     nonce = new_id()
     digest = hashlib.sha256(nonce.encode()).hexdigest()
     login(world, issuer.token(new_id(), nonce=nonce), nonce=nonce)
-    # Whoever has the token has what stands in it.
+    # Whoever has the token has what is in it.
     assert "nonce" in refused(world, issuer.token(new_id(), nonce=digest), nonce=nonce)
     assert "nonce" in refused(world, issuer.token(new_id(), nonce=nonce))
     assert "nonce" in refused(world, issuer.token(new_id(), nonce=nonce), nonce=new_id())
@@ -246,7 +246,7 @@ def test_a_session_alone_links_no_login(world, issuer):
     anna.refused("password_wrong", "POST", path, body | {"currentPassword": "another horse"})
     assert world.head == head
     anna.post(path, body | {"currentPassword": PASSWORD})
-    # With a password, a login of the account does not stand in for it.
+    # When the account has a password, another login of it does not replace the password.
     further = {"idToken": issuer.token(new_id())}
     anna.refused("password_wrong", "POST", path, further | {"linkedIdToken": body["idToken"]})
     both = {"currentPassword": "wrong " + PASSWORD, "linkedIdToken": body["idToken"]}

@@ -12,7 +12,7 @@ from harness.people import World
 from harness.server import UNLIMITED, Server
 from harness.stream import IngestStream
 
-# How long requests under way may take once the server is told to stop, and what stopping takes beside.
+# How long requests in flight may take once the server is told to stop, and what stopping takes beside.
 STOP_PATIENCE_SECONDS = 10
 STOP_SLACK_SECONDS = 30
 # So many results fill every buffer between the server and a client that reads none.
@@ -94,7 +94,7 @@ def test_a_client_that_goes_away_is_no_failure(tmp_path, goes):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.close()
     anna.send(room, "after")
-    # What is under way has ended when it has stopped.
+    # Requests in flight have ended when the server has stopped.
     server.stop()
     log = server.output.read_text() + server.errors.read_text()
     assert log.count("a request body ended early: the client disconnected") == 3

@@ -5,7 +5,7 @@ import Synchronization
 /// One run: a log on a hostile disk, through several lives of its process. The seed decides everything, so a run that
 /// fails can be repeated.
 ///
-/// What is checked stands in `docs/reliability.md`.
+/// `docs/reliability.md` says what is checked.
 package final class CrashSimulation {
   static let directory = "/data"
   static let logDirectory = "/data/log"

@@ -30,7 +30,7 @@ package final class SimulatedDisk: Disk {
     state.withLock { $0.plan.append(PlannedFault(fault: fault, calls: calls, callsLeft: call, meanCalls: nil)) }
   }
 
-  /// Plans a fault that comes again and again, after so many of these calls on the average.
+  /// Plans a fault that is repeated, each time after so many of these calls on average.
   package func plan(_ fault: DiskFault, every meanCalls: Int, of calls: DiskCalls) {
     state.withLock { state in
       let first = state.random.within(1...2 * meanCalls)

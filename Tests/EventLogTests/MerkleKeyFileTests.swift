@@ -40,7 +40,7 @@ struct MerkleKeyFileTests {
     #expect(verifier == key.verifier)
   }
 
-  @Test("after a failed write or sync nothing unfinished counts, and the next start mends it")
+  @Test("after a failed write or sync nothing unfinished counts, and the next start repairs it")
   func failures() throws {
     for step in 1...2 {
       for isSync in [false, true] {

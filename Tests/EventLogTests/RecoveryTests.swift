@@ -173,7 +173,7 @@ struct RecoveryTests {
     let last = try log.block(containing: LogPosition(2))
     let tail = try #require(segmentPaths(disk).last)
     var files = disk.files
-    // Stored as it is, so the forged header stands in the file, at a multiple of eight.
+    // Stored as it is, so the forged header is in the file, at a multiple of eight.
     let start = Int(last.offset) + 64 + LogFormat.recordHeaderBytes + Sample.envelope(2).encodedBytes
     #expect(last.codec == .stored && start % 8 == 0)
     #expect(files[tail]?[start..<start + 64] == payload[..<64])

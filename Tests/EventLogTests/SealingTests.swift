@@ -43,7 +43,7 @@ struct SealingTests {
     #expect(statistics.rawBytes == UInt64(expected.reduce(0) { $0 + $1.rawBytes }))
   }
 
-  @Test("what stands in the active segment is sealed after a roll, and an empty one is not rolled")
+  @Test("what the active segment holds is sealed after a roll, and an empty one is not rolled")
   func roll() throws {
     let disk = try SealedSample.log(records: 30, unsealed: .max)
     let log = try open(disk)

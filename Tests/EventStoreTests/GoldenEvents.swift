@@ -15,7 +15,7 @@ private let apns = PushToken(provider: .apns, token: "a1b2")
 private let fcm = PushToken(provider: .fcm, token: "c3d4")
 
 /// What the lines of `Tests/Fixtures/v1/events.txt` hold, in their order: at least one of each kind, and every raw value
-/// that stands in a payload. A new kind goes to the end; nothing else here ever changes.
+/// that occurs in a payload. A new kind goes to the end; nothing else here ever changes.
 let goldenEvents: [RecordedEvent] =
   ([
     .user(

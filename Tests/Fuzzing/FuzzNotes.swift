@@ -18,7 +18,7 @@ func fuzzNotes(_ input: [UInt8]) {
     demand(proof.encoded() == input, "a consistency proof that parses encodes to the same bytes")
     if let key = NoteKey.key { _ = try? proof.verify(since: proof.checkpoint, by: key.verifier) }
   }
-  // What stands in Base64 in a proof, without it.
+  // The part that a proof holds in Base64, here without Base64.
   if let record = try? ProvenRecord(json: input) { use(record) }
 }
 

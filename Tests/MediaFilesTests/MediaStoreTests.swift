@@ -106,7 +106,7 @@ struct MediaStoreTests {
     #expect(try unfinished.isEmpty)
   }
 
-  @Test("a user has few uploads under way, and all together not many more")
+  @Test("a user has few uploads in progress, and all together not many more")
   func slots() throws {
     var slots = UploadSlots()
     for _ in 0..<Limits.uploadsOfUser { try slots.enter(anna) }

@@ -1,6 +1,6 @@
 private import Glibc
 
-/// Stands in for `Synchronization.Mutex` where ThreadSanitizer watches: that one waits with the futex call on Linux, which
+/// Replaces `Synchronization.Mutex` where ThreadSanitizer watches: that one waits with the futex call on Linux, which
 /// the sanitizer does not know, so it takes what the lock protects for unprotected. It knows the lock of POSIX threads.
 /// `Tools/sanitize` links this file into targets that use a `Mutex`; a declaration of the own module hides imported ones.
 ///

@@ -2,7 +2,7 @@ import ArgumentParser
 import ChatPrimitives
 import EventLog
 
-/// Opens a log for writing, as a server does, and lets go of it.
+/// Opens a log for writing, as a server does, and closes it.
 struct OpenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open", abstract: "Open a log for writing, and print how much was read.")

@@ -103,7 +103,7 @@ extension CommandGenerator {
     }
   }
 
-  /// Of a login that nobody comes by: whoever comes again by one that was unlinked is somebody else.
+  /// Of a login that nobody comes by: whoever logs in again by one that was unlinked is somebody else.
   func unlink(_ identity: Identity, of user: UserID, _ key: CommandID) -> Step {
     Step("u\(user.short) unlinks \(identity.subject) under k\(key.short)", user: user) {
       chat async throws(ServiceError) in

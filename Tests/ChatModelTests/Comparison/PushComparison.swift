@@ -4,7 +4,7 @@ import ChatProjections
 import ChatPush
 import GRDB
 
-/// The outbox of push, made of the whole log, against a small model of its own: who is to be told of what on which
+/// The outbox of push, made of the whole log, against a small model of its own: who is to be notified of what on which
 /// device, what the badge says, and what of it may still be sent at the end.
 ///
 /// Push counts as switched on before the first event, and nothing is ever settled.

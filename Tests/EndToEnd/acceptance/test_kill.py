@@ -130,7 +130,7 @@ def test_an_import_goes_on_after_the_importer_was_killed(own, tmp_path):
 
 
 def check_results(server: Server, folder, entries: list[dict]) -> None:
-    """What the importer was told of each message, in whichever run, is where the message stands."""
+    """The position that the importer got for each message, in whichever run, is the message's position."""
     report = history.read(folder / "report.json")[0]
     told = collections.defaultdict(set)
     for result in whole_lines(folder / "results.jsonl"):

@@ -14,7 +14,7 @@ from .times import later
 
 @dataclass
 class Ask:
-    """What does not follow from the operation, whose method and path stand in the contract."""
+    """What does not follow from the operation, whose method and path are in the contract."""
 
     body: Any = None
     # Parameters of the path that are others than the scene's usual ones.

@@ -4,8 +4,8 @@ A row is named by its operation and, after a slash, by what is special about the
 `authorization_requests.py` says what that is. A cell is a status, and the word after it a code (CODES). `own` is said
 where something is done that concerns the caller alone and nothing of the scene: a list without the thing that the row
 is about, a write after which it is as it was. The columns are the callers of `scene.py`: the scene's owner has what
-the row is about, be it the room, the session or the file; the service acts for itself. Who lacks two things is told of
-either: a file that one does not see, for the picture of a room that one does not see, is `404/file`.
+the row is about, be it the room, the session or the file; the service acts for itself. Who lacks two things may get
+either code: a file that one does not see, for the picture of a room that one does not see, is `404/file`.
 
 What stands here follows from docs/domain.md, docs/identity.md, docs/media.md and docs/ingest.md, and not from what the
 server was seen to answer.

@@ -71,7 +71,7 @@ MEANINGS: dict[str, dict[str | None, str]] = {
     sent("refreshSession", "refreshToken"): {None: "refresh_token"},
     sent("resetPassword", "token"): {None: "reset_token"},
 }
-# What has to lie ahead; the examples' own times do not for ever.
+# Times that have to be in the future; those of the examples will pass one day.
 FUTURE = ("sendAt", "expiresAt")
 
 

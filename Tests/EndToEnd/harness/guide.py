@@ -36,7 +36,7 @@ class Step:
 
 class Guide:
     """Blocks marked `sh` are run; a block marked `json` right behind one shows the JSON values that it prints, all of
-    them and in their order. The server's settings, where a page needs some, stand in a block marked `json settings`."""
+    them and in their order. The server's settings, where a page needs some, are in a block marked `json settings`."""
 
     def __init__(self, path: pathlib.Path, preface: pathlib.Path, section: str | None = None):
         """`preface` is the page with the lines that are to be pasted before those of all others; `section` the heading

@@ -110,7 +110,7 @@ class Event:
         return self.payload[0] if self.spared() else 0
 
     def bare(self) -> bytes:
-        """What of the payload stands in the column."""
+        """What of the payload is in the column."""
         return self.payload[self.spared() :]
 
 

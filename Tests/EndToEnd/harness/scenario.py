@@ -204,7 +204,7 @@ class Scenario:
     def channel_invite(self) -> dict:
         return self.owner.post(f"{self.public.path}/invites", {"id": new_id()})
 
-    # --- What somebody has for oneself
+    # --- What a user has for themselves alone
 
     @functools.cached_property
     def account(self) -> Person:
@@ -254,7 +254,7 @@ class Scenario:
 
     @functools.cached_property
     def unusual_preference(self) -> str:
-        """The owner's, as it stands in an answer."""
+        """The owner's, as it is in a response."""
         self.owner.patch("/v1/me/preferences", {"sharesReadMarkers": False})
         return '"sharesReadMarkers":false'
 

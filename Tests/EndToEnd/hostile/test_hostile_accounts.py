@@ -135,7 +135,7 @@ def test_failed_logins_slow_the_repeat_of_a_registration(world):
 
 
 def test_an_old_password_does_not_clear_the_count_of_failures(world):
-    """The password of the registration answers its repeat for ever, but shows nothing after a change."""
+    """The password of the registration always answers its repeat, but shows nothing after a change."""
     body, anna = account_at_home(world)
     anna.put("/v1/me/password", {"currentPassword": PASSWORD, "newPassword": OTHER}, headers=HOME)
     attempts = itertools.count()

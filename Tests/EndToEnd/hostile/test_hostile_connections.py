@@ -564,7 +564,7 @@ def test_thumbnails_of_one_user_leave_room_for_others_and_end_when_nobody_waits(
     with contextlib.ExitStack() as stack:
         asked = [stack.enter_context(gallery.ask(anna, picture)) for picture in pictures]
         wait_until(lambda: len(gallery.running()) == 1, "no thumbnail is made")
-        # Of the rest, as many wait as may; the others are told to come again.
+        # Of the rest, as many wait as may; the others are told to try again.
         refused = [connection for connection in asked if is_answered(connection, b" 503 ")]
         assert len(refused) >= 1
         assert len(gallery.running()) == 1, "one user has more than one thumbnail made at once"

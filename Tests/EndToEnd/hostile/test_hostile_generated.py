@@ -24,7 +24,7 @@ REQUEST_SECONDS, HASHING_SECONDS = 0.2, 0.5
 REQUESTS = {"in_body": 10, "in_ingest": 8, "in_query": 16, "in_header": 16}
 # Bytes by which the requests of one seed may raise the server's memory.
 SEED_BYTES = 16 * cost.MIB
-# Seconds between two requests for /healthz while those of a seed are under way.
+# Seconds between two requests for /healthz while those of a seed are in flight.
 HEALTH_PAUSE = 0.05
 # Connections that send something of a request and no more.
 SLOW_CONNECTIONS = 200

@@ -18,7 +18,7 @@ struct AuditFilter {
   var first = LogPosition.first
   var last: LogPosition?
 
-  /// Whether the envelope lets the record through. True too where the device stands in the payload only.
+  /// Whether the envelope lets the record through. True too where the device is in the payload only.
   func admits(_ envelope: RecordEnvelope) -> Bool {
     if let since, envelope.time < since { return false }
     if let until, envelope.time > until { return false }

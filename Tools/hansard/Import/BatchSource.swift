@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 
 /// Reads a history and makes batches of it, on a thread of its own: reading blocks, and the next batch is made while the
-/// one before is under way.
+/// one before is in flight.
 actor BatchSource {
   private let executor = QueueExecutor(label: "hansard.import.read")
   private let parser = HistoryParser()

@@ -30,7 +30,7 @@ struct ImportRun {
     let source = source
     var batch = try await source.next()
     while let current = batch {
-      // The next batch is made while this one is under way. When sending fails it is left to itself: reading may block
+      // The next batch is made while this one is in flight. When sending fails it is left to itself: reading may block
       // for as long as a pipe has nothing to give.
       let next = Task { try await source.next() }
       for flaw in current.malformed { show(flaw.inputLine, flaw.reason) }

@@ -52,7 +52,7 @@ struct IngestClient {
   /// - Parameters:
   ///   - lines: how many lines the body has. The server may send as many result lines, blank ones included.
   ///   - take: called with each portion of results as it comes, in order.
-  /// - Throws: `ToolError` for an answer that no retry mends; otherwise what the connection failed with.
+  /// - Throws: `ToolError` for an answer that no retry can fix; otherwise what the connection failed with.
   func send(
     _ body: ArraySlice<UInt8>, lines limit: Int, _ take: ([IngestResult]) throws -> Void
   ) async throws -> Answer {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `hansard log`: what stands in the log, and whether it holds.
+/// `hansard log`: what is in the log, and whether it is intact.
 struct LogCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log",

@@ -3,7 +3,7 @@ import ChatPrimitives
 import EventLog
 import EventStore
 
-/// `hansard log prove`: that a record stands in the log, or that the log has only grown.
+/// `hansard log prove`: proves that a record is in the log, or that the log has only grown.
 struct LogProveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prove",

@@ -3,7 +3,7 @@ import ChatPrimitives
 import EventLog
 import Foundation
 
-/// `hansard log seal`: rewrites everything densely, what stands in the active segment too.
+/// `hansard log seal`: rewrites everything densely, including the active segment.
 struct LogSealCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "seal",

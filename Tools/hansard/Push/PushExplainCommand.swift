@@ -5,7 +5,7 @@ import ChatPush
 import EventLog
 import EventStore
 
-/// `hansard push explain`: which devices are told of a message, and why the others are not.
+/// `hansard push explain`: which devices are notified of a message, and why the others are not.
 struct PushExplainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",

@@ -22,7 +22,7 @@ struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
 
   var description: String { authority(port: port) }
 
-  /// As it stands in a URL.
+  /// As it is written in a URL.
   func authority(port: Int) -> String {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }

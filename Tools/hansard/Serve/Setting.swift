@@ -6,7 +6,7 @@ struct Setting: Sendable, Hashable {
   let key: String
   /// The option of `hansard serve` that says the same, where there is one.
   let option: String?
-  /// What holds when nobody says otherwise, as it would stand in the file; empty when nothing does.
+  /// What holds when nobody says otherwise, as it would be written in the file; empty when nothing does.
   let defaultValue: String
   /// With its unit.
   let meaning: String

@@ -2,7 +2,7 @@ import Configuration
 
 /// Reads settings and notes what is wrong with them, so that an operator is told everything at once.
 ///
-/// A setting is declared where it is read: whatever is asked for here, and nothing else, may stand in the file and is
+/// A setting is declared where it is read: whatever is asked for here, and nothing else, is allowed in the file and is
 /// in `docs/settings.md`. Ask for every setting each time, whatever another one says.
 struct SettingReader {
   /// The first that has a setting counts.
@@ -106,7 +106,7 @@ struct SettingReader {
     settings.last { $0.key == key }.flatMap { source(of: $0) } != nil
   }
 
-  /// To be called when everything has been asked for: notes what stands in a file and is no setting.
+  /// To be called when everything has been asked for: notes what is in a file and is no setting.
   mutating func noteUnknownKeys() {
     let known = Set(settings.map(\.key))
     for source in sources {

@@ -34,7 +34,7 @@ final class ProgressBar: Sendable {
 
   /// - Parameters:
   ///   - total: replaces the one given at the beginning, where it is known only now.
-  ///   - note: stands in place of the rate.
+  ///   - note: replaces the rate.
   func update(_ done: UInt64, of total: UInt64? = nil, note: String? = nil) {
     guard isShown else { return }
     let line = state.withLock { state -> String? in

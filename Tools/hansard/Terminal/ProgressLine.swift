@@ -12,7 +12,7 @@ struct ProgressLine {
   let total: UInt64?
   let seconds: Double
   let unit: Unit
-  /// Stands in place of the rate.
+  /// Replaces the rate.
   let note: String?
 
   /// Columns of the bar itself.
