@@ -1,4 +1,4 @@
-/// What stands for "there is no more" in `nextCursor` and `previousCursor`: null, unless existing apps expect another.
+/// The value of `nextCursor` and `previousCursor` at the end of a list: null, unless existing apps expect another.
 public enum EndCursor: String, Sendable, CaseIterable {
   case null = "null"
   case empty = ""

@@ -7,7 +7,7 @@ package protocol Disk: Sendable {
   /// Makes a directory and those above it, for its owner only; their names are durable when it returns. An existing
   /// one is left as it is.
   func createDirectory(_ path: String) throws(DiskError)
-  /// Replaces what stands at `target`.
+  /// Replaces the file at `target`.
   func rename(_ path: String, to target: String) throws(DiskError)
   func remove(_ path: String) throws(DiskError)
   /// Makes creations, renames and removals in a directory durable.

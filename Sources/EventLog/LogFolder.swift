@@ -25,7 +25,7 @@ struct LogFolder: Sendable {
     return copy
   }
 
-  /// Makes `log/` and what stands above it.
+  /// Creates `log/` and the directories above it.
   func create() throws(LogError) {
     try run { () throws(DiskError) in try disk.createDirectory(path) }
   }

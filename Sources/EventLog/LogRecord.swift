@@ -39,7 +39,7 @@ extension RecordPayload {
     case erased = 1
     case retainedWithSalt = 2
 
-    /// What stands beside the payload, in bytes.
+    /// Everything but the payload, in bytes.
     var extraBytes: Int {
       switch self {
       case .retained: 0

@@ -73,7 +73,7 @@ final class SegmentCatalog: Sendable {
       next: segment.index.next)
   }
 
-  /// A position from which on every record of this time or later stands; what stands before it is earlier.
+  /// A position at or before the first record of this time or later: all records before it are earlier.
   func start(notBefore time: Timestamp, head: LogPosition) throws(LogError) -> LogPosition {
     let all = all
     var low = 0

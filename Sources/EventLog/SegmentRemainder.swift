@@ -6,8 +6,8 @@ struct SegmentRemainder {
   private(set) var writtenEnd: UInt64?
   /// The highest durable position that an intact header in there tells of.
   private(set) var knownDurable = LogPosition.origin
-  /// The highest first position of such a header behind the start of the range. What stands at the start itself is the
-  /// block in question.
+  /// The highest first position of such a header behind the start of the range. The block at the start itself is
+  /// the block in question.
   private(set) var laterBlock: LogPosition?
   /// The position of an intact header at the start that follows another block than the one that stands before it.
   private(set) var strangerAtStart: LogPosition?
@@ -32,7 +32,7 @@ struct SegmentRemainder {
     }
   }
 
-  /// Whether what stands here speaks against a clean or torn end before `position`: a header that knows the position
+  /// Whether the bytes here speak against a clean or torn end before `position`: a header that knows the position
   /// to be durable, a block that was written after it, or the block of this position with a chain that proves the block
   /// before it to be another than it was.
   func contradicts(endBefore position: LogPosition) -> Bool {

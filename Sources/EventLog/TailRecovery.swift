@@ -13,7 +13,7 @@ struct TailRecovery {
     var index: BlockIndex
     /// Recorded time of the last record.
     var lastTime: Timestamp
-    /// What stands behind the last good block and must be cut.
+    /// The bytes after the last good block, which must be cut.
     var torn: Torn?
 
     var head: LogPosition { LogPosition(index.next.value - 1) }

@@ -109,12 +109,12 @@ package struct KnownIDFilter: Sendable, Equatable {
 // MARK: - Entries
 
 extension KnownIDFilter {
-  /// What stands for a message. Unique within its room, so the room is a part of it.
+  /// The entry of a message. Its ID is unique within its room, so the room is a part of the entry.
   package static func entry(_ message: MessageID, in room: RoomID) -> UInt64 {
     entry(tag: 1, room.uuid, message.uuid)
   }
 
-  /// What stands for an idempotency key. Unique within its actor, so the actor is a part of it.
+  /// The entry of an idempotency key, which is unique within its actor, so the actor is a part of the entry.
   package static func entry(_ command: CommandID, by actor: UUIDBytes) -> UInt64 {
     entry(tag: 2, actor, command.uuid)
   }

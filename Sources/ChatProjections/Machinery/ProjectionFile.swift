@@ -91,7 +91,7 @@ package struct ProjectionFile: Sendable, Hashable {
     close(descriptor)
   }
 
-  /// Removes it with what stands beside it, itself first: a write-ahead log that is left over by a crash in between is
+  /// Removes it and the files beside it, itself first: a write-ahead log that is left over by a crash in between is
   /// deleted by SQLite when it finds it beside an empty file, and would be applied to any other.
   func remove() throws(ProjectionError) {
     for path in paths where unlink(path) != 0 && errno != ENOENT {

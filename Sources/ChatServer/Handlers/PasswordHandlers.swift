@@ -26,7 +26,7 @@ struct PasswordHandlers: Sendable {
     return try await receipt(outcome, of: context.user)
   }
 
-  /// Nothing is written: the token is made of what stands already.
+  /// Nothing is written: the token is made of what is stored already.
   func request(_ context: HansardRequestContext) async throws -> TypedResponse<PasswordResetToken> {
     let user: UserID = try context.id("userId")
     let (token, expiry) = try await chat.passwordReset(of: user)

@@ -16,7 +16,7 @@ struct IssuedClaims: JWTPayload {
   var name: String?
   var nickname: String?
 
-  /// What stands here is checked by `TokenVerifier`, which knows the issuer and the time.
+  /// `TokenVerifier` checks the claims: it knows the issuer and the time.
   func verify(using algorithm: some JWTAlgorithm) throws {}
 }
 

@@ -50,7 +50,7 @@ struct IngestLines {
     return lines
   }
 
-  /// What stands after the last line's end.
+  /// The bytes after the end of the last line.
   mutating func finish() -> [Line] {
     isOver ? [] : numbered(cutter.finish().map { [$0] } ?? [])
   }

@@ -47,7 +47,7 @@ struct NDJSONLines {
     return lines
   }
 
-  /// What stands after the last line's end.
+  /// The bytes after the end of the last line.
   mutating func finish() -> Line? {
     defer { rest = ByteBuffer() }
     if isDropping || rest.readableBytes > limit { return .tooLong }

@@ -14,7 +14,7 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   var count: Int { newer.count + older.count }
 
   /// Changes an entry in place.
-  /// - Parameter defaultValue: what stands for an entry that is not there.
+  /// - Parameter defaultValue: the value of an entry that is not there.
   mutating func update<Result>(_ key: Key, default defaultValue: Value, _ change: (inout Value) -> Result) -> Result {
     if let index = newer.index(forKey: key) { return change(&newer.values[index]) }
     var value = older.removeValue(forKey: key) ?? defaultValue

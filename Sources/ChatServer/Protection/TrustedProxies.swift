@@ -11,7 +11,7 @@ package struct TrustedProxies: Sendable, Hashable {
 
   var isEmpty: Bool { ranges.isEmpty }
 
-  /// The last address of the chain that is no trusted proxy; what stands before it may be made up.
+  /// The last address of the chain that is no trusted proxy. A client can make up the addresses before it.
   /// - Parameters:
   ///   - peer: the other end of the connection.
   ///   - forwardedFor: the header, in which each proxy adds at the end whom it was asked by.

@@ -32,7 +32,7 @@ struct DictionaryTrainer {
       chosen.append(best)
       for place in best.start..<best.start + Self.sequences { counters[slot(place)] = 0 }
     }
-    // LZ4 refers back no further than 64 KiB: what stands last is within reach the longest.
+    // LZ4 refers back no further than 64 KiB: the end of the dictionary stays within reach the longest.
     chosen.sort { $0.sum < $1.sum }
     return chosen.flatMap { sample[$0.start..<$0.start + Self.stretchBytes] }
   }

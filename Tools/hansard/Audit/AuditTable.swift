@@ -6,7 +6,7 @@ import EventStore
 struct AuditTable: AuditWriter {
   /// Rows that are looked at together to find the columns' widths.
   private static let rowsTogether = 256
-  /// What stands for nothing.
+  /// Shown where there is no value.
   private static let none = "-"
 
   private let output: ByteOutput

@@ -2,7 +2,7 @@ import ChatPrimitives
 import ChatProtocol
 import Foundation
 
-/// Every result as it came from the server, one JSON object a line, appended at once: what stands here, the server has
+/// Every result as it came from the server, one JSON object a line, appended at once: what the file holds, the server has
 /// said.
 final class ResultsFile {
   private let path: String

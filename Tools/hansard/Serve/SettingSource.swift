@@ -72,8 +72,8 @@ struct SettingSource: Sendable {
     }
   }
 
-  /// - Returns: nil when the setting does not stand here.
-  /// - Throws: when what stands here is of another type.
+  /// - Returns: nil when the setting is not in this source.
+  /// - Throws: when its value is of another type.
   func value(_ key: String, _ type: ConfigType) throws -> ConfigContent? {
     try snapshot.value(forKey: AbsoluteConfigKey(ConfigKey(key)), type: type).value?.content
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What stands at the other end of a file descriptor.
+/// What is at the other end of a file descriptor.
 enum Terminal {
   static let standardInput: Int32 = 0
   static let standardOutput: Int32 = 1
