@@ -1,7 +1,7 @@
 package import ChatPrimitives
 
 /// What a decision needs to know besides the state in memory. `ChatService` looks it up by the keys of `Lookup`, and
-/// the writer replaces what has changed since.
+/// the writer replaces what has changed since. Files are the exception: they are looked up and held before.
 package struct Known: Sendable, Equatable {
   /// Each dictionary lacks the keys of what does not exist.
   package var messages: [MessageKey: KnownMessage] = [:]
@@ -17,6 +17,7 @@ package struct Known: Sendable, Equatable {
 
 /// The keys of what is looked up before a command is decided.
 package struct Lookup: Sendable, Equatable {
+  /// The message that the command is about comes first.
   package var messages: [MessageKey] = []
   /// Message IDs for which it matters whether a message was ever scheduled under them.
   package var scheduled: [MessageKey] = []
@@ -29,7 +30,7 @@ package struct Lookup: Sendable, Equatable {
     self.ending = ending
   }
 
-  /// Whether the ID index has to be read. It knows everything except endings.
+  /// Whether the ID index has to be read. Only endings are in other read models.
   package var asksForIDs: Bool { !messages.isEmpty || !scheduled.isEmpty || reaction != nil || command != nil }
 }
 

@@ -81,6 +81,7 @@ extension RoomCommand {
 }
 
 extension RoomCommand.Scheduling: AggregateCommand {
+  /// The server's own command is the exception: it has no key, and records what an earlier command said.
   package func fingerprint(by actor: UserID?) -> Fingerprint {
     switch self {
     case .schedule(_, let message, let time): .scheduling(message, author: actor, at: time)

@@ -5,7 +5,8 @@ package import ChatPrimitives
 package struct ChatCommand: Sendable {
   package var context: CommandContext
   package let operation: Operation
-  /// Computed here, so that the writer need not hash. Nil if only the writer can tell which content is meant.
+  /// Computed here, so that the writer need not hash a message that is sent. Nil if only the writer can tell which
+  /// content is meant.
   let fingerprint: Fingerprint?
   /// The keys of what the decision needs to know.
   package let lookup: Lookup
