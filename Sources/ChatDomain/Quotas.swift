@@ -1,3 +1,5 @@
+package import ChatPrimitives
+
 /// How much a user may use in one day. Nil means no limit.
 package struct Quotas: Sendable, Hashable {
   package var messagesPerDay: UInt64?
@@ -75,8 +77,13 @@ package enum QuotaPurpose: Sendable, Hashable {
   /// Never refused, because users must always be able to end a stolen session.
   case endingSessions
 
-  package init(of events: [ChatEvent]) {
-    if events.first?.endsSession == true, events.allSatisfy({ $0.endsSession || $0.takesPushTokens }) {
+  /// - Parameter key: of the command. A command that found no session to end records one that never was under its key
+  ///   (`UserDecider.absentSession`). Nothing but the quota limits how many of these there are.
+  package init(of events: [ChatEvent], under key: CommandID?) {
+    if case .user(_, .sessions(.ended(let session, _)))? = events.first,
+      session != key.map({ UserDecider.absentSession(for: $0) }),
+      events.allSatisfy({ $0.endsSession || $0.takesPushTokens })
+    {
       self = .endingSessions
     } else {
       self = events.allSatisfy(\.isUpkeep) ? .upkeep : .adding

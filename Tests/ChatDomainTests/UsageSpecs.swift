@@ -123,7 +123,7 @@ struct UsageSpecs {
     func isAllowed(_ events: ChatEvent...) -> Bool {
       let wanted = events.reduce(Usage()) { $0 + Usage(of: $1) }
       do throws(Rejection) {
-        try usage.check(wanted, for: QuotaPurpose(of: events), by: anna, at: now, under: quotas)
+        try usage.check(wanted, for: QuotaPurpose(of: events, under: nil), by: anna, at: now, under: quotas)
         usage.charge(wanted, to: anna, at: now)
         return true
       } catch {
@@ -138,6 +138,11 @@ struct UsageSpecs {
     #expect(!isAllowed(leave, rename))
     #expect(isAllowed(leave) && isAllowed(leave) && !isAllowed(leave))
     #expect(!isAllowed(logout, leave) && isAllowed(logout) && isAllowed(logout, logout))
+    // It ends nothing, so the quota for upkeep limits how often.
+    let key = CommandID(UUIDBytes(high: 6, low: 6))
+    let absent = ChatEvent.user(anna, .sessions(.ended(UserDecider.absentSession(for: key), .allLoggedOut)))
+    #expect(QuotaPurpose(of: [absent], under: key) == .upkeep)
+    #expect(QuotaPurpose(of: [logout], under: key) == .endingSessions)
     // The device loses its push tokens; with the first event it would be a change like any other.
     func update(_ tokens: [PushToken]) -> ChatEvent {
       let description = DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: tokens)

@@ -7,7 +7,9 @@ extension DecisionState {
   func checkQuotas(_ events: [ChatEvent], _ context: CommandContext) throws(Rejection) {
     guard !quotas.areOff, !context.isByService || quotas.countsServices, let user = context.actor else { return }
     let wanted = events.reduce(Usage()) { $0 + Usage(of: $1) }
-    try usage.check(wanted, for: QuotaPurpose(of: events), by: user, at: context.time, under: quotas)
+    try usage.check(
+      wanted, for: QuotaPurpose(of: events, under: context.command), by: user, at: context.time,
+      under: quotas)
   }
 
   /// What services do counts only with `quotas.countServices`, and only since the start: the read model excludes it.
