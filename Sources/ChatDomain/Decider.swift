@@ -100,6 +100,10 @@ extension Decider {
     guard let actor = context.actor else { throw .forbidden }
     return actor
   }
+
+  func requireRegisteredActor(_ directory: borrowing some Directory) throws(Rejection) {
+    try directory.requireRegistered(try actor())
+  }
 }
 
 /// The result of a decision that is not a rejection.

@@ -54,10 +54,6 @@ extension RoomDecider {
     guard try authority(directory).highestRole >= .administrator else { throw .forbidden }
   }
 
-  func requireRegisteredActor(_ directory: borrowing some Directory) throws(Rejection) {
-    try directory.requireRegistered(try actor())
-  }
-
   /// The room, if the actor can reach it. Not a direct room, whose members and name are fixed.
   func changeableRoom(_ directory: borrowing some Directory) throws(Rejection) -> Room {
     _ = try authority(directory)

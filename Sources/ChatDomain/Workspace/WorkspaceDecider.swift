@@ -78,8 +78,4 @@ extension WorkspaceDecider {
     case .service: return
     }
   }
-
-  func requireRegisteredActor(_ directory: borrowing some Directory) throws(Rejection) {
-    try directory.requireRegistered(try actor())
-  }
 }
