@@ -61,12 +61,9 @@ package final class ChatService: Sendable {
 // MARK: - Performing commands
 
 extension ChatService {
-  /// A command for which nothing has been looked up yet, except possibly its files.
+  /// A command for which nothing has been looked up yet, except possibly the files that its message attaches.
   package struct Request: Sendable {
-    package var context: CommandContext
-    package var operation: ChatCommand.Operation
-    /// The files that the message attaches, if they have been looked up.
-    var media: [MediaID: Media] = [:]
+    package internal(set) var command: ChatCommand
     /// Keeps the files of the command from being collected until its events are durable.
     var hold: MediaHold?
 
@@ -74,8 +71,9 @@ extension ChatService {
       _ principal: Principal, _ operation: ChatCommand.Operation, command: CommandID? = nil,
       precondition: Precondition? = nil, originalTime: Timestamp? = nil
     ) {
-      context = principal.context(command: command, precondition: precondition, originalTime: originalTime)
-      self.operation = operation
+      self.command = ChatCommand(
+        context: principal.context(command: command, precondition: precondition, originalTime: originalTime),
+        operation: operation, knownAsOf: .latest)
     }
   }
 
@@ -124,7 +122,7 @@ extension ChatService {
   /// The commands with what is known for them, looked up for all of them at once. An ID that was never seen is not
   /// looked up on the disk.
   func prepare(_ requests: [Request]) async throws(ServiceError) -> [ChatCommand] {
-    var commands = requests.map { ChatCommand(context: $0.context, operation: $0.operation) }
+    var commands = requests.map(\.command)
     var asking: [Int] = []
     var lookups: [Lookup] = []
     for index in commands.indices {
@@ -140,12 +138,11 @@ extension ChatService {
     if !lookups.isEmpty {
       let (known, asOf) = try await failing { [lookups] in try await self.views.known(by: lookups) }
       for index in asking {
+        let media = commands[index].known.media
         commands[index].known = known
+        commands[index].known.media = media
         commands[index].knownAsOf = min(commands[index].knownAsOf, asOf)
       }
-    }
-    for (index, request) in requests.enumerated() where !request.media.isEmpty {
-      commands[index].known.media = request.media
     }
     return commands
   }

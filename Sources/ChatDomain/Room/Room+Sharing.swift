@@ -78,7 +78,7 @@ extension RoomDecider {
   ) throws(Rejection) -> Decision<RoomEvent> {
     try requireAdministrator(directory)
     if let earlier = try room().invites[invite.id] {
-      guard earlier.invite.fingerprint == invite.fingerprint else { throw .idInUse }
+      guard earlier.invite.fingerprint == basis.fingerprint else { throw .idInUse }
       return .alreadyDone(earlier.created)
     }
     let room = try openRoom()

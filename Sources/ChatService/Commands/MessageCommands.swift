@@ -17,12 +17,13 @@ extension ChatService {
   /// message, unless it is a retry: a retry never depends on files. The files are not collected while the request or
   /// its command exists.
   package func withMedia(_ request: Request) async throws(ServiceError) -> Request {
-    guard request.lacksMedia, let author = request.context.actor, let attachments = request.message?.attachments,
+    guard request.lacksMedia, let author = request.command.context.actor,
+      let attachments = request.message?.attachments,
       attachments.count <= Limits.attachmentsPerMessage,
       let (known, hold) = try await heldMedia(attachments.map(\.media), for: author)
     else { return request }
     var request = request
-    request.media = known
+    request.command.known.media = known
     request.hold = hold
     return request
   }
@@ -34,7 +35,7 @@ extension ChatService {
   /// a file has been deleted. It lacks files whose upload was erased.
   package func receiptDetails(of request: Request) async throws(ServiceError) -> MessageDetails? {
     guard let message = request.message, !message.isPlain else { return nil }
-    var media = request.media
+    var media = request.command.known.media
     if request.lacksMedia {
       let rows = try await mediaRows { rows in
         try message.attachments.compactMap { try rows.media($0.media, for: nil) }
@@ -52,12 +53,12 @@ extension ChatService {
 extension ChatService.Request {
   /// The message that the request sends or schedules.
   fileprivate var message: NewMessage? {
-    switch operation {
+    switch command.operation {
     case .room(_, .messages(.send(_, let message))), .room(_, .scheduling(.schedule(_, let message, _))): message
     case .user, .room, .workspace, .roomInvite, .workspaceInvite, .acceptInvite, .server, .rotateSigningKey: nil
     }
   }
 
   /// Whether it attaches files that were not looked up.
-  package var lacksMedia: Bool { media.isEmpty && message?.attachments.isEmpty == false }
+  package var lacksMedia: Bool { command.known.media.isEmpty && message?.attachments.isEmpty == false }
 }

@@ -3,7 +3,8 @@ package import ChatPrimitives
 
 /// A command for the writer, with what was looked up for it.
 package struct ChatCommand: Sendable {
-  package var context: CommandContext
+  /// The writer sets the time of the decision.
+  package internal(set) var context: CommandContext
   package let operation: Operation
   /// Computed here, so that the writer need not hash a message that is sent. Nil if only the writer can tell which
   /// content is meant.
@@ -17,9 +18,7 @@ package struct ChatCommand: Sendable {
   /// The sequence that the command belongs to, if any.
   package var order: CommandOrder?
 
-  package init(
-    context: CommandContext, operation: Operation, known: Known = Known(), knownAsOf: LogPosition = .latest
-  ) {
+  package init(context: CommandContext, operation: Operation, known: Known = Known(), knownAsOf: LogPosition) {
     self.context = context
     self.operation = operation
     fingerprint = operation.fingerprint(by: context.actor)

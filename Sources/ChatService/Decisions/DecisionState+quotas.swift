@@ -25,6 +25,11 @@ extension DecisionState {
 }
 
 extension RoomCommand {
+  /// The message that a client sends.
+  var sent: MessageID? {
+    if case .messages(.send(let id, _)) = self { id } else { nil }
+  }
+
   /// Whether the server itself sends a message that is due.
   var sendsScheduled: Bool {
     if case .scheduling(.send) = self { true } else { false }

@@ -116,7 +116,7 @@ extension DecisionState {
     _ room: RoomID, _ command: RoomCommand, _ request: ChatCommand, _ next: LogPosition
   ) throws(Rejection) -> CommitDecision<ChatReply> {
     // The command's own message is first in the lookup.
-    let message = request.lookup.messages.first.flatMap { request.known.messages[$0] }
+    let message = command.sent.flatMap { request.known.messages[MessageKey(room: room, message: $0)] }
     switch try RoomDecider.handle(
       command, on: basis(room, command, request, rooms[room]?.state ?? RoomState(request.ending)), self)
     {

@@ -41,7 +41,11 @@ package final class KnownIDs: Sendable {
   /// The position up to which none of these IDs was recorded. Nil if one of them may have been.
   func neverSeen(_ lookup: Lookup) -> LogPosition? {
     guard lookup.asksForIDs else { return .latest }
-    var hashes = (lookup.messages + lookup.scheduled).map { KnownIDFilter.entry($0.message, in: $0.room) }
+    // The ID of a scheduled message is an entry like that of any message.
+    var hashes = lookup.messages.map { KnownIDFilter.entry($0.message, in: $0.room) }
+    for key in lookup.scheduled where !lookup.messages.contains(key) {
+      hashes.append(KnownIDFilter.entry(key.message, in: key.room))
+    }
     if let command = lookup.command { hashes.append(KnownIDFilter.entry(command.command, by: command.actor)) }
     return state.withLock { [hashes] state in
       hashes.contains { state.filter.mayContain($0) } ? nil : state.newest

@@ -26,8 +26,10 @@ extension ChatService {
   /// Holds the picture that a command sets, if it sets one.
   /// - Throws: the rejection `mediaNotFound`.
   func pictureHold(of request: Request) async throws(ServiceError) -> MediaHold? {
-    guard let picture = request.operation.picture else { return nil }
-    guard let held = try await heldMedia([picture], for: request.context.actor) else { throw .rejected(.mediaNotFound) }
+    guard let picture = request.command.operation.picture else { return nil }
+    guard let held = try await heldMedia([picture], for: request.command.context.actor) else {
+      throw .rejected(.mediaNotFound)
+    }
     return held.hold
   }
 }
