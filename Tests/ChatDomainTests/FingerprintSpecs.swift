@@ -133,6 +133,28 @@ struct FingerprintSpecs {
     }
   }
 
+  /// The read models hold fingerprints of messages, so they must stay what they are. Computed once by a program in another
+  /// language from the description of `Fingerprint`.
+  @Test("of messages never change")
+  func messageFingerprintsNeverChange() throws {
+    func expect(_ fingerprint: Fingerprint, _ digits: String, _ location: SourceLocation = #_sourceLocation) {
+      #expect(Hexadecimal.text(fingerprint.bytes.bytes) == digits, sourceLocation: location)
+    }
+    let plain = NewMessage.plain("hello")
+    expect(.message(plain, author: carol), "788951e995cbc8a5f8c3a8d620f923b5")
+    expect(
+      .message(NewMessage(text: "hello", thread: hello), author: carol), "f0c398a7b644b920246cd69b2db2d4ac")
+    let full = NewMessage(
+      text: "hello", replyTo: id(41), thread: hello, mentions: Mentions(users: [bob, alice], everyone: true),
+      attachments: [
+        NewMessage.AttachedMedia(media: id(60), name: "tea.jpg"), NewMessage.AttachedMedia(media: id(61), name: nil),
+      ], custom: CustomPart(type: "order.shipped", body: #"{"id":1}"#))
+    expect(.message(full, author: carol), "7e45f56675815faeeea6abdb8e9b9edb")
+    expect(.scheduling(.saying("hello")), "d038d6a8b3591bd5de32bd0eaf7f5b65")
+    let edit = RoomCommand.messages(.edit(hello, MessageEdit(text: "hi", mentions: Mentions(users: [bob]))))
+    expect(edit.fingerprint(by: carol), "9bacc9ffd44abe2c51ad61cb5c89e234")
+  }
+
   @Test("bind a key to one stream, and an event's is its command's in that stream")
   func scoped() {
     let (tea, coffee): (RoomID, RoomID) = (id(80), id(81))
