@@ -1,12 +1,12 @@
 import Synchronization
 
-/// More wait for slots than may.
+/// Too many tasks are waiting for a slot.
 package struct TooManyWaiting: Error {
   package init() {}
 }
 
-/// Slots for work that only few may do at once, shared fairly among users (`FairQueue`). A task that is cancelled waits no
-/// longer.
+/// Slots for work that only a few tasks may do at once, shared fairly among users (`FairQueue`). A cancelled task stops
+/// waiting.
 package final class AsyncSemaphore<User: Hashable & Sendable>: Sendable {
   private struct State {
     var queue: FairQueue<User, UInt64>
@@ -16,14 +16,14 @@ package final class AsyncSemaphore<User: Hashable & Sendable>: Sendable {
 
   private let state: Mutex<State>
 
-  /// - Parameters: as those of `FairQueue`.
+  /// - Parameters: the same as those of `FairQueue`.
   package init(_ count: Int, ofUser: Int, waitingLimit: Int) {
     state = Mutex(State(queue: FairQueue(slots: count, slotsOfUser: ofUser, waitingLimit: waitingLimit)))
   }
 
   package var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 
-  /// A slot that is given back when nothing refers to it any more.
+  /// A slot that is released when the last reference to it is gone.
   package final class Slot: Sendable {
     private let user: User
     private let slots: AsyncSemaphore
@@ -58,7 +58,7 @@ package final class AsyncSemaphore<User: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// - Throws: `TooManyWaiting`; `CancellationError`; what the body throws.
+  /// - Throws: `TooManyWaiting`; `CancellationError`; the errors of the body.
   package func run<T: Sendable>(for user: User, _ body: () async throws -> T) async throws -> T {
     let slot = try await take(for: user)
     defer { withExtendedLifetime(slot) {} }
@@ -90,7 +90,7 @@ package final class AsyncSemaphore<User: Hashable & Sendable>: Sendable {
 
   private func enter(_ ticket: UInt64, of user: User, _ continuation: CheckedContinuation<Void, any Error>) {
     let entry: Entry = state.withLock { state in
-      // A cancellation from here on waits for the lock, and finds the ticket.
+      // A cancellation after this check waits for the lock and then finds the ticket.
       if Task.isCancelled { return .refused(CancellationError()) }
       switch state.queue.enter(ticket, of: user) {
       case .admitted: return .now

@@ -1,13 +1,14 @@
 import DequeModule
 
-/// Shares a few slots fairly among users. Each user has few of them, the users who wait take turns, and within a user the
-/// first to come is the first to go. When no more may wait, room is made at the expense of the user who waits most.
+/// Shares a few slots fairly among users. Each user can have only a few of them, waiting users take turns, and the
+/// tickets of one user are served in order of arrival. When the queue is full, the user with the most waiting tickets
+/// loses one.
 package struct FairQueue<User: Hashable & Sendable, Ticket: Hashable & Sendable>: Sendable {
   package enum Entry: Sendable, Hashable {
     case admitted
-    /// - Parameter evicted: who no longer waits, to make room.
+    /// - Parameter evicted: the ticket that was removed from the queue to make room.
     case waits(evicted: Ticket?)
-    /// As many wait as may, and nobody of them more than this user would.
+    /// The queue is full, and no user has more tickets in it than this user would have.
     case full
   }
 
@@ -16,21 +17,21 @@ package struct FairQueue<User: Hashable & Sendable, Ticket: Hashable & Sendable>
   private var free: Int
   private var running: [User: Int] = [:]
   private var waiting: [User: Deque<Ticket>] = [:]
-  /// The users with waiting tickets, the next one first.
+  /// The users with waiting tickets, in the order of their turns.
   private var turns: Deque<User> = []
   package private(set) var waitingCount = 0
 
   /// - Parameters:
-  ///   - slots: that are in use at once.
-  ///   - slotsOfUser: of these, those of one user.
-  ///   - waitingLimit: tickets that wait at once.
+  ///   - slots: the number of slots.
+  ///   - slotsOfUser: the maximum number of slots for one user.
+  ///   - waitingLimit: the maximum number of waiting tickets.
   package init(slots: Int, slotsOfUser: Int, waitingLimit: Int) {
     free = slots
     self.slotsOfUser = slotsOfUser
     self.waitingLimit = waitingLimit
   }
 
-  /// Takes a slot for the user if one is free, and else changes nothing.
+  /// Takes a slot for the user if one is free; otherwise changes nothing.
   /// - Returns: whether one was free.
   package mutating func enterIfFree(_ user: User) -> Bool {
     guard free > 0, running[user, default: 0] < slotsOfUser else { return false }
@@ -51,8 +52,8 @@ package struct FairQueue<User: Hashable & Sendable, Ticket: Hashable & Sendable>
     return .waits(evicted: evicted)
   }
 
-  /// Gives back a slot of the user.
-  /// - Returns: who takes it.
+  /// Releases a slot of the user.
+  /// - Returns: the ticket that gets the slot.
   package mutating func leave(_ user: User) -> Ticket? {
     guard let own = running[user] else { return nil }
     running[user] = own > 1 ? own - 1 : nil
@@ -60,7 +61,7 @@ package struct FairQueue<User: Hashable & Sendable, Ticket: Hashable & Sendable>
     return next()
   }
 
-  /// Takes a ticket back.
+  /// Withdraws a ticket.
   /// - Returns: whether it was waiting.
   package mutating func withdraw(_ ticket: Ticket, of user: User) -> Bool {
     guard let index = waiting[user]?.firstIndex(of: ticket) else { return false }
@@ -85,7 +86,7 @@ package struct FairQueue<User: Hashable & Sendable, Ticket: Hashable & Sendable>
     return ticket
   }
 
-  /// Takes the newest ticket of the user who has most, if that leaves the user with no fewer than the new one has.
+  /// Evicts the newest ticket of the user with the most, if that user keeps at least as many as the new user will have.
   private mutating func makeRoom(for user: User) -> Ticket? {
     func count(_ user: User) -> Int { waiting[user]?.count ?? 0 }
     guard let most = turns.max(by: { count($0) < count($1) }), count(most) > count(user) + 1 else { return nil }

@@ -12,7 +12,7 @@ package enum Hexadecimal {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// - Returns: nil for an odd number of digits, or for anything that is not a digit in lower case.
+  /// - Returns: nil for an odd number of digits, or for any character that is not a digit in lower case.
   package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
     let source = Array(text.utf8)
     guard source.count.isMultiple(of: 2) else { return nil }

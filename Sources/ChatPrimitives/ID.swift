@@ -1,4 +1,4 @@
-/// A UUID that knows what it names, so that a room's ID cannot be passed where a user's is meant.
+/// A typed UUID, so that a room's ID cannot be passed where a user's ID is expected.
 public struct ID<Entity>: Hashable, Sendable, Comparable {
   public let uuid: UUIDBytes
 
@@ -6,8 +6,8 @@ public struct ID<Entity>: Hashable, Sendable, Comparable {
     self.uuid = uuid
   }
 
-  /// Reads a UUID in any case.
-  /// - Returns: nil when the text is not a UUID, or is the nil UUID.
+  /// Parses a UUID in upper or lower case.
+  /// - Returns: nil if the text is not a UUID, or is the nil UUID.
   public init?(_ text: some StringProtocol) {
     guard let uuid = UUIDBytes(text: text), uuid != .zero else { return nil }
     self.uuid = uuid
@@ -37,7 +37,7 @@ extension ID: Codable {
   }
 }
 
-/// What the typed IDs name. Never instantiated.
+/// The entities that the typed IDs identify. Never instantiated.
 public enum Entity {
   public enum User {}
   public enum Session {}
@@ -57,11 +57,11 @@ public typealias DeviceID = ID<Entity.Device>
 public typealias RoomID = ID<Entity.Room>
 public typealias InviteID = ID<Entity.Invite>
 public typealias WorkspaceID = ID<Entity.Workspace>
-/// Names what one user uploaded; the same content uploaded again by the same user has the same.
+/// Identifies a file that one user uploaded. It stays the same if the same user uploads the same content again.
 public typealias MediaID = ID<Entity.Media>
 /// Unique within its room.
 public typealias MessageID = ID<Entity.Message>
 /// What a client names a mutation by (the `Idempotency-Key` header). Unique within its actor.
 public typealias CommandID = ID<Entity.Command>
-/// An administrator or a service that acts under a token of the server's own.
+/// An administrator or a service that acts with one of the server's own tokens.
 public typealias ServiceID = ID<Entity.Service>

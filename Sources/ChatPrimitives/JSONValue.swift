@@ -1,16 +1,16 @@
-/// A JSON value to be written. Fields keep the order in which they are given.
+/// A JSON value for output. Fields keep the order in which they are given.
 package enum JSONValue: Sendable {
   case null
   case bool(Bool)
   case number(UInt64)
   case signed(Int64)
-  /// Two digits after the point; `null` when it is not a number.
+  /// A number with two decimal places; `null` if it is not finite.
   case decimal(Double)
   case text(String)
   case list([JSONValue])
   case object([(String, JSONValue)])
 
-  /// `null` without a value.
+  /// The text, or `null` if there is none.
   package static func text(orNull text: String?) -> JSONValue { text.map(JSONValue.text) ?? .null }
 
   package static func count(_ count: Int) -> JSONValue { .signed(Int64(count)) }
@@ -53,8 +53,8 @@ extension JSONValue {
     }
   }
 
-  /// Escapes what RFC 8259 demands, and the controls from U+007F to U+009F too: texts come from anyone, and some
-  /// terminals obey these.
+  /// Escapes what RFC 8259 requires, and also the control characters from U+007F to U+009F: texts come from untrusted
+  /// clients, and some terminals interpret these characters.
   private static func write(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var lead: UInt8 = 0

@@ -1,4 +1,4 @@
-/// The place of a record in the log: global, dense, from 1.
+/// The position of a record in the log. Positions are global, begin with 1 and have no gaps.
 public struct LogPosition: Hashable, Sendable, Comparable, Codable {
   public let value: UInt64
 
@@ -6,19 +6,19 @@ public struct LogPosition: Hashable, Sendable, Comparable, Codable {
     self.value = value
   }
 
-  /// Before the first record: the head of an empty log.
+  /// The position before the first record, which is the head of an empty log.
   public static let origin = LogPosition(0)
-  /// The first record's place.
+  /// The first record's position.
   public static let first = LogPosition(1)
 
   public static func < (left: LogPosition, right: LogPosition) -> Bool { left.value < right.value }
 
   public var next: LogPosition { LogPosition(value + 1) }
 
-  /// The place `count` records further on.
+  /// The position that is `count` records later.
   public func advanced(by count: Int) -> LogPosition { LogPosition(value + UInt64(count)) }
 
-  /// How many records lie between `origin` and here, `origin` excluded; zero when `origin` is not earlier.
+  /// The number of records after `origin` up to and including this position; zero if `origin` is not earlier.
   public func distance(from origin: LogPosition) -> UInt64 { value > origin.value ? value - origin.value : 0 }
 
   public init(from decoder: any Decoder) throws {
@@ -35,7 +35,7 @@ extension LogPosition: CustomStringConvertible {
   public var description: String { String(value) }
 }
 
-/// How many events one stream (one aggregate) holds; the first event makes it 1.
+/// The number of events in one stream (one aggregate). The first event makes it 1.
 public struct StreamVersion: Hashable, Sendable, Comparable {
   public let value: UInt64
 
@@ -43,7 +43,7 @@ public struct StreamVersion: Hashable, Sendable, Comparable {
     self.value = value
   }
 
-  /// A stream that has no event yet.
+  /// The version of a stream without events.
   public static let none = StreamVersion(0)
 
   public var next: StreamVersion { StreamVersion(value + 1) }

@@ -1,4 +1,4 @@
-/// A moment in UTC, in whole milliseconds since 1970-01-01T00:00:00Z.
+/// A point in time in UTC, in whole milliseconds since 1970-01-01T00:00:00Z.
 public struct Timestamp: Hashable, Sendable, Comparable {
   public let milliseconds: Int64
 
@@ -8,14 +8,14 @@ public struct Timestamp: Hashable, Sendable, Comparable {
 
   public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
-  /// The moment so much later, or earlier when negative; at the ends of what an `Int64` holds it stays there.
+  /// The time that is this much later, or earlier if negative. Saturates at the limits of `Int64`.
   public func adding(milliseconds: Int64) -> Timestamp {
     let (sum, overflow) = self.milliseconds.addingReportingOverflow(milliseconds)
     guard overflow else { return Timestamp(milliseconds: sum) }
     return Timestamp(milliseconds: milliseconds < 0 ? .min : .max)
   }
 
-  /// Years 0000 to 9999: what RFC 3339 can write.
+  /// The range of RFC 3339: years 0000 to 9999.
   public static let earliest = Timestamp(milliseconds: -62_167_219_200_000)
   public static let latest = Timestamp(milliseconds: 253_402_300_799_999)
 }
@@ -23,8 +23,8 @@ public struct Timestamp: Hashable, Sendable, Comparable {
 // MARK: - RFC 3339
 
 extension Timestamp {
-  /// Reads RFC 3339, with any offset; digits beyond the millisecond are cut off.
-  /// - Returns: nil for any other form and for dates that do not exist.
+  /// Parses RFC 3339 with any offset. Digits beyond the millisecond are dropped.
+  /// - Returns: nil for any other format and for dates that do not exist.
   public init?(rfc3339 text: some StringProtocol) {
     var reader = DigitReader(Array(text.utf8))
     guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
@@ -47,8 +47,8 @@ extension Timestamp {
     guard self >= .earliest, self <= .latest else { return nil }
   }
 
-  /// `2026-01-31T08:00:00.000Z`: always UTC, always three digits of a second. A moment before `earliest` or after
-  /// `latest` is written as that.
+  /// The time in the format `2026-01-31T08:00:00.000Z`: always UTC, always three decimal places. A time before
+  /// `earliest` or after `latest` is written as that limit.
   public var rfc3339: String {
     let writable = Int(Swift.min(Swift.max(self, .earliest), .latest).milliseconds)
     let millisecondsSinceYearZero = writable - Int(Self.earliest.milliseconds)
@@ -85,8 +85,8 @@ extension Timestamp {
     }
   }
 
-  /// Days since 1970-01-01 in the proleptic Gregorian calendar; after H. Hinnant, "chrono-compatible low-level
-  /// date algorithms", `days_from_civil`.
+  /// The days since 1970-01-01 in the proleptic Gregorian calendar. The algorithm is `days_from_civil` of H. Hinnant,
+  /// "chrono-compatible low-level date algorithms".
   private static func daysFromEpoch(year: Int, month: Int, day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -96,7 +96,7 @@ extension Timestamp {
     return era * 146_097 + dayOfEra - 719_468
   }
 
-  /// The inverse of `daysFromEpoch`; same source, `civil_from_days`.
+  /// The inverse of `daysFromEpoch`: `civil_from_days` from the same source.
   private static func civil(fromDays days: Int) -> (year: Int, month: Int, day: Int) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -109,7 +109,7 @@ extension Timestamp {
   }
 }
 
-/// Reads the digits of a date from left to right.
+/// Parses a date and time from left to right.
 private struct DigitReader {
   private let bytes: [UInt8]
   private var index = 0
@@ -137,7 +137,7 @@ private struct DigitReader {
     return value
   }
 
-  /// One to nine digits after the point, as milliseconds.
+  /// Reads one to nine decimal places, as milliseconds.
   mutating func fraction() -> Int? {
     var value = 0
     var digits = 0
@@ -150,7 +150,7 @@ private struct DigitReader {
     return value
   }
 
-  /// `Z` or `±hh:mm`.
+  /// Reads `Z` or `±hh:mm`.
   mutating func offsetMinutes() -> Int? {
     if skip("Z") || skip("z") { return 0 }
     let sign = skip("+") ? 1 : skip("-") ? -1 : 0

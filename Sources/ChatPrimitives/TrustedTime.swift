@@ -1,21 +1,22 @@
-/// Wall-clock time that is checked against the monotonic clock. A value that reads no clock itself: its owner tells
-/// it what both clocks show.
+/// Wall-clock time that is checked against the monotonic clock. This value does not read clocks itself; its owner
+/// passes the readings of both.
 ///
-/// - A drift, a small step ahead and every step back are followed.
-/// - A jump ahead beyond `Limits.clockJumpMilliseconds` is held: time goes on by the monotonic clock from the last time
-///   that was trusted. The jump is trusted when it has lasted `Limits.clockJumpHeldMilliseconds`, or when an operator
-///   confirms it.
-/// - A clock that is behind and is corrected within `Limits.clockGapMilliseconds` is followed. A jump ahead to where it
-///   was before it was set back is not held. After a start with a clock that is behind the last known time, a jump to
-///   at most `Limits.clockGapMilliseconds` after that time is not held either: a start would trust the clock there.
-/// - At the start there is no earlier reading. The system clock is trusted, because a server may have been off for
-///   long. `settled` is for what cannot be undone: it waits to see whether the clock stays. The owner of this value
-///   keeps `settled` over restarts.
+/// - Drift, small steps ahead and all steps back are followed.
+/// - A jump ahead beyond `Limits.clockJumpMilliseconds` is held: time continues with the monotonic clock from the last
+///   time that was trusted. The jump is trusted when it has lasted `Limits.clockJumpHeldMilliseconds`, or when an
+///   operator confirms it.
+/// - A clock that is behind and is corrected within `Limits.clockGapMilliseconds` is followed. A jump ahead to where
+///   the clock was before it was set back is not held. If the clock at the start is behind the last known time, a jump
+///   to at most `Limits.clockGapMilliseconds` after that time is not held either, because a restart would trust the
+///   clock there.
+/// - At the start there is no earlier reading. The system clock is trusted, because the server may have been off for a
+///   long time. `settled` is for actions that cannot be undone: it waits to see whether the clock stays. The owner of
+///   this value saves `settled` across restarts.
 package struct TrustedTime: Sendable, Equatable {
-  /// What the two clocks show at one moment.
+  /// The readings of the two clocks at one moment.
   package struct Reading: Sendable, Equatable {
     package var wall: Timestamp
-    /// By the monotonic clock, from any start, in milliseconds.
+    /// The reading of the monotonic clock, from any starting point, in milliseconds.
     package var uptime: Int64
 
     package init(wall: Timestamp, uptime: Int64) {
@@ -23,18 +24,18 @@ package struct TrustedTime: Sendable, Equatable {
       self.uptime = uptime
     }
 
-    /// What the wall clock shows beyond the monotonic one.
+    /// The difference between the wall clock and the monotonic clock.
     fileprivate var offset: Int64 { wall.milliseconds &- uptime }
   }
 
-  /// What a reading changed, for the server's log. All in milliseconds.
+  /// What a reading changed, for the server's log. All values are in milliseconds.
   package enum Change: Sendable, Hashable {
     case jumpHeld(ahead: Int64)
-    /// The system clock came back before its jump was trusted.
+    /// The system clock returned before its jump was trusted.
     case jumpOver
     case jumpTrusted(ahead: Int64)
     case steppedBack(by: Int64)
-    /// The system clock is back where it was before it was behind.
+    /// The system clock returned to where it was before it fell behind.
     case corrected(ahead: Int64)
   }
 
@@ -43,36 +44,36 @@ package struct TrustedTime: Sendable, Equatable {
     var since: Int64
   }
 
-  /// At the start.
+  /// The state after a start, until the clock has lasted.
   private struct Settling: Sendable, Equatable {
     var from: Timestamp
     var since: Int64
   }
 
-  /// Where the clock was before it was behind.
+  /// The state of the clock before it fell behind.
   private struct Earlier: Sendable, Equatable {
     var offset: Int64
-    /// The base from which a jump ahead to `offset` is measured.
+    /// The base offset from which a jump ahead to `offset` is measured, in microseconds.
     var baseMicroseconds: Int64
     var since: Int64
   }
 
   private var offset: Int64
   private var uptime: Int64
-  /// The offset that jumps are measured from, in microseconds. It rises at most as fast as a drift, so that many small
+  /// The offset from which jumps are measured, in microseconds. It rises at most as fast as a drift, so that many small
   /// steps ahead count as one jump.
   private var baseMicroseconds: Int64
   private var held: Jump?
   private var settling: Settling?
   private var earlier: Earlier?
-  /// When the clock was last trusted only because it had lasted.
+  /// The uptime at which the clock was last trusted only because it had lasted long enough.
   private var lastedAt: Int64?
 
   /// - Parameters:
   ///   - lastRecorded: the log's last time; nil for an empty log.
-  ///   - lastSettled: `settled` as it was last kept; nil if it never was. It takes precedence over the log's last time,
-  ///     which a wrong clock may have written. If the log's last time is at most `Limits.clockGapMilliseconds` later,
-  ///     that counts instead, because it is newer.
+  ///   - lastSettled: the last saved value of `settled`; nil if there is none. It takes precedence over the log's last
+  ///     time, which a wrong clock may have written. But if the log's last time is later by at most
+  ///     `Limits.clockGapMilliseconds`, it is used instead, because it is newer.
   package init(_ reading: Reading, lastRecorded: Timestamp?, lastSettled: Timestamp? = nil) {
     offset = reading.offset
     uptime = reading.uptime
@@ -93,31 +94,31 @@ package struct TrustedTime: Sendable, Equatable {
     return isNearby ? max(recorded, settled) : settled
   }
 
-  // MARK: What it says
+  // MARK: Results
 
-  /// As of the last reading.
+  /// The time at the last reading.
   package var now: Timestamp { Timestamp(milliseconds: uptime &+ offset) }
 
-  /// The same, for what cannot be undone. After a start long after the last known time, it goes on from that time until
-  /// the clock has lasted.
+  /// The time for actions that cannot be undone. After a start long after the last known time, it continues from that
+  /// time until the clock has lasted.
   package var settled: Timestamp {
     guard let settling else { return now }
     return min(now, settling.from.adding(milliseconds: uptime - settling.since))
   }
 
-  /// What to keep over a restart: `settled`, but nil while the clock is trusted only because it lasted, and not for
-  /// `Limits.clockGapMilliseconds` yet. A restart with such a clock waits to see whether it stays, once more.
+  /// The value to save for a restart: `settled`, or nil while the clock is trusted only because it lasted, until that
+  /// was `Limits.clockGapMilliseconds` ago. A restart with such a clock waits once more to see whether it stays.
   package var known: Timestamp? { hasOnlyLasted ? nil : settled }
 
   private var hasOnlyLasted: Bool { lastedAt.map { uptime - $0 < Limits.clockGapMilliseconds } ?? false }
 
-  /// How far the system clock is ahead and not trusted, in milliseconds; nil when it is trusted.
+  /// How far the system clock is ahead without being trusted, in milliseconds; nil if it is trusted.
   package var heldAhead: Int64? { held.map { $0.offset &- offset } }
 
-  /// How long until the jump is trusted without an operator, in milliseconds; nil when none is held.
+  /// The time until the jump is trusted without an operator, in milliseconds; nil if no jump is held.
   package var heldFor: Int64? { held.map { max(0, Limits.clockJumpHeldMilliseconds - (uptime - $0.since)) } }
 
-  // MARK: What it is told
+  // MARK: Input
 
   package mutating func read(_ reading: Reading) -> Change? {
     let elapsed = max(0, reading.uptime &- uptime)
@@ -140,16 +141,16 @@ package struct TrustedTime: Sendable, Equatable {
     return wasHeld ? .jumpOver : nil
   }
 
-  /// An operator says that the system clock is right.
-  /// - Returns: nil when no jump was held.
+  /// Trusts the system clock, because an operator says that it is right.
+  /// - Returns: nil if no jump was held.
   package mutating func confirm() -> Change? {
     settling = nil
     lastedAt = nil
     return held.map { trust($0.offset) }
   }
 
-  /// Called when the clock was set back. A clock that was trusted only because it lasted, and not for long yet, is not
-  /// remembered: the step back probably corrects it.
+  /// Remembers the state of the clock before it was set back. A clock that was recently trusted only because it lasted
+  /// is not remembered, because the step back probably corrects it.
   private mutating func remember(_ base: Int64) {
     let hasOnlyLasted = hasOnlyLasted
     lastedAt = nil
@@ -194,7 +195,7 @@ package struct TrustedTime: Sendable, Equatable {
     return .jumpTrusted(ahead: ahead)
   }
 
-  /// Within what an `Int64` holds: wall clocks show years up to 9999 at most here.
+  /// Converts to microseconds. Values beyond the year 9999 are clamped, so that the result fits an `Int64`.
   private static func microseconds(_ milliseconds: Int64) -> Int64 {
     min(max(milliseconds, -Timestamp.latest.milliseconds), Timestamp.latest.milliseconds) * 1000
   }

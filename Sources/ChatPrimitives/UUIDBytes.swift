@@ -1,6 +1,7 @@
-/// The sixteen bytes of a UUID (RFC 9562), kept as two integers so that hashing and comparing cost two instructions.
+/// The sixteen bytes of a UUID (RFC 9562), stored as two integers so that hashing and comparing are fast.
 ///
-/// Any version is accepted and nothing relies on its order. Text is read in any case and written in lower case.
+/// All versions are accepted, and no code relies on the order of UUIDs. Text is parsed in upper or lower case and
+/// written in lower case.
 public struct UUIDBytes: Hashable, Sendable, Comparable {
   /// Bytes 0 to 7, big-endian.
   public let high: UInt64
@@ -12,7 +13,7 @@ public struct UUIDBytes: Hashable, Sendable, Comparable {
     self.low = low
   }
 
-  /// All zero; stands for "none" where a field is fixed in width. A client may not use it as an ID.
+  /// All bytes zero; means "none" in fields of fixed width. A client cannot use it as an ID.
   public static let zero = UUIDBytes(high: 0, low: 0)
 
   public static func < (left: UUIDBytes, right: UUIDBytes) -> Bool {
@@ -23,13 +24,13 @@ public struct UUIDBytes: Hashable, Sendable, Comparable {
 // MARK: - Text
 
 extension UUIDBytes {
-  /// Number of characters in the textual form.
+  /// The number of characters in the textual form.
   public static let textLength = 36
 
-  /// Reads the form `8-4-4-4-12` in any case.
-  /// - Returns: nil when the text has any other form.
+  /// Parses the form `8-4-4-4-12` in upper or lower case.
+  /// - Returns: nil if the text has any other form.
   public init?(text: some StringProtocol) {
-    // A concrete string, for generic characters cost more than the whole reading.
+    // The text is copied into a concrete string, because generic character access costs more than the parsing itself.
     var text = String(text)
     let words = text.withUTF8 { Self.words(in: $0) }
     guard let words else { return nil }
@@ -82,7 +83,7 @@ extension UUIDBytes {
 // MARK: - Bytes
 
 extension UUIDBytes {
-  /// Number of bytes.
+  /// The number of bytes.
   public static let byteCount = 16
 
   /// - Returns: nil unless there are exactly sixteen bytes.

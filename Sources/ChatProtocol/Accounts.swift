@@ -1,14 +1,14 @@
 public import ChatPrimitives
 
-/// `POST /v1/accounts`. With a service token the e-mail and password may be absent, and `externalId` may be given; where
-/// the operator allows guests, the e-mail may be absent.
+/// `POST /v1/accounts`. With a service token, the email address and the password are optional, and `externalId` is
+/// allowed. If the operator allows guests, the email address is optional.
 public struct CreateAccountRequest: RequestObject {
-  /// Made by the client, so that a retry is recognised; the server makes one when it is absent.
+  /// Chosen by the client, so that a retry is recognized. If it is absent, the server makes one.
   public let id: UserID?
   public let nickname: String
   public let email: String?
   public let password: String?
-  /// The key that the team's own database has for the user.
+  /// The user's key in the team's own database.
   public let externalId: String?
 
   public init(
@@ -30,13 +30,13 @@ public struct CreateAccountRequest: RequestObject {
   }
 }
 
-/// `PATCH /v1/me`: the profile, or the e-mail address by itself.
+/// `PATCH /v1/me`: changes the profile, or only the email address.
 public struct UpdateMeRequest: RequestObject {
   public let nickname: String?
-  /// Null takes the picture away; absent leaves it as it is.
+  /// Null removes the picture; if absent, the picture stays.
   public let picture: MediaID??
   public let email: String?
-  /// With `email`.
+  /// Allowed only together with `email`.
   public let currentPassword: String?
 
   public init(nickname: String? = nil, picture: MediaID?? = nil, email: String? = nil, currentPassword: String? = nil) {
@@ -63,7 +63,7 @@ public struct UpdateMeRequest: RequestObject {
   }
 }
 
-/// The names of users that come with a page: the part of the public profile that a list needs.
+/// A user's name, as pages include it: the part of the public profile that a list needs.
 public struct User: Codable, Sendable, Hashable {
   public var id: UserID
   public var nickname: String
@@ -74,12 +74,13 @@ public struct User: Codable, Sendable, Hashable {
   }
 }
 
-/// `GET /v1/users/{userId}`: what anyone who is logged in may see of a user. Never a device, a token or an e-mail.
+/// `GET /v1/users/{userId}`: what everyone who is logged in can see of a user. Never a device, a token or an email
+/// address.
 public struct PublicProfile: ResponseObject {
   public var id: UserID
   public var nickname: String
   @Nullable public var picture: MediaID?
-  /// A password is all that stands for the user.
+  /// Whether the account has only a password.
   public var isGuest: Bool
 
   public init(id: UserID, nickname: String, picture: MediaID?, isGuest: Bool) {
@@ -90,7 +91,7 @@ public struct PublicProfile: ResponseObject {
   }
 }
 
-/// What a user sees of itself, and an administrator of any user.
+/// What users see of their own account, and administrators of any account.
 public struct Account: ResponseObject {
   public var id: UserID
   public var nickname: String
@@ -98,15 +99,15 @@ public struct Account: ResponseObject {
   @Nullable public var email: String?
   @Nullable public var externalId: String?
   public var hasPassword: Bool
-  /// A password is all that stands for the user: no e-mail address, no externalId, no login elsewhere.
+  /// Whether the account has only a password: no email address, no externalId, no external login.
   public var isGuest: Bool
-  /// The logins elsewhere, in the order in which they were linked.
+  /// The external logins, in the order in which they were linked.
   public var identities: [LinkedIdentity]
-  /// Since when the account is disabled.
+  /// When the account was disabled; null if it is not.
   @Nullable public var disabledAt: Timestamp?
-  /// Of the write that this answers; in a read, of the registration.
+  /// In the response to a write, the position of that write; in a read, that of the registration.
   public var position: LogPosition
-  /// Where the profile or the e-mail address was last changed: what `If-Match` names.
+  /// Where the profile or the email address was last changed. `If-Match` uses it.
   public var revision: LogPosition
 
   public init(
@@ -128,7 +129,7 @@ public struct Account: ResponseObject {
   }
 }
 
-/// A login elsewhere, by the claims `iss` and `sub` of its ID tokens.
+/// An external login, identified by the claims `iss` and `sub` of its ID tokens.
 public struct LinkedIdentity: Codable, Sendable, Hashable {
   public var issuer: String
   public var subject: String
@@ -143,9 +144,10 @@ public struct LinkedIdentity: Codable, Sendable, Hashable {
 public struct LinkIdentityRequest: RequestObject {
   public let idToken: String
   public let nonce: String?
-  /// Where the account has a password, and no service asks.
+  /// Required if the account has a password, unless a service makes the request.
   public let currentPassword: String?
-  /// Where it has none: of a login that it has already.
+  /// Required if the account has no password, unless a service makes the request: an ID token of a login that is
+  /// already linked.
   public let linkedIdToken: String?
   public let linkedNonce: String?
 

@@ -1,18 +1,18 @@
-/// What the body of a request or a response is.
+/// The shape of the body of a request or a response.
 public protocol BodyShape: Sendable {
   static var format: BodyFormat { get }
 }
 
-/// How a body is written.
+/// How a body is encoded.
 public enum BodyFormat: Sendable {
   case none
   /// One JSON object.
   case json(any (Codable & Sendable).Type)
-  /// NDJSON: one JSON object in each line.
+  /// NDJSON: one JSON object per line.
   case lines(any (Codable & Sendable).Type)
-  /// A file as it is, of any media type.
+  /// The bytes of a file, of any media type.
   case file
-  /// A page in YAML.
+  /// A YAML document.
   case yaml
 }
 

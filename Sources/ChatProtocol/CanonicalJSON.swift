@@ -1,11 +1,11 @@
-/// Any JSON value: what an app says in its own language. It is read once and kept as its canonical text, in which it is
-/// written out again: the names of members in order, no white space, numbers and strings each in one form. The same value
+/// Any JSON value, for an app's own data. It is read once and stored as its canonical text, which is also what is sent:
+/// the names of members are sorted, there is no white space, and numbers and strings have one form each. The same value
 /// always has the same text.
 public struct CanonicalJSON: Sendable, Hashable {
   public let canonicalText: String
 
-  /// - Parameter canonicalText: of a value that was read before. It is not looked at: an old log may hold deeper values
-  ///   than are accepted now.
+  /// - Parameter canonicalText: the text of a value that was read before. It is not checked, because an old log may
+  ///   contain deeper values than are accepted now.
   public init(unchecked canonicalText: String) {
     self.canonicalText = canonicalText
   }
@@ -14,7 +14,7 @@ public struct CanonicalJSON: Sendable, Hashable {
 }
 
 extension CanonicalJSON: Codable {
-  /// Only out of a `JSONDocument`: another decoder would have to guess each value's type.
+  /// Decodes only from a `JSONDocument`: another decoder would have to guess each value's type.
   public init(from decoder: any Decoder) throws {
     guard let decoder = decoder as? JSONDocumentDecoder else {
       throw DecodingError.dataCorrupted(
@@ -23,7 +23,7 @@ extension CanonicalJSON: Codable {
     self.init(unchecked: try decoder.canonicalText())
   }
 
-  /// Only by a `JSONWriter`: no other encoder writes a text as it stands.
+  /// Encodes only with a `JSONWriter`: no other encoder can write a text unchanged.
   public func encode(to encoder: any Encoder) throws {
     guard let encoder = encoder as? CanonicalJSONEncoder else {
       throw EncodingError.invalidValue(

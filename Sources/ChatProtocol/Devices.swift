@@ -3,12 +3,12 @@ public import ChatPrimitives
 /// `PUT /v1/devices/{deviceId}`: replaces the whole description.
 public struct PutDeviceRequest: RequestObject {
   public let name: String?
-  /// Such as `ios` or `android`.
+  /// For example `ios` or `android`.
   public let type: String?
   public let osVersion: String?
   public let apnsToken: String?
   public let fcmToken: String?
-  /// `all`, `mentions` or `none`; all when it is absent.
+  /// `all`, `mentions` or `none`; `all` if absent.
   public let notifications: String?
 
   public init(
@@ -33,19 +33,19 @@ public struct PutDeviceRequest: RequestObject {
   }
 }
 
-/// One of the caller's devices. Push tokens are never given back.
+/// One of the caller's devices. Push tokens are never returned.
 public struct Device: ResponseObject {
   public var id: DeviceID
   @Nullable public var name: String?
   @Nullable public var type: String?
   @Nullable public var osVersion: String?
-  /// `apns`, `fcm`: those that it has a token of.
+  /// `apns`, `fcm`: the providers for which it has a token.
   public var pushProviders: [String]
-  /// Of what it wants to be told: `all`, `mentions` or `none`.
+  /// Which notifications it gets: `all`, `mentions` or `none`.
   public var notifications: String
-  /// Of the last write to it.
+  /// The position of the last write to it.
   public var position: LogPosition
-  /// The same: what `If-Match` names.
+  /// The same as `position`. `If-Match` uses it.
   public var revision: LogPosition
 
   public init(

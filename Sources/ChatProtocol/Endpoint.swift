@@ -1,5 +1,5 @@
-/// An endpoint: how to address a request, who may make it, and the shapes of both bodies. Server and client use the same
-/// value, so that neither a handler nor a call with another shape compiles.
+/// An endpoint: how to address a request, who may make it, and the shapes of both bodies. Server and client use the
+/// same value, so a handler or a call with another shape does not compile.
 public struct Endpoint<Request: BodyShape, Response: BodyShape>: Sendable {
   public let erased: AnyEndpoint
 
@@ -25,16 +25,16 @@ public struct AnyEndpoint: Sendable {
     case delete = "DELETE"
   }
 
-  /// Whose token the endpoint wants.
+  /// Which token the endpoint requires.
   public enum Access: String, Sendable {
-    /// None. A service token that comes along counts; a user's is not looked at, so that an expired one is in nobody's
-    /// way.
+    /// No token. A service token is used if it is present. A user's token is ignored, so that an expired one causes no
+    /// error.
     case open
     /// A user's access token, or a service token with `Hansard-Act-As`.
     case user
-    /// Either of these; a service may also act for itself.
+    /// One of these tokens; a service may also act for itself.
     case userOrService
-    /// A service token alone.
+    /// Only a service token.
     case service
   }
 
@@ -44,23 +44,23 @@ public struct AnyEndpoint: Sendable {
   public let access: Access
   /// The parameters that its query may have.
   public let query: [String]
-  /// Nothing depends on who asks: no token is looked at, right or wrong.
+  /// The response does not depend on the caller, so tokens are ignored, valid or not.
   public let ignoresTokens: Bool
-  /// What it changes has a revision, which `If-Match` may name.
+  /// What it changes has a revision, which `If-Match` can name.
   public let takesIfMatch: Bool
   public let request: BodyFormat
   public let response: BodyFormat
 }
 
 extension AnyEndpoint: CustomStringConvertible {
-  /// Method and path, which no two endpoints have in common.
+  /// Method and path, which together are unique to an endpoint.
   public var description: String { "\(method.rawValue) \(path)" }
 }
 
-/// The names of the headers that the API reads or writes beside the standard ones.
+/// The names of the headers that the API uses besides the standard ones.
 public enum HeaderName {
-  /// A UUID that names a mutation: a repeat with the same key always gets the same response as the first time.
+  /// A UUID that identifies a mutation. A repeat with the same key always gets the same response as the first time.
   public static let idempotencyKey = "Idempotency-Key"
-  /// With a service token: the user in whose name to act.
+  /// The user in whose name a request with a service token acts.
   public static let actAs = "Hansard-Act-As"
 }

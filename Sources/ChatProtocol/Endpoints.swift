@@ -194,7 +194,7 @@ public enum Endpoints {
   public static let search = Endpoint<NoBody, SearchResults>(
     .get, "/v1/search", .user, query: ["q", "roomId", "senderId", "since", "until", "hasMedia", "limit", "cursor"])
 
-  // MARK: Bulk
+  // MARK: Bulk ingest
   public static let ingest = Endpoint<Lines<IngestLine>, Lines<IngestResult>>(.post, "/v1/ingest", .userOrService)
 
   // MARK: The server itself
@@ -203,7 +203,7 @@ public enum Endpoints {
   public static let openAPIDocument = Endpoint<NoBody, OpenAPIDocument>(
     .get, "/openapi.yaml", .open, ignoresTokens: true)
 
-  /// Served only when the operator asks for it, to measure against; no part of the API.
+  /// Served only if the operator enables it, as a baseline for measurements. It is not part of the API.
   public static let bench = Endpoint<SendMessageRequest, Message>(.put, "/bench/messages/{messageId}", .user)
 
   public static let all: [AnyEndpoint] = erased([
@@ -234,7 +234,7 @@ public enum Endpoints {
   private static func erased(_ endpoints: [any ErasableEndpoint]) -> [AnyEndpoint] { endpoints.map(\.erased) }
 }
 
-/// An endpoint whose types are not known: what the elements of a list have in common.
+/// An endpoint of any types, so that one list can contain all endpoints.
 private protocol ErasableEndpoint {
   var erased: AnyEndpoint { get }
 }

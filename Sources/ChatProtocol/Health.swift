@@ -1,6 +1,6 @@
 public import ChatPrimitives
 
-/// `GET /healthz`: the process answers.
+/// `GET /healthz`: the process responds.
 public struct Health: ResponseObject {
   /// `ok`
   public var status: String
@@ -10,7 +10,7 @@ public struct Health: ResponseObject {
   }
 }
 
-/// `GET /readyz`: 200 when requests are served, 503 with a problem otherwise.
+/// `GET /readyz`: 200 if requests are served, otherwise 503 with a problem.
 public struct Readiness: ResponseObject {
   /// `ready`, or `degraded` while the search index or the push outbox is being built or cannot follow the log.
   public var status: String
@@ -27,14 +27,14 @@ public struct Readiness: ResponseObject {
   }
 }
 
-/// How far one projection has come.
+/// How far one projection has followed the log.
 public struct ProjectionReadiness: Codable, Sendable, Hashable {
   public var name: String
   public var position: LogPosition
-  /// Events behind the head.
+  /// How many events it is behind the head.
   public var lag: Int
-  /// Why it does not follow the log, and what an operator can do; while it is being built, how far it is. nil while it
-  /// follows.
+  /// If it does not follow the log, why, and what an operator can do; while it is being built, its progress. Nil while
+  /// it follows the log.
   public var fault: String?
 
   public init(name: String, position: LogPosition, lag: Int, fault: String?) {
@@ -45,20 +45,20 @@ public struct ProjectionReadiness: Codable, Sendable, Hashable {
   }
 }
 
-/// How the server's clock is: a part of `GET /readyz`, and the response to `POST /v1/admin/clock/confirm`.
+/// The state of the server's clock: part of `GET /readyz`, and the response to `POST /v1/admin/clock/confirm`.
 public struct ClockReadiness: ResponseObject {
   /// `ok`, `jump_held` (the system clock jumped ahead and is not trusted) or `behind_log` (it is behind the log's last
   /// time).
   public var status: String
-  /// The time that the server goes by.
+  /// The time that the server uses.
   public var time: Timestamp
-  /// How far the system clock is ahead of that and not trusted; zero when it is trusted.
+  /// How far the system clock is ahead of `time` without being trusted, in seconds; zero if it is trusted.
   public var systemAheadSeconds: Int64
-  /// When the system clock is trusted if it stays as it is; only while a jump is held.
+  /// In how many seconds the system clock is trusted if it stays as it is; only while a jump is held.
   public var trustedInSeconds: Int64?
-  /// How far the log's last time is ahead of `time`; zero within five minutes.
+  /// How far the log's last time is ahead of `time`, in seconds; zero for up to five minutes.
   public var logAheadSeconds: Int64
-  /// What is wrong and what to do; only when the status is not `ok`.
+  /// What is wrong and what to do; only if the status is not `ok`.
   public var detail: String?
 
   public init(

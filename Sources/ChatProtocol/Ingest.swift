@@ -1,13 +1,13 @@
 public import ChatPrimitives
 
-/// One line of `POST /v1/ingest`. `docs/ingest.md` says which fields an op takes and needs.
+/// One line of `POST /v1/ingest`. `docs/ingest.md` lists the fields that each op accepts and requires.
 public struct IngestLine: RequestObject {
   /// `user.register`, `room.create`, `member.join`, `member.leave`, `message.send`, `message.edit`, `message.delete`,
   /// `reaction.add`, `reaction.remove`, `message.pin`, `message.unpin`, `read-marker.move`.
   public let op: String
-  /// With a service token: in whose name.
+  /// With a service token: the user in whose name to act.
   public let `as`: UserID?
-  /// Of what is created or changed, which depends on the op.
+  /// The ID of what is created or changed, depending on the op.
   public let id: ID<Entity>?
   public let roomId: RoomID?
   public let messageId: MessageID?
@@ -25,7 +25,7 @@ public struct IngestLine: RequestObject {
   public let externalId: String?
   /// The idempotency key of an op that creates nothing.
   public let key: CommandID?
-  /// With a service token: when it happened elsewhere. Such events notify nobody.
+  /// With a service token: when it originally happened. Such events notify nobody.
   public let sentAt: Timestamp?
 
   public init(
@@ -79,11 +79,11 @@ public struct IngestLine: RequestObject {
   }
 }
 
-/// One line of the answer: what became of the line with the same number.
+/// One line of the response: the result of the line with the same number.
 public struct IngestResult: Codable, Sendable, Hashable {
-  /// From 1.
+  /// Counted from 1.
   public let line: Int
-  /// As an HTTP status.
+  /// The HTTP status of this line.
   public let status: Int
   public let position: LogPosition?
   public let code: String?

@@ -2,13 +2,13 @@ public import ChatPrimitives
 
 /// `POST /v1/rooms/{roomId}/invites`
 public struct CreateInviteRequest: RequestObject {
-  /// Made by the client, so that a retry is recognised.
+  /// Chosen by the client, so that a retry is recognized.
   public let id: InviteID?
-  /// Seven days from now when absent.
+  /// If absent, seven days from now.
   public let expiresAt: Timestamp?
-  /// As many as the room takes when absent.
+  /// If absent, as many as the room can have.
   public let maxUses: Int?
-  /// `member` when absent.
+  /// If absent, `member`.
   public let role: String?
 
   public init(id: InviteID? = nil, expiresAt: Timestamp? = nil, maxUses: Int? = nil, role: String? = nil) {
@@ -26,12 +26,12 @@ public struct CreateInviteRequest: RequestObject {
   }
 }
 
-/// A link into a room, as those see it who may share the room.
+/// An invite link to a room, as users who may share the room see it.
 public struct Invite: ResponseObject {
   public var id: InviteID
   public var roomId: RoomID
   public var token: String
-  /// The app's own link with the token in it.
+  /// The app's own link, which contains the token.
   public var link: String
   public var role: String
   public var expiresAt: Timestamp
@@ -57,7 +57,7 @@ public struct Invite: ResponseObject {
   }
 }
 
-/// `GET /v1/rooms/{roomId}/invites`: the newest first.
+/// `GET /v1/rooms/{roomId}/invites`: newest first.
 public struct InviteList: ResponseObject {
   public var invites: [Invite]
   @Nullable public var nextCursor: String?
@@ -68,20 +68,20 @@ public struct InviteList: ResponseObject {
   }
 }
 
-/// `GET /v1/invites/{token}`: what whoever holds the token may see before accepting. It leads into a room or into a
-/// workspace.
+/// `GET /v1/invites/{token}`: what whoever holds the token can see before accepting. The invite is for the room or, if
+/// `roomId` is null, for the workspace.
 public struct InvitePreview: ResponseObject {
   @Nullable public var roomId: RoomID?
   @Nullable public var workspaceId: WorkspaceID?
-  /// The room's or the workspace's.
+  /// The name of the room or the workspace.
   public var name: String
   @Nullable public var topic: String?
   @Nullable public var picture: MediaID?
   public var memberCount: Int
-  /// The role that it gives.
+  /// The role that the invite gives.
   public var role: String
   public var expiresAt: Timestamp
-  /// Null when a service made it for itself.
+  /// Null if a service made the invite for itself.
   @Nullable public var inviter: User?
 
   public init(
@@ -100,7 +100,7 @@ public struct InvitePreview: ResponseObject {
   }
 }
 
-/// The receipt for accepting an invite: into the room or the workspace that is not null.
+/// The receipt for accepting an invite to the room or the workspace that is not null.
 public struct Acceptance: ResponseObject {
   @Nullable public var roomId: RoomID?
   @Nullable public var workspaceId: WorkspaceID?

@@ -1,16 +1,16 @@
 public import ChatPrimitives
 
-/// The answer to `POST /v1/media`.
+/// The response to `POST /v1/media`.
 public struct UploadedMedia: ResponseObject {
   public var id: MediaID
-  /// As found in the bytes themselves.
+  /// Detected from the bytes.
   public var contentType: String
   /// In bytes.
   public var size: Int
-  /// In pixels, as it is to be shown; null where it is no image, or none that can be read.
+  /// In pixels, as the image should be shown; null if the file is not an image or cannot be read.
   @Nullable public var width: Int?
   @Nullable public var height: Int?
-  /// What the upload called itself first.
+  /// The name in the first upload.
   @Nullable public var name: String?
   /// SHA-256 of the bytes, in hexadecimal.
   public var sha256: String

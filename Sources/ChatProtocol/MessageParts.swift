@@ -1,11 +1,11 @@
 public import ChatPrimitives
 
-/// The summary of the thread that hangs from a message.
+/// The summary of the thread that starts at a message.
 public struct MessageThread: Codable, Sendable, Hashable {
   /// Deleted replies are not counted.
   public var replyCount: Int
   public var lastReplyAt: Timestamp
-  /// Those who replied first, at most five.
+  /// The users who replied first, at most five.
   public var participants: [UserID]
 
   public init(replyCount: Int, lastReplyAt: Timestamp, participants: [UserID]) {
@@ -27,14 +27,14 @@ public struct MessageMentions: Codable, Sendable, Hashable {
   }
 }
 
-/// A file that a message holds.
+/// A file that is attached to a message.
 public struct MessageAttachment: Codable, Sendable, Hashable {
   public var mediaId: MediaID
   @Nullable public var name: String?
   public var contentType: String
   /// In bytes.
   public var size: UInt64
-  /// In pixels; null where it is no image.
+  /// In pixels; null if it is not an image.
   @Nullable public var width: Int?
   @Nullable public var height: Int?
 
@@ -48,11 +48,11 @@ public struct MessageAttachment: Codable, Sendable, Hashable {
   }
 }
 
-/// How many reacted in one way.
+/// How many users reacted with one emoji.
 public struct MessageReaction: Codable, Sendable, Hashable {
   public var emoji: String
   public var count: Int
-  /// Whether the caller is among them.
+  /// Whether the caller is one of them.
   public var me: Bool
 
   public init(emoji: String, count: Int, me: Bool) {
@@ -62,7 +62,7 @@ public struct MessageReaction: Codable, Sendable, Hashable {
   }
 }
 
-/// The receipt for adding and taking back a reaction.
+/// The receipt for adding and removing a reaction.
 public struct ReactionReceipt: ResponseObject {
   public var roomId: RoomID
   public var messageId: MessageID
@@ -90,7 +90,7 @@ public struct ReactionEntry: Codable, Sendable, Hashable {
   }
 }
 
-/// `GET /v1/rooms/{roomId}/messages/{messageId}/reactions`: in the order in which they came.
+/// `GET /v1/rooms/{roomId}/messages/{messageId}/reactions`: in the order in which they were added.
 public struct ReactionList: ResponseObject {
   public var reactions: [ReactionEntry]
   @Nullable public var nextCursor: String?
@@ -101,13 +101,13 @@ public struct ReactionList: ResponseObject {
   }
 }
 
-/// What a message said from one edit to the next.
+/// The contents of a message between two edits.
 public struct MessageVersion: Codable, Sendable, Hashable {
   public var text: String
   /// Absent if it mentions nobody.
   public var mentions: MessageMentions?
   public var writtenAt: Timestamp
-  /// Of the event that wrote it.
+  /// The position of the event that wrote it.
   public var position: LogPosition
 
   public init(text: String, mentions: MessageMentions?, writtenAt: Timestamp, position: LogPosition) {
@@ -118,7 +118,7 @@ public struct MessageVersion: Codable, Sendable, Hashable {
   }
 }
 
-/// `GET /v1/rooms/{roomId}/messages/{messageId}/history`: oldest first, what the message says now at the end.
+/// `GET /v1/rooms/{roomId}/messages/{messageId}/history`: oldest first, with the current version at the end.
 public struct MessageHistory: ResponseObject {
   public var versions: [MessageVersion]
   @Nullable public var nextCursor: String?

@@ -3,15 +3,15 @@ public import ChatPrimitives
 /// `PUT /v1/rooms/{roomId}/messages/{messageId}`. A message needs a text, an attachment or a custom part.
 public struct SendMessageRequest: RequestObject {
   public let text: String?
-  /// The message that it answers.
+  /// The message that it replies to.
   public let replyTo: MessageID?
-  /// The root of the thread that it goes into.
+  /// The root of the thread that it belongs to.
   public let threadId: MessageID?
   public let mentions: Strict<MentionsRequest>?
   public let attachments: [Strict<AttachmentRequest>]?
-  /// An app's own name for what it says in `data`.
+  /// The app's own name for the kind of content in `data`.
   public let type: String?
-  /// Any JSON; null when only `type` is given.
+  /// Any JSON; null if only `type` is given.
   public let data: CanonicalJSON?
 
   public init(
@@ -54,7 +54,7 @@ public struct MentionsRequest: RequestObject {
   }
 }
 
-/// An uploaded file that a message holds.
+/// An uploaded file that is attached to a message.
 public struct AttachmentRequest: RequestObject {
   public let mediaId: MediaID
   public let name: String?
@@ -70,7 +70,7 @@ public struct AttachmentRequest: RequestObject {
   }
 }
 
-/// `PATCH /v1/rooms/{roomId}/messages/{messageId}`: replaces text and mentions, and leaves all else.
+/// `PATCH /v1/rooms/{roomId}/messages/{messageId}`: replaces text and mentions, and keeps everything else.
 public struct EditMessageRequest: RequestObject {
   public let text: String
   public let mentions: Strict<MentionsRequest>?
@@ -86,24 +86,24 @@ public struct EditMessageRequest: RequestObject {
   }
 }
 
-/// A message. A deleted one keeps its place, with an empty text. Every field from `replyTo` on is absent where there is
-/// nothing of it, so that a plain message costs no more than its text.
+/// A message. A deleted one keeps its place, with an empty text. Every field from `replyTo` on is absent if it has no
+/// value, so that a plain message costs no more than its text.
 public struct Message: ResponseObject {
   public var id: MessageID
   public var roomId: RoomID
   public var senderId: UserID
   public var text: String
   public var sentAt: Timestamp
-  /// Where it was sent; the order of a room is the order of positions.
+  /// Where it was sent. The messages of a room are ordered by position.
   public var position: LogPosition
   /// Where it was last written: sent, edited or deleted.
   public var revision: LogPosition
   @Nullable public var editedAt: Timestamp?
   @Nullable public var deletedAt: Timestamp?
   public var replyTo: MessageID?
-  /// The root of the thread that it is in.
+  /// The root of the thread that it belongs to.
   public var threadId: MessageID?
-  /// The thread that hangs from it.
+  /// The thread that starts at it.
   public var thread: MessageThread?
   public var mentions: MessageMentions?
   public var attachments: [MessageAttachment]?
@@ -128,11 +128,11 @@ public struct Message: ResponseObject {
   }
 }
 
-/// A page of a room, oldest first. `nextCursor` leads to older messages (pass it as `before`), `previousCursor` to newer ones
-/// (pass it as `after`); each is null where there are none.
+/// A page of a room, oldest first. `nextCursor` leads to older messages (pass it as `before`), `previousCursor` to
+/// newer ones (pass it as `after`); each is null if there are none.
 public struct MessagePage: ResponseObject {
   public var messages: [Message]
-  /// The senders.
+  /// The senders, the users whom messages mention, and the participants of threads.
   public var users: [User]
   @Nullable public var nextCursor: String?
   @Nullable public var previousCursor: String?

@@ -15,7 +15,7 @@ public struct RoomRoleRequest: RequestObject {
 
 /// `POST /v1/rooms/{roomId}/transfer` and `POST /v1/workspaces/{workspaceId}/transfer`
 public struct TransferRequest: RequestObject {
-  /// Who owns it from now on.
+  /// The new owner.
   public let userId: UserID
 
   public init(userId: UserID) {
@@ -29,7 +29,7 @@ public struct TransferRequest: RequestObject {
 
 /// `PUT /v1/rooms/{roomId}/members/{userId}/silence`
 public struct SilenceRequest: RequestObject {
-  /// Null or absent lifts the silence.
+  /// Null or absent ends the silence.
   public let until: Timestamp?
 
   public init(until: Timestamp? = nil) {
@@ -52,11 +52,11 @@ public struct RoomReceipt: ResponseObject {
   }
 }
 
-/// Who cannot come in.
+/// A user who is banned from the room.
 public struct Ban: Codable, Sendable, Hashable {
   public var user: User
   public var bannedAt: Timestamp
-  /// Null when a service did it for itself.
+  /// Null if a service acted for itself.
   @Nullable public var bannedBy: User?
 
   public init(user: User, bannedAt: Timestamp, bannedBy: User?) {
@@ -66,7 +66,7 @@ public struct Ban: Codable, Sendable, Hashable {
   }
 }
 
-/// `GET /v1/rooms/{roomId}/bans`: the newest first.
+/// `GET /v1/rooms/{roomId}/bans`: newest first.
 public struct BanList: ResponseObject {
   public var bans: [Ban]
   @Nullable public var nextCursor: String?
@@ -77,14 +77,14 @@ public struct BanList: ResponseObject {
   }
 }
 
-/// What happened to one membership.
+/// A change of one membership.
 public struct MembershipChange: Codable, Sendable, Hashable {
   /// `joined`, `added`, `left`, `removed`, `banned`, `unbanned` or `role_changed`.
   public var change: String
   public var user: User
-  /// As which the user came in, or which the user has since; null where the user went.
+  /// The role with which the user joined, or the user's new role; null for other changes.
   @Nullable public var role: String?
-  /// Who did it: the user alone, another member, or null for a service that acted for itself.
+  /// Who made the change: the user, another member, or null for a service that acted for itself.
   @Nullable public var by: User?
   public var at: Timestamp
   public var position: LogPosition
@@ -99,7 +99,7 @@ public struct MembershipChange: Codable, Sendable, Hashable {
   }
 }
 
-/// `GET /v1/rooms/{roomId}/join-history`: the newest first.
+/// `GET /v1/rooms/{roomId}/join-history`: newest first.
 public struct JoinHistory: ResponseObject {
   public var changes: [MembershipChange]
   @Nullable public var nextCursor: String?

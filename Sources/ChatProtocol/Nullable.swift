@@ -1,5 +1,5 @@
-/// An optional that is written as `null` when it is absent, so that a client finds every field of a shape. A cursor at
-/// its end is written as `EndCursor` says.
+/// An optional that is written as `null` if it is absent, so that a client finds every field of a shape. A cursor at
+/// the end of a list is written as `EndCursor` specifies.
 @propertyWrapper
 public struct Nullable<Value: Codable & Sendable & Hashable>: Codable, Sendable, Hashable {
   public var wrappedValue: Value?

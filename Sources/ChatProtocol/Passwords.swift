@@ -16,10 +16,10 @@ public struct ChangePasswordRequest: RequestObject {
   }
 }
 
-/// `POST /v1/admin/users/{userId}/password-reset`: to be brought to the user in a way that reaches nobody else.
+/// `POST /v1/admin/users/{userId}/password-reset`: must be delivered to the user in a way that nobody else can read.
 public struct PasswordResetToken: ResponseObject {
   public var userId: UserID
-  /// Good for one new password.
+  /// Valid for one new password.
   public var token: String
   public var expiresAt: Timestamp
 

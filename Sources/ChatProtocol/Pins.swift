@@ -17,7 +17,7 @@ public struct PinReceipt: ResponseObject {
 public struct PinEntry: Codable, Sendable, Hashable {
   public var message: Message
   public var pinnedAt: Timestamp
-  /// Null when a service did it for itself.
+  /// Null if a service pinned it for itself.
   @Nullable public var pinnedBy: UserID?
 
   public init(message: Message, pinnedAt: Timestamp, pinnedBy: UserID?) {
@@ -27,10 +27,10 @@ public struct PinEntry: Codable, Sendable, Hashable {
   }
 }
 
-/// `GET /v1/rooms/{roomId}/pins`: the newest pin first.
+/// `GET /v1/rooms/{roomId}/pins`: newest pin first.
 public struct PinList: ResponseObject {
   public var pins: [PinEntry]
-  /// The senders, and who pinned.
+  /// The senders, the users whom messages mention, the participants of threads, and the users who pinned.
   public var users: [User]
   @Nullable public var nextCursor: String?
 

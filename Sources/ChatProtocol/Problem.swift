@@ -1,4 +1,4 @@
-/// An error as RFC 9457 has it, with a stable code; `docs/errors.md` lists the codes.
+/// An error in the format of RFC 9457, with a stable code; `docs/errors.md` lists the codes.
 public struct Problem: Codable, Sendable, Hashable {
   public static let contentType = "application/problem+json"
 
@@ -9,7 +9,7 @@ public struct Problem: Codable, Sendable, Hashable {
   /// What was wrong with this request, and what to do next.
   public let detail: String
   public let code: String
-  /// The server's log has it too.
+  /// The server's log contains it too.
   public let requestId: String
 
   public init(code: String, title: String, status: Int, detail: String, requestId: String) {

@@ -33,7 +33,7 @@ public struct ReadMarker: ResponseObject {
   public var roomId: RoomID
   /// The message that the request named.
   public var messageId: MessageID
-  /// Of the event that moved the marker, or, when it stood there or beyond already, of the message.
+  /// The position of the event that moved the marker. If the marker was already there or later, that of the message.
   public var position: LogPosition
 
   public init(roomId: RoomID, messageId: MessageID, position: LogPosition) {
@@ -43,7 +43,7 @@ public struct ReadMarker: ResponseObject {
   }
 }
 
-/// The receipt for marking as unread.
+/// The receipt for marking messages as unread.
 public struct UnreadMark: ResponseObject {
   public var roomId: RoomID
   public var messageId: MessageID
@@ -56,7 +56,7 @@ public struct UnreadMark: ResponseObject {
   }
 }
 
-/// The message up to which somebody has read, and since when.
+/// The last message that a user has read, and when.
 public struct ReadPoint: Codable, Sendable, Hashable {
   public var messageId: MessageID
   public var readAt: Timestamp
@@ -80,7 +80,7 @@ public struct ReadReceipt: Codable, Sendable, Hashable {
   }
 }
 
-/// `GET /v1/rooms/{roomId}/read-markers`: the members who have read or said something since they joined, without those
+/// `GET /v1/rooms/{roomId}/read-markers`: the members who have read or sent something since they joined, without those
 /// who hide it from others, in the order in which they joined.
 public struct ReadReceiptList: ResponseObject {
   public var readMarkers: [ReadReceipt]
@@ -92,7 +92,7 @@ public struct ReadReceiptList: ResponseObject {
   }
 }
 
-/// `PATCH /v1/me/preferences`
+/// `PATCH /v1/me/preferences`. At least one field is required. An absent field does not change.
 public struct UpdatePreferencesRequest: RequestObject {
   /// Whether others see how far the user has read.
   public let sharesReadMarkers: Bool
@@ -106,7 +106,7 @@ public struct UpdatePreferencesRequest: RequestObject {
   }
 }
 
-/// What a user wants of the server.
+/// A user's preferences.
 public struct Preferences: ResponseObject {
   public var sharesReadMarkers: Bool
 
@@ -115,7 +115,7 @@ public struct Preferences: ResponseObject {
   }
 }
 
-/// The receipt for changing them.
+/// The receipt for changing the preferences.
 public struct PreferencesReceipt: ResponseObject {
   public var sharesReadMarkers: Bool
   public var position: LogPosition

@@ -1,5 +1,5 @@
-/// A JSON object that a client sends. Its keys are a closed set: one that is not named here is refused, since it is
-/// more often a misspelling than intended.
+/// A JSON object that a client sends. It may contain only the keys that its type declares: any other is rejected,
+/// because it is more often a misspelling than intended.
 public protocol RequestObject: Codable, BodyShape {
   associatedtype CodingKeys: CodingKey, CaseIterable
 }
@@ -8,13 +8,13 @@ extension RequestObject {
   public static var format: BodyFormat { .json(Self.self) }
 }
 
-/// Decodes a body and refuses fields that it does not have.
+/// Decodes a body and rejects fields that it does not have.
 public struct Strict<Body: RequestObject>: Codable, Sendable {
   public let body: Body
 
   public init(from decoder: any Decoder) throws {
     for key in try decoder.container(keyedBy: FieldName.self).allKeys {
-      // By bytes: canonically equal names are found by no field.
+      // Compares bytes, because decoding does not find a field under a name that is only canonically equal.
       guard let known = Body.CodingKeys(stringValue: key.stringValue),
         known.stringValue.utf8.elementsEqual(key.stringValue.utf8)
       else {
@@ -31,7 +31,7 @@ public struct Strict<Body: RequestObject>: Codable, Sendable {
   public func encode(to encoder: any Encoder) throws { try body.encode(to: encoder) }
 }
 
-/// A request named a field that its endpoint does not have.
+/// A request has a field that its endpoint does not have.
 public struct UnknownField: Error, Hashable {
   public let name: String
 }

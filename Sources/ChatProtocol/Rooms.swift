@@ -2,19 +2,19 @@ public import ChatPrimitives
 
 /// `POST /v1/rooms`
 public struct CreateRoomRequest: RequestObject {
-  /// Made by the client, so that a retry is recognised. A direct room's is made of its members by the server.
+  /// Chosen by the client, so that a retry is recognized. The server derives a direct room's ID from its members.
   public let id: RoomID?
-  /// Of a group or a channel.
+  /// For a group or a channel.
   public let name: String?
-  /// `group` when absent.
+  /// If absent, `group`.
   public let kind: String?
-  /// Of a channel: whose it is.
+  /// The workspace of a channel.
   public let workspaceId: WorkspaceID?
-  /// Of a workspace's channel: whether its members can find it and come in.
+  /// For a channel of a workspace: whether members of the workspace, except guests, can find and join it.
   public let isPublic: Bool?
-  /// Of a group or a channel.
+  /// For a group or a channel.
   public let topic: String?
-  /// Of a direct room: those beside the caller.
+  /// For a direct room: the members besides the caller.
   public let memberIds: [UserID]?
 
   public init(
@@ -41,12 +41,12 @@ public struct CreateRoomRequest: RequestObject {
   }
 }
 
-/// `PATCH /v1/rooms/{roomId}` and `PATCH /v1/workspaces/{workspaceId}`: what is absent stays as it is.
+/// `PATCH /v1/rooms/{roomId}` and `PATCH /v1/workspaces/{workspaceId}`: absent fields stay as they are.
 public struct UpdatePlaceRequest: RequestObject {
   public let name: String?
-  /// Empty takes it away.
+  /// An empty text removes the topic.
   public let topic: String?
-  /// A media ID; empty takes it away.
+  /// A media ID; an empty text removes the picture.
   public let picture: String?
 
   public init(name: String? = nil, topic: String? = nil, picture: String? = nil) {
@@ -64,7 +64,7 @@ public struct UpdatePlaceRequest: RequestObject {
 
 /// `PUT /v1/rooms/{roomId}/mute`
 public struct MuteRoomRequest: RequestObject {
-  /// Null or absent lifts the mute.
+  /// Null or absent unmutes the room.
   public let until: Timestamp?
 
   public init(until: Timestamp? = nil) {
@@ -76,7 +76,7 @@ public struct MuteRoomRequest: RequestObject {
   }
 }
 
-/// A room as one member sees it.
+/// A room as the caller sees it.
 public struct Room: ResponseObject {
   public var id: RoomID
   public var name: String
@@ -85,30 +85,30 @@ public struct Room: ResponseObject {
   public var unreadCount: Int
   public var mentionCount: Int
   @Nullable public var lastMessage: Message?
-  /// The caller's; null for who is no member.
+  /// The caller's role; null for a caller who is not a member.
   @Nullable public var role: String?
   @Nullable public var mutedUntil: Timestamp?
-  /// How far the caller has read, the same on all devices; null until the caller has read or said something.
+  /// How far the caller has read, the same on all devices; null until the caller has read or sent something.
   @Nullable public var readMarker: ReadPoint?
-  /// The message that the caller has marked as unread; null when there is no such mark.
+  /// The message that the caller has marked as unread; null if there is none.
   @Nullable public var unreadMark: MessageID?
-  /// Until when the caller may not speak.
+  /// Until when the caller cannot send messages.
   @Nullable public var silencedUntil: Timestamp?
-  /// Of a channel: whose it is.
+  /// The workspace of a channel.
   @Nullable public var workspaceId: WorkspaceID?
   public var isPublic: Bool
   @Nullable public var topic: String?
   @Nullable public var picture: MediaID?
-  /// Of a direct room all of its members; empty for any other.
+  /// All members of a direct room; empty for any other room.
   public var participants: [UserID]
   public var createdAt: Timestamp
   @Nullable public var archivedAt: Timestamp?
-  /// Of the write that this answers; in a read, of the last write to the room itself.
+  /// In the response to a write, the position of that write; in a read, that of the last write to the room itself.
   public var position: LogPosition
-  /// Where its looks were last changed, or it was last archived or opened again: what `If-Match` names.
+  /// Where the name, topic or picture was last changed, or the room was last archived or restored. `If-Match` uses it.
   public var revision: LogPosition
 
-  /// As it is when it was just made, without members or messages.
+  /// A new room, without members or messages.
   public init(id: RoomID, name: String, kind: String, createdAt: Timestamp, revision: LogPosition) {
     self.id = id
     self.name = name
@@ -153,7 +153,7 @@ public struct Member: Codable, Sendable, Hashable {
   public var user: User
   public var role: String
   public var joinedAt: Timestamp
-  /// Until when the member may not speak.
+  /// Until when the member cannot send messages.
   @Nullable public var silencedUntil: Timestamp?
 
   public init(user: User, role: String, joinedAt: Timestamp, silencedUntil: Timestamp?) {
@@ -164,7 +164,7 @@ public struct Member: Codable, Sendable, Hashable {
   }
 }
 
-/// `GET /v1/rooms/{roomId}/members`: who joined first comes first.
+/// `GET /v1/rooms/{roomId}/members`: in the order in which they joined.
 public struct MemberList: ResponseObject {
   public var members: [Member]
   @Nullable public var nextCursor: String?
@@ -175,7 +175,7 @@ public struct MemberList: ResponseObject {
   }
 }
 
-/// The receipt for joining, leaving, adding and removing, and for roles, bans and silence.
+/// The receipt for joining, leaving, adding and removing, and for changes of roles, bans and silences.
 public struct Membership: ResponseObject {
   public var roomId: RoomID
   public var userId: UserID
@@ -188,13 +188,13 @@ public struct Membership: ResponseObject {
   }
 }
 
-/// `GET /v1/badge`: over all rooms of the caller that are neither archived nor muted.
+/// `GET /v1/badge`: totals over all rooms of the caller that are neither archived nor muted.
 public struct Badge: ResponseObject {
   public var unreadCount: Int
   public var mentionCount: Int
-  /// Replies in the threads that the caller follows; not among the others.
+  /// Replies in threads that the caller follows; they are not in the other counts.
   public var threadUnreadCount: Int
-  /// The counts hold as of here.
+  /// The position up to which the counts are correct.
   public var position: LogPosition
 
   public init(unreadCount: Int, mentionCount: Int, threadUnreadCount: Int, position: LogPosition) {

@@ -1,6 +1,6 @@
 public import ChatPrimitives
 
-/// `PUT /v1/rooms/{roomId}/scheduled-messages/{messageId}`: what a message takes, and its time.
+/// `PUT /v1/rooms/{roomId}/scheduled-messages/{messageId}`: the fields of a message, and its time.
 public struct ScheduleMessageRequest: RequestObject {
   /// In the future, within a year.
   public let sendAt: Timestamp
@@ -38,7 +38,7 @@ public struct ScheduleMessageRequest: RequestObject {
     case data
   }
 
-  /// All but the time.
+  /// All fields but the time.
   public var message: SendMessageRequest {
     SendMessageRequest(
       text: text, replyTo: replyTo, threadId: threadId, mentions: mentions, attachments: attachments, type: type,
@@ -46,7 +46,7 @@ public struct ScheduleMessageRequest: RequestObject {
   }
 }
 
-/// `PATCH /v1/rooms/{roomId}/scheduled-messages/{messageId}`: what is absent stays as it is.
+/// `PATCH /v1/rooms/{roomId}/scheduled-messages/{messageId}`: absent fields stay as they are.
 public struct ChangeScheduledMessageRequest: RequestObject {
   public let text: String?
   public let mentions: Strict<MentionsRequest>?
@@ -65,10 +65,10 @@ public struct ChangeScheduledMessageRequest: RequestObject {
   }
 }
 
-/// A message that waits for its time, or that could not be sent when it came. Its author alone sees it. The fields from
-/// `threadId` on are absent where there is nothing of them, as in a message.
+/// A message that is pending, or that could not be sent at its time. Only its author sees it. The fields from
+/// `threadId` on are absent if they have no value, as in a message.
 public struct ScheduledMessage: ResponseObject {
-  /// Of the message as it will be sent.
+  /// The ID that the message has when it is sent.
   public var id: MessageID
   public var roomId: RoomID
   public var senderId: UserID
@@ -76,7 +76,7 @@ public struct ScheduledMessage: ResponseObject {
   public var sendAt: Timestamp
   /// `pending` or `failed`.
   public var status: String
-  /// Why it was not sent: `not_a_member`, `room_closed`, `silenced` or `target_gone`; null while it waits.
+  /// Why it was not sent: `not_a_member`, `room_closed`, `silenced` or `target_gone`; null while it is pending.
   @Nullable public var failure: String?
   @Nullable public var failedAt: Timestamp?
   /// Where it was scheduled.
@@ -107,8 +107,8 @@ public struct ScheduledMessage: ResponseObject {
   }
 }
 
-/// The caller's own. `GET /v1/rooms/{roomId}/scheduled-messages`: the earliest time first. `GET /v1/scheduled-messages`:
-/// those in all rooms, in the order in which they were scheduled.
+/// The caller's own scheduled messages. `GET /v1/rooms/{roomId}/scheduled-messages`: earliest time first. `GET
+/// /v1/scheduled-messages`: those in all rooms, in the order in which they were scheduled.
 public struct ScheduledMessagePage: ResponseObject {
   public var scheduledMessages: [ScheduledMessage]
   @Nullable public var nextCursor: String?
@@ -119,16 +119,16 @@ public struct ScheduledMessagePage: ResponseObject {
   }
 }
 
-/// The receipt for changing and cancelling: what was asked for, as it was asked for.
+/// The receipt for changing and cancelling: the requested values, as they were sent.
 public struct SchedulingReceipt: ResponseObject {
   public var id: MessageID
   public var roomId: RoomID
-  /// Absent where the request did not change it. So below, too.
+  /// Absent if the request did not change it. The same applies to the next two fields.
   public var text: String?
   public var mentions: MessageMentions?
   public var sendAt: Timestamp?
   public var position: LogPosition
-  /// The same: what `If-Match` names from here on.
+  /// The same as `position`. `If-Match` uses it from now on.
   public var revision: LogPosition
 
   public init(

@@ -3,7 +3,7 @@ public import ChatPrimitives
 /// A message that was found.
 public struct SearchResult: Codable, Sendable, Hashable {
   public var message: Message
-  /// What of it is about the words, with each hit between `«` and `»`.
+  /// The part of the message around the words, with each hit between `«` and `»`.
   public var snippet: String
 
   public init(message: Message, snippet: String) {
@@ -15,11 +15,11 @@ public struct SearchResult: Codable, Sendable, Hashable {
 /// `GET /v1/search`
 public struct SearchResults: ResponseObject {
   public var results: [SearchResult]
-  /// The senders, and all others whom the messages name.
+  /// The senders, the users whom messages mention, and the participants of threads.
   public var users: [User]
-  /// Null at the end, and only there: a page may hold fewer than were asked for.
+  /// Null at the end, and only there: a page may have fewer results than requested.
   @Nullable public var nextCursor: String?
-  /// The answer holds as of here, less what was edited or deleted since.
+  /// The results are complete up to this position, except for messages that were edited or deleted since.
   public var position: LogPosition
 
   public init(results: [SearchResult], users: [User], nextCursor: String?, position: LogPosition) {

@@ -1,17 +1,18 @@
 public import ChatPrimitives
 
-/// `POST /v1/sessions`: by e-mail and password, by `userId` and password, or by an ID token; with a service token and
-/// `Hansard-Act-As`, by none of these.
+/// `POST /v1/sessions`: with email address and password, with `userId` and password, or with an ID token; with a
+/// service token and `Hansard-Act-As`, without any of these.
 public struct CreateSessionRequest: RequestObject {
-  /// Named by the client, so that a login tapped twice is one.
+  /// Chosen by the client, so that a login that is sent twice creates one session.
   public let id: SessionID?
   public let email: String?
-  /// Instead of an e-mail address, for those who have none.
+  /// Instead of an email address, for users without one.
   public let userId: UserID?
   public let password: String?
-  /// An OpenID Connect ID token of a provider that the operator has named.
+  /// An OpenID Connect ID token of a provider that the operator has configured.
   public let idToken: String?
-  /// With `idToken`: what the app gave the provider, or what that one's library made it of.
+  /// Required if `idToken` has a nonce. The token's nonce must be this value, or its SHA-256 if the operator configured
+  /// this.
   public let nonce: String?
   /// The device that logs in; it may be registered later.
   public let deviceId: DeviceID?
@@ -53,9 +54,9 @@ public struct RefreshSessionRequest: RequestObject {
   }
 }
 
-/// A pair of tokens. Everybody who refreshes with the same token at once gets the same pair.
+/// A pair of tokens. All who refresh with the same token at once get the same pair.
 public struct Tokens: ResponseObject {
-  /// Goes into `Authorization: Bearer`.
+  /// Sent as `Authorization: Bearer`.
   public var accessToken: String
   public var refreshToken: String
   /// Seconds until the access token expires.
@@ -85,7 +86,7 @@ public struct Session: ResponseObject {
   public var startedAt: Timestamp
   public var refreshedAt: Timestamp
   @Nullable public var endedAt: Timestamp?
-  /// Whether this request was made with it.
+  /// Whether this request was made with this session.
   public var isCurrent: Bool
   public var position: LogPosition
 
@@ -103,7 +104,7 @@ public struct Session: ResponseObject {
   }
 }
 
-/// `GET /v1/sessions`: those that are open, latest first.
+/// `GET /v1/sessions`: the open sessions, latest first.
 public struct SessionList: ResponseObject {
   public var sessions: [Session]
 
@@ -114,7 +115,7 @@ public struct SessionList: ResponseObject {
 
 /// `DELETE /v1/sessions`, `DELETE /v1/admin/users/{userId}/sessions`
 public struct EndedSessions: ResponseObject {
-  /// Those that are open still, latest first.
+  /// The sessions that are still open, latest first.
   public var sessions: [Session]
   public var position: LogPosition
 

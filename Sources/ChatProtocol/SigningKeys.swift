@@ -1,6 +1,6 @@
 public import ChatPrimitives
 
-/// `GET /.well-known/jwks.json`: the keys under which access tokens are good (RFC 7517, RFC 8037).
+/// `GET /.well-known/jwks.json`: the keys that can have signed a valid access token (RFC 7517, RFC 8037).
 public struct SigningKeySet: ResponseObject {
   public var keys: [SigningKey]
 
@@ -18,7 +18,7 @@ public struct SigningKey: Codable, Sendable, Hashable {
   /// The public key's 32 bytes.
   public var x: String
 
-  /// An Ed25519 key that verifies.
+  /// An Ed25519 key for verifying signatures.
   public init(kid: String, x: String) {
     kty = "OKP"
     crv = "Ed25519"
@@ -31,7 +31,7 @@ public struct SigningKey: Codable, Sendable, Hashable {
 
 /// `POST /v1/admin/signing-keys/rotate`
 public struct SigningKeyRotation: ResponseObject {
-  /// Of the key that signs since.
+  /// The ID of the key that signs from now on.
   public var kid: String
   public var position: LogPosition
 

@@ -13,7 +13,7 @@ public struct FollowThreadRequest: RequestObject {
   }
 }
 
-/// The receipt for following a thread or not.
+/// The receipt for following or unfollowing a thread.
 public struct ThreadFollowing: ResponseObject {
   public var roomId: RoomID
   /// The thread's root.
@@ -46,21 +46,22 @@ public struct ThreadMarker: ResponseObject {
   }
 }
 
-/// `GET /v1/rooms/{roomId}/messages/{messageId}/thread`: a page of a thread, oldest first, and how the caller reads it.
+/// `GET /v1/rooms/{roomId}/messages/{messageId}/thread`: a page of a thread, oldest first, and what the caller has read
+/// of it.
 public struct ThreadPage: ResponseObject {
   public var messages: [Message]
-  /// The senders, those whom messages call by name, and who takes part in threads.
+  /// The senders, the users whom messages mention, and the participants of threads.
   public var users: [User]
   @Nullable public var nextCursor: String?
   @Nullable public var previousCursor: String?
-  /// Whether the caller follows the thread; who does not has nothing unread in it.
+  /// Whether the caller follows the thread. For a caller who does not, nothing in it is unread.
   public var following: Bool
   public var unreadCount: Int
   public var mentionCount: Int
-  /// How far the caller has read; null until the caller has read or said something as one who follows.
+  /// How far the caller has read; null until the caller, as a follower, has read or sent something.
   @Nullable public var readMarker: ReadPoint?
 
-  /// Of who does not follow.
+  /// The page for a caller who does not follow the thread.
   public init(_ page: MessagePage) {
     messages = page.messages
     users = page.users
@@ -75,7 +76,7 @@ public struct ThreadPage: ResponseObject {
 
 /// A thread that the caller follows.
 public struct FollowedThread: Codable, Sendable, Hashable {
-  /// With the summary of its thread.
+  /// Includes the summary of its thread.
   public var root: Message
   public var unreadCount: Int
   public var mentionCount: Int
@@ -90,7 +91,7 @@ public struct FollowedThread: Codable, Sendable, Hashable {
 /// `GET /v1/threads`: the threads that the caller follows, the one with the latest reply first.
 public struct ThreadList: ResponseObject {
   public var threads: [FollowedThread]
-  /// The roots' senders and those who take part.
+  /// The senders of the roots, the users whom they mention, and the participants.
   public var users: [User]
   @Nullable public var nextCursor: String?
 

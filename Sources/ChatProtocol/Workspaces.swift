@@ -2,7 +2,7 @@ public import ChatPrimitives
 
 /// `POST /v1/workspaces`
 public struct CreateWorkspaceRequest: RequestObject {
-  /// Made by the client, so that a retry is recognised.
+  /// Chosen by the client, so that a retry is recognized.
   public let id: WorkspaceID?
   public let name: String
 
@@ -17,23 +17,23 @@ public struct CreateWorkspaceRequest: RequestObject {
   }
 }
 
-/// A workspace as one of its members sees it.
+/// A workspace as the caller sees it.
 public struct Workspace: ResponseObject {
   public var id: WorkspaceID
   public var name: String
   @Nullable public var topic: String?
   @Nullable public var picture: MediaID?
   public var memberCount: Int
-  /// The caller's; null for a service that acts for itself.
+  /// The caller's role; null for a service that acts for itself.
   @Nullable public var role: String?
-  /// In the channels that the caller is a member of and that are neither archived nor muted.
+  /// Unread messages in the caller's channels that are neither archived nor muted.
   public var unreadCount: Int
-  /// How many of them call the caller.
+  /// How many of them mention the caller.
   public var mentionCount: Int
   public var createdAt: Timestamp
-  /// Of the write that this answers; in a read, of the last write to the workspace itself.
+  /// In the response to a write, the position of that write; in a read, that of the last write to the workspace itself.
   public var position: LogPosition
-  /// Where its looks were last changed: what `If-Match` names.
+  /// Where the name, topic or picture was last changed. `If-Match` uses it.
   public var revision: LogPosition
 
   public init(
@@ -54,7 +54,7 @@ public struct Workspace: ResponseObject {
   }
 }
 
-/// `GET /v1/workspaces`: the one that the caller joined first comes first.
+/// `GET /v1/workspaces`: in the order in which the caller joined them.
 public struct WorkspaceList: ResponseObject {
   public var workspaces: [Workspace]
   @Nullable public var nextCursor: String?
@@ -78,7 +78,7 @@ public struct WorkspaceMember: Codable, Sendable, Hashable {
   }
 }
 
-/// `GET /v1/workspaces/{workspaceId}/members`: who joined first comes first.
+/// `GET /v1/workspaces/{workspaceId}/members`: in the order in which they joined.
 public struct WorkspaceMemberList: ResponseObject {
   public var members: [WorkspaceMember]
   @Nullable public var nextCursor: String?
@@ -89,7 +89,7 @@ public struct WorkspaceMemberList: ResponseObject {
   }
 }
 
-/// The receipt for what concerns one user of a workspace.
+/// The receipt for a change that concerns one user of a workspace.
 public struct WorkspaceMembership: ResponseObject {
   public var workspaceId: WorkspaceID
   public var userId: UserID
@@ -113,8 +113,8 @@ public struct WorkspaceReceipt: ResponseObject {
   }
 }
 
-/// `PUT /v1/workspaces/{workspaceId}/members/{userId}/role` and
-/// `PUT /v1/workspaces/{workspaceId}/invitations/{userId}`. A workspace has other roles than a room.
+/// `PUT /v1/workspaces/{workspaceId}/members/{userId}/role` and `PUT
+/// /v1/workspaces/{workspaceId}/invitations/{userId}`. Workspaces and rooms have different roles.
 public struct WorkspaceRoleRequest: RequestObject {
   public let role: String
 
@@ -129,13 +129,13 @@ public struct WorkspaceRoleRequest: RequestObject {
 
 /// `POST /v1/workspaces/{workspaceId}/invites`
 public struct CreateWorkspaceInviteRequest: RequestObject {
-  /// Made by the client, so that a retry is recognised.
+  /// Chosen by the client, so that a retry is recognized.
   public let id: InviteID?
-  /// Seven days from now when absent.
+  /// If absent, seven days from now.
   public let expiresAt: Timestamp?
-  /// As many as the workspace takes when absent.
+  /// If absent, as many as the workspace can have.
   public let maxUses: Int?
-  /// `member` when absent.
+  /// If absent, `member`.
   public let role: String?
 
   public init(id: InviteID? = nil, expiresAt: Timestamp? = nil, maxUses: Int? = nil, role: String? = nil) {
@@ -153,12 +153,12 @@ public struct CreateWorkspaceInviteRequest: RequestObject {
   }
 }
 
-/// A link into a workspace, as its administrators see it.
+/// An invite link to a workspace, as its administrators see it.
 public struct WorkspaceInvite: ResponseObject {
   public var id: InviteID
   public var workspaceId: WorkspaceID
   public var token: String
-  /// The app's own link with the token in it.
+  /// The app's own link, which contains the token.
   public var link: String
   public var role: String
   public var expiresAt: Timestamp
@@ -184,7 +184,7 @@ public struct WorkspaceInvite: ResponseObject {
   }
 }
 
-/// `GET /v1/workspaces/{workspaceId}/invites`: the newest first.
+/// `GET /v1/workspaces/{workspaceId}/invites`: newest first.
 public struct WorkspaceInviteList: ResponseObject {
   public var invites: [WorkspaceInvite]
   @Nullable public var nextCursor: String?
@@ -195,14 +195,14 @@ public struct WorkspaceInviteList: ResponseObject {
   }
 }
 
-/// An invitation by name that is not answered yet.
+/// An invitation of a user who has not responded yet.
 public struct Invitation: Codable, Sendable, Hashable {
   public var workspaceId: WorkspaceID
   public var workspaceName: String
   @Nullable public var workspacePicture: MediaID?
   public var user: User
   public var role: String
-  /// Null when a service did it for itself.
+  /// Null if a service acted for itself.
   @Nullable public var invitedBy: User?
   public var invitedAt: Timestamp
 
@@ -220,7 +220,7 @@ public struct Invitation: Codable, Sendable, Hashable {
   }
 }
 
-/// `GET /v1/me/invitations` and `GET /v1/workspaces/{workspaceId}/invitations`: the newest first.
+/// `GET /v1/me/invitations` and `GET /v1/workspaces/{workspaceId}/invitations`: newest first.
 public struct InvitationList: ResponseObject {
   public var invitations: [Invitation]
   @Nullable public var nextCursor: String?

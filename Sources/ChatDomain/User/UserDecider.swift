@@ -1,8 +1,8 @@
 package import ChatPrimitives
 
-/// One user: account, logins, sessions, devices and uploads. Each of these families has a file, `User+Account` to
-/// `User+Uploads`: its events, its commands, what each command records, and how the state changes. The state is in
-/// `User`.
+/// One user: account, logins, sessions, devices, uploads and blocked users. Each of these families has a file,
+/// `User+Account` to `User+Blocks`: its events, its commands, what each command records, and how the state changes. The
+/// state is in `User`.
 package struct UserDecider: Decider {
   package typealias Entity = ChatPrimitives.Entity.User
   package typealias State = UserState

@@ -6,7 +6,7 @@ package struct ContractDescription: Encodable, Sendable {
     package let access: String
     package let query: [String]
     package let takesIfMatch: Bool
-    /// nil if there is no body.
+    /// Nil if there is no body.
     package let request: Body?
     package let response: Body?
   }
@@ -14,12 +14,12 @@ package struct ContractDescription: Encodable, Sendable {
   package struct Body: Encodable, Sendable {
     /// `json`, `lines`, `file` or `yaml`.
     package let format: String
-    /// Of the object, or of the object in each line.
+    /// The shape of the object, or of the object in each line; nil for a file or a YAML document.
     package let shape: String?
   }
 
   package let endpoints: [Endpoint]
-  /// Of all bodies, and of problems, by name.
+  /// The shapes of all bodies and of problems, sorted by name.
   package let shapes: [ShapeReader.Shape]
 
   /// - Throws: `DecodingError` if a type of the contract has no fields that can be read.

@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// A type that a `ShapeReader` makes itself, because it is no object.
+/// A type that a `ShapeReader` samples directly, because it is not an object of the contract.
 protocol Sampled: Decodable {
   static func sample(by reader: ShapeReader) throws -> (Self, ShapeReader.FieldType)
 }

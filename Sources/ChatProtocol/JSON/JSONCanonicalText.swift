@@ -1,10 +1,10 @@
-/// Writes a value of a document in its canonical form: members in the order of their names, no white space, the fewest
-/// escapes, and each number in the one form that its value has.
+/// Writes a value of a document in its canonical form: members sorted by their names, no white space, the fewest
+/// escapes, and one form for each number.
 struct JSONCanonicalText {
   private let document: JSONDocument
   private(set) var bytes: [UInt8] = []
 
-  /// - Returns: nil when it holds a number beyond what a double holds.
+  /// - Returns: nil if it contains a number that is too large for a double.
   static func text(of node: Int, in document: JSONDocument) -> String? {
     var writer = JSONCanonicalText(document: document)
     guard writer.write(node) else { return nil }
@@ -31,7 +31,7 @@ struct JSONCanonicalText {
     return true
   }
 
-  /// A string without escapes needs none.
+  /// A string without escapes is already canonical.
   private mutating func copy(_ node: JSONDocument.Node) {
     bytes.append(UInt8(ascii: "\""))
     bytes.append(contentsOf: document.bytes[Int(node.start)..<Int(node.end)])
@@ -63,7 +63,7 @@ struct JSONCanonicalText {
     return true
   }
 
-  /// The nodes of the names, in the order of their bytes.
+  /// The nodes of the names, sorted by their bytes.
   private func namesInOrder(of object: Int) -> [Int] {
     let nodes = document.nodes
     var names: [Int] = []

@@ -1,27 +1,27 @@
-/// A JSON text that has been read once: its bytes, and where each value in it stands. Everything that RFC 8259 and the
-/// limits ask for has been checked, so nothing that reads the document later meets a flaw in it.
+/// A JSON text that has been read once: its bytes, and the location of each value. It has been checked against RFC 8259
+/// and the limits, so code that reads the document later finds no flaw in it.
 public final class JSONDocument: Sendable {
-  /// One value, or the name of a member. The nodes of an array's elements follow its own; those of an object's members
-  /// come in pairs, the name before the value.
+  /// One value, or the name of a member. The nodes of an array's elements follow the array's node. The nodes of an
+  /// object's members follow in pairs, the name before the value.
   struct Node: Sendable {
     enum Kind: UInt8, Sendable {
       case null, `true`, `false`
-      /// Digits alone, perhaps with a minus before them.
+      /// Only digits, possibly after a minus sign.
       case integer
       case number
       case string
-      /// A string with an escape in it.
+      /// A string that contains an escape.
       case escapedString
       case array, object
     }
 
     var kind: Kind
-    /// Of an array or object, how many elements or members it has. Otherwise unused.
+    /// The number of an array's elements or of an object's members; unused for other kinds.
     var count: UInt32 = 0
     /// The bytes of a number, or those between a string's quotes.
     var start: UInt32
     var end: UInt32
-    /// The node after this value and all that is in it.
+    /// The index of the node after this value and everything in it.
     var next: UInt32
   }
 
@@ -41,19 +41,19 @@ public final class JSONDocument: Sendable {
 
   // MARK: - Texts
 
-  /// Of a string's node.
+  /// The text of a string's node, with escapes resolved.
   func string(_ node: Node) -> String {
     let range = Int(node.start)..<Int(node.end)
     guard node.kind == .escapedString else { return String(decoding: bytes[range], as: UTF8.self) }
     return String(decoding: JSONEscapes.resolved(bytes[range]), as: UTF8.self)
   }
 
-  /// Of a number's node.
+  /// The text of a number's node.
   func number(_ node: Node) -> String {
     String(decoding: bytes[Int(node.start)..<Int(node.end)], as: UTF8.self)
   }
 
-  /// The same names are the same bytes, or the same after their escapes are resolved.
+  /// Compares bytes, after escapes are resolved.
   func isName(_ node: Node, _ name: String) -> Bool {
     if node.kind == .escapedString { return string(node).utf8.elementsEqual(name.utf8) }
     let length = Int(node.end) - Int(node.start)

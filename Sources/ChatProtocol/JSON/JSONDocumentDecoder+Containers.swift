@@ -67,7 +67,7 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 }
 
-/// The elements of an array, one after another.
+/// The elements of an array, in order.
 struct JSONElements: UnkeyedDecodingContainer {
   private let decoder: JSONDocumentDecoder
   private var node: Int

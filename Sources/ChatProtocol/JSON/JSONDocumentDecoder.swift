@@ -100,7 +100,7 @@ extension JSONDocumentDecoder: SingleValueDecodingContainer {
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try Value(from: self) }
 }
 
-/// The way from the outermost value to one within it.
+/// The path from the outermost value to a value within it.
 final class JSONPath: Sendable {
   private let parent: JSONPath?
   private let key: any CodingKey & Sendable
@@ -121,7 +121,7 @@ final class JSONPath: Sendable {
   }
 }
 
-/// The place of an element in an array, or the key that a class keeps its superclass under.
+/// The index of an element in an array, or the key under which a class encodes its superclass.
 struct JSONPlaceKey: CodingKey {
   let stringValue: String
   let intValue: Int?

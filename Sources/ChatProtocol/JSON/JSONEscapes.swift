@@ -1,8 +1,8 @@
-/// The escapes of JSON strings (RFC 8259, section 7), read and written.
+/// Reads and writes the escapes of JSON strings (RFC 8259, section 7).
 enum JSONEscapes {
   // MARK: - Reading
 
-  /// Four hexadecimal digits as a unit of UTF-16; nil for anything else.
+  /// Parses four hexadecimal digits as a UTF-16 code unit; nil for anything else.
   static func unit(_ digits: some Collection<UInt8>) -> UInt16? {
     var value: UInt16 = 0
     for digit in digits {
@@ -18,12 +18,12 @@ enum JSONEscapes {
     return value
   }
 
-  /// The character that a surrogate pair stands for.
+  /// The code point that a surrogate pair encodes.
   static func value(_ lead: UInt16, _ trail: UInt16) -> UInt32 {
     0x10000 + (UInt32(lead & 0x3ff) << 10 | UInt32(trail & 0x3ff))
   }
 
-  /// The bytes between the quotes of a scanned string, without escapes.
+  /// The bytes between the quotes of a scanned string, with escapes resolved.
   static func resolved(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     var resolved: [UInt8] = []
     resolved.reserveCapacity(bytes.count)
@@ -59,7 +59,7 @@ enum JSONEscapes {
 
   // MARK: - Writing
 
-  /// Writes a string with its quotes: the fewest escapes that RFC 8259 allows.
+  /// Writes a string with its quotes and with the fewest escapes that RFC 8259 allows.
   static func write(_ text: String, to bytes: inout [UInt8]) {
     var text = text
     text.withUTF8 { write($0, to: &bytes) }

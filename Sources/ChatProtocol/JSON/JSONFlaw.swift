@@ -1,10 +1,10 @@
 import ChatPrimitives
 
-/// Why a JSON text is refused, before anything of it is decoded.
+/// Why a JSON text is rejected, before any of it is decoded.
 public enum JSONFlaw: Error, Hashable, Sendable {
   case empty
   case invalidUTF8
-  /// Not as RFC 8259 has it.
+  /// It does not conform to RFC 8259.
   case malformed(String, offset: Int)
   case duplicateMember(String)
   case tooDeep
@@ -13,7 +13,7 @@ public enum JSONFlaw: Error, Hashable, Sendable {
   case numberTooLong
   case tooManyMarks
 
-  /// For who sent it; it begins in lower case and ends with a full stop.
+  /// Written for the client that sent the text. It begins in lower case and ends with a full stop.
   public var detail: String {
     switch self {
     case .empty: "it is empty."

@@ -1,12 +1,12 @@
-/// The names of an object's members: whether one is there twice, and their order.
+/// Finds member names that an object has twice.
 enum JSONNames {
   typealias Node = JSONDocument.Node
 
-  /// So many names are compared each with each.
+  /// Up to this many names are compared pairwise.
   private static let compared = 8
 
-  /// A name that an object has twice; names that are canonically equal (`é` as one character and as two) are the same,
-  /// for to a program that reads them they are.
+  /// A name that an object has twice. Names that are canonically equal (`é` as one character and as two) count as the
+  /// same, because a program that reads them treats them as the same.
   static func firstRepeated(of object: Int, _ nodes: [Node], _ text: UnsafeBufferPointer<UInt8>) -> String? {
     let count = Int(nodes[object].count)
     guard count > 1 else { return nil }
@@ -22,7 +22,7 @@ enum JSONNames {
     return nil
   }
 
-  /// Then names are equal where their bytes are.
+  /// Whether all names are ASCII without escapes; then names are equal only if their bytes are.
   private static func areASCII(_ object: Int, _ nodes: [Node], _ text: UnsafeBufferPointer<UInt8>) -> Bool {
     var index = object + 1
     for _ in 0..<nodes[object].count {

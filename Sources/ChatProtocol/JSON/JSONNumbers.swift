@@ -1,12 +1,12 @@
 import Foundation
 
-/// JSON numbers: their canonical form, and their values in Swift's types.
+/// JSON numbers: their canonical form, and their conversion to Swift's types.
 ///
-/// The canonical form of a number is an integer's digits where it is one of 64 bits, else its digits without an exponent
-/// where they are at most 38 (`Decimal`), else what a double is written as. The logs of the first versions hold it, and
-/// retries are compared by it, so it stays.
+/// The canonical form of a number is the first of these that can represent it: the digits of a 64-bit integer; up to 38
+/// digits without an exponent (`Decimal`); the text of a double. The logs of the first versions contain this form, and
+/// retries are compared by it, so it must not change.
 enum JSONNumbers {
-  /// - Returns: false when a double cannot hold it.
+  /// - Returns: false if the number is too large for a double.
   static func writeCanonical(_ number: ArraySlice<UInt8>, to bytes: inout [UInt8]) -> Bool {
     // Up to 18 digits fit 64 bits. Only zero has a second form, "-0".
     if number.count <= 18, number.allSatisfy({ $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }),
@@ -30,22 +30,22 @@ enum JSONNumbers {
     return true
   }
 
-  /// A number as `digits` times ten to the power of `exponent`, without zeros at either end: nearly every number can be
-  /// written from its text alone, at a fraction of what `Decimal` costs.
+  /// A number as `digits` times ten to the power of `exponent`, without zeros at either end. Nearly every number can be
+  /// written from these parts, at a fraction of the cost of `Decimal`.
   private struct Parts {
-    /// What a `Decimal` holds exactly, whatever the digits are.
+    /// The digits and exponents that a `Decimal` always stores exactly.
     static let mostDigits = 38
     static let exponents = -128...127
-    /// So many digits a double holds exactly.
+    /// The number of digits that a double always stores exactly.
     static let doubleDigits = 15
-    /// No exponent beyond this is of a number that can be kept exactly, and sums of smaller ones cannot overflow.
+    /// A number with a larger exponent cannot be stored exactly, and sums of smaller exponents cannot overflow.
     static let largestExponent = 1000
 
     var isNegative = false
     var digits: [UInt8] = []
     var exponent = 0
 
-    /// Nil for a number that is too long or too large for this.
+    /// Nil for a number that has too many digits or too large an exponent.
     init?(_ number: ArraySlice<UInt8>) {
       var hasPoint = false
       var index = number.startIndex
@@ -73,12 +73,12 @@ enum JSONNumbers {
       }
     }
 
-    /// - Parameter text: the same number, as it came.
+    /// - Parameter text: the same number, as it was sent.
     func write(_ text: String, to bytes: inout [UInt8]) {
       guard !digits.isEmpty else { return bytes.append(UInt8(ascii: "0")) }
       let point = digits.count + exponent
-      // The first versions took a number for an integer where its double is one, and cut off the rest of digits that fit
-      // 64 bits.
+      // The first versions treated a number as an integer if its double is one. From 2^53 on, they cut off the fraction
+      // if the digits without the point fit 64 bits.
       if digits.count > Self.doubleDigits, exponent < 0, let double = Double(text),
         let integer = Int64(exactly: double)
       {
@@ -106,19 +106,19 @@ enum JSONNumbers {
 
   // MARK: - Values
 
-  /// An integer, also where it is written with a fraction of zeros or an exponent; nil for any other number.
+  /// Parses an integer, even if it is written with a fraction of zeros or an exponent; nil for any other number.
   static func integer<Integer: FixedWidthInteger>(_ text: String, as type: Integer.Type) -> Integer? {
     if let integer = Integer(text) { return integer }
     if let double = Double(text) {
       guard let integer = Integer(exactly: double) else { return nil }
-      // Beyond, two integers may be the same double.
+      // From 2^53 on, two integers may have the same double.
       if double.magnitude < 0x1p53 { return integer }
     }
     guard let decimal = Decimal(string: text), decimal.isFinite else { return nil }
     return Integer(decimal.description)
   }
 
-  /// As JSON has it: without a fraction of zero.
+  /// Writes a double as JSON text, without a fraction if it is integral.
   static func write(_ double: Double, to bytes: inout [UInt8]) {
     let text = double.description
     bytes.append(contentsOf: (text.hasSuffix(".0") ? text.dropLast(2) : text[...]).utf8)

@@ -1,8 +1,8 @@
 import ChatPrimitives
 
 extension JSONScanner {
-  /// A string with its quotes: valid UTF-8, no control character, escapes that RFC 8259 knows, no half of a surrogate
-  /// pair, and few combining marks in a row, written as they are or escaped.
+  /// Scans a string with its quotes. It must be valid UTF-8 without control characters, with only the escapes of RFC
+  /// 8259, with complete surrogate pairs, and with few combining marks in a row, whether they are escaped or not.
   mutating func string() throws(JSONFlaw) {
     index += 1
     let start = index
@@ -29,7 +29,7 @@ extension JSONScanner {
     throw malformed("a string is not terminated")
   }
 
-  /// One character of two bytes or more, as the table of well-formed sequences has them (Unicode 16, table 3-7).
+  /// Scans one character of two bytes or more, by the table of well-formed sequences (Unicode 16, table 3-7).
   private mutating func scalar() throws(JSONFlaw) -> Unicode.Scalar {
     let lead = text[index]
     let length: Int
@@ -56,7 +56,7 @@ extension JSONScanner {
     return scalar
   }
 
-  /// A backslash and what follows it.
+  /// Scans a backslash and what follows it.
   private mutating func escape() throws(JSONFlaw) -> Unicode.Scalar {
     index += 1
     guard index < text.count else { throw malformed("an escape sequence is incomplete") }
@@ -80,7 +80,7 @@ extension JSONScanner {
     }
   }
 
-  /// The four digits after the `u` at which the index stands.
+  /// Scans the four digits after the `u` at the current index.
   private mutating func unit() throws(JSONFlaw) -> UInt16 {
     guard index + 4 < text.count, let unit = JSONEscapes.unit(text[(index + 1)..<(index + 5)]) else {
       throw malformed("a \\u escape needs four hexadecimal digits")

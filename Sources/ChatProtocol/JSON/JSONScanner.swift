@@ -1,7 +1,7 @@
 import ChatPrimitives
 
-/// Reads a JSON text once, from its first byte to its last, and notes where each value stands. Costs a time in proportion
-/// to the text's length, whatever is in it.
+/// Scans a JSON text once, from its first byte to its last, and records the location of each value. Takes time in
+/// proportion to the text's length, whatever it contains.
 struct JSONScanner {
   typealias Node = JSONDocument.Node
 
@@ -22,7 +22,7 @@ struct JSONScanner {
         try scanner.document()
         return .success(scanner.nodes)
       } catch {
-        // A text that is no UTF-8 is told so, whatever else is wrong before that.
+        // A text that is not UTF-8 is reported as such, even if it has another flaw before that.
         if case .malformed = error, String(validating: text, as: UTF8.self) == nil { return .failure(.invalidUTF8) }
         return .failure(error)
       }
@@ -32,7 +32,7 @@ struct JSONScanner {
 
   private mutating func document() throws(JSONFlaw) {
     guard !text.isEmpty else { throw .empty }
-    // RFC 8259, section 8.1: a byte order mark may be passed over.
+    // RFC 8259, section 8.1: a parser may ignore a byte order mark.
     if text.starts(with: [0xef, 0xbb, 0xbf]) { index = 3 }
     nodes.reserveCapacity(min(text.count / 8 + 1, Limits.jsonValues))
     skipBlanks()

@@ -1,7 +1,7 @@
 /// Writes the members of an object.
 struct JSONMemberWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let writer: JSONWriter
-  /// How many arrays and objects are open, this object included.
+  /// The number of open arrays and objects, including this object.
   let level: Int
   let path: JSONPath?
 

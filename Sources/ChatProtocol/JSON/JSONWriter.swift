@@ -1,9 +1,9 @@
-/// Writes a value as JSON: members in the order in which its type declares them, no white space, and each `CanonicalJSON` as it
-/// stands. It knows the project's own types and what Swift's standard library encodes; `Date`, `Data` and `URL` it does
-/// not.
+/// Writes a value as JSON: members in the order in which its type declares them, no white space, and each
+/// `CanonicalJSON` unchanged. It supports the project's own types and what Swift's standard library encodes, but not
+/// `Date`, `Data` and `URL`.
 public final class JSONWriter {
   private var bytes: [UInt8] = []
-  /// Of each array and object that is open, outermost first.
+  /// The arrays and objects that are open, outermost first.
   private var open: [Opened] = []
   private var misuse: String?
   let userInfo: [CodingUserInfoKey: Any]
@@ -32,12 +32,12 @@ public final class JSONWriter {
 
   // MARK: - Values
 
-  /// - Parameter level: how many arrays and objects are open around it.
+  /// - Parameter level: the number of arrays and objects that are open around it.
   func write<Value: Encodable>(_ value: Value, at level: Int, _ path: JSONPath?) throws {
     let start = bytes.count
     try value.encode(to: CanonicalJSONEncoder(writer: self, level: level, path: path))
     close(to: level)
-    // What encodes nothing is an empty object.
+    // A value that encodes nothing is written as an empty object.
     if bytes.count == start { bytes.append(contentsOf: "{}".utf8) }
   }
 
@@ -55,7 +55,7 @@ public final class JSONWriter {
 
   // MARK: - Arrays and objects
 
-  /// Opens an array or object around which `level` others are open, or goes on with the one that is.
+  /// Opens an array or object inside `level` others, or continues the one that is already open there.
   func open(isObject: Bool, at level: Int) {
     close(to: level + 1)
     if open.count > level {
@@ -66,7 +66,8 @@ public final class JSONWriter {
     bytes.append(isObject ? UInt8(ascii: "{") : UInt8(ascii: "["))
   }
 
-  /// Begins an element, or a member with this name, of the innermost array or object but those beyond `level`.
+  /// Begins an element, or a member with this name, of the array or object at depth `level`. Closes all deeper ones
+  /// first.
   func begin(_ name: String?, at level: Int) {
     close(to: level)
     guard open.count == level, level > 0 else {
@@ -90,7 +91,7 @@ public final class JSONWriter {
 /// Encodes one value for a type's own `encode(to:)`.
 struct CanonicalJSONEncoder: Encoder {
   let writer: JSONWriter
-  /// How many arrays and objects are open around the value.
+  /// The number of arrays and objects that are open around the value.
   let level: Int
   let path: JSONPath?
 
