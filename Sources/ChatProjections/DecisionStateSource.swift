@@ -2,16 +2,16 @@ package import ChatDomain
 package import ChatPrimitives
 import GRDB
 
-/// The deciders' state as of a position: what the events up to there evolve to.
+/// The deciders' state after all events up to a position.
 package struct RestoredState<Key: Hashable & Sendable, State: Sendable>: Sendable {
   package let states: [Key: State]
-  /// Evolve what follows this in the log, and nothing before it.
+  /// Only the events after this position have to be applied to `states`.
   package let position: LogPosition
 }
 
-/// Restores the deciders' state from `accounts` and `rooms`, so that starting reads these and the log's tail, not the
-/// whole log. Each of the two has its own checkpoint: a user's events are evolved from that of `accounts` on, a room's
-/// from that of `rooms`.
+/// Restores the deciders' state from `accounts` and `rooms`, so that startup reads these files and the end of the log
+/// instead of the whole log. Each file has its own checkpoint: a user's events are applied from the checkpoint of
+/// `accounts` on, a room's events from that of `rooms` on.
 package struct DecisionStateSource {
   private let models: ReadModels
 
@@ -19,49 +19,48 @@ package struct DecisionStateSource {
     self.models = models
   }
 
-  /// Every user with open sessions and devices, in one snapshot. Blocks on the disk.
+  /// All users with their open sessions and their devices, from one snapshot. Blocks on the disk.
   package func users() throws -> RestoredState<UserID, UserState> {
     try models.accounts.readBlocking { try $0.states() }
   }
 
-  /// How many events each user's stream has; the server's own stands under the zero UUID. Blocks on the disk.
+  /// The number of events in each user's stream. The server's own stream is under the zero UUID. Blocks on the disk.
   package func userVersions() throws -> [UUIDBytes: StreamVersion] {
     try models.accounts.readBlocking { try StreamVersions.all($0.database) }
   }
 
-  /// Which key signs access tokens from when on. Blocks on the disk.
+  /// Which key signs access tokens, and since when. Blocks on the disk.
   package func signingKeys() throws -> SigningKeyHistory {
     try models.accounts.readBlocking { try $0.signingKeys() }
   }
 
-  /// How many events the stream of each room has that is not deleted. Blocks on the disk.
+  /// The number of events in the stream of each room that is not deleted. Blocks on the disk.
   package func roomVersions() throws -> [UUIDBytes: StreamVersion] {
     try models.rooms.readBlocking { try StreamVersions.all($0.database, of: "room") }
   }
 
-  /// The ended sessions that ended, or whose newest token was issued, at this time or later. Blocks on the disk.
+  /// The ended sessions whose end, or whose newest token, is not older than `time`. Blocks on the disk.
   package func sessionsEnded(since time: Timestamp) throws -> [EndedSession] {
     try models.accounts.readBlocking { try $0.sessionsEnded(since: time) }
   }
 
-  /// What users have used on the newest day up to `now`. Blocks on the disk.
+  /// What users have used of their quotas on the newest day up to `now`. Blocks on the disk.
   package func usage(at now: Timestamp) throws -> DailyUsage {
     try models.usage.readBlocking { try $0.newestDay(at: now) }
   }
 
-  /// What is pinned in each room, as of the timeline's own checkpoint. Blocks on the disk.
+  /// The pinned messages of each room, as of the timeline's own checkpoint. Blocks on the disk.
   package func pins() throws -> [RoomID: [MessageID: PinnedMessage]] {
     try models.timeline.readBlocking { try $0.pins() }
   }
 
-  /// Every room that is not deleted, with members, invites and bans, in one snapshot. Blocks on the disk.
+  /// All rooms that are not deleted, with their members, invites and bans, from one snapshot. Blocks on the disk.
   package func rooms() throws -> RestoredState<RoomID, RoomState> {
     try models.rooms.readBlocking { try $0.roomStates() }
   }
 
-  /// Every workspace that is not deleted, with members, links and invitations, in one snapshot of `rooms`, each with the
-  /// number of its events.
-  /// Blocks on the disk.
+  /// All workspaces that are not deleted, with their members, links and invitations, from one snapshot of `rooms`. Each
+  /// comes with the number of its events. Blocks on the disk.
   package func workspaces() throws -> RestoredState<WorkspaceID, (WorkspaceState, StreamVersion)> {
     try models.rooms.readBlocking { try $0.workspaceStates() }
   }
@@ -126,7 +125,7 @@ extension AccountsQueries {
 }
 
 extension ReadModelQueries {
-  /// Rows that are ordered by their first column, gathered by it into dictionaries.
+  /// Groups rows into one dictionary for each owner. The owner is the first column, and the rows must be ordered by it.
   func grouped<Owner, Row, Key: Hashable, Value>(
     _ sql: String, _ read: (inout RowReader) throws -> Row, _ entry: (Row) -> (Key, Value)
   ) throws -> [ID<Owner>: [Key: Value]] {

@@ -5,13 +5,13 @@ package import ChatPrimitives
 package struct EndingAnswer: Sendable {
   /// Without those that have not ended.
   package var endings: [EndingKey: Ending] = [:]
-  /// Everything up to here is included.
+  /// All events up to this position are included.
   package var position: LogPosition
 }
 
 extension ReadModels {
-  /// What is known by these keys, and the position up to which everything is included. Reads only the read models that know,
-  /// each in one snapshot.
+  /// What is known about the keys of `lookups`, and the position up to which all events are included. Reads only the
+  /// read models that these lookups need, each in one snapshot.
   package func known(by lookups: [Lookup]) async throws -> (Known, asOf: LogPosition) {
     let answer = try await endings(of: lookups.compactMap(\.ending))
     guard lookups.contains(where: \.asksForIDs) else {
@@ -66,7 +66,7 @@ extension AccountsQueries {
     return answer
   }
 
-  /// Reads no more than these sessions.
+  /// Uses an index, so that it reads no other sessions.
   func sessionsEnded(since time: Timestamp) throws -> [EndedSession] {
     try CachedStatement(
       database,
@@ -78,8 +78,8 @@ extension AccountsQueries {
   }
 }
 
-/// A session, and when it ended or its newest token was issued, whichever is later. A token is newer than the end if it
-/// was issued while the clock was ahead.
+/// An ended session. `time` is when it ended or when its newest token was issued, whichever is later. A token can be
+/// newer than the end if it was issued while the clock was ahead.
 package struct EndedSession: Sendable, Hashable {
   package let user: UserID
   package let session: SessionID

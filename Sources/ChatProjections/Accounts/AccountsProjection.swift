@@ -2,10 +2,11 @@ package import ChatDomain
 import ChatPrimitives
 package import GRDB
 
-/// Users with their credentials, logins elsewhere, sessions and devices; and which key signs access tokens.
+/// Users with their credentials, external logins, sessions and devices, and the history of the keys that sign access
+/// tokens.
 ///
-/// A registration whose payload was erased leaves a user without a name, as the deciders see it; any other erased event
-/// leaves no trace.
+/// A registration whose payload was erased leaves a user without a name, which is also how the deciders treat it. Any
+/// other erased event has no effect.
 package struct AccountsProjection: Projection {
   package typealias Queries = AccountsQueries
 

@@ -2,7 +2,7 @@ package import ChatDomain
 package import ChatPrimitives
 package import GRDB
 
-/// What can be asked of `accounts`.
+/// The queries on `accounts`.
 package struct AccountsQueries: ReadModelQueries {
   package let database: Database
 
@@ -27,9 +27,9 @@ package struct AccountsQueries: ReadModelQueries {
       .first(externalID, read: Self.readUser)
   }
 
-  /// Who has this e-mail address. An old log may have it twice, in two forms: then the account that has it as written here,
-  /// else the first.
-  /// - Parameter email: in any case and form.
+  /// The user with this email address. An old log may contain the address twice, in two forms. Then the account with
+  /// the lower-case form of `email` is preferred, otherwise the first one.
+  /// - Parameter email: in any case and Unicode form.
   package func user(email: String) throws -> UserRow? {
     guard email.utf8.count <= Limits.emailBytes else { return nil }
     return try CachedStatement(
@@ -38,7 +38,7 @@ package struct AccountsQueries: ReadModelQueries {
     ).first(EmailForm.compared(email), email.lowercased(), read: Self.readUser)
   }
 
-  /// Whom a login elsewhere stands for.
+  /// The user that an external login is linked to.
   package func user(with identity: Identity) throws -> UserRow? {
     try CachedStatement(
       database,
@@ -60,7 +60,7 @@ package struct AccountsQueries: ReadModelQueries {
       revision: row.position())
   }
 
-  // MARK: - Logins elsewhere
+  // MARK: - External logins
 
   /// In the order in which they were linked.
   package func identities(of user: UserID) throws -> [IdentityRow] {
@@ -76,7 +76,7 @@ package struct AccountsQueries: ReadModelQueries {
 
   // MARK: - Passwords
 
-  /// How the user's password is checked; nil for one who has none, and for nobody.
+  /// What the user's password is checked against. Nil if the user has no password or does not exist.
   package func credential(of user: UserID) throws -> Credential? {
     let credential = try CachedStatement(database, "SELECT \(Self.credentialColumns) FROM user WHERE id = ?")
       .first(user, read: Self.readCredential)
@@ -96,7 +96,7 @@ package struct AccountsQueries: ReadModelQueries {
       parallelism: row.narrow())
   }
 
-  /// Nil for nobody.
+  /// Nil if the user does not exist.
   package func preferences(of user: UserID) throws -> UserPreferences? {
     try CachedStatement(database, "SELECT sharesReadMarkers FROM user WHERE id = ?").first(user) {
       UserPreferences(sharesReadMarkers: try $0.number() != 0)
@@ -108,14 +108,14 @@ package struct AccountsQueries: ReadModelQueries {
   static let sessionColumns =
     "id, deviceId, generation, startedPosition, startedTime, pairPosition, pairTime, endedReason, endedPosition, endedTime"
 
-  /// Open and ended ones, latest first.
+  /// All sessions, open and ended, latest first.
   package func sessions(of user: UserID) throws -> [SessionRow] {
     try CachedStatement(
       database, "SELECT \(Self.sessionColumns) FROM session WHERE userId = ? ORDER BY startedPosition DESC, id"
     ).all(user, read: Self.readSession)
   }
 
-  /// Open ones, latest first. Costs nothing for those that have ended, of which a user may have any number.
+  /// Open sessions, latest first. Does not read ended sessions, of which a user can have any number.
   package func openSessions(of user: UserID) throws -> [SessionRow] {
     try CachedStatement(
       database,
@@ -150,7 +150,7 @@ package struct AccountsQueries: ReadModelQueries {
     "id, name, type, osVersion, apnsToken, fcmToken, notifications, registeredPosition, registeredTime, revision, "
     + "updatedTime"
 
-  /// In the order of their registration.
+  /// Ordered by registration.
   package func devices(of user: UserID) throws -> [DeviceRow] {
     try CachedStatement(
       database, "SELECT \(Self.deviceColumns) FROM device WHERE userId = ? ORDER BY registeredPosition, id"

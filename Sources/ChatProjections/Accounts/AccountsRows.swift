@@ -9,13 +9,13 @@ package struct UserRow: Sendable, Hashable {
   package var email: String?
   package var externalID: String?
   package var hasPassword: Bool
-  /// A password is all that stands for the user: no e-mail address, no external ID, no login elsewhere.
+  /// The user can log in only with a password: the account has no email address, no external ID and no external login.
   package var isGuest: Bool
   package var disabled: Stamp?
-  /// nil when the registration was erased.
+  /// Nil if the registration was erased.
   package var registrationFingerprint: Fingerprint?
   package var registered: Stamp
-  /// Where the profile or the e-mail address was last changed; the registration when neither ever was.
+  /// Where the profile or the email address was last changed; the registration if neither was ever changed.
   package var revision: LogPosition
 }
 
@@ -27,10 +27,10 @@ package struct IdentityRow: Sendable, Hashable {
 package struct SessionRow: Sendable, Hashable {
   package var id: SessionID
   package var device: DeviceID?
-  /// Which pair of tokens is the newest; the first is 1.
+  /// The number of the newest pair of tokens. The first is 1.
   package var generation: UInt32
   package var started: Stamp
-  /// Where the newest pair was issued.
+  /// Where the newest pair of tokens was issued.
   package var pair: Stamp
   package var end: SessionEndRow?
 }
@@ -42,10 +42,10 @@ package struct SessionEndRow: Sendable, Hashable {
 
 package struct DeviceRow: Sendable, Hashable {
   package var id: DeviceID
-  /// Its push tokens are in the order of the providers' raw values.
+  /// Its push tokens are ordered by the providers' raw values.
   package var description: DeviceDescription
   package var registered: Stamp
-  /// Where it was last described, or lost a token.
+  /// Where the device was last described or lost a push token.
   package var revision: LogPosition
   package var updatedAt: Timestamp
 }

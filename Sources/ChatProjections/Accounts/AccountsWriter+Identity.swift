@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// Profiles, credentials, logins elsewhere, and the server's own events.
+/// Profiles, credentials, external logins, and the server's own events.
 extension AccountsWriter {
   func change(_ edit: ProfileEdit, of user: UserID, _ stamp: Stamp) throws {
     try CachedStatement(
@@ -27,7 +27,7 @@ extension AccountsWriter {
       Int64(credential.parallelism), stamp, user)
   }
 
-  /// Where it was linked first stays.
+  /// If the identity is already linked, its first position and time are kept.
   func link(_ identity: Identity, to user: UserID, _ stamp: Stamp) throws {
     try CachedStatement(
       database,
@@ -38,7 +38,7 @@ extension AccountsWriter {
     ).run(identity.issuer, identity.subject, user, stamp)
   }
 
-  /// Since when: the first of several counts.
+  /// If the user is already disabled, the first position and time are kept.
   func disable(_ user: UserID, _ stamp: Stamp) throws {
     try CachedStatement(
       database, "UPDATE user SET disabledPosition = ?, disabledTime = ? WHERE id = ? AND disabledPosition IS NULL"

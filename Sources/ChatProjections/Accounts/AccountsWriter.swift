@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// What each event of a user's stream does to the rows.
+/// Applies the events of user streams, and of the server's stream, to the rows.
 struct AccountsWriter {
   let database: Database
 
@@ -57,10 +57,10 @@ struct AccountsWriter {
     }
   }
 
-  // MARK: - The user
+  // MARK: - Users
 
   /// - Parameter registration: nil for an erased event. The first event of a stream is the registration, so an erased
-  ///   one makes a user where there is none, and changes nothing where there is one.
+  ///   one creates the user if there is none, and changes nothing otherwise.
   private func register(_ user: UserID, _ registration: Registration?, _ stamp: Stamp) throws {
     let credential = registration?.credential
     try CachedStatement(
@@ -93,7 +93,8 @@ struct AccountsWriter {
     ).run(user, session, device, stamp, stamp, stamp.time)
   }
 
-  /// After the clock was set back, the newest pair is not the one whose access token expires last.
+  /// If the clock was set back, the newest pair is not the one whose access token expires last, so `newestTokenTime`
+  /// keeps the latest time.
   private func refresh(_ session: SessionID, of user: UserID, _ generation: UInt32, _ stamp: Stamp) throws {
     try CachedStatement(
       database,
@@ -104,8 +105,9 @@ struct AccountsWriter {
     ).run(Int64(generation), stamp, stamp.time, user, session)
   }
 
-  /// A session whose start was erased still ends: its ID stays taken. A session that never started, whose end was
-  /// recorded only for its key, gets no row: the index of commands has the key.
+  /// A session whose start was erased still gets a row when it ends, so that its ID stays taken. A session that never
+  /// started, whose end was recorded only for its idempotency key, gets no row: the `command` table of `ids` has the
+  /// key.
   private func end(
     _ session: SessionID, of user: UserID, _ reason: SessionEnd, _ stamp: Stamp, under key: CommandID?
   ) throws {
@@ -130,7 +132,7 @@ struct AccountsWriter {
 
   // MARK: - Devices
 
-  /// - Parameter isNew: a registration counts from here; an update keeps the time of the registration.
+  /// - Parameter isNew: a registration sets the time of registration; an update keeps it.
   private func describe(
     _ device: DeviceID, of user: UserID, _ description: DeviceDescription, _ stamp: Stamp, isNew: Bool
   ) throws {
@@ -152,7 +154,7 @@ struct AccountsWriter {
       description.token(of: .fcm), Int64(description.notifications.rawValue), stamp, stamp)
   }
 
-  /// Takes the token only from a device that still has this very one.
+  /// Removes the token only if the device still has this exact token.
   private func invalidate(_ token: PushToken, of device: DeviceID, of user: UserID, _ stamp: Stamp) throws {
     let column =
       switch token.provider {

@@ -1,13 +1,13 @@
 import GRDB
 
-/// The entries of the "never seen" filter on disk: full generations as bitmaps, the unfinished one as a list. When the
-/// list reaches a generation's count, it becomes a bitmap. That depends on the count alone, so the rows are the same
-/// however the events were cut into batches.
+/// Stores the entries of the "never seen" filter: each full generation as a bitmap, the unfinished one as a list. When
+/// the list reaches `KnownIDFilter.generationEntries`, it becomes a bitmap. That depends only on the count, so the rows
+/// are the same however the events were divided into batches.
 struct FilterTail {
   private var bitmap: KnownIDFilter.Generation
   /// The number of the unfinished generation, from 0.
   private var number: Int
-  /// Entries in it.
+  /// The number of entries in the unfinished generation.
   private var count: Int
 
   static func createTables(_ database: Database) throws {
@@ -25,7 +25,7 @@ struct FilterTail {
         """)
   }
 
-  /// Reads how far the file has come.
+  /// Restores the unfinished generation from the file.
   init(_ database: Database) throws {
     bitmap = KnownIDFilter.Generation()
     number =
@@ -56,7 +56,7 @@ struct FilterTail {
     try CachedStatement(database, "SELECT hash FROM filterTail ORDER BY sequence").forEach { body(try $0.bits()) }
   }
 
-  /// The whole filter as the file has it.
+  /// Reads the whole filter from the file.
   static func restore(_ database: Database) throws -> KnownIDFilter {
     let full = try CachedStatement(database, "SELECT bits FROM filterGeneration ORDER BY number").all { row in
       try row.withBlob { KnownIDFilter.Generation(bytes: $0) }

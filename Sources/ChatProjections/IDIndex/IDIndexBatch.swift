@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// One batch of events on its way into `ids`. What is new to the index comes back as an entry for the filter.
+/// Applies one batch of events to `ids`. Returns the filter's entry for each key that is new to the index.
 struct IDIndexBatch {
   private let database: Database
   private let insertMessage: CachedStatement
@@ -32,7 +32,7 @@ struct IDIndexBatch {
 
   // MARK: - Commands
 
-  /// Only the first event of a command counts: the others find its row.
+  /// Only the first event of a command inserts a row; the later ones find it.
   func noteCommand(_ recorded: RecordedEvent) throws -> UInt64? {
     guard let key = CommandKey(recorded) else { return nil }
     let inserted = try insertCommand.run(key.actor, key.command, recorded.stamp, recorded.event.commandFingerprint)
@@ -83,7 +83,7 @@ struct IDIndexBatch {
     ordinals.noteCreated(room)
   }
 
-  /// No decision asks for messages of a deleted room any more. They are cleared afterwards.
+  /// No decision needs the messages of a deleted room. `BulkDeletion` removes their rows later.
   private mutating func end(_ room: RoomID) throws {
     guard try ordinals.exists(room) else { return }
     try CachedStatement(database, "DELETE FROM room WHERE id = ?").run(room)
@@ -103,7 +103,7 @@ struct IDIndexBatch {
     return KnownIDFilter.entry(message, in: room)
   }
 
-  /// The row stays whatever becomes of the message: by it a late retry is known.
+  /// The row stays even if the message is sent, cancelled or fails, so that a late retry is recognised.
   private func schedule(
     _ message: MessageID, _ scheduled: ScheduledMessage, in room: RoomID, _ stamp: Stamp
   ) throws -> UInt64? {
@@ -117,14 +117,15 @@ struct IDIndexBatch {
     return inserted > 0 ? KnownIDFilter.entry(message, in: room) : nil
   }
 
-  /// Nil where there is no such room.
+  /// Nil if the room does not exist.
   private mutating func place(in room: RoomID, _ thread: ThreadLocation?) throws -> MessageLocation? {
     if let thread { return try ordinals.exists(room) ? thread.place : nil }
     return try ordinals.next(in: room).map(MessageLocation.room)
   }
 
-  /// No ordinal of a thread is given twice: whatever names a reply says that it was given, the reply itself and what was
-  /// said of it later, so that a reply which was erased leaves its ordinal taken as far as the log can tell.
+  /// Records that a thread's ordinal is taken. Every event that names a reply proves that its ordinal was assigned: the
+  /// reply itself and each later event about it. So the ordinal of an erased reply stays taken if a later event names
+  /// that reply or a newer one.
   private mutating func noteReply(at place: MessageLocation, in room: RoomID) throws {
     guard place.isInThread, try ordinals.exists(room) else { return }
     try CachedStatement(

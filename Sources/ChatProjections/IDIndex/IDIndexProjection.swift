@@ -2,21 +2,21 @@ package import ChatDomain
 import ChatPrimitives
 package import GRDB
 
-/// What deciders ask of single messages and of commands done before: the facts that are too many to keep in memory.
-/// Also the "never seen" filter's entries, so that starting restores it without reading the log.
+/// What deciders need to know about single messages and earlier commands, which are too many to keep in memory. Also
+/// contains the entries of the "never seen" filter, so that startup restores it without reading the log.
 package struct IDIndexProjection: Projection {
   package typealias Queries = IDIndexQueries
 
   package static let name = "ids"
   package static let schemaVersion = 2
-  /// Its rows lie all over the file, so the more of them share a transaction, the fewer pages are written twice; and
-  /// few ever wait for it, since the writer knows by itself what is newer.
+  /// The rows are spread over the whole file, so the more of them share a transaction, the fewer pages are written
+  /// twice. Readers seldom wait for it, because the writer keeps newer events in memory.
   package static let gatheringMilliseconds = 1_000
   package static let secretColumns: Set<String> = [
     "message.fingerprint", "scheduled.fingerprint", "command.fingerprint",
   ]
 
-  /// Read from the file before the first batch.
+  /// Nil until it is read from the file before the first batch.
   private var filter: FilterTail?
 
   package init() {}
@@ -96,7 +96,7 @@ package struct IDIndexProjection: Projection {
 
   package mutating func apply(_ events: ArraySlice<RecordedEvent>, to database: Database) throws {
     var tail = try filter ?? FilterTail(database)
-    // The copy below is the only owner while it is changed, or each bitmap would be copied.
+    // Drops the second reference to the bitmap, because the first insertion would otherwise copy it.
     filter = nil
     var batch = try IDIndexBatch(database)
     for recorded in events {

@@ -2,7 +2,7 @@ package import ChatDomain
 package import ChatPrimitives
 package import GRDB
 
-/// What can be asked of `ids`.
+/// The queries on `ids`.
 package struct IDIndexQueries: ReadModelQueries {
   package let database: Database
 
@@ -10,7 +10,7 @@ package struct IDIndexQueries: ReadModelQueries {
     self.database = database
   }
 
-  /// What is known by these keys, except endings.
+  /// What is known about the keys of `lookups`, except endings.
   func known(by lookups: [Lookup]) throws -> Known {
     var known = Known()
     known.messages = try messages(lookups.flatMap(\.messages))
@@ -20,7 +20,7 @@ package struct IDIndexQueries: ReadModelQueries {
     return known
   }
 
-  /// Without those that are not there. So below, too.
+  /// This and the following queries omit keys that do not exist.
   package func messages(_ keys: [MessageKey]) throws -> [MessageKey: KnownMessage] {
     let statement = try CachedStatement(
       database,
@@ -46,7 +46,7 @@ package struct IDIndexQueries: ReadModelQueries {
       hasParts: hasParts)
   }
 
-  /// IDs under which a message was scheduled, whatever has become of it.
+  /// IDs under which a message was ever scheduled, even if it was sent, cancelled or failed.
   package func scheduled(_ keys: [MessageKey]) throws -> [MessageKey: KnownScheduledMessage] {
     let statement = try CachedStatement(
       database, "SELECT author, position, time, fingerprint FROM scheduled WHERE roomId = ? AND messageId = ?")
@@ -63,7 +63,7 @@ package struct IDIndexQueries: ReadModelQueries {
     try found(keys) { try ReactionRows(database).counts(for: $0) }
   }
 
-  /// Their fingerprints are those of `ChatEvent.commandFingerprint`, which include the stream.
+  /// The fingerprints are those of `ChatEvent.commandFingerprint`, which include the stream.
   package func commands(_ keys: [CommandKey]) throws -> [CommandKey: KnownCommand] {
     let statement = try CachedStatement(
       database, "SELECT position, time, fingerprint FROM command WHERE actor = ? AND id = ?")
@@ -82,7 +82,7 @@ package struct IDIndexQueries: ReadModelQueries {
     return values
   }
 
-  /// The "never seen" filter with all that this snapshot knows of, and its position. Reads two bytes per entry.
+  /// The "never seen" filter with all entries of this snapshot, and the snapshot's position. Reads two bytes per entry.
   package func restoreFilter() throws -> (filter: KnownIDFilter, position: LogPosition) {
     (try FilterTail.restore(database), try checkpoint().position)
   }

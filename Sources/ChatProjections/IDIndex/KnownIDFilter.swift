@@ -1,28 +1,29 @@
 package import ChatPrimitives
 
-/// Answers "never seen" for message IDs and idempotency keys without touching the disk: a Bloom filter in generations.
+/// Finds out without disk access that a message ID or an idempotency key was never seen: a Bloom filter in generations.
 ///
-/// Each generation takes 2¹⁹ entries into a bitmap of 1 MiB, so 16 bits or two bytes per entry. An entry touches one
-/// 64-byte line of the bitmap (a "blocked" filter: one cache miss instead of seven) and sets seven of its 512 bits; a
-/// full generation says yes wrongly for about one absent entry in a thousand, and n of them for about n in a thousand.
-/// Who is told "maybe" asks the ID index on disk; who is told "never" need not.
+/// Each generation takes 2¹⁹ entries into a bitmap of 1 MiB, which is 16 bits or two bytes per entry. An entry sets up
+/// to seven of the 512 bits of one 64-byte line of the bitmap (a "blocked" filter: one cache miss instead of seven). A
+/// full generation has a false positive for about one in a thousand absent entries, and n generations for about n in a
+/// thousand. If the filter says "maybe", the caller has to look into the ID index on disk; if it says "never", it does
+/// not.
 ///
-/// Nothing seeds it: the same entries give the same bits in every process.
+/// The hash has no random seed: the same entries set the same bits in every process.
 package struct KnownIDFilter: Sendable, Equatable {
-  /// Entries of one generation.
+  /// The number of entries of one generation.
   package static let generationEntries = 1 << 19
   /// Bits per entry.
   package static let bitsPerEntry = 16
-  /// Bytes of one generation's bitmap.
+  /// Size of one generation's bitmap in bytes.
   package static let generationBytes = generationEntries * bitsPerEntry / 8
-  /// Bits that an entry sets.
+  /// The number of bits that an entry sets, some of which may coincide.
   static let probes = 7
 
   static let wordsPerLine = 8
   static let lines = generationBytes / (wordsPerLine * MemoryLayout<UInt64>.size)
 
   private var generations: [Generation] = [Generation()]
-  /// Entries in the last generation.
+  /// The number of entries in the last generation.
   private var tail = 0
 
   package init() {}
@@ -35,10 +36,10 @@ package struct KnownIDFilter: Sendable, Equatable {
     for entry in tail { insert(entry) }
   }
 
-  /// How many entries were inserted, repeated ones counted again.
+  /// The number of inserted entries; a repeated entry is counted each time.
   package var count: Int { (generations.count - 1) * Self.generationEntries + tail }
 
-  /// The memory of the bitmaps.
+  /// The memory of the bitmaps, in bytes.
   var byteCount: Int { generations.reduce(0) { $0 + $1.words.count * MemoryLayout<UInt64>.size } }
 
   package mutating func insert(_ entry: UInt64) {
@@ -50,13 +51,13 @@ package struct KnownIDFilter: Sendable, Equatable {
     tail += 1
   }
 
-  /// - Returns: false only when the entry was never inserted.
+  /// - Returns: false only if the entry was never inserted.
   package func mayContain(_ entry: UInt64) -> Bool {
     for generation in generations.reversed() where generation.mayContain(entry) { return true }
     return false
   }
 
-  /// One bitmap.
+  /// The bitmap of one generation.
   struct Generation: Sendable, Equatable {
     private(set) var words: [UInt64]
 
@@ -64,7 +65,7 @@ package struct KnownIDFilter: Sendable, Equatable {
       words = Array(repeating: 0, count: KnownIDFilter.generationBytes / MemoryLayout<UInt64>.size)
     }
 
-    /// - Returns: nil unless it has the bytes of one generation.
+    /// - Returns: nil unless `bytes` has the size of one generation.
     init?(bytes: UnsafeRawBufferPointer) {
       guard bytes.count == KnownIDFilter.generationBytes else { return nil }
       words = stride(from: 0, to: bytes.count, by: MemoryLayout<UInt64>.size).map {
@@ -72,7 +73,7 @@ package struct KnownIDFilter: Sendable, Equatable {
       }
     }
 
-    /// Little-endian words.
+    /// The words in little-endian order.
     var bytes: [UInt8] {
       var bytes: [UInt8] = []
       bytes.reserveCapacity(KnownIDFilter.generationBytes)
@@ -109,12 +110,12 @@ package struct KnownIDFilter: Sendable, Equatable {
 // MARK: - Entries
 
 extension KnownIDFilter {
-  /// The entry of a message. Its ID is unique within its room, so the room is a part of the entry.
+  /// The entry of a message. A message ID is unique only within its room, so the entry includes the room.
   package static func entry(_ message: MessageID, in room: RoomID) -> UInt64 {
     entry(tag: 1, room.uuid, message.uuid)
   }
 
-  /// The entry of an idempotency key, which is unique within its actor, so the actor is a part of the entry.
+  /// The entry of an idempotency key. The key is unique only within its actor, so the entry includes the actor.
   package static func entry(_ command: CommandID, by actor: UUIDBytes) -> UInt64 {
     entry(tag: 2, actor, command.uuid)
   }

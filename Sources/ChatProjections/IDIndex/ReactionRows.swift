@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// The reactions that messages have, as far as decisions ask for them: who, with what, and how many of each kind.
+/// The part of a message's reactions that decisions need: who reacted with which emoji, and how many users per emoji.
 struct ReactionRows {
   private let database: Database
 
@@ -41,7 +41,7 @@ struct ReactionRows {
     }
   }
 
-  /// Of a message that is deleted.
+  /// Called when a message is deleted.
   func removeAll(from message: MessageKey) throws {
     for table in ["reaction", "reactionKind"] {
       try CachedStatement(database, "DELETE FROM \(table) WHERE roomId = ? AND messageId = ?").run(message)
@@ -66,7 +66,7 @@ struct ReactionRows {
   }
 }
 
-/// Room and message.
+/// Binds the room and the message.
 extension MessageKey: SQLBindable {
   package static var parameterCount: Int { 2 }
 

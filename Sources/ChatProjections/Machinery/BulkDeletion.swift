@@ -2,28 +2,30 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// Takes out the rows of what was deleted as a whole, a bounded number in each transaction: a room of a million messages
-/// would else hold every reader up.
+/// Removes the rows of a deleted room or workspace, a bounded number in each transaction. Otherwise, deleting a room
+/// with a million messages would delay every reader.
 ///
-/// The deletion itself takes away the one row by which all others are found, so that nobody sees them from that moment.
-/// What is left to take out is in the table `clearing`, which survives a crash. Nothing is ever added to what is
-/// cleared, so the rows at the end are the same however it was cut, and whatever was applied in between.
+/// The deletion itself removes the one row through which all others are found, so readers no longer see them from then
+/// on. The table `clearing` lists what still has to be removed, so the work continues after a crash. No rows are added
+/// for a deleted room or workspace, so the final rows do not depend on how the work was divided or which events were
+/// applied in between.
 package enum BulkDeletion {
-  /// What was deleted: rooms and workspaces may share an ID. The raw values are stored in the table.
+  /// What was deleted. Needed because a room and a workspace can have the same ID. The raw values are stored in the
+  /// table.
   package enum Scope: Int64, Sendable {
     case room = 1
     case workspace = 2
   }
 
-  /// Where rows of it stand.
+  /// A table with rows that have to be removed.
   package struct RowSet: Sendable {
     var scope: Scope
     var table: String
-    /// The column with the ID of what was deleted.
+    /// The column with the ID of the deleted room or workspace.
     var owner: String
-    /// The column begins with that ID, and says more.
+    /// Whether the column only begins with that ID.
     var isPrefix: Bool
-    /// The columns that name a row within it.
+    /// The columns that identify a row within the deleted room or workspace.
     var key: String
 
     package init(scope: Scope, table: String, owner: String, isPrefix: Bool = false, key: String) {
@@ -38,7 +40,7 @@ package enum BulkDeletion {
   /// Rows of one transaction at most: what an event that comes meanwhile waits for.
   static let rowsAtOnce = 4_096
 
-  /// Whether an event leaves something to clear.
+  /// Whether there are rows to remove after an event.
   static func follows(_ recorded: RecordedEvent) -> Bool {
     switch recorded.event {
     case .room(_, .lifecycle(.deleted)), .workspace(_, .lifecycle(.deleted)): true
@@ -61,7 +63,7 @@ package enum BulkDeletion {
     try CachedStatement(database, "INSERT OR IGNORE INTO clearing (scope, id) VALUES (?, ?)").run(scope.rawValue, id)
   }
 
-  /// A file that is in the middle of it is compared without what is left to take out.
+  /// Excludes rows that still have to be removed, so that a file can be compared while a bulk deletion is in progress.
   static func comparison(of table: String, _ rowSets: [RowSet]) -> TableComparison {
     guard !rowSets.isEmpty else { return .rows }
     if table == "clearing" { return .none }
@@ -70,7 +72,7 @@ package enum BulkDeletion {
     return .except("\(owner) IN (SELECT id FROM clearing WHERE scope = \(rowSet.scope.rawValue))")
   }
 
-  /// - Returns: whether there is more to do.
+  /// - Returns: whether there may be more to do.
   static func step(_ rowSets: [RowSet], _ database: Database, rows: Int = rowsAtOnce) throws -> Bool {
     guard !rowSets.isEmpty else { return false }
     let next = try CachedStatement(database, "SELECT scope, id FROM clearing ORDER BY scope, id LIMIT 1")
@@ -85,7 +87,8 @@ package enum BulkDeletion {
     return true
   }
 
-  /// By the primary key, so that a step costs as much as the rows that it takes out, however many are left.
+  /// Uses the primary key, so that the cost of a step depends only on the rows that it removes, not on how many remain.
+  /// Rows that stay are found in an index of what remains. SQLite would not choose that index.
   private static func clear(_ rowSet: RowSet, of id: UUIDBytes, rows: Int, _ database: Database) throws -> Int {
     let (table, owner, key) = (rowSet.table, rowSet.owner, rowSet.key)
     let which = rowSet.isPrefix ? "\(owner) BETWEEN ? AND ?" : "\(owner) = ?"
@@ -98,6 +101,7 @@ package enum BulkDeletion {
     ).run(id, rowSet.isPrefix ? id.bytes + beyondEveryOwner : id.bytes, rows)
   }
 
-  /// What follows an ID in a column that says more is shorter than this, or less.
+  /// Greater than anything that can follow the ID in a prefix column, because what follows is shorter than this or
+  /// smaller.
   private static let beyondEveryOwner = [UInt8](repeating: 0xff, count: 64)
 }

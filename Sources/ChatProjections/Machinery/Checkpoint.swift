@@ -1,11 +1,12 @@
 package import ChatPrimitives
 package import GRDB
 
-/// How far a read model has come, and in which log. Committed with the rows, so that they never disagree.
+/// The log that a read model follows, and the last event that it has applied. Committed together with the rows, so that
+/// they always match.
 package struct Checkpoint: Sendable, Hashable {
-  /// The last event that was applied.
+  /// The position of the last applied event.
   package var position: LogPosition
-  /// When that event was recorded.
+  /// The time at which that event was recorded.
   package var time: Timestamp
   package var logIdentity: UUIDBytes
 
@@ -15,7 +16,7 @@ package struct Checkpoint: Sendable, Hashable {
     self.logIdentity = logIdentity
   }
 
-  /// The only row's ID.
+  /// The ID of the only row.
   private static let rowID: Int64 = 1
 
   static func createTable(_ database: Database, logIdentity: UUIDBytes) throws {

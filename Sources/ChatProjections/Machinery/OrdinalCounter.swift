@@ -1,8 +1,9 @@
 import ChatPrimitives
 import GRDB
 
-/// Gives messages their ordinals: what a message's event does not say, because it is a count of the room's messages
-/// before it. Reads a room's last ordinal once in a batch and writes it once, into the `room` table of its file.
+/// Assigns ordinals to messages. A message's event does not contain its ordinal, because the ordinal is the number of
+/// messages in the room up to it. Reads a room's last ordinal once per batch and writes it once, to the `room` table of
+/// the file.
 struct OrdinalCounter {
   private struct Room {
     var last: UInt64
@@ -10,7 +11,7 @@ struct OrdinalCounter {
   }
 
   private let database: Database
-  /// nil for a room that is known not to exist.
+  /// The value is nil for a room that is known not to exist.
   private var rooms: [RoomID: Room?] = [:]
 
   init(_ database: Database) {
@@ -25,13 +26,13 @@ struct OrdinalCounter {
     return last != nil
   }
 
-  /// A room whose row the caller has just made, with ordinal zero.
+  /// Call this after inserting the row of a new room with ordinal zero.
   mutating func noteCreated(_ room: RoomID) { rooms[room] = Room(last: 0, isChanged: false) }
 
-  /// A room whose row the caller has just taken out.
+  /// Call this after deleting a room's row.
   mutating func noteDeleted(_ room: RoomID) { rooms[room] = .some(nil) }
 
-  /// - Returns: nil where there is no such room.
+  /// - Returns: nil if the room does not exist.
   mutating func next(in room: RoomID) throws -> UInt64? {
     guard try exists(room), let last = rooms[room]??.last else { return nil }
     rooms[room] = Room(last: last + 1, isChanged: true)

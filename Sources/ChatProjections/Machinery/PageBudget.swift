@@ -1,8 +1,8 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// How much the items of a page may hold together. A page ends before the item that would be too much, and goes on with it
-/// on the next page; it has one item at least.
+/// Limits the total size of the items on a page. A page has at least one item and ends before the first further item
+/// that does not fit; the next page starts with that item.
 package struct PageBudget: Sendable {
   private var left: Int
   private var isEmpty = true
@@ -11,7 +11,7 @@ package struct PageBudget: Sendable {
     left = bytes
   }
 
-  /// - Returns: false when the page ends before an item of so many bytes.
+  /// - Returns: false if the page ends before an item of this many bytes.
   package mutating func take(_ bytes: Int) -> Bool {
     guard isEmpty || bytes <= left else { return false }
     isEmpty = false
@@ -19,14 +19,15 @@ package struct PageBudget: Sendable {
     return true
   }
 
-  /// Half of what is left, and never an item for nothing when this page has one already.
+  /// A budget with half of the remaining bytes. If this page already has an item, the first item of the half must fit,
+  /// too.
   func half() -> PageBudget {
     var half = self
     half.left = left / 2
     return half
   }
 
-  /// What is left once another budget, which was a part of this one, has been used.
+  /// The remaining budget after `part`, which came from `half`, has been used.
   func after(_ part: PageBudget) -> PageBudget {
     var rest = part
     rest.left = left - left / 2 + part.left
@@ -35,8 +36,8 @@ package struct PageBudget: Sendable {
 }
 
 extension String {
-  /// How long the text is between the quotes of a JSON string: six bytes for most control characters, two for others and
-  /// for quotes and backslashes (RFC 8259, section 7).
+  /// The length of the text in a JSON string, without the quotes. Most control characters take six bytes; the others,
+  /// quotes and backslashes take two (RFC 8259, section 7).
   package var jsonBytes: Int {
     var text = self
     return text.withUTF8 { bytes in
@@ -50,12 +51,11 @@ extension String {
 }
 
 extension MessageDetails {
-  /// What a response takes for each user whom a message names, whose nickname it includes, and for each file without
-  /// its name.
+  /// Estimated bytes of one mentioned user in a response, including the nickname, and of one file, without its name.
   private static let bytesOfUser = 256
   private static let bytesOfFile = 256
 
-  /// What it adds to a response, in bytes, roughly.
+  /// Approximate number of bytes that it adds to a response.
   var contentBytes: Int {
     attachments.reduce(mentions.users.count * Self.bytesOfUser + (custom?.body.utf8.count ?? 0)) {
       $0 + Self.bytesOfFile + ($1.name?.jsonBytes ?? 0)
@@ -64,12 +64,12 @@ extension MessageDetails {
 }
 
 extension MessageRow {
-  /// What it adds to a response, in bytes, roughly.
+  /// Approximate number of bytes that it adds to a response.
   package var contentBytes: Int { text.jsonBytes + (details?.contentBytes ?? 0) }
 }
 
 extension RoomListRow {
-  /// What it adds to a response, in bytes, roughly.
+  /// Approximate number of bytes that it adds to a response.
   var contentBytes: Int { (room.topic?.jsonBytes ?? 0) + (room.lastMessage?.contentBytes ?? 0) }
 }
 
@@ -78,8 +78,8 @@ extension ScheduledRow {
 }
 
 extension CachedStatement {
-  /// The rows of one page. The statement gives one more than `limit`.
-  /// - Returns: whether there are more rows than these.
+  /// The rows of one page. The statement must select up to `limit` + 1 rows.
+  /// - Returns: the rows, and whether there are more.
   func page<each Value: SQLBindable, Row>(
     of limit: Int, _ values: repeat each Value, bytes: (Row) -> Int, read: (inout RowReader) throws -> Row
   ) throws -> (rows: [Row], isCut: Bool) {

@@ -5,15 +5,15 @@ import GRDBSQLite
 
 /// Puts a checksum at the end of each page of a read model's file, and checks it whenever SQLite reads the page.
 ///
-/// SQLite notices a zeroed page of a table's b-tree, but neither a zeroed overflow page nor a flipped bit in a row.
-/// With the checksum a query over such a page fails with `SQLITE_IOERR_DATA` instead of returning wrong rows.
+/// SQLite detects a zeroed page of a table's b-tree, but neither a zeroed overflow page nor a flipped bit in a row.
+/// With the checksum, a query that reads such a page fails with `SQLITE_IOERR_DATA` instead of returning wrong rows.
 ///
-/// This is a VFS (<https://www.sqlite.org/vfs.html>): the system's own, with a few methods of its files replaced.
-/// Pages in the write-ahead log have checksums of SQLite's own. A file has page checksums when its header reserves
-/// `reservedBytes` at the end of each page; other files are read and written as they are.
+/// This is a VFS (<https://www.sqlite.org/vfs.html>): the system's own VFS, with a few of its file methods replaced.
+/// SQLite itself checksums the pages in the write-ahead log. A file has page checksums if its header reserves
+/// `reservedBytes` at the end of each page; other files are read and written unchanged.
 enum PageChecksums {
-  /// The length of the checksum: the CRC-32C of the rest of the page, combined with the page's number. cksumvfs uses
-  /// eight bytes, so neither takes a file of the other for its own.
+  /// The length of the checksum: the CRC-32C of the rest of the page, XORed with the page's number. The cksumvfs
+  /// extension uses eight bytes, so neither VFS treats the other's files as its own.
   static let reservedBytes = 4
   /// The error of a read whose checksum does not match.
   static let mismatch = ResultCode.SQLITE_IOERR_DATA
@@ -39,8 +39,7 @@ enum PageChecksums {
     }
   }
 
-  /// Lets a connection read pages whose checksum does not match, for a tool that inspects a file that someone has
-  /// changed.
+  /// Lets a connection read pages with a wrong checksum. Only for tools that inspect a file that someone has changed.
   static func unsafeSkip(_ database: Database) {
     _ = sqlite3_file_control(database.sqliteConnection, "main", skipControl, nil)
   }
@@ -55,10 +54,10 @@ enum PageChecksums {
 
   // MARK: - The VFS
 
-  /// An operation of `sqlite3_file_control`; those above 100 belong to the VFS.
+  /// An opcode of `sqlite3_file_control`. Opcodes above 100 belong to the VFS.
   private static let skipControl: Int32 = 0x4853
 
-  /// The state of each open file, stored after that of the system's VFS.
+  /// The state of an open file, stored after the state of the system's VFS.
   private struct FileState {
     var hasChecksums = false
     var skipsMismatch = false
@@ -66,10 +65,10 @@ enum PageChecksums {
 
   /// The system's VFS, and the methods that replace those of its files.
   ///
-  /// Unchecked: it is never changed once it is made, and what its pointers lead to lives as long as the process.
+  /// Unchecked: it never changes after its creation, and its pointers are valid for the life of the process.
   private struct System: @unchecked Sendable {
     let vfs: UnsafeMutablePointer<sqlite3_vfs>
-    /// For databases: the system's own, and what replaces them.
+    /// For database files: the system's methods, and their replacements.
     let systemDatabase: UnsafePointer<sqlite3_io_methods>
     let ownDatabase: UnsafePointer<sqlite3_io_methods>
     /// The same for write-ahead logs.
@@ -83,7 +82,7 @@ enum PageChecksums {
     }
   }
 
-  /// Found before `registration` makes this VFS the default. Nil where SQLite has none.
+  /// Initialised before `registration` makes this VFS the default. Nil if SQLite has no VFS.
   private static let system: System? = {
     guard let vfs = sqlite3_vfs_find(nil), let systemDatabase = methods(of: vfs, forFilesOf: SQLITE_OPEN_MAIN_DB),
       let systemLog = methods(of: vfs, forFilesOf: SQLITE_OPEN_WAL)
@@ -121,8 +120,9 @@ enum PageChecksums {
     return sqlite3_vfs_register(vfs, 1)
   }()
 
-  /// The methods of the system's VFS for files of a kind. They are the same for every such file, so any file shows them.
-  /// - Parameter kind: of the `SQLITE_OPEN_` flags that say what a file is for.
+  /// The methods of the system's VFS for files of one kind. They are the same for every such file, so they can be read
+  /// from any file.
+  /// - Parameter kind: one of the `SQLITE_OPEN_` flags that say what a file is for.
   private static func methods(
     of vfs: UnsafeMutablePointer<sqlite3_vfs>, forFilesOf kind: Int32
   ) -> UnsafePointer<sqlite3_io_methods>? {
@@ -154,7 +154,7 @@ enum PageChecksums {
     return code
   }
 
-  /// Reads without a check of the checksum. When the disk fails, the system's VFS returns `SQLITE_IOERR_CORRUPTFS`, which
+  /// Reads without verifying the checksum. On a disk error, the system's VFS returns `SQLITE_IOERR_CORRUPTFS`, which
   /// SQLite reports as a damaged database. The file may be intact, so this returns `SQLITE_IOERR_READ` instead, and the
   /// read is tried again.
   private static func readWithoutChecksum(
@@ -187,8 +187,8 @@ enum PageChecksums {
       ? code : mismatch.rawValue
   }
 
-  /// SQLite does not use the reserved bytes of its buffer, so the checksum can be written there. cksumvfs does the
-  /// same.
+  /// SQLite does not use the reserved bytes of its buffer, so the checksum can be written there. The cksumvfs extension
+  /// does the same.
   private static func write(
     _ file: File?, _ buffer: UnsafeRawPointer?, _ count: Int32, _ offset: sqlite3_int64
   ) -> Int32 {
@@ -218,7 +218,8 @@ enum PageChecksums {
 
   private static func checksum(_ page: UnsafeRawBufferPointer, at offset: sqlite3_int64) -> UInt32 {
     let content = CRC32C.of(UnsafeRawBufferPointer(rebasing: page.dropLast(reservedBytes)))
-    // With the number, a page in another's place has the wrong checksum, too. No page of zeros has the right one.
+    // The page number detects a page that was written to another page's place. A page of zeros never has the right
+    // checksum.
     return content ^ UInt32(truncatingIfNeeded: offset / sqlite3_int64(page.count))
   }
 }

@@ -1,8 +1,8 @@
 import ChatPrimitives
 import GRDB
 
-/// The public profiles that a read model brings along with its rows, in a table of its own file, so that a page and the
-/// names on it come from one snapshot.
+/// The users' public profiles. Each read model that needs them has this table in its own file, so that a page and the
+/// names on it come from the same snapshot.
 enum Profiles {
   static func createTable(_ database: Database) throws {
     try database.execute(
@@ -24,7 +24,7 @@ enum Profiles {
     ).run(user, nickname)
   }
 
-  /// The nicknames of those users who have one.
+  /// Omits users without a profile.
   static func nicknames(of users: some Sequence<UserID>, _ database: Database) throws -> [UserID: String] {
     let statement = try CachedStatement(database, "SELECT nickname FROM profile WHERE userId = ?")
     var nicknames: [UserID: String] = [:]

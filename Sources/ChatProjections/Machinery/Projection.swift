@@ -1,81 +1,83 @@
 package import ChatDomain
 package import GRDB
 
-/// A read model: tables in an SQLite file of its own, derived from the events and from nothing else.
+/// A read model: tables in its own SQLite file, derived only from the events.
 ///
-/// The same events must give the same rows however they were cut into batches, so no row may hold the time of the
-/// clock, a random number, or anything that depends on where a batch ended: `replay --verify` compares every row.
+/// The same events must produce the same rows however they were divided into batches. So no row may contain the current
+/// time, a random number, or anything that depends on where a batch ended: `replay --verify` compares every row.
 package protocol Projection: Sendable {
   associatedtype Queries: ReadModelQueries
 
   /// Part of the file's name.
   static var name: String { get }
-  /// Part of the file's name: raise it whenever a table changes, and the file is built anew.
+  /// Part of the file's name. Raise it whenever a table changes; the server then builds a new file.
   static var schemaVersion: Int { get }
   /// Columns, as `table.column`, whose values no tool may print.
   static var secretColumns: Set<String> { get }
 
-  /// How long events are gathered into one transaction while nobody waits for them, in milliseconds. A reader that has
-  /// to wait cuts it short.
+  /// How long events are collected for one transaction while no reader waits for them, in milliseconds. A reader that
+  /// has to wait ends the delay.
   static var gatheringMilliseconds: Int { get }
 
-  /// Whether requests wait until it has applied what was durable when they came in, and writes pause when it is too far
-  /// behind. If not, the server is ready without it, and its queries respond with the position that it has reached.
+  /// Whether requests wait until it has applied all events that were durable when they arrived, and writes pause when
+  /// it is too far behind. If not, the server becomes ready without it, and its queries return the position that it has
+  /// reached.
   static var isAwaited: Bool { get }
 
-  /// Where rows stand of what can be deleted as a whole: see `BulkDeletion`.
+  /// The tables with rows of rooms and workspaces that are deleted in steps: see `BulkDeletion`.
   static var bulkDeletedRows: [BulkDeletion.RowSet] { get }
 
-  /// Whether `upkeep` is to be called.
+  /// Whether the runner has to call `upkeep`.
   static var needsUpkeep: Bool { get }
 
-  /// Readies a connection to its file.
+  /// Prepares a connection to its file.
   static func prepare(_ database: Database) throws
   static func createTables(_ database: Database) throws
-  /// Made after the rows in a rebuild, where that is much faster.
+  /// In a rebuild, called after the rows are inserted, because that is much faster.
   static func createIndexes(_ database: Database) throws
 
-  /// What it keeps in memory between batches, if anything, is read from the file when it is first needed.
+  /// State that it keeps in memory between batches must be read from the file when it is first needed, not here.
   init()
 
-  /// Writes what the events mean. Called within a transaction, which also moves the checkpoint; after an error the
-  /// transaction is rolled back and this value is not used again.
+  /// Applies the events to the tables. Called within a transaction that also moves the checkpoint. After an error, the
+  /// transaction is rolled back and this value is discarded.
   mutating func apply(_ events: ArraySlice<RecordedEvent>, to database: Database) throws
 
-  /// Writes what the first of the events mean, as many as one transaction should hold, and at least one: all of them,
-  /// unless a projection makes many rows of few events.
-  /// - Returns: how many.
+  /// Applies the first of the events: as many as fit one transaction, and at least one. The default applies all of
+  /// them; a projection overrides it if few events can make many rows.
+  /// - Returns: how many events it applied.
   mutating func applyFirst(of events: ArraySlice<RecordedEvent>, to database: Database) throws -> Int
 
-  /// Does one step of what is left to do to the file and changes nothing that the rows say. Called outside a transaction,
-  /// on the thread that applies.
-  /// - Parameter isIdle: no event waits to be applied.
+  /// Does one step of maintenance on the file that does not change the content of the rows. Called outside a
+  /// transaction, on the thread that applies events.
+  /// - Parameter isIdle: whether no events are waiting to be applied.
   mutating func upkeep(_ database: Database, isIdle: Bool) throws -> UpkeepOutcome
 
-  /// Whether every file of this version has the table, or index, of that name; others come and go with the rows.
+  /// Whether every file of this version has the table or index of that name. If not, it is created and dropped as the
+  /// rows change.
   static func isFixed(_ table: String) -> Bool
-  /// How a table is compared with the same of a rebuilt file.
+  /// How a table is compared with the same table of a rebuilt file.
   static func comparison(of table: String) -> TableComparison
 }
 
-/// What became of a step of upkeep.
+/// The result of one step of upkeep.
 package enum UpkeepOutcome: Sendable {
   case done
   /// There is another step.
   case more
-  /// There is another step, for which it is too early.
+  /// There is another step, but it cannot be done yet.
   case blocked
 }
 
-/// What of a table depends on the events alone.
+/// The part of a table that depends only on the events.
 package enum TableComparison: Sendable {
-  /// Every row.
+  /// All rows.
   case rows
-  /// The rows of this query. They come in the order of its first columns, as many as `key` says.
+  /// The rows of this query, which orders them by its first `key` columns.
   case selected(String, key: Int)
-  /// Every row but those for which this condition holds.
+  /// All rows except those for which this condition is true.
   case except(String)
-  /// Nothing.
+  /// No rows.
   case none
 }
 
@@ -97,13 +99,13 @@ extension Projection {
   }
 }
 
-/// What can be asked of one read model, within one snapshot of its file.
+/// The queries on one read model, within one snapshot of its file.
 package protocol ReadModelQueries {
   var database: Database { get }
   init(_ database: Database)
 }
 
 extension ReadModelQueries {
-  /// The last event that the rows of this snapshot know of.
+  /// The last event that this snapshot includes.
   package func checkpoint() throws -> Checkpoint { try Checkpoint.read(database) }
 }

@@ -2,9 +2,10 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// One transaction's worth of work: rows and checkpoint, from events that are checked to follow the checkpoint.
+/// Applies events to the rows and moves the checkpoint, in one transaction. Checks first that the events directly
+/// follow the checkpoint.
 enum ProjectionBatch {
-  /// Called within a transaction. Events that are too many for one transaction of this projection are left for the next.
+  /// Call this within a transaction. Events that this projection cannot fit into one transaction are left for the next.
   /// - Returns: the position of the last event that was applied.
   static func apply(
     _ events: [RecordedEvent], after position: LogPosition, with projection: inout some Projection,

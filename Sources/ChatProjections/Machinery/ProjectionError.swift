@@ -1,16 +1,16 @@
 package import ChatPrimitives
 
-/// A failure of a read model: what, where and why.
+/// A failure of a read model.
 package struct ProjectionError: Error, Sendable, Hashable {
-  /// Stable; appears in logs and in what `replay` prints.
+  /// Stable: codes appear in logs and in the output of `replay`.
   package enum Code: String, Sendable, CaseIterable {
-    /// The feed did not give the event that follows the checkpoint.
+    /// The feed did not return the event that follows the checkpoint.
     case feedGap = "projection_feed_gap"
     /// A row has a form that the schema does not allow.
     case damagedRow = "projection_damaged_row"
     /// A file could not be created, opened, renamed or synced.
     case fileFailed = "projection_file_failed"
-    /// Whatever has the file's name can be neither used nor renamed, for example a mount point.
+    /// The file, or whatever has its name, can be neither used nor renamed, for example because it is a mount point.
     case cannotMoveAside = "projection_immovable"
     /// The file follows another log, or is ahead of this one.
     case foreignFile = "projection_foreign_file"
@@ -22,9 +22,9 @@ package struct ProjectionError: Error, Sendable, Hashable {
 
   package let code: Code
   package let message: String
-  /// The file that it is about, where there is one.
+  /// The affected file, if any.
   package let file: String?
-  /// The event that it is about, where there is one.
+  /// The affected event, if any.
   package let position: LogPosition?
 
   package init(_ code: Code, _ message: String, file: String? = nil, position: LogPosition? = nil) {
@@ -44,14 +44,14 @@ extension ProjectionError: CustomStringConvertible {
   }
 }
 
-/// A read that would have to wait too long, or without end. The API answers 503 with the code `projection_behind`.
+/// A read that would have to wait too long, or forever. The API responds with 503 and the code `projection_behind`.
 package struct ProjectionBehind: Error, Sendable, Hashable {
   package enum Reason: Sendable, Hashable {
     case timedOut
     case cancelled
-    /// The projection cannot be kept up to date or is being rebuilt, and is tried again.
+    /// The projection cannot be updated or is being rebuilt. The server keeps trying.
     case failing
-    /// The projection met something that it cannot apply.
+    /// The projection met an event or error that it cannot get past.
     case halted
     case stopped
   }

@@ -2,7 +2,7 @@ package import ChatPrimitives
 import EventLog
 import GRDB
 
-/// What keeps a read model from following the log.
+/// Why a read model cannot follow the log.
 package struct ProjectionFault: Error, Sendable, Hashable {
   /// What the runner does about it.
   package enum Kind: String, Sendable, CaseIterable {
@@ -10,15 +10,15 @@ package struct ProjectionFault: Error, Sendable, Hashable {
     case temporary
     /// The file is damaged: it is moved aside and rebuilt from the log.
     case damaged
-    /// An event cannot be read or applied. Trying again would end in the same way.
+    /// An event cannot be read or applied. Another attempt would fail in the same way.
     case permanent
   }
 
   package let projection: String
-  /// The file's name, without its folder: `/readyz` shows it to anyone.
+  /// The file's name without its folder, because `/readyz` shows it to anyone.
   package let file: String
   package let kind: Kind
-  /// The last event that is in the read model.
+  /// The last event that the read model has applied.
   package let position: LogPosition
   package let message: String
   /// What an operator can do.
@@ -26,14 +26,14 @@ package struct ProjectionFault: Error, Sendable, Hashable {
 }
 
 extension ProjectionFault: CustomStringConvertible {
-  /// Shown to anyone, so it contains no folder and nothing from an event.
+  /// Anyone can see this text, so it contains no folder and nothing from an event.
   package var description: String {
     let reason = kind == .permanent ? "an event cannot be read or applied; the server log says why" : message
     return "the read model \(projection) (\(file)) cannot continue after position \(position): \(reason). \(advice)"
   }
 
   static func message(of error: any Error) -> String {
-    // Without the statement and the path, which GRDB and `ProjectionError` add.
+    // Omits the statement and the path, which GRDB and `ProjectionError` add to their descriptions.
     if let error = error as? DatabaseError {
       return "SQLite error \(error.extendedResultCode.rawValue), \(error.message ?? "unknown")"
     }
@@ -47,8 +47,8 @@ extension ProjectionFault.Kind {
     if let fault = error as? ProjectionFault {
       self = fault.kind
     } else if let error = error as? DatabaseError {
-      // SQLITE_ERROR is "no such table" and the like. The statements of this program are right, so the file lacks a
-      // part of its schema.
+      // SQLITE_ERROR means "no such table" and the like. The program's statements are correct, so the file lacks a part
+      // of its schema.
       self = Self(database: error) ?? (error.resultCode == .SQLITE_ERROR ? .damaged : .permanent)
     } else if let error = error as? ProjectionError {
       self = Self(projection: error.code)
@@ -60,7 +60,7 @@ extension ProjectionFault.Kind {
   }
 
   /// - Parameter error: thrown by a query.
-  /// - Returns: nil when the error says nothing about the file, such as that of a wrong query.
+  /// - Returns: nil if the error says nothing about the file, for example if the query itself is wrong.
   init?(reading error: any Error) {
     if let error = error as? DatabaseError, let kind = Self(database: error) {
       self = kind

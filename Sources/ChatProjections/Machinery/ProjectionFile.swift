@@ -7,7 +7,7 @@ import Glibc
 import Darwin
 #endif
 
-/// One SQLite file and what SQLite keeps beside it.
+/// One SQLite file and its companions: the files that SQLite keeps beside it.
 package struct ProjectionFile: Sendable, Hashable {
   package let path: String
 
@@ -15,26 +15,26 @@ package struct ProjectionFile: Sendable, Hashable {
     self.path = path
   }
 
-  /// The live file of a projection in the folder of read models.
+  /// The live file of a projection in the folder of the read models.
   package init(_ projection: any Projection.Type, in directory: String) {
     path = "\(directory)/\(projection.name)-v\(projection.schemaVersion).sqlite"
   }
 
-  /// What SQLite keeps beside the file in WAL mode: <https://www.sqlite.org/tempfiles.html>.
+  /// The suffixes of the files that SQLite keeps beside the file: <https://www.sqlite.org/tempfiles.html>.
   private static let companions = ["-wal", "-shm", "-journal"]
-  /// Read models hold push tokens and password hashes: the owner alone reads them.
+  /// Read models contain push tokens and password hashes, so only the owner may read them.
   private static let fileMode: mode_t = 0o600
   private static let directoryMode = 0o700
 
   package var exists: Bool { FileManager.default.fileExists(atPath: path) }
-  /// Without its folder.
+  /// The file's name without its folder.
   package var name: String { (path as NSString).lastPathComponent }
 
   /// The file's path first, then those of its companions.
   private var paths: [String] { [path] + Self.companions.map { path + $0 } }
 
-  /// Refuses a directory, a FIFO, a socket or a device in place of the file or a companion, and a symbolic link to one:
-  /// opening a FIFO would wait for a writer, and SQLite can use none of them.
+  /// Rejects a directory, a FIFO, a socket or a device in place of the file or a companion, and a symbolic link to one.
+  /// SQLite can use none of them, and opening a FIFO would block until something writes to it.
   func requireRegular() throws(ProjectionError) {
     for path in paths {
       var status = stat()
@@ -45,9 +45,10 @@ package struct ProjectionFile: Sendable, Hashable {
     }
   }
 
-  /// Whether each page has a checksum; nil for an empty file, which a crash during its creation leaves behind.
+  /// Whether each page has a checksum. Nil for an empty file, which a crash during its creation leaves behind.
   func hasPageChecksums() throws(ProjectionError) -> Bool? {
-    // O_NONBLOCK changes nothing for a regular file; a FIFO would otherwise block until somebody writes to it (open(2)).
+    // O_NONBLOCK has no effect on a regular file. Without it, opening a FIFO would block until something writes to it
+    // (open(2)).
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure("cannot be opened") }
     defer { close(descriptor) }
@@ -57,10 +58,10 @@ package struct ProjectionFile: Sendable, Hashable {
     return count == 0 ? nil : header.withUnsafeBytes { PageChecksums.areReserved(in: $0) }
   }
 
-  /// A file beside this one that is being made, or compared with, and never read by the server.
+  /// A file beside this one, for a rebuild or a comparison. The server never reads it.
   func sibling(_ purpose: String) -> ProjectionFile { ProjectionFile(path: "\(path).\(purpose)") }
 
-  /// Removes the files named `<purpose>-<process>` beside this one whose process is no more.
+  /// Removes the files named `<purpose>-<process>` beside this one whose process no longer runs.
   func removeSiblings(ofDeadProcessesFor purpose: String) throws(ProjectionError) {
     let name = self.name + ".\(purpose)-"
     let directory = (path as NSString).deletingLastPathComponent
@@ -84,22 +85,23 @@ package struct ProjectionFile: Sendable, Hashable {
     }
   }
 
-  /// Makes the file empty, with its mode, before SQLite sees it. SQLite gives the files beside it the same mode.
+  /// Creates an empty file with the right mode before SQLite opens it. SQLite gives the companions the same mode.
   func create() throws(ProjectionError) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, Self.fileMode)
     guard descriptor >= 0 else { throw failure("cannot be created") }
     close(descriptor)
   }
 
-  /// Removes it and the files beside it, itself first: a write-ahead log that is left over by a crash in between is
-  /// deleted by SQLite when it finds it beside an empty file, and would be applied to any other.
+  /// Removes the file and then its companions. A crash in between can leave the write-ahead log. SQLite deletes that
+  /// log when it finds it beside an empty file, but would apply it to any other file.
   func remove() throws(ProjectionError) {
     for path in paths where unlink(path) != 0 && errno != ENOENT {
       throw failure("cannot be removed")
     }
   }
 
-  /// Puts it out of the way under another name, where the next one that is put aside replaces it. In the same order.
+  /// Renames the file and then its companions, in the same order as `remove`. Replaces the file that was moved aside
+  /// before.
   func moveAside() throws(ProjectionError) -> ProjectionFile {
     let aside = freeAside()
     try aside.remove()
@@ -111,8 +113,8 @@ package struct ProjectionFile: Sendable, Hashable {
     return aside
   }
 
-  /// `….aside`, or with a number behind it where a directory has that name: a directory is never removed, because its
-  /// files may be somebody's.
+  /// `….aside`, with a number appended if a directory has that name. A directory is never removed, because its files
+  /// may be somebody's.
   private func freeAside() -> ProjectionFile {
     var (aside, number) = (sibling("aside"), 1)
     while aside.paths.contains(where: Self.isDirectory) {
@@ -127,10 +129,11 @@ package struct ProjectionFile: Sendable, Hashable {
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// Puts this complete and closed file in the place of `other`, which nobody may have open.
+  /// Replaces `other` with this complete and closed file. No connection may have `other` open.
   ///
-  /// A rename replaces a file in one step. Before it, the old file's write-ahead log must be gone: closing the last
-  /// connection removes it, and where that fails, the old file goes first, so that at worst there is none.
+  /// A rename replaces a file in one step, but the old file's write-ahead log must be gone before it. Closing the last
+  /// connection removes the log. If that fails, the old file is removed first, so that in the worst case there is no
+  /// file.
   func replace(_ other: ProjectionFile) throws(ProjectionError) {
     try syncToDisk(path)
     do {
@@ -145,8 +148,8 @@ package struct ProjectionFile: Sendable, Hashable {
     try syncToDisk(directory)
   }
 
-  /// Opens and closes it once, which writes its log into it and removes the log. Whether that worked shows in whether
-  /// the log is gone.
+  /// Opens and closes the file once, which writes its write-ahead log into it and removes the log. The caller checks
+  /// whether the log is gone.
   private func mergeWAL() {
     guard exists else { return }
     guard let queue = try? DatabaseQueue(path: path) else { return }
@@ -172,22 +175,23 @@ package struct ProjectionFile: Sendable, Hashable {
 // MARK: - Connections
 
 extension ProjectionFile {
-  /// How many requests read one file at once; the others wait.
+  /// How many queries can read one file at once; others wait.
   private static let readers = 4
-  /// How long SQLite waits for another process, such as a tool, in milliseconds. After that the runner reports the file
-  /// and tries again.
+  /// How long SQLite waits for another process, such as a tool, in milliseconds. After that, the runner reports the
+  /// file and tries again.
   static let busyMilliseconds: Int32 = 1000
-  /// The page cache of a connection, in KiB. A miss is usually served from the system's own cache of files: it costs a copy
-  /// of the page and no access to the disk.
+  /// The page cache of a connection, in KiB. A miss is usually served from the operating system's page cache: it costs
+  /// a copy of the page but no disk access.
   private static let readerCacheKiB = 1024
   static let writerCacheKiB = 4 * 1024
-  /// The same while the projection is behind, and one transaction changes many pages.
+  /// The page caches of the writer while the projection is behind, and of a rebuild, in KiB. Both change many pages in
+  /// one transaction.
   static let busyWriterCacheKiB = 64 * 1024
   static let rebuildCacheKiB = 256 * 1024
-  /// Pages of the write-ahead log after which it is written into the file: 16 MiB. Each time costs two syncs.
+  /// The number of pages at which the write-ahead log is written into the file: 16 MiB. Each time costs two syncs.
   private static let checkpointPages = 4096
 
-  /// A pool for a projection that follows the log: one writer, several readers, each with a snapshot.
+  /// A pool for a projection that follows the log: one writer and several readers, each with its own snapshot.
   func openPool(_ projection: any Projection.Type) throws -> DatabasePool {
     try create()
     try PageChecksums.register()
@@ -201,7 +205,7 @@ extension ProjectionFile {
     return pool
   }
 
-  /// A connection that changes nothing and may be used beside a running server. It does not verify page checksums.
+  /// A read-only connection that may be used beside a running server. It does not verify page checksums.
   func openReadOnly(_ projection: (any Projection.Type)? = nil) throws -> DatabaseQueue {
     try PageChecksums.register()
     var configuration = Self.configuration(projection, verifiesChecksums: false)
@@ -209,8 +213,8 @@ extension ProjectionFile {
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
-  /// A connection for filling a new file as fast as it goes. Without a journal a crash leaves rubbish, so the file must
-  /// have a name that nobody reads until it is complete.
+  /// A connection for filling a new file as fast as possible. There is no journal, so a crash leaves an unusable file.
+  /// The file must therefore have a name that nothing reads until it is complete.
   func openForRebuild(_ projection: any Projection.Type) throws -> DatabaseQueue {
     try remove()
     try create()
@@ -232,13 +236,13 @@ extension ProjectionFile {
     configuration.busyMode = .timeout(TimeInterval(busyMilliseconds) / 1000)
     configuration.foreignKeysEnabled = false
     configuration.prepareDatabase { database in
-      // First, because the next statements read the file's first page.
+      // This comes first, because the next statements read the file's first page.
       if !verifiesChecksums { PageChecksums.unsafeSkip(database) }
       try PageChecksums.reserve(database)
       try database.execute(sql: "PRAGMA cache_size = -\(readerCacheKiB)")
       try database.execute(sql: "PRAGMA temp_store = MEMORY")
-      // What is deleted is overwritten with zeros, so that a deleted text leaves the file. The default depends on how
-      // SQLite was built (https://www.sqlite.org/pragma.html#pragma_secure_delete).
+      // Overwrites deleted content with zeros, so that a deleted text is no longer in the file. The default depends on
+      // how SQLite was built (https://www.sqlite.org/pragma.html#pragma_secure_delete).
       try database.execute(sql: "PRAGMA secure_delete = ON")
       try projection?.prepare(database)
     }

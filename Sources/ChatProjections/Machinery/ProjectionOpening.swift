@@ -2,7 +2,7 @@ import ChatPrimitives
 import GRDB
 import Logging
 
-/// How a projection's file is opened: what does not fit the log is put aside and built anew.
+/// Opens a projection's file. A file that does not match the log is moved aside and rebuilt.
 struct ProjectionOpening {
   let projection: any Projection.Type
   let file: ProjectionFile
@@ -12,13 +12,13 @@ struct ProjectionOpening {
   struct Opened {
     let pool: DatabasePool
     let position: LogPosition
-    /// The file has no rows yet: it was just created, or nothing was applied to it since.
+    /// The file has no rows yet: it was just created, or no event has been applied to it.
     var isNew: Bool { position == .origin }
   }
 
-  /// Opens the file, or makes one. The cost does not grow with the file. This finds what is no regular file, a
-  /// damaged header, a truncated file, and damage to the schema and the checkpoint; other damage is found when SQLite
-  /// reads the page (`PageChecksums`).
+  /// Opens the file, or creates it. The cost does not grow with the file. This detects anything that is not a regular
+  /// file, a damaged header, a truncated file, and damage to the schema and the checkpoint. Other damage is detected
+  /// when SQLite reads the page (`PageChecksums`).
   /// - Parameter head: the log's head. A file that is ahead of it does not belong to this log.
   func open(head: LogPosition) throws -> Opened {
     do {
@@ -37,7 +37,7 @@ struct ProjectionOpening {
       return Opened(pool: pool, position: checkpoint.position)
     } catch {
       try? pool.close()
-      // Otherwise the next attempt would move this empty file aside, over the damaged one that is kept there for
+      // Otherwise the next attempt would move this empty file aside and replace the damaged one that is kept for
       // inspection.
       try? file.remove()
       throw error
@@ -72,7 +72,7 @@ struct ProjectionOpening {
     }
   }
 
-  /// The tables and indexes must be those that this version makes.
+  /// The tables and indexes must be those that this version creates.
   private func checkSchema(_ pool: DatabasePool) throws {
     let fresh = try DatabaseQueue()
     try fresh.write { database in

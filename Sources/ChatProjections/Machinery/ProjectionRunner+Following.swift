@@ -7,12 +7,12 @@ import GRDB
 import Logging
 import Synchronization
 
-/// The thread of a runner.
+/// The thread that applies events.
 extension ProjectionRunner {
-  /// The wait before a blocked step of upkeep is tried again, in milliseconds.
+  /// The delay before a blocked step of upkeep is tried again, in milliseconds.
   private static var upkeepRetryMilliseconds: Int { 250 }
 
-  /// Starts the thread that applies the feed's events, and those that come later.
+  /// Starts the thread that applies the feed's events, present and future.
   /// - Parameter onApplied: called on that thread after each transaction, with the position that readers now see.
   package func start(onApplied: @escaping @Sendable (LogPosition) -> Void = { _ in }) {
     let isFirst = state.withLock { state in
@@ -21,7 +21,8 @@ extension ProjectionRunner {
     }
     guard isFirst else { return }
     let thread = Thread {
-      // Named from within: only so does the system show the name too. It shows fifteen characters.
+      // The thread sets its name itself, because only then does the operating system show it, too. It shows fifteen
+      // characters.
       Thread.current.name = "view-\(P.name)"
       self.follow(onApplied)
       self.finished.signal()
@@ -29,8 +30,8 @@ extension ProjectionRunner {
     thread.start()
   }
 
-  /// Stops the thread, waits for its end and closes the file. A thread that waits for the feed's head ends when the feed
-  /// wakes it: some feeds do so only when they are closed, so close those first.
+  /// Stops the thread, waits for its end and closes the file. A thread that waits for the feed's head ends when the
+  /// feed wakes it. Some feeds do so only when they are closed, so close those first.
   package func stop() throws {
     let isStarted = state.withLock { state in
       state.isStopping = true
@@ -48,7 +49,7 @@ extension ProjectionRunner {
 
   // MARK: - Faults
 
-  /// Follows until it is stopped or halts.
+  /// Follows the log until the runner is stopped or halts.
   private func follow(_ onApplied: (LogPosition) -> Void) {
     var plan = RecoveryPlan()
     while nextStart() != nil {
@@ -107,8 +108,8 @@ extension ProjectionRunner {
     failWaiters(.halted)
   }
 
-  /// Closes a damaged file and moves it aside; the next step makes a new one. If the file cannot be moved, the next
-  /// step finds the damage again.
+  /// Closes a damaged file and moves it aside; the next step creates a new one. If the file cannot be moved, the next
+  /// step detects the damage again.
   private func discard(_ fault: ProjectionFault) {
     let head = feed.head
     let pool = state.withLock { state in
@@ -129,7 +130,7 @@ extension ProjectionRunner {
     }
   }
 
-  /// Opens the file, or makes one.
+  /// Opens the file, or creates it.
   func openFile() throws {
     let head = feed.head
     let opened = try opening.open(head: head)
@@ -140,8 +141,8 @@ extension ProjectionRunner {
     }
   }
 
-  /// The file, after its position was read again: a transaction that reported a fault may have been committed
-  /// nonetheless.
+  /// Returns the open file after reading its position again: a transaction that reported an error may still have been
+  /// committed.
   private func openedFile() throws -> DatabasePool {
     if let damage = state.withLock({ $0.damage }) { throw damage }
     guard let pool = state.withLock({ $0.pool }) else {
@@ -163,7 +164,7 @@ extension ProjectionRunner {
       defer { state.fault = nil }
       return (isComplete, state.fault)
     }
-    // Whatever the fault was: a temporary one may have replaced that of the damage.
+    // Applies to any fault, because a temporary fault may have replaced the damage.
     if isComplete { plan.caughtUp() }
     guard let recovered else { return }
     logger.notice(
@@ -177,10 +178,10 @@ extension ProjectionRunner {
     let pool = try openedFile()
     var projection = P()
     var cache = WriterCache()
-    // What a stop or a crash left to clear is found by the first step.
+    // The first step finds the rows that a stop or a crash left to be removed.
     var deletesRows = !P.bulkDeletedRows.isEmpty
     while let position = nextStart(), try keepUp(&projection, &deletesRows, at: position, pool) {
-      // While events wait, only a transaction shows that the file can be written again.
+      // While events are waiting, only a successful transaction shows that the file can be written again.
       if feed.head <= position { recovered(&plan) }
       guard feed.waitForHead(beyond: position, unless: isDamaged) else { return try throwIfDamaged() }
       try throwIfDamaged()
@@ -192,8 +193,8 @@ extension ProjectionRunner {
       onApplied(turn.position)
       recovered(&plan)
       if !P.bulkDeletedRows.isEmpty, turn.leavesRowsToDelete { deletesRows = true }
-      // One step after each batch: a reader waits for at most one step, and the clearing ends however busy the server
-      // is.
+      // Only one step after each batch, so that a reader waits for at most one step. The deletion still completes,
+      // however busy the server is.
       if deletesRows { deletesRows = try clear(pool) } else if turn.isAll { gather() }
     }
   }
@@ -207,17 +208,17 @@ extension ProjectionRunner {
   /// What one transaction applied.
   private struct Turn {
     var position: LogPosition
-    /// Whether it was all that waited when it was asked for.
+    /// Whether the transaction applied all events that were waiting when it started.
     var isAll = false
     var leavesRowsToDelete = false
   }
 
-  /// Whether so much waits that one transaction takes several batches.
+  /// Whether enough events are waiting that one transaction takes several batches.
   private func isBehind(at position: LogPosition) -> Bool {
     feed.head.distance(from: position) >= UInt64(clamping: Self.batchEvents * Self.batchesWhenBehind)
   }
 
-  /// Called within a transaction.
+  /// Call this within a transaction.
   private func apply(after position: LogPosition, with projection: inout P, to database: Database) throws -> Turn {
     var turn = Turn(position: position)
     for _ in 0..<(isBehind(at: position) ? Self.batchesWhenBehind : 1) {
@@ -225,28 +226,28 @@ extension ProjectionRunner {
       do {
         events = try feed.events(after: turn.position, limit: Self.batchEvents)
       } catch {
-        // What could be read is kept; the next turn finds what cannot be.
+        // The batches read so far are kept. The next transaction meets the error again.
         if turn.position > position { break }
         throw error
       }
       turn.position = try ProjectionBatch.apply(events, after: turn.position, with: &projection, to: database)
       if events.contains(where: BulkDeletion.follows) { turn.leavesRowsToDelete = true }
-      // What one transaction was too small for follows at once.
+      // Events that did not fit this transaction are applied in the next, without a delay.
       guard turn.position == events.last?.position else { break }
       turn.isAll = events.count < Self.batchEvents
     }
     return turn
   }
 
-  /// One step, in a transaction of its own.
-  /// - Returns: whether there is more to do.
+  /// Does one step in its own transaction.
+  /// - Returns: whether there may be more to do.
   private func clear(_ pool: DatabasePool) throws -> Bool {
     try pool.write { try BulkDeletion.step(P.bulkDeletedRows, $0) }
   }
 
-  /// Clears and then does upkeep, until an event waits. Clearing comes first, because upkeep can only remove what was
-  /// cleared from the file.
-  /// - Returns: true when all is done or events wait; false when the thread is to end.
+  /// Removes rows of deleted rooms and workspaces and then does upkeep, until an event is waiting. The rows go first,
+  /// because upkeep can only remove their content from the file once they are deleted.
+  /// - Returns: true if all is done or events are waiting; false if the thread should end.
   private func keepUp(
     _ projection: inout P, _ deletesRows: inout Bool, at position: LogPosition, _ pool: DatabasePool
   ) throws -> Bool {
@@ -269,12 +270,12 @@ extension ProjectionRunner {
     }
   }
 
-  /// Waits briefly for more events: one transaction for many costs a fraction of one for each.
+  /// Waits briefly for more events: one transaction for many events costs a fraction of one for each.
   private func gather() {
     hurry.wait(milliseconds: P.gatheringMilliseconds)
   }
 
-  /// nil when the thread is to end.
+  /// Nil if the thread should end.
   private func nextStart() -> LogPosition? {
     state.withLock { $0.isStopping ? nil : $0.position }
   }

@@ -7,30 +7,30 @@ import GRDB
 package import Logging
 import Synchronization
 
-/// Follows the feed with one projection, on a thread of its own, and lets others read it and wait for it.
+/// Applies the feed's events to one projection, on its own thread. Others can read the projection and wait for it.
 ///
-/// While the server runs, a step with a temporary fault is tried again, and a damaged file is rebuilt. Until then, a
-/// read of a file that is not complete and a wait for newer events fail at once with `ProjectionBehind`.
+/// While the server runs, a step with a temporary fault is tried again, and a damaged file is rebuilt. Until then,
+/// reads of an incomplete file and waits for newer events fail at once with `ProjectionBehind`.
 package final class ProjectionRunner<P: Projection>: Sendable {
-  /// How many events at most are applied at once, and make one transaction.
+  /// The maximum number of events in one batch. A batch is usually one transaction.
   package static var batchEvents: Int { 4096 }
-  /// How many times as many make one transaction while so many wait: a page that messages of several batches change is
-  /// written once then. Who reads waits for all that waits anyway.
+  /// How many batches make one transaction while that many are waiting, so that a page that several batches change is
+  /// written only once. Readers lose nothing, because they wait for all those events anyway.
   package static var batchesWhenBehind: Int { 4 }
-  /// How long a read waits at most for what was durable when it came in, in milliseconds.
+  /// How long a read waits at most for the events that were durable when it arrived, in milliseconds.
   package static var defaultTimeoutMilliseconds: Int { 5000 }
 
   typealias Waiter = CheckedContinuation<Result<Void, ProjectionBehind>, Never>
 
   struct State {
-    /// nil while the file cannot be opened.
+    /// Nil while the file cannot be opened.
     var pool: DatabasePool?
     var position = LogPosition.origin
-    /// Nothing is read before the read model has reached this position: until then it is being rebuilt.
+    /// Reads fail until the read model has reached this position, because it is being rebuilt.
     var readableFrom = LogPosition.origin
     /// Why it does not follow the log; nil while it does.
     var fault: ProjectionFault?
-    /// Damage that a query found; the thread rebuilds the file.
+    /// Damage that a query found. The thread then rebuilds the file.
     var damage: ProjectionFault?
     var readFault = ReadFault()
     var isStarted = false
@@ -50,9 +50,9 @@ package final class ProjectionRunner<P: Projection>: Sendable {
   let feed: any EventFeed
   let logger: Logger
   let state = Mutex(State())
-  /// Signalled when a reader waits, and when the thread is to end.
+  /// Signalled when a reader waits, and when the thread should end.
   let hurry = TimedSemaphore()
-  /// Signalled when the thread is through; each who waits for it passes the signal on.
+  /// Signalled when the thread has ended. Each waiter signals it again for the next.
   let finished = DispatchSemaphore(value: 0)
 
   private init(opening: ProjectionOpening, feed: any EventFeed, logger: Logger) {
@@ -61,11 +61,11 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     self.logger = logger
   }
 
-  /// Opens the projection's file in `directory`, or makes it. Blocks on the disk.
+  /// Opens the projection's file in `directory`, or creates it. Blocks on the disk.
   ///
-  /// A file of another log, one that is ahead of the feed and a damaged one are moved aside with a warning, and the
-  /// projection is rebuilt from the first event. If the file cannot be opened because of a temporary fault, the started
-  /// runner tries again. Nothing is applied before `start`.
+  /// A file of another log, a file that is ahead of the feed and a damaged file are moved aside with a warning, and the
+  /// projection is rebuilt from the first event. If a temporary fault prevents opening the file, the thread tries again
+  /// once it is started. No event is applied before `start`.
   package static func open(
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, logger: Logger
   ) throws -> ProjectionRunner {
@@ -76,24 +76,24 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     do {
       try runner.openFile()
     } catch let error where ProjectionFault.Kind(following: error) == .temporary {
-      // The first step on the thread tries again, and logs the fault.
+      // The thread's first step tries again, and logs the fault.
       let fault = runner.fault(.temporary, error)
       runner.state.withLock { $0.fault = fault }
     }
     return runner
   }
 
-  // MARK: - Where it stands
+  // MARK: - Status
 
   /// The last event that readers see.
   package var position: LogPosition { state.withLock { $0.position } }
-  /// How many durable events are not in the read model yet.
+  /// The number of durable events that are not yet in the read model.
   package var lag: UInt64 { feed.head.distance(from: position) }
-  /// How many reads wait for it to come to a position.
+  /// The number of reads that wait for it to reach a position.
   package var waiting: Int { state.withLock { $0.waiters.count } }
-  /// Why it has halted until the server is restarted; nil if it has not.
+  /// Why it has halted until the server is restarted; nil if it has not halted.
   package var halted: ProjectionFault? { state.withLock { $0.halt } }
-  /// Why it does not follow the log; nil while it does, even while queries fail.
+  /// Why it does not follow the log; nil while it does, even if queries fail.
   package var followingFault: ProjectionFault? { state.withLock { $0.followingFault } }
 
   package var status: ProjectionStatus {
@@ -104,9 +104,9 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     }
   }
 
-  /// Returns when the read model has applied `position`, at once when it already has.
-  /// - Throws: `ProjectionBehind` after the timeout, when the task is cancelled, and when the projection fails, halts
-  ///   or is stopped before it comes there.
+  /// Returns when the read model has applied `position`, immediately if it already has.
+  /// - Throws: `ProjectionBehind` after the timeout, if the task is cancelled, and if the projection fails, halts or is
+  ///   stopped before it reaches the position.
   package func wait(
     for position: LogPosition, timeoutMilliseconds: Int = defaultTimeoutMilliseconds
   ) async throws(ProjectionBehind) {
@@ -136,7 +136,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     }
     if let answer { return waiter.resume(returning: answer) }
     hurry.signal()
-    // A cancellation that came before the waiter was added found nothing to take back.
+    // A cancellation that happened before the waiter was added did not find it.
     if Task.isCancelled { giveUp(ticket, position, .cancelled) }
   }
 
@@ -163,8 +163,8 @@ package final class ProjectionRunner<P: Projection>: Sendable {
 
   // MARK: - Reading
 
-  /// Runs `body` in one snapshot, off the cooperative pool.
-  /// - Throws: `ProjectionBehind` while the file is being rebuilt or cannot be read, and what `body` throws.
+  /// Runs `body` in one snapshot, outside the cooperative thread pool.
+  /// - Throws: `ProjectionBehind` while the file is being rebuilt or cannot be read, and any error of `body`.
   package func read<T: Sendable>(_ body: @escaping @Sendable (P.Queries) throws -> T) async throws -> T {
     let (pool, hasReadFault) = try readablePool()
     do {
@@ -176,7 +176,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     }
   }
 
-  /// The same, blocking the calling thread.
+  /// Like `read`, but blocks the calling thread.
   package func readBlocking<T>(_ body: (P.Queries) throws -> T) throws -> T {
     let (pool, hasReadFault) = try readablePool()
     do {
@@ -188,7 +188,7 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     }
   }
 
-  /// The open file, and whether a query that succeeds resolves a fault.
+  /// The open file, and whether there is a read fault for a successful query to resolve.
   private func readablePool() throws(ProjectionBehind) -> (pool: DatabasePool, hasReadFault: Bool) {
     let result: Result<(pool: DatabasePool, hasReadFault: Bool), ProjectionBehind> = state.withLock { state in
       guard let pool = state.pool, state.damage == nil, state.isReadable else {
@@ -199,13 +199,13 @@ package final class ProjectionRunner<P: Projection>: Sendable {
     return try result.get()
   }
 
-  /// The error to throw from a query that failed. If the file is damaged, the thread is told to rebuild it; a temporary
-  /// fault is logged, and reported in `status`.
+  /// The error to throw for a failed query. If the file is damaged, the thread is told to rebuild it. A temporary fault
+  /// is logged, and reported in `status`.
   private func failure(of pool: DatabasePool, _ error: any Error) -> any Error {
     let isCurrent = state.withLock { $0.pool === pool }
-    // The file was closed under the query.
+    // The file was closed during the query.
     guard isCurrent else { return state.withLock { behind($0, $0.readableFrom, .failing) } }
-    // GRDB interrupts the query of a cancelled task: its client has left, and the file is in order.
+    // GRDB interrupts the query when its task is cancelled: the client has disconnected, and the file is intact.
     if (error as? DatabaseError)?.resultCode == .SQLITE_INTERRUPT { return CancellationError() }
     guard let kind = ProjectionFault.Kind(reading: error) else { return error }
     let fault = fault(kind, error)
@@ -249,7 +249,7 @@ package struct ProjectionStatus: Sendable, Hashable {
   package let position: LogPosition
   /// While it is being rebuilt, the position from which it can be read.
   package let target: LogPosition?
-  /// Why it does not follow the log, or why queries fail; nil while neither is so.
+  /// Why it does not follow the log, or why queries fail; nil if neither is the case.
   package let fault: ProjectionFault?
 
   package init(name: String, position: LogPosition, target: LogPosition?, fault: ProjectionFault?) {
@@ -259,6 +259,6 @@ package struct ProjectionStatus: Sendable, Hashable {
     self.fault = fault
   }
 
-  /// Whether it follows the log and can be read: it is not being rebuilt, and it has no fault.
+  /// Whether it can be read and follows the log: it is not being rebuilt, and it has no fault.
   package var isReadable: Bool { target == nil && fault == nil }
 }

@@ -1,4 +1,4 @@
-/// Every projection of the read models. A new one takes a folder of its own and a line here.
+/// All projections of the read models. To add one, create a folder for it and add a line here.
 package enum Projections {
   package static let all: [any Projection.Type] = [
     AccountsProjection.self,
@@ -10,7 +10,7 @@ package enum Projections {
     SearchProjection.self,
   ]
 
-  /// - Throws: `ProjectionError` that lists the names there are.
+  /// - Throws: a `ProjectionError` that lists the known names.
   package static func named(_ name: String) throws(ProjectionError) -> any Projection.Type {
     if let projection = all.first(where: { $0.name == name }) { return projection }
     let names = all.map { $0.name }.joined(separator: ", ")

@@ -1,14 +1,15 @@
-/// The last temporary fault that a query met, such as one of the disk. A value without a clock, so that it can be tested.
+/// The last temporary fault that a query met, such as a disk error. It has no clock of its own, so that tests can pass
+/// the time.
 struct ReadFault: Sendable {
-  /// How long a fault is reported after a query met it, unless another query succeeds before. It has to end without a
-  /// query: a server that is not ready may get no requests.
+  /// How long a fault is reported after a query met it, unless another query succeeds first. The report has to end
+  /// without a query, because a server that is not ready may get no requests.
   static let reportedFor = Duration.seconds(15)
 
   private var last: (fault: ProjectionFault, time: ContinuousClock.Instant)?
-  /// No query has succeeded since.
+  /// Whether no query has succeeded since.
   private(set) var isUnresolved = false
 
-  /// - Returns: whether to log it: not while queries keep meeting the same fault, even if some succeed in between.
+  /// - Returns: whether to log it. False while queries keep meeting the same fault, even if some succeed in between.
   mutating func met(_ fault: ProjectionFault, at now: ContinuousClock.Instant) -> Bool {
     let previous = last
     last = (fault: fault, time: now)

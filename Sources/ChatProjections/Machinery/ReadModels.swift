@@ -3,11 +3,11 @@ package import EventStore
 package import Logging
 import Synchronization
 
-/// The read models over one feed: one for each projection in `Projections.all`. Each projection's folder declares the
-/// property that gives its read model.
+/// The read models over one feed, one for each projection in `Projections.all`. Each projection's folder declares a
+/// property for its read model.
 package final class ReadModels: Sendable {
   private let all: [any LogFollower]
-  /// The read models that requests wait for: every command asks how far they are behind.
+  /// The read models that requests wait for. Every command checks how far they are behind.
   private let awaited: [any LogFollower]
   private let feed: any EventFeed
 
@@ -17,8 +17,8 @@ package final class ReadModels: Sendable {
     self.feed = feed
   }
 
-  /// Opens or makes the files in `directory`. Blocks on the disk; applies nothing before `start`.
-  /// - Parameter logIdentity: the log's sixteen bytes; a file of another log is put aside.
+  /// Opens or creates the files in `directory`. Blocks on the disk; applies nothing before `start`.
+  /// - Parameter logIdentity: the log's sixteen bytes; a file of another log is moved aside.
   package static func open(
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, logger: Logger
   ) throws -> ReadModels {
@@ -35,8 +35,8 @@ package final class ReadModels: Sendable {
   }
 
   /// Starts a thread for each.
-  /// - Parameter onApplied: receives how far the read models have come that commands are looked up in, so that the writer
-  ///   can drop what it keeps beyond them.
+  /// - Parameter onApplied: receives the position that all read models needed to look up commands have applied, so that
+  ///   the writer can drop what it keeps in memory up to there.
   package func start(onApplied: @escaping @Sendable (LogPosition) -> Void = { _ in }) {
     let lookups: [any LogFollower] = [ids, accounts, rooms]
     for follower in all {
@@ -48,32 +48,32 @@ package final class ReadModels: Sendable {
     }
   }
 
-  /// The feed need not keep in memory what every follower has applied. One that cannot follow does not count: when it
+  /// Lets the feed drop events that every follower has applied. A follower with a fault does not count: when it
   /// continues, it reads from the disk.
   private func releaseApplied() {
     let following = all.lazy.filter { $0.followingFault == nil }.map(\.position)
     if let position = following.min() { feed.release(through: position) }
   }
 
-  /// How many durable events the slowest of those lacks that requests wait for.
+  /// The number of durable events that the slowest of the read models that requests wait for has not applied.
   package var maximumLag: UInt64 {
     let head = feed.head
     return awaited.reduce(0) { max($0, head.distance(from: $1.position)) }
   }
 
-  /// Whether a read model that requests wait for lacks so many events that writes should pause.
+  /// Whether a read model that requests wait for is so many events behind that writes should pause.
   ///
-  /// For one that is being rebuilt, only events after the head at which the rebuild began count: pausing writes for the
-  /// whole rebuild would help nobody.
+  /// For one that is being rebuilt, only events after the head at which the rebuild began count, because pausing writes
+  /// for the whole rebuild would help nobody.
   /// - Parameters:
-  ///   - limit: how many events one may lack while it follows or is being rebuilt.
-  ///   - failingLimit: how many events one may lack while it cannot be written.
+  ///   - limit: how many events one may be behind while it follows or is being rebuilt.
+  ///   - failingLimit: how many events one may be behind while it cannot be written.
   package func isBehind(limit: UInt64, failingLimit: UInt64) -> Bool {
     let head = feed.head
     return awaited.contains { $0.isBehind(head, limit: limit, failingLimit: failingLimit) }
   }
 
-  /// The first that has halted, if any, of those that requests wait for.
+  /// The fault of the first read model that has halted, among those that requests wait for.
   package var halted: ProjectionFault? { awaited.lazy.compactMap(\.halted).first }
 
   /// The status of each read model that requests wait for.
@@ -82,8 +82,8 @@ package final class ReadModels: Sendable {
   /// The status of each read model that no request waits for.
   package var optionalStatuses: [ProjectionStatus] { all.filter { !$0.isAwaited }.map(\.status) }
 
-  /// Returns when all of them have applied `position`.
-  /// - Parameter timeoutMilliseconds: for all of them together.
+  /// Returns when all of them, awaited or not, have applied `position`.
+  /// - Parameter timeoutMilliseconds: the total for all of them.
   package func waitForAll(
     _ position: LogPosition, timeoutMilliseconds: Int = ProjectionRunner<AccountsProjection>.defaultTimeoutMilliseconds
   ) async throws(ProjectionBehind) {
@@ -94,7 +94,7 @@ package final class ReadModels: Sendable {
     }
   }
 
-  /// Ends the threads and closes the files. Stops every read model even when one fails, and throws the first failure.
+  /// Stops the threads and closes the files. Stops every read model even if one fails, and throws the first error.
   package func close() throws {
     var failure: (any Error)?
     for follower in all {
@@ -108,7 +108,7 @@ package final class ReadModels: Sendable {
   }
 }
 
-/// A read model that follows the log, whatever can be asked of it.
+/// A read model that follows the log, without the type of its queries.
 protocol LogFollower: AnyObject, Sendable {
   var name: String { get }
   /// See `Projection.isAwaited`.

@@ -1,7 +1,7 @@
 import ChatPrimitives
 import GRDB
 
-/// How many events each stream has, in a table of the read model that restores the stream's state.
+/// The number of events in each stream, in a table of the read model that restores the stream's state.
 struct StreamVersions {
   private var newest: [UUIDBytes: StreamVersion] = [:]
 
@@ -19,7 +19,7 @@ struct StreamVersions {
     newest[stream] = version
   }
 
-  /// Writes each stream once, however many events of it came.
+  /// Writes each stream once, however many of its events the batch had.
   func flush(_ database: Database) throws {
     let statement = try CachedStatement(
       database,
@@ -29,7 +29,7 @@ struct StreamVersions {
     }
   }
 
-  /// - Parameter table: only the streams that have a row there, with their ID as its key; nil for all.
+  /// - Parameter table: if not nil, only streams whose ID is in the column `id` of this table.
   static func all(_ database: Database, of table: String? = nil) throws -> [UUIDBytes: StreamVersion] {
     var versions: [UUIDBytes: StreamVersion] = [:]
     let restriction = table.map { " WHERE id IN (SELECT id FROM \($0))" } ?? ""

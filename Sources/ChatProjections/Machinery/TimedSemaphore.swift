@@ -1,8 +1,8 @@
 import EventStore
 
-/// A semaphore that is waited for so long at most, by the monotonic clock.
+/// A semaphore whose wait has a timeout, measured by the monotonic clock.
 ///
-/// Unchecked: `count` is touched only while `condition` is locked.
+/// Unchecked: `count` is only accessed while `condition` is locked.
 final class TimedSemaphore: @unchecked Sendable {
   private let condition = MonotonicCondition()
   private var count = 0
@@ -14,7 +14,7 @@ final class TimedSemaphore: @unchecked Sendable {
     }
   }
 
-  /// Takes one signal, or returns when the time is over.
+  /// Takes one signal, or returns after the timeout.
   func wait(milliseconds: Int) {
     let deadline = MonotonicCondition.Deadline(millisecondsFromNow: milliseconds)
     condition.withLock {

@@ -2,24 +2,24 @@ import ChatDomain
 import GRDB
 import GRDBSQLite
 
-/// Empties a file's write-ahead log once something was taken out of the rows: earlier versions of the pages stay in it
-/// until then, although the file itself holds zeros where a deleted text was.
+/// Truncates a file's write-ahead log after content was removed from the rows. Until then, the log still contains
+/// earlier versions of the pages, although the file itself has zeros in place of a deleted text.
 ///
-/// At most once in a while, for each time costs two syncs of the disk.
+/// Limited to once per `pause`, because each time costs two syncs of the disk.
 struct WALTruncation {
   private static let pause: Duration = .seconds(2)
-  /// How long the emptying waits for readers, in milliseconds.
+  /// How long the truncation waits for readers, in milliseconds.
   private static let readerWaitMilliseconds: Int32 = 100
 
   private var last: ContinuousClock.Instant?
-  /// Not known of a file that was just opened: its log may still hold what was taken out earlier.
+  /// False at first, because the log of a file that was just opened may still contain removed content.
   private var isClean = false
 
   mutating func note(_ event: RoomEvent) {
     if event.takesTextAway { isClean = false }
   }
 
-  /// Called outside a transaction.
+  /// Call this outside a transaction.
   mutating func step(_ database: Database) throws -> UpkeepOutcome {
     if isClean { return .done }
     if let last, last.duration(to: .now) < Self.pause { return .blocked }
@@ -29,7 +29,7 @@ struct WALTruncation {
     return .done
   }
 
-  /// - Returns: false when a reader was in the way.
+  /// - Returns: false if a reader prevented it.
   static func empty(_ database: Database) throws -> Bool {
     guard let connection = database.sqliteConnection else { return false }
     sqlite3_busy_timeout(connection, readerWaitMilliseconds)

@@ -1,7 +1,7 @@
 import ChatPrimitives
 
-/// Who waits for which position, ordered by position. A value without a lock: whoever owns it resumes what it hands
-/// back, and since a waiter is handed back only once, it is resumed only once.
+/// The waiters for positions, ordered by position. It has no lock, and the owner resumes the waiters that it returns.
+/// Each waiter is returned only once, so it is resumed only once.
 struct WaiterList<Waiter> {
   private struct Entry {
     let position: LogPosition
@@ -9,7 +9,7 @@ struct WaiterList<Waiter> {
     let waiter: Waiter
   }
 
-  /// Names a waiter, so that it can be taken back.
+  /// Identifies a waiter, so that it can be removed.
   struct Ticket: Sendable, Hashable {
     fileprivate let position: LogPosition
     fileprivate let number: UInt64
@@ -20,7 +20,7 @@ struct WaiterList<Waiter> {
 
   var count: Int { entries.count }
 
-  /// A ticket for a waiter that is added with it later.
+  /// A ticket for a waiter that is added later.
   mutating func ticket(for position: LogPosition) -> Ticket {
     defer { nextNumber += 1 }
     return Ticket(position: position, number: nextNumber)
@@ -31,7 +31,7 @@ struct WaiterList<Waiter> {
     entries.insert(entry, at: firstIndex(beyond: ticket.position))
   }
 
-  /// - Returns: those who waited for `position` or an earlier one.
+  /// - Returns: the waiters for `position` or an earlier one.
   mutating func advance(to position: LogPosition) -> [Waiter] {
     let end = firstIndex(beyond: position)
     guard end > 0 else { return [] }
@@ -40,7 +40,7 @@ struct WaiterList<Waiter> {
     return ready
   }
 
-  /// - Returns: nil when it was handed back before, or not added yet.
+  /// - Returns: nil if it was returned before, or is not added yet.
   mutating func remove(_ ticket: Ticket) -> Waiter? {
     var index = firstIndex(beyond: ticket.position)
     while index > 0, entries[index - 1].position == ticket.position {
@@ -50,7 +50,7 @@ struct WaiterList<Waiter> {
     return nil
   }
 
-  /// - Returns: everyone, with the position that each waited for.
+  /// - Returns: all waiters, each with the position that it waited for.
   mutating func removeAll() -> [(position: LogPosition, waiter: Waiter)] {
     let all = entries.map { ($0.position, $0.waiter) }
     entries = []

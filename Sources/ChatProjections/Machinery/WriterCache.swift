@@ -1,9 +1,10 @@
 import GRDB
 
-/// How many pages the writing connection of a projection keeps in memory: many while it is behind, for one transaction
-/// then changes many; few otherwise, so that a server at rest does not hold what one burst needed.
+/// Sets the page cache of a projection's writer. The cache is large while the projection is behind, because one
+/// transaction then changes many pages. Otherwise it is small, so that an idle server does not keep the memory that one
+/// burst needed.
 struct WriterCache {
-  /// Nil before the first transaction: after a fault the connection may still have the size from before.
+  /// Nil before the first transaction, because after a fault the connection may still have the earlier size.
   private var isLarge: Bool?
 
   mutating func fit(isBehind: Bool, _ database: Database) throws {

@@ -2,10 +2,10 @@ package import ChatDomain
 import ChatPrimitives
 package import GRDB
 
-/// Uploaded media, what holds them, and the memberships by which somebody may see what holds them: so that a read is
-/// authorised by the same snapshot.
+/// Uploaded files, what refers to them, and the memberships that decide who may see them. So a read is authorised by
+/// the same snapshot.
 ///
-/// An upload whose payload was erased has no row, whoever holds it.
+/// An upload whose payload was erased has no row, even if something refers to it.
 package struct MediaProjection: Projection {
   package typealias Queries = MediaQueries
 
@@ -112,7 +112,7 @@ extension ReadModels {
   package var media: ProjectionRunner<MediaProjection> { self[MediaProjection.self] }
 }
 
-/// Whose picture a medium is. The raw values are stored in the table.
+/// The kind of owner of a picture. The raw values are stored in the table.
 enum PictureOwner: Int64, Sendable {
   case user = 1
   case room = 2

@@ -2,12 +2,12 @@ package import ChatDomain
 package import ChatPrimitives
 package import GRDB
 
-/// An uploaded medium.
+/// An uploaded file.
 package struct MediaRow: Sendable, Hashable {
   package var id: MediaID
   package var uploader: UserID
   package var content: Media
-  /// What the upload called itself.
+  /// The file name that the upload came with.
   package var name: String?
   package var uploaded: Stamp
 
@@ -20,7 +20,7 @@ package struct MediaRow: Sendable, Hashable {
   }
 }
 
-/// What can be asked of `media`.
+/// The queries on `media`.
 package struct MediaQueries: ReadModelQueries {
   package let database: Database
 
@@ -28,19 +28,19 @@ package struct MediaQueries: ReadModelQueries {
     self.database = database
   }
 
-  /// A medium that the user may see: an own upload, what a message of a room of theirs holds, the picture of such a
-  /// room, of a workspace of theirs, of a channel that is open to them there, or of any user, and what they have
-  /// attached to a message that waits for its time.
-  /// - Parameter user: nil for a service, which sees everything.
-  /// - Returns: nil also when there is no such medium.
+  /// A file that the user may see. These are: the user's own uploads; attachments of messages in the user's rooms; the
+  /// pictures of these rooms, of the user's workspaces, of the channels that are open to the user there, and of any
+  /// user; and attachments of the user's own scheduled messages.
+  /// - Parameter user: nil for a service, which may see everything.
+  /// - Returns: nil also if there is no such file.
   package func media(_ id: MediaID, for user: UserID?) throws -> MediaRow? {
     guard let row = try row(id) else { return nil }
     guard let user, row.uploader != user else { return row }
     return try isShown(id, to: user) ? row : nil
   }
 
-  /// Of these contents, the ones that no referenced medium has. What a deleted room referenced counts until its rows
-  /// are cleared.
+  /// Returns those of the given content hashes that no referenced file has. References of a deleted room count until
+  /// their rows are removed.
   package func unused(_ hashes: some Sequence<[UInt8]>) throws -> [[UInt8]] {
     let statement = try CachedStatement(
       database,
@@ -59,7 +59,7 @@ package struct MediaQueries: ReadModelQueries {
     try CachedStatement(database, "SELECT 1 FROM media WHERE hash = ? LIMIT 1").exists(hash)
   }
 
-  /// Whether the user has uploaded a file of just this size, in bytes.
+  /// Whether the user has uploaded a file of exactly this size, in bytes.
   package func hasUpload(by user: UserID, size: UInt64) throws -> Bool {
     try CachedStatement(database, "SELECT 1 FROM media WHERE uploader = ? AND size = ? LIMIT 1").exists(user, size)
   }
@@ -84,7 +84,7 @@ package struct MediaQueries: ReadModelQueries {
     }
   }
 
-  /// The rooms with the medium, one after the other, out of the index by medium and room.
+  /// Finds the rooms that have the file, one at a time, through the index by file and room.
   private static let roomsWithMedium = """
     WITH RECURSIVE holding (roomId) AS (
       SELECT MIN(roomId) FROM attachment WHERE mediaId = ?1
@@ -93,8 +93,8 @@ package struct MediaQueries: ReadModelQueries {
       WHERE holding.roomId IS NOT NULL)
     """
 
-  /// Costs a step for each room that holds the medium, however many messages hold it and however many rooms the user is
-  /// in. Rows of a deleted room that are not cleared yet give nobody access.
+  /// Takes one step for each room that has the file, however many messages have it and however many rooms the user is
+  /// in. Rows of a deleted room that are not removed yet give nobody access.
   private func isShown(_ id: MediaID, to user: UserID) throws -> Bool {
     let guest = Int64(WorkspaceRole.guest.rawValue)
     let cleared = "SELECT id FROM clearing WHERE scope = \(BulkDeletion.Scope.room.rawValue)"

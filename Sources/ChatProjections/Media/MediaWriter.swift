@@ -2,10 +2,10 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// What each event does to the rows of `media`.
+/// Applies events to the rows of `media`.
 struct MediaWriter {
   private let database: Database
-  /// Whether any message waits for its time with attachments: hardly ever, and then sending need not look.
+  /// Whether any scheduled message has attachments. Usually none has, and then a sent message needs no lookup.
   private var hasScheduled: Bool
 
   init(_ database: Database) throws {
@@ -27,7 +27,7 @@ struct MediaWriter {
     }
   }
 
-  /// The first event counts: a repeat is recorded only where the first one's payload was erased.
+  /// Only the first event counts. A second one is recorded only if the payload of the first was erased.
   private func upload(_ id: MediaID, _ media: Media, _ name: String?, by user: UserID, _ stamp: Stamp) throws {
     try CachedStatement(
       database,
@@ -100,7 +100,7 @@ struct MediaWriter {
     ).run(room, workspace)
   }
 
-  /// `MediaQueries` ignores the rows of a room that is being cleared.
+  /// `MediaQueries` ignores the rows of a room that are still to be removed.
   private func delete(_ room: RoomID) throws {
     try BulkDeletion.note(room, .room, database)
     try CachedStatement(database, "DELETE FROM publicChannel WHERE roomId = ?").run(room)
@@ -139,8 +139,8 @@ struct MediaWriter {
     }
   }
 
-  /// A message that could not be sent stays in its author's list, so its files stay too: those of as many messages of
-  /// an author and room as the list can hold.
+  /// A message that could not be sent stays in its author's list, so its files stay, too. The list keeps the newest
+  /// messages of each author and room, `Limits.scheduledMessagesPerUserAndRoom` at most.
   private func fail(_ message: MessageID, in room: RoomID, at position: LogPosition) throws {
     let author = try CachedStatement(
       database,
@@ -178,7 +178,7 @@ struct MediaWriter {
     case .lifecycle(.edited(let edit)):
       try self.edit(edit.picture, of: .workspace, workspace.uuid)
     case .lifecycle(.deleted):
-      // The member rows that remain give access to nothing: the workspace's channels and picture are gone.
+      // The remaining member rows give access to nothing, because the workspace's channels and picture are gone.
       try BulkDeletion.note(workspace, .workspace, database)
       try setPicture(nil, of: .workspace, workspace.uuid)
     case .members(.joined(let user, let role, _)):
@@ -193,7 +193,8 @@ struct MediaWriter {
     }
   }
 
-  /// - Parameter admits: makes a member of who is none; else only a member's role changes.
+  /// - Parameter admits: whether a user who is not a member becomes one. Otherwise only the role of an existing member
+  ///   changes.
   private func set(_ role: WorkspaceRole, of user: UserID, in workspace: WorkspaceID, admits: Bool) throws {
     let sql =
       admits

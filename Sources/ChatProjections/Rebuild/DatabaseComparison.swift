@@ -1,8 +1,8 @@
 import GRDB
 
-/// Compares two files of one projection: the schema, and every row of every table, in the order of the primary keys.
+/// Compares two files of one projection: the schema, and all rows of all tables in the order of the primary key.
 struct DatabaseComparison {
-  /// How many differences are kept to be shown; all are counted.
+  /// How many differences are kept for display. All are counted.
   static let shownDifferences = 20
 
   private let live: Database
@@ -22,7 +22,7 @@ struct DatabaseComparison {
   mutating func run() throws {
     let (liveSchema, rebuiltSchema) = (try schema(of: live), try schema(of: rebuilt))
     compareSchemas(liveSchema, rebuiltSchema)
-    // The rows of a table that is defined otherwise cannot be compared column by column.
+    // If the table's definitions differ, its rows cannot be compared column by column.
     for (name, entry) in rebuiltSchema.sorted(by: { $0.key < $1.key }) where entry.type == "table" {
       guard liveSchema[name] == entry else { continue }
       switch projection.comparison(of: name) {
@@ -71,7 +71,7 @@ struct DatabaseComparison {
   private struct Table {
     let name: String
     let columns: [String]
-    /// Indexes into `columns`, in the key's order.
+    /// Indexes into `columns`, in the order of the key.
     let key: [Int32]
     let secrets: Set<Int32>
   }
@@ -100,7 +100,7 @@ struct DatabaseComparison {
     try compareRows(of: Table(name: name, columns: columns, key: keyColumns, secrets: []), query)
   }
 
-  /// - Parameter sql: gives the table's columns, in the order of its key.
+  /// - Parameter sql: selects the table's columns, ordered by its key.
   private mutating func compareRows(of table: Table, _ sql: String) throws {
     let (old, new) = (try RowPull(live, sql), try RowPull(rebuilt, sql))
     var (hasOld, hasNew) = (try old.next(), try new.next())

@@ -3,24 +3,24 @@ import ChatPrimitives
 import EventStore
 import GRDB
 
-/// How far a rebuild has come.
+/// The progress of a rebuild.
 package struct RebuildProgress: Sendable {
   package let projection: String
-  /// Events applied, and events to apply.
+  /// The number of events already applied.
   package let done: UInt64
   package let total: UInt64
   package let elapsed: Duration
 }
 
-/// Fills a new file with what one projection makes of the log up to a position.
+/// Fills a new file by applying the log up to a position to one projection.
 struct ProjectionBuild {
-  /// How many events make one batch. The rows do not depend on it.
+  /// The number of events in a batch. The rows do not depend on it.
   private static let batchEvents = 16_384
 
   let feed: any EventFeed
   let logIdentity: UUIDBytes
 
-  /// Everything happens in one transaction, indexes last.
+  /// Does everything in one transaction and creates the indexes last.
   /// - Returns: how long it took.
   @discardableResult
   func run<P: Projection>(

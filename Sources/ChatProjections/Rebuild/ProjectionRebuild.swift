@@ -3,8 +3,8 @@ package import EventStore
 import Foundation
 import GRDB
 
-/// Makes read models again from the log alone, and checks those that are there against it. Nothing but the file is
-/// touched: a rebuild sends nothing and writes no event.
+/// Rebuilds read models from the log, and verifies existing ones against it. It only touches the read model's file: it
+/// sends nothing and writes no event.
 package struct ProjectionRebuild: Sendable {
   private let directory: String
   private let feed: any EventFeed
@@ -19,9 +19,9 @@ package struct ProjectionRebuild: Sendable {
     self.logIdentity = logIdentity
   }
 
-  /// Rebuilds one read model up to the feed's head in a file beside the old one, and then takes its place in one step.
-  /// No server may have the old one open: the caller holds the lock on the data directory. A failure, and a crash,
-  /// leave the old file as it was.
+  /// Rebuilds one read model up to the feed's head in a second file, which then replaces the old one in one step. No
+  /// server may have the old file open: the caller holds the lock on the data directory. After a failure or a crash,
+  /// the old file is unchanged.
   package func rebuild(
     _ projection: any Projection.Type, progress: (RebuildProgress) -> Void = { _ in }
   ) throws -> RebuildReport {
@@ -40,8 +40,8 @@ package struct ProjectionRebuild: Sendable {
     }
   }
 
-  /// Rebuilds one read model into a temporary file, up to the live file's own checkpoint, and compares every row of
-  /// every table. Changes nothing, and may run beside a server: it compares with one snapshot of the live file.
+  /// Rebuilds one read model into a temporary file, up to the live file's checkpoint, and compares all rows of all
+  /// tables. Changes nothing. It may run beside a server, because it compares with one snapshot of the live file.
   package func verify(
     _ projection: any Projection.Type, progress: (RebuildProgress) -> Void = { _ in }
   ) throws -> VerificationReport {
@@ -50,7 +50,8 @@ package struct ProjectionRebuild: Sendable {
       throw ProjectionError(.missingFile, "there is no read model to verify; rebuild it first", file: live.path)
     }
     try live.requireRegular()
-    // Of this process alone, so that two can compare at once; what a killed one left is swept away.
+    // The name includes the process ID, so that two processes can compare at once. Files left by killed processes are
+    // removed.
     try live.removeSiblings(ofDeadProcessesFor: "verify")
     let rebuilt = live.sibling("verify-\(ProcessInfo.processInfo.processIdentifier)")
     defer { try? rebuilt.remove() }
@@ -75,8 +76,8 @@ package struct ProjectionRebuild: Sendable {
     }
   }
 
-  /// Whether the feed comes to hold the position. Beside a running server it may learn of the last events a moment later
-  /// than the live file did.
+  /// Waits until the feed has the position; false if it never will. Beside a running server, the feed may learn of the
+  /// last events slightly later than the live file.
   private func reaches(_ position: LogPosition) -> Bool {
     position == .origin || feed.waitForHead(beyond: LogPosition(position.value - 1))
   }
@@ -104,16 +105,16 @@ package struct RebuildReport: Sendable {
   package let elapsed: Duration
 }
 
-/// What comparing a read model with the log came to.
+/// The result of comparing a read model with the log.
 package struct VerificationReport: Sendable {
   package let projection: String
   /// The live file's checkpoint.
   package let position: LogPosition
-  /// How many rows of the rebuilt file were compared.
+  /// How many rows of each table of the rebuilt file were compared.
   package let rowsByTable: [String: Int]
-  /// The first of them, at most `DatabaseComparison.shownDifferences`.
+  /// The first differences, at most `DatabaseComparison.shownDifferences`.
   package let differences: [RowDifference]
-  /// All of them.
+  /// The number of all differences.
   package let differenceCount: Int
 
   package var isEqual: Bool { differenceCount == 0 }

@@ -1,10 +1,10 @@
-/// A row that the live file and the rebuilt one do not agree on. Values are as they may be shown: bytes in hex, long
-/// ones cut, secret ones masked.
+/// A row that differs between the live file and the rebuilt one. Values are prepared for display: bytes in hex, long
+/// values truncated, secret ones masked.
 package struct RowDifference: Sendable, Hashable, CustomStringConvertible {
   package enum Kind: Sendable, Hashable {
-    /// Only the rebuilt file has it.
+    /// Only the rebuilt file has the row.
     case missing
-    /// Only the live file has it.
+    /// Only the live file has the row.
     case unexpected
     case changed([ColumnDifference])
   }
@@ -16,7 +16,7 @@ package struct RowDifference: Sendable, Hashable, CustomStringConvertible {
   }
 
   package let table: String
-  /// The primary key's columns with their values.
+  /// The columns of the primary key with their values.
   package let key: String
   package let kind: Kind
 

@@ -2,12 +2,12 @@ import ChatPrimitives
 import GRDB
 import GRDBSQLite
 
-/// Rows pulled one at a time, for comparing two files side by side without building anything for rows that agree.
+/// Reads rows one at a time, to compare two files side by side. Rows that are equal cost no allocations.
 struct RowPull {
   private let statement: Statement
   private let handle: OpaquePointer
 
-  /// The longest text or bytes that are shown, in bytes.
+  /// The length at which displayed text or bytes are truncated, in bytes.
   private static let shownBytes = 64
 
   init(_ database: Database, _ sql: String) throws {
@@ -26,7 +26,7 @@ struct RowPull {
   }
 
   /// Orders two values as SQLite does (<https://www.sqlite.org/datatype3.html>, section 4.1), with binary collation.
-  /// - Returns: negative, zero or positive.
+  /// - Returns: a negative number, zero or a positive number.
   static func order(_ left: RowPull, _ right: RowPull, column: Int32) -> Int {
     let types = (sqlite3_column_type(left.handle, column), sqlite3_column_type(right.handle, column))
     guard types.0 == types.1 else { return rank(types.0) - rank(types.1) }
@@ -54,7 +54,7 @@ struct RowPull {
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
 
-  /// The value as it may be shown when it is no secret.
+  /// The value as text for display. Do not use it for secret columns.
   func shown(_ column: Int32) -> String {
     let type = sqlite3_column_type(handle, column)
     if type == SQLITE_NULL { return "NULL" }

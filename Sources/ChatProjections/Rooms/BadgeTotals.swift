@@ -2,13 +2,13 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// For each user the sums over the rooms where the user is tracked: what is unread in all of them, and in the channels of
-/// each workspace. A row whose numbers are all zero is not there.
+/// For each user, the sums over the rooms where the user is tracked: the unread messages and mentions in all of these
+/// rooms, and in the channels of each workspace. A row whose values are all zero is deleted.
 ///
-/// `untracked` says in how many rooms the user is not tracked. A room that is deleted does not lower it: the number only
-/// decides who is tracked next.
+/// `untracked` is the number of rooms in which the user is not tracked. Deleting a room does not decrease it, because
+/// it only decides whether a user who joins a room is tracked there.
 final class BadgeTotals {
-  /// Stands for all rooms, where a workspace's ID stands for its channels.
+  /// The scope of the totals over all rooms. The scope of a workspace's channels is the workspace's ID.
   static let allRooms = UUIDBytes.zero
 
   private struct Key: Hashable {
@@ -43,7 +43,7 @@ final class BadgeTotals {
         """)
   }
 
-  /// Notes that what a room adds to the user's badge has changed.
+  /// Records a change of what a room adds to the user's badge.
   func change(_ user: UserID, in workspace: WorkspaceID?, from old: BadgeRow, to new: BadgeRow) {
     guard old != new else { return }
     for scope in [Self.allRooms, workspace?.uuid].compactMap({ $0 }) {
@@ -57,7 +57,7 @@ final class BadgeTotals {
     changes[Key(user: user, scope: Self.allRooms), default: Change()].untracked += step
   }
 
-  /// In how many rooms the user is not tracked.
+  /// The number of rooms in which the user is not tracked.
   func untracked(_ user: UserID) throws -> UInt64 {
     let stored =
       try CachedStatement(database, "SELECT untracked FROM badge WHERE userId = ? AND scope = ?")

@@ -3,19 +3,19 @@ import ChatPrimitives
 import EventStore
 import GRDB
 
-/// One room in the middle of a batch: read once, changed in memory by any number of events, written once.
+/// One room during a batch: read once, changed in memory by any number of events, and written once.
 final class BufferedRoom {
   let id: RoomID
-  /// nil while the room does not exist.
+  /// Nil while the room does not exist.
   var row: RoomRow?
   private let wasStored: Bool
   private var isChanged = false
   private var members: [UserID: BufferedMember] = [:]
-  /// The room's end, once it has one.
+  /// Set when the room is deleted in this batch.
   private var deleted: (stamp: Stamp, fingerprint: Fingerprint?, workspace: WorkspaceID?)?
   private var wasDeleted = false
   private var sets: [OrdinalOwner: BufferedOrdinalSet] = [:]
-  /// Whether the room may have scheduled messages; nil until it was looked up.
+  /// Whether the room may have scheduled messages. Nil until it is looked up.
   private var mayHaveScheduled: Bool?
 
   init(_ id: RoomID, _ database: Database) throws {
@@ -25,10 +25,10 @@ final class BufferedRoom {
     if !wasStored { wasDeleted = try RoomsQueries(database).isDeleted(id) }
   }
 
-  /// The room is permanently gone: its ID stays taken.
+  /// Whether the room is deleted. Its ID stays taken.
   var isGone: Bool { wasDeleted || deleted != nil }
 
-  /// Changes the room's row; does nothing where there is no room.
+  /// Changes the room's row. Does nothing if the room does not exist.
   func change(_ body: (inout RoomRow) -> Void) {
     guard var row else { return }
     self.row = nil
@@ -43,8 +43,8 @@ final class BufferedRoom {
     isChanged = true
   }
 
-  /// Ends the room. What else is known of it is cleared afterwards, save for the rows of tracked members, which are few
-  /// and would get in the way in the lists of their users.
+  /// Deletes the room. `BulkDeletion` removes its other rows later, except those of tracked members. These are few, and
+  /// would otherwise appear in the room lists of their users.
   func end(_ stamp: Stamp, _ database: Database) throws {
     _ = try trackedMembers(database)
     members = members.filter { $0.value.isStoredAsTracked }
@@ -54,15 +54,16 @@ final class BufferedRoom {
     sets = [:]
   }
 
-  /// Counts a deletion.
-  /// - Returns: false when the message was deleted before.
+  /// Counts a deleted message.
+  /// - Returns: false if the message was deleted before.
   func delete(_ ordinal: UInt64, _ database: Database) throws -> Bool {
     guard try insert(ordinal, into: .deletions(in: id), database) else { return false }
     change { $0.deletedCount += 1 }
     return true
   }
 
-  /// Whether a message sent may be one that waited for its time. Read once in a batch: most rooms have none.
+  /// Whether a message that is sent may be a scheduled one. Looked up once per batch, because most rooms have no
+  /// scheduled messages.
   func hasScheduled(_ database: Database) throws -> Bool {
     if let known = mayHaveScheduled { return known }
     let found =
@@ -78,7 +79,7 @@ final class BufferedRoom {
 
   func set(_ owner: OrdinalOwner) -> BufferedOrdinalSet { sets[owner] ?? BufferedOrdinalSet(owner) }
 
-  /// - Returns: false when the ordinal was in the set before.
+  /// - Returns: false if the ordinal was already in the set.
   func insert(_ ordinal: UInt64, into owner: OrdinalOwner, _ database: Database) throws -> Bool {
     try sets[owner, default: BufferedOrdinalSet(owner)].insert(ordinal, database)
   }
@@ -109,7 +110,7 @@ final class BufferedRoom {
     if isChanged, let row {
       if wasStored { try row.update(database) } else { try row.insert(database) }
     }
-    // A count is a walk down these sets.
+    // The sets come before the members, because `complete` counts with the stored sets.
     for set in sets.values { try set.write(database) }
     for (user, member) in members {
       if let row { try member.complete(in: row, database) }
@@ -127,12 +128,12 @@ final class BufferedRoom {
   }
 }
 
-/// One membership in the middle of a batch.
+/// One membership during a batch.
 final class BufferedMember {
-  /// nil while the user is not a member.
+  /// Nil while the user is not a member.
   private(set) var row: MemberRow?
   private let stored: MemberRow?
-  /// Whether the counts of a tracked member are made anew when the batch is written.
+  /// Whether the counts of a tracked member are computed again when the batch is written.
   var isCountedAnew = false
 
   init(_ stored: MemberRow?) {
@@ -152,7 +153,7 @@ final class BufferedMember {
   var badge: BadgeRow { row?.badge ?? BadgeRow() }
   var storedBadge: BadgeRow { stored?.badge ?? BadgeRow() }
 
-  /// Takes over what a tracked member's row repeats of the room, as the batch leaves it.
+  /// Copies the room's final values of this batch into the row of a tracked member.
   func complete(in room: RoomRow, _ database: Database) throws {
     guard let member = row, var tracked = member.tracked else { return }
     tracked.activity = room.activity
@@ -248,7 +249,7 @@ extension MemberRow {
 }
 
 extension TrackedRoom {
-  /// Where nothing else of the row has changed, so that no other index is touched.
+  /// Used if nothing else in the row has changed, so that no other index is written.
   fileprivate func update(_ user: UserID, in room: RoomID, _ database: Database) throws {
     try CachedStatement(
       database,

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// What events do to the rows of invites, into rooms or into workspaces: the tables differ in their names alone.
+/// Applies events to the invites of rooms or of workspaces. The tables differ only in their names.
 struct InviteWriter<Space> {
   private let database: Database
   private let table: String

@@ -2,14 +2,14 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// What happened to a membership, as the join history tells it. The raw values are stored in the read model.
+/// A change of a membership in the join history. The raw values are stored in the read model.
 package enum MembershipChange: UInt8, Sendable, CaseIterable {
-  /// Came in by an invite, by a service's word, or into a public channel by the user's own will.
+  /// Joined through an invite, through a service, or, in a public channel, on their own.
   case joined = 1
-  /// Was brought in by another member.
+  /// Was added by another member.
   case added = 2
   case left = 3
-  /// Was put out.
+  /// Was removed.
   case removed = 4
   case banned = 5
   case unbanned = 6
@@ -28,7 +28,7 @@ package enum MembershipChange: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// The rows of bans, of silence that outlasts a membership, and of the join history.
+/// Writes the rows of bans, of the silence of members who left, and of the join history.
 struct ModerationWriter {
   private let database: Database
 
@@ -47,7 +47,7 @@ struct ModerationWriter {
       recorded.actor)
   }
 
-  /// - Returns: false when the user was banned already.
+  /// - Returns: false if the user was already banned.
   func ban(_ user: UserID, in room: RoomID, _ recorded: RecordedEvent) throws -> Bool {
     try CachedStatement(
       database,
@@ -58,12 +58,12 @@ struct ModerationWriter {
     ).run(room, user, recorded.stamp, recorded.actor) > 0
   }
 
-  /// - Returns: false when the user was not banned.
+  /// - Returns: false if the user was not banned.
   func unban(_ user: UserID, in room: RoomID) throws -> Bool {
     try CachedStatement(database, "DELETE FROM ban WHERE roomId = ? AND userId = ?").run(room, user) > 0
   }
 
-  /// A silence that the member takes along when going. Those that are over by then are forgotten.
+  /// Stores the silence of a member who leaves, and deletes those in the room that have expired.
   func keepSilence(of user: UserID, until: Timestamp, in room: RoomID, at time: Timestamp) throws {
     try CachedStatement(database, "DELETE FROM silencedAway WHERE roomId = ? AND until <= ?").run(room, time)
     try CachedStatement(
@@ -71,7 +71,7 @@ struct ModerationWriter {
     ).run(room, user, until)
   }
 
-  /// The silence that the user took along, which now stands with the membership again.
+  /// Removes and returns the stored silence of a user who joins again, so that it applies to the new membership.
   func takeSilence(of user: UserID, in room: RoomID) throws -> Timestamp? {
     let until = try CachedStatement(database, "SELECT until FROM silencedAway WHERE roomId = ? AND userId = ?")
       .first(room, user) { try $0.time() }

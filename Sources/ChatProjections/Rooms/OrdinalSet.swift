@@ -1,16 +1,17 @@
 import ChatPrimitives
 import GRDB
 
-/// Sets of a room's ordinals, and how many of a set lie up to an ordinal, in a number of steps that grows with the
-/// logarithm of the room's history: the deleted messages, those that mention everyone, those that mention one user.
+/// Sets of a room's ordinals: the deleted messages, those that mention everyone, and those that mention one user. The
+/// number of elements up to an ordinal is found in a number of steps that grows with the logarithm of the room's
+/// history.
 ///
-/// Level 0 holds, for every 64 ordinals with a member of the set among them, a bitmap of which. Level n ≥ 1 holds, for
-/// every 64ⁿ·64 ordinals, how many there are. A count up to an ordinal takes at most 63 whole buckets of each level and a
-/// part of one bitmap; empty buckets have no row.
+/// Level 0 has a bitmap for every 64 ordinals of which at least one is in the set. Level n ≥ 1 has the number of
+/// elements for every 64ⁿ·64 ordinals. To count up to an ordinal, sum at most 63 whole buckets of each level, and add a
+/// part of one bitmap. Empty buckets have no row.
 enum OrdinalSet {
-  /// Buckets of one level under one of the level above; also the ordinals of one bitmap.
+  /// How many buckets of one level belong to one bucket of the next; also the number of ordinals in a bitmap.
   static let fanout: UInt64 = 64
-  /// The level of the widest buckets, 64⁵ ≈ 1.07·10⁹ ordinals each. Beyond that, their number grows by one each.
+  /// The level with the widest buckets, 64⁵ ≈ 1.07·10⁹ ordinals each. A count sums any number of buckets of this level.
   static let topLevel = 4
 
   static func createTable(_ database: Database) throws {
@@ -26,20 +27,20 @@ enum OrdinalSet {
         """)
   }
 
-  /// How many ordinals one bucket of a level covers.
+  /// The number of ordinals that one bucket of a level covers.
   static func width(ofLevel level: Int) -> UInt64 {
     var width = fanout
     for _ in 0..<level { width *= fanout }
     return width
   }
 
-  /// The bucket of a level that an ordinal falls into.
+  /// The bucket of a level that contains an ordinal.
   static func bucket(of ordinal: UInt64, level: Int) -> UInt64 { ordinal / width(ofLevel: level) }
 
   /// The ordinal's bit in its bitmap.
   static func bit(of ordinal: UInt64) -> UInt64 { 1 << (ordinal % fanout) }
 
-  /// How many of the set lie up to `ordinal`, itself included.
+  /// The number of elements up to and including `ordinal`.
   static func count(through ordinal: UInt64, of owner: OrdinalOwner, _ database: Database) throws -> UInt64 {
     let end = ordinal + 1
     var count: UInt64 = 0
@@ -52,7 +53,7 @@ enum OrdinalSet {
     return count + (try bits(from: start, before: end, of: owner, database))
   }
 
-  /// How many of the set lie after `ordinal`. An empty set costs one step.
+  /// The number of elements after `ordinal`. An empty set costs one query.
   static func count(after ordinal: UInt64, of owner: OrdinalOwner, _ database: Database) throws -> UInt64 {
     let all =
       try CachedStatement(
@@ -72,7 +73,7 @@ enum OrdinalSet {
     ).first(owner.bytes, level, buckets.lowerBound, buckets.upperBound) { try $0.unsigned() } ?? 0
   }
 
-  /// - Parameter start: a bucket of level 0; `end` lies less than 64 buckets after it.
+  /// - Parameter start: a bucket of level 0, less than 64 buckets before the one with the ordinal `end`.
   private static func bits(
     from start: UInt64, before end: UInt64, of owner: OrdinalOwner, _ database: Database
   ) throws -> UInt64 {
@@ -91,7 +92,8 @@ enum OrdinalSet {
   }
 }
 
-/// Whose set it is: a room's, or a thread's in it. The room leads, so that all sets of a room stand together.
+/// The room, or the thread in it, that a set belongs to. The bytes begin with the room, so that all sets of a room are
+/// adjacent.
 struct OrdinalOwner: Hashable {
   private enum Kind: UInt8 {
     case deletions = 1
@@ -108,23 +110,24 @@ struct OrdinalOwner: Hashable {
   }
 
   /// The deleted messages.
-  /// - Parameter thread: the ordinal of the thread's root; zero for the room's own timeline. So below, too.
+  /// - Parameter thread: the ordinal of the thread's root; zero for the room's own timeline. Also applies to the
+  ///   functions below.
   static func deletions(in room: RoomID, thread: UInt64 = 0) -> OrdinalOwner { OrdinalOwner(.deletions, room, thread) }
 
   /// The messages that mention everyone.
   static func everyone(in room: RoomID, thread: UInt64 = 0) -> OrdinalOwner { OrdinalOwner(.everyone, room, thread) }
 
-  /// The messages that mention the user, and not everyone.
+  /// The messages that mention the user but not everyone.
   static func mentions(of user: UserID, in room: RoomID, thread: UInt64 = 0) -> OrdinalOwner {
     OrdinalOwner(.user, room, thread, user)
   }
 }
 
-/// One set's changes of a batch, gathered so that each bucket is written once.
+/// The changes to one set during a batch, collected so that each bucket is written once.
 struct BufferedOrdinalSet {
   private let owner: OrdinalOwner
   private var bitmaps: [UInt64: UInt64] = [:]
-  /// What is added to each bucket of the levels from 1 up.
+  /// The changes to the buckets of levels 1 and up.
   private var counts: [[UInt64: Int64]] = Array(repeating: [:], count: OrdinalSet.topLevel)
 
   init(_ owner: OrdinalOwner) {
@@ -136,14 +139,14 @@ struct BufferedOrdinalSet {
     return try (bitmaps[bucket] ?? stored(bucket, database)) & OrdinalSet.bit(of: ordinal) != 0
   }
 
-  /// - Returns: false when the ordinal was in the set before.
+  /// - Returns: false if the ordinal was already in the set.
   mutating func insert(_ ordinal: UInt64, _ database: Database) throws -> Bool {
     guard try !contains(ordinal, database) else { return false }
     try flip(ordinal, by: 1, database)
     return true
   }
 
-  /// - Returns: false when the ordinal was not in the set.
+  /// - Returns: false if the ordinal was not in the set.
   @discardableResult
   mutating func remove(_ ordinal: UInt64, _ database: Database) throws -> Bool {
     guard try contains(ordinal, database) else { return false }
@@ -164,7 +167,8 @@ struct BufferedOrdinalSet {
       .first(owner.bytes, bucket) { try $0.bits() } ?? 0
   }
 
-  /// A bucket that has become empty loses its row, so that the rows do not depend on how events were cut into batches.
+  /// Deletes the row of a bucket that has become empty, so that the rows do not depend on how events were divided into
+  /// batches.
   func write(_ database: Database) throws {
     let set = try CachedStatement(
       database,

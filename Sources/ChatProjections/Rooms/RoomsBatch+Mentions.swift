@@ -2,11 +2,11 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// Which messages mention whom: a set of ordinals for each user who is mentioned by name, and one for everyone.
+/// Records which messages mention whom: a set of ordinals for each user who is mentioned by name, and one for everyone.
 ///
-/// A mention of everyone is one entry, however many members there are; a message that has it has no entry of a single
-/// user, so that the two sets share no ordinal and their counts add up. A user who is no member when the message is
-/// written is not called by it.
+/// A mention of everyone is one entry, however many members there are. Such a message has no entries for single users,
+/// so the sets share no ordinal and their counts can be added. A user who is not a member when the message is written
+/// is not mentioned by it.
 extension RoomsBatch {
   func addMentions(_ mentions: Mentions?, at place: MessageLocation, to room: BufferedRoom) throws {
     guard let mentions, !mentions.isEmpty else { return }
@@ -28,14 +28,14 @@ extension RoomsBatch {
     for called in try stored(at: place, in: room) { try remove(called, at: place, from: room) }
   }
 
-  /// The members whom a message mentions, also beside everyone.
+  /// The members whom a message mentions by name, even if it also mentions everyone.
   func mentionedMembers(_ mentions: Mentions?, in room: BufferedRoom) throws -> [UserID] {
     try mentions?.users.filter { try room.member($0, database).row != nil } ?? []
   }
 
   // MARK: - Entries
 
-  /// nil stands for everyone.
+  /// Nil stands for everyone.
   private func called(by mentions: Mentions, in room: BufferedRoom) throws -> [UserID?] {
     mentions.everyone ? [nil] : try mentionedMembers(mentions, in: room)
   }

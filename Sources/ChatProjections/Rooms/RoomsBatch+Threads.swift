@@ -2,11 +2,12 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// Threads: how far each has come, who follows it, and how far each follower has read.
+/// Threads: the last ordinal of each, who follows it, and how far each follower has read.
 ///
-/// The root's author, whoever writes in a thread and whoever is mentioned in it by name follow it, unless they said no.
-/// A follower's marker starts where the following began: at the own message for who writes, just before the message for
-/// the others, and at the thread's end for who asks to follow.
+/// The root's author, everyone who writes in a thread and everyone who is mentioned in it by name follow it, unless
+/// they have unfollowed it. A follower's marker starts at their own message for an author of a reply, just before the
+/// reply for the others, and at the thread's end for a user who asks to follow. A reply makes nobody follow who blocks
+/// its author.
 extension RoomsBatch {
   func sendInThread(
     _ message: MessageID, in thread: ThreadLocation, by author: UserID, _ mentions: Mentions?, in room: BufferedRoom,
@@ -32,16 +33,16 @@ extension RoomsBatch {
     }
   }
 
-  // MARK: - How far a thread has come
+  // MARK: - The end of a thread
 
-  /// A thread's newest reply.
+  /// The newest reply of a thread.
   private struct ThreadEnd {
-    /// Zero where no reply is known.
+    /// Zero if no reply is known.
     var ordinal: UInt64 = 0
-    /// Where it was sent.
+    /// Where the reply was sent.
     var activity: LogPosition = .origin
 
-    /// What `threadFollower.seenActivity` says of a follower.
+    /// The value of `threadFollower.seenActivity` for a follower with this marker.
     func seen(from marker: UInt64) -> LogPosition? { marker >= ordinal ? activity : nil }
   }
 
@@ -67,8 +68,8 @@ extension RoomsBatch {
     try leaveBehind(thread.root.ordinal, in: room.id, since: recorded.position)
   }
 
-  /// What is said of a reply tells that the thread came as far, also where the reply itself was erased and none came
-  /// after it.
+  /// An event about a reply proves that the thread has reached its ordinal, even if the reply itself was erased and no
+  /// other followed.
   func noteReply(at place: MessageLocation, in room: BufferedRoom) throws {
     guard place.isInThread, let end = try end(ofThread: place.thread, in: room.id), place.ordinal > end.ordinal else {
       return
@@ -80,7 +81,7 @@ extension RoomsBatch {
     try leaveBehind(place.thread, in: room.id, since: end.activity)
   }
 
-  /// A reply whose payload was erased is known by the gap that it leaves, and counts as deleted.
+  /// Marks gaps as deleted. A reply whose payload was erased is only known by the gap that it leaves.
   /// - Returns: how many of them were not counted before.
   private func markErased(_ ordinals: Range<UInt64>, _ root: UInt64, in room: BufferedRoom) throws -> UInt64 {
     let owner = OrdinalOwner.deletions(in: room.id, thread: root)
@@ -89,7 +90,8 @@ extension RoomsBatch {
     return count
   }
 
-  /// Nobody has read the new reply. Only the rows of followers who had read everything before it are written.
+  /// Marks the thread as unread, because nobody has read the new reply. Only writes the rows of followers who had read
+  /// everything before it.
   private func leaveBehind(_ root: UInt64, in room: RoomID, since activity: LogPosition) throws {
     try CachedStatement(
       database,
@@ -112,7 +114,7 @@ extension RoomsBatch {
 
   // MARK: - Followers
 
-  /// Does nothing for who follows already, has said no, or is no member.
+  /// Does nothing if the user already follows the thread, has unfollowed it, or is not a member.
   private func follow(root: UInt64, _ user: UserID, from marker: UInt64, in room: BufferedRoom) throws {
     guard try room.member(user, database).row != nil else { return }
     let end = try end(ofThread: root, in: room.id) ?? ThreadEnd()
@@ -126,7 +128,7 @@ extension RoomsBatch {
     ).run(room.id, root, user, marker, end.seen(from: marker), end.activity)
   }
 
-  /// Who follows anew begins at the thread's end.
+  /// The marker of a user who starts to follow moves to the thread's end.
   func setFollowing(_ user: UserID, _ root: ThreadRoot, _ follows: Bool, in room: BufferedRoom) throws {
     guard try room.member(user, database).row != nil else { return }
     let end = try end(ofThread: root.ordinal, in: room.id) ?? ThreadEnd()
@@ -150,7 +152,7 @@ extension RoomsBatch {
     try moveThreadMarker(of: user, to: message, at: place, in: room, time)
   }
 
-  /// Markers only move forward. Who does not follow has none.
+  /// Markers only move forward. A user without a row in `threadFollower` has no marker.
   private func moveThreadMarker(
     of user: UserID, to message: MessageID, at place: MessageLocation, in room: BufferedRoom, _ time: Timestamp
   ) throws {
@@ -165,7 +167,7 @@ extension RoomsBatch {
     ).run(room.id, place.thread, user, place.ordinal, message, time, end.ordinal, end.activity)
   }
 
-  /// Who leaves a room follows nothing in it any more.
+  /// A user who leaves a room no longer follows its threads.
   func unfollowAll(_ user: UserID, in room: RoomID) throws {
     try CachedStatement(database, "DELETE FROM threadFollower WHERE userId = ? AND roomId = ?").run(user, room)
   }

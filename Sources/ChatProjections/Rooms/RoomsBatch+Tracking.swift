@@ -1,8 +1,8 @@
 import ChatDomain
 import ChatPrimitives
 
-/// Keeps the counts of a room's tracked members up to date, event by event. A change that moves a marker back, or forward
-/// to a place with messages after it, has its member counted anew when the batch is written.
+/// Updates the counts of a room's tracked members with each event. If a marker moves back, or forward to a message that
+/// is not the last, the member's counts are computed again when the batch is written.
 extension RoomsBatch {
   /// A message was sent; its author's marker moves afterwards.
   func countMessage(in room: BufferedRoom) throws {
@@ -31,7 +31,7 @@ extension RoomsBatch {
     }
   }
 
-  /// The member's marker, or the mark of what is to be shown as unread, has moved.
+  /// Call this after the member's marker or unread mark has changed.
   func countReading(of member: BufferedMember, in room: BufferedRoom) {
     guard let row = member.row, row.tracked != nil, let last = room.row?.lastOrdinal else { return }
     member.isCountedAnew = row.readThrough < last

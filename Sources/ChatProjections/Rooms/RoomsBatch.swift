@@ -2,8 +2,8 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// One batch of events on its way into `rooms`. A room's row and a member's marker are written once, however many
-/// messages came.
+/// Applies one batch of events to `rooms`. A room's row and a member's marker are written once, however many messages
+/// the batch has.
 struct RoomsBatch {
   let database: Database
   private let moderation: ModerationWriter
@@ -142,12 +142,12 @@ struct RoomsBatch {
     countReading(of: member, in: room)
   }
 
-  /// What was sent waits no more.
+  /// Removes the row of a scheduled message that was sent.
   private func endScheduling(in room: BufferedRoom, _ event: RoomEvent, _ stamp: Stamp) throws {
     if try room.hasScheduled(database) { try ScheduledRows(database).apply(event, in: room.id, stamp) }
   }
 
-  /// The first event of a room is its creation; where that was erased, the room goes on without a name.
+  /// The first event of a room is its creation. If that was erased, the room has no name.
   private func begin(_ room: BufferedRoom, with event: RoomEvent, _ stamp: Stamp) {
     let creation: RoomCreation?
     switch event {
@@ -176,7 +176,7 @@ struct RoomsBatch {
   }
 
   private func setArchived(_ stamp: Stamp?, of room: BufferedRoom, _ position: LogPosition) throws {
-    // Their rows say in which list the room is.
+    // Loads the members, because their rows contain the list that the room is in.
     _ = try room.trackedMembers(database)
     room.change {
       guard ($0.archived == nil) != (stamp == nil) else { return }
@@ -218,7 +218,7 @@ struct RoomsBatch {
     try moderation.note(change, of: user, role, in: room.id, recorded)
   }
 
-  /// - Returns: false when the user was no member.
+  /// - Returns: false if the user was not a member.
   private func dismiss(_ user: UserID, from room: BufferedRoom, _ stamp: Stamp) throws -> Bool {
     let member = try room.member(user, database)
     guard let row = member.row else { return false }
@@ -257,7 +257,7 @@ struct RoomsBatch {
     if let details = content?.details { try addMentions(details.mentions, at: .room(ordinal), to: room) }
   }
 
-  /// A room's row holds only the last message.
+  /// Only the last message is stored in the room's row.
   private func edit(_ ordinal: UInt64, _ edit: MessageEdit?, in room: BufferedRoom, _ recorded: RecordedEvent) {
     guard let last = room.row?.lastMessage, last.ordinal == ordinal, last.deletedAt == nil else { return }
     room.change {
@@ -283,7 +283,7 @@ struct RoomsBatch {
 }
 
 extension MemberRow {
-  /// The marker moves forward only; a move that reaches what was to be shown as unread lifts that mark.
+  /// The marker only moves forward. Reading up to the unread mark or beyond removes that mark.
   fileprivate mutating func read(to message: MessageID, ordinal: UInt64, at time: Timestamp) {
     if let mark = unread, mark.ordinal <= ordinal { unread = nil }
     guard ordinal > marker else { return }

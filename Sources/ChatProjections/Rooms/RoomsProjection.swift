@@ -2,11 +2,11 @@ package import ChatDomain
 import ChatPrimitives
 package import GRDB
 
-/// Workspaces, and rooms with their members, invites, bans, markers and last messages, and what unread counts are made
-/// of.
+/// Workspaces; rooms with their members, invites, bans, markers and last messages; and the sets from which unread
+/// counts are computed.
 ///
-/// An erased first event makes a room without a name, as the deciders see it; any other erased event leaves no trace. A
-/// message whose text was erased still takes its ordinal.
+/// An erased first event makes a room without a name, which is also how the deciders treat it. Any other erased event
+/// has no effect. A message whose text was erased still takes its ordinal.
 package struct RoomsProjection: Projection {
   package typealias Queries = RoomsQueries
 

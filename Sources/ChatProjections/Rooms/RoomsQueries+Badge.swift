@@ -1,12 +1,12 @@
 package import ChatPrimitives
 
-/// The numbers on an app's icon and beside its workspaces.
+/// The counts on an app's icon and beside its workspaces.
 package struct BadgeRow: Sendable, Hashable {
-  /// Messages of the rooms' own timelines.
+  /// Unread messages in the rooms' own timelines.
   package var unread: UInt64 = 0
-  /// Those of them that call the user.
+  /// How many of them mention the user.
   package var mentions: UInt64 = 0
-  /// Replies in the threads that the user follows.
+  /// Unread replies in the threads that the user follows.
   package var threadUnread: UInt64 = 0
 
   package init(unread: UInt64 = 0, mentions: UInt64 = 0, threadUnread: UInt64 = 0) {
@@ -21,13 +21,13 @@ package struct BadgeRow: Sendable, Hashable {
   }
 }
 
-/// Room list, badge and push count in the same way, from the same rows: unread is what lies after the marker, or from
-/// the mark on, in rooms that are neither archived nor muted.
+/// The room list, the badge and the push count use the same rows in the same way. Unread are the messages after the
+/// marker, or from the unread mark on. The badge counts them in rooms that are neither archived nor muted.
 ///
-/// The rooms where the user is tracked are summed up in `badge` as events come. Added to that are the rooms whose mute has
-/// ended since the last event that says so, and the rooms where the user is not tracked, one by one.
+/// `badge` has the sums over the rooms where the user is tracked, updated with each event. The queries add rooms whose
+/// mute has expired without an event, and the rooms where the user is not tracked, one by one.
 extension RoomsQueries {
-  /// What the badge of the user's devices says at `time`, and what it is made of.
+  /// The counts that the user's devices show at `time`.
   package func badges(of user: UserID, at time: Timestamp) throws -> BadgeRow {
     var badge = try trackedBadge(of: user, at: time)
     badge.threadUnread = try threadBadge(of: user, at: time)
@@ -35,7 +35,7 @@ extension RoomsQueries {
     return badge
   }
 
-  /// What is unread in the channels of each of these workspaces; one where nothing is, is left out.
+  /// The unread counts in the channels of each of these workspaces. Workspaces without unread messages are omitted.
   package func workspaceBadges(
     of user: UserID, in workspaces: some Sequence<WorkspaceID>, at time: Timestamp
   ) throws -> [WorkspaceID: BadgeRow] {
@@ -53,12 +53,12 @@ extension RoomsQueries {
     return badges.filter { $0.value != BadgeRow() }
   }
 
-  /// The same of one workspace.
+  /// The same for one workspace.
   package func workspaceBadge(of user: UserID, in workspace: WorkspaceID, at time: Timestamp) throws -> BadgeRow {
     try workspaceBadges(of: user, in: [workspace], at: time)[workspace] ?? BadgeRow()
   }
 
-  /// The number alone that an app's icon shows.
+  /// Only the number that an app's icon shows.
   package func badge(of user: UserID, at time: Timestamp) throws -> UInt64 {
     let tracked = try trackedBadge(of: user, at: time).unread
     return try untrackedUnread(of: user, at: time).reduce(tracked) { try $0 + unreadCount($1.parts) }
@@ -72,18 +72,19 @@ extension RoomsQueries {
       of: user, in: parts.room, after: parts.readThrough, joinedAt: parts.joinedOrdinal)
   }
 
-  /// Of the rooms where the user is tracked.
+  /// The counts of the rooms where the user is tracked.
   private func trackedBadge(of user: UserID, at time: Timestamp) throws -> BadgeRow {
     try endedMutes(of: user, at: time).reduce(into: total(of: user, BadgeTotals.allRooms)) { $0.add($1.badge) }
   }
 
-  /// The stored total. It leaves out rooms that were muted and not unmuted since, even if the mute has ended.
+  /// The stored total. It omits rooms that were muted and not unmuted since, even if the mute has expired.
   private func total(of user: UserID, _ scope: UUIDBytes) throws -> BadgeRow {
     try CachedStatement(database, "SELECT unread, mentions FROM badge WHERE userId = ? AND scope = ?")
       .first(user, scope) { BadgeRow(unread: try $0.unsigned(), mentions: try $0.unsigned()) } ?? BadgeRow()
   }
 
-  /// How many unread rooms whose mute has ended a badge adds. If there are more, it adds those whose mute ended last.
+  /// The maximum number of unread rooms with an expired mute that a badge adds. If there are more, it adds those whose
+  /// mute expired last.
   static let endedMutes = 1000
 
   static let mutesThatEnded = """
@@ -102,7 +103,7 @@ extension RoomsQueries {
     }
   }
 
-  /// What `readUnreadParts` reads, and the workspace.
+  /// The columns for `readUnreadParts`, and the workspace.
   static let untrackedRooms = """
     SELECT room.id, room.lastOrdinal, room.deletedCount, \(readThrough), member.joinedOrdinal, room.workspaceId
     FROM member CROSS JOIN room ON room.id = member.roomId

@@ -1,14 +1,14 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// A link and what became of it, into whatever place.
+/// An invite link to a room or workspace, with its use and its revocation.
 package struct InviteLinkRow<Space, GivenRole: InvitableRole>: Sendable, Hashable {
   package var space: ID<Space>
   package var invite: InviteLink<GivenRole>
-  /// How many joins came by it.
+  /// How many users joined with it.
   package var uses: UInt64
   package var created: Stamp
-  /// nil when a service made it for itself.
+  /// Nil if a service created it on its own behalf.
   package var creator: UserID?
   package var revoked: Stamp?
 }
@@ -17,9 +17,9 @@ package typealias InviteRow = InviteLinkRow<Entity.Room, Role>
 package typealias WorkspaceInviteRow = InviteLinkRow<Entity.Workspace, WorkspaceRole>
 
 extension RoomsQueries {
-  // MARK: - Into rooms
+  // MARK: - Invites to rooms
 
-  /// Of a room that is there.
+  /// Nil if the invite's room is deleted.
   /// - Parameter tokenHash: SHA-256 of the token.
   package func invite(tokenHash: [UInt8]) throws -> InviteRow? {
     try CachedStatement(
@@ -36,9 +36,10 @@ extension RoomsQueries {
       .first(room, id, read: Self.readInvite)
   }
 
-  /// Of all that the room ever made, dead ones too: those made before a position, the newest first.
+  /// All invites that were ever created for the room before a position, including expired and revoked ones, newest
+  /// first.
   package func invites(of room: RoomID, before cursor: LogPosition?, limit: Int) throws -> [InviteRow] {
-    // A room has few enough of them to be sorted without an index.
+    // A room has so few invites that they can be sorted without an index.
     try CachedStatement(
       database,
       """
@@ -50,7 +51,7 @@ extension RoomsQueries {
 
   static let inviteColumns = "roomId, \(linkColumns)"
 
-  // MARK: - Into workspaces
+  // MARK: - Invites to workspaces
 
   package func workspaceInvite(tokenHash: [UInt8]) throws -> WorkspaceInviteRow? {
     try CachedStatement(
@@ -69,7 +70,8 @@ extension RoomsQueries {
     ).first(workspace, id, read: Self.readInvite)
   }
 
-  /// Of all that the workspace ever made, dead ones too: those made before a position, the newest first.
+  /// All invites that were ever created for the workspace before a position, including expired and revoked ones, newest
+  /// first.
   package func invites(
     of workspace: WorkspaceID, before cursor: LogPosition?, limit: Int
   ) throws -> [WorkspaceInviteRow] {

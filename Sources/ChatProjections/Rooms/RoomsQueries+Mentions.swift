@@ -1,11 +1,13 @@
 package import ChatPrimitives
 
-/// Mention counts, never by counting rows: of the messages after a marker, how many call the user, alone or with
-/// everyone, less those of them that are deleted, which leave the sets.
+/// Counts mentions without counting rows: how many messages after a marker mention the user, by name or with everyone.
+/// Deleted messages are not in the sets. A mention does not count if the user blocked the sender when the message was
+/// sent or when the mention was added.
 extension RoomsQueries {
   /// - Parameters:
-  ///   - marker: what the user has read; counting starts after it.
-  ///   - joined: the room's last ordinal at the user's join: who calls everyone calls those who are there.
+  ///   - marker: counting starts after this ordinal.
+  ///   - joined: the room's last ordinal when the user joined. A mention of everyone only counts for those who were
+  ///     members.
   ///   - thread: the ordinal of a thread's root; zero for the room's own timeline.
   package func mentionCount(
     of user: UserID, in room: RoomID, thread: UInt64 = 0, after marker: UInt64, joinedAt joined: UInt64 = 0

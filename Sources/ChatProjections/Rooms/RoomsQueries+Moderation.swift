@@ -4,15 +4,15 @@ package import ChatPrimitives
 package struct BanRow: Sendable, Hashable {
   package var user: UserID
   package var banned: Stamp
-  /// nil when a service did it for itself.
+  /// Nil if a service banned the user on its own behalf.
   package var banner: UserID?
 }
 
-/// Bans, the newest first.
+/// Bans, newest first.
 package struct BanPage: Sendable, Hashable {
   package var bans: [BanRow]
   package var nicknames: [UserID: String]
-  /// Where the next page goes on; nil when there is none.
+  /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
 
@@ -21,17 +21,17 @@ package struct JoinHistoryRow: Sendable, Hashable {
   package var time: Timestamp
   package var user: UserID
   package var change: MembershipChange
-  /// As which the user came in, or which the user has now; nil where the user went.
+  /// The role with which the user joined, or the new role. Nil for the other changes.
   package var role: Role?
-  /// nil when a service did it for itself.
+  /// Nil if a service made the change on its own behalf.
   package var actor: UserID?
 }
 
-/// What happened to a room's memberships, the newest first.
+/// The changes of a room's memberships, newest first.
 package struct JoinHistoryPage: Sendable, Hashable {
   package var entries: [JoinHistoryRow]
   package var nicknames: [UserID: String]
-  /// Where the next page goes on; nil when there is none.
+  /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
 
@@ -40,9 +40,9 @@ extension RoomsQueries {
     try CachedStatement(database, "SELECT 1 FROM ban WHERE roomId = ? AND userId = ?").exists(room, user)
   }
 
-  /// - Parameter cursor: `next` of the page before; nil for the first.
+  /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func bans(of room: RoomID, after cursor: LogPosition? = nil, limit: Int) throws -> BanPage {
-    // A room has few enough of them to be sorted without an index.
+    // A room has so few bans that they can be sorted without an index.
     let found = try CachedStatement(
       database,
       """
@@ -58,7 +58,7 @@ extension RoomsQueries {
       next: found.count > limit ? bans.last?.banned.position : nil)
   }
 
-  /// - Parameter cursor: `next` of the page before; nil for the first.
+  /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func joinHistory(
     of room: RoomID, before cursor: LogPosition? = nil, limit: Int
   ) throws -> JoinHistoryPage {

@@ -1,16 +1,17 @@
 package import ChatPrimitives
 import GRDB
 
-/// Who has read up to where.
+/// Who has read up to which message.
 extension RoomsQueries {
-  /// How many members one page of receipts looks at. A page where few of them have read anything is short, and the next
-  /// one goes on behind them.
+  /// How many members are examined for one page of receipts. If few of them have read anything, the page is short, and
+  /// the next page continues after them.
   static let receiptMembers = 2_000
 
-  /// The members who have read something and let others see it, in the order in which they joined; the reader always.
+  /// The members who have read something and let others see it, in the order in which they joined. The reader is always
+  /// included.
   /// - Parameters:
-  ///   - reader: who asks.
-  ///   - cursor: `next` of the page before; nil for the first.
+  ///   - reader: the user who requests the receipts.
+  ///   - cursor: `next` of the previous page; nil for the first.
   package func receipts(
     of room: RoomID, for reader: UserID, after cursor: LogPosition? = nil, limit: Int
   ) throws -> ReceiptPage {
@@ -24,7 +25,7 @@ extension RoomsQueries {
       WHERE roomId = ?2 AND joinedPosition > ?3 ORDER BY joinedPosition
       """
     ).readWhile(reader, room, cursor.map { Int64(clamping: $0.value) } ?? 0) { row in
-      // One more is looked at, to know whether there is a next page.
+      // Reads one more, to know whether there is a next page.
       guard found.count <= limit, members < Self.receiptMembers else { return false }
       let (user, joined) = try (row.id(UserID.self), row.position())
       let isHidden = try row.number() != 0
@@ -42,7 +43,7 @@ extension RoomsQueries {
       next: found.count > limit ? receipts.last?.joined : isCutShort ? reached : nil)
   }
 
-  /// Two columns, NULL together.
+  /// Reads two columns, which are NULL together.
   static func readPoint(_ row: inout RowReader) throws -> ReadPoint? {
     if row.isNull {
       row.skip(2)
@@ -51,7 +52,7 @@ extension RoomsQueries {
     return try ReadPoint(message: row.id(), time: row.time())
   }
 
-  /// Two columns, NULL together.
+  /// Reads two columns, which are NULL together.
   static func readUnreadMark(_ row: inout RowReader) throws -> UnreadMark? {
     if row.isNull {
       row.skip(2)
@@ -61,7 +62,7 @@ extension RoomsQueries {
   }
 }
 
-/// Those who do not let others see how far they have read.
+/// The users who do not let others see how far they have read.
 enum HiddenReaders {
   static func createTable(_ database: Database) throws {
     try database.execute(

@@ -1,7 +1,7 @@
 import ChatDomain
 import ChatPrimitives
 
-/// What the deciders' state is restored from.
+/// Restores the deciders' state.
 extension RoomsQueries {
   func roomStates() throws -> RestoredState<RoomID, RoomState> {
     let members: [RoomID: [UserID: Member]] = try grouped(

@@ -2,13 +2,13 @@ package import ChatDomain
 package import ChatPrimitives
 import EventStore
 
-/// Messages that wait for their time.
+/// Scheduled messages.
 extension RoomsQueries {
   static let scheduledColumns = """
     roomId, messageId, scheduledPosition, scheduledTime, revision, failure, failedPosition, failedTime, content
     """
 
-  /// What hangs from a deleted room is cleared little by little; until then nobody sees it.
+  /// The rows of a deleted room are removed gradually. This condition hides them until then.
   private static let isInRoom = "EXISTS (SELECT 1 FROM room WHERE room.id = scheduled.roomId)"
 
   static func readScheduled(_ row: inout RowReader) throws -> ScheduledRow {
@@ -25,15 +25,16 @@ extension RoomsQueries {
       revision: revision, failure: failure)
   }
 
-  /// Whosever it is; nil when the room has none of this ID, or none any more.
+  /// The scheduled message with this ID, of any author. Nil if the room has none, for example because it was sent or
+  /// cancelled.
   package func scheduledMessage(_ id: MessageID, of room: RoomID) throws -> ScheduledRow? {
     try CachedStatement(
       database, "SELECT \(Self.scheduledColumns) FROM scheduled WHERE roomId = ? AND messageId = ?"
     ).first(room, id, read: Self.readScheduled)
   }
 
-  /// The author's own in one room, the earliest time first. There are never many, but they may be large.
-  /// - Parameter cursor: `next` of the page before; nil for the first.
+  /// The author's messages in one room, earliest sending time first. There are never many, but they may be large.
+  /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func scheduledMessages(
     of author: UserID, in room: RoomID, after cursor: ScheduledPlace? = nil
   ) throws -> ScheduledRoomPage {
@@ -53,8 +54,8 @@ extension RoomsQueries {
     return ScheduledRoomPage(messages: rows, next: isCut ? last : nil)
   }
 
-  /// The author's own in all rooms, in the order in which they were scheduled.
-  /// - Parameter cursor: `next` of the page before; nil for the first.
+  /// The author's messages in all rooms, in the order in which they were scheduled.
+  /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func scheduledMessages(
     of author: UserID, after cursor: LogPosition? = nil, limit: Int
   ) throws -> ScheduledPage {
@@ -71,10 +72,10 @@ extension RoomsQueries {
     return ScheduledPage(messages: rows, next: isCut ? rows.last?.scheduled.position : nil)
   }
 
-  /// What is to be sent at `time` or was to be sent before, and when the next after those is due.
+  /// The messages whose sending time is `time` or earlier, and the time of the next message after them.
   /// - Parameters:
-  ///   - limit: how many at most.
-  ///   - bytes: how long their contents together are at most; the first one may be longer.
+  ///   - limit: the maximum number of messages.
+  ///   - bytes: the maximum length of their contents together; the first one may be longer.
   package func dueMessages(at time: Timestamp, limit: Int, bytes: Int = .max) throws -> DueMessages {
     var due: [DueMessage] = []
     var left = bytes

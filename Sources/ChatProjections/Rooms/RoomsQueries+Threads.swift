@@ -6,7 +6,7 @@ package struct FollowedThread: Sendable, Hashable {
   package var rootID: MessageID
   /// The root's ordinal in the room.
   package var root: UInt64
-  /// The newest reply's, from 1.
+  /// The ordinal of the newest reply, from 1.
   package var lastOrdinal: UInt64
   package var marker: UInt64
   /// Where the newest reply was sent.
@@ -18,30 +18,31 @@ package struct FollowedThread: Sendable, Hashable {
 /// Threads, latest reply first.
 package struct FollowedThreadPage: Sendable, Hashable {
   package var threads: [FollowedThread]
-  /// Where the next page goes on; nil when there is none.
+  /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
 
-/// A thread as one who follows it, or once did, has read it.
+/// How far a user who follows or has unfollowed a thread has read in it.
 package struct ThreadReading: Sendable, Hashable {
   package var follows: Bool
-  /// The ordinal up to which the follower has read.
+  /// The ordinal up to which the user has read.
   package var marker: UInt64
-  /// The message that the marker stands at, and since when; nil until the follower has read or said something there.
+  /// The message at the marker, and when the marker was moved there. Nil until the user has read or sent something
+  /// there.
   package var read: ReadPoint?
   package var unreadCount: UInt64 = 0
   package var mentionCount: UInt64 = 0
 }
 
-/// Threads and who follows them. What is unread in a thread are the replies after the follower's marker, less those of
-/// them that are deleted.
+/// Threads and their followers. The unread replies of a thread are those after the follower's marker, except deleted
+/// ones and those whose sender the follower blocked when they were sent.
 extension RoomsQueries {
   /// The threads that the user follows and that have a reply, in rooms that are not archived, latest reply first.
   ///
-  /// Those that are read to the end come out of an index in their order; beside them stand those few in which something
-  /// is unread, whose latest replies no row of the user knows. If these are more than `unreadThreads`, the others are
-  /// left out until some have been read.
-  /// - Parameter cursor: `next` of the page before; nil for the first.
+  /// Threads that are read to the end come from an index in this order. The others are sorted in, because the user's
+  /// rows do not contain their latest replies. They are usually few. If there are more than `unreadThreads`, the rest
+  /// are omitted until some have been read.
+  /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func followedThreads(
     of user: UserID, after cursor: LogPosition? = nil, limit: Int
   ) throws -> FollowedThreadPage {
@@ -53,8 +54,8 @@ extension RoomsQueries {
     return FollowedThreadPage(threads: threads, next: found.count > limit ? threads.last?.activity : nil)
   }
 
-  /// How the user reads one thread, in a room of whatever state; nil for who never followed it, or was never asked, and
-  /// where there is no such room.
+  /// How the user follows one thread, even in an archived room. Nil if the user has neither followed nor unfollowed it,
+  /// or if there is no such room.
   package func threadReading(_ root: UInt64, in room: RoomID, of user: UserID) throws -> ThreadReading? {
     let found = try CachedStatement(
       database,
@@ -78,8 +79,8 @@ extension RoomsQueries {
     return reading
   }
 
-  /// The unread replies of all threads that the user follows, in rooms that are neither archived nor muted at `time`.
-  /// The cost grows with the threads that have unread replies, of which it counts at most `unreadThreads`.
+  /// The number of unread replies in all threads that the user follows, in rooms that are neither archived nor muted at
+  /// `time`. The cost grows with the number of threads with unread replies, of which it counts at most `unreadThreads`.
   package func threadBadge(of user: UserID, at time: Timestamp) throws -> UInt64 {
     let found = try CachedStatement(database, Self.badgeParts).all(user, time, read: Self.readParts)
     var count: UInt64 = 0
@@ -87,7 +88,7 @@ extension RoomsQueries {
     return count
   }
 
-  /// Who hears of a thread.
+  /// The users who follow a thread.
   package func followers(ofThread root: UInt64, in room: RoomID) throws -> Set<UserID> {
     Set(
       try CachedStatement(
@@ -113,17 +114,17 @@ extension RoomsQueries {
     CROSS JOIN room ON room.id = threadFollower.roomId AND room.archivedPosition IS NULL
     """
 
-  /// How many threads with unread replies a badge counts and a page sorts.
+  /// The maximum number of threads with unread replies that a badge counts and a page sorts.
   static let unreadThreads = 1000
 
-  /// The rows of a user in threads with unread replies; if there are too many, those that became unread last.
+  /// The user's rows of threads with unread replies; if there are too many, those that became unread last.
   private static let behind = """
     (SELECT roomId, root, userId, marker FROM threadFollower INDEXED BY follower_behind
      WHERE userId = ? AND follows = 1 AND seenActivity IS NULL ORDER BY behindSince DESC LIMIT \(unreadThreads))
     AS threadFollower
     """
 
-  /// Both take the user, where the page ends, and how many at most.
+  /// The parameters of both are the user, the cursor and the limit.
   static let pageParts = [
     """
     SELECT \(partColumns) FROM threadFollower INDEXED BY follower_by_activity \(threadAndRoom)
@@ -137,7 +138,7 @@ extension RoomsQueries {
     """,
   ]
 
-  /// Takes the user and the time.
+  /// The parameters are the user and the time.
   static let badgeParts = """
     SELECT \(partColumns) FROM \(behind) \(threadAndRoom)
     CROSS JOIN member ON member.roomId = threadFollower.roomId AND member.userId = threadFollower.userId

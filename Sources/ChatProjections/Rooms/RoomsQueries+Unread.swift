@@ -1,11 +1,11 @@
 package import ChatPrimitives
 
-/// Unread counts, never by counting rows. What is unread for a member are the messages after the marker, less those of
-/// them that are deleted. The marker starts at the room's last ordinal of the join, and sending moves it to the
-/// message sent. Where the member has marked an earlier message as unread, the messages from there on count, until the
-/// marker moves the next time.
+/// Counts unread messages without counting rows. Unread for a member are the messages after the marker that are not
+/// deleted. The marker starts at the room's last ordinal at the time of the join, and sending a message moves it to
+/// that message. If the member has marked an earlier message as unread, the messages from there on count, until the
+/// member reads up to it again. Messages whose sender the member blocked when they were sent do not count.
 extension RoomsQueries {
-  /// nil when the user is not a member or there is no such room.
+  /// Nil if the user is not a member or there is no such room.
   package func unreadCount(in room: RoomID, for user: UserID) throws -> UInt64? {
     let parts = try CachedStatement(
       database,
@@ -17,17 +17,17 @@ extension RoomsQueries {
     return try parts.map(unreadCount)
   }
 
-  /// `MemberRow.readThrough` in SQL.
+  /// `MemberRow.readThrough` as an SQL expression.
   static let readThrough = "MIN(member.marker, IFNULL(member.unreadFrom - 1, member.marker))"
 
-  /// What an unread count is made of.
+  /// The values from which an unread count is computed.
   struct UnreadParts {
     let room: RoomID
     let lastOrdinal: UInt64
     let deletedCount: UInt64
-    /// Messages up to here are read.
+    /// The ordinal up to which messages are read.
     let readThrough: UInt64
-    /// The room's last one at the member's join.
+    /// The room's last ordinal when the member joined.
     let joinedOrdinal: UInt64
   }
 
@@ -37,7 +37,9 @@ extension RoomsQueries {
       joinedOrdinal: row.unsigned())
   }
 
-  /// One walk down the set of deletions at most: how many are deleted in all, the room's row knows.
+  /// Descends the set of deletions at most once, because the room's row has the total number of deletions. For a user
+  /// who has ever blocked anyone, it also descends the set of left-out messages. The two sets have no message in
+  /// common.
   func unreadCount(_ parts: UnreadParts) throws -> UInt64 {
     guard parts.lastOrdinal > parts.readThrough else { return 0 }
     let after = parts.lastOrdinal - parts.readThrough

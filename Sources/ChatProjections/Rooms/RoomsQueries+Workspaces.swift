@@ -4,12 +4,12 @@ package import ChatPrimitives
 package struct WorkspaceRow: Sendable, Hashable {
   package var id: WorkspaceID
   package var name: String
-  /// nil where there is none.
+  /// Nil if the workspace has no topic.
   package var topic: String?
   package var picture: MediaID?
   package var memberCount: UInt64
   package var created: Stamp
-  /// Where it was last created or edited.
+  /// Where it was created or last edited.
   package var revision: LogPosition
 }
 
@@ -23,14 +23,14 @@ package struct WorkspaceMemberRow: Sendable, Hashable {
 package struct WorkspaceListRow: Sendable, Hashable {
   package var workspace: WorkspaceRow
   package var member: WorkspaceMemberRow
-  /// What is unread in its channels that are neither archived nor muted.
+  /// The unread counts of its channels that are neither archived nor muted.
   package var badge = BadgeRow()
 }
 
 /// Workspaces in the order in which the user joined them.
 package struct WorkspacePage: Sendable, Hashable {
   package var workspaces: [WorkspaceListRow]
-  /// Where the next page goes on; nil when there is none.
+  /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
 
@@ -38,43 +38,43 @@ package struct WorkspacePage: Sendable, Hashable {
 package struct WorkspaceMemberPage: Sendable, Hashable {
   package var members: [WorkspaceMemberRow]
   package var nicknames: [UserID: String]
-  /// Where the next page goes on; nil when there is none.
+  /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
 
-/// Who may come in.
+/// An invitation of a user to a workspace.
 package struct InvitationRow: Sendable, Hashable {
   package var workspace: WorkspaceID
   package var user: UserID
   package var role: WorkspaceRole
   package var made: Stamp
-  /// nil when a service did it for itself.
+  /// Nil if a service invited the user on its own behalf.
   package var inviter: UserID?
 }
 
-/// Invitations, the newest first.
+/// Invitations, newest first.
 package struct InvitationPage: Sendable, Hashable {
   package var invitations: [InvitationRow]
-  /// The workspaces that they lead into.
+  /// The workspaces of these invitations.
   package var workspaces: [WorkspaceID: WorkspaceRow]
   package var nicknames: [UserID: String]
-  /// Where the next page goes on; nil when there is none.
+  /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
 
-/// Channels in the order in which they were made.
+/// Channels in the order in which they were created.
 package struct ChannelPage: Sendable, Hashable {
   package var rooms: [RoomListRow]
   /// The nicknames of the last messages' senders.
   package var nicknames: [UserID: String]
-  /// Where the next page goes on; nil when there is none.
+  /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
 
 extension RoomsQueries {
   // MARK: - Workspaces
 
-  /// The workspace whoever asks, unless it is deleted: the caller has checked that they may.
+  /// The workspace, unless it is deleted. The caller must have checked that the user may see it.
   package func workspace(_ id: WorkspaceID) throws -> WorkspaceRow? {
     try CachedStatement(
       database, "SELECT \(Self.workspaceColumns) FROM workspace WHERE id = ? AND deletedPosition IS NULL"
@@ -93,13 +93,13 @@ extension RoomsQueries {
       revision: revision)
   }
 
-  /// The workspace as the user sees it; nil when the user is not a member or there is no such workspace.
+  /// The workspace as the user sees it. Nil if the user is not a member or there is no such workspace.
   package func workspaceListRow(_ id: WorkspaceID, for user: UserID) throws -> WorkspaceListRow? {
     guard let member = try member(user, of: id), let workspace = try workspace(id) else { return nil }
     return WorkspaceListRow(workspace: workspace, member: member)
   }
 
-  /// - Parameter cursor: `next` of the page before; nil for the first.
+  /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func workspaces(
     of user: UserID, after cursor: LogPosition? = nil, limit: Int
   ) throws -> WorkspacePage {
@@ -118,7 +118,7 @@ extension RoomsQueries {
 
   // MARK: - Members
 
-  /// nil also where the workspace is deleted and its members are still to be cleared.
+  /// Nil also if the workspace is deleted and the rows of its members are not removed yet.
   package func member(_ user: UserID, of workspace: WorkspaceID) throws -> WorkspaceMemberRow? {
     try CachedStatement(
       database,
@@ -135,7 +135,7 @@ extension RoomsQueries {
     try WorkspaceMemberRow(user: row.id(), role: row.choice(), joined: row.stamp())
   }
 
-  /// - Parameter cursor: `next` of the page before; nil for the first.
+  /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func members(
     of workspace: WorkspaceID, after cursor: LogPosition? = nil, limit: Int
   ) throws -> WorkspaceMemberPage {
@@ -161,8 +161,8 @@ extension RoomsQueries {
       workspace: row.id(), user: row.id(), role: row.choice(), made: row.stamp(), inviter: row.optional { try $0.id() })
   }
 
-  /// Those that the user has not answered.
-  /// - Parameter cursor: `next` of the page before; nil for the first.
+  /// The invitations that the user has not answered.
+  /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func invitations(of user: UserID, before cursor: LogPosition? = nil, limit: Int) throws -> InvitationPage {
     try invitationPage(
       """
@@ -172,12 +172,12 @@ extension RoomsQueries {
       """, user.uuid, cursor, limit)
   }
 
-  /// Those of a workspace that are not answered.
-  /// - Parameter cursor: `next` of the page before; nil for the first.
+  /// The invitations to a workspace that are not answered.
+  /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func invitations(
     into workspace: WorkspaceID, before cursor: LogPosition? = nil, limit: Int
   ) throws -> InvitationPage {
-    // A workspace has few enough of them to be sorted without an index.
+    // A workspace has so few invitations that they can be sorted without an index.
     try invitationPage(
       """
       SELECT \(Self.invitationColumns) FROM invitation WHERE workspaceId = ? AND madePosition < ?
@@ -201,9 +201,9 @@ extension RoomsQueries {
 
   // MARK: - Channels
 
-  /// Those that the member can find or is in: public ones, save for guests, and the member's own. Archived ones are among
-  /// them. nil when the user is no member of the workspace.
-  /// - Parameter cursor: `next` of the page before; nil for the first.
+  /// The channels that the user is in or can find, including archived ones. Guests find no public channels. Nil if the
+  /// user is not a member of the workspace.
+  /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func channels(
     of workspace: WorkspaceID, for user: UserID, after cursor: LogPosition? = nil, limit: Int
   ) throws -> ChannelPage? {
@@ -233,8 +233,8 @@ extension RoomsQueries {
       rooms: rooms, nicknames: try nicknames(in: rooms), next: isCut ? rooms.last?.room.created.position : nil)
   }
 
-  /// The room as the user sees it: as a member; or, of a public channel, without what is said in it, as a member of its
-  /// workspace who is more than a guest.
+  /// The room as the user sees it. A member sees everything. A member of its workspace who is not a guest sees a public
+  /// channel without its messages.
   package func visibleRoom(_ id: RoomID, for user: UserID) throws -> RoomListRow? {
     if let row = try roomListRow(id, for: user) { return row }
     guard let row = try bareRoom(id), row.room.isPublic, let workspace = row.room.workspace,
@@ -243,16 +243,16 @@ extension RoomsQueries {
     return row
   }
 
-  /// The room without what is said in it and without anybody's view of it.
+  /// The room without its messages and without anyone's membership.
   package func bareRoom(_ id: RoomID) throws -> RoomListRow? {
     guard var room = try room(id) else { return nil }
     room.lastMessage = nil
     return RoomListRow(room: room, member: nil, participants: [], unreadCount: 0, mentionCount: 0)
   }
 
-  /// Whether the user may do what a room's administrators do: by the role there, or, over a public channel, as an
-  /// administrator of its workspace. nil for who is neither in the room nor over it, though it may be found: deciders tell
-  /// these too that there is no such room.
+  /// Whether the user may do what a room's administrators do: with that role in the room, or, in a public channel, as
+  /// an administrator of its workspace. Nil if the user is neither a member of the room nor an administrator of its
+  /// workspace, even if the user can find it, because deciders also report to such users that there is no such room.
   package func administers(_ id: RoomID, _ user: UserID) throws -> Bool? {
     guard let row = try visibleRoom(id, for: user) else { return nil }
     if let role = row.member?.role, role >= .administrator { return true }

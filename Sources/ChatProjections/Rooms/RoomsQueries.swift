@@ -2,7 +2,7 @@ package import ChatDomain
 package import ChatPrimitives
 package import GRDB
 
-/// What can be asked of `rooms`.
+/// The queries on `rooms`.
 package struct RoomsQueries: ReadModelQueries {
   package let database: Database
 
@@ -12,11 +12,11 @@ package struct RoomsQueries: ReadModelQueries {
 
   // MARK: - Rooms
 
-  /// The user's rooms, latest activity first, archived ones left out. Those where the user is tracked are a run of an
-  /// index; the others, of which there are few, are sorted in.
+  /// The user's rooms that are archived, or those that are not, latest activity first. The rooms where the user is
+  /// tracked are one range of an index. The others, usually few, are sorted in.
   /// - Parameters:
-  ///   - cursor: `next` of the page before; nil for the first.
-  ///   - limit: how many rooms at most.
+  ///   - cursor: `next` of the previous page; nil for the first.
+  ///   - limit: the maximum number of rooms.
   package func roomList(
     of user: UserID, archived: Bool = false, after cursor: LogPosition? = nil, limit: Int
   ) throws -> RoomListPage {
@@ -41,7 +41,8 @@ package struct RoomsQueries: ReadModelQueries {
       rooms: rooms, nicknames: try nicknames(in: rooms), next: isCut ? rooms.last?.room.activity : nil)
   }
 
-  /// Where the user is tracked, and where not. Both take the user, the list, where the page ends, and how many at most.
+  /// The rooms where the user is tracked, and those where not. The parameters of both are the user, the list, the
+  /// cursor and the limit.
   static let roomListParts = [
     """
     SELECT roomId, roomActivity FROM member WHERE userId = ? AND list = ? AND roomActivity < ?
@@ -54,7 +55,7 @@ package struct RoomsQueries: ReadModelQueries {
     """,
   ]
 
-  /// The room as the user sees it, archived or not; nil when the user is not a member or there is no such room.
+  /// The room as the user sees it, archived or not. Nil if the user is not a member or there is no such room.
   package func roomListRow(_ id: RoomID, for user: UserID) throws -> RoomListRow? {
     guard let member = try member(user, of: id), let room = try room(id) else { return nil }
     let participants = room.kind == .direct ? try participants(of: id) : []
@@ -81,7 +82,7 @@ package struct RoomsQueries: ReadModelQueries {
     return (unread, mentions)
   }
 
-  /// Of the last messages' senders and of the direct rooms' members.
+  /// The nicknames of the last messages' senders and of the members of direct rooms.
   package func nicknames(in rooms: [RoomListRow]) throws -> [UserID: String] {
     try Profiles.nicknames(
       of: rooms.lazy.flatMap { [$0.room.lastMessage?.sender].compactMap { $0 } + $0.participants }, database)
@@ -92,12 +93,12 @@ package struct RoomsQueries: ReadModelQueries {
       .all(room) { try $0.id() }
   }
 
-  /// Whether there was such a room once.
+  /// Whether the room existed and was deleted.
   func isDeleted(_ room: RoomID) throws -> Bool {
     try CachedStatement(database, "SELECT 1 FROM deletedRoom WHERE id = ?").exists(room)
   }
 
-  /// The room whoever asks: the caller has checked that they may.
+  /// The room. The caller must have checked that the user may see it.
   package func room(_ id: RoomID) throws -> RoomRow? {
     try CachedStatement(database, "SELECT \(Self.roomColumns) FROM room WHERE id = ?")
       .first(id, read: Self.readRoom)
@@ -129,7 +130,7 @@ package struct RoomsQueries: ReadModelQueries {
 
   // MARK: - Members
 
-  /// nil also where the room is deleted and its members are still to be cleared.
+  /// Nil also if the room is deleted and the rows of its members are not removed yet.
   package func member(_ user: UserID, of room: RoomID) throws -> MemberRow? {
     try CachedStatement(
       database,
@@ -141,7 +142,7 @@ package struct RoomsQueries: ReadModelQueries {
   }
 
   /// Members in the order in which they joined.
-  /// - Parameter cursor: `next` of the page before; nil for the first.
+  /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func members(of room: RoomID, after cursor: LogPosition? = nil, limit: Int) throws -> MemberPage {
     let found = try CachedStatement(
       database,
@@ -169,7 +170,7 @@ package struct RoomsQueries: ReadModelQueries {
       tracked: readTracked(&row))
   }
 
-  /// Four columns, NULL together.
+  /// Reads four columns, which are NULL together.
   private static func readTracked(_ row: inout RowReader) throws -> TrackedRoom? {
     if row.isNull {
       row.skip(4)
@@ -180,14 +181,14 @@ package struct RoomsQueries: ReadModelQueries {
       activity: row.position(), list: list, unreadCount: row.unsigned(), mentionCount: row.unsigned())
   }
 
-  /// The nicknames of those users who have one.
+  /// Omits users without a profile.
   package func nicknames(of users: some Sequence<UserID>) throws -> [UserID: String] {
     try Profiles.nicknames(of: users, database)
   }
 }
 
 extension RoomRow {
-  /// With the columns that stand last, because they may be long.
+  /// Reads the remaining columns, which come last because they may be long.
   fileprivate func completed(from row: inout RowReader) throws -> RoomRow {
     var room = self
     room.workspace = try row.optional { try $0.id() }

@@ -5,26 +5,26 @@ package import ChatPrimitives
 package struct MessageRow: Sendable, Hashable {
   package var room: RoomID
   package var id: MessageID
-  /// The ordinal of the root of the thread that it is in; zero in the room's own timeline.
+  /// The ordinal of the root of the message's thread; zero in the room's own timeline.
   package var thread: UInt64 = 0
-  /// Its place in the room or the thread, from 1, without gaps.
+  /// Its number in the room or the thread, from 1, without gaps.
   package var ordinal: UInt64
   package var sender: UserID
-  /// Empty once the message was deleted, or its text erased.
+  /// Empty if the message was deleted or its text was erased.
   package var text: String
-  /// What few messages have beside a text; nil once the message was deleted.
+  /// What a message has besides its text, for example attachments. Nil if it has only text or was deleted.
   package var details: MessageDetails?
   package var sentAt: Timestamp
   /// Where it was sent.
   package var position: LogPosition
-  /// Where it was last written: sent, edited or deleted.
+  /// Where it was last changed: sent, edited or deleted.
   package var revision: LogPosition
   package var editedAt: Timestamp?
   package var deletedAt: Timestamp?
 
   package var place: MessageLocation { MessageLocation(thread: thread, ordinal: ordinal) }
 
-  /// Puts an edit's text and mentions in the place of its own. All else stays.
+  /// Replaces the text and the mentions with those of the edit. The other details stay.
   mutating func edit(_ edit: MessageEdit?) {
     text = edit?.text ?? ""
     details = MessageDetails.edited(details, edit?.mentions ?? Mentions())
@@ -35,28 +35,28 @@ package struct RoomRow: Sendable, Hashable {
   package var id: RoomID
   package var kind: RoomKind
   package var name: String
-  /// nil when a service made the room, or the creation was erased.
+  /// Nil if a service created the room, or the creation was erased.
   package var creator: UserID?
-  /// nil when the creation was erased.
+  /// Nil if the creation was erased.
   package var creationFingerprint: Fingerprint?
   package var created: Stamp
-  /// Whose channel it is.
+  /// The workspace, if the room is a channel.
   package var workspace: WorkspaceID?
   package var isPublic: Bool
   package var hasHadOwner = false
-  /// Its tracked members, in the order in which they joined.
+  /// The IDs of its tracked members, in the order in which they joined.
   package var tracked: [UserID] = []
   package var picture: MediaID?
-  /// nil where there is none.
+  /// Nil if the room has no topic.
   package var topic: String?
-  /// Where it was last created, edited, archived or opened again.
+  /// Where it was last changed: created, edited, archived or restored.
   package var revision: LogPosition
   package var archived: Stamp?
   package var lastOrdinal: UInt64
   package var memberCount: UInt64
-  /// How many of its messages are deleted.
+  /// The number of its deleted messages.
   package var deletedCount: UInt64
-  /// Where the last message was sent; the creation while there is none. Room lists are sorted by it.
+  /// Where the last message was sent; where the room was created if there is none. Room lists are sorted by it.
   package var activity: LogPosition
   package var lastMessage: MessageRow?
 }
@@ -66,18 +66,18 @@ package struct MemberRow: Sendable, Hashable {
   package var user: UserID
   package var role: Role
   package var joined: Stamp
-  /// The room's last ordinal at the join.
+  /// The room's last ordinal when the member joined.
   package var joinedOrdinal: UInt64
   /// The ordinal up to which the member has read; never less than `joinedOrdinal`.
   package var marker: UInt64
   package var mutedUntil: Timestamp?
-  /// Until when the member may not speak.
+  /// Until when the member may not send messages.
   package var silencedUntil: Timestamp?
-  /// The message that the marker stands at, and since when; nil until the member has read or said something.
+  /// The message at the marker, and when the marker was moved there. Nil until the member has read or sent something.
   package var read: ReadPoint?
-  /// From where on the member wants messages shown as unread though the marker is past them.
+  /// From which message on messages are shown as unread, although the marker is beyond it.
   package var unread: UnreadMark?
-  /// nil of a member who is not tracked.
+  /// Nil if the member is not tracked.
   package var tracked: TrackedRoom?
 
   /// The ordinal after which messages count as unread.
@@ -101,32 +101,32 @@ package struct ReceiptRow: Sendable, Hashable {
   package var joined: LogPosition
 }
 
-/// Receipts in the order in which their members joined.
+/// Receipts in the order in which the members joined.
 package struct ReceiptPage: Sendable, Hashable {
   package var receipts: [ReceiptRow]
   package var nicknames: [UserID: String]
-  /// Where the next page goes on; nil when there is none.
+  /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
 
 /// A room as one user sees it.
 package struct RoomListRow: Sendable, Hashable {
   package var room: RoomRow
-  /// nil for who only finds it: a public channel, without what is said in it.
+  /// Nil if the user only finds the room: a public channel, shown without its messages.
   package var member: MemberRow?
-  /// Of a direct room all of its members, in the order of their IDs; empty for any other.
+  /// All members of a direct room, ordered by ID; empty for any other room.
   package var participants: [UserID]
   package var unreadCount: UInt64
-  /// How many of them call the user, by name or with everyone.
+  /// How many of the unread messages mention the user, by name or with everyone.
   package var mentionCount: UInt64
 }
 
 /// Rooms, latest activity first.
 package struct RoomListPage: Sendable, Hashable {
   package var rooms: [RoomListRow]
-  /// The nicknames of the last messages' senders.
+  /// The nicknames of the last messages' senders and of the members of direct rooms.
   package var nicknames: [UserID: String]
-  /// Where the next page goes on; nil when there is none.
+  /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
 
@@ -134,6 +134,6 @@ package struct RoomListPage: Sendable, Hashable {
 package struct MemberPage: Sendable, Hashable {
   package var members: [MemberRow]
   package var nicknames: [UserID: String]
-  /// Where the next page goes on; nil when there is none.
+  /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }

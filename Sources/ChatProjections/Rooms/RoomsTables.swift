@@ -1,10 +1,12 @@
 import GRDB
 
-/// The tables of `rooms`, in which a room's text stands last, so that counting reads no overflow page of a long one.
+/// The tables of `rooms`. The texts of a room come last in its row, so that counting does not read the overflow pages
+/// of long ones.
 enum RoomsTables {
   static func create(_ database: Database) throws {
     try database.execute(sql: rooms)
-    // Not with the other indexes, after a rebuild: push reads badges while it is rebuilt.
+    // Created before the rows are inserted, unlike most other indexes, because the push projection, which has these
+    // tables too, reads badges during its rebuild.
     try database.execute(
       sql: """
         CREATE INDEX member_by_mute ON member (userId, mutedUntil) WHERE mutedUntil IS NOT NULL AND unreadCount > 0
@@ -41,8 +43,8 @@ enum RoomsTables {
     try ScheduledRows.createIndexes(database)
   }
 
-  /// Of a room, `tracked` holds the IDs of its tracked members. In a tracked member's row the last four columns repeat
-  /// what is true of the room; in any other they are NULL. See `TrackedRoom`.
+  /// `room.tracked` has the IDs of the room's tracked members. In a tracked member's row, the last four columns are
+  /// computed from the room and the member's marker; in other rows they are NULL. See `TrackedRoom`.
   private static let rooms = """
     CREATE TABLE room (
       id BLOB PRIMARY KEY NOT NULL,
@@ -121,7 +123,7 @@ enum RoomsTables {
     ) STRICT, WITHOUT ROWID;
     """
 
-  /// `silencedAway` holds those alone who are no members.
+  /// `silencedAway` only has users who are not members.
   private static let moderation = """
     CREATE TABLE ban (
       roomId BLOB NOT NULL,
@@ -151,7 +153,7 @@ enum RoomsTables {
     ) STRICT, WITHOUT ROWID;
     """
 
-  /// Of a deleted workspace the row stays without its words, so that its ID stays taken.
+  /// The row of a deleted workspace stays without its texts, so that its ID stays taken.
   private static let workspaces = """
     CREATE TABLE workspace (
       id BLOB PRIMARY KEY NOT NULL,

@@ -3,13 +3,13 @@ package import ChatPrimitives
 import EventStore
 import GRDB
 
-/// A message that waits for its time, or that could not be sent when it came.
+/// A message that is scheduled, or that could not be sent at its time.
 package struct ScheduledRow: Sendable, Hashable {
   package var room: RoomID
   package var id: MessageID
   package var message: ScheduledMessage
   package var scheduled: Stamp
-  /// Where it was last written: scheduled, changed or failed.
+  /// Where it was last changed: scheduled, changed or failed.
   package var revision: LogPosition
   package var failure: ScheduledFailure?
 }
@@ -19,24 +19,24 @@ package struct ScheduledFailure: Sendable, Hashable {
   package var stamp: Stamp
 }
 
-/// Scheduled messages, each author's own, in the order in which they were scheduled.
+/// An author's scheduled messages, in the order in which they were scheduled.
 package struct ScheduledPage: Sendable, Hashable {
   package var messages: [ScheduledRow]
-  /// Where the next page goes on; nil when there is none.
+  /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
 
-/// One author's scheduled messages in one room, the earliest time first.
+/// One author's scheduled messages in one room, earliest sending time first.
 package struct ScheduledRoomPage: Sendable, Hashable {
   package var messages: [ScheduledRow]
-  /// Where the next page goes on; nil when there is none.
+  /// The cursor of the next page; nil if this is the last.
   package var next: ScheduledPlace?
 }
 
-/// A place among the scheduled messages of a room.
+/// A position in the list of an author's scheduled messages in a room.
 package struct ScheduledPlace: Sendable, Hashable {
   package var sendAt: Timestamp
-  /// Where it was scheduled; of those for the same time it says which.
+  /// Where it was scheduled. This orders messages with the same sending time.
   package var position: LogPosition
 
   package init(sendAt: Timestamp, position: LogPosition) {
@@ -45,7 +45,7 @@ package struct ScheduledPlace: Sendable, Hashable {
   }
 }
 
-/// What is due, the earliest first, and when the next one is.
+/// The messages that are due, earliest first, and the time of the next one.
 package struct DueMessages: Sendable, Hashable {
   package var due: [DueMessage]
   package var next: Timestamp?
@@ -56,7 +56,7 @@ package struct DueMessages: Sendable, Hashable {
   }
 }
 
-/// Its content is looked up when it is sent.
+/// A message to be sent now. Its content is read when it is sent.
 package struct DueMessage: Sendable, Hashable {
   package var room: RoomID
   package var id: MessageID
@@ -67,8 +67,8 @@ package struct DueMessage: Sendable, Hashable {
   }
 }
 
-/// What events do to the rows of scheduled messages. One that was sent or cancelled has no row; one that could not be
-/// sent keeps its row, the newest of each author and room.
+/// Applies events to the rows of scheduled messages. A message that was sent or cancelled has no row. A message that
+/// could not be sent keeps its row; only the newest of each author and room are kept.
 struct ScheduledRows {
   private let database: Database
 
@@ -76,7 +76,7 @@ struct ScheduledRows {
     self.database = database
   }
 
-  /// The content stands last, for it may be long.
+  /// The content comes last, because it may be long.
   static func createTable(_ database: Database) throws {
     try database.execute(
       sql: """

@@ -2,11 +2,12 @@ import GRDB
 
 /// The tables of threads and mentions in `rooms`.
 ///
-/// `threadFollower.seenActivity` is the thread's `activity` while the follower has come to the thread's end, and NULL
-/// while the end lies beyond the marker, and for who does not follow. So a badge reads the threads alone in which
-/// something may be unread, and a page of threads is a run of an index with those few beside it; and a reply changes
-/// the rows of those alone who had read all before it. `behindSince` is the position at which the thread became unread
-/// for the follower. A badge and a page read only the threads that became unread last (`RoomsQueries.unreadThreads`).
+/// `threadFollower.seenActivity` is the thread's `activity` while the follower has read the thread to its end. It is
+/// NULL while there are replies after the marker, and for users who do not follow. So a badge only reads threads that
+/// may have unread replies, a page of threads is one range of an index plus those few threads, and a reply only changes
+/// the rows of followers who had read everything before it. `behindSince` is the position at which the thread became
+/// unread for the follower. Badges and pages only read the threads that became unread last
+/// (`RoomsQueries.unreadThreads`).
 enum ThreadTables {
   static func create(_ database: Database) throws {
     try database.execute(
@@ -47,7 +48,7 @@ enum ThreadTables {
         """)
   }
 
-  /// Those alone that no batch reads by.
+  /// Only the indexes that applying events does not use.
   static func createIndexes(_ database: Database) throws {
     try database.execute(
       sql: """

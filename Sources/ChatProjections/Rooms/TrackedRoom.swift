@@ -1,27 +1,27 @@
 package import ChatPrimitives
 
-/// What the row of a tracked member repeats of the room, so that the user's list of rooms is a run of an index and the
-/// badge a sum that is kept.
+/// The copies of a room's values in the row of a tracked member. With them, the user's room list is one range of an
+/// index, and the badge is a stored sum.
 ///
-/// A message changes these rows, so a room tracks a few of its members and no more: the first ones, and after them users
-/// who are in many rooms where they are not tracked. A page of the list, and a badge, look at those rooms of a user one by
-/// one where the user is not tracked. Both sides have a limit: a message writes at most `limitWithBusyUsers` rows, and a
-/// user has about `untrackedRooms` rooms to look at, unless others have taken the places in the rooms.
+/// Each message changes these rows, so a room only tracks a few of its members: the first ones, and then users who are
+/// in many rooms where they are not tracked. A page of the room list, and a badge, read the rooms where the user is not
+/// tracked one by one. Both costs are limited: a message writes at most `limitWithBusyUsers` of these rows, and a user
+/// has about `untrackedRooms` rooms to read, unless other members are tracked in all of their rooms.
 package struct TrackedRoom: Sendable, Hashable {
-  /// Members that a room always tracks.
+  /// The number of members that a room always tracks.
   static let limit = 8
-  /// Members that a room tracks, with those who are in many rooms.
+  /// The number of members that a room tracks at most, including users who are in many rooms.
   static let limitWithBusyUsers = 16
-  /// A user who is not tracked in so many rooms counts as busy.
+  /// In how many rooms a user must not be tracked to count as busy.
   static let untrackedRooms = 500
 
-  /// In which list of rooms it is. The raw values are in the table.
+  /// The room list that the room belongs to. The raw values are stored in the table.
   package enum List: UInt8, Sendable {
     case open = 0
     case archived = 1
   }
 
-  /// As `RoomRow.activity`.
+  /// The same as `RoomRow.activity`.
   package var activity: LogPosition
   package var list = List.open
   package var unreadCount: UInt64 = 0
@@ -39,8 +39,8 @@ package struct TrackedRoom: Sendable, Hashable {
 }
 
 extension MemberRow {
-  /// What the room adds to the user's badge, whatever the time. A room that was ever muted and not unmuted since adds
-  /// nothing: whether the mute is over depends on the time.
+  /// What the room adds to the user's stored badge. A room that was muted and not unmuted since adds nothing, because
+  /// whether the mute has expired depends on the time.
   var badge: BadgeRow {
     guard let tracked, tracked.list == .open, mutedUntil == nil else { return BadgeRow() }
     return BadgeRow(unread: tracked.unreadCount, mentions: tracked.mentionCount)

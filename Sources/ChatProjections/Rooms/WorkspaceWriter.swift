@@ -2,10 +2,10 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// What events do to the rows of workspaces. There are few of them beside messages, so each is written at once.
+/// Applies events to the rows of workspaces. These events are rare compared to messages, so each is written at once.
 ///
-/// An erased first event makes a workspace without a name, as the deciders see it; any other erased event leaves no
-/// trace.
+/// An erased first event makes a workspace without a name, which is also how the deciders treat it. Any other erased
+/// event has no effect.
 struct WorkspaceWriter {
   private let database: Database
 
@@ -49,9 +49,9 @@ struct WorkspaceWriter {
     try CachedStatement(database, sql).run(repeat each values)
   }
 
-  // MARK: - Life
+  // MARK: - Lifecycle
 
-  /// Whether it is open; nil where there is none.
+  /// Whether the workspace is open. Nil if there is none.
   private func state(of id: WorkspaceID) throws -> Bool? {
     try CachedStatement(database, "SELECT deletedPosition IS NULL FROM workspace WHERE id = ?")
       .first(id) { try $0.number() != 0 }
@@ -87,7 +87,7 @@ struct WorkspaceWriter {
     try run("UPDATE workspace SET revision = ? WHERE id = ?", position, id)
   }
 
-  /// The row stays, without its words, for its ID stays taken. What else is known of it is cleared afterwards.
+  /// Keeps the row without its texts, so that the ID stays taken. `BulkDeletion` removes the other rows later.
   private func end(_ id: WorkspaceID, _ stamp: Stamp) throws {
     try run(
       """

@@ -1,6 +1,7 @@
 import GRDBSQLite
 
-/// Binds the parameters of a statement from left to right. The first error is kept, and thrown before the statement runs.
+/// Binds the parameters of a statement from left to right. Keeps the first error, which is thrown before the statement
+/// runs.
 package struct Binder {
   private let handle: OpaquePointer
   private(set) var count: Int32 = 0
@@ -20,7 +21,7 @@ package struct Binder {
     note(sqlite3_bind_int64(handle, count, number))
   }
 
-  /// SQLite's integers are signed: what does not fit is an error, never another number.
+  /// SQLite's integers are signed. A number that does not fit is an error; it is never converted.
   mutating func add(_ number: UInt64) {
     guard let signed = Int64(exactly: number) else {
       count += 1

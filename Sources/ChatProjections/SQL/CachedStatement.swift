@@ -1,14 +1,14 @@
 package import GRDB
 import GRDBSQLite
 
-/// A statement out of GRDB's cache, bound and stepped through SQLite's own functions: a row costs no allocation, neither
-/// on the way in nor on the way out. GRDB keeps the connection, the transaction and the cache.
+/// A statement from GRDB's cache that is bound and stepped with SQLite's own functions, so that a row costs no
+/// allocation. GRDB manages the connection, the transaction and the cache.
 ///
-/// Its values are bound in the order of its parameters, and every parameter has one.
+/// Values are bound in the order of the parameters, and every parameter needs a value.
 ///
-/// One statement serves one query at a time: nothing may run the same SQL again while its rows are read.
+/// One statement serves one query at a time: nothing may run the same SQL while its rows are being read.
 package struct CachedStatement {
-  /// Keeps the handle alive.
+  /// Keeps `handle` valid.
   private let statement: Statement
   private let handle: OpaquePointer
 
@@ -17,7 +17,7 @@ package struct CachedStatement {
     handle = statement.sqliteStatement
   }
 
-  /// Runs a statement that gives no rows.
+  /// Runs a statement that returns no rows.
   /// - Returns: how many rows it changed.
   @discardableResult
   package func run<each Value: SQLBindable>(_ values: repeat each Value) throws -> Int {
@@ -28,7 +28,7 @@ package struct CachedStatement {
     return Int(sqlite3_changes(sqlite3_db_handle(handle)))
   }
 
-  /// Hands each row to `read`, in order.
+  /// Passes each row to `read`, in order.
   package func forEach<each Value: SQLBindable>(
     _ values: repeat each Value, read: (inout RowReader) throws -> Void
   ) throws {
@@ -38,7 +38,7 @@ package struct CachedStatement {
     }
   }
 
-  /// Hands rows to `read`, in order, until it returns false.
+  /// Passes rows to `read`, in order, until it returns false.
   package func readWhile<each Value: SQLBindable>(
     _ values: repeat each Value, read: (inout RowReader) throws -> Bool
   ) throws {
@@ -53,7 +53,7 @@ package struct CachedStatement {
     }
   }
 
-  /// Every row, as `read` makes it.
+  /// All rows, converted by `read`.
   package func all<each Value: SQLBindable, Row>(
     _ values: repeat each Value, read: (inout RowReader) throws -> Row
   ) throws -> [Row] {
@@ -62,7 +62,7 @@ package struct CachedStatement {
     return rows
   }
 
-  /// The first row, as `read` makes it; nil when there is none.
+  /// The first row, converted by `read`; nil if there is none.
   package func first<each Value: SQLBindable, Row>(
     _ values: repeat each Value, read: (inout RowReader) throws -> Row
   ) throws -> Row? {

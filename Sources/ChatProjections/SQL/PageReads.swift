@@ -2,8 +2,8 @@ import GRDB
 import GRDBSQLite
 
 extension Database {
-  /// How many pages of its file this connection has read since the last call. Pages in its cache and pages on the disk
-  /// count alike, so the same work always gives the same number.
+  /// The number of pages of its file that this connection has read since the last call. Pages in its cache and pages on
+  /// disk count the same, so that the same work always gives the same number.
   func takePageReads() -> Int {
     [SQLITE_DBSTATUS_CACHE_HIT, SQLITE_DBSTATUS_CACHE_MISS].reduce(0) { sum, status in
       var (count, highest): (Int32, Int32) = (0, 0)

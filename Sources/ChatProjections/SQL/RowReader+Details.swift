@@ -2,7 +2,7 @@ import ChatDomain
 import EventStore
 
 extension RowReader {
-  /// A message's details; nil for a plain one.
+  /// A message's details; nil if it has only text.
   mutating func optionalDetails() throws -> MessageDetails? {
     try optional { row in
       let bytes = try row.bytes()

@@ -2,7 +2,8 @@ package import ChatDomain
 package import ChatPrimitives
 import GRDBSQLite
 
-/// Reads the columns of one row from left to right. What has another form than the schema says is damage, and thrown.
+/// Reads the columns of one row from left to right. Throws `ProjectionError` with the code `damagedRow` if a value does
+/// not have the form that the schema requires.
 package struct RowReader {
   private let handle: OpaquePointer
   private var index: Int32 = 0
@@ -11,7 +12,7 @@ package struct RowReader {
     self.handle = handle
   }
 
-  /// Whether the next column is NULL. Does not move on.
+  /// Whether the next column is NULL. Does not advance.
   package var isNull: Bool { sqlite3_column_type(handle, index) == SQLITE_NULL }
 
   package mutating func skip(_ columns: Int32 = 1) { index += columns }
@@ -63,7 +64,7 @@ package struct RowReader {
   }
 }
 
-// MARK: - The project's own types
+// MARK: - The project's types
 
 extension RowReader {
   package mutating func unsigned() throws -> UInt64 {
@@ -74,7 +75,7 @@ extension RowReader {
 
   package mutating func bits() throws -> UInt64 { UInt64(bitPattern: try number()) }
   package mutating func id<Entity>(_ type: ID<Entity>.Type = ID<Entity>.self) throws -> ID<Entity> { ID(try uuid()) }
-  /// IDs, one after the other.
+  /// Reads concatenated IDs from a blob.
   package mutating func ids<Entity>(_ type: ID<Entity>.Type = ID<Entity>.self) throws -> [ID<Entity>] {
     let bytes = try bytes()
     return try stride(from: 0, to: bytes.count, by: UUIDBytes.byteCount).map { start in
@@ -98,7 +99,7 @@ extension RowReader {
     return narrow
   }
 
-  /// An enum by its raw value.
+  /// An enum case with this raw value.
   package mutating func choice<Choice: RawRepresentable<UInt8>>(_ type: Choice.Type = Choice.self) throws -> Choice {
     let column = index
     let raw = try narrow(UInt8.self)
@@ -106,7 +107,7 @@ extension RowReader {
     return choice
   }
 
-  /// nil when the column is NULL, else what `read` makes of it.
+  /// Nil if the column is NULL, otherwise the result of `read`.
   package mutating func optional<Value>(_ read: (inout RowReader) throws -> Value) throws -> Value? {
     if isNull {
       skip()
@@ -115,7 +116,7 @@ extension RowReader {
     return try read(&self)
   }
 
-  /// Two columns, NULL together.
+  /// Reads two columns, which are NULL together.
   package mutating func optionalStamp() throws -> Stamp? {
     if isNull {
       skip(2)

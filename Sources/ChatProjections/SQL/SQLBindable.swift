@@ -1,9 +1,9 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// A value that can be bound to a statement. It takes one parameter, or several in a row.
+/// A value that can be bound to one parameter of a statement, or to several consecutive ones.
 package protocol SQLBindable {
-  /// How many parameters a value of this type takes; nil binds NULL to each of them.
+  /// The number of parameters for a value of this type. A nil binds NULL to each of them.
   static var parameterCount: Int { get }
   func bind(to binder: inout Binder)
 }
@@ -12,7 +12,7 @@ extension SQLBindable {
   package static var parameterCount: Int { 1 }
 }
 
-// Other integer types are converted where they are bound.
+// Callers convert other integer types.
 
 extension Int64: SQLBindable {
   package func bind(to binder: inout Binder) { binder.add(self) }
@@ -26,7 +26,7 @@ extension UInt64: SQLBindable {
   package func bind(to binder: inout Binder) { binder.add(self) }
 }
 
-/// 1 or 0.
+/// Binds 1 or 0.
 extension Bool: SQLBindable {
   package func bind(to binder: inout Binder) { binder.add(Int64(self ? 1 : 0)) }
 }
@@ -38,7 +38,7 @@ extension String: SQLBindable {
   }
 }
 
-/// A text given as UTF-8 bytes. Bytes alone would be stored as a blob.
+/// A text given as UTF-8 bytes. Bytes without this wrapper would be stored as a blob.
 struct UTF8Text: SQLBindable {
   let bytes: [UInt8]
 
@@ -47,7 +47,7 @@ struct UTF8Text: SQLBindable {
   }
 }
 
-/// A blob.
+/// Binds a blob.
 extension Array: SQLBindable where Element == UInt8 {
   package func bind(to binder: inout Binder) {
     withUnsafeBytes { binder.addBlob($0) }
@@ -60,7 +60,7 @@ extension UUIDBytes: SQLBindable {
   }
 }
 
-/// NULL in each parameter for nil.
+/// A nil binds NULL to each parameter.
 extension Optional: SQLBindable where Wrapped: SQLBindable {
   package static var parameterCount: Int { Wrapped.parameterCount }
 
@@ -73,7 +73,7 @@ extension Optional: SQLBindable where Wrapped: SQLBindable {
   }
 }
 
-// MARK: - The project's own types
+// MARK: - The project's types
 
 extension ID: SQLBindable {
   package func bind(to binder: inout Binder) { uuid.bind(to: &binder) }
@@ -95,7 +95,7 @@ extension Role: SQLBindable {
   package func bind(to binder: inout Binder) { binder.add(Int64(rawValue)) }
 }
 
-/// Position and time.
+/// Binds the position and the time.
 extension Stamp: SQLBindable {
   package static var parameterCount: Int { 2 }
 
@@ -105,7 +105,7 @@ extension Stamp: SQLBindable {
   }
 }
 
-/// Thread and ordinal.
+/// Binds the thread and the ordinal.
 extension MessageLocation: SQLBindable {
   package static var parameterCount: Int { 2 }
 

@@ -1,4 +1,5 @@
-/// The texts and numbers in a JSON value, without the names of its members: what a reader of it would search for.
+/// Extracts the strings and numbers from a JSON value, without the names of object members. These are what users search
+/// for.
 struct JSONWords {
   private let bytes: [UInt8]
   private var index = 0
@@ -8,7 +9,7 @@ struct JSONWords {
     self.bytes = bytes
   }
 
-  /// One a line, in the order in which they stand. What is no JSON is read as far as it looks like it.
+  /// The values in their order, each on its own line. Invalid JSON is read as far as possible.
   static func values(of json: String) -> [UInt8] {
     var words = JSONWords(Array(json.utf8))
     words.run()
@@ -45,7 +46,7 @@ struct JSONWords {
     var next = index
     while next < bytes.count, Self.blanks.contains(bytes[next]) { next += 1 }
     if next < bytes.count, bytes[next] == UInt8(ascii: ":") {
-      // A member's name.
+      // This string is a member's name.
       found.removeSubrange(start...)
     } else {
       found.append(IndexedText.betweenParts)
@@ -59,7 +60,7 @@ struct JSONWords {
     index += 1
   }
 
-  /// RFC 8259, section 7.
+  /// Decodes an escape sequence (RFC 8259, section 7).
   private mutating func takeEscape() {
     index += 1
     guard index < bytes.count else { return }

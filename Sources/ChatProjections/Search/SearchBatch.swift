@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// One batch of events on its way into `search`.
+/// Applies one batch of events to `search`.
 struct SearchBatch {
   private struct Room {
     let number: Int64
@@ -11,11 +11,12 @@ struct SearchBatch {
   }
 
   private let database: Database
-  /// Whether the full text is kept along; else it is made when all rows are there.
+  /// Whether the full-text index is updated with each message. During a rebuild it is created after all rows are
+  /// inserted.
   private let isIndexed: Bool
   private let insertIndexedText: CachedStatement
   private let insertPlace: CachedStatement
-  /// nil for a room that is known not to exist.
+  /// The value is nil for a room that is known not to exist.
   private var rooms: [RoomID: Room?] = [:]
   private var shard: OpenShard?
   private var stale: Set<UInt64> = []
@@ -84,7 +85,7 @@ struct SearchBatch {
     return found
   }
 
-  /// A room's number is the position of its first event: no other has it, also when it is gone.
+  /// A room's number is the position of its first event. So it is never used again, even after the room is deleted.
   private mutating func create(_ id: RoomID, _ position: LogPosition) throws {
     try CachedStatement(database, "INSERT INTO room (number, id, lastOrdinal) VALUES (?, ?, 0)").run(position, id)
     rooms[id] = nil
@@ -102,7 +103,7 @@ struct SearchBatch {
     try CachedStatement(database, "DELETE FROM member WHERE userId = ? AND room = ?").run(user, room.number)
   }
 
-  /// Without its row nothing of it is found. What was said in it goes afterwards.
+  /// Without the room's row, none of its messages are found. Their texts are erased later.
   private mutating func close(_ id: RoomID) throws {
     guard let room = try room(id) else { return }
     try CachedStatement(database, "DELETE FROM room WHERE number = ?").run(room.number)
@@ -155,14 +156,14 @@ struct SearchBatch {
     try SearchShard.insert(document, at: indexedText.position, insertion)
   }
 
-  /// Makes sure that the shard is there; the one before it then gets no more indexed texts.
+  /// Opens the shard, and creates it if necessary. The previous shard gets no more indexed texts.
   private mutating func open(_ next: SearchShard) throws {
     if shard?.shard.number == next.number { return }
     try shard?.write(database)
     shard = try OpenShard(next, isIndexed: isIndexed, database)
   }
 
-  /// The indexed text of a message that counts; nil for one that was deleted, or is not there.
+  /// The current indexed text of a message. Nil if the message was deleted or does not exist.
   private func indexedText(at place: MessageLocation, in room: Room) throws -> IndexedText? {
     let current = try CachedStatement(
       database, "SELECT wording FROM place WHERE room = ? AND thread = ? AND ordinal = ?"
@@ -172,7 +173,7 @@ struct SearchBatch {
       .first(current) { try IndexedText(&$0) }
   }
 
-  /// Its words are in the shard still, until that is made anew.
+  /// The shard still contains the words of the text until it is rebuilt.
   private mutating func erase(_ position: LogPosition) throws {
     if try IndexedText.erase(at: position, database) { stale.insert(SearchShard(of: position).number) }
   }
@@ -181,9 +182,9 @@ struct SearchBatch {
 /// The shard that indexed texts are added to.
 private struct OpenShard {
   let shard: SearchShard
-  /// nil when the full text is not kept along.
+  /// Nil if the full-text index is not updated.
   let insertion: CachedStatement?
-  /// Of the indexed texts added in this batch.
+  /// The sending times of the indexed texts that this batch adds.
   private var earliest: Timestamp?
   private var latest: Timestamp?
 
@@ -205,8 +206,7 @@ private struct OpenShard {
     latest = max(latest ?? time, time)
   }
 
-  /// The times are those of all indexed texts that were ever added: a search that asks for others passes the shard
-  /// over.
+  /// The times cover all indexed texts that were ever added. A search for other times skips the shard.
   func write(_ database: Database) throws {
     guard let earliest, let latest else { return }
     try CachedStatement(

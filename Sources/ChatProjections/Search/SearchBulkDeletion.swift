@@ -2,17 +2,18 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// Takes out what was said in rooms that were deleted, so many messages in each transaction: a room of a million of them
-/// would else hold up whoever follows the log.
+/// Erases the messages of deleted rooms, a bounded number in each transaction. Otherwise, a room with a million
+/// messages would delay the thread that follows the log.
 ///
-/// The deletion itself takes away the room's row, without which nothing of it is found. What is left to do is in the
-/// table `closing`, which survives a crash. Indexed texts are overwritten where they stand and keep their rows, like
-/// those of single messages: rows that were taken out would have SQLite move others, and leave copies of them.
+/// The deletion itself removes the room's row, without which none of its messages are found. The table `closing` lists
+/// the rooms that remain to be erased, so the work continues after a crash. Indexed texts are overwritten in place and
+/// keep their rows, like those of single messages: if rows were removed, SQLite would move other rows and leave copies
+/// of them.
 enum SearchBulkDeletion {
-  /// Messages and members of one transaction at most.
+  /// The maximum number of messages and members in one transaction.
   static let rowsAtOnce = 2_000
 
-  /// - Parameter room: its number.
+  /// - Parameter room: the room's number.
   static func note(_ room: Int64, _ database: Database) throws {
     try CachedStatement(database, "INSERT OR IGNORE INTO closing (room) VALUES (?)").run(room)
   }
@@ -58,9 +59,9 @@ enum SearchBulkDeletion {
     ).run(room, room, rows)
   }
 
-  // MARK: - Comparing
+  // MARK: - Comparison
 
-  /// A file that is in the middle of it is compared as if it were done.
+  /// Compares a file with unfinished deletions as if they were finished.
   static func comparison(of table: String) -> TableComparison {
     switch table {
     case "closing": return .none

@@ -1,14 +1,14 @@
 import ChatPrimitives
 
-/// What the index is given of one indexed text: labels by which its candidates are narrowed down, and the text. A label
-/// begins with a character that no word holds.
+/// The document of one indexed text for the full-text index: the labels that narrow down the candidates, and the text.
+/// A label begins with a character that occurs in no word.
 struct SearchDocument {
   static let endOfLabels = UInt8(ascii: "\n")
   static let betweenLabels = UInt8(ascii: " ")
 
   private(set) var bytes: [UInt8] = []
 
-  /// Begins anew; the memory is used again.
+  /// Replaces the content and reuses the memory.
   mutating func set(_ indexedText: IndexedText) {
     bytes.removeAll(keepingCapacity: true)
     bytes.append(contentsOf: Self.label(room: indexedText.room).utf8)
@@ -28,7 +28,7 @@ struct SearchDocument {
 
   static func label(room: Int64) -> String { "#r" + String(room, radix: 36) }
 
-  /// Of forty bits of the ID: now and then of two users, which their rows tell apart.
+  /// The label uses forty bits of the ID. Sometimes two users share one; then their rows distinguish them.
   static func label(sender: UserID) -> String { "#s" + String(sender.uuid.low & 0xff_ffff_ffff, radix: 36) }
 
   static let mediaLabel = "#m"

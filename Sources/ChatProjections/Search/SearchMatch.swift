@@ -1,14 +1,14 @@
-/// Where a text holds what is searched for.
+/// Where a text contains the searched words.
 struct SearchMatch {
-  /// For each piece, how often it occurs in the text.
+  /// The number of occurrences of each piece.
   let counts: [Int]
-  /// How many words, or single characters, the text has.
+  /// The number of words and single characters of the text.
   let length: Int
-  /// Where the hits are in the composed text, in order, without overlaps.
+  /// The ranges of the hits in the composed text, in order, without overlaps.
   let places: [Range<Int>]
 
   /// - Parameter text: in composed form.
-  /// - Returns: nil unless the text holds every piece.
+  /// - Returns: nil unless the text contains every piece.
   init?(_ words: SearchWords, in text: UnsafeBufferPointer<UInt8>) {
     let units = TextUnits(text)
     var counts: [Int] = []

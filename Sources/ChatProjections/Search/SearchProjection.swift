@@ -2,33 +2,33 @@ package import ChatDomain
 import ChatPrimitives
 package import GRDB
 
-/// What was said, by its words, with the memberships that a search is authorised by in the same snapshot.
+/// The texts of all messages, indexed by word, with the memberships that authorise a search in the same snapshot.
 ///
-/// A indexed text is known by the position of the event that gave it, so that indexed texts are only ever added at the
-/// end: an edit is a new indexed text, and the one before it is overwritten where it stands. The full-text index is cut
-/// into shards by position; see `SearchShard` for how a text leaves it.
+/// An indexed text is identified by the position of its event, so indexed texts are only added at the end. An edit adds
+/// a new indexed text, and the previous one is overwritten in place. The full-text index is divided into shards by
+/// position; `SearchShard` describes how a text is removed from it.
 package struct SearchProjection: Projection {
   package typealias Queries = SearchQueries
 
   package static let name = "search"
   package static let schemaVersion = 4
   package static let needsUpkeep = true
-  /// A search responds with the position that it has reached.
+  /// Requests do not wait for it; a search returns the position that it has reached.
   package static let isAwaited = false
 
   private var upkeepPace = SearchUpkeepPace()
 
   package init() {}
 
-  /// The tokenizer belongs to a connection, and so does the overwriting of what is deleted.
+  /// The tokenizer and the overwriting of deleted content are settings of a connection.
   package static func prepare(_ database: Database) throws {
     CharacterFolding.prepare()
     database.add(tokenizer: SearchTokenizer.self)
     try database.execute(sql: "PRAGMA secure_delete = ON")
   }
 
-  /// In `wording` the texts stand last, and are overwritten by as many zeros, so that no row ever moves: SQLite leaves
-  /// copies of what it moves. `place` says which indexed text of a message counts.
+  /// In `wording`, the texts come last and are overwritten with the same number of zeros, so that no row ever moves.
+  /// SQLite would leave copies of rows that it moves. `place` refers to the current indexed text of each message.
   package static func createTables(_ database: Database) throws {
     try database.execute(
       sql: """
@@ -82,7 +82,8 @@ package struct SearchProjection: Projection {
         """)
   }
 
-  /// The full text, which is far faster made of all indexed texts at once. From here on it is kept along.
+  /// Creates the full-text index, which is much faster for all indexed texts at once. From then on, each batch updates
+  /// it.
   package static func createIndexes(_ database: Database) throws {
     while try SearchBulkDeletion.step(database) {}
     for shard in try SearchShard.all(database) {
@@ -112,12 +113,13 @@ package struct SearchProjection: Projection {
     try upkeepPace.step(database, isIdle: isIdle)
   }
 
-  // MARK: - Comparing
+  // MARK: - Comparison
 
   package static func isFixed(_ table: String) -> Bool { !SearchShard.isOwn(table) }
 
-  /// How FTS5 lays out a shard depends on the batches that it was written in, and when what is gone leaves it, on when
-  /// there was time. What the shard says of indexed texts that are not gone depends on the events alone.
+  /// FTS5's layout of a shard depends on the batches in which it was written, and the time at which erased texts leave
+  /// it depends on when there was time to rebuild it. Only what the shard contains for texts that are not erased
+  /// depends on the events alone.
   package static func comparison(of table: String) -> TableComparison {
     if table == "erasure" { return .none }
     guard SearchShard.isOwn(table) else { return SearchBulkDeletion.comparison(of: table) }

@@ -2,12 +2,11 @@ import ChatDomain
 import ChatPrimitives
 package import GRDB
 
-/// What can be asked of `search`. Every answer holds messages of rooms only that the user is a member of in the same
-/// snapshot.
+/// The queries on `search`. A search only finds messages of rooms that the user is a member of in the same snapshot.
 ///
-/// Hits come in windows of the newest, then those before them, and so on; within a window the best come first. So a page
-/// costs the same however many hits there are, and pages that follow one another neither repeat nor skip: a window's ends
-/// are fixed when it is first shown, and a hit's rank depends on nothing else.
+/// Hits come in windows: first the newest hits, then those before them, and so on. Within a window, the best come
+/// first. So a page costs the same however many hits there are. Consecutive pages neither repeat nor skip hits: the
+/// ends of a window are fixed when it is first shown, and a hit's rank depends on nothing else.
 package struct SearchQueries: ReadModelQueries {
   package let database: Database
 
@@ -15,21 +14,21 @@ package struct SearchQueries: ReadModelQueries {
     self.database = database
   }
 
-  /// How many hits make a window.
+  /// The number of hits in a window.
   static let windowHits = 1000
-  /// How much one page may cost, counted in indexed texts that are looked at. Each `bytesPerCost` bytes of a text, or
-  /// of the index, count as one more. So a page reads 7.5 MB at most, and beyond that what one shard's index takes.
+  /// The maximum cost of one page, in indexed texts that are read. Each `bytesPerCost` bytes of a text or of the index
+  /// count as one more. So a page reads about 7.7 MB at most, plus what one shard's index takes.
   package static let pageCost = 30_000
-  /// This many bytes of text or index cost as much as one look.
+  /// This many bytes of text or index cost as much as reading one indexed text.
   package static let bytesPerCost = 256
-  /// SQLite reads its file in pages of so many bytes. FTS5 takes 25 to 40 µs to walk through one with a list of positions,
-  /// which is as long as the search takes to read a text of that length.
+  /// The size of SQLite's pages in bytes. FTS5 takes 25 to 40 µs to process a page with a list of positions. Reading a
+  /// text of that length takes the search the same time.
   static let bytesPerPage = 4096
 
   /// - Parameters:
-  ///   - place: where the page before ended.
-  ///   - limit: how many hits at most, at least one.
-  ///   - meter: counts what the page costs. A new one for each page.
+  ///   - place: where the previous page ended; nil for the first.
+  ///   - limit: the maximum number of hits, at least one.
+  ///   - meter: counts what the page costs. Use a new one for each page.
   /// - Returns: a page without hits if the request names a room and this file does not list the user as a member of it.
   /// - Throws: `SearchPlaceOutgrown`.
   package func page(
@@ -39,7 +38,7 @@ package struct SearchQueries: ReadModelQueries {
     let rooms = try SearchRooms(database, of: request.user, only: request.room)
     let head = try checkpoint().position
     var place = place ?? SearchPlace(bound: head, newest: head, oldest: nil, after: nil)
-    // A file that was made anew may stand before what an old cursor knew of.
+    // A rebuilt file may not have reached the position of an old cursor yet.
     place.bound = min(place.bound, head)
     place.newest = min(place.newest, place.bound)
     if let oldest = place.oldest, oldest > place.newest {
@@ -73,7 +72,7 @@ package struct SearchQueries: ReadModelQueries {
 }
 
 extension SearchPlace {
-  /// Where it goes on after a window, of which hits up to `shown` were shown; nil at the end.
+  /// Where the search continues after a window whose hits up to `shown` were shown; nil at the end.
   fileprivate func following(
     _ window: SearchReading.Window, shown: SearchHit.Order?, isAllShown: Bool
   ) -> SearchPlace? {

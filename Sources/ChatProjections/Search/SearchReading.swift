@@ -2,14 +2,15 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// A place whose window takes far more than one may: no page gave it, or the user joined rooms since of which it is full.
+/// The window at a place costs or contains far more than a window may. Either no page returned this place, or the user
+/// has since joined rooms with many hits.
 package struct SearchPlaceOutgrown: Error {}
 
-/// Reads windows of hits out of one snapshot, from the newest shard back.
+/// Reads windows of hits from one snapshot, starting with the newest shard.
 struct SearchReading {
   struct Window {
     var hits: [Candidate]
-    /// The window reaches back to here.
+    /// The oldest position of the window.
     var oldest: LogPosition
   }
 
@@ -19,18 +20,19 @@ struct SearchReading {
     let place: MessageLocation
   }
 
-  /// Reading a text for one more word costs this share of reading it for the first.
+  /// Checking a text for one word costs `1 / wordsPerReading` of reading it.
   private static let wordsPerReading = 8
-  /// So many times as much as when it was first shown may a window hold: the user may have joined rooms since.
+  /// A window may contain and cost this many times as much as when it was first shown, because the user may have joined
+  /// rooms since.
   private static let grownWindow = 2
-  /// If at most this many indexed texts of a shard hold the words, the index is not asked for the labels: each indexed
-  /// text is checked.
+  /// If at most this many indexed texts of a shard contain the words, the index is not queried for the labels; each
+  /// indexed text is checked instead.
   private static let unlabelledRows = 256
 
   private let database: Database
   private let request: SearchRequest
   private let rooms: SearchRooms
-  /// The words alone, and the words with the labels.
+  /// The full-text query with the words only, and the one with the labels, too.
   private let words: String
   private let expression: String
   private let pageCost: Int
@@ -53,10 +55,10 @@ struct SearchReading {
     expression = (labels + [words]).joined(separator: " AND ")
   }
 
-  /// Whether no more may be looked at for this page.
+  /// Whether the page has used up its cost.
   var isSpent: Bool { meter.spent >= pageCost }
 
-  /// A window that ends where there are hits enough, or when enough was looked at.
+  /// A new window. It ends when there are enough hits or when the page has used up its cost.
   func window(newest: LogPosition, hits limit: Int) throws -> Window {
     var window = Window(hits: [], oldest: .first)
     if let reached = try read(.first, newest, into: &window.hits, most: limit, cost: pageCost) {
@@ -66,7 +68,7 @@ struct SearchReading {
   }
 
   /// A window that was shown before, whose ends are known.
-  /// - Throws: `SearchPlaceOutgrown` when it takes far more than a window may.
+  /// - Throws: `SearchPlaceOutgrown` if it contains or costs far more than a window may.
   func window(newest: LogPosition, oldest: LogPosition, hits limit: Int) throws -> Window {
     var window = Window(hits: [], oldest: oldest)
     let reached = try read(
@@ -75,8 +77,9 @@ struct SearchReading {
     return window
   }
 
-  /// - Parameter cost: no more is looked at once the page has cost so much.
-  /// - Returns: where reading stopped, for there are hits enough or too much was looked at; nil when it came to the end.
+  /// - Parameter cost: reading stops once the page has cost this much.
+  /// - Returns: where reading stopped because there were enough hits or the cost was used up; nil if it reached the
+  ///   end.
   private func read(
     _ oldest: LogPosition, _ newest: LogPosition, into hits: inout [Candidate], most: Int, cost: Int
   ) throws -> LogPosition? {
@@ -88,7 +91,7 @@ struct SearchReading {
     return nil
   }
 
-  /// The newest first, without those whose messages are all too old or too new.
+  /// The shards from the newest to the oldest, without those whose messages are all too old or too new.
   private func shards(from oldest: LogPosition, through newest: LogPosition) throws -> [SearchShard] {
     guard oldest <= newest else { return [] }
     return try CachedStatement(
@@ -102,7 +105,8 @@ struct SearchReading {
     ) { SearchShard(number: try $0.unsigned()) }
   }
 
-  /// - Returns: where reading stopped before the shard's end, for there are hits enough or too much was looked at.
+  /// - Returns: where reading stopped because there were enough hits or the cost was used up; nil if it reached the end
+  ///   of the shard.
   private func read(
     _ shard: SearchShard, _ positions: ClosedRange<UInt64>, into hits: inout [Candidate], most: Int, cost: Int
   ) throws -> LogPosition? {
@@ -127,9 +131,9 @@ struct SearchReading {
     return stopped
   }
 
-  /// Calls `body` with the positions of the indexed texts that the index finds, the newest first, until it returns
-  /// false. The pages of the index that are read are charged: with frequent words the index reads long lists, even if
-  /// it finds nothing.
+  /// Passes the positions of the indexed texts that the index finds to `body`, newest first, until it returns false.
+  /// Charges the pages of the index that are read: for frequent words the index reads long lists, even if it finds
+  /// nothing.
   private func ask(
     _ shard: SearchShard, for expression: String, _ positions: ClosedRange<UInt64>, most: Int,
     _ body: (LogPosition) throws -> Bool
@@ -140,9 +144,9 @@ struct SearchReading {
       SELECT rowid FROM \(shard.table) WHERE \(shard.table) MATCH ? AND rowid BETWEEN ? AND ?
       ORDER BY rowid DESC LIMIT ?
       """)
-    // A base charge: FTS5 caches the structure of an empty index and reads no page of it.
+    // A base charge, because FTS5 caches the structure of an empty index and then reads no page.
     meter.charge(1)
-    // Drops the count of earlier reads, which are charged in another way.
+    // Resets the count, because earlier reads are charged in another way.
     _ = database.takePageReads()
     defer { chargePageReads() }
     try rows.readWhile(expression, positions.lowerBound, positions.upperBound, most) { row in
@@ -159,7 +163,7 @@ struct SearchReading {
 
   // MARK: - Indexed texts
 
-  /// A indexed text that holds the words, if it is what is asked for.
+  /// The indexed text at this position as a candidate, if it matches the request.
   private func candidate(at position: LogPosition) throws -> Candidate? {
     meter.charge(1)
     guard let indexedText = try indexedText(at: position) else { return nil }
@@ -173,13 +177,13 @@ struct SearchReading {
     }
   }
 
-  /// What a text costs beyond the look at its row: by its bytes, and by how many words it is read for.
+  /// The cost of checking a text, besides the charge for its row: it depends on the number of bytes and of words.
   private func readingCost(of indexedText: IndexedText) -> Int {
     let looks = (indexedText.text.count + indexedText.extra.count) / SearchQueries.bytesPerCost
     return looks * (Self.wordsPerReading + request.words.pieces.count) / Self.wordsPerReading
   }
 
-  /// Whether an indexed text is asked for, by all but its text.
+  /// Whether an indexed text matches the request apart from its words.
   private func isWanted(_ indexedText: IndexedText) throws -> Bool {
     guard try rooms.room(indexedText.room) != nil else { return false }
     if let sender = request.sender, sender != indexedText.sender { return false }
@@ -189,7 +193,7 @@ struct SearchReading {
     return true
   }
 
-  /// - Parameter next: where a page goes on that ends with it.
+  /// - Parameter next: where the next page continues if this hit ends a page.
   func hit(_ candidate: Candidate, next: SearchPlace) throws -> SearchHit? {
     guard let indexedText = try indexedText(at: candidate.order.position) else { return nil }
     return matched(indexedText) { match, composed in
@@ -200,13 +204,13 @@ struct SearchReading {
     }
   }
 
-  /// A indexed text that is not gone, and that is asked for by all but its text.
+  /// The indexed text at this position, if it is not erased and matches the request apart from its words.
   private func indexedText(at position: LogPosition) throws -> IndexedText? {
     try CachedStatement(database, "SELECT \(IndexedText.columns) FROM wording WHERE position = ? AND isGone = 0")
       .first(position) { try IndexedText(&$0, if: isWanted) } ?? nil
   }
 
-  /// Looks at an indexed text's text, if it holds the words: the index knows pairs, and those that are gone, too.
+  /// Checks the text itself, because the index only knows pairs of characters, and still contains erased texts.
   private func matched<Found>(
     _ indexedText: IndexedText, _ body: (SearchMatch, UnsafeBufferPointer<UInt8>) -> Found?
   ) -> Found? {

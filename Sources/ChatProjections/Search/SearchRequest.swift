@@ -1,17 +1,17 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// What a user asks for.
+/// What a user searches for.
 package struct SearchRequest: Sendable {
   package var words: SearchWords
   package var user: UserID
   package var room: RoomID?
   package var sender: UserID?
-  /// Sent then or later.
+  /// Only messages sent at this time or later.
   package var since: Timestamp?
-  /// Sent before then.
+  /// Only messages sent before this time.
   package var until: Timestamp?
-  /// With an attachment, or without one.
+  /// Only messages with attachments, or only messages without; nil for both.
   package var hasMedia: Bool?
 
   package init(
@@ -28,15 +28,15 @@ package struct SearchRequest: Sendable {
   }
 }
 
-/// Where a search goes on.
+/// Where the next page of a search continues.
 package struct SearchPlace: Sendable, Hashable {
-  /// What the first page knew of. Nothing that was written later is shown.
+  /// The position that the first page had reached. Later messages are not shown.
   package var bound: LogPosition
-  /// The window that is being shown: no indexed text after this one.
+  /// The newest position of the current window.
   package var newest: LogPosition
-  /// No indexed text before this one; nil while it is not known how far the window goes.
+  /// The oldest position of the current window; nil until it is known.
   package var oldest: LogPosition?
-  /// The last that was shown of the window.
+  /// The last hit of the window that was shown.
   package var after: SearchHit.Order?
 
   package init(bound: LogPosition, newest: LogPosition, oldest: LogPosition?, after: SearchHit.Order?) {
@@ -49,7 +49,7 @@ package struct SearchPlace: Sendable, Hashable {
 
 /// A message that was found.
 package struct SearchHit: Sendable {
-  /// The best first; among equals the newest.
+  /// Orders the best hits first, and the newest first among equals.
   package struct Order: Sendable, Hashable, Comparable {
     package var rank: Int64
     package var position: LogPosition
@@ -67,19 +67,19 @@ package struct SearchHit: Sendable {
   package var order: Order
   package var room: RoomID
   package var place: MessageLocation
-  /// What the message said, as the index knows it.
+  /// The text of the message as it is in the index.
   package var text: String
   package var snippet: String
-  /// Where a page goes on that ends with this hit.
+  /// Where the next page continues if this hit ends a page.
   package var next: SearchPlace
 }
 
 package struct SearchPage: Sendable {
   package var hits: [SearchHit]
-  /// nil at the end. There may be a next page though this one is not full: a search looks at so many messages at a time.
+  /// Nil at the end. There may be a next page even if this one is not full, because each page has a limited cost.
   package var next: SearchPlace?
-  /// The page shows what was found up to here, less what has been edited or deleted since.
+  /// The page contains the hits up to this position, except messages that were edited or deleted since.
   package var position: LogPosition
-  /// What it took to find it, as `SearchQueries.pageCost` counts.
+  /// The cost of the page, in the unit of `SearchQueries.pageCost`.
   package var cost = 0
 }

@@ -1,18 +1,18 @@
 import ChatPrimitives
 import GRDB
 
-/// The rooms that a search covers: those that the user is a member of, or one of them. They are looked up as hits come,
+/// The rooms that a search covers: all rooms of the user, or one of them. Each is looked up when a hit in it is found,
 /// so a search costs the same however many rooms the user is in.
 final class SearchRooms {
-  /// The index is asked for this many rooms at most; of more it is asked for every room, and each hit is checked.
+  /// The index is queried for at most this many rooms. With more, it is queried for all rooms, and each hit is checked.
   static let labelledRooms = 256
 
   private let database: Database
   private let user: UserID
   private let only: RoomID?
-  /// Whether a room is one of them, by its number in this file.
+  /// The rooms looked up so far, by their number in this file. The value is nil if the search does not cover the room.
   private var known: [Int64: RoomID?] = [:]
-  /// The numbers of all of them; nil when there are more than `labelledRooms`.
+  /// The numbers of all of them; nil if there are more than `labelledRooms`.
   let labels: [Int64]?
 
   init(_ database: Database, of user: UserID, only: RoomID?) throws {
@@ -34,7 +34,7 @@ final class SearchRooms {
 
   var isEmpty: Bool { labels?.isEmpty == true }
 
-  /// nil when the search does not cover the room.
+  /// Nil if the search does not cover the room.
   func room(_ number: Int64) throws -> RoomID? {
     if let known = known[number] { return known }
     let room = try CachedStatement(

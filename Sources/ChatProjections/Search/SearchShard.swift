@@ -2,19 +2,18 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// The index of the indexed texts of one run of positions: an FTS5 table without contents, which keeps for every word
-/// the positions of the indexed texts that hold it, and nothing else.
+/// The index of the texts in one range of positions: a contentless FTS5 table, which only stores, for each word, the
+/// positions of the indexed texts with that word.
 ///
-/// SQLite 3.40 has no way to take a word out of an FTS5 table's file (its `secure-delete` came with 3.42). So nothing is
-/// ever deleted from a shard: an indexed text that is gone is no answer any more, for every candidate is looked at, and
-/// the shard is soon made anew as a whole out of the indexed texts that are left. A shard's size bounds what that
-/// costs.
+/// SQLite 3.40 cannot remove a word from the file of an FTS5 table (its `secure-delete` was added in 3.42). So nothing
+/// is ever deleted from a shard. An erased text is no longer found, because the text of every candidate is checked, and
+/// the whole shard is soon rebuilt from the remaining texts. The size of a shard limits the cost of that.
 struct SearchShard {
-  /// How many positions a shard covers.
+  /// The number of positions that a shard covers.
   static let span: UInt64 = 1 << 16
-  /// What FTS5 gathers in memory before it writes a segment, in bytes: more than a shard ever needs.
+  /// How much FTS5 collects in memory before it writes a segment, in bytes. It is more than a shard ever needs.
   private static let gatheredBytes = 256 * 1024 * 1024
-  /// How many segments of one size are merged into one at once.
+  /// How many segments of one size are merged at once.
   private static let mergedSegments = 16
 
   let number: UInt64
@@ -40,17 +39,18 @@ struct SearchShard {
   static func isOwn(_ table: String) -> Bool { table.hasPrefix(prefix) || table.hasPrefix(termPrefix) }
   static func isTermTable(_ table: String) -> Bool { table.hasPrefix(termPrefix) }
 
-  /// Those that there are, by their numbers.
+  /// The existing shards, ordered by number.
   static func all(_ database: Database) throws -> [SearchShard] {
     try CachedStatement(database, "SELECT number FROM shard ORDER BY number").all {
       SearchShard(number: try $0.unsigned())
     }
   }
 
-  // MARK: - Making
+  // MARK: - Creation and rebuild
 
-  /// `detail=none`, for a word's place in a text is not asked of the index: a candidate's text is at hand. `prefix='1'`
-  /// adds a list for each first character: without it, FTS5 merges the lists of all words that begin with that character.
+  /// `detail=none`, because the positions of a word within a text are not needed: a candidate's text is checked itself.
+  /// `prefix='1'` adds a list for each first character; without it, FTS5 merges the lists of all words that begin with
+  /// that character.
   func create(_ database: Database) throws {
     try database.execute(
       sql: """
@@ -67,13 +67,13 @@ struct SearchShard {
     try CachedStatement(database, "INSERT INTO \(table) (\(table), rank) VALUES (?, ?)").run(name, value)
   }
 
-  /// No indexed text is added any more: what was written in many batches becomes one segment, for a search reads them
-  /// all.
+  /// Call this when no more indexed texts are added. Merges the segments of many batches into one, because a search
+  /// reads all of them.
   func seal(_ database: Database) throws {
     try command("optimize", database)
   }
 
-  /// Writes all indexed texts of its positions that are not gone.
+  /// Adds all indexed texts of its positions that are not erased.
   func fill(_ database: Database) throws {
     let insertion = try insertion(database)
     var document = SearchDocument()
@@ -88,7 +88,7 @@ struct SearchShard {
     }
   }
 
-  /// Makes it anew without what is gone. The pages that the old one took are overwritten with zeros.
+  /// Rebuilds the shard without erased texts. The pages of the old content are overwritten with zeros.
   func rewrite(_ database: Database) throws {
     try command("delete-all", database)
     try fill(database)
@@ -112,15 +112,15 @@ struct SearchShard {
 }
 
 extension SearchShard {
-  /// Notes that the shard still holds words of removed texts and has to be rebuilt.
+  /// Notes that the shard still contains words of erased texts and has to be rebuilt.
   func noteStale(_ database: Database) throws {
     try CachedStatement(database, "INSERT OR IGNORE INTO erasure (shard) VALUES (?)").run(number)
   }
 }
 
 extension IndexedText {
-  /// Overwrites an indexed text where it stands: what it says, and who says it.
-  /// - Returns: whether it was there.
+  /// Overwrites the text and the sender of an indexed text in place.
+  /// - Returns: whether there was such an indexed text.
   static func erase(at position: LogPosition, _ database: Database) throws -> Bool {
     try CachedStatement(
       database,
@@ -134,15 +134,15 @@ extension IndexedText {
 
   static let columns = "position, room, thread, ordinal, sender, sentAt, hasMedia, text, extra"
 
-  /// Of a row with these columns.
-  /// - Returns: nil when `isWanted` says so of an indexed text whose text has not been read yet.
+  /// Reads a row with the columns `columns`.
+  /// - Returns: nil if `isWanted` returns false. It is called before the text is read.
   init?(_ row: inout RowReader, if isWanted: (IndexedText) throws -> Bool) throws {
     self = try IndexedText(withoutText: &row)
     guard try isWanted(self) else { return nil }
     (text, extra) = try (row.bytes(), row.bytes())
   }
 
-  /// Of a row with these columns.
+  /// Reads a row with the columns `columns`.
   init(_ row: inout RowReader) throws {
     self = try IndexedText(withoutText: &row)
     (text, extra) = try (row.bytes(), row.bytes())

@@ -1,9 +1,9 @@
-/// The part of a text that shows the hits, on one line, with each hit between `«` and `»`. Such signs in the text itself
-/// are shown as `‹` and `›`, so that in a snippet every `«` begins a hit.
+/// The part of a text with the hits, on one line, with each hit between `«` and `»`. These characters in the text
+/// itself are replaced by `‹` and `›`, so that every `«` in a snippet begins a hit.
 struct SearchSnippet {
-  /// How many characters of the text are shown at most.
+  /// The maximum number of characters of the text that are shown.
   static let shownCharacters = 160
-  /// How many of them stand before the first hit, where the text is cut.
+  /// How many of them precede the first hit if the text is truncated.
   private static let leadingCharacters = 40
   private static let cut = "…"
 
@@ -12,7 +12,7 @@ struct SearchSnippet {
 
   /// - Parameters:
   ///   - composed: UTF-8 in composed form.
-  ///   - places: the hits' places in it.
+  ///   - places: the ranges of the hits in it.
   init(_ composed: UnsafeBufferPointer<UInt8>, _ places: [Range<Int>]) {
     let text = String(decoding: composed, as: UTF8.self)
     func index(_ offset: Int) -> String.Index {
@@ -20,7 +20,7 @@ struct SearchSnippet {
     }
     let hits = places.map { index($0.lowerBound)..<index($0.upperBound) }
     let first = hits.first?.lowerBound ?? text.startIndex
-    // A long text is not counted to its end.
+    // This does not count the characters of a long text to its end.
     let whole = text.index(text.startIndex, offsetBy: Self.shownCharacters + 1, limitedBy: text.endIndex) == nil
     let start = whole ? text.startIndex : Self.start(in: text, before: first)
     let end = text.index(start, offsetBy: Self.shownCharacters, limitedBy: text.endIndex) ?? text.endIndex
@@ -38,7 +38,8 @@ struct SearchSnippet {
     self.marks = marks
   }
 
-  /// Some way before the first hit, at the beginning of a word where there is one.
+  /// The beginning of a snippet: `leadingCharacters` before the first hit, or at the beginning of the first word after
+  /// that.
   private static func start(in text: String, before hit: String.Index) -> String.Index {
     let hit = text.index(hit, offsetBy: 0)
     guard let far = text.index(hit, offsetBy: -leadingCharacters, limitedBy: text.startIndex) else {

@@ -1,11 +1,12 @@
 import GRDB
 import GRDBSQLite
 
-/// Tells FTS5 the tokens of a text: each word, and of runs in scripts that are searched by pairs each two neighbours.
-/// Of a run `ABC` the index holds `AB` and `BC`, and no `C` by itself; a run of one character is a word.
+/// The tokens of a text for FTS5: each word, and in scripts that are searched by pairs, each pair of adjacent
+/// characters. For a run `ABC`, the index contains `AB` and `BC`, but not `C` alone. A run of one character is a token
+/// itself.
 ///
-/// A document is a line of labels, separated by spaces and taken as they are, and then the text, in which nothing can pass
-/// for a label. What is searched for has been cut up before (`SearchWords`), so a query's string is one term.
+/// A document is a line of labels, separated by spaces and indexed unchanged, followed by the text, in which nothing
+/// can look like a label. `SearchWords` has already divided the query into terms, so each string of it is one token.
 final class SearchTokenizer: FTS5CustomTokenizer {
   static let name = "hansard"
 
@@ -43,13 +44,13 @@ final class SearchTokenizer: FTS5CustomTokenizer {
   }
 }
 
-/// Makes pairs of the characters of a run, and a single one of a run that has no second.
+/// Makes a token of each pair of adjacent characters in a run, and of the character in a run of one.
 struct PairReading {
   private var last: Range<Int>?
   private var isAlone = false
 
-  /// - Returns: where the token stands that this character completes: the pair with the one before, or, when a run begins,
-  ///   the run before it, if that was of one character.
+  /// - Returns: the range of the token that this character completes: the pair with the previous character, or, at the
+  ///   beginning of a run, the previous run if it had one character.
   mutating func next(_ place: Range<Int>, _ isJoined: Bool) -> Range<Int>? {
     defer {
       last = place
@@ -60,14 +61,14 @@ struct PairReading {
     return isAlone ? last : nil
   }
 
-  /// - Returns: where the last run stands, if it was of one character.
+  /// - Returns: the range of the last run if it had one character.
   mutating func end() -> Range<Int>? {
     defer { last = nil }
     return isAlone ? last : nil
   }
 }
 
-/// Hands tokens to FTS5 until it wants no more.
+/// Passes tokens to FTS5 until it reports an error.
 private struct TokenSink {
   let context: UnsafeMutableRawPointer?
   let callback: FTS5TokenCallback
@@ -78,7 +79,7 @@ private struct TokenSink {
     self.callback = callback
   }
 
-  /// An index that keeps only rows has no use for the position of a token in the text.
+  /// The index stores no positions within a text, so the offsets can be zero.
   mutating func take(_ token: UnsafeBufferPointer<UInt8>) {
     guard code == SQLITE_OK, let start = token.baseAddress else { return }
     let count = CInt(clamping: token.count)

@@ -1,19 +1,20 @@
 import GRDB
 
-/// Takes out of the file what was deleted: first the rows of rooms that were deleted, a portion at a time; then it makes
-/// each shard that holds words of what is gone anew; and then it empties the write-ahead log, in which pages of before stand.
+/// Removes deleted content from the file. First it erases the messages of deleted rooms, in steps. Then it rebuilds
+/// each shard that still contains words of erased texts. Last it truncates the write-ahead log, which contains earlier
+/// versions of the pages.
 ///
-/// It goes one shard at a time. While no event waits, one step follows the other; while events keep coming, a pause lies
-/// between two shards, so that following the log is never held up for more than a small part of the time.
+/// It rebuilds one shard at a time. While no events are waiting, it does so without delays. While events keep arriving,
+/// it pauses between two shards, so that it delays following the log only for a small part of the time.
 struct SearchUpkeepPace {
-  /// Between two shards while events keep coming.
+  /// The pause between two shards while events keep arriving.
   private static let busyPause: Duration = .seconds(2)
 
   private var lastShard: ContinuousClock.Instant?
-  /// Not known of a file that was just opened: its log may still hold what was erased earlier.
+  /// False at first, because the log of a file that was just opened may still contain erased content.
   private var isLogClean = false
 
-  /// Called outside a transaction.
+  /// Call this outside a transaction.
   mutating func step(_ database: Database, isIdle: Bool) throws -> UpkeepOutcome {
     if try SearchBulkDeletion.isOwed(database) {
       isLogClean = false

@@ -1,9 +1,9 @@
-/// What a user searches for: pieces between spaces, all of which a message must hold. A piece that is more than one word,
-/// such as `wi-fi` or `3시`, must be held as it stands, whatever is between its words.
+/// The query of a user, divided at spaces into pieces. A message must contain all of them. A piece of several words,
+/// such as `wi-fi` or `3시`, must occur with these words in this order, whatever is between them.
 ///
-/// A word must be a word of the message, unless `*` stands at its end: then a word may begin with it. In scripts that are
-/// searched by pairs a piece may stand anywhere within a run; one of a single character is found where it begins a run, for
-/// the index knows no other place of it.
+/// A word must be a whole word of the message, unless it ends with `*`: then a word may begin with it. In scripts that
+/// are searched by pairs, a piece may be anywhere in a run. A piece of a single character is only found at the
+/// beginning of a run, because the index has no single characters elsewhere.
 package struct SearchWords: Sendable {
   struct Piece: Sendable, Hashable {
     struct Unit: Sendable, Hashable {
@@ -13,22 +13,22 @@ package struct SearchWords: Sendable {
     }
 
     let units: [Unit]
-    /// The last word may go on.
+    /// Whether words may begin with the last word.
     let isOpen: Bool
   }
 
-  /// One word of the index, or all that begin with it.
+  /// One token of the index, or all tokens that begin with it.
   struct Term: Sendable, Hashable {
     let bytes: [UInt8]
     let isPrefix: Bool
   }
 
-  /// Each once: a word that is repeated asks for nothing more.
+  /// The pieces without repetitions, which would not change the result.
   let pieces: [Piece]
-  /// What the index is asked for; each once.
+  /// The terms for the index, without repetitions.
   let terms: [Term]
 
-  /// - Returns: nil when there is no letter and no digit in it.
+  /// - Returns: nil if the query contains no letters or digits.
   package init?(_ query: String) {
     var pieces: [Piece] = []
     var terms: [Term] = []
@@ -63,8 +63,8 @@ extension SearchWords.Piece {
     isOpen = text.hasSuffix(Self.open) && !last.isPaired
   }
 
-  /// What a message that holds the piece is found by. A single character that others follow gives none: where it ends a
-  /// run, the index does not know it, and what follows it is enough.
+  /// The terms by which the index finds messages with the piece. A single character that others follow gives no term:
+  /// the index does not contain it if it ends a run, and the terms after it are sufficient.
   fileprivate var terms: [SearchWords.Term] {
     var terms: [SearchWords.Term] = []
     for (index, unit) in units.enumerated() {
@@ -81,10 +81,11 @@ extension SearchWords.Piece {
   }
 }
 
-// MARK: - The index's language
+// MARK: - FTS5 queries
 
 extension SearchWords {
-  /// <https://www.sqlite.org/fts5.html#full_text_query_syntax>; a string is one term, see `SearchTokenizer`.
+  /// A query in the syntax of <https://www.sqlite.org/fts5.html#full_text_query_syntax>. Each string is one token; see
+  /// `SearchTokenizer`.
   var expression: String {
     terms.map { term in
       Self.quoted(String(decoding: term.bytes, as: UTF8.self)) + (term.isPrefix ? " *" : "")

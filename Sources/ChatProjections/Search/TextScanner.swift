@@ -1,14 +1,15 @@
-/// Cuts a text into what is searched for: words, and the single characters of scripts that are searched by pairs. Works on
-/// UTF-8 and allocates nothing.
+/// Divides a text into words and into single characters of scripts that are searched by pairs. Works on UTF-8 and does
+/// not allocate.
 enum TextScanner {
-  /// A longer word is compared by its beginning, in bytes of UTF-8: an encoded picture is no word.
+  /// The length up to which words are compared, in bytes of UTF-8. It limits the cost of long strings that are not
+  /// words, such as an encoded picture.
   static let longestWord = 64
 
   /// - Parameters:
-  ///   - text: UTF-8 in composed form; what is not UTF-8 separates words.
-  ///   - word: given each word's folded bytes, and where it stands.
-  ///   - paired: given where each character of a script without words stands, and whether it follows another without
-  ///     anything between them.
+  ///   - text: UTF-8 in composed form; invalid UTF-8 separates words.
+  ///   - word: receives each word's folded bytes and its range.
+  ///   - paired: receives the range of each character of a script that is searched by pairs, and whether it directly
+  ///     follows another.
   @inline(__always)
   static func scan(
     _ text: UnsafeBufferPointer<UInt8>,
@@ -18,7 +19,7 @@ enum TextScanner {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longestWord) { buffer in
       var open = OpenWord(buffer)
       var index = 0
-      // Where the last paired character ended.
+      // The end of the last paired character.
       var joint = -1
       while index < text.count {
         let byte = text[index]
@@ -44,7 +45,7 @@ enum TextScanner {
     }
   }
 
-  /// Zero for what is neither letter nor digit.
+  /// Zero if the byte is neither a letter nor a digit.
   @inline(__always)
   private static func folded(ascii byte: UInt8) -> UInt8 {
     switch byte {
@@ -54,7 +55,7 @@ enum TextScanner {
     }
   }
 
-  /// The character that begins at `index`, and how many bytes it has; a space where there is none.
+  /// The character that begins at `index`, and its length in bytes; a space of length one if the bytes are invalid.
   private static func scalar(in text: UnsafeBufferPointer<UInt8>, at index: Int) -> (Unicode.Scalar, length: Int) {
     let lead = UInt32(text[index])
     let length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4
@@ -69,13 +70,13 @@ enum TextScanner {
   }
 }
 
-/// The word that is being read, folded, in a buffer of `TextScanner.longestWord` bytes.
+/// The current word, folded, in a buffer of `TextScanner.longestWord` bytes.
 private struct OpenWord {
   private let buffer: UnsafeMutableBufferPointer<UInt8>
   private var count = 0
   private var start = 0
   private var end = 0
-  /// The rest of a word that is too long is not compared.
+  /// The rest of a word that is too long is ignored.
   private var isFull = false
 
   init(_ buffer: UnsafeMutableBufferPointer<UInt8>) {

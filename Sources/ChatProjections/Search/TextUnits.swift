@@ -1,12 +1,13 @@
-/// A text cut into what is compared: folded words, and single characters of scripts that are searched by pairs.
+/// A text divided into the units that are compared: folded words, and single characters of scripts that are searched by
+/// pairs.
 struct TextUnits {
   struct Unit {
-    /// Into the folded bytes.
+    /// The range in the folded bytes.
     let folded: Range<Int>
-    /// Into the composed text.
+    /// The range in the composed text.
     let place: Range<Int>
     let isPaired: Bool
-    /// A paired character that follows another without anything between them.
+    /// Whether a paired character directly follows another.
     let isJoined: Bool
   }
 

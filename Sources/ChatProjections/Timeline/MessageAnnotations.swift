@@ -1,10 +1,10 @@
 package import ChatPrimitives
 
-/// What hangs from a message, as one reader sees it. Few messages have any of it.
+/// The thread, the reactions and the pin of a message, as one reader sees them. Most messages have none.
 package struct MessageAnnotations: Sendable, Hashable {
-  /// nil where no thread hangs from the message.
+  /// Nil if the message has no thread.
   package var thread: ThreadSummary?
-  /// The kind that came first comes first; at most `Limits.reactionKindsShown`.
+  /// Ordered by the first reaction with each emoji; at most `Limits.reactionKindsShown`.
   package var reactions: [ReactionSummary] = []
   package var isPinned = false
 
@@ -12,11 +12,11 @@ package struct MessageAnnotations: Sendable, Hashable {
 }
 
 package struct ThreadSummary: Sendable, Hashable {
-  /// Deleted ones are not counted.
+  /// Does not count deleted replies.
   package var replyCount: UInt64
-  /// When the newest reply was sent, whatever became of it.
+  /// When the newest reply was sent, even if it was deleted.
   package var lastReplyAt: Timestamp
-  /// Those of whom a reply stands, by their first reply since they had none; at most
+  /// The users with a reply that is not deleted, ordered by the first reply since they last had none; at most
   /// `Limits.threadParticipantsShown`.
   package var participants: [UserID]
 }
@@ -24,11 +24,11 @@ package struct ThreadSummary: Sendable, Hashable {
 package struct ReactionSummary: Sendable, Hashable {
   package var emoji: String
   package var count: UInt64
-  /// Whether the reader is among them.
+  /// Whether the reader reacted with this emoji.
   package var isMine: Bool
 }
 
-/// Who reacted with what.
+/// One user's reaction.
 package struct ReactionRow: Sendable, Hashable {
   package var emoji: String
   package var user: UserID
@@ -36,18 +36,18 @@ package struct ReactionRow: Sendable, Hashable {
   package var reactedAt: Timestamp
 }
 
-/// Reactions in the order in which they came.
+/// Reactions in the order in which they were added.
 package struct ReactionPage: Sendable, Hashable {
   package var reactions: [ReactionRow]
   package var nicknames: [UserID: String]
-  /// Where the next page goes on; nil when there is none.
+  /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
 
-/// A message with what hangs from it, wherever in a room it stands.
+/// A message with its annotations, from a room's own timeline or a thread.
 package struct ShownMessage: Sendable, Hashable {
   package var row: MessageRow
-  /// The root of the thread that it is in.
+  /// The root of the message's thread; nil in the room's own timeline.
   package var threadID: MessageID?
   package var annotations: MessageAnnotations
 }
@@ -56,19 +56,19 @@ package struct PinRow: Sendable, Hashable {
   package var message: ShownMessage
   package var position: LogPosition
   package var pinnedAt: Timestamp
-  /// nil when a service did it for itself.
+  /// Nil if a service pinned the message on its own behalf.
   package var pinnedBy: UserID?
 }
 
-/// Pins, the newest first.
+/// Pins, newest first.
 package struct PinPage: Sendable, Hashable {
   package var pins: [PinRow]
   package var nicknames: [UserID: String]
-  /// Where the next page goes on; nil when there is none.
+  /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }
 
-/// One text that a message had or has.
+/// The current text of a message, or an earlier one.
 package struct MessageVersion: Sendable, Hashable {
   package var text: String
   package var mentionedUsers: [UserID]
@@ -77,9 +77,9 @@ package struct MessageVersion: Sendable, Hashable {
   package var position: LogPosition
 }
 
-/// Versions of a message, oldest first; the newest is the one that it has now.
+/// Versions of a message, oldest first. The last version is the current one.
 package struct MessageHistoryPage: Sendable, Hashable {
   package var versions: [MessageVersion]
-  /// Where the next page goes on; nil when there is none.
+  /// The cursor of the next page; nil if this is the last.
   package var next: LogPosition?
 }

@@ -3,11 +3,11 @@ import ChatPrimitives
 import EventStore
 import GRDB
 
-/// What hangs from a message: reactions, a pin, the texts that it had before.
+/// Additions to a message: its reactions, its pin and its earlier texts.
 extension TimelineBatch {
   // MARK: - Reactions
 
-  /// A second one of the same user and kind changes nothing.
+  /// A repeated reaction of the same user with the same emoji changes nothing.
   func react(
     _ emoji: String, by user: UserID, at place: MessageLocation, in room: RoomID, _ recorded: RecordedEvent
   ) throws {
@@ -45,7 +45,7 @@ extension TimelineBatch {
 
   // MARK: - Pins
 
-  /// What is pinned keeps its first pin.
+  /// If the message is already pinned, the first pin is kept.
   func pin(_ message: MessageID, at place: MessageLocation, in room: RoomID, _ recorded: RecordedEvent) throws {
     guard try stands(place, in: room) else { return }
     try CachedStatement(
@@ -63,7 +63,7 @@ extension TimelineBatch {
 
   // MARK: - Earlier texts
 
-  /// Keeps the text and the mentions that an edit is about to replace.
+  /// Stores the text and the mentions that an edit is about to replace.
   func keepRevision(_ message: MessageRow) throws {
     let mentions = message.details?.mentions ?? Mentions()
     let bytes = mentions.isEmpty ? nil : try DetailsCodec.encode(MessageDetails(mentions: mentions))
@@ -86,7 +86,7 @@ extension TimelineBatch {
       .run(room, place)
   }
 
-  /// Whether the message is there and not deleted.
+  /// Whether the message exists and is not deleted.
   private func stands(_ place: MessageLocation, in room: RoomID) throws -> Bool {
     try CachedStatement(
       database,

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import GRDB
 
-/// The summary of a thread: how many replies it has, when the newest came, who takes part.
+/// The summary of a thread: the number of replies, the time of the newest, and the participants.
 extension TimelineBatch {
   func countReply(_ thread: ThreadLocation, by author: UserID, in room: RoomID, _ recorded: RecordedEvent) throws {
     try CachedStatement(
@@ -22,7 +22,7 @@ extension TimelineBatch {
     ).run(room, thread.root.ordinal, author, thread.ordinal)
   }
 
-  /// Who has no reply left takes no part any more.
+  /// A user whose last reply is deleted is no longer a participant.
   func discountReply(_ place: MessageLocation, by author: UserID, in room: RoomID) throws {
     try CachedStatement(database, "UPDATE thread SET replies = replies - 1 WHERE roomId = ? AND root = ?")
       .run(room, place.thread)

@@ -3,7 +3,7 @@ import ChatPrimitives
 import EventStore
 import GRDB
 
-/// One batch of events on its way into `timeline`.
+/// Applies one batch of events to `timeline`.
 struct TimelineBatch {
   let database: Database
   private let insert: CachedStatement
@@ -76,7 +76,7 @@ struct TimelineBatch {
     ordinals.noteCreated(room)
   }
 
-  /// Without its row the room is found by nobody. Its messages are cleared afterwards.
+  /// Without the room's row, nobody can read its messages. `BulkDeletion` removes them later.
   private mutating func end(_ room: RoomID) throws {
     guard try ordinals.exists(room) else { return }
     try CachedStatement(database, "DELETE FROM room WHERE id = ?").run(room)
@@ -103,13 +103,13 @@ struct TimelineBatch {
     if let thread { try countReply(thread, by: author, in: room, recorded) }
   }
 
-  /// Nil where there is no such room.
+  /// Nil if the room does not exist.
   private mutating func place(in room: RoomID, _ thread: ThreadLocation?) throws -> MessageLocation? {
     if let thread { return try ordinals.exists(room) ? thread.place : nil }
     return try ordinals.next(in: room).map(MessageLocation.room)
   }
 
-  /// The message, unless it was deleted or is not there.
+  /// The message. Nil if it was deleted or does not exist.
   private func existing(_ place: MessageLocation, in room: RoomID) throws -> MessageRow? {
     let row = try TimelineQueries(database).messages(of: room, thread: place.thread, place.run).first
     return row?.deletedAt == nil ? row : nil
@@ -129,7 +129,7 @@ struct TimelineBatch {
     ).run(message.text, details, recorded.occurredAt, recorded.position, room, place)
   }
 
-  /// The row stays, so that the ordinals stay without gaps; what it says goes, with all that hangs from it.
+  /// Keeps the row, so that the ordinals have no gaps. Removes the message's text, details and additions.
   private func delete(_ place: MessageLocation, in room: RoomID, _ recorded: RecordedEvent) throws {
     guard let message = try existing(place, in: room) else { return }
     try CachedStatement(

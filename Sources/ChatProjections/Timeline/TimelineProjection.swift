@@ -2,7 +2,7 @@ package import ChatDomain
 import ChatPrimitives
 package import GRDB
 
-/// Every message in its room's order, with the memberships that a read is authorised by in the same snapshot.
+/// All messages in the order of their room or thread, with the memberships that authorise a read in the same snapshot.
 package struct TimelineProjection: Projection {
   package typealias Queries = TimelineQueries
 

@@ -1,11 +1,11 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// What hangs from messages, for those of a page together: one look at each table that says whether there is anything.
+/// Reads the annotations of all messages of a page together. If a page has none of a kind, that takes one query.
 extension TimelineQueries {
   /// - Parameters:
-  ///   - ordinals: a run in one thread, or in the room's own timeline.
-  ///   - reader: whose reactions are marked; nil for a service.
+  ///   - ordinals: a range in one thread, or in the room's own timeline.
+  ///   - reader: the user whose reactions are marked; nil for a service.
   func annotations(
     in room: RoomID, thread: UInt64, _ ordinals: ClosedRange<UInt64>, for reader: UserID?
   ) throws -> [UInt64: MessageAnnotations] {
@@ -48,7 +48,7 @@ extension TimelineQueries {
 
   // MARK: - Reactions
 
-  /// The ordinals that have a reaction. Steps from one to the next, however many reactions each has.
+  /// The ordinals of messages with reactions. Goes directly from one to the next, however many reactions each has.
   private func reacted(in room: RoomID, thread: UInt64, _ ordinals: ClosedRange<UInt64>) throws -> [UInt64] {
     let statement = try CachedStatement(
       database,
@@ -87,7 +87,7 @@ extension TimelineQueries {
     }
   }
 
-  /// Who reacted, in the order in which the reactions came; nil for who may not see the room.
+  /// Who reacted, in the order in which the reactions were added. Nil if the user may not see the room.
   package func reactions(
     to place: MessageLocation, of room: RoomID, for user: UserID?, after cursor: LogPosition?, limit: Int
   ) throws -> ReactionPage? {
@@ -115,8 +115,8 @@ extension TimelineQueries {
     ).all(room, thread, ordinals.lowerBound, ordinals.upperBound) { try $0.unsigned() }
   }
 
-  /// The room's pins, the newest first; nil for who may not see the room.
-  /// - Parameter cursor: `next` of the page before; nil for the first.
+  /// The room's pins, newest first. Nil if the user may not see the room.
+  /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func pins(of room: RoomID, for user: UserID?, after cursor: LogPosition? = nil) throws -> PinPage? {
     guard try mayRead(room, user) else { return nil }
     let found = try CachedStatement(
@@ -143,7 +143,7 @@ extension TimelineQueries {
     return page
   }
 
-  /// What the deciders know of every room's pins.
+  /// The pins of all rooms, for the deciders' state.
   func pins() throws -> [RoomID: [MessageID: PinnedMessage]] {
     var pins: [RoomID: [MessageID: PinnedMessage]] = [:]
     try CachedStatement(

@@ -1,10 +1,11 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// The texts that a message had before its edits.
+/// The earlier texts of a message.
 extension TimelineQueries {
-  /// Oldest first, the one that it has now at the end; none of a deleted message. Nil for who may not see the room.
-  /// - Parameter cursor: `next` of the page before; nil for the first.
+  /// The texts of a message, oldest first, up to the current one; none if the message is deleted. Nil if there is no
+  /// such message or the user may not see the room.
+  /// - Parameter cursor: `next` of the previous page; nil for the first.
   package func history(
     of place: MessageLocation, in room: RoomID, for user: UserID?, after cursor: LogPosition?, limit: Int
   ) throws -> MessageHistoryPage? {
@@ -45,6 +46,6 @@ extension MessageVersion {
 }
 
 extension MessageLocation {
-  /// Itself alone.
+  /// The range of only this ordinal.
   var run: ClosedRange<UInt64> { ordinal...ordinal }
 }

@@ -1,9 +1,9 @@
 import ChatPrimitives
 
-/// What of a run of messages fits a page.
+/// Limits the messages of a page by their size.
 extension TimelineQueries {
-  /// The messages of a run, oldest first, and the run that they cover: less than was asked for where the messages are too
-  /// large for one page. Then those are left out that are farthest from where the page is anchored.
+  /// The messages of a range, oldest first, and the range that they cover. It is shorter than requested if the messages
+  /// are too large for one page. Then those farthest from the anchor are omitted.
   func contents(
     of room: RoomID, thread: UInt64, _ run: ClosedRange<UInt64>, _ anchor: TimelineAnchor
   ) throws -> (messages: [MessageRow], run: ClosedRange<UInt64>) {
@@ -40,7 +40,7 @@ extension TimelineQueries {
     return (found.reversed(), first...run.upperBound)
   }
 
-  /// The run's end is before its begin where not even the first message fits; then none is covered.
+  /// If not even the first message fits, the returned range ends before the requested one begins and covers none of it.
   private func forward(
     of room: RoomID, thread: UInt64, _ run: ClosedRange<UInt64>, _ budget: inout PageBudget
   ) throws -> (messages: [MessageRow], run: ClosedRange<UInt64>) {

@@ -2,9 +2,8 @@ package import ChatDomain
 package import ChatPrimitives
 package import GRDB
 
-/// What can be asked of `timeline`. Each question that names a user is answered only where the user is a member, by the
-/// same snapshot that the messages come from; nil says "not a member, or no such room", which the API does not tell
-/// apart.
+/// The queries on `timeline`. Queries for a user only return messages of rooms where the user is a member in the same
+/// snapshot. Nil means that the user is not a member or there is no such room, which the API does not distinguish.
 package struct TimelineQueries: ReadModelQueries {
   package let database: Database
 
@@ -16,8 +15,8 @@ package struct TimelineQueries: ReadModelQueries {
 
   /// - Parameters:
   ///   - thread: the ordinal of a thread's root; zero for the room's own timeline.
-  ///   - user: who reads; nil when a service does, which sees every room.
-  ///   - limit: how many messages at most, at least one; fewer come where they are too large for one page.
+  ///   - user: the reader; nil for a service, which may see every room.
+  ///   - limit: the maximum number of messages, at least one. The page has fewer if they are too large.
   package func page(
     of room: RoomID, thread: UInt64 = 0, for user: UserID?, at anchor: TimelineAnchor = .newest, limit: Int
   ) throws -> TimelinePage? {
@@ -34,7 +33,7 @@ package struct TimelineQueries: ReadModelQueries {
       older: first > 1 ? first : nil, newer: end < last ? end : nil)
   }
 
-  /// One message of the room's own timeline; nil also when the room has no such ordinal.
+  /// One message of the room's own timeline. Nil also if the room has no message with this ordinal.
   package func message(_ ordinal: UInt64, of room: RoomID, for user: UserID?) throws -> MessageRow? {
     try shown(at: .room(ordinal), of: room, for: user)?.row
   }
@@ -49,9 +48,10 @@ package struct TimelineQueries: ReadModelQueries {
       row: row, threadID: try threadID(place.thread, in: room), annotations: annotations ?? MessageAnnotations())
   }
 
-  /// The ordinal of the first message at or after a time, by the times that clients see; nil when all are earlier. In
-  /// a room with imported messages these times need not rise with the ordinals: then the earliest time counts.
-  /// - Parameter latest: later messages do not count.
+  /// The ordinal of the first message at or after a time, by the times that clients see. Nil if all messages are
+  /// earlier. In a room with imported messages, the times may not increase with the ordinals. Then the message with the
+  /// earliest such time is returned.
+  /// - Parameter latest: later messages are ignored.
   package func ordinal(
     at time: Timestamp, notAfter latest: Timestamp = .latest, in room: RoomID, thread: UInt64 = 0
   ) throws -> UInt64? {
@@ -63,8 +63,8 @@ package struct TimelineQueries: ReadModelQueries {
     ).first(room, thread, time, latest) { try $0.unsigned() }
   }
 
-  /// The ordinal of the last message at or before a time; nil when all are later. Where the times do not rise with the
-  /// ordinals, the latest of these times counts.
+  /// The ordinal of the last message at or before a time. Nil if all messages are later. If the times do not increase
+  /// with the ordinals, the message with the latest such time is returned.
   package func lastOrdinal(at time: Timestamp, in room: RoomID, thread: UInt64 = 0) throws -> UInt64? {
     try CachedStatement(
       database,
@@ -75,7 +75,7 @@ package struct TimelineQueries: ReadModelQueries {
     ).first(room, thread, time) { try $0.unsigned() }
   }
 
-  // MARK: - Rights
+  // MARK: - Authorisation
 
   package func isMember(_ user: UserID, of room: RoomID) throws -> Bool {
     try CachedStatement(
@@ -83,25 +83,25 @@ package struct TimelineQueries: ReadModelQueries {
     ).exists(room, user)
   }
 
-  /// The nicknames of those users who have one.
+  /// Omits users without a profile.
   package func nicknames(of users: some Sequence<UserID>) throws -> [UserID: String] {
     try Profiles.nicknames(of: users, database)
   }
 
-  /// Of all whom these messages name.
+  /// The nicknames of all users whom these messages show.
   package func nicknames(on messages: [ShownMessage]) throws -> [UserID: String] {
     try nicknames(on: messages.map(\.row), messages.map(\.annotations))
   }
 
   // MARK: - Rows
 
-  /// Nobody reads in a deleted room, whose messages may still be there.
+  /// Nobody may read a deleted room, even while its messages are not removed yet.
   package func mayRead(_ room: RoomID, _ user: UserID?) throws -> Bool {
     if let user { return try isMember(user, of: room) }
     return try CachedStatement(database, "SELECT 1 FROM room WHERE id = ?").exists(room)
   }
 
-  /// Nil when there is no such room, or none that the user may see; zero for a thread without replies.
+  /// Nil if there is no such room or the user may not see it. Zero for a thread without replies.
   private func lastOrdinal(of room: RoomID, thread: UInt64, for user: UserID?) throws -> UInt64? {
     guard try mayRead(room, user) else { return nil }
     let last = try CachedStatement(database, "SELECT lastOrdinal FROM room WHERE id = ?").first(room) {
@@ -112,7 +112,7 @@ package struct TimelineQueries: ReadModelQueries {
       .first(room, thread) { try $0.unsigned() } ?? 0
   }
 
-  /// The root's ID; nil for the room's own timeline.
+  /// The ID of the thread's root; nil for the room's own timeline.
   private func threadID(_ thread: UInt64, in room: RoomID) throws -> MessageID? {
     guard thread != 0 else { return nil }
     return try CachedStatement(
@@ -120,7 +120,8 @@ package struct TimelineQueries: ReadModelQueries {
     ).first(room, thread) { try $0.id() }
   }
 
-  /// Senders, those whom messages call by name, and those whom the summaries of threads name.
+  /// The nicknames of the senders, of the users whom messages mention by name, and of the shown participants of
+  /// threads.
   private func nicknames(
     on messages: [MessageRow], _ annotations: some Sequence<MessageAnnotations>
   ) throws -> [UserID: String] {
@@ -159,7 +160,7 @@ package struct TimelineQueries: ReadModelQueries {
 }
 
 extension TimelineAnchor {
-  /// The run of ordinals that a page covers in a room whose last ordinal is `last`; nil when it is empty.
+  /// The range of ordinals that a page covers if the last ordinal is `last`; nil if it is empty.
   func ordinals(upTo last: UInt64, limit: UInt64) -> ClosedRange<UInt64>? {
     let lower: UInt64
     let upper: UInt64
@@ -183,7 +184,7 @@ extension TimelineAnchor {
     return lower <= upper ? lower...upper : nil
   }
 
-  /// The ordinal at which an empty page stands: before it are older messages, from it on newer ones.
+  /// The ordinal at which an empty page is located: older messages are before it, newer ones begin with it.
   func place(upTo last: UInt64) -> UInt64 {
     switch self {
     case .newest: last + 1

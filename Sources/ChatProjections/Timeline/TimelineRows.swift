@@ -1,36 +1,36 @@
 package import ChatPrimitives
 
-/// Where a page of messages lies.
+/// Which messages a page contains.
 package enum TimelineAnchor: Sendable, Hashable {
-  /// The last messages of the room.
+  /// The last messages of the room or thread.
   case newest
-  /// Those that end just before this ordinal.
+  /// The messages directly before this ordinal.
   case before(UInt64)
-  /// Those that begin just after this ordinal.
+  /// The messages directly after this ordinal.
   case after(UInt64)
-  /// Those around this ordinal, itself included, as many older as newer where there are so many.
+  /// The messages around this ordinal, including itself, with as many older as newer ones if possible.
   case around(UInt64)
 }
 
-/// Messages of one room or thread, oldest first, in one run of ordinals. A message always keeps its ordinal and a
-/// deleted one keeps its row, so that pages that follow one another by ordinals neither skip nor repeat whatever is
-/// written meanwhile.
+/// Messages of one room or thread, oldest first, in one range of ordinals. A message always keeps its ordinal, and a
+/// deleted message keeps its row. So consecutive pages neither skip nor repeat messages, whatever is written meanwhile.
 package struct TimelinePage: Sendable, Hashable {
   package var messages: [MessageRow]
-  /// What hangs from those of the messages that have any of it, by their ordinals.
+  /// The annotations by ordinal, without messages that have none.
   package var annotations: [UInt64: MessageAnnotations]
   /// The root of the thread; nil for the room's own timeline.
   package var threadID: MessageID?
-  /// The nicknames of the senders, and of those whom the messages name.
+  /// The nicknames of the senders, of mentioned users and of the shown participants of threads.
   package var nicknames: [UserID: String]
   /// The ordinals that the page covers; nil for an empty one. In a thread a message whose payload was erased is missing.
   package var run: ClosedRange<UInt64>?
-  /// What leads to older messages as `.before`: the first ordinal, or where an empty page lies; nil when there are none.
+  /// The ordinal for `.before` that leads to older messages: the first one, or the location of an empty page. Nil if
+  /// there are no older messages.
   package var older: UInt64?
-  /// What leads to newer messages as `.after`; nil when there are none in this snapshot.
+  /// The ordinal for `.after` that leads to newer messages. Nil if there are none in this snapshot.
   package var newer: UInt64?
 
-  /// The messages, each with what hangs from it.
+  /// The messages, each with its annotations.
   package var shown: [ShownMessage] {
     messages.map {
       ShownMessage(row: $0, threadID: threadID, annotations: annotations[$0.ordinal] ?? MessageAnnotations())

@@ -2,8 +2,8 @@ import GRDB
 
 /// The tables of `timeline`.
 enum TimelineTables {
-  /// In `message` the text stands last, so that finding a message reads no overflow page of a long one. `thread` is the
-  /// ordinal of the root of the thread that a message is in, zero in the room's own timeline; so in every table.
+  /// In `message`, the text comes last, so that finding a message does not read the overflow pages of long texts. In
+  /// all tables, `thread` is the ordinal of the root of the message's thread, or zero in the room's own timeline.
   static func create(_ database: Database) throws {
     try database.execute(
       sql: """
@@ -38,7 +38,7 @@ enum TimelineTables {
     try BulkDeletion.createTable(database)
   }
 
-  /// What hangs from messages. A deleted message has no row here, save in `thread`.
+  /// Threads, earlier texts, reactions and pins. A deleted message has no rows here, except as the root of a thread.
   private static func createAdditions(_ database: Database) throws {
     try database.execute(
       sql: """

@@ -2,8 +2,8 @@ package import ChatDomain
 package import ChatPrimitives
 package import GRDB
 
-/// What each user has used on the last day on which they used anything: what quotas are held against, so that a restart
-/// forgets nothing. Days are those of the events' times.
+/// What each user used on the last day on which they used anything. Quotas are checked against it, so that a restart
+/// does not reset them. Days are those of the events' times.
 package struct UsageProjection: Projection {
   package typealias Queries = UsageQueries
 
@@ -12,7 +12,7 @@ package struct UsageProjection: Projection {
 
   package init() {}
 
-  /// What is counted, in the order in which it is read and written.
+  /// The counted values, in the order of the columns.
   fileprivate static let counts = [
     "messages", "mediaBytes", "rooms", "workspaces", "invites", "scheduledBytes", "events", "bytes",
   ]
@@ -33,7 +33,7 @@ package struct UsageProjection: Projection {
   }
 
   package mutating func apply(_ events: ArraySlice<RecordedEvent>, to database: Database) throws {
-    // A batch is seldom longer than a day: users are written once for each day in it.
+    // A batch seldom covers more than one day, so each user is written once for each day in it.
     var newest = DailyUsage()
     for recorded in events {
       let used = Usage(of: recorded)
@@ -67,7 +67,7 @@ extension ReadModels {
   package var usage: ProjectionRunner<UsageProjection> { self[UsageProjection.self] }
 }
 
-/// What can be asked of `usage`.
+/// The queries on `usage`.
 package struct UsageQueries: ReadModelQueries {
   package let database: Database
 
@@ -75,7 +75,7 @@ package struct UsageQueries: ReadModelQueries {
     self.database = database
   }
 
-  /// What all users have used on the newest day that anybody used anything on, of those up to `now`.
+  /// What all users used on the newest day, up to `now`, on which anybody used anything.
   package func newestDay(at now: Timestamp = .latest) throws -> DailyUsage {
     guard
       let day = try CachedStatement(database, "SELECT day FROM usage WHERE day <= ? ORDER BY day DESC LIMIT 1")
@@ -90,7 +90,7 @@ package struct UsageQueries: ReadModelQueries {
     return DailyUsage(day: UsageDay(number: day), users: users)
   }
 
-  /// What one user has used on the last day on which they used anything.
+  /// What one user used on the last day on which they used anything.
   package func lastDay(of user: UserID) throws -> DailyUsage {
     try CachedStatement(database, "SELECT day, \(Self.counts) FROM usage WHERE userId = ?")
       .first(user) { row in
