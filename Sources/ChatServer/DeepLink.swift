@@ -1,6 +1,6 @@
-/// The link that an invite is shared as: the app's own, by which the system opens the app, with the token in it.
+/// The link that an invite is shared as. It contains the token, and opening it opens the app.
 package struct DeepLink: Sendable, Hashable {
-  /// Where the token goes in the form.
+  /// The placeholder for the token in the form.
   package static let placeholder = "{token}"
   package static let `default` = DeepLink(prefix: "hansard://invite/", suffix: "")
 
@@ -12,9 +12,9 @@ package struct DeepLink: Sendable, Hashable {
     self.suffix = suffix
   }
 
-  /// Reads a form such as `myapp://invite/{token}` or `https://example.org/i/{token}?from=chat`.
-  /// - Returns: nil unless it has a scheme, the placeholder once after it, and nothing that is not allowed in a URI
-  ///   (RFC 3986, section 2).
+  /// Parses a form such as `myapp://invite/{token}` or `https://example.org/i/{token}?from=chat`.
+  /// - Returns: nil unless the form has a scheme, the placeholder exactly once after it, and only characters that are
+  ///   allowed in a URI (RFC 3986, section 2).
   package init?(_ form: String) {
     let parts = form.split(separator: Self.placeholder, omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, let colon = parts[0].firstIndex(of: ":") else { return nil }

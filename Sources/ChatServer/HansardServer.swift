@@ -11,23 +11,23 @@ package import NIOSSL
 import ServiceLifecycle
 import UnixSignals
 
-/// The HTTP side of Hansard.
+/// The HTTP server of Hansard.
 package struct HansardServer: Sendable {
-  /// What the operator may set.
+  /// The operator's settings.
   package struct Configuration: Sendable {
     package var host: String
     package var port: Int
-    /// Serves `PUT /bench/messages/{messageId}`, which decodes and answers and writes nothing: what sending is
-    /// measured against.
+    /// Serves `PUT /bench/messages/{messageId}`, which decodes and responds but writes nothing. Sending is measured
+    /// against it.
     package var servesBench: Bool
     package var legacyStatus = LegacyStatus()
     package var endCursor = EndCursor.null
     package var protection = ProtectionSettings()
-    /// Downloads of media at once: each has a file open.
+    /// The most downloads of media at once. Each has a file open.
     package var downloads = Limits.downloads
-    /// What `protection.tls` names, as it was loaded.
+    /// The certificate and key that `protection.tls` names, as they were loaded.
     package var tls: TLSConfiguration?
-    /// What an invite is shared as.
+    /// The form of the link that an invite is shared as.
     package var deepLink = DeepLink.default
 
     package init(host: String, port: Int, servesBench: Bool) {
@@ -58,7 +58,7 @@ package struct HansardServer: Sendable {
       issuer: issuer, administrator: administrator, identities: identities, chat: chat)
   }
 
-  /// Opens the gate: it passes requests on to this server from now on.
+  /// Opens the gate: from now on, it passes requests on to this server.
   package func serve(through gate: StartGate, _ configuration: Configuration) {
     gate.open(router(configuration).buildResponder())
   }
@@ -157,13 +157,13 @@ package struct HansardServer: Sendable {
     }
   }
 
-  /// Every endpoint that is served, with the fields of its bodies, as one JSON object.
+  /// All endpoints that are served, with the fields of their bodies, as one JSON object.
   package static func contract() throws -> String {
     let description = try ContractDescription(of: RouteTable.routes.map(\.endpoint))
     return String(decoding: try JSONWriter.bytes(of: description), as: UTF8.self)
   }
 
-  /// `code status`, one line a problem.
+  /// One line `code status` for each problem.
   package static var errorLines: [String] {
     ProblemCode.everyCode.map { "\($0.code) \($0.status)" }
   }

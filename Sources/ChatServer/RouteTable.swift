@@ -5,8 +5,8 @@ import ChatService
 import HTTPTypes
 import Hummingbird
 
-/// One line of the route table. A handler has the types of its endpoint: it can read no other body than the declared one,
-/// and its response has the declared shape.
+/// One entry of the route table. A handler has the types of its endpoint, so it can read only the declared body, and
+/// its response has the declared shape.
 struct Route: Sendable {
   typealias Handler = @Sendable (Handlers, HansardRequestContext) async throws -> Response
 
@@ -33,7 +33,7 @@ struct Route: Sendable {
     self.init(endpoint.erased) { try await handle($0, $1, TypedBody(of: $1)).response }
   }
 
-  /// The same route, in whose answers lists end with `endCursor`.
+  /// The same route, with `endCursor` at the end of lists in its responses.
   func ending(lists endCursor: EndCursor) -> Route {
     guard endCursor != .null else { return self }
     return Route(endpoint) { (handlers: Handlers, context: HansardRequestContext) in
@@ -42,7 +42,7 @@ struct Route: Sendable {
   }
 }
 
-/// What serves requests.
+/// The handlers of all routes.
 struct Handlers: Sendable {
   let accounts: AccountHandlers
   let passwords: PasswordHandlers
@@ -98,7 +98,7 @@ struct Handlers: Sendable {
   }
 }
 
-/// Every endpoint with what serves it. A new one is a line in `Endpoints`, a handler, and a line here.
+/// Every endpoint with its handler. To add one, add a line to `Endpoints`, a handler, and a line here.
 enum RouteTable {
   static let routes: [Route] = [
     Route(Endpoints.createAccount) { try await $0.accounts.create($1, $2) },
@@ -210,6 +210,6 @@ enum RouteTable {
     Route(Endpoints.openAPIDocument) { $0.openAPI.document($1) },
   ]
 
-  /// Served only when the operator asks for it.
+  /// Served only if the operator enables it.
   static let bench = Route(Endpoints.bench) { try await $0.bench.run($1, $2) }
 }

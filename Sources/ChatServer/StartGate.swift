@@ -17,7 +17,7 @@ package final class StartGate: Sendable {
 
   package init() {}
 
-  /// Shown by readiness checks from now on. Does nothing once the gate is open.
+  /// Sets the progress that readiness checks show. Does nothing once the gate is open.
   package func report(_ progress: OpeningProgress) {
     phase.withLock { phase in
       guard case .opening = phase else { return }
@@ -64,7 +64,7 @@ struct GateResponder: HTTPResponder {
 
 /// Opens a service once the server listens, and cancels the opening when the server is told to stop.
 struct BackgroundOpening: Service {
-  /// The port that the server listens on, once it does.
+  /// Yields the port when the server listens on it.
   let ports: AsyncStream<Int>
   let open: @Sendable (_ port: Int) async throws -> Void
 

@@ -2,11 +2,12 @@ package import ChatPrimitives
 package import ChatService
 import Foundation
 
-/// The token with which an operator's own services act. Derived from the key file, so that it can be written again.
+/// The token that the operator's own services authenticate with. It is derived from the key file, so it can be written
+/// again at any time.
 package struct AdministratorToken: Sendable {
-  /// The file's name in the data directory.
+  /// The name of the token file in the data directory.
   package static let fileName = "admin-token"
-  /// Tells service tokens from access tokens at a glance, in logs and in secret scanners.
+  /// Distinguishes service tokens from access tokens in logs and in secret scanners.
   static let prefix = "hsa_"
 
   package let service: ServiceID
@@ -21,7 +22,7 @@ package struct AdministratorToken: Sendable {
     Array(presented.utf8).elementsEqualInConstantTime(Array(token.utf8))
   }
 
-  /// Writes the token where the operator finds it, readable by the owner alone. Does nothing when it stands there.
+  /// Writes the token to a file that only its owner can read. Does nothing if the file already has this token.
   package func write(to directory: String) throws {
     let path = directory + "/" + Self.fileName
     if let present = try? String(contentsOfFile: path, encoding: .utf8), present == token + "\n" { return }

@@ -8,12 +8,12 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// From the headers of a request to who makes it.
+/// Determines from the headers of a request who makes it.
 package final class Authenticator: Sendable {
-  /// Users in whose name a service has acted, and who are known to be registered.
+  /// The most users that are remembered as registered, in whose name a service has acted.
   private static let rememberedUsers = 65_536
-  /// How long a token of another issuer counts as checked: a key that its issuer takes back is noticed
-  /// after that.
+  /// How long a token of an external issuer counts as verified. A key that the issuer withdraws is noticed after this
+  /// time.
   private static let externalCheck = Duration.seconds(300)
 
   private let issuer: TokenIssuer
@@ -32,7 +32,8 @@ package final class Authenticator: Sendable {
     self.chat = chat
   }
 
-  /// Who makes the request; nil where the endpoint is open and no service token came along.
+  /// - Returns: who makes the request; nil if the endpoint is open and the request has no service token, or if the
+  ///   endpoint ignores tokens.
   func principal(of request: Request, for endpoint: AnyEndpoint, at now: Timestamp) async throws -> Principal? {
     let access = endpoint.access
     if !endpoint.ignoresTokens, let actAs = request.headers[.hansardActAs], UserID(actAs) == nil {
@@ -59,9 +60,9 @@ package final class Authenticator: Sendable {
     }
   }
 
-  /// Whether the request brings a service's token, and the right one.
+  /// Whether the request has a valid service token.
   func isOfService(_ request: Request) -> Bool {
-    // Looked at by bytes first: nearly every request is a user's.
+    // Checks the prefix by bytes first, because nearly every request comes from a user.
     guard let header = request.headers[.authorization],
       header.utf8.dropFirst("Bearer ".utf8.count).starts(with: AdministratorToken.prefix.utf8),
       let token = try? bearerToken(of: request)
@@ -82,7 +83,7 @@ package final class Authenticator: Sendable {
     return Principal(user: user, service: administrator.service)
   }
 
-  /// Who is registered once stays so, and is remembered.
+  /// Remembers registered users, because a registered user stays registered.
   private func requireRegistered(_ user: UserID) async throws {
     if registered.withLock({ $0.contains(user) }) { return }
     _ = try await chat.profile(of: user)
@@ -96,7 +97,7 @@ package final class Authenticator: Sendable {
     if request.headers[.hansardActAs] != nil { throw ServiceError.rejected(.serviceOnly) }
     let verified = try await verified(token, now)
     guard verified.isValid(at: now) else { throw Refusal.accessTokenExpired }
-    // A token of another issuer has no session that could have ended.
+    // A token of an external issuer has no session that could have ended, so the account is checked instead.
     if verified.principal.session == nil, let user = verified.principal.user, chat.isDisabled(user) {
       throw ServiceError.rejected(.accountDisabled)
     }
@@ -116,7 +117,8 @@ package final class Authenticator: Sendable {
     return verified
   }
 
-  /// A token of the team's own server. Its user is registered when seen for the first time.
+  /// Verifies a token of an external issuer, such as the team's own server. Registers its user when seen for the first
+  /// time.
   private func external(
     _ token: String, _ unverified: UnverifiedToken, _ now: Timestamp
   ) async throws -> VerifiedToken {
@@ -128,7 +130,7 @@ package final class Authenticator: Sendable {
       check: .until(.now + Self.externalCheck))
   }
 
-  /// For queries, which no writer checks: the session must not have ended.
+  /// Rejects a session that has ended. Queries need this check, because no writer checks their session.
   func requireOpenSession(_ principal: Principal) throws {
     guard let user = principal.user, let session = principal.session else { return }
     if chat.isEnded(session, of: user) { throw ServiceError.rejected(.sessionEnded) }
@@ -139,7 +141,7 @@ extension HTTPField.Name {
   static let hansardActAs = own(HeaderName.actAs)
   static let idempotencyKey = own(HeaderName.idempotencyKey)
 
-  /// A header of the contract. Every request reads them, so that a name that HTTP does not allow stops the first test.
+  /// A header of the contract. Every request reads these headers, so an invalid name fails in the first test.
   static func own(_ name: String) -> HTTPField.Name {
     guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is not a header name (RFC 9110)") }
     return field

@@ -7,32 +7,35 @@ import Foundation
 import JWTKit
 import Synchronization
 
-/// Makes and checks the tokens of users.
+/// Issues and verifies the tokens of users.
 ///
-/// An access token is a JWT (RFC 7519) under EdDSA; a refresh token is an HMAC of session and generation. Both are made
-/// of a `SessionGrant` alone, so that the same pair can be issued again and the log need keep no secret.
+/// An access token is a JWT (RFC 7519) signed with EdDSA; a refresh token contains the session and generation with an
+/// HMAC. Both are derived from a `SessionGrant` alone, so the same pair can be issued again and the log contains no
+/// secret.
 package actor TokenIssuer {
-  /// How long an access token is good for when the operator does not say, in seconds.
+  /// The lifetime of an access token in seconds, unless the operator sets another.
   package static let defaultAccessTokenLifetimeSeconds = 900
   private static let keyIDPrefix = "hansard-"
   private static let refreshCodeBytes = 32
-  /// The longest access token that is looked at, in bytes. Those that this server signs have less than 600.
+  /// The longest access token that is verified, in bytes; longer ones are rejected. Those that this server signs have
+  /// less than 600.
   private static let accessTokenBytes = 1024
   private static let latestSeconds = Int(Timestamp.latest.milliseconds / 1000)
 
   private let signingKeys: SigningKeys
-  /// By generation, made when it is first needed.
+  /// By generation. Each is made when it is first needed.
   private var signers: [UInt32: Signer] = [:]
   private let refreshKey: SymmetricKey
   private let lifetimeSeconds: Int
 
-  /// A generation's key, alone in its collection: a token's header chooses among generations, never how a key is used.
+  /// The key of one generation, in a collection of its own: a token's header selects only the generation, never how a
+  /// key is used.
   private struct Signer {
     let collection: JWTKeyCollection
     let publicKey: [UInt8]
   }
 
-  /// - Parameter signingKeys: those of the log; without them there is the first generation alone.
+  /// - Parameter signingKeys: the keys of the log; if nil, only the first generation exists.
   package init(keys: ServerKeys, signingKeys: SigningKeys? = nil, accessTokenLifetimeSeconds: Int) {
     lifetimeSeconds = accessTokenLifetimeSeconds
     self.signingKeys = signingKeys ?? SigningKeys(keys: keys)
@@ -44,8 +47,8 @@ package actor TokenIssuer {
   /// The `kid` of tokens that this generation signed.
   static func keyID(of generation: UInt32) -> String { keyIDPrefix + String(generation) }
 
-  /// The keys under which a token can be good: the newest, and those before it that signed less than a token's life
-  /// ago. The newest comes first.
+  /// The keys that can have signed a valid token: the newest, and each older one that was retired less than a token's
+  /// lifetime ago. The newest comes first.
   func publicKeys(at now: Timestamp) async throws -> [SigningKey] {
     let history = signingKeys.history
     let oldest = now.adding(milliseconds: -Int64(lifetimeSeconds) * 1000)
@@ -63,7 +66,7 @@ package actor TokenIssuer {
     if let signer = signers[generation] { return signer }
     let seed = signingKeys.seed(of: generation).withUnsafeBytes { Data($0) }
     let key = try Curve25519.Signing.PrivateKey(rawRepresentation: seed)
-    // Sorted keys make the same claims the same token.
+    // Sorted keys make equal claims produce equal tokens.
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let collection = JWTKeyCollection()
@@ -82,24 +85,25 @@ package actor TokenIssuer {
     let claims = AccessClaims(
       sub: grant.user.description, sid: grant.session.description, did: grant.device?.description,
       gen: grant.generation, iat: issued, exp: issued + lifetimeSeconds)
-    // The generation of then: the same pair may be asked for after a rotation.
+    // The generation at the grant's position, because the same pair can be requested again after a rotation.
     let generation = signingKeys.history.generation(at: grant.stamp.position)
     return try await signer(of: generation).collection.sign(
       claims, kid: JWKIdentifier(string: Self.keyID(of: generation)))
   }
 
-  /// - Throws: `Refusal.accessTokenInvalid` for anything that this server did not sign. The expiry is for the caller to
-  ///   check, each time anew.
+  /// - Throws: `Refusal.accessTokenInvalid` for every token that this server did not sign, or that was issued after its
+  ///   key was retired. The caller must check the expiry each time.
   func verify(accessToken: String) async throws -> VerifiedToken {
     guard let generation = generation(of: accessToken),
       let claims = try? await signer(of: generation).collection.verify(accessToken, as: AccessClaims.self),
       let user = UserID(claims.sub), let session = SessionID(claims.sid), (0...Self.latestSeconds).contains(claims.iat)
     else { throw Refusal.accessTokenInvalid }
-    // Who holds an old key signs nothing new with it.
+    // Rejects tokens issued after their key was retired, so that an old key cannot sign new tokens.
     if let retired = signingKeys.history.retirement(of: generation), Int64(claims.iat) > retired.milliseconds / 1000 {
       throw Refusal.accessTokenInvalid
     }
-    // A token of a server with a longer lifetime: ended sessions are remembered for today's.
+    // The token can come from a time when the server had a longer lifetime. Ended sessions are remembered only for the
+    // current lifetime.
     let expiry = min(claims.exp, claims.iat + lifetimeSeconds)
     return VerifiedToken(
       principal: Principal(user: user, session: session, device: claims.did.flatMap { DeviceID($0) }),
@@ -116,8 +120,8 @@ package actor TokenIssuer {
     return generation
   }
 
-  /// Seconds that the pair's access token has left. None when it was issued while the clock was ahead: such a token is
-  /// refused.
+  /// The seconds until the pair's access token expires. 0 if it was issued while the clock was ahead, because such a
+  /// token is rejected.
   package func secondsLeft(of grant: SessionGrant, at now: Timestamp) -> Int {
     guard grant.stamp.time <= now.adding(milliseconds: Limits.clockJumpMilliseconds) else { return 0 }
     let expiry = (grant.stamp.time.milliseconds / 1000 + Int64(lifetimeSeconds)) * 1000
@@ -148,9 +152,9 @@ package actor TokenIssuer {
   }
 }
 
-/// What a checked access token says.
+/// The contents of a verified access token.
 struct VerifiedToken: Sendable {
-  /// How long its signature counts as checked.
+  /// How long the token's signature counts as verified.
   enum Check: Sendable {
     /// As long as the server runs.
     case once
@@ -169,14 +173,14 @@ struct VerifiedToken: Sendable {
     }
   }
 
-  /// A token from the future was issued while the clock was ahead, and would be good for too long. A little is allowed,
-  /// for a clock that is set back a little.
+  /// A token from the future was issued while the clock was ahead and would be valid for too long, so it is invalid. A
+  /// small difference is allowed, for a clock that was set back a little.
   func isValid(at now: Timestamp) -> Bool {
     now < expiresAt && issuedAt <= now.adding(milliseconds: Limits.clockJumpMilliseconds)
   }
 }
 
-/// The claims of an access token. Times in seconds since 1970, as JWT has them.
+/// The claims of an access token. Times are in seconds since 1970, as in JWT.
 private struct AccessClaims: JWTPayload {
   var sub: String
   var sid: String
@@ -185,6 +189,6 @@ private struct AccessClaims: JWTPayload {
   var iat: Int
   var exp: Int
 
-  /// The expiry is checked by `Authenticator`, which also serves tokens that it has checked before.
+  /// `Authenticator` checks the expiry instead, because it also accepts tokens that it has verified before.
   func verify(using algorithm: some JWTAlgorithm) throws {}
 }

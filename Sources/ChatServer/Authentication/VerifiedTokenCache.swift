@@ -1,4 +1,4 @@
-/// Access tokens that were checked. They are remembered because checking a signature costs more than the rest of a small
+/// Access tokens that were verified. They are cached because verifying a signature costs more than the rest of a small
 /// request.
 struct VerifiedTokenCache: Sendable {
   /// The most tokens that are kept; each takes about 700 bytes.
@@ -10,7 +10,7 @@ struct VerifiedTokenCache: Sendable {
 
   var count: Int { tokens.count }
 
-  /// What was remembered of a token.
+  /// The cached result for a token; nil if there is none.
   /// - Parameter now: in nanoseconds of a clock that only moves forward.
   mutating func find(_ token: String, at now: UInt64) -> VerifiedToken? {
     tokens.dropUnused(at: now, after: Self.unusedNanoseconds)

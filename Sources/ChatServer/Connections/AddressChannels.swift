@@ -2,8 +2,8 @@ import ChatPrimitives
 import Logging
 import NIOCore
 
-/// Limits the open connections, or the open HTTP/2 streams, of one address, or one IPv6 /64, so that nobody holds all. Trusted
-/// proxies, which connect for many, are exempt.
+/// Limits the open connections, or the open HTTP/2 streams, of one address or one IPv6 /64, so that no client can take
+/// all of them. Trusted proxies are exempt, because they connect on behalf of many clients.
 final class AddressChannels: Sendable {
   private let limit: AddressLimit
   private let proxies: TrustedProxies
@@ -13,7 +13,7 @@ final class AddressChannels: Sendable {
     self.proxies = proxies
   }
 
-  /// - Returns: nil when the settings have no such limit.
+  /// - Returns: nil if the settings have no such limit.
   static func connections(_ settings: ConnectionSettings, proxies: TrustedProxies) -> AddressChannels? {
     guard settings.perAddress > 0 else { return nil }
     let limit = AddressLimit(
@@ -22,7 +22,7 @@ final class AddressChannels: Sendable {
     return AddressChannels(limit, proxies: proxies)
   }
 
-  /// Each stream takes memory, and a client can open a hundred on each connection.
+  /// Streams are limited because each takes memory, and a client can open a hundred on each connection.
   static func streams(_ limit: Int = Limits.http2StreamsOfAddress, proxies: TrustedProxies) -> AddressChannels {
     let limit = AddressLimit(
       limit, name: "limitStreams", warning: "an address has too many open HTTP/2 streams; further ones are reset")
@@ -30,7 +30,7 @@ final class AddressChannels: Sendable {
   }
 
   /// Counts the connection or stream until it is closed.
-  /// - Returns: false when its address has as many as one may have, and it must be closed.
+  /// - Returns: false if its address has reached the limit; the caller must then close it.
   func admit(_ channel: any Channel, _ logger: Logger) -> Bool {
     guard let client = proxies.clientAddress(of: channel) else { return true }
     guard let reservation = limit.reserve(for: client, logger) else { return false }

@@ -1,5 +1,5 @@
-/// Whether a body comes in fast enough: it has some seconds, and what has come in by then buys it more. A client that
-/// drips holds a connection no longer than its bytes are worth.
+/// Whether a body arrives fast enough. It has some seconds at first, and the bytes that arrive extend that time. A
+/// client that sends too slowly therefore cannot hold a connection for long.
 struct BodyPace: Sendable, Hashable {
   private let bytesPerSecond: UInt64
   /// In nanoseconds.
@@ -8,7 +8,7 @@ struct BodyPace: Sendable, Hashable {
   private(set) var received: UInt64 = 0
 
   /// - Parameters:
-  ///   - bytesPerSecond: that the body must bring.
+  ///   - bytesPerSecond: the average rate at which the body must arrive.
   ///   - began: in nanoseconds of a clock that only moves forward, as is `deadline`.
   init(_ settings: ConnectionSettings, bytesPerSecond: Int, began: UInt64, received: UInt64 = 0) {
     self.bytesPerSecond = max(1, UInt64(clamping: bytesPerSecond))
@@ -19,7 +19,7 @@ struct BodyPace: Sendable, Hashable {
 
   mutating func came(_ bytes: Int) { received += UInt64(clamping: bytes) }
 
-  /// When more must have come, or the end.
+  /// When more bytes, or the end of the body, must have arrived.
   var deadline: UInt64 {
     let (bought, overflow) = received.multipliedReportingOverflow(by: 1_000_000_000)
     return began + grace + (overflow ? .max / 4 : bought / bytesPerSecond)

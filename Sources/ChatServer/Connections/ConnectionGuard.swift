@@ -1,23 +1,24 @@
 import NIOCore
 
-/// Stands before everything else in a connection's pipeline, TLS included, and closes it when no whole request head comes
-/// out of its bytes in time: a handshake that is never finished, or a head that drips (known as Slowloris).
+/// A handler at the front of a connection's pipeline, before TLS. It closes the connection if no complete request head
+/// arrives in time: if a handshake is never finished, or if a client sends a head too slowly (known as Slowloris).
 ///
-/// It sees bytes only; the `RequestGuard` behind the decoder tells it what they were.
+/// It sees only bytes; the `RequestGuard` behind the decoder tells it what they were.
 final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = NIOAny
   typealias InboundOut = NIOAny
 
   private enum State {
-    /// Nothing has come yet.
+    /// Nothing has arrived yet.
     case silent
-    /// Nothing has come since the request before; the idle timeout of the connection counts.
+    /// Nothing has arrived since the previous request; the idle timeout of the connection applies.
     case idle
-    /// Bytes of a head come.
+    /// Bytes of a head are arriving.
     case head(until: NIODeadline)
-    /// A head is there; what comes is its body, which has a pace of its own.
+    /// A head is complete. The bytes that follow are its body, which has its own minimum rate.
     case request
-    /// HTTP/2, past its first request: streams are looked after one by one, and a connection without any is idle.
+    /// HTTP/2 with at least one stream opened: each stream is guarded separately, and a connection without streams is
+    /// idle.
     case multiplexed
   }
 
@@ -57,7 +58,7 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
     context.fireChannelReadComplete()
   }
 
-  // MARK: What the bytes were
+  // MARK: Reports from the request guard
 
   func headCame() {
     if case .multiplexed = state { return }

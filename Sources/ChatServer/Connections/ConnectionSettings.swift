@@ -1,18 +1,18 @@
 package import NIOSSL
 
-/// What connections may do and how long.
+/// How many connections are allowed, and how fast their clients must send and receive.
 package struct ConnectionSettings: Sendable, Hashable {
-  /// Connections that are open at once; further ones wait to be accepted.
+  /// The most connections that are open at once; further ones wait to be accepted.
   package var maximum = 20_000
-  /// Those of one address, or of one /64 of IPv6; further ones are closed at once. 0 stands for no limit.
+  /// The most connections of one address, or of one IPv6 /64; further ones are closed at once. 0 means no limit.
   package var perAddress = 1_000
-  /// Seconds in which a request's head must come in whole, once its first byte has.
+  /// The seconds in which a request's head must arrive completely, counted from its first byte.
   package var headSeconds = 20
-  /// Seconds that a body has before its pace counts, and an answer that waits to be taken.
+  /// The seconds before the minimum rates apply to a body, and to a response that waits to be read.
   package var bodySeconds = 20
-  /// Bytes a second that a body must bring on average after that.
+  /// The bytes per second at which a body must arrive on average after that.
   package var bodyBytesPerSecond = 512
-  /// The same of an uploaded file: there are few places for uploads, and a slow one holds its place for long.
+  /// The same rate for an uploaded file. There are few slots for uploads, and a slow upload holds its slot for long.
   package var uploadBytesPerSecond = 8_192
   /// Bytes a second that a client must take of what waits for it.
   package var answerBytesPerSecond = 2_048
@@ -22,7 +22,7 @@ package struct ConnectionSettings: Sendable, Hashable {
 
 /// A certificate and its key, in PEM files.
 package struct TLSSettings: Sendable, Hashable {
-  /// The server's own certificate first, then those up to the authority's.
+  /// A file with the server's own certificate first, followed by the chain up to the authority's certificate.
   package var certificateFile: String
   package var keyFile: String
   /// Whether HTTP/2 is offered (by ALPN); HTTP/1.1 always is.
@@ -34,7 +34,7 @@ package struct TLSSettings: Sendable, Hashable {
     self.offersHTTP2 = offersHTTP2
   }
 
-  /// Why a certificate and its key are of no use.
+  /// Why a certificate and its key cannot be used.
   package enum Flaw: Error, CustomStringConvertible {
     case certificate(file: String, reason: String)
     case key(file: String, reason: String)
@@ -49,15 +49,16 @@ package struct TLSSettings: Sendable, Hashable {
     }
   }
 
-  /// The suites that are offered with TLS 1.2: those of RFC 9325, section 4.2, with ChaCha20-Poly1305 (RFC 7905), which
-  /// all keep past sessions secret when the key is lost, and authenticate what they encrypt. TLS 1.3 has no others.
+  /// The cipher suites that are offered with TLS 1.2: those of RFC 9325, section 4.2, and those with ChaCha20-Poly1305
+  /// (RFC 7905). All of them keep past sessions secret if the key is lost (forward secrecy), and authenticate what they
+  /// encrypt. TLS 1.3 has only such suites.
   private static let suites: [NIOTLSCipher] = [
     .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
     .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
     .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
   ]
 
-  /// Reads the files. TLS 1.2 is the oldest that is spoken.
+  /// Reads the files. TLS 1.2 is the oldest version that is accepted.
   package func load() throws(Flaw) -> TLSConfiguration {
     let chain: [NIOSSLCertificate]
     do {

@@ -1,8 +1,8 @@
 import ChatPrimitives
 import NIOCore
 
-/// Stands behind TLS and closes a connection of HTTP/2 whose client floods it with frames that ask for nothing. NIO limits
-/// PING, SETTINGS, PRIORITY and RST_STREAM itself, but not WINDOW_UPDATE, nor frames of a type that it does not know.
+/// A handler behind TLS that closes an HTTP/2 connection if its client floods it with frames that request nothing. NIO
+/// itself limits PING, SETTINGS, PRIORITY and RST_STREAM, but not WINDOW_UPDATE, nor frames of unknown types.
 final class FrameGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -30,12 +30,12 @@ final class FrameGuard: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    // Each frame is written by itself, some in two pieces.
+    // NIO writes each frame separately, some in two pieces.
     budget.earn(1)
     context.write(data, promise: promise)
   }
 
-  /// A frame GOAWAY (RFC 9113, section 6.8) with the error ENHANCE_YOUR_CALM.
+  /// A GOAWAY frame (RFC 9113, section 6.8) with the error ENHANCE_YOUR_CALM.
   private static let goAway = ByteBuffer(bytes: [
     0, 0, 8, 0x7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0xb,
   ])

@@ -1,22 +1,23 @@
 import ChatPrimitives
 import NIOCore
 
-/// Finds the frames of an HTTP/2 connection in what its client sends (RFC 9113, sections 3.4 and 4.1), and keeps none of
-/// them. Counts those that ask for nothing: all but DATA, HEADERS and CONTINUATION, which have limits of their own.
+/// Finds the frames of an HTTP/2 connection in the bytes that its client sends (RFC 9113, sections 3.4 and 4.1),
+/// without storing them. Counts those that request nothing: all but DATA, HEADERS and CONTINUATION, which have their
+/// own limits.
 struct FrameMeter: Sendable {
   private enum State: Sendable, Hashable {
-    /// The client's preface, so many bytes of which have come.
+    /// The client's preface, `count` bytes of which have arrived.
     case preface(count: Int)
-    /// A frame's header, so many bytes of which have come.
+    /// A frame's header, `count` bytes of which have arrived.
     case header(count: Int)
-    /// What a frame carries, so many bytes of which are still to come.
+    /// A frame's payload, `left` bytes of which are still to come.
     case payload(left: Int)
     /// Another protocol.
     case other
   }
 
   private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
-  /// Bytes of a frame's header, and where in it the type is.
+  /// The size of a frame's header in bytes, and the index of its type.
   private static let headerBytes = 9
   private static let typeIndex = 3
   private static let uncounted: Set<UInt8> = [0x0, 0x1, 0x9]
@@ -25,7 +26,7 @@ struct FrameMeter: Sendable {
   private var length = 0
   private var type: UInt8 = 0
 
-  /// - Returns: how many frames that ask for nothing have begun in these bytes.
+  /// - Returns: how many frames that request nothing have a header that ends in these bytes.
   mutating func count(_ buffer: ByteBuffer) -> Int {
     buffer.withUnsafeReadableBytes { bytes in
       var found = 0
@@ -57,7 +58,7 @@ struct FrameMeter: Sendable {
     state = count + 1 == Self.preface.count ? .header(count: 0) : .preface(count: count + 1)
   }
 
-  /// - Returns: whether the header is whole, and of a frame that counts.
+  /// - Returns: whether the header is complete and belongs to a frame that is counted.
   private mutating func take(_ byte: UInt8, ofHeader count: Int) -> Bool {
     if count < Self.typeIndex { length = length << 8 | Int(byte) }
     if count == Self.typeIndex { type = byte }
@@ -71,8 +72,8 @@ struct FrameMeter: Sendable {
   }
 }
 
-/// How many frames that ask for nothing a client may send: some at once, some each second, and one more for each that it
-/// is sent, since a client acknowledges what it receives.
+/// How many frames that request nothing a client may send: some at once, some each second, and one more for each frame
+/// that it is sent, because a client acknowledges what it receives.
 struct FrameBudget: Sendable, Hashable {
   private var left = Limits.controlFrames
   /// In nanoseconds of a clock that only moves forward.
@@ -85,11 +86,11 @@ struct FrameBudget: Sendable, Hashable {
 
   mutating func earn(_ frames: Int) { left += frames }
 
-  /// - Returns: whether they were within the budget.
+  /// - Returns: whether the frames were within the budget.
   mutating func spend(_ frames: Int, at now: UInt64) -> Bool {
     let fresh = (now - min(now, refilledAt)) / Self.interval
     refilledAt += fresh * Self.interval
-    // What was earned is kept; time alone fills it no further than it was at first.
+    // What was earned is kept; time alone refills the budget only up to its initial size.
     left = max(left, min(Limits.controlFrames, left + Int(clamping: fresh)))
     left -= frames
     return left >= 0

@@ -6,8 +6,8 @@ import Logging
 import NIOCore
 import NIOSSL
 
-/// A connection of any protocol with a `ConnectionGuard` and an `SlowReaderGuard` before it, and with a `FrameGuard`
-/// behind its TLS. It is closed at once when its address has too many.
+/// A connection of any protocol with a `ConnectionGuard` and a `SlowReaderGuard` in front of it, and with a
+/// `FrameGuard` behind its TLS. It is closed at once if its address has too many connections.
 struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
   typealias Value = Base.Value
 
@@ -46,7 +46,7 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
 }
 
 extension HTTPServerBuilder {
-  /// HTTP/1.1, or TLS with HTTP/1.1 and, where it is offered, HTTP/2.
+  /// Serves HTTP/1.1, or TLS with HTTP/1.1 and, if it is offered, HTTP/2.
   static func guarded(
     _ settings: ConnectionSettings, proxies: TrustedProxies, tls: TLSConfiguration?, offersHTTP2: Bool, logger: Logger
   ) -> HTTPServerBuilder {

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Refuses heads of HTTP/1 that do not name exactly one host (RFC 9112, section 3.2). Its place is before the codec, where
-/// the version and the fields of a request are still as they came.
+/// Rejects HTTP/1 heads that do not name exactly one host (RFC 9112, section 3.2). Only a head of HTTP/1.0 may name
+/// none. The guard is placed before the codec, where the version and the fields of a request are still unchanged.
 final class HostGuard: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias InboundOut = HTTPServerRequestPart
@@ -10,7 +10,7 @@ final class HostGuard: ChannelInboundHandler, RemovableChannelHandler {
   private var hasRefused = false
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    // The connection ends with the refusal, so nothing behind the head is looked at.
+    // The connection ends with the refusal, so nothing after the head is read.
     guard !hasRefused else { return }
     if case .head(let head) = unwrapInboundIn(data), !Self.namesHost(head) {
       hasRefused = true
@@ -26,7 +26,7 @@ final class HostGuard: ChannelInboundHandler, RemovableChannelHandler {
     return hosts.count == 1 && host.utf8.allSatisfy(isOfHost)
   }
 
-  /// What a host, as name or address, and a port are made of (RFC 3986, section 3.2.2 and 3.2.3).
+  /// Whether the byte is allowed in a host (a name or an address) or a port (RFC 3986, sections 3.2.2 and 3.2.3).
   private static func isOfHost(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

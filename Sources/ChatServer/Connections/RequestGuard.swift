@@ -7,8 +7,10 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Stands behind the decoder of a connection, or of a stream of HTTP/2: closes it when a body drips or does not end
-/// though its request was answered, refuses what is no HTTP, tells a `ClientWatch` when the client goes away, and a `TakenWatch` when it has taken a piece.
+/// A handler behind the decoder of a connection, or of an HTTP/2 stream. It closes that connection or stream if a body
+/// arrives too slowly, or does not end although its request was answered. It rejects invalid HTTP, notifies a
+/// `ClientWatch` when the client goes away, and notifies a `TakenWatch` when the client has taken most of what was
+/// written.
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -22,29 +24,29 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
   /// The body that is coming in; nil between requests.
   private var body: Body?
   private var timer: Scheduled<Void>?
-  /// Set once the decoder has refused what comes; nothing follows it.
+  /// Set once the decoder has rejected the input; nothing after that is read.
   private var breach: Breach?
-  /// Of the request that is being answered.
+  /// The watch of the request that is being handled.
   private var watch: ClientWatch?
   /// Kept until the client has taken most of what was written.
   private var taken: EventLoopPromise<Void>?
   private var isClientGone = false
 
-  /// Where a connection stops to be HTTP.
+  /// Where a connection stops being valid HTTP.
   private enum Breach {
-    /// In the body of a request: who reads it answers, or has answered.
+    /// In the body of a request. The reader of that body responds, or has responded already.
     case inBody
-    /// Behind requests that are answered first.
+    /// After requests that are answered first.
     case behind(Refusal)
   }
 
   private struct Body {
-    /// A stream of lines, which may rest as long as any connection may.
+    /// A stream of lines, which may pause as long as any connection may be idle.
     var isStream: Bool
-    /// Bytes that it must bring a second; 0 stands for no limit.
+    /// The bytes per second at which it must arrive; 0 means no limit.
     var bytesPerSecond: Int
     var received = 0
-    /// Set once it did not come in one piece with its head.
+    /// Set if the body did not arrive in one piece with its head.
     var pace: BodyPace?
     /// How much of it had come when its request was answered; nil before.
     var receivedAtAnswer: Int?
@@ -60,7 +62,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
       try? context.pipeline.syncOperations.addHandler(HostGuard(), position: .before(codec))
     }
     if connection == nil, let parent = context.channel.parent {
-      // A stream: it lives on the thread of its connection.
+      // An HTTP/2 stream runs on the event loop of its connection, so it can use the connection's handlers directly.
       connection = try? parent.pipeline.syncOperations.handler(type: ConnectionGuard.self)
       connection?.streamOpened()
     }
@@ -125,7 +127,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireChannelReadComplete()
   }
 
-  /// A body that came in one piece with its head costs no look at the clock, and no timer.
+  /// A body that arrives in one piece with its head needs neither the clock nor a timer.
   private func beginPace(_ context: ChannelHandlerContext) {
     guard let body, body.pace == nil, !body.isStream, body.bytesPerSecond > 0 else { return }
     let pace = BodyPace(
@@ -135,7 +137,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     if timer == nil { schedule(until: pace.deadline, context) }
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     if case .end = unwrapOutboundIn(data) {
@@ -169,8 +171,9 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     taken = nil
   }
 
-  /// A client that waits to be asked for its body is asked, unless it sends already. The request is the one that is being
-  /// answered only if no other has come behind it.
+  /// Handles the events that handlers send down the pipeline. `BodyWanted` sends 100 (Continue), unless the body is
+  /// already arriving. If another request has arrived since, the head that came last belongs to that one, so nothing is
+  /// sent.
   func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
     if let watch = event as? ClientWatch {
       promise?.succeed()
@@ -190,7 +193,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
   }
 
-  // MARK: What is no HTTP
+  // MARK: Invalid HTTP
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard breach == nil else { return }
@@ -208,7 +211,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     if unanswered == 0 { end(.behind(refusal), context) }
   }
 
-  /// Ends a connection with what is still to be said.
+  /// Sends the response that is still missing, if any, and closes the connection.
   private func end(_ breach: Breach, _ context: ChannelHandlerContext) {
     switch breach {
     case .inBody: break
@@ -219,8 +222,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
       context.write(wrapOutboundOut(.end(nil)), promise: nil)
     }
     context.flush()
-    // Closed in both directions at once, the system would reset the connection because of what still comes, and the
-    // client might lose the response.
+    // If both directions were closed at once, the system would reset the connection because of the bytes that still
+    // arrive, and the client could lose the response.
     context.close(mode: .output, promise: nil)
     stop()
     timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingering) { context.close(promise: nil) }

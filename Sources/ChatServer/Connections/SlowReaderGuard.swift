@@ -2,37 +2,37 @@ import ChatPrimitives
 import Foundation
 import NIOCore
 
-/// Stands before everything else in a connection's pipeline, TLS included, and cuts the connection when its client does
-/// not take fast enough what waits for it: one that reads an answer drop by drop, or not at all.
+/// A handler at the front of a connection's pipeline, before TLS. It resets the connection if its client reads what
+/// waits for it too slowly, or not at all.
 ///
-/// It counts bytes that the system has taken, and those that come in: a client may send everything before it reads
-/// anything. The streams of HTTP/2 are looked after together.
+/// It counts the bytes that the system has taken and the bytes that arrive, because a client may send everything before
+/// it reads anything. The streams of an HTTP/2 connection are counted together.
 final class SlowReaderGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
   typealias OutboundIn = IOData
   typealias OutboundOut = IOData
 
-  /// Nil where answers need no pace.
+  /// Nil if responses have no minimum rate.
   private var pace: SlowReaderPace?
-  /// Bytes that waited when they were last counted, and those that were written and have come since.
+  /// The bytes that waited at the last count, and the bytes that were written and received since then.
   private var waited = 0
   private var written = 0
   private var received = 0
-  /// Runs while bytes wait.
+  /// Scheduled while bytes wait.
   private var timer: Scheduled<Void>?
 
   init(_ settings: ConnectionSettings) {
     pace = settings.answerBytesPerSecond > 0 ? SlowReaderPace(settings) : nil
   }
 
-  /// That of the connection to which a pipeline belongs, or whose stream does.
+  /// The guard of the connection to which a pipeline belongs, directly or as an HTTP/2 stream of it.
   static func of(_ context: ChannelHandlerContext) -> SlowReaderGuard? {
     (try? context.pipeline.syncOperations.handler(type: SlowReaderGuard.self))
       ?? (try? context.channel.parent?.pipeline.syncOperations.handler(type: SlowReaderGuard.self))
   }
 
-  /// The system would take megabytes that nobody reads. Of what was not sent it takes so much at a time instead.
+  /// Limits how many unsent bytes the system buffers. Otherwise it would accept megabytes that nobody reads.
   static func boundUnsent(of channel: any Channel) throws {
     let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: TCP_NOTSENT_LOWAT))
     try channel.syncOptions?.setOption(option, value: SocketOptionValue(Limits.unsentBytes))
@@ -47,7 +47,7 @@ final class SlowReaderGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     if pace != nil {
-      // What waited was taken meanwhile; since when, nobody asks.
+      // All waiting bytes have been taken since the last count, so the timer is not needed.
       if timer != nil, Self.waiting(context) == 0 { stop() }
       written += unwrapOutboundIn(data).readableBytes
     }
@@ -56,13 +56,13 @@ final class SlowReaderGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   func flush(context: ChannelHandlerContext) {
     context.flush()
-    // Most answers are taken at once, which costs no timer and no look at the clock.
+    // The system takes most responses at once, so they need neither a timer nor the clock.
     guard pace != nil, timer == nil, Self.waiting(context) > 0 else { return }
     pace?.began(at: context.eventLoop.now.uptimeNanosecondsSinceStart)
     look(context)
   }
 
-  /// Whether bytes wait, as far as was seen, so that the pace counts.
+  /// Whether bytes waited at the last count, so that the minimum rate applies.
   var isPacing: Bool { timer != nil }
 
   private static func waiting(_ context: ChannelHandlerContext) -> Int {

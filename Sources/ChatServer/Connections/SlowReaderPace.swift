@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Whether answers are taken fast enough: while bytes wait to be taken there are some seconds, and what moves meanwhile
-/// buys more of them. Time in which nothing waits costs nothing.
+/// Whether responses are read fast enough. While bytes wait, the client has some seconds, and bytes that move in either
+/// direction extend that time. Time in which nothing waits does not count.
 struct SlowReaderPace: Sendable, Hashable {
   private let bytesPerSecond: UInt64
   /// In nanoseconds.
@@ -16,7 +16,7 @@ struct SlowReaderPace: Sendable, Hashable {
     grace = min(UInt64(clamping: settings.bodySeconds) * 1_000_000_000, Self.longest)
   }
 
-  /// Bytes have begun to wait.
+  /// Called when bytes begin to wait.
   mutating func began(at now: UInt64) { deadline = max(deadline, now + grace) }
 
   mutating func moved(_ bytes: Int, at now: UInt64) {

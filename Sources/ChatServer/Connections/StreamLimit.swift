@@ -2,7 +2,7 @@ import Logging
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes an HTTP/2 stream that exceeds the limit of its address when its request comes.
+/// Closes an HTTP/2 stream that exceeds the limit of its address, as soon as its request arrives.
 final class StreamLimit: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -29,6 +29,6 @@ final class StreamLimit: ChannelInboundHandler, RemovableChannelHandler {
 extension StreamLimit: Sendable {}
 
 extension Channel {
-  /// Only the pipeline of a connection has an `SlowReaderGuard`.
+  /// Only the pipeline of a connection has a `SlowReaderGuard`.
   fileprivate var isHTTP2Stream: Bool { (try? pipeline.syncOperations.handler(type: SlowReaderGuard.self)) == nil }
 }

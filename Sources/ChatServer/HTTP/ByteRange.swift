@@ -1,12 +1,12 @@
-/// What a `Range` header asks for (RFC 9110, section 14). One range of bytes is served; what asks for several, or for
-/// anything else, is answered with the whole, as the RFC allows.
+/// The range that a `Range` header requests (RFC 9110, section 14). Only one range of bytes is supported; any other
+/// request gets the whole file, as the RFC allows.
 enum ByteRange: Equatable {
   case whole
   case part(Range<Int>)
-  /// It begins beyond the end.
+  /// The file has no byte in the range.
   case unsatisfiable
 
-  /// - Parameter size: of the whole, in bytes.
+  /// - Parameter size: the size of the whole file in bytes.
   init(_ header: String?, size: Int) {
     guard let header, let bounds = Self.bounds(header) else {
       self = .whole
@@ -35,7 +35,8 @@ enum ByteRange: Equatable {
     return (first, last)
   }
 
-  /// Nothing for no digits; nil for what is no number. One that is too large is as large as can be.
+  /// Returns `.some(nil)` if there are no digits, and nil if the text is not a number. A number that is too large
+  /// becomes `Int.max`.
   private static func number(_ digits: Substring) -> Int?? {
     guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
     return .some(digits.isEmpty ? nil : Int(digits) ?? .max)

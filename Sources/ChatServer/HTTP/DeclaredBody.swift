@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// What the headers of a request say that its body is.
+/// The type, character set and encoding that a request's headers declare for its body.
 enum DeclaredBody {
-  /// Refuses a body that says it is something else, in another encoding of characters, or compressed; one that says
+  /// Rejects a body that is declared as another type, in another character set, or compressed. A body that declares
   /// nothing is read as what the endpoint takes.
   static func require(_ expected: [String], _ headers: HTTPFields) throws(Refusal) {
     if let encoding = headers[.contentEncoding], !encoding.isEmpty, !isEqual(encoding, "identity") {
@@ -25,6 +25,6 @@ enum DeclaredBody {
     return String(trimmed)
   }
 
-  /// Upper and lower case are the same.
+  /// Ignores the case of `text`; `name` must be in lower case.
   private static func isEqual(_ text: String, _ name: String) -> Bool { text.lowercased() == name }
 }

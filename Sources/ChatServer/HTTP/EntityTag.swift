@@ -1,6 +1,6 @@
-/// What a representation is known by (RFC 9110, section 8.8.3).
+/// An entity tag, which identifies a representation (RFC 9110, section 8.8.3).
 struct EntityTag: Equatable {
-  /// The same tag means the same bytes.
+  /// A strong tag: equal tags mean equal bytes.
   let isStrong: Bool
   /// Without quotes.
   let opaque: String
@@ -10,27 +10,28 @@ struct EntityTag: Equatable {
 
   var header: String { (isStrong ? "" : "W/") + "\"\(opaque)\"" }
 
-  /// Whether an `If-None-Match` names it: then the client has it already. Compared weakly, as the RFC says.
+  /// Whether an `If-None-Match` names this tag, so that the client already has the representation. Uses weak
+  /// comparison, as the RFC requires.
   func isNamed(in header: String?) -> Bool {
     guard let header else { return false }
     if header.allSatisfy({ $0 == "*" || $0 == " " }), header.contains("*") { return true }
     return Self.tags(in: header).contains { $0.opaque == opaque }
   }
 
-  /// Whether an `If-Range` lets a range be served: when there is none, and when it is this tag, strong on both sides. A
-  /// date never does, for a medium has none.
+  /// Whether an `If-Range` allows a range to be served: if there is no such header, or if it contains only this tag and
+  /// the tag is strong. A date never allows it, because media have no dates.
   func admitsRange(_ header: String?) -> Bool {
     guard let header else { return true }
     return isStrong && Self.tags(in: header) == [self]
   }
 
-  /// The tags of a list; nil where it has not the form that the RFC gives it, with one tag at least.
+  /// The tags of a list; nil if the list does not have the form that the RFC defines, with at least one tag.
   static func list(in header: String) -> [EntityTag]? {
     let form = /[ \t,]*(?:W\/)?"[!#-~]*"(?:[ \t]*,[ \t,]*(?:W\/)?"[!#-~]*")*[ \t,]*/
     return header.wholeMatch(of: form) == nil ? nil : tags(in: header)
   }
 
-  /// The tags of a list; what is none is passed over.
+  /// The tags of a list. Anything else in it is skipped.
   private static func tags(in header: String) -> [EntityTag] {
     var tags: [EntityTag] = []
     var rest = header[...]

@@ -3,8 +3,8 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// A request's body. When it breaks off, its client has gone away: nothing has failed, and nobody waits for an answer. It
-/// then throws a `CancellationError`. When what comes is no HTTP, it throws the refusal that the client gets.
+/// A request's body. If it ends early because the client has gone away, it throws a `CancellationError`: nothing has
+/// failed, and nobody waits for a response. If the input is not valid HTTP, it throws the refusal that the client gets.
 struct IncomingBody: AsyncSequence, Sendable {
   let body: RequestBody
   let logger: Logger
@@ -29,14 +29,14 @@ struct IncomingBody: AsyncSequence, Sendable {
     AsyncIterator(base: body.makeAsyncIterator(), logger: logger)
   }
 
-  /// The whole body, each piece charged before it is kept.
+  /// Collects the whole body. Charges each piece before it is kept.
   /// - Throws: `Refusal.bodyTooLarge`; `ServiceError.overloaded` when the budget of the address is used up.
   func collect(upTo limit: Int, charging charge: BodyCharge) async throws -> ByteBuffer {
     var whole = ByteBuffer()
     for try await piece in self {
       guard piece.readableBytes <= limit - whole.readableBytes else { throw Refusal.bodyTooLarge(limit: limit) }
       try charge.add(piece.readableBytes)
-      // Copied, because a short piece may be a part of a long buffer, all of which it would keep.
+      // Copies the piece: a short one may be part of a long buffer, and would keep all of it in memory.
       whole.writeImmutableBuffer(piece)
     }
     return whole
@@ -44,7 +44,7 @@ struct IncomingBody: AsyncSequence, Sendable {
 }
 
 extension Refusal {
-  /// What a client gets for what HTTP/1's decoder has refused; nil for other errors.
+  /// The refusal for an error of the HTTP/1 decoder; nil for other errors.
   init?(parsing error: any Error) {
     guard let error = error as? HTTPParserError else { return nil }
     switch error {

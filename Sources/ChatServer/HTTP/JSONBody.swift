@@ -5,14 +5,14 @@ import Hummingbird
 import NIOCore
 import NIOPosix
 
-/// JSON in and out, with a refusal for each way in which a body can be wrong.
+/// Encodes and decodes JSON, with a refusal for each way in which a body can be invalid.
 enum JSONBody {
   /// How the end of a list is written in the response to the current request. Set by the server for each request, from
   /// its configuration.
   @TaskLocal static var endCursor = EndCursor.null
 
-  /// Decodes a short body at once, and a long one on a thread that serves no connections: handlers run on the event loops,
-  /// and what takes more than a millisecond there holds up every other connection.
+  /// Decodes a short body at once, and a long one on a thread that serves no connections. Handlers run on the event
+  /// loops, where any work of more than a millisecond delays all other connections.
   static func decode<Body: RequestObject>(_ type: Body.Type, from buffer: ByteBuffer) async throws -> Body {
     if buffer.readableBytes <= Limits.inlineDecodingBytes { return try decodeNow(type, from: buffer) }
     return try await NIOThreadPool.singleton.runIfActive { try decodeNow(type, from: buffer) }
@@ -66,11 +66,11 @@ enum JSONBody {
     return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: encoded))
   }
 
-  /// A page of a list. A short one is made and encoded at once, a long one on a thread that serves no connections, as in
-  /// `decode`.
+  /// A page of a list. A short one is made and encoded at once, a long one on a thread that serves no connections, as
+  /// in `decode`.
   /// - Parameters:
-  ///   - items: how many the page has.
-  ///   - make: makes what is encoded.
+  ///   - items: the number of items on the page.
+  ///   - make: makes the value that is encoded.
   static func page<Shape: ResponseObject>(
     of items: Int, _ make: @escaping @Sendable () throws -> Shape
   ) async throws -> TypedResponse<Shape> {
@@ -81,7 +81,7 @@ enum JSONBody {
     return TypedResponse(encoded: response(.ok, encoded: encoded))
   }
 
-  /// The receipt for a write: 201 when something new was recorded, 200 when it stood there already.
+  /// The receipt for a write: 201 if something new was recorded, 200 if it was already there.
   static func receipt<Shape: ResponseObject>(_ isNew: Bool, _ value: Shape) throws -> TypedResponse<Shape> {
     TypedResponse(encoded: try response(isNew ? .created : .ok, value))
   }

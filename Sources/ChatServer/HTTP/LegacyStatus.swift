@@ -1,8 +1,8 @@
 import ChatDomain
 import HTTPTypes
 
-/// The status numbers that apps of before expect where a token has expired, instead of 401. Neither is registered with
-/// IANA for this.
+/// The status codes that older apps expect for an expired token, instead of 401. Neither is registered with IANA for
+/// this.
 package struct LegacyStatus: Sendable, Hashable {
   static let accessTokenExpired = HTTPResponse.Status(code: 419, reasonPhrase: "Access Token Expired")
   static let refreshTokenExpired = HTTPResponse.Status(code: 418, reasonPhrase: "Refresh Token Expired")
@@ -13,7 +13,7 @@ package struct LegacyStatus: Sendable, Hashable {
     self.isOn = isOn
   }
 
-  /// - Returns: nil where the problem keeps its status.
+  /// - Returns: nil if the problem keeps its status.
   func status(of code: String) -> HTTPResponse.Status? {
     guard isOn else { return nil }
     switch code {

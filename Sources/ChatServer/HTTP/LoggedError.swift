@@ -1,7 +1,7 @@
 import ChatService
 import NIOCore
 
-/// What the server's log says of an error: never what a request or a response holds.
+/// The text about an error in the server's log. It never includes the contents of a request or a response.
 enum LoggedError {
   static func text(_ error: any Error) -> String {
     switch error {
@@ -10,14 +10,14 @@ enum LoggedError {
       DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
       "DecodingError at \(path(context.codingPath))"
     case ServiceError.unreadable(let cause): text(cause)
-    // Written by the server itself: files, positions, codes of the system.
+    // The server writes these texts itself: they contain only files, positions and system error codes.
     case let error as ServiceError: "\(error)"
     case let error as IOError: "\(error)"
     default: "\(type(of: error))"
     }
   }
 
-  /// Names of fields alone: a place in a list by its number, and no key that a client has chosen.
+  /// Contains only the names of fields and the indexes of list items, and no key that a client has chosen.
   private static func path(_ keys: [any CodingKey]) -> String {
     keys.map { key in key.intValue.map { String($0) } ?? key.stringValue }.joined(separator: ".")
   }

@@ -1,31 +1,32 @@
 import HTTPTypes
 
-/// What goes with a file that a stranger has sent, so that no browser runs it.
+/// The headers for a file that a client uploaded. They keep browsers from running it.
 enum MediaHeaders {
-  /// A medium never changes. It is the user's alone to keep, for the next one may not see it.
+  /// A file never changes, so clients may keep it. Shared caches may not, because the next user may not be allowed to
+  /// see it.
   private static let caching = "private, max-age=31536000, immutable"
-  /// A page that shows the file by itself loads nothing and runs nothing.
+  /// If a browser shows the file as a page, the page loads nothing and runs nothing.
   private static let policy = "default-src 'none'; sandbox"
-  /// What browsers show without running anything in it.
+  /// The types that browsers show without running anything in them.
   private static let shown = ["image/", "audio/", "video/", "text/plain"]
 
   static func common(_ tag: EntityTag) -> HTTPFields {
     var headers: HTTPFields = [
       .eTag: tag.header, .cacheControl: caching, .contentSecurityPolicy: policy,
     ]
-    // A cache that several users share must not give one what another may see.
+    // A cache that several users share must not give one user what only another may see.
     headers[.vary] = "Authorization"
     return headers
   }
 
-  /// Whether it is shown or saved, and under which name (RFC 6266, with the form of RFC 8187).
+  /// Whether browsers show or save the file, and under which name (RFC 6266, encoded as in RFC 8187).
   static func disposition(of type: String, name: String?) -> String {
     let kind = shown.contains { type.hasPrefix($0) } ? "inline" : "attachment"
     guard let name else { return kind }
     return "\(kind); filename*=UTF-8''" + encoded(name)
   }
 
-  /// RFC 8187's `value-chars`: all but letters, digits and few marks percent-encoded.
+  /// Encodes a name as `value-chars` of RFC 8187: all but letters, digits and a few marks are percent-encoded.
   private static func encoded(_ name: String) -> String {
     name.utf8.map { byte in
       let scalar = Unicode.Scalar(byte)

@@ -2,8 +2,8 @@ import ChatDomain
 import ChatPrimitives
 
 extension Precondition {
-  /// What an `If-Match` says; nil where it has not the form that RFC 9110, section 13.1.1, gives it. Compared strongly,
-  /// as the RFC wants it: a weak tag names no revision, and neither does one that is no position.
+  /// Parses an `If-Match`; nil if it does not have the form of RFC 9110, section 13.1.1. Uses strong comparison, as the
+  /// RFC requires: a weak tag matches no revision, and neither does one that is not a position.
   init?(ifMatch header: String) {
     if header.wholeMatch(of: /[ \t]*\*[ \t]*/) != nil {
       self = .exists

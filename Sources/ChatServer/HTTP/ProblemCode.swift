@@ -2,7 +2,7 @@ import ChatDomain
 import ChatService
 import HTTPTypes
 
-/// The codes of problems that are no rejection by the domain; those bring their own. See `docs/errors.md`.
+/// The codes of all problems except the domain's rejections, which have their own codes. See `docs/errors.md`.
 enum ProblemCode: String, CaseIterable {
   case malformedRequest = "malformed_request"
   case accessTokenMissing = "access_token_missing"
@@ -63,7 +63,7 @@ enum ProblemCode: String, CaseIterable {
     }
   }
 
-  /// Every code that the server can answer with, and its status.
+  /// Every code that the server can send, with its status.
   static var everyCode: [(code: String, status: Int)] {
     allCases.map { ($0.rawValue, $0.status.code) }
       + InvalidInput.allCases.map { ($0.rawValue, $0.status.code) }

@@ -7,10 +7,10 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// From an error to the problem that it is answered with. With `ProblemCode` and `Rejection+status` the one place that
-/// knows which HTTP status an error has.
+/// Maps an error to the problem in the response. Only this type, `ProblemCode`, and the `status` of rejections, invalid
+/// input and media problems define which HTTP status an error has.
 struct ProblemMapping {
-  /// Seconds after which a client may try again.
+  /// The seconds after which a client may try again.
   static let retryAfterSeconds = 1
 
   var status: HTTPResponse.Status
@@ -18,7 +18,7 @@ struct ProblemMapping {
   let detail: String
   var headers = HTTPFields()
 
-  /// The server failed and not the request: the same one may be served later.
+  /// Whether the server failed, and not the request. The same request may succeed later.
   var isOfTheMachine: Bool { status.code >= 500 }
 
   private init(_ status: HTTPResponse.Status, _ code: String, _ detail: String) {
@@ -37,7 +37,7 @@ struct ProblemMapping {
     Problem(code: code, title: status.reasonPhrase, status: status.code, detail: detail, requestId: requestID)
   }
 
-  /// - Parameter now: by the checked clock; nil where no header fields are sent.
+  /// - Parameter now: the time of the checked clock; nil if no header fields are sent.
   init(_ error: any Error, at now: Timestamp? = nil) {
     switch error {
     case let refusal as Refusal: self.init(refusal)
@@ -102,7 +102,7 @@ struct ProblemMapping {
       self.init(.unsupportedMediaType, "Send the file's bytes as the body, not a form (multipart/form-data).")
     case .malformedRequest(let rule):
       self.init(.malformedRequest, "The request is not valid HTTP: \(rule).")
-      // Where the next request begins is unknown.
+      // The server cannot know where the next request begins.
       headers[.connection] = "close"
     case .targetTooLong:
       self.init(.targetTooLong, "A path and its query can have at most \(Limits.requestTargetBytes) bytes.")
@@ -167,7 +167,7 @@ struct ProblemMapping {
         .logPoisoned,
         "The event log failed, so the server accepts no writes. The server log has the cause.")
     case .shuttingDown: self.init(.shuttingDown, "The server is shutting down. Try again shortly.")
-    // Nobody is there to read it.
+    // After `cancelled`, nobody reads the response.
     case .failed, .cancelled: self.init(.internalError, Self.failure)
     }
   }
@@ -175,7 +175,8 @@ struct ProblemMapping {
   /// The `errno` values after a client closed or reset its connection.
   private static let lostConnection: Set<Int32> = [ECONNRESET, EPIPE, ETIMEDOUT]
 
-  /// Whether the client caused the error: it closed or reset its connection, or sent invalid HTTP. The server did not fail.
+  /// Whether the client caused the error: it closed or reset its connection, or sent invalid HTTP. The server did not
+  /// fail.
   static func isCausedByClient(_ error: any Error) -> Bool {
     switch error {
     case ServiceError.cancelled, Refusal.malformedRequest, Refusal.headersTooLarge: true

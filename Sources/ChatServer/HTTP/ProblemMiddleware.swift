@@ -5,8 +5,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// The outermost layer: admits requests, turns whatever goes wrong into problem details (RFC 9457), says 405 where a path
-/// exists for other methods, and gives every answer the headers that all have.
+/// The outermost layer. It applies the rate limit of the address, turns errors into problem details (RFC 9457),
+/// responds with 405 if a path exists only for other methods, and adds the headers that every response has.
 struct ProblemMiddleware: RouterMiddleware {
   let addressRateCheck: AddressRateCheck
   let legacyStatus: LegacyStatus
@@ -34,7 +34,7 @@ struct ProblemMiddleware: RouterMiddleware {
     var mapping = ProblemMapping(error, at: now())
     if let status = legacyStatus.status(of: mapping.code) { mapping.status = status }
     if mapping.code == ProblemCode.internalError.rawValue, !ProblemMapping.isCausedByClient(error) {
-      // The route as it is declared: a path may hold an invite's token.
+      // Logs the route as it is declared, because a path may contain an invite's token.
       context.logger.error(
         "a request failed",
         metadata: [
@@ -53,8 +53,8 @@ struct ProblemMiddleware: RouterMiddleware {
     return .methodNotAllowed(allowed: methods)
   }
 
-  /// The methods that a path takes, in alphabetical order; none when there is no such path. What takes GET takes HEAD. As
-  /// the router has it, a path that is spelled out goes before one with a parameter in its place.
+  /// The methods that a path supports, in alphabetical order; empty if there is no such path. A path that supports GET
+  /// also supports HEAD. As in the router, a literal path takes precedence over one with a parameter.
   static func methods(of path: String) -> [String] {
     let path = path.split(separator: "/", omittingEmptySubsequences: false)
     let matching = Endpoints.all.filter { endpoint in

@@ -1,6 +1,6 @@
 import ChatProtocol
 
-/// Why a request is refused before any service sees it. Each has a stable code; see `docs/errors.md`.
+/// Why a request is rejected before it reaches a service. Each case has a stable code; see `docs/errors.md`.
 enum Refusal: Error, Hashable {
   case accessTokenMissing
   case accessTokenInvalid
@@ -24,9 +24,9 @@ enum Refusal: Error, Hashable {
   case unsupportedMediaType
   case tooManyMarksInTarget
   case tooManyMarksInHeader
-  /// A form with a file in it where the file itself is wanted.
+  /// The body is a form that contains a file, but must be the file itself.
   case formInsteadOfFile
-  /// What came is no HTTP; says what it must be.
+  /// The input is not valid HTTP. The text is the rule that it breaks.
   case malformedRequest(String)
   case targetTooLong
   case headersTooLarge
@@ -36,9 +36,9 @@ enum Refusal: Error, Hashable {
   case tooManyUploadsOfAddress
   case bodyTooLarge(limit: Int)
   case tooManyLines(limit: Int)
-  /// The rate limits refused so many lines of a stream in a row that it ends.
+  /// The rate limits rejected so many lines of a stream in a row that the stream ends.
   case tooManyRefusedLines(limit: Int)
-  /// - size: of what a part was asked of, in bytes.
+  /// - size: the size in bytes of the file of which a range was requested.
   case rangeNotSatisfiable(size: Int)
   case lineTooLong(limit: Int)
   /// The server cannot serve requests now; the text says why.

@@ -1,8 +1,9 @@
 import NIOCore
 
-/// Closes a connection, or a stream of HTTP/2, on which nothing has come or gone for a while: also one whose client does
-/// not take its answer, for which Hummingbird's own idle timeout waits. Stands behind an `IdleStateHandler` that notices,
-/// which sees what goes piece by piece only; so, while bytes wait on the connection, their pace alone counts.
+/// Closes a connection, or an HTTP/2 stream, on which nothing was received or sent for a while. This includes a client
+/// that does not read its response, for which Hummingbird's own idle timeout would wait. It must be behind an
+/// `IdleStateHandler`, which notices outgoing data only piece by piece. So while bytes wait on the connection, only
+/// their pace counts.
 final class StalledConnections: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = NIOAny
   typealias InboundOut = NIOAny

@@ -1,16 +1,15 @@
 import ChatPrimitives
 import HTTPTypes
 
-/// Refuses requests whose path, query or header fields have more combining marks in a row than a text may have: whatever
-/// compares such a text would take a time that grows with the square of their number. Bodies are looked at where they are
-/// read.
+/// Rejects requests whose path, query or header fields have more combining marks in a row than a text may have.
+/// Comparing such a text takes time that grows with the square of their number. Bodies are checked where they are read.
 enum StreamSafeRequest {
   static func require(target: String, _ headers: HTTPFields) throws(Refusal) {
     guard isSafe(target: target) else { throw .tooManyMarksInTarget }
     for field in headers where !CombiningMarks.areFew(in: field.value) { throw .tooManyMarksInHeader }
   }
 
-  /// As it is after percent-decoding.
+  /// Checks the target after percent-decoding.
   private static func isSafe(target: String) -> Bool {
     let bytes = target.utf8
     guard bytes.contains(where: { $0 == UInt8(ascii: "%") || $0 >= 0x80 }) else { return true }

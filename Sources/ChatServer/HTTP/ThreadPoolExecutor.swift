@@ -1,10 +1,11 @@
 import NIOPosix
 
-/// Runs the tasks that prefer it on the threads of a pool. They serve no connections, so a task may take long there.
+/// Runs the tasks that prefer it on the threads of a pool. These threads serve no connections, so a task may take long
+/// there.
 final class ThreadPoolExecutor: TaskExecutor {
   private let pool: NIOThreadPool
 
-  /// - Parameter pool: never shut down while a task prefers this executor.
+  /// - Parameter pool: must not be shut down while a task prefers this executor.
   init(_ pool: NIOThreadPool) {
     self.pool = pool
   }

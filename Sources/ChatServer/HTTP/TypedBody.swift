@@ -5,7 +5,7 @@ import Hummingbird
 import NIOCore
 
 /// The body of a request, with the shape that its endpoint declares. A handler reads it after every check that needs no
-/// body: a client that waits for 100 (Continue) sends nothing before that.
+/// body, because a client that waits for 100 (Continue) sends nothing before that.
 struct TypedBody<Shape: BodyShape>: Sendable {
   private let context: HansardRequestContext
 
@@ -28,13 +28,13 @@ extension TypedBody where Shape: RequestObject {
       throw Refusal.bodyTooLarge(limit: Limits.requestBodyBytes)
     }
     let buffer = try await incoming().collect(upTo: Limits.requestBodyBytes, charging: context.bodyCharge)
-    // A body also ends because its task was cancelled; such a one is not whole.
+    // A body also ends if its task was cancelled. It is then incomplete.
     try Task.checkCancellation()
     return try await JSONBody.decode(Shape.self, from: buffer)
   }
 }
 
 extension TypedBody where Shape: RawBody {
-  /// The bytes as they come in.
+  /// The bytes as they arrive.
   func bytes() -> IncomingBody { incoming() }
 }

@@ -7,7 +7,7 @@ import Hummingbird
 
 import struct ChatProtocol.Session
 
-/// What operators' services do with accounts.
+/// What operators' services can do with accounts.
 struct AccountAdministrationHandlers: Sendable {
   let chat: ChatService
 
@@ -51,7 +51,7 @@ struct AccountAdministrationHandlers: Sendable {
       EndedSessions(sessions: rows.map { Session($0, current: nil) }, position: outcome.stamp.position))
   }
 
-  /// The account as it is, in which what was asked for is shown as it was asked for.
+  /// The current account, in which the requested change is always shown as requested.
   private func receipt(
     _ outcome: ChatOutcome, of user: UserID, _ show: (inout Account) -> Void
   ) async throws -> TypedResponse<Account> {

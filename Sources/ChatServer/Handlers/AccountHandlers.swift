@@ -15,7 +15,7 @@ struct AccountHandlers: Sendable {
     _ context: HansardRequestContext, _ body: TypedBody<CreateAccountRequest>
   ) async throws -> TypedResponse<Account> {
     let body = try await body.decoded()
-    // The user does not exist yet; a service registers users in its own name, also where it acts for a user.
+    // The user does not exist yet. A service registers users in its own name, even if it acts for a user.
     let principal = Principal(service: context.principal?.service)
     let name: CreationName<Entity.User> = try CreationName(body.id, of: .account, by: principal, context, chat)
     if body.password != nil { try hashing.admit(context) }
@@ -29,7 +29,7 @@ struct AccountHandlers: Sendable {
         disabledAt: nil, position: outcome.stamp.position, revision: outcome.stamp.position))
   }
 
-  /// A registration under an ID that is taken tells a right password from a wrong one, so it is counted as an attempt to log
+  /// Registering under an ID that is taken reveals whether the password is correct, so it counts as an attempt to log
   /// in to that account.
   private func register(
     _ name: CreationName<Entity.User>, _ body: CreateAccountRequest, by principal: Principal,
@@ -75,7 +75,7 @@ struct AccountHandlers: Sendable {
     return try JSONBody.receipt(outcome.isNew, account)
   }
 
-  /// The address is what its holder logs in by: an access token alone does not change it.
+  /// The user logs in with this address, so an access token alone cannot change it.
   private func setEmail(
     _ email: String, _ password: String?, _ context: HansardRequestContext
   ) async throws -> TypedResponse<Account> {
@@ -142,7 +142,7 @@ struct AccountHandlers: Sendable {
 }
 
 extension Account {
-  /// As it is now.
+  /// The account as it is now.
   init(of user: UserID, _ chat: ChatService) async throws {
     let (row, identities) = try await chat.account(of: user)
     self.init(row, identities)

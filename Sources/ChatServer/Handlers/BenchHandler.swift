@@ -2,7 +2,8 @@ import ChatPrimitives
 import ChatProtocol
 import Hummingbird
 
-/// Does all that sending a message does but for deciding and writing it: what the durable endpoint is measured against.
+/// Does everything that sending a message does except deciding and writing. The durable endpoint is measured against
+/// it.
 struct BenchHandler: Sendable {
   func run(
     _ context: HansardRequestContext, _ body: TypedBody<SendMessageRequest>

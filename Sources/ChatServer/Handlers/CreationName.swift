@@ -2,19 +2,19 @@ import ChatDomain
 import ChatPrimitives
 import ChatService
 
-/// By what a creation is known: an ID that the client made, the ID that follows from its `Idempotency-Key`, or, where it gave
-/// neither, a fresh one.
+/// Identifies a creation: by an ID that the client made, by the ID derived from its `Idempotency-Key`, or, if the
+/// client sent neither, by a fresh ID.
 struct CreationName<Entity>: Sendable {
   let id: ID<Entity>
-  /// The ID was made of the key.
+  /// The ID was derived from the key.
   private let isKeyed: Bool
   /// The ID was made for this request, so nothing has it yet.
   let isFresh: Bool
 
   /// - Parameters:
   ///   - given: the ID in the body.
-  ///   - place: the room or workspace that it is created in.
-  ///   - principal: whose the key is, where it is not the caller's.
+  ///   - place: the room or workspace in which it is created.
+  ///   - principal: the owner of the key, if that is not the caller.
   init(
     _ given: ID<Entity>?, of kind: KeyedCreation, in place: UUIDBytes = .zero, by principal: Principal? = nil,
     _ context: HansardRequestContext, _ chat: ChatService
@@ -27,7 +27,7 @@ struct CreationName<Entity>: Sendable {
       ?? FreshID.make()
   }
 
-  /// Runs the creation. An ID that was made of a key can only be taken by an earlier use of that key.
+  /// Runs the creation. Only an earlier use of the key can have taken an ID that was derived from it.
   func create<Outcome: Sendable>(_ body: (ID<Entity>) async throws -> Outcome) async throws -> Outcome {
     do {
       return try await body(id)

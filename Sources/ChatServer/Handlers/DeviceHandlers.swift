@@ -56,7 +56,8 @@ extension DeviceDescription {
       ].compactMap { $0 }, notifications: level)
   }
 
-  /// Apple's tokens are bytes, which apps write in hexadecimal digits of either case: the same bytes are the same token.
+  /// Apple's tokens are bytes, which apps write as hexadecimal digits of either case. In lower case, equal bytes are
+  /// equal tokens.
   private static func apnsToken(_ text: String) -> String {
     text.utf8.allSatisfy { UnicodeScalar($0).properties.isASCIIHexDigit } ? text.lowercased() : text
   }

@@ -1,8 +1,8 @@
 import ChatPrimitives
 import Foundation
 
-/// IDs for clients that did not make one and gave no `Idempotency-Key` to make one of: UUID version 7 (RFC 9562,
-/// section 5.7). Such a request cannot be retried safely, since the next attempt gets another ID.
+/// Makes IDs for clients that sent neither an ID nor an `Idempotency-Key`: UUID version 7 (RFC 9562, section 5.7). Such
+/// a request cannot be retried safely, because the next attempt gets another ID.
 enum FreshID {
   static func make<Entity>() -> ID<Entity> {
     let milliseconds = UInt64(Date().timeIntervalSince1970 * 1000)

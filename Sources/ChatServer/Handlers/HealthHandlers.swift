@@ -9,13 +9,13 @@ struct HealthHandlers: Sendable {
   /// The status of the push outbox; nil if push is off.
   let outbox: (@Sendable () -> ProjectionStatus)?
 
-  /// Whether the process answers.
+  /// Whether the process responds.
   func health(_ context: HansardRequestContext) async throws -> TypedResponse<Health> {
     try JSONBody.response(Health(status: "ok"))
   }
 
-  /// Whether requests are served: the log takes events and the read models follow it. While the search index or the push
-  /// outbox is being built or does not follow the log, the server is ready, but degraded.
+  /// Whether requests are served: the log accepts events and the read models follow it. If the search index or the push
+  /// outbox is being built or does not follow the log, the server is ready but degraded.
   func readiness(_ context: HansardRequestContext) async throws -> TypedResponse<Readiness> {
     var status = chat.status
     if let outbox { status.optional.append(outbox()) }
@@ -32,7 +32,7 @@ struct HealthHandlers: Sendable {
         }, clock: ClockReadiness(chat.clockStatus)))
   }
 
-  /// An operator says that the system clock is right.
+  /// Trusts the system clock, because an operator confirmed that it is right.
   func confirmClock(_ context: HansardRequestContext) async throws -> TypedResponse<ClockReadiness> {
     try await chat.confirmClock()
     return try JSONBody.response(ClockReadiness(chat.clockStatus))
@@ -43,7 +43,7 @@ struct HealthHandlers: Sendable {
     return [fault, progress(model)].compactMap { $0 }.joined(separator: " ")
   }
 
-  /// How far a read model that is being built is; nil for one that can be read.
+  /// The progress of a read model that is being built; nil if it can be read.
   private static func progress(_ model: ProjectionStatus) -> String? {
     model.target.map { target in
       "The read model \(model.name) is being built: it has applied \(model.position) of \(target) events."

@@ -9,13 +9,13 @@ import struct ChatProtocol.Invitation
 import struct ChatProtocol.User
 import struct ChatProtocol.WorkspaceInvite
 
-/// Links and invitations into workspaces.
+/// Invite links and invitations to workspaces.
 struct InvitationHandlers: Sendable {
   let chat: ChatService
   let deepLink: DeepLink
   let workspaces: WorkspaceHandlers
 
-  // MARK: - Links
+  // MARK: - Invite links
 
   func createLink(
     _ context: HansardRequestContext, _ body: TypedBody<CreateWorkspaceInviteRequest>
@@ -65,7 +65,7 @@ struct InvitationHandlers: Sendable {
       uses: Int(row.uses), revokedAt: row.revoked?.time, position: row.created.position)
   }
 
-  // MARK: - By name
+  // MARK: - Invitations of users
 
   func invite(
     _ context: HansardRequestContext, _ body: TypedBody<WorkspaceRoleRequest>

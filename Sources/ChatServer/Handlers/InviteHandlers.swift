@@ -12,7 +12,7 @@ struct InviteHandlers: Sendable {
   let chat: ChatService
   let deepLink: DeepLink
 
-  // MARK: - Into rooms
+  // MARK: - Invites to rooms
 
   func create(
     _ context: HansardRequestContext, _ body: TypedBody<CreateInviteRequest>
@@ -50,7 +50,8 @@ struct InviteHandlers: Sendable {
     }
   }
 
-  /// A page of links, of a room or a workspace: one more is asked for than is shown, to know whether there are more.
+  /// A page of invite links of a room or a workspace. Requests one more than it returns, to know whether there are
+  /// more.
   static func page<Owner, GivenRole>(
     _ context: HansardRequestContext, _ cursors: PageCursors,
     _ find: (UserID, LogPosition?, Int) async throws -> [InviteLinkRow<Owner, GivenRole>]
@@ -86,7 +87,7 @@ struct InviteHandlers: Sendable {
       revokedAt: row.revoked?.time, position: row.created.position)
   }
 
-  // MARK: - Whoever holds a token
+  // MARK: - For holders of a token
 
   func preview(_ context: HansardRequestContext) async throws -> TypedResponse<InvitePreview> {
     let preview = try await chat.preview(ofInviteWithToken: context.text("token"), for: context.user)

@@ -9,12 +9,12 @@ import MediaFiles
 
 struct MediaHandlers: Sendable {
   let chat: ChatService
-  /// Limits the uploads of each address, whose users could otherwise take all places together. `MediaStore` limits the
+  /// Limits the uploads of each address, whose users could otherwise take all slots together. `MediaStore` limits the
   /// uploads of each user and of the server.
   private let uploads = KeyedLimit<NetworkAddress>(Limits.uploadsOfAddress)
 
-  /// The body is the file. What it says of its type is not asked, but a form is no file: a client that sends one would find
-  /// the form stored.
+  /// The body is the file. Its declared type is ignored, but a form is rejected: it would be stored in place of the
+  /// file.
   func upload(
     _ context: HansardRequestContext, _ body: TypedBody<FileBytes>
   ) async throws -> TypedResponse<UploadedMedia> {
@@ -22,14 +22,14 @@ struct MediaHandlers: Sendable {
     guard context.mediaType != "multipart/form-data" else { throw Refusal.formInsteadOfFile }
     let name = try context.query("name")
     try await chat.checkUpload(bytes: context.announcedBytes, name: name, by: actor)
-    // Reserved last, so that a request that is refused anyway holds nothing.
+    // Reserved last, so that a request that is rejected holds no slot.
     let reservation = try reserveUpload(for: context)
     defer { withExtendedLifetime(reservation) {} }
     let upload = try await chat.upload(body.bytes(), name: name, by: actor)
     return try JSONBody.receipt(upload.isNew, UploadedMedia(upload.row))
   }
 
-  /// - Returns: nil for a service, which uploads for many users.
+  /// - Returns: nil for a service, which uploads for many users, and if the address is not known.
   private func reserveUpload(for context: HansardRequestContext) throws -> KeyedLimit<NetworkAddress>.Reservation? {
     guard try context.actor.service == nil, let address = context.address else { return nil }
     guard let reservation = uploads.reserve(for: address.network) else { throw Refusal.tooManyUploadsOfAddress }
@@ -63,7 +63,7 @@ struct MediaHandlers: Sendable {
     let width = try context.thumbnailWidth()
     let (id, user) = (try context.id("mediaId", as: MediaID.self), try context.actor.user)
     let (row, thumbnail) = try await chat.thumbnail(of: id, width: width, for: user)
-    // Another version of the program may make other bytes of it.
+    // The tag is weak, because another version of the thumbnail program may produce other bytes.
     let tag = EntityTag.weak("\(row.sha256)-\(thumbnail.width)")
     var headers = MediaHeaders.common(tag)
     if tag.isNamed(in: context.request.headers[.ifNoneMatch]) {
@@ -76,8 +76,8 @@ struct MediaHandlers: Sendable {
 }
 
 extension HansardRequestContext {
-  /// The bytes of a file. Each piece is read when the client has taken the one before, and the file is open until the
-  /// client has taken the last.
+  /// The bytes of a file. Each piece is read when the client has taken the previous one, and the file stays open until
+  /// the client has taken the last.
   fileprivate func body(_ file: StoredFile, _ range: Range<Int>) -> ResponseBody {
     ResponseBody(contentLength: range.count) { [channel] writer in
       try await file.read(range) { piece in

@@ -10,7 +10,8 @@ import struct ChatProtocol.MessageVersion
 struct MessageHandlers: Sendable {
   let chat: ChatService
 
-  /// The hot path: the answer is made of the request and the outcome alone, without a look at any read model.
+  /// The hot path: without attachments, the response is made from the request and the outcome, without reading any read
+  /// model.
   func send(
     _ context: HansardRequestContext, _ body: TypedBody<SendMessageRequest>
   ) async throws -> TypedResponse<Message> {
@@ -52,7 +53,8 @@ struct MessageHandlers: Sendable {
     }
   }
 
-  /// Does it, and answers with the message as it is, in which what was asked for is shown as it was asked for.
+  /// Performs the command. Responds with the current message, in which the requested change is always shown as
+  /// requested.
   private func change(
     _ command: RoomCommand, _ id: MessageID, _ context: HansardRequestContext, _ show: (inout Message, Stamp) -> Void
   ) async throws -> TypedResponse<Message> {

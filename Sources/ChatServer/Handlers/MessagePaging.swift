@@ -3,7 +3,7 @@ import ChatProjections
 import ChatProtocol
 import ChatService
 
-/// How a page of a room or a thread is asked for and answered.
+/// Reads the paging parameters for the messages of a room or a thread.
 enum MessagePaging {
   static func request(_ context: HansardRequestContext, _ cursors: PageCursors) throws -> ChatService.PageRequest {
     let before = try context.query("before")
@@ -18,7 +18,7 @@ enum MessagePaging {
     }
   }
 
-  /// A cursor, a message's ID or a time.
+  /// Parses a cursor, a message's ID or a time.
   private static func anchor(_ text: String, _ cursors: PageCursors) throws -> ChatService.Anchor {
     if let message = MessageID(text) { return .message(message) }
     if let time = Timestamp(rfc3339: text) { return .time(time) }

@@ -3,7 +3,7 @@ import ChatProjections
 import ChatProtocol
 import ChatService
 
-// Between the wire's messages and the domain's.
+// Conversions between the messages of the API and those of the domain.
 
 extension SendMessageRequest {
   func message() throws -> NewMessage {
@@ -26,7 +26,7 @@ extension NewMessage {
 }
 
 extension CustomPart {
-  /// Nil where neither is given.
+  /// Nil if neither is given.
   init?(type: String?, data: CanonicalJSON?) throws {
     guard let type else {
       guard data == nil else { throw Refusal.invalidField("The field \"data\" needs the field \"type\".") }
@@ -77,7 +77,7 @@ extension Message {
 }
 
 extension MessageMentions {
-  /// Nil where nobody is called.
+  /// Nil if the message mentions nobody.
   init?(_ mentions: Mentions) {
     guard !mentions.isEmpty else { return nil }
     self.init(users: mentions.users, everyone: mentions.everyone)

@@ -2,9 +2,9 @@ import ChatDomain
 import ChatPrimitives
 import ChatProtocol
 
-/// What a client asks for with `POST /v1/rooms`: each kind of room has fields of its own.
+/// What a client requests with `POST /v1/rooms`. Each kind of room has its own fields.
 enum NewRoom {
-  /// The ID is the one that the client made.
+  /// The ID is the client's; nil if it sent none.
   case room(RoomID?, RoomCreation)
   case direct(with: [UserID])
 
@@ -30,7 +30,7 @@ enum NewRoom {
     self = .room(body.id, creation)
   }
 
-  /// `group` when it is not said.
+  /// `group` if the client sent no kind.
   static func kind(_ name: String?) throws -> RoomKind {
     guard let name else { return .group }
     guard let kind = RoomKind.allCases.first(where: { $0.name == name }) else {

@@ -2,8 +2,8 @@ import ChatPrimitives
 import ChatService
 import Crypto
 
-/// The cursors of one list: what a client passes back to go on, opaque to it. Each holds a place, and a check by which a
-/// cursor of another list, another room or user, or another log is told.
+/// The cursors of one list, which clients send back to get the next page. They are opaque to clients. Each contains a
+/// place and a check, which detects a cursor of another list, another room or user, or another log.
 struct PageCursors: Sendable {
   enum Kind: UInt8 {
     case rooms = 1
@@ -29,7 +29,7 @@ struct PageCursors: Sendable {
     case scheduledInRoom = 21
   }
 
-  /// Enough to notice a mistake. It is no secret: a cursor gives no right.
+  /// Enough to notice a mistake. The check is not a secret, because a cursor grants no rights.
   private static let checkBytes = 4
   private static let placeBytes = MemoryLayout<UInt64>.size
 
@@ -42,7 +42,7 @@ struct PageCursors: Sendable {
     check = Array(SHA256.hash(data: log.bytes + [kind.rawValue] + scope.uuid.bytes).prefix(Self.checkBytes))
   }
 
-  /// The same for a list that belongs to a message of a room.
+  /// The cursors of a list that belongs to a message of a room.
   init(_ kind: Kind, of message: MessageID, in room: RoomID, _ log: UUIDBytes) {
     let scope = room.uuid.bytes + message.uuid.bytes
     check = Array(SHA256.hash(data: log.bytes + [kind.rawValue] + scope).prefix(Self.checkBytes))
@@ -57,7 +57,7 @@ struct PageCursors: Sendable {
     try places(1, in: cursor)[0]
   }
 
-  /// As `place`, of a cursor that holds two.
+  /// As `place`, for a cursor that contains two places.
   func places(in cursor: String) throws(Refusal) -> (UInt64, UInt64) {
     let places = try places(2, in: cursor)
     return (places[0], places[1])
@@ -70,7 +70,7 @@ struct PageCursors: Sendable {
     let places = stride(from: Self.checkBytes, to: bytes.count, by: Self.placeBytes).map { start in
       bytes[start..<start + Self.placeBytes].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     }
-    // SQLite's integers are signed: no cursor that was given out holds a larger number.
+    // SQLite's integers are signed, so no cursor that the server made contains a larger number.
     guard places.allSatisfy({ $0 <= UInt64(Int64.max) }) else { throw .invalidCursor }
     return places
   }

@@ -8,7 +8,7 @@ struct PasswordHandlers: Sendable {
   let chat: ChatService
   let throttle: LoginThrottle
   let hashing: HashingLimit
-  /// A change is a repeat when its new password is the current one: so both passwords of it are tried.
+  /// A change is a repeat if its new password is the current one, so both of its passwords are tried.
   private static let guessesOfChange = 2
 
   func change(
@@ -26,7 +26,7 @@ struct PasswordHandlers: Sendable {
     return try await receipt(outcome, of: context.user)
   }
 
-  /// Nothing is written: the token is made of what is stored already.
+  /// Writes nothing, because the token is derived from what is already stored.
   func request(_ context: HansardRequestContext) async throws -> TypedResponse<PasswordResetToken> {
     let user: UserID = try context.id("userId")
     let (token, expiry) = try await chat.passwordReset(of: user)

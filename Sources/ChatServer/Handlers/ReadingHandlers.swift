@@ -9,7 +9,7 @@ import struct ChatProtocol.ReadPoint
 import struct ChatProtocol.UnreadMark
 import struct ChatProtocol.User
 
-/// Markers, receipts, and what a user lets others see of them.
+/// Read markers, read receipts, and whether a user shares them with others.
 struct ReadingHandlers: Sendable {
   let chat: ChatService
 

@@ -23,7 +23,7 @@ struct RoomHandlers: Sendable {
       return try JSONBody.receipt(outcome.isNew, Room(name.id, creation, outcome.stamp))
     case .direct(let others):
       let (id, outcome) = try await chat.directRoom(with: others, by: actor)
-      // Whoever asks first makes it; whoever asks later finds it as it is by then.
+      // The first request creates the room; later requests find it in its current state.
       var room = try await current(id, context)
       room.position = outcome.stamp.position
       return try JSONBody.receipt(outcome.isNew, room)
@@ -69,7 +69,7 @@ struct RoomHandlers: Sendable {
     }
   }
 
-  /// Nothing is left to show of it.
+  /// Responds with a receipt only, because nothing is left of the room.
   func delete(_ context: HansardRequestContext) async throws -> TypedResponse<RoomReceipt> {
     let id: RoomID = try context.id("roomId")
     let outcome = try await perform(.lifecycle(.delete), on: id, context)
@@ -84,8 +84,9 @@ struct RoomHandlers: Sendable {
         threadUnreadCount: Int(clamping: badge.threadUnread), position: position))
   }
 
-  /// As `change`, for what makes a new revision of the room. A repeat without a key found the room as it is to be: it is
-  /// shown as it is, for its revision must not stand beside anything that is not of it.
+  /// As `change`, for commands that create a new revision of the room. A repeat without a key finds the room as
+  /// requested. The room is then shown unchanged, because its revision must not appear together with values of another
+  /// revision.
   private func revise(
     _ command: RoomCommand, _ context: HansardRequestContext, _ show: (inout Room) -> Void
   ) async throws -> TypedResponse<Room> {
@@ -97,7 +98,7 @@ struct RoomHandlers: Sendable {
     }
   }
 
-  /// Does it, and answers with the room as it is, in which what was asked for is shown as it was asked for.
+  /// Performs the command. Responds with the current room, in which the requested change is always shown as requested.
   private func change(
     _ command: RoomCommand, _ context: HansardRequestContext, _ show: (inout Room, ChatOutcome) -> Void
   ) async throws -> TypedResponse<Room> {
@@ -122,7 +123,7 @@ struct RoomHandlers: Sendable {
 }
 
 extension Room {
-  /// As it was right after its creation: made of the events alone.
+  /// The room right after its creation, derived only from the events.
   init(_ id: RoomID, _ creation: RoomCreation, _ stamp: Stamp) {
     self.init(
       id: id, name: creation.name, kind: creation.kind.name, createdAt: stamp.time, revision: stamp.position)
@@ -163,7 +164,7 @@ extension [User] {
 }
 
 extension User {
-  /// Who has no nickname any more, for it was erased, has an empty one.
+  /// A user whose nickname was erased has an empty one.
   init(_ id: UserID, among nicknames: [UserID: String]) {
     self.init(id: id, nickname: nicknames[id] ?? "")
   }

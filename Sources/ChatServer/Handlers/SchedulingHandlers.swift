@@ -7,11 +7,11 @@ import Hummingbird
 
 import struct ChatProtocol.ScheduledMessage
 
-/// Messages that the server sends at their time.
+/// Messages that the server sends at a later time.
 struct SchedulingHandlers: Sendable {
   let chat: ChatService
 
-  /// The answer is made of the request and the outcome alone, so that a retry is answered as the first time.
+  /// The response is derived from the request, the outcome and the attached files, so a retry gets the same response.
   func schedule(
     _ context: HansardRequestContext, _ body: TypedBody<ScheduleMessageRequest>
   ) async throws -> TypedResponse<ScheduledMessage> {

@@ -3,12 +3,12 @@ import ChatProjections
 import ChatService
 import Crypto
 
-/// The cursors of one search: of one user, for one query with its filters. Like `PageCursors` they give no right: what a
-/// page shows is decided by the memberships of the moment. But a place says how much a page has to look at, so the check
-/// is over the whole cursor, under a key of the server's.
+/// The cursors of one search: of one user, for one query with its filters. Like `PageCursors`, they grant no rights:
+/// the user's current memberships decide what a page shows. But a place determines how much a page has to read, so the
+/// check covers the whole cursor and is made with a secret key of the server.
 struct SearchCursors: Sendable {
   private static let checkBytes = 16
-  /// The check, three positions, and the order of the last hit.
+  /// The check, three positions, and the position and rank of the last hit.
   private static let byteCount = checkBytes + 5 * MemoryLayout<UInt64>.size
   private static let kind: UInt8 = 4
 
@@ -16,7 +16,7 @@ struct SearchCursors: Sendable {
   private let scope: [UInt8]
 
   /// - Parameters:
-  ///   - query: as the user wrote it.
+  ///   - query: the text of the query.
   ///   - log: the log's sixteen bytes.
   init(_ request: SearchRequest, query: String, in log: UUIDBytes, _ key: SymmetricKey) {
     self.key = key
@@ -49,7 +49,7 @@ struct SearchCursors: Sendable {
     let numbers = stride(from: Self.checkBytes, to: Self.byteCount, by: width).map { start in
       bytes[start..<start + width].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     }
-    // Positions are kept as signed numbers.
+    // Positions are stored as signed numbers.
     guard numbers.prefix(4).allSatisfy({ $0 <= UInt64(Int64.max) }) else { throw .invalidCursor }
     let after =
       numbers[3] == 0

@@ -38,7 +38,7 @@ struct SearchHandlers: Sendable {
       since: try time("since", context), until: try time("until", context), hasMedia: try context.flag("hasMedia"))
   }
 
-  /// Forms and many clients write a space as a plus sign, which is part of no word.
+  /// Forms and many clients encode a space as a plus sign, which is not part of any word.
   private static func query(_ context: HansardRequestContext) throws -> String {
     try context.query("q")?.replacing("+", with: " ") ?? ""
   }

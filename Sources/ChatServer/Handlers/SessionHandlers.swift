@@ -46,7 +46,7 @@ struct SessionHandlers: Sendable {
     return try await tokens(for: chat.startSession(session, device: body.deviceId, by: principal))
   }
 
-  /// All names of an account are counted as one.
+  /// Attempts count against the account, whichever of its names they use.
   private func attempt(_ name: LoginName, on device: DeviceID?) async throws -> LoginAttempt {
     if let user = try await chat.user(named: name, on: device) {
       return .account(user.id, user.knowsDevice ? device.map { .device($0) } : nil)
@@ -82,7 +82,7 @@ struct SessionHandlers: Sendable {
       let grant = try await chat.refreshSession(token.session, of: token.user, presented: token.generation)
       return try await tokens(for: grant)
     } catch ServiceError.rejected(.userNotFound) {
-      // The token is this server's own, from before the log was put back to an older state.
+      // This server issued the token, but its log was later restored to an older state.
       throw ServiceError.rejected(.refreshTokenExpired)
     }
   }
@@ -90,7 +90,7 @@ struct SessionHandlers: Sendable {
   private func tokens(for grant: SessionGrant) async throws -> TypedResponse<Tokens> {
     let tokens = Tokens(
       accessToken: try await issuer.accessToken(for: grant), refreshToken: await issuer.refreshToken(for: grant),
-      // As of now: checking a password takes longer than a second on a small machine.
+      // The time is read again, because checking a password takes longer than a second on a small machine.
       expiresIn: await issuer.secondsLeft(of: grant, at: chat.now()),
       user: User(id: grant.user, nickname: grant.nickname), sessionId: grant.session,
       position: grant.stamp.position)
@@ -120,7 +120,7 @@ struct SessionHandlers: Sendable {
 }
 
 extension SessionHandlers {
-  /// Ends the others, or with `all` every one.
+  /// Ends the user's other sessions, or with `all` every session.
   func endMany(_ context: HansardRequestContext) async throws -> TypedResponse<EndedSessions> {
     let actor = try context.actor
     let all = try context.query("all")

@@ -6,7 +6,8 @@ import HTTPTypes
 import Hummingbird
 
 struct SigningKeyHandlers: Sendable {
-  /// How long others may keep the set, in seconds. A token under a key that they do not have tells them to ask again.
+  /// How long others may cache the key set, in seconds. They fetch it again early if a token names a key that they do
+  /// not have.
   static let maximumAgeSeconds = 300
 
   let chat: ChatService

@@ -5,7 +5,7 @@ import ChatProtocol
 import struct ChatProtocol.Room
 import struct ChatProtocol.Workspace
 
-/// What a client may change of a room's or a workspace's looks, as the domain takes it.
+/// A change of the name, topic and picture of a room or a workspace, converted from the request.
 struct SpaceEdit {
   let name: String?
   let topic: String?
@@ -29,7 +29,7 @@ struct SpaceEdit {
   var ofRoom: RoomEdit { RoomEdit(name: name, topic: topic, picture: picture) }
   var ofWorkspace: WorkspaceEdit { WorkspaceEdit(name: name, topic: topic, picture: picture) }
 
-  /// The looks as they were asked for.
+  /// Shows the name, topic and picture as they were requested.
   func show(in space: inout some Space) {
     if let name { space.name = name }
     if let topic { space.topic = topic.isEmpty ? nil : topic }
@@ -41,7 +41,7 @@ struct SpaceEdit {
   }
 }
 
-/// What has such looks.
+/// A room or a workspace: both have a name, a topic and a picture.
 protocol Space {
   var name: String { get set }
   var topic: String? { get set }

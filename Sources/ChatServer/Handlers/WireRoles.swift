@@ -1,6 +1,6 @@
 import ChatDomain
 
-/// Roles by the names that clients use.
+/// Finds roles by the names that clients use.
 enum WireRoles {
   static func room(_ name: String) throws -> Role {
     guard let role = Role(name: name) else { throw refusal(Role.allCases.map(\.name)) }

@@ -13,7 +13,7 @@ import struct ChatProtocol.WorkspaceMember
 struct WorkspaceHandlers: Sendable {
   let chat: ChatService
 
-  // MARK: - Life
+  // MARK: - Lifecycle
 
   func create(
     _ context: HansardRequestContext, _ body: TypedBody<CreateWorkspaceRequest>
@@ -65,7 +65,7 @@ struct WorkspaceHandlers: Sendable {
     return Workspace(try await chat.workspace(id))
   }
 
-  /// Nothing is left to show of it.
+  /// Responds with a receipt only, because nothing is left of the workspace.
   func delete(_ context: HansardRequestContext) async throws -> TypedResponse<WorkspaceReceipt> {
     let id: WorkspaceID = try context.id("workspaceId")
     let outcome = try await perform(.lifecycle(.delete), on: id, context)
@@ -130,7 +130,7 @@ struct WorkspaceHandlers: Sendable {
     return try receipt(outcome, id, try context.user)
   }
 
-  // MARK: - How a change is answered
+  // MARK: - Changes
 
   func change(
     _ command: WorkspaceCommand, of user: UserID, _ context: HansardRequestContext
@@ -155,7 +155,7 @@ struct WorkspaceHandlers: Sendable {
 }
 
 extension Workspace {
-  /// As a service sees it that acts for itself.
+  /// The workspace as a service that acts for itself sees it.
   init(_ row: WorkspaceRow) {
     self.init(
       id: row.id, name: row.name, topic: row.topic, picture: row.picture, memberCount: Int(row.memberCount), role: nil,

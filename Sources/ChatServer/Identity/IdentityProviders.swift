@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 package import Logging
 
-/// Who may say who a user is, by ID tokens and by bearer tokens of its own.
+/// The issuers whose tokens identify users: providers of ID tokens, and the external issuer of bearer tokens.
 package struct IdentityProviders: Sendable {
   private let providers: [TokenVerifier]
   private let external: TokenVerifier?
@@ -12,13 +12,14 @@ package struct IdentityProviders: Sendable {
     external = settings.external.map { TokenVerifier($0, fetcher: fetcher, logger: logger) }
   }
 
-  /// What a checked ID token tells.
+  /// The user whom a verified ID token identifies.
   struct IdentifiedUser: Hashable {
     let identity: Identity
     let nickname: String?
   }
 
-  /// - Throws: `Refusal.idTokenInvalid` or `.idTokenExpired`; `.issuerUnavailable` when the issuer's keys cannot be had.
+  /// - Throws: `Refusal.idTokenInvalid` or `.idTokenExpired`; `.issuerUnavailable` if the issuer's keys cannot be
+  ///   fetched.
   func user(inIDToken token: String, nonce: String?, at now: Timestamp) async throws -> IdentifiedUser {
     do {
       guard let unverified = UnverifiedToken(token) else { throw TokenFlaw.malformed }
@@ -37,15 +38,15 @@ package struct IdentityProviders: Sendable {
     }
   }
 
-  /// What a checked bearer token of the team's own server tells.
+  /// The user whom a verified bearer token of the team's own server identifies.
   struct ExternalUser: Hashable {
     let externalID: String
     let nickname: String?
-    /// With the leeway.
+    /// Includes the leeway.
     let expiresAt: Timestamp
   }
 
-  /// Whether the token says that it is the external issuer's; the server's own name no issuer.
+  /// Whether the token claims to be from the external issuer. The server's own tokens have no issuer.
   func isExternal(_ unverified: UnverifiedToken) -> Bool {
     guard let external else { return false }
     return unverified.issuer == external.issuer.issuer

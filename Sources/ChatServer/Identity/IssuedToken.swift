@@ -3,8 +3,8 @@ import ChatService
 import Crypto
 import JWTKit
 
-/// The claims of a token of another issuer (RFC 7519, section 4; OpenID Connect Core 1.0, section 2). Times in seconds
-/// since 1970.
+/// The claims of a token of another issuer (RFC 7519, section 4; OpenID Connect Core 1.0, section 2). Times are in
+/// seconds since 1970.
 struct IssuedClaims: JWTPayload {
   var iss: String
   var sub: String
@@ -16,11 +16,11 @@ struct IssuedClaims: JWTPayload {
   var name: String?
   var nickname: String?
 
-  /// `TokenVerifier` checks the claims: it knows the issuer and the time.
+  /// `TokenVerifier` checks the claims, because it knows the issuer and the time.
   func verify(using algorithm: some JWTAlgorithm) throws {}
 }
 
-/// For whom a token is meant: a text or a list of texts. JWTKit's own type stops the process at an empty list.
+/// The audience of a token: a string or an array of strings. JWTKit's own type crashes the process on an empty array.
 struct Audience: Codable, Sendable, Hashable {
   let values: [String]
 
@@ -43,16 +43,16 @@ struct Audience: Codable, Sendable, Hashable {
   }
 }
 
-/// What a token says before anyone has checked it: enough to find the key, and nothing to rely on.
+/// The contents of a token before verification: enough to find the key, but not to be trusted.
 struct UnverifiedToken: Sendable {
-  /// The longest token that is looked at, in bytes.
+  /// The longest token that is parsed, in bytes.
   static let byteLimit = 16 * 1024
-  /// The longest header, in bytes: it names the algorithm, the key and little else.
+  /// The longest header, in bytes. A header contains the algorithm, the key's ID and little else.
   private static let headerBytes = 1024
 
   let algorithm: String
   let keyID: String?
-  /// The `crit` header asks for something that this server does not know.
+  /// The header has `crit`, which requires extensions that this server does not support.
   let hasExtensions: Bool
   let issuer: String?
 
@@ -77,13 +77,14 @@ struct UnverifiedToken: Sendable {
     let iss: String?
   }
 
-  /// - Returns: nil when it is no signed JWT.
+  /// - Returns: nil if it does not have the form of a signed JWT.
   init?(_ token: String) {
     guard token.utf8.count <= Self.byteLimit else { return nil }
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Base64URL.decode(parts[0], atMost: Self.headerBytes),
       let claims = Base64URL.decode(parts[1], atMost: Self.byteLimit),
-      // Nothing has been checked yet: whatever decodes the token after this meets no text that could cost much.
+      // Nothing has been verified yet. `JSONDocument` rejects text that is expensive to decode, so later decoders never
+      // see it.
       let header = try? JSONDocument(header).decode(Header.self),
       let claims = try? JSONDocument(claims).decode(Claims.self)
     else { return nil }
@@ -94,7 +95,7 @@ struct UnverifiedToken: Sendable {
   }
 }
 
-/// Why a token of another issuer is not taken.
+/// Why a token of another issuer is rejected.
 enum TokenFlaw: Error, Hashable, CaseIterable {
   case malformed
   case algorithm
@@ -107,7 +108,7 @@ enum TokenFlaw: Error, Hashable, CaseIterable {
   case nonce
   case subject
 
-  /// For who sent it.
+  /// Written for the client that sent the token.
   var detail: String {
     switch self {
     case .malformed: "it is not a signed JWT with the claims iss, sub, aud and exp"

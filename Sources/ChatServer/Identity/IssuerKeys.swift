@@ -2,8 +2,8 @@ import ChatPrimitives
 import Foundation
 import Logging
 
-/// The keys of one issuer, fetched when they are needed and kept while they are fresh. However many ask at once, only
-/// one fetch is in flight.
+/// The keys of one issuer, fetched when they are needed and kept while they are fresh. Only one fetch is in flight at a
+/// time, however many callers wait for it.
 actor IssuerKeys {
   private let location: KeyLocation
   private let fetcher: KeySetFetcher
@@ -18,8 +18,8 @@ actor IssuerKeys {
     self.logger = logger
   }
 
-  /// - Returns: nil when the issuer has no such key.
-  /// - Throws: `Refusal.issuerUnavailable` when its keys cannot be had.
+  /// - Returns: nil if the issuer has no such key.
+  /// - Throws: `Refusal.issuerUnavailable` if the issuer's keys cannot be fetched.
   func key(_ id: String?, for algorithm: SignatureAlgorithm, at now: Timestamp) async throws -> PublishedKeys.Key? {
     let found = keys?.key(id, for: algorithm)
     switch freshness.advice(hasKey: found != nil, at: now) {

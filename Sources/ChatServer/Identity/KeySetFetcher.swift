@@ -5,16 +5,16 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Fetches JWK sets: within bounds of size and time, and without following anyone elsewhere.
+/// Fetches JWK sets from URLs and files, with limits on size and time, and without following redirects.
 package struct KeySetFetcher: Sendable {
-  /// How long a fetch may take, from its beginning to the last byte.
+  /// How long a fetch may take, from its start to the last byte.
   package static let defaultLimit = Duration.seconds(5)
   /// The largest set, in bytes.
   package static let setBytes = 256 * 1024
 
   struct Answer: Sendable {
     let body: Data
-    /// As the issuer says, in seconds; nil when it does not.
+    /// The issuer's `max-age` in seconds; nil if it has none.
     let maximumAge: Int64?
   }
 
@@ -81,13 +81,14 @@ package struct KeySetFetcher: Sendable {
     guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else {
       throw KeySetError.notRegularFile
     }
-    // Does not block either if a FIFO takes the file's place meanwhile.
+    // This does not block either if a FIFO replaces the file meanwhile.
     let descriptor = Glibc.open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw KeySetError.unreadable(String(cString: strerror(errno))) }
     return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 
-  /// The seconds that `Cache-Control` allows (RFC 9111, section 5.2.2); none when it allows no keeping.
+  /// The seconds that `Cache-Control` allows (RFC 9111, section 5.2.2); 0 if it forbids caching, and nil if it does not
+  /// say.
   static func maximumAge(in directives: [Substring]) -> Int64? {
     var age: Int64?
     for directive in directives.map({ $0.lowercased() }) {
@@ -101,7 +102,7 @@ package struct KeySetFetcher: Sendable {
   }
 }
 
-/// Why a JWK set could not be had.
+/// Why a JWK set could not be fetched.
 enum KeySetError: Error, Hashable {
   case status(UInt)
   /// The file cannot be opened; the text is the system's reason.

@@ -1,25 +1,26 @@
 import ChatPrimitives
 
-/// When an issuer's keys are fetched: a value that is told the time and each fetch's outcome, and says what to do.
+/// Decides when an issuer's keys are fetched. It is a plain value: the caller passes the time and the outcome of each
+/// fetch.
 struct KeySetFreshness: Sendable, Hashable {
-  /// The least and the most that an issuer's `max-age` counts for, and what counts where it says nothing, in
-  /// milliseconds.
+  /// The limits to which an issuer's `max-age` is clamped, and the value that is used without one, in milliseconds.
   static let minimumAge: Int64 = 60_000
   static let maximumAge: Int64 = 24 * 60 * 60_000
   static let defaultAge: Int64 = 60 * 60_000
-  /// Between two fetches for keys that the set does not have: anyone can name a key that is not there.
+  /// The pause between two fetches for keys that the set does not have, because anyone can name a missing key. In
+  /// milliseconds.
   static let unknownKeyPause: Int64 = 60_000
-  /// Between two fetches after a failed one.
+  /// The pause before the next fetch after a failed one, in milliseconds.
   static let failurePause: Int64 = 10_000
-  /// How long keys are used after they should have been fetched anew, while their issuer does not answer.
+  /// How long stale keys stay in use while their issuer does not respond, in milliseconds.
   static let staleUse: Int64 = 24 * 60 * 60_000
 
   enum Advice: Hashable {
-    /// What there is, is good.
+    /// Use the current keys.
     case use
-    /// Fetch, and use what there is when that fails.
+    /// Fetch the keys. If that fails, use the current ones.
     case fetch
-    /// There is nothing to use, and it is too soon to fetch.
+    /// There are no keys to use, and it is too soon to fetch.
     case wait
   }
 
@@ -27,9 +28,9 @@ struct KeySetFreshness: Sendable, Hashable {
   private var freshUntil: Timestamp?
   private var failed: Timestamp?
 
-  /// - Parameter hasKey: whether the newest set has the key that is needed; false also where there is no set.
+  /// - Parameter hasKey: whether the newest set has the key that is needed; false also if there is no set.
   func advice(hasKey: Bool, at now: Timestamp) -> Advice {
-    // A time that is still to come is from before the clock was set back.
+    // A time in the future was recorded before the clock was set back.
     let mayTry = failed.map { now < $0 || now >= $0.adding(milliseconds: Self.failurePause) } ?? true
     if let fetched, now.adding(milliseconds: Limits.clockJumpMilliseconds) < fetched { return mayTry ? .fetch : .use }
     guard let fetched, let freshUntil, now < freshUntil.adding(milliseconds: Self.staleUse) else {
@@ -40,7 +41,7 @@ struct KeySetFreshness: Sendable, Hashable {
     return mayTry && now >= fetched.adding(milliseconds: Self.unknownKeyPause) ? .fetch : .use
   }
 
-  /// - Parameter maximumAge: as the issuer says, in seconds.
+  /// - Parameter maximumAge: the issuer's `max-age` in seconds; nil if it has none.
   mutating func noteFetched(at now: Timestamp, maximumAge: Int64?) {
     let age = maximumAge.map { $0.multipliedReportingOverflow(by: 1000) }
     let wanted = age.map { $0.overflow ? Self.maximumAge : $0.partialValue } ?? Self.defaultAge

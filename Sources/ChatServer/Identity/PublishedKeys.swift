@@ -3,12 +3,12 @@ import Foundation
 import JWTKit
 import NIOPosix
 
-/// An issuer's public keys, each bound to the one algorithm that it is for. What a token says of its algorithm chooses
-/// among keys; it never says how a key is used.
+/// An issuer's public keys, each bound to the one algorithm that it is for. The algorithm in a token only selects among
+/// the keys; it never determines how a key is used.
 struct PublishedKeys: Sendable {
   /// The most keys of one set that are read.
   static let keyLimit = 64
-  /// The longest `kid`, in bytes. A key with a longer one is left out.
+  /// The longest `kid`, in bytes. A key with a longer one is ignored.
   static let keyIDBytes = 256
   /// The shortest RSA modulus, in bytes (RFC 7518, section 3.3).
   private static let modulusMinimumBytes = 256
@@ -16,18 +16,18 @@ struct PublishedKeys: Sendable {
   struct Key: Sendable {
     let id: String?
     let algorithm: SignatureAlgorithm
-    /// Holds this key alone.
+    /// Contains only this key.
     let verifier: JWTKeyCollection
   }
 
   let keys: [Key]
 
-  /// Keys that are for something else, or that this server cannot use, are left out.
+  /// Ignores keys for other purposes, and keys that this server cannot use.
   /// - Throws: `JSONFlaw` or `DecodingError` if it is not a JWK set, or exceeds the limits of JSON bodies.
   init(json: Data) async throws {
-    // A set may be 256 KiB long, so it is decoded on a thread that serves no connections, as long bodies are.
+    // A set may have 256 KiB, so it is decoded on a thread that serves no connections, like other long bodies.
     let set = try await NIOThreadPool.singleton.runIfActive {
-      // The scan refuses what costs much to compare, for example thousands of combining marks in a row.
+      // The scan rejects text that is expensive to compare, for example thousands of combining marks in a row.
       try JSONDocument([UInt8](json)).decode(KeySet.self)
     }
     var keys: [Key] = []
@@ -85,7 +85,7 @@ struct PublishedKeys: Sendable {
   }
 }
 
-/// The first keys of a JWK set; nil for a key that cannot be read, which does not spoil the others.
+/// The first keys of a JWK set. A key that cannot be read is nil and does not affect the others.
 private struct KeySet: Decodable {
   let keys: [PublishedKey?]
 
@@ -111,7 +111,7 @@ private struct KeySet: Decodable {
   }
 }
 
-/// The fields of a JWK that are needed (RFC 7517, section 4; RFC 7518, section 6; RFC 8037, section 2).
+/// The fields of a JWK that this server uses (RFC 7517, section 4; RFC 7518, section 6; RFC 8037, section 2).
 private struct PublishedKey: Decodable {
   let kty: String
   let kid: String?

@@ -4,11 +4,11 @@ import Foundation
 import JWTKit
 import Logging
 
-/// Checks the tokens of one issuer: the signature under a key that the issuer publishes, and what the claims say.
+/// Verifies the tokens of one issuer: the signature with a key that the issuer publishes, and the claims.
 struct TokenVerifier: Sendable {
-  /// How far the issuer's clock may be off, in seconds.
+  /// How far the issuer's clock may differ, in seconds.
   static let leewaySeconds: Double = 60
-  /// The longest subject, in bytes: it becomes a part of the log.
+  /// The longest subject, in bytes. The subject is stored in the log.
   static let subjectBytes = Limits.externalIDBytes
 
   let issuer: TrustedIssuer
@@ -19,7 +19,7 @@ struct TokenVerifier: Sendable {
     keys = IssuerKeys(issuer.keys, fetcher: fetcher, logger: logger)
   }
 
-  /// - Throws: a `TokenFlaw`, or `Refusal.issuerUnavailable` when the issuer's keys cannot be had.
+  /// - Throws: a `TokenFlaw`, or `Refusal.issuerUnavailable` if the issuer's keys cannot be fetched.
   func verify(_ token: String, _ unverified: UnverifiedToken, at now: Timestamp) async throws -> IssuedClaims {
     guard !unverified.hasExtensions, let algorithm = SignatureAlgorithm(rawValue: unverified.algorithm),
       issuer.algorithms.contains(algorithm)
@@ -29,7 +29,7 @@ struct TokenVerifier: Sendable {
     do {
       claims = try await key.verifier.verify(token, as: IssuedClaims.self)
     } catch let error as JWTError where error.errorType == .malformedToken {
-      // Its signature is right, and its claims are not those that a token has.
+      // The signature is valid, but the claims do not have the required form.
       throw TokenFlaw.malformed
     } catch {
       throw TokenFlaw.signature
@@ -53,8 +53,9 @@ struct TokenVerifier: Sendable {
 
   /// A token with a nonce was requested by one app for one login, and is not accepted without the nonce.
   /// - Parameters:
-  ///   - given: what the app says that its nonce was.
-  ///   - form: of the claim. No other is taken: whoever reads a token reads a hash there too, and could give that.
+  ///   - given: the nonce that the app sent; nil if it sent none.
+  ///   - form: the configured form of the claim. The other form is rejected: if both were accepted, whoever reads a
+  ///     token with a hashed nonce could send that hash as the nonce.
   static func check(nonce given: String?, in claims: IssuedClaims, as form: NonceForm) throws(TokenFlaw) {
     if given == nil, claims.nonce == nil { return }
     guard let given, !given.isEmpty, let held = claims.nonce else { throw .nonce }

@@ -1,18 +1,18 @@
 import Foundation
 
-/// The signatures that a token of another issuer may have. Whatever a token or a key says, no other is accepted: none
-/// that needs a shared secret, and not the lack of one.
+/// The signature algorithms that are accepted in tokens of other issuers. No other is accepted, whatever a token or a
+/// key says. In particular, algorithms with a shared secret and unsigned tokens are rejected.
 package enum SignatureAlgorithm: String, Sendable, CaseIterable {
   case rs256 = "RS256"
   case es256 = "ES256"
   case edDSA = "EdDSA"
 }
 
-/// Someone else whose tokens are taken, as the operator says.
+/// Another issuer whose tokens the operator has chosen to accept.
 package struct TrustedIssuer: Sendable, Hashable {
-  /// The `iss` of its tokens, byte for byte.
+  /// The `iss` of its tokens, compared byte for byte.
   package var issuer: String
-  /// A token must be meant for one of these (`aud`).
+  /// A token's audience (`aud`) must include one of these.
   package var audiences: [String]
   package var keys: KeyLocation
   package var algorithms: Set<SignatureAlgorithm>
@@ -26,21 +26,21 @@ package struct TrustedIssuer: Sendable, Hashable {
   }
 }
 
-/// How the `nonce` of an ID token holds what the app knows.
+/// The form in which the `nonce` of an ID token contains the app's nonce.
 package enum NonceForm: String, Sendable, CaseIterable {
-  /// As it is.
+  /// The nonce itself.
   case plain
-  /// Its SHA-256 in hexadecimal, in lower case: the app gave the issuer that.
+  /// The SHA-256 of the nonce in lower-case hexadecimal, which the app sent to the issuer.
   case sha256
 }
 
-/// Where an issuer's public keys are found, as a JWK set (RFC 7517, section 5).
+/// Where an issuer publishes its public keys as a JWK set (RFC 7517, section 5).
 package enum KeyLocation: Sendable, Hashable {
   case url(String)
   case file(String)
 
-  /// A URL with `https`, one with `http` of this very machine, or else the path of a file.
-  /// - Returns: nil for a URL that is neither: keys that came over an open wire could be anybody's.
+  /// Accepts an `https` URL, an `http` URL of this machine, or the path of a file.
+  /// - Returns: nil for any other URL, because keys that are fetched without encryption could be forged.
   package init?(_ text: String) {
     guard text.contains("://") else {
       guard !text.isEmpty else { return nil }
@@ -59,11 +59,11 @@ package enum KeyLocation: Sendable, Hashable {
   private static let loopbackHosts: Set<String> = ["127.0.0.1", "::1", "[::1]", "localhost"]
 }
 
-/// What of other issuers' tokens is taken.
+/// The issuers whose tokens are accepted, besides this server.
 package struct IdentitySettings: Sendable, Hashable {
-  /// Whose ID tokens log users in. No two have the same `issuer`.
+  /// The issuers whose ID tokens log users in. No two have the same `issuer`.
   package var providers: [TrustedIssuer]
-  /// Whose tokens are bearer tokens here: a team's own server.
+  /// The issuer of accepted bearer tokens: a team's own server.
   package var external: TrustedIssuer?
 
   package init(providers: [TrustedIssuer] = [], external: TrustedIssuer? = nil) {

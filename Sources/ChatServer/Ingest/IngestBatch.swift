@@ -2,7 +2,7 @@ import ChatPrimitives
 import ChatService
 import Logging
 
-/// Lines that were queued together, and what is known of each already.
+/// Lines that were queued together, with what is already known about each.
 struct IngestBatch: Sendable {
   enum Fate: Sendable {
     /// It is one of the batch's commands, in their order.
@@ -14,19 +14,19 @@ struct IngestBatch: Sendable {
   let commands: BulkResults
 }
 
-/// Turns batches into results, in order.
+/// Converts batches to results, in order.
 struct IngestResults {
   let logger: Logger
-  /// Why the machine took nothing more; then every later line has the same result.
+  /// Set when the server itself failed. Every later line then has this result.
   private var ended: LineRefusal?
-  /// One refusal for each limit, so that a flood of refused lines does not make a text for each line.
+  /// One refusal for each limit, so that a flood of rejected lines does not create a text for each line.
   private var rateRefusals: [String: LineRefusal] = [:]
 
   init(logger: Logger) {
     self.logger = logger
   }
 
-  /// One result for each line, when every command of the batch is durable or refused.
+  /// The result of each line, once every command of the batch is durable or rejected.
   mutating func results(of batch: IngestBatch) async -> [(line: Int, result: LineResult)] {
     var outcomes = await batch.commands.results().makeIterator()
     var results: [(line: Int, result: LineResult)] = []

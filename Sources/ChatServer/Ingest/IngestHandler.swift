@@ -8,10 +8,10 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// `POST /v1/ingest`: lines in, results out, both streamed.
+/// `POST /v1/ingest`: streams lines in and results out.
 ///
-/// One task reads, decodes and queues; one takes results as commands become durable; one writes them. The first never
-/// waits for a client that does not read. For such a client only the results are kept, a few bytes each
+/// One task reads, decodes and queues lines; one takes results as commands become durable; one writes them. The reading
+/// task never waits for a client that does not read. For such a client only the results are kept, a few bytes each
 /// (`UnreadResults`); the limits on the body and on the user's streams bound them.
 ///
 /// All three run on threads that serve no connections. On an event loop, a task that yields is resumed before the loop
@@ -41,7 +41,7 @@ struct IngestHandler: Sendable {
       do {
         try await withTaskExecutorPreference(threads) { try await ingest.respond(lines, &writer) }
       } catch {
-        // A client that goes away is no failure of the server.
+        // A client that goes away is not a failure of the server.
         context.logger.log(
           level: ProblemMapping.isCausedByClient(error) ? .debug : .warning, "an ingest stream ended early",
           metadata: ["error": "\(LoggedError.text(error))"])
@@ -62,7 +62,7 @@ struct IngestHandler: Sendable {
 
 /// One ingest from its first byte to its last result.
 struct IngestRun: Sendable {
-  /// Batches that are queued and not yet result lines before the reader waits.
+  /// How many batches may be queued without results before the reader waits.
   private static let batchesUnderWay = 4
   /// How many lines are decoded before the task yields its thread to other streams.
   private static let linesInARow = 16
@@ -77,7 +77,7 @@ struct IngestRun: Sendable {
 
   private typealias Batches = AsyncStream<IngestBatch>
   private typealias Permits = AsyncStream<Void>
-  /// Tells the writer that there are results.
+  /// Signals to the writer that there are results.
   private typealias Arrivals = AsyncThrowingStream<Void, any Error>
 
   func respond(_ body: IncomingBody, _ writer: inout any ResponseBodyWriter) async throws {
@@ -91,16 +91,17 @@ struct IngestRun: Sendable {
     for try await _ in arrivals {
       while let text = unread.text(upTo: Self.writtenBytes) { try await writer.write(text) }
     }
-    // A stream also ends because its task was cancelled; such an answer is not whole.
+    // A stream also ends if its task was cancelled. The response is then incomplete.
     try Task.checkCancellation()
-    // A client that has seen the end may open its next stream at once.
+    // Released first, because a client that has seen the end may open its next stream at once.
     reservation?.release()
     try await writer.finish(nil)
     try await reading
     await collecting
   }
 
-  /// Reads to the body's end even when the results have ended: a client may send everything before it reads anything.
+  /// Reads to the end of the body even if the results have ended, because a client may send everything before it reads
+  /// anything.
   private func read(
     _ body: IncomingBody, _ permits: Permits, _ feed: Batches.Continuation, _ arrival: Arrivals.Continuation
   ) async throws {
@@ -121,7 +122,7 @@ struct IngestRun: Sendable {
             }
           }
           if lines.isOver { feed.finish() }
-          // Blank lines are not queued, so only this lets others work between them.
+          // Blank lines are not queued, so only this yield lets other tasks run between them.
           if buffer.readableBytes > 0 { await Task.yield() }
         }
       }
@@ -158,7 +159,7 @@ struct IngestRun: Sendable {
     }
   }
 
-  /// Decodes the lines and queues their commands, up to the line with which the rate limits end the stream.
+  /// Decodes the lines and queues their commands, up to the line at which the rate limits end the stream.
   private func queue(
     _ lines: ArraySlice<IngestLines.Line>, _ stream: BulkStream, _ permits: inout Permits.Iterator,
     _ refusedInARow: inout Int
@@ -173,7 +174,7 @@ struct IngestRun: Sendable {
       do {
         if let ended { throw ended }
         let bytes = try admitted(line, &refusedInARow)
-        // The same threads decode everybody's long bodies and encode long pages.
+        // The same threads decode all clients' long bodies and encode long pages.
         decodedBytes += bytes.readableBytes
         if decodedBytes > Limits.inlineDecodingBytes {
           decodedBytes = bytes.readableBytes
@@ -192,15 +193,15 @@ struct IngestRun: Sendable {
     return IngestBatch(lines: fates, commands: commands)
   }
 
-  /// A line counts as a request. It is decoded only if the rate limits admit it, so a refused line is cheap.
-  /// - Parameter refusedInARow: how many lines the rate limits have refused since the last one that they admitted.
+  /// A line counts as a request. It is decoded only if the rate limits admit it, so a rejected line is cheap.
+  /// - Parameter refusedInARow: how many lines the rate limits have rejected since the last one that they admitted.
   private func admitted(_ line: IngestLines.Line, _ refusedInARow: inout Int) throws -> ByteBuffer {
     let admission = Result { () throws(Refusal) in try limiter.admitLine(of: caller) }
     if case .failure = admission { refusedInARow += 1 } else { refusedInARow = 0 }
     guard refusedInARow < Limits.ingestLinesRefusedInARow else {
       throw Refusal.tooManyRefusedLines(limit: Limits.ingestLinesRefusedInARow)
     }
-    // For a line that is too long, the sender needs that error first.
+    // If a line is too long, the sender needs that error first.
     let bytes = try line.content.get()
     try admission.get()
     return bytes

@@ -2,15 +2,15 @@ import ChatPrimitives
 import ChatService
 import NIOCore
 
-/// The lines of one ingest body, numbered from 1, up to the body's bounds.
+/// The lines of one ingest body, numbered from 1, up to the limits of the body.
 struct IngestLines {
-  /// How much one body may hold.
+  /// The limits of one body.
   struct Bounds {
     var bytes = Limits.ingestBodyBytes
     var lines = Limits.ingestLines
     var lineBytes = Limits.ingestLineBytes
-    /// How many lines are cut at once, blank ones included. A read may hold tens of thousands of blank lines, and the
-    /// reader lets others work before it cuts more.
+    /// How many lines are split off at once, including blank ones. A read may contain tens of thousands of blank lines,
+    /// and the reader lets other tasks run between calls.
     var linesAtOnce = 2 * BulkStream.chunkCommands
   }
 
@@ -19,7 +19,7 @@ struct IngestLines {
     let content: Result<ByteBuffer, Refusal>
   }
 
-  /// A bound of the body was passed, or the stream was ended. Everything after that is ignored.
+  /// Whether a limit of the body was exceeded, or the stream was ended. Everything after that is ignored.
   private(set) var isOver = false
   private let bounds: Bounds
   private var cutter: NDJSONLines
@@ -50,12 +50,12 @@ struct IngestLines {
     return lines
   }
 
-  /// The bytes after the end of the last line.
+  /// The last line, if it does not end with a line break.
   mutating func finish() -> [Line] {
     isOver ? [] : numbered(cutter.finish().map { [$0] } ?? [])
   }
 
-  /// Ignores everything that comes after the lines that were taken.
+  /// Ignores everything after the lines that were already taken.
   mutating func stop() { isOver = true }
 
   private mutating func numbered(_ found: [NDJSONLines.Line]) -> [Line] {

@@ -3,7 +3,7 @@ import ChatPrimitives
 import ChatProtocol
 import ChatService
 
-/// What one op takes, and the command that it makes. The table in `docs/ingest.md` is this one.
+/// The fields that each op accepts, and the command that it makes. The table in `docs/ingest.md` lists the same.
 enum IngestOperation: String, CaseIterable {
   case registerUser = "user.register"
   case createRoom = "room.create"
@@ -20,7 +20,7 @@ enum IngestOperation: String, CaseIterable {
 
   private typealias Field = IngestLine.CodingKeys
 
-  /// Fields beside `op` and `sentAt`, which every op takes.
+  /// The accepted fields, besides `op` and `sentAt`, which every op accepts.
   private var fields: Set<IngestLine.CodingKeys> {
     switch self {
     case .registerUser: [.id, .nickname, .externalId]
@@ -143,7 +143,7 @@ extension IngestLine {
       attachments: NewMessage.attachments(attachments), custom: try CustomPart(type: type, data: data))
   }
 
-  /// The fields that are given, save those that every op takes.
+  /// The fields that the line has, except those that every op accepts.
   fileprivate var presentFields: [CodingKeys] {
     var present: [CodingKeys] = []
     if self.as != nil { present.append(.as) }

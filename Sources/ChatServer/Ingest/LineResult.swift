@@ -7,13 +7,13 @@ enum LineResult: Sendable {
   case refused(LineRefusal)
 }
 
-/// Why a line was refused.
+/// Why a line was rejected.
 struct LineRefusal: Sendable, Hashable {
   let status: Int
   let code: String
   let detail: String
 
-  /// - Parameter name: of the limit.
+  /// - Parameter name: the name of the limit.
   static func rateLimited(by name: String) -> LineRefusal {
     LineRefusal(
       status: ProblemCode.rateLimited.status.code, code: ProblemCode.rateLimited.rawValue,
@@ -26,7 +26,7 @@ extension LineRefusal {
     self.init(status: mapping.status.code, code: mapping.code, detail: mapping.detail)
   }
 
-  /// The same with a general detail, for when the unread details take too much memory.
+  /// The same refusal with a general detail, for when the unread details take too much memory.
   var withoutDetail: LineRefusal {
     LineRefusal(status: status, code: code, detail: "See docs/errors.md. Read the results sooner to get more details.")
   }

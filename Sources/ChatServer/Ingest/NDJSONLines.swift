@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Cuts a stream of bytes into lines. A line that grows beyond the limit is dropped up to its end and reported.
+/// Splits a stream of bytes into lines. A line that exceeds the limit is dropped up to its end and reported.
 struct NDJSONLines {
   enum Line: Equatable {
     case text(ByteBuffer)
@@ -12,7 +12,7 @@ struct NDJSONLines {
   private var rest = ByteBuffer()
   private var isDropping = false
 
-  /// - Parameter limit: of one line, in bytes without its end.
+  /// - Parameter limit: the most bytes of one line, without its line break.
   init(limit: Int) {
     self.limit = limit
   }
@@ -47,7 +47,7 @@ struct NDJSONLines {
     return lines
   }
 
-  /// The bytes after the end of the last line.
+  /// The last line, if it does not end with a line break.
   mutating func finish() -> Line? {
     defer { rest = ByteBuffer() }
     if isDropping || rest.readableBytes > limit { return .tooLong }

@@ -2,17 +2,17 @@ import ChatPrimitives
 import ChatProtocol
 import NIOCore
 
-/// The results that an ingest has and its client has not read yet.
+/// The results of an ingest that its client has not read yet.
 ///
-/// They become text only as the client reads. Until then a result takes a few bytes, so a client may send a whole body
-/// before it reads, and no client can make the server keep much. A result is two or three variable-length integers (RFC
-/// 9000, section 16): the distance from the line before, the outcome, and for a line that was done the distance from
-/// the position before.
+/// They become text only when the client reads. Until then a result takes a few bytes, so a client may send a whole
+/// body before it reads, and no client can make the server store much. A result is two or three variable-length
+/// integers (RFC 9000, section 16): the distance from the previous line, the outcome, and for a line that succeeded the
+/// distance from the previous position.
 struct UnreadResults {
   private enum Mark {
     static let new: UInt64 = 0
     static let again: UInt64 = 1
-    /// This and all greater numbers are refusals: their index in `refusals`, plus this number.
+    /// This and all greater numbers are refusals: the index in `refusals`, plus this number.
     static let refused: UInt64 = 2
   }
 
@@ -31,12 +31,12 @@ struct UnreadResults {
 
   init() {}
 
-  /// What they take in memory, in bytes.
+  /// The memory that they take, in bytes.
   var byteCount: Int { packed.capacity + refusalBytes }
 
   var isEmpty: Bool { packed.readableBytes == 0 }
 
-  /// - Parameter line: later than that of every result before.
+  /// - Parameter line: greater than that of every result before.
   mutating func append(_ line: Int, _ result: LineResult) throws {
     if isEmpty { forgetRefusals() }
     let line = UInt64(clamping: line)
@@ -52,7 +52,7 @@ struct UnreadResults {
     }
   }
 
-  /// The oldest results as NDJSON, until there are so many bytes of text; nil when there is none.
+  /// The oldest results as NDJSON, until the text has at least this many bytes; nil if there are none.
   mutating func text(upTo bytes: Int) -> ByteBuffer? {
     guard !isEmpty else { return nil }
     var text = ByteBuffer()
@@ -66,7 +66,7 @@ struct UnreadResults {
         text.writeBytes(refusals[Int(mark - Mark.refused)])
       }
     }
-    // What is left is moved only when it is the smaller part, which keeps the cost of all reads linear.
+    // The remaining bytes are moved only if they are the smaller part, which keeps the cost of all reads linear.
     if isEmpty {
       packed = ByteBuffer()
     } else if packed.readerIndex > packed.readableBytes {

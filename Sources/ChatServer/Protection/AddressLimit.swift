@@ -1,13 +1,13 @@
 import Logging
 
-/// Limits what each address, or each IPv6 /64, holds at once, and warns when one exceeds it.
+/// Limits what each address, or each IPv6 /64, holds at once, and warns when one exceeds the limit.
 struct AddressLimit: Sendable {
   private let held: KeyedLimit<NetworkAddress?>
   private let warnings: AddressWarnings
 
   /// - Parameters:
-  ///   - name: of the limit, for the warning.
-  ///   - warning: what happens to an address that exceeds it, as a sentence without its end.
+  ///   - name: the name of the limit, for the warning.
+  ///   - warning: what happens to an address that exceeds it, as a sentence without its full stop.
   init(_ limit: Int, name: String, warning: String) {
     held = KeyedLimit(limit)
     warnings = AddressWarnings(warning, limit: (name, limit))

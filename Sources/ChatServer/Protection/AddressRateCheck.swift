@@ -4,24 +4,24 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// What is looked at before a request is routed: how long its target is, where it comes from, and how many came from
-/// there.
+/// The checks before a request is routed: the size and the text of its target and header fields, and the rate limit of
+/// its address.
 struct AddressRateCheck: Sendable {
   let proxies: TrustedProxies
   let limiter: RateLimiter
   /// Whether a request has the token of a service.
   let isOfService: @Sendable (Request) -> Bool
 
-  /// Probes of the machine that runs the server are never refused.
+  /// Health and readiness probes are never rejected by the rate limit, whoever sends them.
   private func isProbe(_ target: String) -> Bool {
     target == Endpoints.health.path || target == Endpoints.readiness.path
   }
 
-  /// Notes in the context where the request comes from and how it stands.
+  /// Stores the client's address and its rate status in the context.
   func admit(_ request: Request, _ context: inout ServerContext) throws {
     let target = request.uri.string
     guard target.utf8.count <= Limits.requestTargetBytes else { throw Refusal.targetTooLong }
-    // HTTP/1 is refused by its decoder; that of HTTP/2 looks at bytes alone.
+    // The HTTP/1 decoder rejects too many fields itself; the HTTP/2 decoder limits only their bytes.
     guard request.headers.count <= Limits.headerFields else { throw Refusal.headersTooLarge }
     try StreamSafeRequest.require(target: target, request.headers)
     guard let peer = context.peer else { return }
@@ -35,15 +35,15 @@ struct AddressRateCheck: Sendable {
   }
 }
 
-/// What a request brings along on its way to its handler.
+/// The context of a request on the way to its handler.
 struct ServerContext: RequestContext {
   var coreContext: CoreRequestContextStorage
   let channel: any Channel
   /// The other end of the connection.
   let peer: NetworkAddress?
-  /// Where the request comes from, as far as is known.
+  /// The client's address, if it is known.
   var address: NetworkAddress?
-  /// With the limit of its address, where it was counted.
+  /// The status of the address's rate limit; nil if the request was not counted.
   var rateStatus: RateStatus?
 
   init(source: ApplicationRequestContextSource) {

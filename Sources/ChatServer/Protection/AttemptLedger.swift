@@ -1,12 +1,12 @@
 /// How failed attempts slow the next ones.
 package struct AttemptPolicy: Sendable, Hashable {
-  /// Failures that cost nothing: people mistype.
+  /// The number of failures without a delay, because people mistype.
   package var free: Int
   /// The first delay, in seconds; each further failure doubles it.
   package var firstDelay = 1
-  /// In seconds.
+  /// The longest delay, in seconds.
   package var longestDelay: Int
-  /// Seconds after which failures are forgotten.
+  /// The seconds after the last attempt at which failures are forgotten.
   package var memory: Int
 
   package init(free: Int, longestDelay: Int, memory: Int) {
@@ -16,7 +16,7 @@ package struct AttemptPolicy: Sendable, Hashable {
   }
 }
 
-/// What is remembered of attempts on one account, or from one address. Times in nanoseconds of a clock that only moves
+/// The failed attempts on one account, or from one address. Times are in nanoseconds of a clock that only moves
 /// forward.
 struct AttemptLedger: Sendable, Hashable {
   private var failures = 0
@@ -25,9 +25,10 @@ struct AttemptLedger: Sendable, Hashable {
 
   private static let nanosecondsPerSecond: UInt64 = 1_000_000_000
 
-  /// Notes an attempt as failed until it is known to be better, so that many at once do not slip through together.
-  /// - Parameter guesses: passwords that the attempt tries.
-  /// - Returns: nil when it may be made; else how long to wait, in nanoseconds, and nothing is noted.
+  /// Counts an attempt as failed until its outcome is known, so that many simultaneous attempts cannot all pass.
+  /// - Parameter guesses: the number of passwords that the attempt tries.
+  /// - Returns: nil if the attempt may be made. Otherwise, how long to wait, in nanoseconds; the attempt is not
+  ///   counted.
   mutating func begin(at now: UInt64, under policy: AttemptPolicy, guesses: Int = 1) -> UInt64? {
     if blockedUntil > now { return blockedUntil - now }
     if now - min(now, last) >= Self.nanoseconds(policy.memory) { failures = 0 }
@@ -36,7 +37,7 @@ struct AttemptLedger: Sendable, Hashable {
     return nil
   }
 
-  /// The attempt has failed indeed: what it makes wait counts from now, since looking at a password takes its time.
+  /// Confirms that the attempt failed. Its delay counts from now, because checking a password takes time.
   mutating func fail(at now: UInt64, under policy: AttemptPolicy) { block(from: now, under: policy) }
 
   private mutating func block(from now: UInt64, under policy: AttemptPolicy) {
@@ -48,7 +49,7 @@ struct AttemptLedger: Sendable, Hashable {
     }
   }
 
-  /// Takes back an attempt that did not fail. While it was in progress no other passed unless it too was free.
+  /// Takes back an attempt that did not fail, and ends the delay.
   mutating func withdraw(guesses: Int = 1) {
     failures = max(0, failures - guesses)
     blockedUntil = 0

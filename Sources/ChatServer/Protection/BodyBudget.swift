@@ -2,9 +2,9 @@ import ChatPrimitives
 import ChatService
 import Logging
 
-/// Limits the memory that request bodies of one address, or of one /64 of IPv6, take until their requests end.
-/// HTTP/2 lets a client begin a hundred bodies on each connection and end none. Ingest and uploads stream their bodies,
-/// which do not count: they have limits of their own.
+/// Limits the memory that request bodies of one address, or of one IPv6 /64, take until their requests end. HTTP/2 lets
+/// a client begin a hundred bodies on each connection and end none. Bodies of ingest and uploads are streamed and have
+/// their own limits, so they do not count.
 struct BodyBudget: Sendable {
   private let limit: KeyedLimit<NetworkAddress?>
   private let warnings: AddressWarnings
@@ -15,7 +15,7 @@ struct BodyBudget: Sendable {
       "request bodies from an address use too much memory and are rejected", limit: ("limitBytes", bytes))
   }
 
-  /// For one request, which must release the charge when it ends.
+  /// The charge for one request, which must release it when the request ends.
   func charge(for address: NetworkAddress?, _ logger: Logger) -> BodyCharge {
     BodyCharge(
       reservation: KeyedLimit.Reservation(for: address?.network, in: limit), warnings: warnings, address: address,
@@ -23,7 +23,7 @@ struct BodyBudget: Sendable {
   }
 }
 
-/// The part of the budget of its address that the body of one request takes.
+/// The part of its address's budget that the body of one request takes.
 struct BodyCharge: Sendable {
   fileprivate let reservation: KeyedLimit<NetworkAddress?>.Reservation
   fileprivate let warnings: AddressWarnings

@@ -1,5 +1,5 @@
-/// A dictionary that holds at most so many entries: when the newer half is full, the older half is let go, and with it
-/// whoever was not looked up since. An operation costs the same however many there are.
+/// A dictionary with a limited number of entries. When the newer half is full, the older half is dropped, with all
+/// entries that were not looked up since. An operation takes the same time however many entries there are.
 struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var newer: [Key: Value] = [:]
   private var older: [Key: Value] = [:]
@@ -14,7 +14,7 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   var count: Int { newer.count + older.count }
 
   /// Changes an entry in place.
-  /// - Parameter defaultValue: the value of an entry that is not there.
+  /// - Parameter defaultValue: the value of an entry that does not exist yet.
   mutating func update<Result>(_ key: Key, default defaultValue: Value, _ change: (inout Value) -> Result) -> Result {
     if let index = newer.index(forKey: key) { return change(&newer.values[index]) }
     var value = older.removeValue(forKey: key) ?? defaultValue
@@ -27,15 +27,15 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return result
   }
 
-  /// An entry, which so counts as looked up; nil when it is not there.
+  /// The value of an entry, or nil if it does not exist. Counts as looking it up.
   mutating func find(_ key: Key) -> Value? {
     if let value = newer[key] { return value }
     guard let value = older[key] else { return nil }
     return update(key, default: value) { $0 }
   }
 
-  /// Drops what was not looked up for `lifetime`, at the latest after twice as long.
-  /// - Parameter now: of a clock that only moves forward, in the unit of `lifetime`.
+  /// Drops entries that were not looked up for `lifetime`, at the latest after twice that time.
+  /// - Parameter now: the time of a clock that only moves forward, in the unit of `lifetime`.
   mutating func dropUnused(at now: UInt64, after lifetime: UInt64) {
     let age = now - min(now, turned)
     guard age >= lifetime else { return }

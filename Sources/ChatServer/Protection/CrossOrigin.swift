@@ -4,22 +4,23 @@ import Hummingbird
 
 /// Which web pages may use the API from a browser.
 package struct CrossOriginSettings: Sendable, Hashable {
-  /// Origins such as `https://app.example.org`, or `*` for all; none switches it off.
+  /// Origins such as `https://app.example.org`, or `*` for all. If there are none, cross-origin requests are not
+  /// allowed.
   package var origins: [String] = []
-  /// How long a browser may keep the answer to a preflight, in seconds.
+  /// How long a browser may cache the response to a preflight request, in seconds.
   package var maximumAge = 600
 
   package init() {}
 }
 
-/// Lets web pages of the allowed origins read answers (WHATWG Fetch, section 3.2, CORS). Tokens come in a header that a page
-/// must set itself, so that no credentials of the browser's are allowed, and `*` is safe.
+/// Lets web pages of the allowed origins read responses (WHATWG Fetch, section 3.2, CORS). A page must set the header
+/// with the token itself and the browser's own credentials are never allowed, so `*` is safe.
 struct CrossOrigin: RouterMiddleware {
   private let allowsAll: Bool
   private let origins: Set<String>
   private let maximumAge: String
 
-  /// - Returns: nil when no origin is allowed.
+  /// - Returns: nil if no origin is allowed.
   init?(_ settings: CrossOriginSettings) {
     guard !settings.origins.isEmpty else { return nil }
     allowsAll = settings.origins.contains("*")
@@ -27,13 +28,13 @@ struct CrossOrigin: RouterMiddleware {
     maximumAge = String(settings.maximumAge)
   }
 
-  /// What a page may send.
+  /// The headers that a page may send.
   private static let requestHeaders = [
     "Authorization", "Content-Type", HeaderName.idempotencyKey, HeaderName.actAs, "If-Match", "If-None-Match", "Range",
     "If-Range", "Last-Event-ID",
   ].joined(separator: ", ")
 
-  /// What a page may read, beside what every page may.
+  /// The headers that a page may read, besides those that every page may read.
   private static let exposedHeaders = [
     "Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate", "Allow", "ETag", "Location", "Content-Range",
     "Accept-Ranges", "Content-Disposition",
@@ -72,7 +73,7 @@ struct CrossOrigin: RouterMiddleware {
     vary(&headers, by: "Origin")
   }
 
-  /// For caches: with `*` the answer is the same for all.
+  /// Adds `Vary` for caches. With `*`, the response does not depend on the origin.
   private func vary(_ headers: inout HTTPFields, by names: String) {
     if allowsAll, names == "Origin" { return }
     headers[.vary] = headers[.vary].map { "\($0), \(names)" } ?? names

@@ -2,8 +2,8 @@ import ChatService
 import Hummingbird
 import NIOCore
 
-/// How often an address may ask for what hashes a password, right or wrong: a tenth of a second of a thread each, of
-/// which there are few. Asked before anything is hashed.
+/// Limits how often an address may send requests that hash a password, whether it is correct or not. Each takes a tenth
+/// of a second on one of few threads. The limit is checked before anything is hashed.
 struct HashingLimit: Sendable {
   private let addresses: RateLimit<NetworkAddress>?
   private let countsServices: Bool

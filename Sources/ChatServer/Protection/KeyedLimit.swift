@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Limits how much each key, such as a user or an address, holds at once. A request that exceeds the limit is refused; use
-/// `AsyncSemaphore` where it should wait.
+/// Limits how much each key, such as a user or an address, holds at once. A request that exceeds the limit is rejected.
+/// To let it wait instead, use `AsyncSemaphore`.
 final class KeyedLimit<Key: Hashable & Sendable>: Sendable {
   let limit: Int
   /// Contains only keys that hold something, so there are never more entries than reservations.

@@ -1,20 +1,20 @@
 import ChatPrimitives
 
-/// What an attempt to prove a password is counted under.
+/// What an attempt to prove a password counts against.
 enum LoginAttempt: Sendable, Hashable {
-  /// However the account is named: by its e-mail address, by its ID or by its own token.
+  /// The account, whether it is named by its email address, by its ID or by its own token.
   case account(UserID, Evidence? = nil)
-  /// A name to log in by, in any case and form, that no account has.
+  /// A login name that no account has, whatever its case and form.
   case unknown(String)
-  /// The repeat of an account's registration, which tells a right password from a wrong one as a login does. Its password
-  /// is that of the registration, so a right one shows nothing of who sends it now.
+  /// The repeated registration of an account, which distinguishes a right password from a wrong one as a login does.
+  /// Its password is the one of the registration, so a correct one does not show who sends it now.
   case repeatedRegistration(UserID)
 
-  /// What an attempt comes with, beside the password, that a stranger does not have.
+  /// What an attempt contains besides the password that a stranger does not have.
   enum Evidence: Sendable, Hashable {
-    /// A device that the account has logged in on before. Its ID is shown to nobody but the account itself.
+    /// A device on which the account has logged in before. Only the account itself can see the device's ID.
     case device(DeviceID)
-    /// An access token of the account; nil for one that belongs to no session.
+    /// An access token of the account; nil if the token belongs to no session.
     case session(SessionID?)
   }
 
@@ -25,7 +25,7 @@ enum LoginAttempt: Sendable, Hashable {
     }
   }
 
-  /// Whether a right password shows that it is the account's holder who asks.
+  /// Whether a correct password proves that the account's owner made the attempt.
   var provesHolder: Bool {
     switch self {
     case .account, .unknown: true

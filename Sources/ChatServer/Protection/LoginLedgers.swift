@@ -1,16 +1,18 @@
 import ChatPrimitives
 import ChatProjections
 
-/// The ledgers of accounts. Strangers share one ledger of an account. Users who have logged in before count apart from
-/// them, so that their failures do not keep the owner out: an address, a device and a session each have a ledger of their own.
+/// The ledgers of accounts. All strangers share one ledger of an account. Callers from a known address, with a known
+/// device or with a session have a ledger of their own for each of these, so that strangers' failures do not lock out
+/// the owner.
 ///
-/// Keyed by hashes under a key of this process: what clients send does not fill the memory, whatever its length.
+/// Keyed by hashes with a key of this process, so that long texts from clients do not fill the memory.
 struct LoginLedgers: Sendable {
   private var ledgers: BoundedTable<Int, AttemptLedger>
-  /// Networks from which each account has logged in, the latest last. Kept in memory only: the log has no addresses.
+  /// The networks from which each account has logged in, the latest last. Kept only in memory, because the log contains
+  /// no addresses.
   private var known: BoundedTable<Int, [Int]>
 
-  /// - Parameter limit: of ledgers, and of accounts whose networks are remembered.
+  /// - Parameter limit: the most ledgers, and the most accounts whose networks are remembered.
   init(limit: Int) {
     ledgers = BoundedTable(limit: limit)
     known = BoundedTable(limit: limit)
@@ -23,13 +25,14 @@ struct LoginLedgers: Sendable {
     case evidence(UserID, LoginAttempt.Evidence)
   }
 
-  /// An attempt that was let through: what it is taken back from, or counted as failed under.
+  /// An attempt that was admitted, with the ledgers in which it was counted.
   struct Entry: Sendable {
     fileprivate let keys: [Int]
   }
 
-  /// Whether the attempt may be made. It is counted under each of its ledgers that is open, and one is enough: somebody who
-  /// shares an address with the owner can close that one, but not the one of the owner's device.
+  /// Decides whether the attempt may be made. It is counted in each of its ledgers that is open, and one open ledger is
+  /// enough. Someone who shares an address with the owner can close the ledger of the address, but not that of the
+  /// owner's device.
   mutating func begin(
     _ attempt: LoginAttempt, from network: NetworkAddress?, guesses: Int, at now: UInt64, under policy: AttemptPolicy
   ) -> Result<Entry, Wait> {
@@ -63,7 +66,7 @@ struct LoginLedgers: Sendable {
     }
   }
 
-  /// A longer name than any address is not composed: it costs much, and nobody has it.
+  /// A name that is longer than any email address is not normalized, because that is expensive and no account has it.
   private static func compared(_ name: String) -> [UInt8] {
     Array((name.utf8.count <= Limits.emailBytes ? EmailForm.compared(name) : name).utf8)
   }
@@ -76,7 +79,7 @@ struct LoginLedgers: Sendable {
     for key in entry.keys { ledgers.update(key, default: AttemptLedger()) { $0.withdraw(guesses: guesses) } }
   }
 
-  /// Forgets the failures that the attempt was counted with, and remembers the network.
+  /// Forgets the failures in the ledgers of the attempt, and remembers the network.
   mutating func succeed(_ entry: Entry, _ attempt: LoginAttempt, from network: NetworkAddress?) {
     for key in entry.keys { ledgers.remove(key) }
     guard case .account(let user, _) = attempt, let network else { return }

@@ -4,22 +4,22 @@ import ChatService
 import NIOCore
 import Synchronization
 
-/// How guessing passwords is slowed.
+/// How the guessing of passwords is slowed down.
 package struct LoginSettings: Sendable, Hashable {
   package var isOn = true
-  /// Of one account: whoever guesses it, from wherever.
+  /// For one account, wherever its attempts come from.
   package var account = AttemptPolicy(free: 5, longestDelay: 900, memory: 3_600)
-  /// From one address: whichever accounts. Many people may share one.
+  /// For one address, whichever accounts it tries. Many people may share one address.
   package var address = AttemptPolicy(free: 100, longestDelay: 900, memory: 3_600)
 
   package init() {}
 }
 
-/// Slows attempts to log in by password, before any password is hashed. An account that does not exist is treated as
-/// one that does, so that the answer tells nothing.
+/// Slows down logins with a password, before any password is hashed. An account that does not exist is treated like one
+/// that does, so that the response does not show whether it exists.
 package final class LoginThrottle: Sendable {
   private let settings: LoginSettings
-  /// In nanoseconds; only moves forward.
+  /// The time in nanoseconds; it only moves forward.
   private let clock: @Sendable () -> UInt64
   private let accounts: Mutex<LoginLedgers>
   private let addresses: Mutex<BoundedTable<NetworkAddress, AttemptLedger>>
@@ -41,16 +41,16 @@ package final class LoginThrottle: Sendable {
     let network: NetworkAddress?
     let guesses: Int
 
-    /// The network whose failures it counts with. A caller with evidence is counted by that, so that others behind the same
-    /// address do not keep the owner out.
+    /// The network that the attempt counts against. A caller with evidence is counted by that evidence instead, so that
+    /// others behind the same address do not lock out the owner.
     var countedNetwork: NetworkAddress? { attempt.evidence == nil ? network : nil }
   }
 
-  /// Makes an attempt: `body` checks the password. It throws `credentialsRejected` or `passwordWrong` when it is wrong, and
-  /// the repeat of a registration `idInUse`.
+  /// Makes an attempt: `body` checks the password. If it is wrong, `body` must throw `credentialsRejected` or
+  /// `passwordWrong`, or `idInUse` for a repeated registration.
   /// - Parameters:
-  ///   - address: nil when it is not known.
-  ///   - guesses: passwords that the attempt tries.
+  ///   - address: nil if it is not known.
+  ///   - guesses: the number of passwords that the attempt tries.
   func attempt<Result>(
     _ attempt: LoginAttempt, from address: NetworkAddress?, guesses: Int = 1, _ body: () async throws -> Result
   ) async throws -> Result {
@@ -65,7 +65,7 @@ package final class LoginThrottle: Sendable {
       if isWrong || (rejection == .idInUse && !attempt.provesHolder) {
         fail(pending, at: clock())
       } else {
-        // The password was right, and something else was not.
+        // The password was correct, but the request failed for another reason.
         succeed(pending)
       }
       throw ServiceError.rejected(rejection)
@@ -99,7 +99,8 @@ package final class LoginThrottle: Sendable {
     changeAddress(pending) { $0.fail(at: now, under: settings.address) }
   }
 
-  /// The account is forgotten; the address is not, or else one own account would clear the way to all others.
+  /// Forgets the failures of the account. The address only takes back this attempt: otherwise, anyone could reset its
+  /// failures by logging in to an account of their own.
   private func succeed(_ pending: Pending) {
     guard pending.attempt.provesHolder else { return withdraw(pending) }
     accounts.withLock { $0.succeed(pending.entry, pending.attempt, from: pending.network) }
@@ -111,7 +112,7 @@ package final class LoginThrottle: Sendable {
     changeAddress(pending) { $0.withdraw(guesses: pending.guesses) }
   }
 
-  /// - Returns: nil when no address counts.
+  /// - Returns: nil if no address counts.
   @discardableResult
   private func changeAddress<Result: Sendable>(
     _ pending: Pending, _ change: (inout AttemptLedger) -> Result

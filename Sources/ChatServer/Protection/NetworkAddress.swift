@@ -1,21 +1,21 @@
 import Foundation
 import NIOCore
 
-/// An IP address. IPv4 addresses are kept as IPv4-mapped IPv6 addresses (RFC 4291, section 2.5.5.2), so that both are
-/// compared alike.
+/// An IP address. IPv4 addresses are stored as IPv4-mapped IPv6 addresses (RFC 4291, section 2.5.5.2), so that both are
+/// compared in the same way.
 package struct NetworkAddress: Sendable, Hashable {
   fileprivate let bits: UInt128
 
   /// The first 96 bits of IPv4 addresses.
   private static let mappedPrefix: UInt128 = 0xffff << 32
-  /// Bits of an IPv6 address that are its network. One client usually has all addresses of a /64.
+  /// The number of bits in an IPv6 address that identify its network. One client usually has all addresses of a /64.
   private static let networkBits = 64
 
   fileprivate init(bits: UInt128) {
     self.bits = bits
   }
 
-  /// - Returns: nil for a socket that has no IP address.
+  /// - Returns: nil if the socket has no IP address.
   init?(_ socket: SocketAddress) {
     switch socket {
     case .v4(let address):
@@ -26,7 +26,7 @@ package struct NetworkAddress: Sendable, Hashable {
     }
   }
 
-  /// As text, of either version; also with brackets or, for IPv4, with a port behind it, as proxies write it.
+  /// Parses an IPv4 or IPv6 address. It may have brackets or, for IPv4, a port after it, as proxies write it.
   package init?(_ text: some StringProtocol) {
     var text = text[...]
     if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
@@ -40,7 +40,7 @@ package struct NetworkAddress: Sendable, Hashable {
 
   fileprivate var isVersion4: Bool { bits >> 32 == Self.mappedPrefix >> 32 }
 
-  /// What is counted as one: an IPv4 address, or the network of an IPv6 address.
+  /// The unit that limits count: an IPv4 address, or the /64 network of an IPv6 address.
   var network: NetworkAddress {
     isVersion4 ? self : NetworkAddress(bits: (bits >> Self.networkBits) << Self.networkBits)
   }
@@ -57,13 +57,13 @@ extension NetworkAddress: CustomStringConvertible {
   }
 }
 
-/// A run of addresses, as CIDR has it.
+/// A range of addresses, as in CIDR notation.
 package struct NetworkRange: Sendable, Hashable {
   private let first: UInt128
-  /// Bits that every address of it shares, of 128.
+  /// How many leading bits, of 128, all addresses in the range share.
   private let sharedBits: Int
 
-  /// `10.0.0.0/8`, `fd00::/8`, or one address.
+  /// Parses `10.0.0.0/8`, `fd00::/8`, or one address.
   package init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), let address = NetworkAddress(parts[0]) else { return nil }

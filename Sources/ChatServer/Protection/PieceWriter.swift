@@ -3,10 +3,10 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Writes a long response's body in pieces, each as soon as the client has taken most of those before it, and ends when the
-/// client has taken the last.
+/// Writes the body of a long response in pieces. It writes each piece when the client has taken most of those before
+/// it, and finishes when the client has taken the last.
 ///
-/// A single write returns at once, however long the body is and however slowly the client reads.
+/// A single write would return at once, however long the body is and however slowly the client reads.
 struct PieceWriter: ResponseBodyWriter {
   private var writer: any ResponseBodyWriter
   private let channel: any Channel
@@ -16,15 +16,16 @@ struct PieceWriter: ResponseBodyWriter {
     self.channel = channel
   }
 
-  /// Each piece is a copy: a slice would keep the whole body in memory. The last one is short, because it may stay in memory
-  /// after `finish`.
+  /// Copies each piece, because a slice would keep the whole body in memory. The last piece is short, because it may
+  /// stay in memory after `finish`.
   mutating func write(_ buffer: ByteBuffer) async throws {
     var rest = buffer
     while rest.readableBytes > Limits.uncountedResponseBytes {
       let length = min(Limits.responsePieceBytes, rest.readableBytes - Limits.uncountedResponseBytes)
       guard let piece = rest.readSlice(length: length) else { break }
       try await writer.write(ByteBuffer(buffer: piece))
-      // Only the channel's event loop knows whether it is full, and tells the writer, which then waits.
+      // Only the channel's event loop knows whether the channel is full. This lets it tell the writer, which then
+      // waits.
       try await channel.eventLoop.submit {}.get()
     }
     try await writer.write(ByteBuffer(buffer: rest))

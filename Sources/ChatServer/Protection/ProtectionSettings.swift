@@ -1,4 +1,4 @@
-/// What keeps clients from harming the server or each other.
+/// The settings that keep clients from harming the server or each other.
 package struct ProtectionSettings: Sendable {
   package var connections = ConnectionSettings()
   package var tls: TLSSettings?

@@ -2,28 +2,29 @@ import ChatPrimitives
 import NIOCore
 import Synchronization
 
-/// Where a caller stands with one limit after a request.
+/// The state of one limit for a caller after a request.
 struct RateStatus: Sendable, Hashable {
   /// What is counted: `user`, `device`, `address`, `passwords` or `search`.
   let name: String
   let policy: RatePolicy
-  /// Requests that are left at once.
+  /// The requests that can be made at once.
   let left: Int
-  /// Seconds until all are, or, with none left, until there is one.
+  /// The seconds until all requests are available again, or, if none is left, until one is.
   let reset: Int
 
-  /// Fields are sent from here on: who has more than half need not be told.
+  /// Whether the caller gets header fields about the limit. With at least half of the requests left, they are not
+  /// needed.
   var isLow: Bool { left * 2 < policy.requests }
 }
 
-/// One limit: a bucket for each key, of which a bounded number is remembered.
+/// One limit, with a token bucket for each key. The number of stored buckets is bounded.
 final class RateLimit<Key: Hashable & Sendable>: Sendable {
   private let name: String
   private let policy: RatePolicy
   private let rate: TokenBucket.Rate
   private let buckets: Mutex<BoundedTable<Key, TokenBucket>>
 
-  /// - Returns: nil when the policy has no requests, which stands for no limit.
+  /// - Returns: nil if the policy has no requests, which means no limit.
   init?(_ name: String, _ policy: RatePolicy, buckets: Int = Limits.rateLimitBuckets) {
     guard let rate = TokenBucket.Rate(policy) else { return nil }
     self.name = name
@@ -32,14 +33,14 @@ final class RateLimit<Key: Hashable & Sendable>: Sendable {
     self.buckets = Mutex(BoundedTable(limit: buckets))
   }
 
-  /// How many buckets are remembered.
+  /// How many buckets are stored.
   var bucketCount: Int { buckets.withLock { $0.count } }
 
   /// Takes a token, or several at once.
   /// - Parameter now: in nanoseconds of a clock that only moves forward.
   func take(_ key: Key, tokens: UInt64 = 1, at now: UInt64) throws(Refusal) -> RateStatus {
     let decision = buckets.withLock { buckets in
-      // A bucket that was not used for the whole window is full, which is what a new one is.
+      // A bucket that was not used for the whole window is full, like a new one.
       buckets.dropUnused(at: now, after: rate.window)
       return buckets.update(key, default: TokenBucket()) { $0.take(tokens, at: now, under: rate) }
     }

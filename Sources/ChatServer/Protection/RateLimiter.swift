@@ -3,17 +3,19 @@ import ChatService
 import HTTPTypes
 import NIOCore
 
-/// How often requests may come.
+/// How many requests are allowed in which time.
 package struct RateLimitSettings: Sendable, Hashable {
   package var isOn = true
   package var user = RatePolicy(requests: 1_200, seconds: 60)
   package var device = RatePolicy(requests: 900, seconds: 60)
   package var address = RatePolicy(requests: 18_000, seconds: 60)
-  /// Those requests from one address for which a password is hashed.
+  /// The requests from one address for which a password is hashed.
   package var passwords = RatePolicy(requests: 60, seconds: 60)
-  /// Kibibytes of messages that searches of one user read; `search.requests` is at least what one page may read.
+  /// The kibibytes of messages that the searches of one user may read. A page reserves as much as it may read, at most
+  /// all of this.
   package var search = RatePolicy(requests: 64 * 1024, seconds: 60)
-  /// Whether requests with a service token are counted too, against the address and against the user in whose name.
+  /// Whether requests with a service token are counted too, against the address and against the user in whose name they
+  /// act.
   package var countsServices = false
 
   package init() {}
@@ -21,7 +23,7 @@ package struct RateLimitSettings: Sendable, Hashable {
 
 /// The limits per address, user and device.
 struct RateLimiter: Sendable {
-  /// A device's ID is the user's own choice.
+  /// Contains the user as well, because users choose the IDs of their devices.
   private struct DeviceKey: Hashable, Sendable {
     let user: UserID
     let device: DeviceID
@@ -42,18 +44,17 @@ struct RateLimiter: Sendable {
   /// Whether addresses are limited at all.
   var limitsAddresses: Bool { addresses != nil }
 
-  /// Before anything is known of who asks.
+  /// Counts a request against its address, before the caller is known.
   func admit(_ address: NetworkAddress) throws(Refusal) -> RateStatus? {
     try addresses?.take(address.network, at: NIODeadline.now().uptimeNanosecondsSinceStart)
   }
 
-  /// - Parameter rateStatus: with the address's limit.
+  /// - Parameter rateStatus: the status of the address's limit.
   /// - Returns: `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4) for the
-  ///   answer, of the limits that are low; nil as long as none is. The draft lets a server leave them away where they
-  ///   cost and tell nothing.
+  ///   response, with the limits that are low; nil if none is low. The draft allows a server to omit the fields.
   func admit(_ principal: Principal?, rateStatus: RateStatus?) throws(Refusal) -> HTTPFields? {
     let (ofUser, ofDevice) = try take(principal)
-    // Nearly every request ends here, and has made no array and no text.
+    // Nearly every request ends here, without allocating an array or a text.
     guard rateStatus?.isLow == true || ofUser?.isLow == true || ofDevice?.isLow == true else { return nil }
     return Self.fields([rateStatus, ofUser, ofDevice].compactMap { $0 }.filter(\.isLow))
   }
@@ -81,6 +82,6 @@ struct RateLimiter: Sendable {
 }
 
 extension NIODeadline {
-  /// For clocks that count in nanoseconds without a sign.
+  /// For clocks that count in unsigned nanoseconds.
   var uptimeNanosecondsSinceStart: UInt64 { UInt64(clamping: uptimeNanoseconds) }
 }

@@ -8,9 +8,9 @@ import Hummingbird
 enum Reading: Sendable, Hashable {
   /// It changes something, or costs nothing: always and at once.
   case none
-  /// As long as its client is there, and with few others of its user and address at once.
+  /// It is handled only while its client is connected, and with few others of its user and address at a time.
   case json
-  /// The same, in slots of its own: a slow download holds up no JSON.
+  /// The same, with slots of its own, so that a slow download does not delay JSON.
   case media
 
   init(of endpoint: AnyEndpoint) {
@@ -24,15 +24,15 @@ enum Reading: Sendable, Hashable {
   }
 }
 
-/// Bounds the memory, the open files and the work that reads cost. HTTP/2 lets a client ask for ten thousand pages at once
-/// and leave: only a few of each user are worked on at a time, the others wait as the little that a request is, and those
-/// whose client has left are dropped. A user who reads slowly, or nothing, holds up nobody else; an address has a limit
-/// beside it, because it may have many users.
+/// Limits the memory, the open files and the work that reads cost. HTTP/2 lets a client request ten thousand pages at
+/// once and leave. Only a few reads of each user are handled at a time. The others wait as requests, which take little
+/// memory, and are dropped if their client has left. A user who reads slowly, or not at all, delays nobody else. An
+/// address has a limit as well, because it may have many users.
 struct ReadSlots: Sendable {
   private let json = SlotsOfReaders(ofUser: Limits.readsOfUser, ofAddress: Limits.readsOfAddress, ofAll: .max)
   private let media: SlotsOfReaders
 
-  /// - Parameter downloads: of media, of all users at once.
+  /// - Parameter downloads: the most downloads of media at once, of all users together.
   init(downloads: Int) {
     media = SlotsOfReaders(
       ofUser: Limits.downloadsOfUser, ofAddress: Limits.downloadsOfAddress, ofAll: downloads)
@@ -57,14 +57,15 @@ struct SlotsOfReaders: Sendable {
     case address(NetworkAddress?)
   }
 
-  /// What one read holds.
+  /// The slots that one read holds.
   struct Reservation: Sendable {
     fileprivate let ofReader: AsyncSemaphore<Reader>.Slot
     fileprivate let ofAddress: AsyncSemaphore<NetworkAddress?>.Slot
   }
 
   private let ofReaders: AsyncSemaphore<Reader>
-  /// Taken last: who has one waits for nothing else, and so keeps none of all slots from those who could use it.
+  /// Taken last. A read that holds one waits for nothing else, so it does not keep one of the shared slots from a read
+  /// that could use it.
   private let ofAddresses: AsyncSemaphore<NetworkAddress?>
 
   init(ofUser: Int, ofAddress: Int, ofAll: Int) {
@@ -74,7 +75,7 @@ struct SlotsOfReaders: Sendable {
 
   var waitingCount: Int { ofReaders.waitingCount + ofAddresses.waitingCount }
 
-  /// - Parameter patience: how long to wait for both slots together.
+  /// - Parameter timeout: how long to wait for both slots together.
   /// - Throws: `overloaded` if no slot becomes free in time, or if too many reads wait.
   func take(
     for reader: Reader, at address: NetworkAddress?,

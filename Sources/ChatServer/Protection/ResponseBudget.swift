@@ -4,9 +4,9 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// Limits the memory that responses to one address, or one IPv6 /64, take until its clients read them: HTTP/2 lets a client
-/// ask for thousands and read none. Short responses do not count, nor do downloads, which read their file piece by piece
-/// and have slots.
+/// Limits the memory that responses to one address, or one IPv6 /64, take until its clients read them. HTTP/2 lets a
+/// client request thousands of responses and read none. Short responses do not count, nor do downloads, which read
+/// their file piece by piece and have slots of their own.
 struct ResponseBudget: Sendable {
   private let limit: AddressLimit
 
@@ -16,8 +16,8 @@ struct ResponseBudget: Sendable {
       warning: "clients at an address do not read their responses; its requests for long responses are rejected")
   }
 
-  /// - Returns: the response, which is charged to the address until its client has read most of it, or has left.
-  /// - Throws: `ServiceError.overloaded` if the address would exceed its budget. What the request has changed stays so; a
+  /// - Returns: the response, which is charged to the address until its client has read most of it or has left.
+  /// - Throws: `ServiceError.overloaded` if the address would exceed its budget. The changes of the request remain; a
   ///   retry gets the response.
   func charge(
     _ response: Response, to address: NetworkAddress?, over channel: any Channel, _ logger: Logger

@@ -3,11 +3,11 @@ import ChatProjections
 import ChatService
 import NIOCore
 
-/// How much the searches of one user may read over time. A search is charged for what it reads: for each message that it
-/// looks at, for the bytes of long ones, and for the pages of the index.
+/// Limits how much the searches of one user may read over time. A search is charged for what it reads: each message
+/// that it examines, the bytes of long messages, and the pages of the index.
 struct SearchBudget: Sendable {
   private static let bytesPerToken = 1024
-  /// The most that one page reads: a window that is shown again may be twice as large as it was.
+  /// The most that one page reads. A window that is shown again may be twice as large as before.
   private static let mostPageTokens = tokens(2 * SearchQueries.pageCost)
 
   private let pageTokens: UInt64
@@ -16,16 +16,16 @@ struct SearchBudget: Sendable {
 
   init(_ settings: RateLimitSettings) {
     users = settings.isOn ? RateLimit("search", settings.search) : nil
-    // A bucket that is smaller than a page lets one page through at a time.
+    // A bucket that is smaller than a page admits one page at a time.
     pageTokens = min(Self.mostPageTokens, UInt64(clamping: settings.search.requests))
     countsServices = settings.countsServices
   }
 
-  /// Takes what a page may cost at most, and gives back what it did not cost. So searches at the same moment cannot spend
-  /// the same tokens.
+  /// Takes the most that a page can cost, and puts back what it did not cost. Simultaneous searches therefore cannot
+  /// spend the same tokens.
   /// - Parameter search: counts its cost with the meter. Only that is charged, even if the search fails or is
   ///   cancelled.
-  /// - Throws: `Refusal.rateLimited`; what the search throws.
+  /// - Throws: `Refusal.rateLimited`, and what the search throws.
   func spend<Found>(
     on context: HansardRequestContext, _ search: (SearchMeter) async throws -> Found
   ) async throws -> Found {
@@ -41,7 +41,7 @@ struct SearchBudget: Sendable {
     return try await search(meter)
   }
 
-  /// At least one.
+  /// Converts a cost to tokens; at least one.
   private static func tokens(_ cost: Int) -> UInt64 {
     UInt64(clamping: cost * SearchQueries.bytesPerCost / bytesPerToken + 1)
   }

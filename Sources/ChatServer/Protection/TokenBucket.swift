@@ -1,4 +1,4 @@
-/// How many requests may come at once, and in how many seconds as many become free again.
+/// How many requests may be made at once, and in how many seconds the same number becomes available again.
 package struct RatePolicy: Sendable, Hashable {
   package var requests: Int
   package var seconds: Int
@@ -9,18 +9,18 @@ package struct RatePolicy: Sendable, Hashable {
   }
 }
 
-/// A token bucket as one number: the moment at which it will be full again. A token taken moves that moment further by
-/// the time that a token takes to come back; a bucket whose moment lies in the past is full, and needs no row anywhere.
+/// A token bucket, stored as one number: the time at which it will be full again. Taking a token moves that time
+/// forward by the time in which one token returns. A bucket whose time has passed is full and need not be stored.
 struct TokenBucket: Sendable, Hashable {
-  /// A policy in the unit of the clock, nanoseconds.
+  /// A policy in the clock's unit, nanoseconds.
   struct Rate: Sendable, Hashable {
     let requests: Int
-    /// From one token to the next.
+    /// The time in which one token returns.
     let interval: UInt64
-    /// From empty to full.
+    /// The time from empty to full.
     let window: UInt64
 
-    /// - Returns: nil when the policy lets nothing through, which stands for no limit.
+    /// - Returns: nil if the policy has no requests or no seconds, which means no limit.
     init?(_ policy: RatePolicy) {
       guard let requests = UInt64(exactly: policy.requests), requests > 0,
         let seconds = UInt64(exactly: policy.seconds), seconds > 0
@@ -33,17 +33,17 @@ struct TokenBucket: Sendable, Hashable {
 
   enum Decision: Sendable, Hashable {
     /// - Parameters:
-    ///   - left: tokens that are still there.
-    ///   - fullIn: nanoseconds.
+    ///   - left: the tokens that remain.
+    ///   - fullIn: the nanoseconds until the bucket is full.
     case admitted(left: Int, fullIn: UInt64)
-    /// - Parameter retryIn: nanoseconds until there is a token.
+    /// - Parameter retryIn: the nanoseconds until there are enough tokens.
     case refused(retryIn: UInt64)
   }
 
   /// In nanoseconds of a clock that only moves forward.
   private var fullAt: UInt64 = 0
 
-  /// - Parameter tokens: how many at once; what takes more than the bucket holds is never admitted.
+  /// - Parameter tokens: how many to take at once. More than the bucket can hold are never admitted.
   mutating func take(_ tokens: UInt64 = 1, at now: UInt64, under rate: Rate) -> Decision {
     let missing = fullAt > now ? fullAt - now : 0
     let taken = missing + rate.interval * tokens

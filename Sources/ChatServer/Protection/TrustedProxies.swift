@@ -1,7 +1,7 @@
 import NIOCore
 
-/// The proxies whose word on where a request comes from is taken. Anybody can write an `X-Forwarded-For`, so without any
-/// a request comes from where its connection does.
+/// The proxies that are trusted to report a client's address. Anybody can send an `X-Forwarded-For`, so without trusted
+/// proxies the client's address is that of the connection.
 package struct TrustedProxies: Sendable, Hashable {
   private let ranges: [NetworkRange]
 
@@ -11,10 +11,10 @@ package struct TrustedProxies: Sendable, Hashable {
 
   var isEmpty: Bool { ranges.isEmpty }
 
-  /// The last address of the chain that is no trusted proxy. A client can make up the addresses before it.
+  /// The last address of the chain that is not a trusted proxy. A client can make up the addresses before it.
   /// - Parameters:
   ///   - peer: the other end of the connection.
-  ///   - forwardedFor: the header, in which each proxy adds at the end whom it was asked by.
+  ///   - forwardedFor: the header, to which each proxy appends the address from which it got the request.
   func client(peer: NetworkAddress, forwardedFor: String?) -> NetworkAddress {
     guard let forwardedFor, isTrusted(peer) else { return peer }
     var client = peer
@@ -27,7 +27,7 @@ package struct TrustedProxies: Sendable, Hashable {
   }
 
   /// The address whose limits apply to a connection or HTTP/2 stream.
-  /// - Returns: nil for a trusted proxy, which connects for many, and for an unknown address.
+  /// - Returns: nil for a trusted proxy, which connects on behalf of many clients, and for an unknown address.
   func clientAddress(of channel: any Channel) -> NetworkAddress? {
     channel.remoteAddress.flatMap { NetworkAddress($0) }.flatMap { isTrusted($0) ? nil : $0 }
   }
