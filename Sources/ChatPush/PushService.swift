@@ -8,7 +8,7 @@ import NIOPosix
 
 /// Push as the server runs it: the outbox that follows the log, and the dispatcher that empties it.
 package final class PushService: Sendable {
-  /// The wait before another attempt to switch push on, in milliseconds.
+  /// The delay before another attempt to switch push on, in milliseconds.
   private static let switchOnPauseMilliseconds = 500
 
   private let outbox: ProjectionRunner<PushProjection>
@@ -34,19 +34,19 @@ package final class PushService: Sendable {
     }
   }
 
-  /// Opens the outbox in `directory` and starts it, without waiting for it: it catches up with the log in the background,
-  /// and then notifications are sent. `status` reports its progress and its fault.
+  /// Opens the outbox in `directory` and starts it without waiting for it. The outbox catches up with the log in the
+  /// background, and then notifications are sent. `status` reports its progress and its fault.
   ///
   /// Call it before requests are accepted, because it switches push on: messages sent after it has returned are pushed.
   /// If push was switched on before, it continues where it stopped.
   ///
-  /// - Parameter directory: the folder of read models.
+  /// - Parameter directory: the folder of the read models.
   /// - Throws: `RecordingFailure` if the event that switches push on cannot be recorded, and errors of the folder.
   package static func open(
     directory: String, feed: any EventFeed, logIdentity: UUIDBytes, recorder: any OutcomeRecorder,
     sender: any PushNotificationSender, logger: Logger, now: @escaping @Sendable () -> Timestamp
   ) async throws -> PushService {
-    // On a thread that may block: the server already responds to liveness checks, on the threads that run tasks.
+    // This uses a thread that may block, because the threads that run tasks already respond to liveness checks.
     let outbox = try await NIOThreadPool.singleton.runIfActive {
       try ProjectionRunner<PushProjection>.open(
         directory: directory, feed: feed, logIdentity: logIdentity, logger: logger)
@@ -65,11 +65,11 @@ package final class PushService: Sendable {
     return PushService(outbox: outbox, dispatcher: dispatcher, sender: sender, head: feed.head, logger: logger)
   }
 
-  /// Records an event with outcomes if the outbox's file does not show that the log has one: only messages after the
-  /// first such event are enumerated.
+  /// Records an event with outcomes, unless the outbox's file shows that the log already has one. Only messages after
+  /// the first such event are enumerated.
   ///
-  /// A file that is damaged, lost or behind does not show it, and reading the log to find out would delay the start.
-  /// So the event settles nothing: in a log that already has one, waiting notifications are not lost.
+  /// A damaged, lost or outdated file does not show it, and reading the log to find out would delay startup. The event
+  /// settles nothing, so if the log already has such an event, no waiting notifications are lost.
   private static func switchOn(
     _ outbox: ProjectionRunner<PushProjection>, _ recorder: any OutcomeRecorder, _ logger: Logger
   ) async throws {
@@ -89,7 +89,8 @@ package final class PushService: Sendable {
   /// The status of the outbox. The rest of the server works without it.
   package var status: ProjectionStatus { outbox.status }
 
-  /// Sends nothing more, waits for what is in flight, and records its outcomes. Before the log takes no more events.
+  /// Stops sending, waits for the notifications in flight, and records their outcomes. Call it while the log still
+  /// accepts events.
   package func stopSending() async {
     catchingUp.cancel()
     dispatcher.stop()
@@ -97,7 +98,7 @@ package final class PushService: Sendable {
     await sender.close()
   }
 
-  /// Closes the outbox. After `stopSending`, and after the feed was closed. Blocks.
+  /// Closes the outbox. Call it after `stopSending` and after the feed was closed. Blocks.
   package func close() throws { try outbox.stop() }
 
   /// - Returns: false if the outbox halted, which its runner logs, or if the task was cancelled.

@@ -3,19 +3,19 @@ import ChatPrimitives
 import ChatProjections
 import Logging
 
-/// What became of an event with outcomes.
+/// Whether an event with outcomes was recorded.
 enum PushOutcomesFate: Sendable {
   case durable
   case failed([PushOutcome], RecordingFailure)
 }
 
-/// The dispatcher's state, touched by its one loop alone, and what each event does to it.
+/// The dispatcher's state, which only its loop accesses, and how each event changes it.
 struct DispatchLoop {
-  /// Rows that one look into the outbox takes.
+  /// The maximum number of rows that one query of the outbox takes.
   private static let rowsPerRead = 1024
-  /// How long outcomes are gathered before they are recorded together, in milliseconds.
+  /// How long outcomes are collected before they are recorded together, in milliseconds.
   private static let gatheringMilliseconds = 100
-  /// How long to wait after the outbox could not be read or outcomes could not be recorded, in milliseconds.
+  /// The delay after the outbox could not be read or outcomes could not be recorded, in milliseconds.
   private static let pauseMilliseconds = 500
 
   private typealias Instant = ContinuousClock.Instant
@@ -23,28 +23,29 @@ struct DispatchLoop {
   private let dispatcher: PushDispatcher
   private var queues = PerDeviceQueues()
   private var outcomes = GatheredOutcomes()
-  /// The outbox may have rows that were not taken.
+  /// Whether the outbox may have rows that were not taken yet.
   private var mayHaveMore = true
   private var isRecording = false
-  /// When gathered outcomes are recorded, unless they fill an event earlier.
+  /// When the collected outcomes are recorded, unless they fill an event earlier.
   private var recordingDue: Instant?
   /// Nothing is recorded before this time, because the last attempt to record outcomes failed.
   private var recordingPausedUntil = Instant.now
   private var readingDue = Instant.now
-  /// No attempt begins before this time, because one found the outbox failing or behind, and every attempt needs it.
+  /// No attempt begins before this time, because one found the outbox failing or behind, and every attempt needs the
+  /// outbox.
   private var attemptingDue = Instant.now
-  /// The last look into the outbox failed, and that was logged.
+  /// Whether the last query of the outbox failed. That failure was logged.
   private var isUnreadable = false
   private var wakeUp: Instant?
   private var isStopping = false
-  /// Nothing more can be recorded.
+  /// Whether nothing more can be recorded.
   private var isLogClosed = false
 
   init(_ dispatcher: PushDispatcher) {
     self.dispatcher = dispatcher
   }
 
-  /// Whether there is nothing left to do after a stop.
+  /// Whether a stop was requested and nothing is left to do.
   var isFinished: Bool {
     isStopping && queues.active == 0 && !isRecording && (!outcomes.isOwed || isLogClosed)
   }
@@ -67,7 +68,7 @@ struct DispatchLoop {
     setAlarm(&group, isPaused: isPaused)
   }
 
-  // MARK: - What came
+  // MARK: - Events
 
   private mutating func take(_ result: AttemptResult, of key: PushNotificationKey, _ number: Int) {
     switch result {
@@ -80,7 +81,7 @@ struct DispatchLoop {
         return complete(key, .abandoned, .attemptsUsedUp)
       }
       retry(key, after: number, because: reason)
-    // Nothing was sent, so this does not count towards giving the notification up.
+    // Nothing was sent, so this does not count as an attempt.
     case .postponed(let reason):
       attemptingDue = .now + .milliseconds(Self.pauseMilliseconds)
       retry(key, after: number, because: reason, counts: false)
@@ -113,7 +114,8 @@ struct DispatchLoop {
       dispatcher.logger.warning(
         "outcomes of notifications could not be recorded yet; the server tries again", metadata: ["reason": "\(reason)"]
       )
-      // A stop does not wait for better times: what is not recorded is sent again under the same keys.
+      // After a stop there is no further attempt to record: notifications without a recorded outcome are sent again
+      // under the same delivery keys.
       if isStopping { isLogClosed = true }
     case .failed(let unrecorded, .lasting(let reason)):
       outcomes.restore(unrecorded)
@@ -139,7 +141,7 @@ struct DispatchLoop {
     }
   }
 
-  // MARK: - What follows
+  // MARK: - Actions
 
   private mutating func refill() async {
     while mayHaveMore, !isStopping, queues.room > 0, readingDue <= .now {
@@ -163,7 +165,7 @@ struct DispatchLoop {
     dispatcher.logger.notice("the outbox can be read again")
   }
 
-  /// Logs only the first failure in a row: a rebuild of the outbox may take minutes.
+  /// Logs only the first of consecutive failures, because a rebuild of the outbox may take minutes.
   private mutating func noteUnreadable(_ error: any Error) {
     guard !isUnreadable else { return }
     isUnreadable = true
@@ -209,7 +211,7 @@ struct DispatchLoop {
     recordingDue = recordingPausedUntil
   }
 
-  /// Wakes the loop when the next attempt, record or look into the outbox is due.
+  /// Wakes the loop when the next attempt, record or query of the outbox is due.
   /// - Parameter isPaused: whether no attempt begins before `attemptingDue`.
   private mutating func setAlarm(_ group: inout DiscardingTaskGroup, isPaused: Bool) {
     guard !isStopping else { return }

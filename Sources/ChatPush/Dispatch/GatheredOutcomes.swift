@@ -3,11 +3,11 @@ import ChatPrimitives
 
 /// Outcomes of notifications that are not in the log yet.
 struct GatheredOutcomes {
-  /// Outcomes of one event in the log at most: some 50 KB.
+  /// The maximum number of outcomes in one event of the log: about 50 KB.
   static let perEvent = 1024
 
   private var outcomes: [PushOutcome] = []
-  /// Whether there is something to record. A mere advance of `settledThrough` is something, too.
+  /// Whether there is something to record. An increase of `settledThrough` alone counts, too.
   private(set) var isOwed = false
 
   var isEventFull: Bool { outcomes.count >= Self.perEvent }
@@ -18,17 +18,18 @@ struct GatheredOutcomes {
     isOwed = true
   }
 
-  /// What is to be recorded now. What is delivered and not later than `settledThrough` need not be named.
+  /// Removes and returns what has to be recorded now. Delivered notifications up to `settledThrough` need not be
+  /// listed.
   ///
   /// - Parameters:
-  ///   - oldestPending: of the notifications that are not settled; nil when there is none.
+  ///   - oldestPending: the position of the oldest notification that is not settled; nil if there is none.
   ///   - enumerated: the position up to which notifications have been enumerated.
   mutating func take(oldestPending: LogPosition?, enumerated: LogPosition) -> PushOutcomes {
     var settledThrough = oldestPending.map(Self.before) ?? enumerated
     let named = outcomes.filter { $0.position > settledThrough || $0.result != .delivered }
       .sorted { $0.position < $1.position }
     let now = named.prefix(Self.perEvent)
-    // What does not fit into this event is not settled by it: the position stays below the first outcome that is left.
+    // This event must not settle outcomes that do not fit into it, so the position stays before the first of them.
     if now.count < named.count { settledThrough = min(settledThrough, Self.before(named[now.count].position)) }
     let recorded = Set(now)
     outcomes = outcomes.filter {
@@ -42,7 +43,7 @@ struct GatheredOutcomes {
     LogPosition(position.value - min(position.value, 1))
   }
 
-  /// Takes back what could not be recorded.
+  /// Adds outcomes again that could not be recorded.
   mutating func restore(_ outcomes: [PushOutcome]) {
     self.outcomes.insert(contentsOf: outcomes, at: 0)
     isOwed = true

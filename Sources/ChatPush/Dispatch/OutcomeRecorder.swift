@@ -2,29 +2,29 @@ package import ChatDomain
 package import ChatPrimitives
 package import ChatService
 
-/// Where outcomes become events. The service; a test's own.
+/// Records outcomes as events. `ChatService` does this in production; tests have their own.
 package protocol OutcomeRecorder: Sendable {
   /// Returns when the event is durable.
   func record(_ outcomes: PushOutcomes) async throws(RecordingFailure)
-  /// Records that a provider called the token dead; returns when that is durable.
+  /// Records that a provider reported the token as invalid. Returns when that is durable.
   func invalidate(
     _ token: PushToken, of device: DeviceID, of user: UserID
   ) async throws(RecordingFailure) -> TokenFate
 }
 
-/// What a token that its provider calls dead turned out to be.
+/// What happened to a token that its provider reported as invalid.
 package enum TokenFate: Sendable, Hashable {
-  /// As of this position it is not the device's any more.
+  /// The token was removed from the device at this position.
   case invalidated(at: LogPosition)
-  /// The device has another token by now, or is gone.
+  /// The device already has another token, or was removed.
   case replaced
 }
 
 /// Why nothing was recorded.
 package enum RecordingFailure: Error, Sendable, Hashable {
-  /// Worth another attempt later.
+  /// A later attempt may succeed.
   case passing(String)
-  /// The log takes nothing more until the server is started again.
+  /// The log accepts nothing more until the server is restarted.
   case lasting(String)
 }
 

@@ -2,28 +2,27 @@ import ChatDomain
 import ChatPrimitives
 import DequeModule
 
-/// The notifications that are in hand, one queue for each device: a device is told in the order of the events and one
-/// notification at a time, so that its badge ends with the newest count, and a device that cannot be reached holds up
-/// nobody else.
+/// The notifications in memory, in one queue for each device. A device gets them in the order of the events and one at
+/// a time, so that its badge ends with the newest count. A device that cannot be reached does not delay others.
 ///
-/// A value without clock or I/O: whoever owns it sends what it names and tells it the outcome.
+/// It has no clock and does no I/O: the owner sends the notifications that it returns and reports the outcomes.
 struct PerDeviceQueues {
   typealias Instant = ContinuousClock.Instant
 
-  /// The notifications that are in hand at most; the others wait in the outbox.
+  /// The maximum number of notifications in memory. Further ones wait in the outbox.
   static let capacity = 65_536
 
-  /// The most retries that run at once: half of the slots. A receiver that never responds can use every slot only with
-  /// first attempts; its retries leave half of the slots free.
+  /// The maximum number of concurrent retries: half of the slots. A receiver that never responds can use every slot
+  /// only with first attempts; its retries leave half of the slots free.
   static let retries = PushDispatcher.concurrency / 2
 
-  /// The most attempts at once to the devices of one user, so that nobody's slow devices hold every slot.
+  /// The maximum number of concurrent attempts for one user, so that the slow devices of one user cannot use all slots.
   static let attemptsOfUser = PushDispatcher.concurrency / 4
 
   /// A notification to be sent now.
   struct Attempt: Hashable {
     let key: PushNotificationKey
-    /// From 1.
+    /// The number of the attempt, from 1.
     let number: Int
   }
 
@@ -39,9 +38,9 @@ struct PerDeviceQueues {
 
   private struct Progress {
     var keys: Deque<PushNotificationKey>
-    /// Of the first of them.
+    /// The number of attempts to send the first notification.
     var attempts = 0
-    /// The first of them is being sent, and not for the first time.
+    /// Whether the first notification is being sent again.
     var isRetrying = false
   }
 
@@ -50,25 +49,25 @@ struct PerDeviceQueues {
   private var ready: Deque<DeviceKey> = []
   /// Queues whose first notification has failed before and may be sent again now.
   private var readyAgain: Deque<DeviceKey> = []
-  /// How many of those are being sent.
+  /// The number of active attempts that are retries.
   private var activeRetries = 0
-  /// How many notifications are being sent to each user; only users with some.
+  /// The number of active attempts for each user; users without any have no entry.
   private var activeOfUser: [UserID: Int] = [:]
-  /// Queues that were due while their user had as many attempts as one may have.
+  /// Queues that were ready while their user already had the maximum number of attempts.
   private var heldBack: [UserID: Deque<DeviceKey>] = [:]
-  /// Queues whose first notification has to wait, the soonest first.
+  /// Queues whose first notification has to wait, ordered by due time.
   private var resting: [(due: Instant, device: DeviceKey)] = []
-  /// How many notifications are being sent.
+  /// The number of active attempts.
   private(set) var active = 0
-  /// How many notifications are in hand.
+  /// The number of notifications in memory.
   private(set) var count = 0
-  /// The last notification that was taken out of the outbox.
+  /// The last notification taken from the outbox.
   private(set) var cursor = PushNotificationKey.origin
 
   /// How many more notifications may be taken.
   var room: Int { Self.capacity - count }
 
-  /// Takes the notifications that follow the cursor.
+  /// Adds the notifications that follow the cursor.
   mutating func take(_ keys: [PushNotificationKey]) {
     for key in keys {
       precondition(key > cursor, "a notification is taken out of the outbox once")
@@ -84,7 +83,7 @@ struct PerDeviceQueues {
     }
   }
 
-  /// The next notification to be sent; nil when none is due. It stays with the caller until `complete` or `retry`.
+  /// The next notification to send; nil if none is due. The caller must report its outcome with `complete` or `retry`.
   mutating func next(at now: Instant) -> Attempt? {
     let due = resting.prefix { $0.due <= now }
     readyAgain.append(contentsOf: due.map(\.device))
@@ -99,7 +98,7 @@ struct PerDeviceQueues {
     return Attempt(key: key, number: queues[device]?.attempts ?? 1)
   }
 
-  /// The first queue whose user may have another attempt. Those before it are held back until an attempt of their user
+  /// The first queue whose user may have another attempt. Earlier queues are held back until an attempt of their user
   /// ends.
   private mutating func popFirst(of due: WritableKeyPath<PerDeviceQueues, Deque<DeviceKey>>) -> DeviceKey? {
     while let device = self[keyPath: due].popFirst() {
@@ -109,10 +108,10 @@ struct PerDeviceQueues {
     return nil
   }
 
-  /// When the soonest of those that wait may be sent.
+  /// When the next waiting notification is due.
   var nextDue: Instant? { resting.first?.due }
 
-  /// The notification is settled; its device's next one may be sent.
+  /// Call this when the notification is settled. Then the device's next one can be sent.
   mutating func complete(_ key: PushNotificationKey) {
     let device = DeviceKey(key)
     guard queues[device]?.keys.first == key else { return }
@@ -123,8 +122,8 @@ struct PerDeviceQueues {
     if queues[device]?.keys.isEmpty ?? true { queues[device] = nil } else { ready.append(device) }
   }
 
-  /// The notification was not delivered and is to be sent again, not before `due`.
-  /// - Parameter counts: whether it was tried at all, and so has an attempt less.
+  /// Call this when the notification was not delivered and has to be sent again, not before `due`.
+  /// - Parameter counts: whether it was sent, so that this counts as one of its attempts.
   mutating func retry(_ key: PushNotificationKey, at due: Instant, counts: Bool = true) {
     let device = DeviceKey(key)
     guard queues[device]?.keys.first == key else { return }
@@ -145,6 +144,6 @@ struct PerDeviceQueues {
     if queues[next]?.attempts == 0 { ready.append(next) } else { readyAgain.append(next) }
   }
 
-  /// The position of the oldest notification in hand. Looks at every queue.
+  /// The position of the oldest notification in memory. Reads every queue.
   var oldest: LogPosition? { queues.values.lazy.compactMap { $0.keys.first?.position }.min() }
 }

@@ -3,26 +3,28 @@ package import ChatProjections
 package import Logging
 import Synchronization
 
-/// Takes notifications out of the outbox, has them sent, and records what became of them.
+/// Takes notifications from the outbox, sends them, and records the outcomes.
 ///
-/// Attempts are kept in memory only: after a crash, what was not recorded is sent again under the same delivery key.
+/// The numbers of attempts are only in memory. After a crash, notifications without a recorded outcome are sent again
+/// under the same delivery keys.
 package final class PushDispatcher: Sendable {
-  /// Notifications that are being sent at once.
+  /// The maximum number of notifications that are sent concurrently.
   package static let concurrency = 32
-  /// How long the notifications in flight may take after a stop was requested, in milliseconds.
+  /// How long notifications in flight may take after a stop, in milliseconds.
   package static let drainMilliseconds = 3000
-  /// How long an attempt waits for the outbox to know what is durable, in milliseconds.
+  /// How long an attempt waits for the outbox to apply all durable events, in milliseconds.
   package static let patienceMilliseconds = 5000
 
   let outbox: ProjectionRunner<PushProjection>
-  /// The last durable event.
+  /// The position of the last durable event.
   let head: @Sendable () -> LogPosition
   let patienceMilliseconds: Int
   let recorder: any OutcomeRecorder
   let sender: any PushNotificationSender
   let logIdentity: UUIDBytes
   let logger: Logger
-  /// Decides whether a notification is too old to be sent. Giving it up cannot be undone, so this is the settled time.
+  /// Decides whether a notification is too old to be sent. A notification that is given up cannot be restored, so this
+  /// is the settled time.
   let now: @Sendable () -> Timestamp
 
   private let mailbox: AsyncStream<DispatchEvent>
@@ -45,8 +47,8 @@ package final class PushDispatcher: Sendable {
     (mailbox, post) = AsyncStream.makeStream()
   }
 
-  /// Sends until `stop`, or until the log takes no more outcomes. To be called once, when the outbox has applied all
-  /// that was in the log at the start.
+  /// Sends notifications until `stop`, or until the log accepts no more outcomes. Call it once, after the outbox has
+  /// applied all events that the log had at startup.
   package func run() async {
     outboxGrew()
     await withDiscardingTaskGroup { group in
@@ -59,7 +61,7 @@ package final class PushDispatcher: Sendable {
     }
   }
 
-  /// Tells that the outbox may have new rows. Cheap, and may be called from any thread.
+  /// Signals that the outbox may have new rows. Cheap, and may be called from any thread.
   package func outboxGrew() {
     let isFirst = hasNews.withLock { hasNews in
       defer { hasNews = true }
@@ -68,24 +70,24 @@ package final class PushDispatcher: Sendable {
     if isFirst { post.yield(.outboxGrew) }
   }
 
-  /// Sends nothing more. `run` returns when the notifications in flight have ended or have reached the limit, and the
+  /// Stops sending. `run` returns after the notifications in flight have ended or reached the time limit, and their
   /// outcomes are recorded.
   package func stop() { post.yield(.stop) }
 
-  // MARK: - For the loop
+  // MARK: - Used by the loop
 
   func send(_ event: DispatchEvent) { post.yield(event) }
   func noticedNews() { hasNews.withLock { $0 = false } }
 }
 
-/// What the dispatcher's loop is told.
+/// The events of the dispatcher's loop.
 enum DispatchEvent: Sendable {
   case outboxGrew
   case attempted(PushNotificationKey, number: Int, AttemptResult)
   case recorded(PushOutcomesFate)
-  /// A time that the loop wanted to be woken at.
+  /// A time at which the loop asked to be woken.
   case woke(ContinuousClock.Instant)
   case stop
-  /// The time after `stop` is over.
+  /// The time limit after `stop` has passed.
   case drainEnded
 }

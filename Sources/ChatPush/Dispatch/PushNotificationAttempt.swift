@@ -3,22 +3,23 @@ import ChatPrimitives
 import ChatProjections
 import Logging
 
-/// What one attempt came to.
+/// The result of one attempt.
 enum AttemptResult: Sendable, Hashable {
   case settled(PushResult, PushAbandonment? = nil)
-  /// It is settled already, and nothing was sent.
+  /// The notification is already settled; nothing was sent.
   case vanished
   case failed(reason: String)
-  /// The outbox cannot be read, or does not know yet what is durable; nothing was sent.
+  /// The outbox cannot be read, or has not applied all durable events; nothing was sent.
   case postponed(reason: String)
 }
 
 extension PushDispatcher {
-  /// Sends one notification with the token that its device has now. A dead token is recorded before the notification
+  /// Sends one notification with the current token of its device. An invalid token is recorded before the notification
   /// counts as settled.
   ///
-  /// What is durable when the attempt begins counts: a token that another user's device has by now, a ban or a deletion
-  /// that was answered must not be overlooked because the outbox is a moment behind.
+  /// The attempt first waits until the outbox has applied all events that are durable when it begins. Otherwise it
+  /// could overlook that the token has moved to another user's device, or a ban or deletion whose request was already
+  /// completed.
   func attempt(_ key: PushNotificationKey) async -> AttemptResult {
     let found: PushQueries.Found
     do {
@@ -57,11 +58,11 @@ extension PushDispatcher {
     do throws(RecordingFailure) {
       switch try await recorder.invalidate(notification.token, of: notification.key.device, of: notification.key.user) {
       case .invalidated(let position):
-        // The device's next notification must not find the dead token. A halted outbox gives no more notifications
+        // The device's next notification must not use the invalid token. A halted outbox returns no more notifications
         // anyway.
         try? await outbox.wait(for: position)
         return .settled(.tokenInvalid)
-      // The next attempt finds the new token, or that there is none.
+      // The next attempt finds the new token, or that the device has none.
       case .replaced: return .failed(reason: "the token was replaced")
       }
     } catch {

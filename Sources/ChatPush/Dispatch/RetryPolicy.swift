@@ -1,20 +1,21 @@
 /// When a notification that was not delivered is sent again, and when it is given up.
 struct RetryPolicy: Sendable {
-  /// Before the second attempt, in milliseconds, give or take `jitter`.
+  /// The delay before the second attempt, in milliseconds, plus or minus `jitter`.
   static let firstDelayMilliseconds = 200.0
-  /// Before any attempt at most, in milliseconds, give or take `jitter`.
+  /// The longest delay before an attempt, in milliseconds, plus or minus `jitter`.
   static let longestDelayMilliseconds = 60_000.0
-  /// By what part of itself a delay is longer or shorter, so that what failed together does not come back together.
+  /// The fraction by which a delay is longer or shorter, so that notifications that failed together are not sent again
+  /// together.
   static let jitter = 0.25
-  /// Attempts after which a notification is given up: about an hour and a half after the first.
+  /// The number of attempts after which a notification is given up: about an hour and a half after the first.
   static let attempts = 100
-  /// The age after which a notification is not sent any more, in milliseconds: a day. Push that was switched off for
-  /// longer does not come back with old notifications.
+  /// The age after which a notification is no longer sent, in milliseconds: one day. So if push was switched off for
+  /// longer, it does not send old notifications.
   static let lifetimeMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
   /// - Parameters:
-  ///   - attempt: the one that failed, from 1.
-  ///   - chance: from 0 to 1.
+  ///   - attempt: the number of the failed attempt, from 1.
+  ///   - chance: a random number from 0 to 1.
   static func delay(after attempt: Int, chance: Double) -> Duration {
     var milliseconds = firstDelayMilliseconds
     var doublings = max(attempt, 1) - 1

@@ -1,15 +1,15 @@
 package import ChatDomain
 package import ChatPrimitives
 
-/// Who is notified of a message, on which device, with what badge, and why nobody else is. No I/O: the same state gives
-/// the same decisions, when the message comes in and whenever somebody asks afterwards.
+/// Decides who is notified of a message, on which device and with what badge, and why the others are not. Does no I/O:
+/// the same state gives the same decisions, when the message is sent and whenever someone asks later.
 package enum FanOut {
-  /// A decision for each device of each recipient, in their order.
+  /// The decisions for all devices of all recipients, in their order.
   ///
   /// - Parameters:
   ///   - context: where the message was sent.
-  ///   - badge: what the badge of the user's devices says, this message included; asked once for each user
-  ///     who is told, and for nobody else.
+  ///   - badge: the badge of the user's devices, including this message. Called once for each user who is notified, and
+  ///     for no others.
   package static func decisions(
     on message: SentMessage, in context: RoomContext = RoomContext(), for recipients: [Recipient],
     badge: (UserID) throws -> UInt64
@@ -55,13 +55,13 @@ extension FanOut {
     }
   }
 
-  /// Why a device is not told. Where several reasons hold, the first in this order is given.
+  /// Why a device is not notified. If several reasons apply, the first in this order is given.
   package enum SilenceReason: String, Sendable, CaseIterable {
-    /// The message was sent elsewhere and brought in with its original time.
+    /// The message was imported from another system with its original time.
     case imported
     /// The message's text was erased.
     case erased
-    /// A device of the sender's.
+    /// The device is the sender's.
     case sendersOwn
     /// The user joined after the message.
     case beforeJoin
@@ -71,32 +71,32 @@ extension FanOut {
     case accountDisabled
     /// The user had muted the room until a later time.
     case mutedRoom
-    /// The message is in a thread that the user does not follow, and does not call the user.
+    /// The message is in a thread that the user does not follow, and does not mention the user.
     case notFollowing
     /// The device wants no notifications.
     case notificationsOff
-    /// The device wants notifications of mentions only, and this is none.
+    /// The device only wants notifications of mentions, and this is none.
     case mentionsOnly
     /// No provider can reach the device.
     case noToken
   }
 }
 
-// MARK: - What it is decided on
+// MARK: - Input
 
 extension FanOut {
-  /// The event, as far as it matters.
+  /// The relevant parts of the event.
   package struct SentMessage: Sendable, Hashable {
     package var position: LogPosition
     package var time: Timestamp
     package var room: RoomID
     package var message: MessageID
     package var sender: UserID
-    /// Set for an import.
+    /// Set for an imported message.
     package var originalTime: Timestamp?
-    /// nil when it was erased.
+    /// Nil if it was erased.
     package var text: String?
-    /// The root of the thread that it is in; nil for the room's own timeline.
+    /// The root of the message's thread; nil in the room's own timeline.
     package var thread: ThreadRoot?
     package var mentions: Mentions
 
@@ -115,7 +115,7 @@ extension FanOut {
       self.mentions = mentions
     }
 
-    /// nil for every event but a sent message.
+    /// Nil if the event is not a sent message.
     package init?(_ recorded: RecordedEvent) {
       guard case .room(let room, .messages(.sent(let message, let author, let thread, let content))) = recorded.event
       else {
@@ -127,23 +127,23 @@ extension FanOut {
         mentions: content?.details?.mentions ?? Mentions())
     }
 
-    /// Why nobody at all is told.
+    /// Why nobody is notified, if this is the same for all devices.
     package var silence: SilenceReason? {
       if originalTime != nil { return .imported }
       return text == nil ? .erased : nil
     }
 
-    /// Whether it mentions a member: by name, with everyone, or because nobody else is spoken to.
+    /// Whether it mentions a member: by name, with everyone, or because the room is direct.
     func isMention(of user: UserID, in context: RoomContext) -> Bool {
       context.isDirect || mentions.everyone || mentions.users.contains(user)
     }
   }
 
-  /// Where a message was sent, as it was then.
+  /// The relevant state of the room when the message was sent.
   package struct RoomContext: Sendable, Hashable {
-    /// A direct room, where every message counts as a mention.
+    /// Whether the room is direct, so that every message counts as a mention.
     package var isDirect: Bool
-    /// Of a message in a thread: who hears of that thread.
+    /// The followers of the thread, if the message is in one.
     package var followers: Set<UserID>
 
     package init(isDirect: Bool = false, followers: Set<UserID> = []) {
@@ -152,7 +152,7 @@ extension FanOut {
     }
   }
 
-  /// A user with devices who has, had or will have to do with the room.
+  /// A user who is, was or later becomes a member of the room, with their devices.
   package struct Recipient: Sendable, Hashable {
     package var user: UserID
     package var membership: Membership
@@ -180,7 +180,7 @@ extension FanOut {
     }
   }
 
-  /// How the user stood to the room when the message was sent.
+  /// The user's membership in the room when the message was sent.
   package enum Membership: Sendable, Hashable {
     case member(mutedUntil: Timestamp?)
     case left(at: LogPosition)
@@ -189,9 +189,9 @@ extension FanOut {
 
   package struct Device: Sendable, Hashable {
     package var id: DeviceID
-    /// How a provider reaches it; nil when none can.
+    /// The token for reaching it through a provider; nil if there is none.
     package var token: PushToken?
-    /// Of what it wants to be told.
+    /// Which notifications the device wants.
     package var level: NotificationLevel
 
     package init(id: DeviceID, token: PushToken?, level: NotificationLevel = .all) {

@@ -4,29 +4,30 @@ import ChatProjections
 package import EventStore
 import GRDB
 
-/// Who was notified of one message and why nobody else was, found out from the log alone, however long ago it was.
+/// Explains who was notified of a message and why the others were not. It only needs the log, so it works for messages
+/// of any age.
 package struct PushExplanation: Sendable, Hashable {
-  /// How many events are read at once.
+  /// The number of events that are read at once.
   fileprivate static let batchEvents = 4096
 
   package let message: FanOut.SentMessage
-  /// For each device, as of that message, of everyone who was, had been or came to be a member.
+  /// For each device of everyone who was, had been or later became a member, the decision as of that message.
   package let decisions: [FanOut.DeviceDecision]
-  /// What became of the notifications of those who are told, so far; empty when push was not switched on then.
+  /// The states of the notifications that were decided on; empty if push was not switched on then.
   package let fates: [PushNotificationKey: Fate]
 
-  /// What became of one notification.
+  /// The state of one notification.
   package enum Fate: Sendable, Hashable {
     /// Not settled yet.
     case waiting
     case settled(PushResult, PushAbandonment?)
   }
 
-  /// Reads the log from its first event to its head, into memory: the rooms' state up to the message, and after it who
-  /// joined the room later and what became of the notifications.
+  /// Reads the whole log and keeps what it needs in memory: the state of the rooms up to the message, and from then on
+  /// who joined the room and the outcomes of the notifications.
   ///
-  /// - Parameter progress: told how many events were read.
-  /// - Throws: `PushExplanationError`, or what the log says.
+  /// - Parameter progress: receives the number of events read so far.
+  /// - Throws: `PushExplanationError`, or an error of the log.
   package init(
     of position: LogPosition, in feed: any EventFeed, progress: (UInt64) -> Void = { _ in }
   ) throws {
@@ -57,7 +58,7 @@ package struct PushExplanation: Sendable, Hashable {
     fates = found.fates
   }
 
-  /// - Returns: the message at `position`; nil when there is none.
+  /// - Returns: the message at `position`; nil if there is none.
   private static func apply(
     through position: LogPosition, of feed: any EventFeed, to database: Database, _ progress: (UInt64) -> Void
   ) throws -> FanOut.SentMessage? {
@@ -76,9 +77,9 @@ package struct PushExplanation: Sendable, Hashable {
   }
 }
 
-/// What the log says of a message's notifications after the message.
+/// The events after a message that concern its notifications.
 private struct LaterEvents {
-  /// Who joined its room.
+  /// The users who joined its room.
   private(set) var members: Set<UserID> = []
   private var outcomes: [PushNotificationKey: PushExplanation.Fate] = [:]
   private var settledThrough = LogPosition.origin

@@ -2,8 +2,8 @@ package import ChatDomain
 package import ChatPrimitives
 import Crypto
 
-/// Names a notification: one event on one device. The user belongs to it, for two users may give their devices the same
-/// ID.
+/// Identifies a notification: one event on one device. It includes the user, because two users can give their devices
+/// the same ID.
 package struct PushNotificationKey: Sendable, Hashable, Comparable {
   package let position: LogPosition
   package let user: UserID
@@ -15,18 +15,18 @@ package struct PushNotificationKey: Sendable, Hashable, Comparable {
     self.device = device
   }
 
-  /// Before every notification.
+  /// Sorts before every notification.
   package static let origin = PushNotificationKey(position: .origin, user: UserID(.zero), device: DeviceID(.zero))
 
   package static func < (left: PushNotificationKey, right: PushNotificationKey) -> Bool {
     (left.position, left.user, left.device) < (right.position, right.user, right.device)
   }
 
-  /// What a receiver knows a repeated notification by: the same for the same event and device, however often it is
+  /// Lets a receiver detect a repeated notification: it is the same for the same event and device, however often it is
   /// sent.
   ///
-  /// 64 hexadecimal digits: SHA-256 over a name, the log's identity (16 bytes), the position (8 bytes, big-endian), the
-  /// user (16 bytes) and the device (16 bytes).
+  /// 64 hexadecimal digits: SHA-256 over `hansard-delivery-v1`, the log's identity (16 bytes), the position (8 bytes,
+  /// big-endian), the user (16 bytes) and the device (16 bytes).
   package func deliveryKey(logIdentity: UUIDBytes) -> String {
     var hash = SHA256()
     hash.update(data: Array("hansard-delivery-v1".utf8))
@@ -38,16 +38,16 @@ package struct PushNotificationKey: Sendable, Hashable, Comparable {
   }
 }
 
-/// The notification that one device gets of one message.
+/// The notification of one device about one message.
 package struct PushNotification: Sendable, Hashable {
-  /// Of a message's text, the bytes of UTF-8 that go into a notification; the rest is cut off.
+  /// The maximum length of a message's text in a notification, in bytes of UTF-8. Longer texts are truncated.
   package static let textBytes = 1024
 
   package var key: PushNotificationKey
   package var deliveryKey: String
   package var token: PushToken
   package var message: PushNotificationMessage
-  /// What the badge of the device says after this message.
+  /// The badge of the device after this message.
   package var badge: UInt64
 
   package init(
@@ -61,17 +61,17 @@ package struct PushNotification: Sendable, Hashable {
   }
 }
 
-/// What all notifications of one message have in common, as it was when the message was sent.
+/// The part that all notifications of one message share, from when the message was sent. The text follows its edits.
 package struct PushNotificationMessage: Sendable, Hashable {
   package var room: RoomID
   package var roomName: String
   package var message: MessageID
   package var sender: UserID
   package var senderNickname: String
-  /// At most `PushNotification.textBytes`.
+  /// At most `PushNotification.textBytes` long.
   package var text: String
   package var sentAt: Timestamp
-  /// The root of the thread that it is in; nil for the room's own timeline.
+  /// The root of the message's thread; nil in the room's own timeline.
   package var thread: MessageID?
 
   package init(
@@ -88,7 +88,7 @@ package struct PushNotificationMessage: Sendable, Hashable {
     self.thread = thread
   }
 
-  /// The longest beginning of whole characters that has at most `bytes` bytes.
+  /// The longest prefix of whole characters that has at most `bytes` bytes.
   package static func beginning(of text: String, bytes: Int) -> String {
     guard text.utf8.count > bytes else { return text }
     var end = text.startIndex

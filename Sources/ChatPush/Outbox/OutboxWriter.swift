@@ -3,7 +3,7 @@ import ChatPrimitives
 import ChatProjections
 import GRDB
 
-/// What goes into the outbox, and what recorded outcomes take out of it.
+/// Adds rows to the outbox, and removes those with recorded outcomes.
 struct OutboxWriter {
   private let database: Database
 
@@ -14,8 +14,8 @@ struct OutboxWriter {
   /// Whether outcomes were ever recorded.
   func isSwitchedOn() throws -> Bool { try PushQueries(database).settledThrough() != nil }
 
-  /// Keeps a row for each device that is to be told, and the message once for all of them.
-  /// - Returns: how many rows.
+  /// Adds a row for each device that has to be notified, and one row for the message.
+  /// - Returns: how many rows were added for devices.
   func add(
     _ message: FanOut.SentMessage, in context: FanOut.RoomContext, _ decisions: [FanOut.DeviceDecision],
     roomName: String,
@@ -47,8 +47,9 @@ struct OutboxWriter {
       nickname, PushNotificationMessage.beginning(of: message.text ?? "", bytes: PushNotification.textBytes))
   }
 
-  /// What waits says what the message says now. Of a deleted message nothing stays but the rows of the outbox, so that
-  /// each notification still comes to an outcome; a deleted room's are taken out by `BulkDeletion`.
+  /// Notifications that are still waiting use the current text of the message. For a deleted message only the rows of
+  /// the outbox stay, so that each notification still gets an outcome. `BulkDeletion` removes the messages of a deleted
+  /// room.
   func apply(_ event: RoomEvent, in room: RoomID) throws {
     switch event {
     case .messages(.edited(let message, _, let edit)):
@@ -61,7 +62,7 @@ struct OutboxWriter {
     }
   }
 
-  /// - Returns: true when the event records outcomes.
+  /// - Returns: true if the event records outcomes.
   func apply(_ event: ServerEvent, at position: LogPosition) throws -> Bool {
     switch event {
     case .pushOutcomesRecorded(let outcomes):
@@ -72,8 +73,8 @@ struct OutboxWriter {
     }
   }
 
-  /// The texts that go here are of messages that still stand: the event that deletes one of them has the file's
-  /// write-ahead log emptied (`WALTruncation`), whether it comes before or after.
+  /// The write-ahead log is not truncated here, because the texts removed here belong to messages that still exist.
+  /// When such a message is deleted, before or after this, that event has the log truncated (`WALTruncation`).
   private func removeSettled(_ outcomes: PushOutcomes) throws {
     for sql in ["DELETE FROM outbox WHERE position <= ?", "DELETE FROM noticeMessage WHERE position <= ?"] {
       try CachedStatement(database, sql).run(outcomes.settledThrough)

@@ -3,14 +3,14 @@ import ChatPrimitives
 package import ChatProjections
 package import GRDB
 
-/// Which device still has to be notified of which message.
+/// The outbox: which devices still have to be notified of which messages.
 ///
-/// For each message that notifies, the outbox gets a row per device, in the transaction that moves the checkpoint over
-/// the message: the checkpoint is the position up to which fan-out has been enumerated. Outcomes that are in the log
-/// take rows away again. So a lost file comes back from the log with those rows alone that are not settled.
+/// A message with notifications adds a row for each device to the outbox, in the transaction that moves the checkpoint
+/// past the message. So all notifications up to the checkpoint have been enumerated. Outcomes in the log remove rows.
+/// So if the file is lost, it is rebuilt from the log with only the rows that are not settled.
 ///
-/// It keeps the tables of `rooms` too, applied up to the very message, so that the badge comes from the one code that
-/// counts. Nothing is enumerated before the first outcomes in the log: recording those is how push is switched on.
+/// It also has the tables of `rooms`, updated up to each message, so that the badge is computed by the same code. Only
+/// `report` stays empty. Nothing is enumerated before the first outcomes in the log: recording them switches push on.
 package struct PushProjection: Projection {
   package typealias Queries = PushQueries
 
@@ -25,8 +25,8 @@ package struct PushProjection: Projection {
       BulkDeletion.RowSet(scope: .room, table: "noticeMessage", owner: "roomId", key: "messageId"),
     ]
 
-  /// Rows that one transaction adds to the outbox, as long as it has more than one message; it ends with the message
-  /// that comes to so many. Each row of a user costs a badge.
+  /// The number of rows at which a transaction ends, after the message that reaches it. Each user with rows costs the
+  /// computation of a badge.
   package static let rowsPerTransaction = 20_000
 
   private var rooms = RoomsProjection()
@@ -59,7 +59,7 @@ package struct PushProjection: Projection {
     let outbox = OutboxWriter(database)
     let writer = RecipientsWriter(database)
     var isOn = try isSwitchedOn ?? outbox.isSwitchedOn()
-    // What the rooms' tables do not know yet.
+    // The first event that is not applied to the rooms' tables yet.
     var waiting = events.startIndex
     var end = events.endIndex
     var rows = 0
@@ -110,7 +110,7 @@ package struct PushProjection: Projection {
 }
 
 extension FanOut.RoomContext {
-  /// - Parameter rooms: as of that very message.
+  /// - Parameter rooms: must include the message and nothing after it.
   init(of message: FanOut.SentMessage, _ rooms: RoomsQueries) throws {
     self.init(
       isDirect: try rooms.room(message.room)?.kind == .direct,

@@ -3,7 +3,7 @@ package import ChatPrimitives
 import ChatProjections
 package import GRDB
 
-/// What can be asked of the outbox.
+/// The queries on the outbox.
 package struct PushQueries: ReadModelQueries {
   package let database: Database
 
@@ -11,12 +11,12 @@ package struct PushQueries: ReadModelQueries {
     self.database = database
   }
 
-  /// The position up to which every notification is settled, as the log says; nil when push was never switched on.
+  /// The position up to which all notifications are settled according to the log. Nil if push was never switched on.
   package func settledThrough() throws -> LogPosition? {
     try CachedStatement(database, "SELECT settledThrough FROM settlement WHERE id = 1").first { try $0.position() }
   }
 
-  /// The next notifications in the order of their events.
+  /// The next notifications, in the order of their events.
   package func pending(after key: PushNotificationKey, limit: Int) throws -> [PushNotificationKey] {
     try CachedStatement(
       database,
@@ -32,16 +32,16 @@ package struct PushQueries: ReadModelQueries {
   /// The notification, or the reason why it may not be sent.
   package enum Found: Sendable, Hashable {
     case ready(token: PushToken, PushNotificationMessage, badge: UInt64)
-    /// The device was removed since, or no provider can reach it any more.
+    /// The device was removed, or has no token any more.
     case unreachable
-    /// Its message is gone, or it is not the user's or the device's to hear any more.
+    /// The message was deleted, or the user or device may no longer be notified of it.
     case withdrawn(PushAbandonment)
-    /// It is settled.
+    /// The notification is already settled.
     case settled
   }
 
-  /// The notification, if it may still be sent: it may not if the message was deleted, or if the user or the device
-  /// would not be notified of it today. With the token that its device has now: one that was replaced since is dead.
+  /// The notification, if it may still be sent. It may not if the message was deleted, or if the user or the device
+  /// would not be notified of it today. It has the device's current token, because a replaced token is invalid.
   package func notification(_ key: PushNotificationKey) throws -> Found {
     try CachedStatement(
       database,
@@ -67,7 +67,7 @@ package struct PushQueries: ReadModelQueries {
     let badge = try row.unsigned()
     let isMentioned = try row.number() != 0
     guard let room = try row.optional({ try $0.id(RoomID.self) }) else { return .withdrawn(.deleted) }
-    // Who came back joined after the message, and is notified of none from before.
+    // A user who left and returned has joined after the message, and is not notified of earlier ones.
     guard let joined = try row.optional({ try $0.position() }), joined < position else { return .withdrawn(.left) }
     let mutedUntil = try row.optional { try $0.time() }
     if try row.number() != 0 { return .withdrawn(.accountDisabled) }
@@ -88,7 +88,8 @@ package struct PushQueries: ReadModelQueries {
   static let deviceColumns =
     "pushDevice.deviceId, pushDevice.apnsToken, pushDevice.fcmToken, pushDevice.notifications"
 
-  /// A device's ID, its two tokens and its level. A device that has both is told through APNs alone, or it would be told twice.
+  /// Reads a device's ID, its two tokens and its level. A device with both tokens is only notified through APNs, to
+  /// avoid a second notification.
   static func readDevice(_ row: inout RowReader) throws -> FanOut.Device {
     let id: DeviceID = try row.id()
     let apns = try row.optional { PushToken(provider: .apns, token: try $0.text()) }

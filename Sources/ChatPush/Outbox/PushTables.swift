@@ -1,6 +1,6 @@
 import GRDB
 
-/// The tables that push has beside those of `rooms`.
+/// The tables of push, besides those of `rooms`.
 enum PushTables {
   static func create(_ database: Database) throws {
     try database.execute(

@@ -3,10 +3,10 @@ import ChatPrimitives
 import ChatProjections
 import GRDB
 
-/// Who can be told: devices with their tokens, and for each room the members who have a device.
+/// Writes who can be notified: devices with their tokens, and for each room the members who have a device.
 ///
-/// `listener` holds those members alone, so that a message costs as much as there are devices to be told, however many
-/// members and devices there are elsewhere.
+/// The table `listener` only has these members, so the cost of a message depends on the number of devices to notify,
+/// however many other members and devices there are.
 struct RecipientsWriter {
   private let database: Database
 
@@ -16,7 +16,8 @@ struct RecipientsWriter {
 
   // MARK: - Devices
 
-  /// Whether the rooms' tables must be up to date before `apply`: the first device makes its user a listener everywhere.
+  /// Whether the rooms' tables must be up to date before `apply`, because a user's first device adds the user to
+  /// `listener` for each of their rooms.
   func needsMembers(for event: UserEvent, of user: UserID) throws -> Bool {
     switch event {
     case .devices(.registered): return try !hasDevice(user)
@@ -31,7 +32,7 @@ struct RecipientsWriter {
     case .devices(.registered(let device, let description)):
       let isFirst = try !hasDevice(user)
       try describe(device, of: user, description, at: position)
-      // With a further device the rooms' tables may lag, and the user listens already.
+      // For a further device, the rooms' tables need not be up to date, and the user is already in `listener`.
       guard isFirst else { return }
       try CachedStatement(
         database,
@@ -75,7 +76,7 @@ struct RecipientsWriter {
       description.tokens.last { $0.provider == .fcm }?.token, Int64(description.notifications.rawValue), position)
   }
 
-  /// Takes the token only from a device that still has this very one.
+  /// Removes the token only if the device still has this exact token.
   private func invalidate(_ token: PushToken, of device: DeviceID, of user: UserID) throws {
     let column =
       switch token.provider {
@@ -116,7 +117,7 @@ struct RecipientsWriter {
     try CachedStatement(database, sql).run(room, user)
   }
 
-  // MARK: - Reading
+  // MARK: - Queries
 
   private static let isDisabled = "EXISTS (SELECT 1 FROM disabledUser WHERE disabledUser.userId = member.userId)"
 
@@ -154,7 +155,7 @@ struct RecipientsWriter {
     return recipients
   }
 
-  /// Those who left the room and did not come back, with their devices.
+  /// The users who left the room and did not return, with their devices.
   func formerMembers(of room: RoomID) throws -> [FanOut.Recipient] {
     let former = try CachedStatement(
       database, "SELECT userId, leftPosition FROM formerMember WHERE roomId = ? ORDER BY userId"

@@ -3,13 +3,13 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Appends each notification as a line of JSON to a file, for tests and for whoever brings notifications on by other
-/// means.
+/// Appends each notification to a file as a line of JSON, for tests and for operators who deliver notifications by
+/// other means.
 ///
-/// Notifications that come together are written and synced together. A notification may stand there twice, under the
-/// same delivery key, after a crash.
+/// Notifications that arrive together are written and synced together. After a crash, the file can contain a
+/// notification twice, with the same delivery key.
 package final class FileSender: PushNotificationSender {
-  /// The file holds push tokens: the owner alone reads it.
+  /// The file contains push tokens, so only the owner may read it.
   private static let fileMode: mode_t = 0o600
 
   private struct Waiting {
@@ -26,10 +26,11 @@ package final class FileSender: PushNotificationSender {
   private let path: String
   private let descriptor: Int32
   private let state = Mutex(State())
-  /// Where the file is written and synced, off the cooperative pool.
+  /// Writes and syncs the file, outside the cooperative thread pool.
   private let queue = DispatchQueue(label: "push-file")
 
-  /// Opens the file, or makes it. A line that a crash cut off is ended, so that the next one stands by itself.
+  /// Opens the file, or creates it. If a crash has left an incomplete line, adds a line end, so that the next line is
+  /// separate.
   package init(path: String) throws(FileSenderError) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, Self.fileMode)
     guard descriptor >= 0 else { throw FileSenderError(path: path, what: "cannot be opened") }
@@ -71,7 +72,7 @@ package final class FileSender: PushNotificationSender {
     if isFirst { queue.sync { _ = Glibc.close(descriptor) } }
   }
 
-  // MARK: - On the queue
+  // MARK: - Used on the queue
 
   private func writeAll() {
     while let batch = nextBatch() {
@@ -94,7 +95,7 @@ package final class FileSender: PushNotificationSender {
   private func write(_ batch: [Waiting]) -> SendResult {
     guard Self.write(batch.flatMap(\.line), to: descriptor), fdatasync(descriptor) == 0 else {
       let error = FileSenderError(path: path, what: "cannot be written")
-      // What may have been written of a line is ended; should that fail too, the next start does it.
+      // A part of a line may have been written, so this ends it. If that fails, too, the next start does it.
       _ = Self.write([UInt8(ascii: "\n")], to: descriptor)
       return .failed(reason: error.description)
     }
@@ -113,7 +114,7 @@ package final class FileSender: PushNotificationSender {
   }
 }
 
-/// The file that notifications go to cannot be used.
+/// The notification file cannot be used.
 package struct FileSenderError: Error, Sendable, CustomStringConvertible {
   package let path: String
   package let reason: String

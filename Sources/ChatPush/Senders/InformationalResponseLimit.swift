@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Closes the connection to a receiver that sends too many informational responses (1xx). `AsyncHTTPClient` ignores each
-/// of them, so a fast receiver could otherwise keep an event loop busy until the attempt times out.
+/// Closes the connection to a receiver that sends too many informational responses (1xx). `AsyncHTTPClient` ignores
+/// each of them, so a fast receiver could otherwise keep an event loop busy until the attempt times out.
 final class InformationalResponseLimit: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias InboundOut = HTTPClientResponsePart
@@ -28,7 +28,7 @@ final class InformationalResponseLimit: ChannelInboundHandler {
     context.fireChannelRead(data)
   }
 
-  /// Adds the handler to a connection of `AsyncHTTPClient`, behind the decoder. Must be called on the connection's event
+  /// Adds the handler to a connection of `AsyncHTTPClient`, after the decoder. Must be called on the connection's event
   /// loop.
   static func add(to channel: any Channel) -> EventLoopFuture<Void> {
     channel.eventLoop.makeCompletedFuture {

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import Foundation
 
-/// A notification as JSON: the body of a webhook request, and a line of the file sink.
+/// A notification as JSON: the body of a webhook request, or a line of the notification file.
 struct PushNotificationBody: Encodable {
   private let notification: PushNotification
 
@@ -10,7 +10,7 @@ struct PushNotificationBody: Encodable {
     self.notification = notification
   }
 
-  /// One line, its keys sorted, so that the same notification gives the same bytes.
+  /// One line with sorted keys, so that the same notification always has the same bytes.
   func bytes() throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

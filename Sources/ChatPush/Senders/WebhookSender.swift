@@ -5,18 +5,18 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Posts each notification to one URL, signed, so that the receiver knows whom it comes from.
+/// Posts each notification to one URL, with a signature that lets the receiver verify the sender.
 ///
-/// `2xx` is delivered, `410` says that the token is dead, everything else and no status in time is worth another
-/// attempt. Redirects are not followed.
+/// A `2xx` status means that it is delivered, and `410` that the token is invalid. After any other status, and after a
+/// timeout, it is sent again. Redirects are not followed.
 package final class WebhookSender: PushNotificationSender {
   /// How long one attempt waits for the status, in seconds.
   package static let timeoutSeconds: Int64 = 5
-  /// The shortest secret, in bytes.
+  /// The minimum length of the secret, in bytes.
   package static let secretMinimumBytes = 16
-  /// How many bytes of a response's body are read so that the connection can be used again.
+  /// How many bytes of a response's body are read so that the connection can be reused.
   private static let responseBodyBytes = 64 * 1024
-  /// How long an attempt waits for the rest of the body so that the connection can be used again, in milliseconds.
+  /// How long an attempt waits for the rest of the body so that the connection can be reused, in milliseconds.
   private static let responseBodyMilliseconds: Int64 = 250
 
   private let url: String
@@ -36,7 +36,7 @@ package final class WebhookSender: PushNotificationSender {
       timeout: HTTPClient.Configuration.Timeout(
         connect: .seconds(Self.timeoutSeconds), read: .seconds(Self.timeoutSeconds)))
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = PushDispatcher.concurrency
-    // `InformationalResponseLimit` needs the decoder of HTTP/1.1, which a connection of HTTP/2 does not have.
+    // `InformationalResponseLimit` needs the HTTP/1.1 decoder, which an HTTP/2 connection does not have.
     configuration.httpVersion = .http1Only
     configuration.http1_1ConnectionDebugInitializer = { InformationalResponseLimit.add(to: $0) }
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -60,7 +60,7 @@ package final class WebhookSender: PushNotificationSender {
   }
 
   /// Reads the body to its end, so that the connection can be reused. If the body is too long or takes too long, the
-  /// connection is closed. The status alone decides the outcome, so a slow body must not hold a slot.
+  /// connection is closed. Only the status decides the outcome, so a slow body must not occupy a slot.
   private static func drain(_ body: HTTPClientResponse.Body) async {
     await withTaskGroup { group in
       group.addTask { _ = try? await body.collect(upTo: responseBodyBytes) }
@@ -88,7 +88,7 @@ package final class WebhookSender: PushNotificationSender {
   }
 }
 
-/// Why a webhook cannot be used as it is configured.
+/// Why a webhook cannot be used as configured.
 package enum WebhookError: Error, Sendable, Hashable, CustomStringConvertible {
   case unusableURL(String)
   case secretTooShort(bytes: Int)
