@@ -1,18 +1,18 @@
 package import ChatPrimitives
 
-/// One block, read, checked and decoded.
+/// A block that was read, checked and decoded.
 package struct Block: Sendable {
   package var first: LogPosition
-  /// In order, dense, never empty.
+  /// The block's records in order, without gaps; never empty.
   package var records: [LogRecord]
-  /// Header, body and padding as they are in the file, in bytes.
+  /// The length of header, body and padding in the file, in bytes.
   package var storedBytes: Int
-  /// The records before compression, in bytes.
+  /// The length of the records before compression, in bytes.
   package var rawBytes: Int
   package var codec: BlockCodec
-  /// Name of the segment's file.
+  /// The name of the segment's file.
   package var segment: String
-  /// Where the block begins in it, in bytes.
+  /// The offset in that file at which the block begins, in bytes.
   package var offset: UInt64
 
   package var last: LogPosition { first.advanced(by: records.count - 1) }
@@ -23,6 +23,6 @@ struct BlockPlace: Hashable {
   var first: LogPosition
   var last: LogPosition
   var offset: UInt64
-  /// Header, body and padding.
+  /// The length of header, body and padding.
   var bytes: Int
 }

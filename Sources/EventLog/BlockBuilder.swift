@@ -1,11 +1,11 @@
 package import ChatPrimitives
 
-/// Gathers the records of one block in the form that goes to disk: one growing stretch of bytes.
+/// Collects the records of one block in their on-disk encoding, in one growing buffer.
 package struct BlockBuilder: Sendable {
-  /// When a writer should close the block and begin the next, in bytes: several LZ4 windows long, and short enough
-  /// that one record is read by decoding little.
+  /// The size, in bytes, at which a writer should close the block and begin the next. It is several LZ4 windows long,
+  /// and short enough that reading one record decodes little.
   package static let targetRawBytes = 512 * 1024
-  /// What a block holds at most, in bytes; a command's events must fit, since they go into one block.
+  /// The maximum size of a block, in bytes. A command's events go into one block, so they must fit.
   package static let maximumRawBytes = LogFormat.maximumRawBytes
 
   /// The first record's position.
@@ -19,21 +19,21 @@ package struct BlockBuilder: Sendable {
     self.first = first
   }
 
-  /// Where the next record will stand.
+  /// The position of the next record.
   package var next: LogPosition { first.advanced(by: count) }
-  /// Bytes so far, before compression.
+  /// The size so far, before compression, in bytes.
   package var rawBytes: Int { raw.count }
   package var isEmpty: Bool { count == 0 }
 
-  /// Adds a record that keeps its payload.
-  /// - Throws: `log_too_large` when the payload or the block would pass its limit; `log_invalid_record` for kind zero
-  ///   and for a time before the record before. The builder is unchanged then.
+  /// Adds a record with its payload.
+  /// - Throws: `log_too_large` if the payload or the block would exceed its limit; `log_invalid_record` if the kind is
+  ///   zero or the time is earlier than that of the previous record. The builder is then unchanged.
   package mutating func append(_ envelope: RecordEnvelope, payload: [UInt8]) throws(LogError) {
     try append(envelope, form: .retained, salt: [], payload: payload)
   }
 
-  /// Adds a record in any form, as rewriting a log after an erasure needs it.
-  /// - Throws: as the other, and `log_invalid_record` for a digest or salt of the wrong length.
+  /// Adds a record whose payload has any form. Rewriting a log after an erasure needs this.
+  /// - Throws: the errors of the other `append`, and `log_invalid_record` for a digest or salt of the wrong length.
   package mutating func append(_ envelope: RecordEnvelope, payload: RecordPayload) throws(LogError) {
     switch payload {
     case .retained(let bytes):
@@ -75,7 +75,7 @@ package struct BlockBuilder: Sendable {
       byteCount: LogFormat.recordHeaderBytes + RecordEnvelope.maximumBytes, alignment: 8
     ) { buffer in
       let envelopeBytes = envelope.encode(into: UnsafeMutableRawBufferPointer(rebasing: buffer[8...]))
-      // Both fit: the total is at most the block's limit, the envelope at most 128 bytes.
+      // Both numbers fit: the total is at most the block's limit, and the envelope has at most 128 bytes.
       buffer.put(UInt32(total), at: 0)
       buffer.put(form.rawValue, at: 4)
       buffer.put(UInt8(0), at: 5)

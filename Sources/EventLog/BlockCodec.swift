@@ -2,16 +2,16 @@ private import CLZ4
 
 /// How a block's body is stored.
 package enum BlockCodec: UInt8, Sendable, Hashable {
-  /// The records as they are: LZ4 did not shrink them.
+  /// The records, uncompressed, because LZ4 did not shrink them.
   case stored = 0
-  /// One LZ4 block (LZ4 block format, without frame).
+  /// One LZ4 block of the records (LZ4 block format, without a frame).
   case lz4 = 1
-  /// The columns of a sealed segment as they are.
+  /// The columns of a sealed segment, uncompressed.
   case columnsStored = 2
-  /// One LZ4 block of them, made with the segment's dictionary.
+  /// One LZ4 block of the columns, compressed with the segment's dictionary.
   case columnsLZ4 = 3
 
-  /// Whether the body holds columns, as in sealed segments, and not records.
+  /// Whether the body holds columns, as in sealed segments, instead of records.
   package var isColumns: Bool {
     switch self {
     case .stored, .lz4: false
@@ -19,7 +19,7 @@ package enum BlockCodec: UInt8, Sendable, Hashable {
     }
   }
 
-  /// Whether the body is as long as what it holds.
+  /// Whether the body is uncompressed.
   var isStored: Bool {
     switch self {
     case .stored, .columnsStored: true
@@ -29,15 +29,15 @@ package enum BlockCodec: UInt8, Sendable, Hashable {
 }
 
 extension BlockCodec {
-  /// Room that compressing `rawBytes` needs at most. `rawBytes` is at most `LogFormat.maximumRawBytes`, far below
-  /// what LZ4 takes.
+  /// The most bytes that compressing `rawBytes` bytes can produce. `rawBytes` is at most `LogFormat.maximumRawBytes`,
+  /// far below the limit of LZ4.
   static func bound(rawBytes: Int) -> Int {
     max(Int(LZ4_compressBound(Int32(rawBytes))), rawBytes)
   }
 
-  /// Writes the body of a block.
-  /// - Parameter target: at least `bound(rawBytes:)` long.
-  /// - Returns: the codec that was shorter, and how many bytes it took.
+  /// Compresses the body of a block, or copies it if LZ4 does not shrink it.
+  /// - Parameter target: a buffer of at least `bound(rawBytes:)` bytes.
+  /// - Returns: the codec that was used, and the number of bytes written.
   static func encode(
     _ raw: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
   ) -> (codec: BlockCodec, storedBytes: Int) {
@@ -51,10 +51,10 @@ extension BlockCodec {
     return (.stored, raw.count)
   }
 
-  /// Reads the body of a block.
+  /// Decodes the body of a block.
   /// - Parameters:
-  ///   - rawBytes: the length that the header gives, checked against its limit.
-  ///   - dictionary: what the body was compressed with; at most `LogFormat.maximumDictionaryBytes`.
+  ///   - rawBytes: the raw length from the header, already checked against its limit.
+  ///   - dictionary: the dictionary that the body was compressed with; at most `LogFormat.maximumDictionaryBytes` long.
   func decode(_ stored: RawSpan, rawBytes: Int, dictionary: [UInt8] = []) throws(FormatFlaw) -> [UInt8] {
     var flaw: FormatFlaw?
     let raw = [UInt8](unsafeUninitializedCapacity: rawBytes) { target, count in
@@ -71,7 +71,7 @@ extension BlockCodec {
     return raw
   }
 
-  /// Reads the body of a block into a buffer of exactly its raw length.
+  /// Decodes the body of a block into a buffer of exactly its raw length.
   func decode(
     _ stored: RawSpan, into target: UnsafeMutableRawBufferPointer, dictionary: [UInt8] = []
   ) throws(FormatFlaw) {

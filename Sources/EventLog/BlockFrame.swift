@@ -1,15 +1,15 @@
 import ChatPrimitives
 
-/// A block as it is in the file: header, body, and zeros up to the next multiple of eight. The buffer is kept from
-/// one block to the next.
+/// A block as it is in the file: the header, the body, and zeros up to the next multiple of eight. The buffer is reused
+/// from block to block.
 struct BlockFrame {
   private var bytes: [UInt8] = []
-  /// Length of the block that was encoded last.
+  /// The length of the block that was encoded last.
   private(set) var count = 0
-  /// The checksum of its header.
+  /// The checksum of that block's header.
   private(set) var headerChecksum: UInt32 = 0
 
-  /// Encodes everything but what depends on the place in the file: that is `seal`'s part.
+  /// Encodes the body. `seal` writes the header, because the header depends on the location in the file.
   mutating func encode(_ builder: BlockBuilder, knownDurable: LogPosition) -> BlockHeader {
     let headerBytes = LogFormat.blockHeaderBytes
     let needed = LogFormat.aligned(headerBytes + BlockCodec.bound(rawBytes: builder.rawBytes))
@@ -33,7 +33,7 @@ struct BlockFrame {
     return header
   }
 
-  /// Writes the header, once it is known into which segment and after which block the frame goes.
+  /// Writes the header, once the segment and the previous block are known.
   mutating func seal(_ header: BlockHeader, salt: UInt64, chain: UInt32) -> BlockHeader {
     var header = header
     header.salt = salt
@@ -42,7 +42,7 @@ struct BlockFrame {
     return header
   }
 
-  /// Hands out the bytes that go to the file.
+  /// Calls `body` with the bytes to write to the file.
   func withBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -53,7 +53,7 @@ struct BlockFrame {
 // MARK: - Reading
 
 extension BlockHeader {
-  /// Checks a whole block: that its header is this one, the padding, and the body's checksum.
+  /// Checks the length, the body's checksum and the padding of a whole block that has this header.
   func check(_ frame: RawSpan) throws(FormatFlaw) {
     let bodyEnd = LogFormat.blockHeaderBytes + storedBytes
     guard frame.byteCount == frameBytes else { throw FormatFlaw("the block is cut short") }
@@ -63,15 +63,15 @@ extension BlockHeader {
     guard frame.isZero(bodyEnd..<frameBytes) else { throw FormatFlaw("the padding after the block is not zero") }
   }
 
-  /// The decompressed body of a block that `check` let pass.
-  /// - Parameter tables: those of the segment, when it is sealed.
+  /// Returns the decompressed body of a block that passed `check`.
+  /// - Parameter tables: the tables of the segment if it is sealed.
   func body(_ frame: RawSpan, tables: ColumnTables?) throws(FormatFlaw) -> [UInt8] {
     let bodyEnd = LogFormat.blockHeaderBytes + storedBytes
     return try codec.decode(
       frame.extracting(LogFormat.blockHeaderBytes..<bodyEnd), rawBytes: rawBytes, dictionary: tables?.dictionary ?? [])
   }
 
-  /// The records of a block that `check` let pass.
+  /// Returns the records of a block that passed `check`.
   func records(_ frame: RawSpan, tables: ColumnTables? = nil) throws(FormatFlaw) -> [LogRecord] {
     let body = try body(frame, tables: tables)
     guard codec.isColumns else { return try LogRecord.parseAll(body.span.bytes, first: first, count: count) }

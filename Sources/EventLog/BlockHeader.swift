@@ -3,32 +3,32 @@ import ChatPrimitives
 /// The 64 bytes before a block's body.
 struct BlockHeader: Hashable {
   var codec: BlockCodec
-  /// The salt of the segment; a payload that looks like a header does not know it.
+  /// The salt of the segment. A payload that imitates a header cannot contain it, because the salt is random.
   var salt: UInt64
   var first: LogPosition
-  /// The head when the block was written: everything up to here was durable.
+  /// The head when the block was written: every record up to this position was durable.
   var knownDurable: LogPosition
   var count: Int
   var rawBytes: Int
   var storedBytes: Int
   var bodyChecksum: UInt32
-  /// The checksum of the header before in this segment: the block's, or the segment's for the first.
+  /// The checksum of the previous header in this segment: the previous block's, or the segment's for the first block.
   var chain: UInt32
 
   var last: LogPosition { first.advanced(by: count - 1) }
   var next: LogPosition { first.advanced(by: count) }
-  /// Header, body and padding, in bytes.
+  /// The length of header, body and padding, in bytes.
   var frameBytes: Int { LogFormat.aligned(LogFormat.blockHeaderBytes + storedBytes) }
 }
 
 // MARK: - Bytes
 
 extension BlockHeader {
-  /// Where the header's own checksum stands; it covers all before it.
+  /// The offset of the header's own checksum, which covers all bytes before it.
   static let checksumOffset = 60
 
   /// Writes the 64 bytes to the start of `target`.
-  /// - Returns: the header's checksum, the next block's `chain`.
+  /// - Returns: the header's checksum, which is the next block's `chain`.
   func encode(into target: UnsafeMutableRawBufferPointer) -> UInt32 {
     target.put(LogFormat.blockMagic, at: 0)
     target.put(LogFormat.version, at: 4)
@@ -37,7 +37,7 @@ extension BlockHeader {
     target.put(salt, at: 8)
     target.put(first.value, at: 16)
     target.put(knownDurable.value, at: 24)
-    // The three are bounded by `LogFormat.maximumRawBytes`.
+    // `LogFormat.maximumRawBytes` bounds the next three values.
     target.put(UInt32(count), at: 32)
     target.put(UInt32(rawBytes), at: 36)
     target.put(UInt32(storedBytes), at: 40)
@@ -49,17 +49,17 @@ extension BlockHeader {
     return checksum
   }
 
-  /// The stored checksum, without a look at whether it holds.
+  /// The stored checksum, unverified.
   static func checksum(in bytes: RawSpan) -> UInt32 {
     bytes.integer(at: checksumOffset) ?? 0
   }
 
-  /// Whether the magic number stands at `offset`: the cheap first look when headers are searched for.
+  /// Whether the magic number is at `offset`: a cheap first test in the search for headers.
   static func looksLikeHeader(_ bytes: RawSpan, at offset: Int) -> Bool {
     bytes.integer(at: offset, as: UInt32.self) == LogFormat.blockMagic
   }
 
-  /// Reads 64 bytes. What holds afterwards: the checksum, the version, every reserved byte, and every bound.
+  /// Parses 64 bytes. Verifies the checksum, the version, every reserved byte and every bound.
   init(parsing bytes: RawSpan) throws(FormatFlaw) {
     guard bytes.byteCount == LogFormat.blockHeaderBytes,
       let magic = bytes.integer(at: 0, as: UInt32.self), let version = bytes.integer(at: 4, as: UInt8.self),

@@ -1,21 +1,22 @@
 import ChatPrimitives
 
-/// Where each block of one segment begins, and the state in which the next would be appended: twelve bytes a block.
+/// The offset of each block of one segment, and the state for appending the next one. Takes twelve bytes for each
+/// block.
 struct BlockIndex {
   /// The segment's salt, which every block must carry.
   let salt: UInt64
   /// Whether the blocks hold columns.
   let isSealed: Bool
   private var firsts: [UInt64] = []
-  /// A segment's length fits 32 bits.
+  /// The offsets of the blocks. They fit 32 bits, because a segment is no longer than that.
   private var offsets: [UInt32] = []
-  /// Where the next block would begin, in bytes.
+  /// The offset at which the next block would begin, in bytes.
   private(set) var endOffset = UInt64(LogFormat.segmentHeaderBytes)
-  /// The position that it would begin with.
+  /// The position with which the next block would begin.
   private(set) var next: LogPosition
-  /// What its `chain` would be.
+  /// The `chain` that the next block would carry.
   private(set) var chain: UInt32
-  /// Recorded times of the last record of each block; empty in an active segment.
+  /// The recorded time of the last record of each block; empty for an active segment.
   private(set) var lastTimes: [Timestamp] = []
 
   init(_ header: SegmentHeader, checksum: UInt32) {
@@ -25,7 +26,7 @@ struct BlockIndex {
     chain = isSealed ? 0 : checksum
   }
 
-  /// The index of a sealed segment as it is in the file.
+  /// Parses the index section of a sealed segment.
   init(_ header: SegmentHeader, seal: SegmentSeal, section: [UInt8]) throws(FormatFlaw) {
     self.init(header, checksum: 0)
     let bytes = section.span.bytes
@@ -42,7 +43,7 @@ struct BlockIndex {
         : first > firsts[number - 1] && Self.mayHold(Int(offset) - Int(offsets[number - 1]))
       guard isInOrder, first - header.first.value < seal.records
       else { throw FormatFlaw("entry \(number) of the index is out of order") }
-      // A search by time halves the index, so times out of order would hide records.
+      // A search by time bisects the index, so times out of order would hide records.
       guard firstTime <= lastTime, lastTimes.last.map({ $0.milliseconds <= firstTime }) ?? true else {
         throw FormatFlaw("the times of entry \(number) of the index are out of order")
       }
@@ -59,7 +60,7 @@ struct BlockIndex {
     chain = seal.chain
   }
 
-  /// Whether a block may be so long, header and padding included.
+  /// Whether a block can have this length, header and padding included.
   private static func mayHold(_ bytes: Int) -> Bool {
     bytes > LogFormat.blockHeaderBytes
       && bytes <= LogFormat.aligned(LogFormat.blockHeaderBytes + LogFormat.maximumRawBytes)
@@ -87,7 +88,7 @@ struct BlockIndex {
       first: LogPosition(firsts[number]), last: LogPosition(following - 1), offset: offset, bytes: Int(end - offset))
   }
 
-  /// The first block of a sealed segment that holds a record of this time or later; nil when all lie before.
+  /// The first block of a sealed segment that holds a record of this time or later; nil if all records are earlier.
   func firstBlock(notBefore time: Timestamp) -> Int? {
     var low = 0
     var high = lastTimes.count

@@ -2,7 +2,7 @@ private import CISAL
 
 /// CRC-32C (Castagnoli, RFC 3720 appendix B.4), computed by Intel ISA-L.
 package enum CRC32C {
-  /// What one call may take: ISA-L counts in a C `int`.
+  /// The most bytes for one call: ISA-L counts them in a C `int`.
   private static let pieceBytes = 1 << 30
 
   package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
@@ -13,7 +13,7 @@ package enum CRC32C {
       let step = min(pieceBytes, bytes.count - offset)
       // ISA-L declares the buffer without `const` and only reads it.
       let piece = UnsafeMutableRawPointer(mutating: start + offset).assumingMemoryBound(to: UInt8.self)
-      // At most `pieceBytes`, which fits an Int32.
+      // The step is at most `pieceBytes`, which fits an Int32.
       state = crc32_iscsi(piece, Int32(step), state)
       offset += step
     }

@@ -1,11 +1,11 @@
-/// Keeps a second writer out of a data directory: an exclusive lock on the file `lock` in it, held by the system as
-/// long as the process has the file open, so that a killed process leaves none behind.
+/// Prevents a second process from writing to a data directory: an exclusive lock on the file `lock` in it. The system
+/// holds the lock for as long as the process has the file open, so a killed process leaves no lock behind.
 package final class DirectoryLock: Sendable {
   package static let fileName = "lock"
 
   private let file: any DiskFile
 
-  /// - Throws: `log_locked` when another process (or another holder in this one) has it.
+  /// - Throws: `log_locked` if another process, or another `DirectoryLock` in this process, holds the lock.
   package init(directory: String, disk: any Disk = PosixDisk()) throws(LogError) {
     let path = directory + "/" + Self.fileName
     let isFree: Bool

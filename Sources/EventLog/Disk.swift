@@ -1,54 +1,55 @@
-/// All that the log asks of a file system, so that a test can replace it. Calls block; they may come from any
-/// thread. A call that a signal interrupts fails with `EINTR` and has done nothing; `uninterrupted` repeats it.
+/// The file system operations that the log needs, as a protocol so that a test can replace them. Calls block and can
+/// come from any thread. A call that a signal interrupts fails with `EINTR` and has done nothing; `uninterrupted`
+/// repeats it.
 package protocol Disk: Sendable {
   func open(_ path: String, _ mode: DiskOpenMode) throws(DiskError) -> any DiskFile
-  /// Names in a directory, in any order; nil when there is no such directory.
+  /// Lists the names in a directory, in any order; nil if the directory does not exist.
   func list(_ directory: String) throws(DiskError) -> [String]?
-  /// Makes a directory and those above it, for its owner only; their names are durable when it returns. An existing
-  /// one is left as it is.
+  /// Creates a directory and its missing parents, accessible only to the owner. Their names are durable when the call
+  /// returns. An existing directory is left unchanged.
   func createDirectory(_ path: String) throws(DiskError)
-  /// Replaces the file at `target`.
+  /// Renames a file, and replaces the file at `target` if there is one.
   func rename(_ path: String, to target: String) throws(DiskError)
   func remove(_ path: String) throws(DiskError)
   /// Makes creations, renames and removals in a directory durable.
   func syncDirectory(_ path: String) throws(DiskError)
 }
 
-/// How a file is opened.
+/// How to open a file.
 package enum DiskOpenMode: Sendable, Hashable {
-  /// An existing file, to read.
+  /// Opens an existing file for reading.
   case read
-  /// An existing file, to read and write.
+  /// Opens an existing file for reading and writing.
   case readWrite
-  /// A new file, to read and write; it must not exist.
+  /// Creates a file for reading and writing; fails if it exists.
   case createNew
-  /// A file to read and write, made when it does not exist.
+  /// Opens a file for reading and writing, and creates it if it does not exist.
   case readWriteOrCreate
 }
 
-/// An open file; closed when the last reference goes.
+/// An open file, which is closed when the last reference is released.
 package protocol DiskFile: AnyObject, Sendable {
   /// Reads at an offset.
-  /// - Returns: the number of bytes read; fewer than asked for only at the end of the file.
+  /// - Returns: the number of bytes read, which is less than requested only at the end of the file.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(DiskError) -> Int
-  /// Writes at an offset, with one call.
-  /// - Returns: the number of bytes written; fewer than given is a failure that the caller reports.
+  /// Writes at an offset, with one system call.
+  /// - Returns: the number of bytes written. If it is less than given, the caller reports a failure.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(DiskError) -> Int
-  /// Returns when everything written, and the length, is on the disk (`fdatasync`).
+  /// Returns when all data written, and the length, are on the disk (`fdatasync`).
   func sync() throws(DiskError)
-  /// In bytes.
+  /// The length of the file, in bytes.
   func size() throws(DiskError) -> UInt64
   /// Whether `path` still refers to this open file: same device and inode (`fstat`, `stat`). The inode cannot be reused
   /// while the file is open.
   func isNamed(by path: String) throws(DiskError) -> Bool
-  /// Takes the exclusive lock of the file without waiting; it goes with the file.
-  /// - Returns: false when another open file has it.
+  /// Takes the exclusive lock of the file without waiting. Closing the file releases it.
+  /// - Returns: false if another open file holds the lock.
   func tryLock() throws(DiskError) -> Bool
 }
 
-/// A failed call.
+/// A file system call that failed.
 package struct DiskError: Error, Sendable, Hashable {
-  /// Such as `pwrite`.
+  /// The name of the system call, such as `pwrite`.
   package var operation: String
   package var path: String
   package var offset: UInt64?

@@ -1,13 +1,13 @@
 package import ChatPrimitives
 import Synchronization
 
-/// The log of one server, on a local file system. See `docs/log-format.md`.
+/// The event log of one server, on a local file system. See `docs/log-format.md`.
 ///
-/// One thread appends, any thread reads. Calls block for as long as the disk takes, so they do not belong on the
-/// cooperative pool. No lock is held during a read, a write or a sync.
+/// One thread appends, any thread reads. Calls block for as long as the disk takes, so do not make them on the
+/// cooperative thread pool. No lock is held during a read, a write or a sync.
 package final class EmbeddedLog: BlockStore {
   package let identity: LogIdentity
-  /// What opening found and did.
+  /// What opening the log found and did.
   package let recovery: RecoveryReport
 
   private let options: LogOptions
@@ -19,7 +19,7 @@ package final class EmbeddedLog: BlockStore {
   private let sealer: BackgroundSealer
   private let durable: Atomic<UInt64>
   private let lastRecorded: Atomic<Int64>
-  /// Nil while a call has it.
+  /// Nil while a call uses it.
   private let writer: Mutex<TailWriter?>
   private let failure = Mutex<LogError?>(nil)
   private let lock: Mutex<DirectoryLock?>
@@ -45,11 +45,11 @@ package final class EmbeddedLog: BlockStore {
     self.lock = Mutex(lock)
   }
 
-  /// Opens the log in a data directory for writing, or begins one. Reads the superblock and the last segment only.
+  /// Opens the log in a data directory for writing, or creates it. Reads only the superblock and the last segment.
   /// - Parameters:
-  ///   - directory: the data directory; the log is in its `log/`.
-  ///   - lock: the directory's lock, when the caller has it already; otherwise it is taken here.
-  /// - Throws: `log_locked`, `log_corrupt`, `log_wrong_version`, `log_io`, `log_full_disk`, `log_too_large` for an
+  ///   - directory: the data directory; the log is in its subdirectory `log/`.
+  ///   - lock: the directory's lock if the caller holds it already; otherwise `open` takes it.
+  /// - Throws: `log_locked`, `log_corrupt`, `log_wrong_version`, `log_io`, `log_full_disk`, or `log_too_large` for an
   ///   option out of bounds.
   package static func open(
     directory: String, disk: any Disk = PosixDisk(), options: LogOptions = .init(), lock: DirectoryLock? = nil
@@ -70,16 +70,16 @@ package final class EmbeddedLog: BlockStore {
 
   package var head: LogPosition { LogPosition(durable.load(ordering: .acquiring)) }
 
-  /// Recorded time of the last durable record; `Timestamp.earliest` in an empty log. No record may lie before it.
+  /// The recorded time of the last durable record; `Timestamp.earliest` in an empty log. No new record may be earlier.
   package var lastTime: Timestamp { Timestamp(milliseconds: lastRecorded.load(ordering: .acquiring)) }
 
-  /// The first failure, after which nothing is appended any more.
+  /// The first failure. After it, the log accepts no more blocks.
   package var poison: LogError? { failure.withLock { $0 } }
 
-  /// Blocks whose bodies were read and checked since opening, opening included.
+  /// The number of blocks whose bodies were read and checked, including during opening.
   package var blocksRead: Int { counts.blocks.load(ordering: .relaxed) }
 
-  /// Bytes of any kind that were read since opening, opening included.
+  /// The number of bytes read from the log's files, including during opening.
   package var bytesRead: Int { counts.bytes.load(ordering: .relaxed) }
 
   package func block(containing position: LogPosition) throws(LogError) -> Block {
@@ -113,8 +113,8 @@ package final class EmbeddedLog: BlockStore {
     }
   }
 
-  /// Begins a new segment behind the last, so that all that the log holds can be sealed. Does nothing when the last
-  /// segment holds nothing.
+  /// Begins a new segment after the last, so that everything in the log can be sealed. Does nothing if the last segment
+  /// is empty.
   package func roll() throws(LogError) {
     try withWriter { (writer) throws(LogError) in
       try checkUsable(writer)
@@ -124,19 +124,19 @@ package final class EmbeddedLog: BlockStore {
   }
 
   /// Seals the first segment that is full and not sealed yet: rewrites it densely, with an index, and stores the tree
-  /// head at its end. Takes seconds; appending and reading go on meanwhile. A failure does not poison the log and leaves
-  /// the segment as it is; when the last step failed, to make the swap durable, nothing more is sealed until the log is
-  /// opened again.
-  /// - Returns: false when there is no such segment, or when the log is being closed.
-  /// - Throws: as `append`, `log_corrupt` for a segment that cannot be read, `log_busy` when one is being sealed,
-  ///   `log_missing` when the key of the tree heads is lost.
+  /// head at its end. This takes seconds; appending and reading continue meanwhile. A failure does not poison the log
+  /// and leaves the segment unchanged. If the last step fails, which makes the swap durable, nothing more is sealed
+  /// until the log is opened again.
+  /// - Returns: false if there is no such segment, or if the log is being closed.
+  /// - Throws: the errors of `append`; `log_corrupt` for a segment that cannot be read; `log_busy` while another
+  ///   segment is being sealed; `log_missing` if the key that signs tree heads is lost.
   package func sealNext() throws(LogError) -> Bool {
     try checkHealthy()
     return try sealing.sealNext()
   }
 
-  /// How many segments are full and not sealed.
-  /// - Throws: as `sealNext`.
+  /// The number of segments that are full and not sealed.
+  /// - Throws: the errors of `sealNext`.
   package func segmentsToSeal() throws(LogError) -> Int {
     max(catalog.all.count - 1, 0) - (try catalog.sealedCount())
   }
@@ -165,7 +165,7 @@ package final class EmbeddedLog: BlockStore {
     do { try writer.writeSuperblock() } catch { throw poisoned(by: error) }
   }
 
-  /// Goes on in a new segment, durable before a block is written to it.
+  /// Continues in a new segment, which is durable before a block is written to it.
   private func roll(_ writer: inout TailWriter, frameBytes: Int) throws(LogError) {
     let header = writer.successorHeader(frameBytes: frameBytes, options: options)
     let checksum = header.encoded().checksum
@@ -178,7 +178,7 @@ package final class EmbeddedLog: BlockStore {
     if options.sealsInBackground, let held = lock.withLock({ $0 }) { sealer.wake(holding: held) }
   }
 
-  /// Lends the writer's state to one call; there is no lock while it runs.
+  /// Gives one call exclusive use of the writer's state. No lock is held while the call runs.
   private func withWriter(_ body: (inout TailWriter) throws(LogError) -> Void) throws(LogError) {
     guard var taken = writer.withLock({ $0.take() }) else {
       throw LogError(.busy, "Two threads write to the log at once; it has one writer.")
@@ -200,8 +200,8 @@ package final class EmbeddedLog: BlockStore {
     }
   }
 
-  /// Keeps the first failure. Nothing is tried again: a sync that is repeated after a failure reports success for
-  /// pages that the system has thrown away.
+  /// Records the first failure. Nothing is retried: after a failed sync, a second sync reports success for pages that
+  /// the system has already discarded.
   private func poisoned(by error: LogError) -> LogError {
     failure.withLock { $0 = $0 ?? error }
     sealing.halt()

@@ -1,7 +1,7 @@
 import ChatPrimitives
 
-/// Gives the leaves of records in order, from a place in the middle of the log on. Whose registration lies before that
-/// place is looked up first, for many authors at a time.
+/// Computes the leaves of consecutive records, from any position of the log. Registrations before that position are
+/// looked up first, for many authors at once.
 struct LeafHasher {
   private var keys: CommitmentKeys
   private let search: RegistrationSearch
@@ -12,13 +12,13 @@ struct LeafHasher {
     search = RegistrationSearch(catalog: catalog, end: first)
   }
 
-  /// The authors of records whose registration has to be looked up before these records are hashed.
+  /// The authors whose registration has to be looked up before these records are hashed.
   func unresolved(in records: [LogRecord]) -> [UUIDBytes] {
     keys.unresolved(in: records)
   }
 
-  /// Looks authors up in what lies before the first position.
-  /// - Parameter newcomers: those of them of whom nothing lies before.
+  /// Looks up the registrations of authors before the first position.
+  /// - Parameter newcomers: the authors who have no records before the first position.
   mutating func resolve(_ authors: Set<UUIDBytes>, newcomers: Set<UUIDBytes> = []) throws(LogError) {
     guard !authors.isEmpty else { return }
     let found = try search.registrations(of: authors.subtracting(newcomers))
@@ -34,7 +34,7 @@ struct LeafHasher {
     }
   }
 
-  /// What the leaf of a record that was hashed is made of.
+  /// Returns the content of the leaf of a record that was hashed.
   func proven(_ record: LogRecord, in block: Block, showsPayload: Bool) throws(LogError) -> ProvenRecord {
     do {
       return try ProvenRecord(record, author: keys.key(for: record), showsPayload: showsPayload)

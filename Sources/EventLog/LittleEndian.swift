@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// Reads at offsets, as the tables of `docs/log-format.md` give them; nil beyond the end, never a trap.
+/// Reads values at the offsets in the tables of `docs/log-format.md`. Returns nil beyond the end and never traps.
 extension RawSpan {
   func integer<Value: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Value.Type = Value.self) -> Value? {
     guard offset >= 0, offset <= byteCount, byteCount - offset >= MemoryLayout<Value>.size else { return nil }
@@ -33,7 +33,7 @@ extension RawSpan {
   }
 }
 
-/// Writes at offsets into a buffer that the caller sized for them.
+/// Writes values at offsets. The caller must provide a buffer that is large enough.
 extension UnsafeMutableRawBufferPointer {
   func put<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
     storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)

@@ -1,23 +1,24 @@
 package import ChatPrimitives
 
-/// The bodies of a whole log as they are stored, in memory: what decoding alone costs, to measure a scan by.
+/// All block bodies of a log in memory, as they are stored. Used to measure the cost of decoding without that of
+/// reading.
 package struct LoadedBodies: Sendable {
   private struct Body: Sendable {
     var codec: BlockCodec
     var stored: [UInt8]
     var rawBytes: Int
-    /// Of the segment, when it is sealed.
+    /// The dictionary of the segment if it is sealed.
     var dictionary: [UInt8]
   }
 
   private var bodies: [Body] = []
-  /// The bodies before compression, in bytes.
+  /// The size of the bodies before compression, in bytes.
   package private(set) var rawBytes = 0
-  /// The bodies as they are held, in bytes.
+  /// The size of the bodies as stored, in bytes.
   package private(set) var storedBytes = 0
 
   /// Reads and checks every block.
-  /// - Throws: as `BlockSource.block(containing:)`.
+  /// - Throws: the errors of `BlockSource.block(containing:)`.
   package init(_ reader: LogReader) throws(LogError) {
     var position = LogPosition.first
     while position <= reader.head {
@@ -38,11 +39,11 @@ package struct LoadedBodies: Sendable {
     }
   }
 
-  /// How many there are.
+  /// The number of bodies.
   package var count: Int { bodies.count }
 
-  /// Decodes each into one buffer, which is used again for the next.
-  /// - Returns: how many bytes that gave.
+  /// Decodes every body, one after the other, into the same buffer.
+  /// - Returns: the number of bytes decoded.
   package func decodeAll() throws(LogError) -> Int {
     let room = UnsafeMutableRawBufferPointer.allocate(
       byteCount: bodies.reduce(0) { max($0, $1.rawBytes) }, alignment: 8)

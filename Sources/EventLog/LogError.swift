@@ -1,44 +1,44 @@
 package import ChatPrimitives
 
-/// What the log refuses or fails at: a code for programs, and for people what to do next, why, and where.
+/// An error of the log: a code for programs, and for people what to do next, the cause, and the location.
 package struct LogError: Error, Sendable, Hashable {
-  /// Stable names; the raw value is what other layers and `docs/errors.md` know.
+  /// Stable codes. Other layers and `docs/errors.md` use the raw value.
   package enum Code: String, Sendable, Hashable, CaseIterable {
-    /// Bytes that were durable are not what was written.
+    /// Durable bytes differ from what was written.
     case corrupt = "log_corrupt"
-    /// An earlier write or sync failed; nothing is appended until the process starts again.
+    /// An earlier write or sync failed; nothing is appended until the process restarts.
     case poisoned = "log_poisoned"
     /// Another process has the data directory.
     case locked = "log_locked"
-    /// The file system has no room.
+    /// The file system is full.
     case fullDisk = "log_full_disk"
     /// The file system failed in another way.
     case io = "log_io"
-    /// A position that the log does not hold (yet).
+    /// The log does not hold this position, or does not hold it yet.
     case outOfRange = "log_out_of_range"
-    /// A payload, a block or an option beyond its limit.
+    /// A payload, block or option exceeds its limit.
     case tooLarge = "log_too_large"
-    /// Intact bytes of a format that this program does not know.
+    /// The bytes are intact, but this program does not know their format.
     case wrongVersion = "log_wrong_version"
-    /// There is no log in the directory, or its key is gone.
+    /// There is no log in the directory, or a key of the log is missing.
     case missing = "log_missing"
     /// The path of an open file of the log no longer refers to it: the file was deleted, moved or replaced.
     case detached = "log_detached"
-    /// A record that no reader would accept.
+    /// The record is one that no reader would accept.
     case invalidRecord = "log_invalid_record"
-    /// A block that does not follow the head.
+    /// The block does not follow the head.
     case outOfOrder = "log_out_of_order"
     /// The log was closed.
     case closed = "log_closed"
-    /// Two threads append at once; the log has one writer.
+    /// Two threads append at the same time; the log has one writer.
     case busy = "log_busy"
   }
 
-  /// Where it happened.
+  /// Where the error occurred.
   package struct Location: Sendable, Hashable {
-    /// Name or path of the file.
+    /// The name or path of the file.
     package var file: String
-    /// Bytes from the start of the file.
+    /// The offset in the file, in bytes.
     package var offset: UInt64?
     package var position: LogPosition?
 
@@ -52,7 +52,7 @@ package struct LogError: Error, Sendable, Hashable {
   package var code: Code
   /// What is wrong and what to do next.
   package var message: String
-  /// What lies behind it: the system's error text or the failed check.
+  /// The underlying reason: the system's error text or the check that failed.
   package var cause: String?
   package var location: Location?
 
@@ -83,7 +83,7 @@ extension LogError.Location: CustomStringConvertible {
 }
 
 extension LogError {
-  /// Bytes that fail a check, at their place.
+  /// An error for bytes that failed a check.
   init(_ flaw: FormatFlaw, at location: Location) {
     switch flaw.kind {
     case .damaged:
@@ -97,7 +97,7 @@ extension LogError {
     }
   }
 
-  /// A failed call to the file system.
+  /// An error for a failed call to the file system.
   init(_ error: DiskError, position: LogPosition? = nil) {
     let location = Location(file: error.path, offset: error.offset, position: position)
     if error.isFullDisk {
@@ -112,11 +112,11 @@ extension LogError {
   }
 }
 
-/// A failed check of bytes, before it is known in which file they stand.
+/// A failed check of bytes, before the file that holds them is known.
 package struct FormatFlaw: Error, Sendable, Hashable {
   package enum Kind: Sendable {
     case damaged
-    /// The checksum holds, the version is not ours.
+    /// The checksum matches, but this program does not know the version.
     case unknownVersion
   }
 

@@ -1,28 +1,28 @@
 import ChatPrimitives
 import Synchronization
 
-/// How much was read, for tests and for tools.
+/// Counts what was read, for tests and tools.
 final class ReadCounts: Sendable {
-  /// Blocks whose body was read and checked.
+  /// The number of blocks whose body was read and checked.
   let blocks = Atomic<Int>(0)
-  /// Bytes of any kind.
+  /// The number of bytes read.
   let bytes = Atomic<Int>(0)
 
   func addBlock() { blocks.add(1, ordering: .relaxed) }
 }
 
-/// One open file of the log: reads are counted, failures carry their place.
+/// An open file of the log. It counts reads and adds the location to errors.
 struct LogFile: Sendable {
   let file: any DiskFile
-  /// Within `log/`.
+  /// The file's name in `log/`.
   let name: String
   let path: String
   let counts: ReadCounts
 
-  /// Reads up to `count` bytes; fewer come only at the end of the file.
+  /// Reads up to `count` bytes. Returns fewer only at the end of the file.
   func read(at offset: UInt64, count: Int) throws(LogError) -> [UInt8] {
-    // Nothing to read; and the standard library would write a count of zero into the one empty array that all threads
-    // share, which ThreadSanitizer takes for a race.
+    // There is nothing to read. Besides, the standard library would write a count of zero into the one empty array that
+    // all threads share, which ThreadSanitizer reports as a race.
     if count == 0 { return [] }
     var failure: DiskError?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -40,7 +40,7 @@ struct LogFile: Sendable {
     return bytes
   }
 
-  /// Writes all of `bytes` with one call; a short write is a failure.
+  /// Writes all of `bytes` with one system call; a short write is an error.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, position: LogPosition? = nil) throws(LogError) {
     do throws(DiskError) {
       let written = try uninterrupted { () throws(DiskError) in try file.write(bytes, at: offset) }
@@ -63,7 +63,7 @@ struct LogFile: Sendable {
     var offset = range.lowerBound
     while offset < range.upperBound {
       let step = min(UInt64(Zeros.blockBytes), range.upperBound - offset)
-      // At most `Zeros.blockBytes`.
+      // The step is at most `Zeros.blockBytes`.
       let zeros = block.span.bytes.extracting(..<Int(step))
       try zeros.withUnsafeBytes { (raw) throws(LogError) in try write(raw, at: offset) }
       offset += step
@@ -78,7 +78,7 @@ struct LogFile: Sendable {
     }
   }
 
-  /// Syncs, then fails if the path no longer refers to this file: writes to it would still succeed, but the next start
+  /// Syncs, then throws if the path no longer refers to this file: writes to it would still succeed, but the next start
   /// would not find them. The check takes about 2 µs.
   func syncAndCheckPath(position: LogPosition? = nil) throws(LogError) {
     try sync(position: position)

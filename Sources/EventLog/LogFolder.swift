@@ -1,8 +1,8 @@
-/// The names in a data directory that belong to the log.
+/// The directory of the log in a data directory, and its file operations.
 struct LogFolder: Sendable {
   /// The data directory.
   let data: String
-  /// `log/` in it.
+  /// The path of `log/` in the data directory.
   let path: String
   let disk: any Disk
   private var waitsForDescriptors = false
@@ -13,7 +13,7 @@ struct LogFolder: Sendable {
     self.disk = disk
   }
 
-  /// Unfinished files end so; they mean nothing after a restart.
+  /// The suffix of unfinished files. They are useless after a restart.
   static let temporarySuffix = ".tmp"
 
   func path(of name: String) -> String { path + "/" + name }
@@ -36,12 +36,12 @@ struct LogFolder: Sendable {
     return LogFile(file: file, name: name, path: path, counts: counts)
   }
 
-  /// The names of all that is in `log/`; nil when there is no such directory.
+  /// The names of all files in `log/`; nil if there is no such directory.
   func names() throws(LogError) -> [String]? {
     try run { () throws(DiskError) in try disk.list(path) }
   }
 
-  /// A new file under a temporary name; what an earlier attempt left under it goes.
+  /// Creates a file under a temporary name. A file that an earlier attempt left under that name is removed.
   func openTemporary(_ name: String, counts: ReadCounts) throws(LogError) -> LogFile {
     if try names()?.contains(name) ?? false { try remove(name) }
     return try open(name, .createNew, counts: counts)
@@ -51,13 +51,13 @@ struct LogFolder: Sendable {
     try run { () throws(DiskError) in try disk.remove(path(of: name)) }
   }
 
-  /// Puts a finished, synced file in the place of another; `sync` makes it durable, and until then either may be found
-  /// after a crash.
+  /// Replaces another file by a finished, synced one. `sync` makes the change durable; until then, a crash can leave
+  /// either file under the name.
   func swap(_ name: String, for target: String) throws(LogError) {
     try run { () throws(DiskError) in try disk.rename(path(of: name), to: path(of: target)) }
   }
 
-  /// Gives a finished, synced file its name, durably.
+  /// Renames a finished, synced file to its final name, durably.
   func rename(_ name: String, to target: String) throws(LogError) {
     try run { () throws(DiskError) in try disk.rename(path(of: name), to: path(of: target)) }
     try sync()
@@ -68,7 +68,7 @@ struct LogFolder: Sendable {
     try run { () throws(DiskError) in try disk.syncDirectory(path) }
   }
 
-  /// Makes the names in the data directory durable, `log` among them.
+  /// Makes the names in the data directory durable, including `log`.
   func syncData() throws(LogError) {
     try run { () throws(DiskError) in try disk.syncDirectory(data) }
   }
@@ -82,7 +82,7 @@ struct LogFolder: Sendable {
     }
   }
 
-  /// The newest superblock; nil when there is no such file.
+  /// Reads the newest superblock; nil if the file does not exist.
   func readSuperblock(counts: ReadCounts) throws(LogError) -> Superblock? {
     let file: LogFile
     do {
@@ -93,7 +93,7 @@ struct LogFolder: Sendable {
       if error.isMissingFile { return nil }
       throw LogError(error)
     }
-    // One byte more than there must be shows a file that is too long.
+    // Reading one byte more than the file must have detects a file that is too long.
     let bytes = try file.read(at: 0, count: Superblock.fileBytes + 1)
     do {
       return try Superblock.newest(in: bytes.span.bytes)

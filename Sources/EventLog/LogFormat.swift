@@ -1,53 +1,53 @@
 package import ChatPrimitives
 
-/// The numbers of `docs/log-format.md`. All integers in the files are little-endian.
+/// The constants of `docs/log-format.md`. All integers in the files are little-endian.
 package enum LogFormat {
-  /// The version in every header.
+  /// The format version in every header.
   package static let version: UInt8 = 1
 
   // MARK: Sizes, in bytes
 
-  /// A segment's header.
+  /// The length of a segment's header.
   package static let segmentHeaderBytes = 4096
-  /// A block's header.
+  /// The length of a block's header.
   package static let blockHeaderBytes = 64
   /// Blocks start at multiples of this.
   package static let blockAlignment = 8
-  /// One copy of the superblock.
+  /// The length of one copy of the superblock.
   package static let superblockBytes = 512
-  /// From one copy of the superblock to the other: a page, so that no write touches both.
+  /// The distance between the two copies of the superblock: one page, so that no write touches both.
   package static let superblockStride = 4096
-  /// Length, form, reserved byte and length of the envelope.
+  /// The header of a record: its length, form, a reserved byte and the length of the envelope.
   package static let recordHeaderBytes = 8
-  /// The digest that replaces an erased payload (SHA-256).
+  /// The length of the digest that replaces an erased payload (SHA-256).
   package static let digestBytes = 32
-  /// The salt that a record carries of its own.
+  /// The length of a record's own salt.
   package static let saltBytes = 16
-  /// One Merkle peak (SHA-256).
+  /// The length of one Merkle peak (SHA-256).
   package static let merklePeakBytes = 32
 
   // MARK: Limits
 
-  /// The records of one block before compression, in bytes.
+  /// The maximum size of one block's records before compression, in bytes.
   package static let maximumRawBytes = 4 * 1024 * 1024
-  /// One payload, in bytes.
+  /// The maximum size of one payload, in bytes.
   package static let maximumPayloadBytes = 1024 * 1024
-  /// Records of one sealed block.
+  /// The maximum number of records in a sealed block.
   package static let maximumBlockRecords = 65_536
-  /// The LZ4 dictionary of a sealed segment, in bytes: LZ4 refers back no further.
+  /// The maximum size of a sealed segment's LZ4 dictionary, in bytes: LZ4 does not refer back further.
   package static let maximumDictionaryBytes = 64 * 1024
-  /// A section's raw length over its stored: LZ4 cannot do better.
+  /// The maximum ratio of a section's raw length to its stored length: LZ4 cannot compress better.
   package static let maximumSectionRatio = 255
-  /// Merkle peaks in a segment's header: one per bit of a position.
+  /// The maximum number of Merkle peaks in a segment's header: one for each bit of a position.
   package static let maximumMerklePeaks = 64
-  /// The shortest segment: its header and room for one small block, in bytes.
+  /// The minimum length of a segment, in bytes: its header and space for one small block.
   package static let minimumSegmentBytes = segmentHeaderBytes + 512
-  /// The longest segment, in bytes, so that offsets in it fit 32 bits.
+  /// The maximum length of a segment, in bytes. Offsets in a segment fit 32 bits.
   package static let maximumSegmentBytes = 1024 * 1024 * 1024
-  /// The highest position, so that adding a block's count never overflows.
+  /// The maximum position. It is low enough that adding a block's count never overflows.
   package static let maximumPosition = LogPosition(1 << 62)
 
-  // MARK: Magic numbers, as they read in a hex dump
+  // MARK: Magic numbers, as they appear in a hex dump
 
   static let segmentMagic: UInt64 = magic("HANSARDS")
   static let superblockMagic: UInt64 = magic("HANSARDB")
@@ -59,7 +59,7 @@ package enum LogFormat {
     }
   }
 
-  /// The next multiple of the block alignment.
+  /// Rounds up to a multiple of the block alignment.
   static func aligned(_ bytes: Int) -> Int {
     (bytes + blockAlignment - 1) / blockAlignment * blockAlignment
   }

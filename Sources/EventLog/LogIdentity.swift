@@ -1,7 +1,7 @@
 package import ChatPrimitives
 
-/// Sixteen random bytes that name one log and never change; a cursor and every segment carry them, so that bytes of
-/// another log, or of a log that was started anew, are noticed.
+/// Sixteen random bytes that identify one log and never change. Every cursor and every segment carries them, so that
+/// data of another log, or of a log that was recreated, is detected.
 package struct LogIdentity: Sendable, Hashable {
   package let bytes: UUIDBytes
 

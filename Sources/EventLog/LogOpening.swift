@@ -1,16 +1,16 @@
 import ChatPrimitives
 
-/// The steps by which a log is opened for writing.
+/// The steps of opening a log for writing.
 struct LogOpening {
   let folder: LogFolder
   let options: LogOptions
   let counts: ReadCounts
   let maker: SegmentMaker
 
-  /// What the writer begins with.
+  /// The initial state of the writer.
   struct Opened {
     var superblock: Superblock
-    /// Nil when it is lost.
+    /// Nil if the key is lost.
     var key: CheckpointKey?
     var segments: [Segment]
     var tail: TailWriter
@@ -20,7 +20,7 @@ struct LogOpening {
   func run() throws(LogError) -> Opened {
     var opened = try openOrCreate()
     opened.key = try key(of: opened)
-    // Only now: a log that is refused stays as it is.
+    // This happens last, so that a log that cannot be opened stays unchanged.
     for name in try folder.names() ?? [] where name.hasSuffix(LogFolder.temporarySuffix) {
       try folder.remove(name)
     }
@@ -39,7 +39,7 @@ struct LogOpening {
       let created = try createSuperblock()
       return try openTail([.first], superblock: created, making: firstHeader(created))
     }
-    // Before anything is changed: keys that do not hold refuse the log as it is.
+    // The keys are checked before anything is changed, so that invalid keys leave the log unchanged.
     let identity = superblock.identity
     _ = try CheckpointKey.load(directory: folder.data, identity: identity, disk: folder.disk)
     _ = try CheckpointKey.loadVerifier(directory: folder.data, identity: identity, disk: folder.disk)
@@ -54,8 +54,9 @@ struct LogOpening {
     return try openTail(firsts, superblock: superblock, making: nil)
   }
 
-  /// The key that signs tree heads, made when the log never had one. Nil when it is lost: then nothing is sealed, and all
-  /// else goes on, for a new key would not be believed beside the heads of the old one.
+  /// Returns the key that signs tree heads, and creates it if the log never had one. Returns nil if the key is lost:
+  /// nothing is sealed then, but the log works otherwise. A new key would not be trusted beside the tree heads that the
+  /// old one signed.
   private func key(of opened: Opened) throws(LogError) -> CheckpointKey? {
     let identity = opened.superblock.identity
     let hasKey = try CheckpointKey.load(directory: folder.data, identity: identity, disk: folder.disk) != nil
@@ -86,7 +87,7 @@ struct LogOpening {
     return Superblock(identity: identity, sequence: 1, durable: .origin)
   }
 
-  /// - Parameter newHeader: the header of the first segment, when there is none yet.
+  /// - Parameter newHeader: the header of the first segment if there is no segment yet.
   private func openTail(
     _ firsts: [LogPosition], superblock: Superblock, making newHeader: SegmentHeader?
   ) throws(LogError) -> Opened {
@@ -117,7 +118,7 @@ struct LogOpening {
     let size = try file.size()
     if size < header.segmentBytes { try file.writeZeros(size..<header.segmentBytes) }
     try recovery.renewLastBlock(outcome)
-    // What the process before wrote, made or renamed and did not sync is there but not yet durable.
+    // Data that the previous process wrote, created or renamed without a sync is visible but not yet durable.
     try file.sync()
     try folder.sync()
     try folder.syncData()
@@ -125,7 +126,7 @@ struct LogOpening {
       first: first, in: folder, identity: identity, counts: counts, held: file, index: outcome.index)
     segments[segments.count - 1] = tail
     let superblockFile = try folder.open(Superblock.fileName, .readWrite, counts: counts)
-    // Where the durable position has not changed, the copy that was read stays the newest, and it must be there.
+    // If the durable position has not changed, the copy that was read stays the newest, so it must be durable.
     try superblockFile.sync()
     let writer = TailWriter(
       file: file, segment: tail, header: header, offset: outcome.index.endOffset, chain: outcome.index.chain,

@@ -1,24 +1,24 @@
 package import ChatPrimitives
 private import Glibc
 
-/// How a log is written. None of it is needed to read.
+/// The options for writing a log. Reading needs none of them.
 package struct LogOptions: Sendable {
-  /// Half of what the format allows, in bytes: what does not compress grows when it is sealed, by its sections.
+  /// Half of the maximum of the format, in bytes, because sealing a segment that does not compress adds its sections.
   package static let maximumSegmentBytes = LogFormat.maximumSegmentBytes / 2
   package static let defaultSegmentBytes = 64 * 1024 * 1024
 
-  /// Length of a new segment, in bytes; a block that is longer gets a segment of its own length.
+  /// The length of a new segment, in bytes. A longer block gets a segment that is long enough for it.
   package var segmentBytes: Int
-  /// Whether the next segment is filled with zeros by a thread of its own while the one before fills up. Without, the
-  /// writer waits for it.
+  /// Whether a separate thread fills the next segment with zeros while the current one fills up. Otherwise the writer
+  /// waits for that.
   package var preparesAhead: Bool
-  /// Whether full segments are sealed by a thread of their own. Without, `sealNext` does it.
+  /// Whether a separate thread seals full segments. Otherwise `sealNext` seals them.
   package var sealsInBackground: Bool
-  /// Told, on that thread, why a segment was not sealed. It is tried again with the next full segment.
+  /// Called on that thread with the reason if a segment could not be sealed. The next full segment triggers a retry.
   package var onSealingFailure: @Sendable (LogError) -> Void
-  /// The clock for creation times and for the names of torn tails.
+  /// The clock for creation times and for the file names of torn tails.
   package var now: @Sendable () -> Timestamp
-  /// Random bits for the identity, the salts and the key that signs tree heads.
+  /// The source of random bits for the identity, the salts and the key that signs tree heads.
   package var random: @Sendable () -> UInt64
 
   package init(
@@ -53,22 +53,22 @@ package struct LogOptions: Sendable {
 
 /// What opening a log found and did.
 package struct RecoveryReport: Sendable, Hashable {
-  /// An end that was never acknowledged and is not intact.
+  /// An end of the log that was never acknowledged and is not intact.
   package struct TornTail: Sendable, Hashable {
-    /// How many bytes were cut.
+    /// The number of bytes that were cut off.
     package var bytes: Int
-    /// Name of the file in `log/` that keeps them.
+    /// The name of the file in `log/` to which they were saved.
     package var savedAs: String
-    /// Where they stood.
+    /// The segment that held the bytes.
     package var segment: String
     package var offset: UInt64
-    /// The position at which the first of their records would have stood.
+    /// The position that the first of their records would have had.
     package var position: LogPosition
-    /// Which check failed.
+    /// The reason: the check that failed.
     package var reason: String
   }
 
-  /// Whether there was no log before.
+  /// Whether opening created the log.
   package var created: Bool
   /// The last durable position after opening.
   package var head: LogPosition

@@ -1,8 +1,8 @@
 package import ChatPrimitives
 import Synchronization
 
-/// Reads a log beside a running server, or one that nobody has open. Changes nothing and takes no lock; shows what the
-/// files themselves tell to be durable, which lags behind a busy server by the block that was written last.
+/// Reads a log while a server is running, or one that no process has open. It changes nothing and takes no lock. It
+/// shows only records that the files prove to be durable, so it lags behind a busy server by the last block written.
 package final class LogReader: BlockSource {
   package let identity: LogIdentity
 
@@ -19,7 +19,7 @@ package final class LogReader: BlockSource {
     catalog = SegmentCatalog([])
   }
 
-  /// - Parameter directory: the data directory; the log is in its `log/`.
+  /// - Parameter directory: the data directory; the log is in its subdirectory `log/`.
   /// - Throws: `log_missing`, `log_corrupt`, `log_wrong_version`, `log_io`.
   package static func open(directory: String, disk: any Disk = PosixDisk()) throws(LogError) -> LogReader {
     let folder = LogFolder(data: directory, disk: disk)
@@ -43,7 +43,7 @@ package final class LogReader: BlockSource {
   /// The last position that was known to be durable at the last `refresh`.
   package var head: LogPosition { shownHead.withLock { $0 } }
 
-  /// Blocks whose bodies were read and checked.
+  /// The number of blocks whose bodies were read and checked.
   package var blocksRead: Int { counts.blocks.load(ordering: .relaxed) }
 
   package func block(containing position: LogPosition) throws(LogError) -> Block {
@@ -58,25 +58,25 @@ package final class LogReader: BlockSource {
     try catalog.start(notBefore: time, head: head)
   }
 
-  /// Reads, checks and decompresses the block that holds a position, without a look at its records.
-  /// - Returns: how many bytes it has decompressed, and its last position.
+  /// Reads, checks and decompresses the block that holds a position, without parsing its records.
+  /// - Returns: the number of decompressed bytes, and the block's last position.
   package func scan(_ position: LogPosition) throws(LogError) -> (bytes: Int, last: LogPosition) {
     let (body, last) = try catalog.body(containing: position, head: head)
     return (body.count, last)
   }
 
-  /// Looks for what has become durable since; the head only grows.
+  /// Finds records that have become durable since the last refresh. The head only grows.
   package func refresh() throws(LogError) {
     try advance(scanningRemainder: false)
   }
 
-  /// The segments as of the last refresh.
+  /// The segments at the last refresh.
   var segments: [Segment] { catalog.all }
 
-  /// How many copies of the superblock are damaged; the other one counts.
+  /// The number of damaged copies of the superblock. The other copy is used.
   var damagedSuperblockCopies: Int { superblockDamage.withLock { $0 } }
 
-  /// Refuses a file that looks like a segment or a tree head and is named as none: someone put it there.
+  /// Rejects files that have the suffix of a segment or tree head but not a valid name: the log did not create them.
   func checkNames() throws(LogError) {
     for name in try folder.names() ?? [] {
       let isStray =
@@ -88,20 +88,20 @@ package final class LogReader: BlockSource {
     }
   }
 
-  /// The tree heads that were stored when segments were sealed, by file name.
+  /// Reads the tree heads that were stored when segments were sealed, in the order of their names.
   func storedHeads() throws(LogError) -> [(name: String, bytes: [UInt8])] {
     let names = (try folder.names() ?? []).filter { CheckpointName.size($0) != nil }.sorted()
     return try names.map { name throws(LogError) in
-      // One byte over the limit is enough to be refused.
+      // One byte over the limit is enough to reject the file.
       (name, try folder.open(name, .read, counts: counts).read(at: 0, count: SignedNote.maximumBytes + 1))
     }
   }
 
   // MARK: The tail
 
-  /// - Parameter scanningRemainder: whether everything behind the end is read too, which finds a hole in the log.
+  /// - Parameter scanningRemainder: whether to read everything after the end too, which detects a hole in the log.
   private func advance(scanningRemainder: Bool) throws(LogError) {
-    // The superblock first: what it tells was in the files before they are listed.
+    // The superblock is read first, so that everything it refers to is in the files when they are listed.
     guard let superblock = try folder.readSuperblock(counts: counts), superblock.identity == identity else {
       throw LogError(
         .corrupt, "The superblock is missing or belongs to another log.", location: .init(file: Superblock.fileName))
@@ -123,7 +123,7 @@ package final class LogReader: BlockSource {
     let walked = try walkTail(
       tail, from: start, superblock: superblock, scanningRemainder: scanningRemainder || start == nil)
     guard let (index, durable) = walked else {
-      // A server may have gone on to the next segment since the names were read, and sealed this one.
+      // A server may have moved on to the next segment, and sealed this one, since the names were read.
       if try segmentFirsts().last != tailFirst { return try advance(scanningRemainder: scanningRemainder) }
       throw LogError(
         FormatFlaw("the last segment is sealed; the one that follows it is missing"),
@@ -145,10 +145,11 @@ package final class LogReader: BlockSource {
     (try folder.names() ?? []).compactMap(SegmentName.position).sorted()
   }
 
-  /// The index of the tail up to the last block that is known to be durable; nil for a sealed segment, which is no tail.
+  /// Builds the index of the tail up to the last block that is known to be durable. Returns nil for a sealed segment,
+  /// which is not a tail.
   ///
-  /// A server may write while this reads. Evidence that the block at the end is durable speaks of damage only if the
-  /// block is still not there when the walk is repeated after the evidence was read.
+  /// A server may write while this reads. Evidence that the block at the end is durable means damage only if the block
+  /// is still missing when the walk is repeated after reading the evidence.
   private func walkTail(
     _ tail: Segment, from start: BlockIndex?, superblock: Superblock, scanningRemainder: Bool
   ) throws(LogError) -> (index: BlockIndex, durable: LogPosition)? {
@@ -156,7 +157,7 @@ package final class LogReader: BlockSource {
     let (header, checksum) = try tail.header(file)
     if header.seal != nil { return nil }
     let fresh = BlockIndex(header, checksum: checksum)
-    // A tail that held nothing may have been replaced by a longer file of the same name.
+    // A tail without blocks may have been replaced by a longer file of the same name.
     let index = start.flatMap { $0.isEmpty ? nil : $0 } ?? fresh
     var contradictedAt: UInt64?
     while true {
@@ -189,7 +190,7 @@ package final class LogReader: BlockSource {
 
   private func durablePart(of walk: SegmentWalk, index: BlockIndex, known: LogPosition) -> BlockIndex {
     var index = index
-    // A block is durable as a whole.
+    // A block is durable as a whole or not at all.
     for found in walk.found where found.header.first <= known {
       index.append(found.header, checksum: found.checksum)
     }

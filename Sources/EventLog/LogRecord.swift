@@ -1,15 +1,15 @@
 package import ChatPrimitives
 
-/// What a record says, or what is left of it.
+/// The payload of a record, or what remains of it.
 package enum RecordPayload: Sendable, Hashable {
   case retained([UInt8])
-  /// The payload is gone; the SHA-256 digest of salt and payload stays in its place.
+  /// The payload was erased; the SHA-256 digest of salt and payload replaces it.
   case erased(digest: [UInt8])
-  /// A retained record of an author whose key is gone; it carries its own salt.
+  /// The payload of a record whose author's key was erased; the record carries its own salt.
   case retainedWithSalt([UInt8], salt: [UInt8])
 }
 
-/// One record at its place in the log.
+/// One record and its position in the log.
 package struct LogRecord: Sendable, Hashable {
   package var position: LogPosition
   package var envelope: RecordEnvelope
@@ -21,10 +21,10 @@ package struct LogRecord: Sendable, Hashable {
     self.payload = payload
   }
 
-  /// Whether the record registers the user to whom its stream belongs; see `docs/log-format.md`, "The tree".
+  /// Whether the record registers the user who owns its stream; see `docs/log-format.md`, "The tree".
   package var isRegistration: Bool { envelope.kind == 1 && envelope.streamKind == 1 }
 
-  /// Length of the record in its block before compression, in bytes.
+  /// The length of the record in its block before compression, in bytes.
   package var rawBytes: Int {
     LogFormat.recordHeaderBytes + envelope.encodedBytes + payload.encodedBytes
   }
@@ -33,13 +33,13 @@ package struct LogRecord: Sendable, Hashable {
 // MARK: - Bytes
 
 extension RecordPayload {
-  /// The byte that tells how the payload stands.
+  /// The byte that says which form the payload has.
   enum Form: UInt8 {
     case retained = 0
     case erased = 1
     case retainedWithSalt = 2
 
-    /// Everything but the payload, in bytes.
+    /// The length of what the form stores besides a payload, in bytes.
     var extraBytes: Int {
       switch self {
       case .retained: 0
@@ -57,7 +57,7 @@ extension RecordPayload {
     }
   }
 
-  /// What the record says; nil when that was erased.
+  /// The payload; nil if it was erased.
   package var retained: [UInt8]? {
     switch self {
     case .retained(let payload), .retainedWithSalt(let payload, _): payload
@@ -96,10 +96,10 @@ extension RecordPayload {
 }
 
 extension LogRecord {
-  /// The shortest record, in bytes.
+  /// The length of the shortest record, in bytes.
   static let minimumBytes = LogFormat.recordHeaderBytes + RecordEnvelope.fixedBytes
 
-  /// Reads a block's records; `raw` must hold exactly `count` of them.
+  /// Parses a block's records; `raw` must hold exactly `count` of them.
   static func parseAll(_ raw: RawSpan, first: LogPosition, count: Int) throws(FormatFlaw) -> [LogRecord] {
     guard count >= 0, count <= raw.byteCount / minimumBytes else {
       throw FormatFlaw("\(count) records do not fit into \(raw.byteCount) bytes")

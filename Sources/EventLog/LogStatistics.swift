@@ -1,31 +1,31 @@
 package import ChatPrimitives
 
-/// How much of what a log holds.
+/// Counts and sizes of the contents of a log.
 package struct LogStatistics: Sendable, Hashable {
   /// The records of one kind.
   package struct Share: Sendable, Hashable {
     package var records: UInt64 = 0
-    /// Before compression, with envelope.
+    /// The size before compression, envelopes included.
     package var rawBytes: UInt64 = 0
   }
 
   package var identity: LogIdentity
   package var head: LogPosition
   package var segments: Int
-  /// How many of them are sealed.
+  /// The number of sealed segments among them.
   package var sealedSegments: Int
   package var blocks = 0
   package var records: UInt64 = 0
-  /// Blocks as they are in the files: headers, bodies, padding; of sealed segments the whole file.
+  /// The size in the files: headers, bodies and padding of blocks; for sealed segments, the whole file.
   package var storedBytes: UInt64 = 0
-  /// Records before compression.
+  /// The size of the records before compression.
   package var rawBytes: UInt64 = 0
-  /// By the number of the kind.
+  /// The share of each kind, by the kind's number.
   package var kinds: [UInt16: Share] = [:]
 
   /// Reads the whole log once.
-  /// - Parameter progress: called with the records counted and the records in all.
-  /// - Throws: as `BlockSource.block(containing:)`.
+  /// - Parameter progress: called with the number of records counted so far and the total number.
+  /// - Throws: the errors of `BlockSource.block(containing:)`.
   package static func gather(
     from reader: LogReader, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
   ) throws(LogError) -> LogStatistics {
@@ -51,7 +51,7 @@ package struct LogStatistics: Sendable, Hashable {
     return statistics
   }
 
-  /// The same for the log in a data directory.
+  /// Does the same for the log in a data directory.
   package static func gather(
     directory: String, disk: any Disk = PosixDisk(), progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
   ) throws(LogError) -> LogStatistics {

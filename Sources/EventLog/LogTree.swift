@@ -1,17 +1,17 @@
 package import ChatPrimitives
 import Synchronization
 
-/// The tree over a log up to a reader's head: for tree heads and proofs. What sealed segments store is read from them;
-/// the part that is not sealed is hashed when this is made.
+/// The Merkle tree over a log up to a reader's head, for tree heads and proofs. It reads the nodes that sealed segments
+/// store; `init` hashes the part that is not sealed.
 package final class LogTree: MerkleNodeSource {
   /// The tree at the head.
   package let frontier: MerkleFrontier
 
   private let reader: LogReader
   private let head: LogPosition
-  /// Stored levels of the part that is not sealed.
+  /// The nodes of the stored levels in the part that is not sealed.
   private let nodes: [UnsealedNode: MerkleHash]
-  /// The group that was hashed last: a proof asks for several nodes of one.
+  /// The group that was hashed last, cached because a proof needs several nodes of one group.
   private let lastGroup = Mutex<(number: UInt64, group: MerkleGroup)?>(nil)
 
   private struct UnsealedNode: Hashable {
@@ -19,8 +19,8 @@ package final class LogTree: MerkleNodeSource {
     var number: UInt64
   }
 
-  /// - Parameter progress: called with the records hashed and those to be hashed.
-  /// - Throws: as `BlockSource.block(containing:)`.
+  /// - Parameter progress: called with the number of records hashed so far and the total number to hash.
+  /// - Throws: the errors of `BlockSource.block(containing:)`.
   package init(
     _ reader: LogReader, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
   ) throws(LogError) {
@@ -54,7 +54,7 @@ package final class LogTree: MerkleNodeSource {
     guard level >= MerkleTree.storedLevel else {
       let group = number >> UInt64(MerkleTree.storedLevel - level)
       let within = number - group << UInt64(MerkleTree.storedLevel - level)
-      // Below the number of leaves of a group.
+      // The number in the group is below the group's number of leaves.
       if let hash = try self.group(group).node(level: level, number: Int(within)) { return hash }
       throw LogError(.outOfRange, "The log has no node \(number) of level \(level) in its tree.")
     }
@@ -68,7 +68,7 @@ package final class LogTree: MerkleNodeSource {
   // MARK: Proofs
 
   /// Signs the tree head.
-  /// - Throws: `log_io` when the key does not sign.
+  /// - Throws: `log_io` if signing fails.
   package func checkpoint(by key: CheckpointKey) throws(LogError) -> SignedNote {
     do {
       return try key.sign(size: frontier.count, root: frontier.root)
@@ -77,10 +77,11 @@ package final class LogTree: MerkleNodeSource {
     }
   }
 
-  /// Proves that a record stands at its position.
-  /// - Parameter showsPayload: whether the proof may show the record's payload, by its envelope; that of a registration
-  ///   is never shown.
-  /// - Throws: `log_out_of_range` for a position that the log does not hold; as `BlockSource.block(containing:)`.
+  /// Proves that a record is at its position.
+  /// - Parameter showsPayload: whether the proof may show the record's payload, decided by its envelope. The payload of
+  ///   a registration is never shown.
+  /// - Throws: `log_out_of_range` for a position that the log does not hold; the errors of
+  ///   `BlockSource.block(containing:)`.
   package func inclusion(
     of position: LogPosition, by key: CheckpointKey, showsPayload: (RecordEnvelope) -> Bool = { _ in true }
   ) throws(LogError) -> InclusionProof {
@@ -93,8 +94,8 @@ package final class LogTree: MerkleNodeSource {
       record: try record(position, showsPayload), position: position, path: path, checkpoint: try checkpoint(by: key))
   }
 
-  /// Proves that the log at an older tree head is a beginning of the log now.
-  /// - Throws: `log_out_of_range` for a tree head beyond the log; as `BlockSource.block(containing:)`.
+  /// Proves that the log at an older tree head is a prefix of the current log.
+  /// - Throws: `log_out_of_range` for a tree head beyond the log; the errors of `BlockSource.block(containing:)`.
   package func consistency(since size: UInt64, by key: CheckpointKey) throws(LogError) -> ConsistencyProof {
     ConsistencyProof(
       old: size, path: try consistencyPath(from: size, to: head.value), checkpoint: try checkpoint(by: key))
@@ -114,7 +115,7 @@ package final class LogTree: MerkleNodeSource {
     return try hasher.proven(record, in: block, showsPayload: showsPayload(record.envelope))
   }
 
-  /// The leaves of a group that is not stored, hashed anew.
+  /// Returns a group whose leaves are not stored. Hashes them again unless the group is cached.
   private func group(_ number: UInt64) throws(LogError) -> MerkleGroup {
     if let last = lastGroup.withLock({ $0 }), last.number == number { return last.group }
     let group = try hashedGroup(number)

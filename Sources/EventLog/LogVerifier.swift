@@ -1,8 +1,8 @@
 package import ChatPrimitives
 
-/// Checks everything that a log holds up to its last durable position: every segment header, the chain of block
-/// headers, every body, every record, that positions are dense and that recorded time never decreases; what sealed
-/// segments say of their records; and, by the tree, that the records are those of every tree head.
+/// Checks everything in a log up to its last durable position: every segment header, the chain of block headers, every
+/// body and every record; that positions have no gaps and recorded time never decreases; that the sections of sealed
+/// segments match their records; and, with the tree, that the records are those of every tree head.
 package struct LogVerifier: Sendable {
   package struct Report: Sendable, Hashable {
     package var identity: LogIdentity
@@ -11,17 +11,18 @@ package struct LogVerifier: Sendable {
     package var sealedSegments = 0
     package var blocks = 0
     package var records: UInt64 = 0
-    /// Records whose payload is gone.
+    /// The number of records whose payload was erased.
     package var erased: UInt64 = 0
-    /// Of all segment files, headers and unused ends included.
+    /// The size of all segment files, headers and unused ends included.
     package var bytes: UInt64 = 0
-    /// Written behind the last durable block: a write in progress, or what a crash left, judged at the next start.
+    /// The bytes after the last durable block: a write in progress, or a remnant of a crash that the next start
+    /// examines.
     package var bytesBehindHead: UInt64 = 0
     /// The root of the tree at the head.
     package var root: MerkleHash
-    /// Copies of the superblock whose checksum does not hold, as a crash can leave one; the other counts.
+    /// Copies of the superblock whose checksum does not match. A crash can leave one; the other copy is used.
     package var damagedSuperblockCopies = 0
-    /// Tree heads that were compared, stored ones and given ones.
+    /// The number of tree heads that were compared, both stored and given ones.
     package var treeHeads = 0
   }
 
@@ -32,8 +33,8 @@ package struct LogVerifier: Sendable {
 
   /// - Parameters:
   ///   - directory: the data directory.
-  ///   - checkpoints: tree heads that were kept elsewhere, whose signatures hold.
-  ///   - key: what the stored tree heads must be signed with; nil for the key in the data directory.
+  ///   - checkpoints: tree heads that were kept elsewhere and whose signatures are already verified.
+  ///   - key: the key that must have signed the stored tree heads; nil for the key in the data directory.
   package init(
     directory: String, disk: any Disk = PosixDisk(), checkpoints: [KeptHead] = [], key: VerifierKey? = nil
   ) {
@@ -43,12 +44,13 @@ package struct LogVerifier: Sendable {
     self.key = key
   }
 
-  /// - Parameter progress: called with the bytes checked and the bytes in all.
-  /// - Throws: the first damage, with file, offset and position.
+  /// - Parameter progress: called with the number of bytes checked so far and the total number.
+  /// - Throws: an error for the first damage, with file, offset and position.
   package func run(progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }) throws(LogError) -> Report {
     let reader = try LogReader.open(directory: directory, disk: disk)
     try reader.checkNames()
-    // What is listed first is known to be durable afterwards, also beside a server that goes on.
+    // The tree heads are listed first and the head is refreshed afterwards. This way, even while a server is writing,
+    // the records that they cover are known to be durable.
     let stored = try reader.storedHeads()
     try reader.refresh()
     let heads = try TreeHeads(reader, stored: stored, directory: directory, disk: disk, key: key, given: checkpoints)
@@ -62,10 +64,10 @@ package struct LogVerifier: Sendable {
   }
 }
 
-/// A tree head that was kept elsewhere, whose signature holds.
+/// A tree head that was kept elsewhere and whose signature is already verified.
 package struct KeptHead: Sendable {
   package var checkpoint: Checkpoint
-  /// How messages call it, such as the name of its file.
+  /// The name for error messages, such as the name of its file.
   package var name: String
 
   package init(_ checkpoint: Checkpoint, name: String) {
@@ -76,7 +78,7 @@ package struct KeptHead: Sendable {
 
 /// The tree heads that a log must agree with, by tree size.
 struct TreeHeads {
-  /// One of them, and where it comes from.
+  /// A tree head and its source.
   struct Head {
     var root: MerkleHash
     var source: String
@@ -131,8 +133,8 @@ struct TreeHeads {
     }
   }
 
-  /// Checks the tree where it has the size of a tree head.
-  /// - Returns: how many tree heads have this size.
+  /// Checks the tree against the tree heads of its size.
+  /// - Returns: the number of tree heads of this size.
   func check(_ tree: MerkleFrontier) throws(LogError) -> Int {
     guard let heads = bySize[tree.count] else { return 0 }
     let root = tree.root
@@ -145,9 +147,9 @@ struct TreeHeads {
     return heads.count
   }
 
-  /// How many tree heads there are.
+  /// The number of tree heads.
   var count: Int { bySize.values.reduce(0) { $0 + $1.count } }
 
-  /// Whether the tree is to be looked at when it has this size.
+  /// Whether there is a tree head of this size to check.
   func includes(size: UInt64) -> Bool { bySize[size] != nil }
 }

@@ -1,29 +1,29 @@
 import ChatPrimitives
 
-/// Builds the tree over a part of the log, in order, from a place where it is known.
+/// Builds the tree over consecutive records of the log, from a position at which the tree is known.
 struct MerkleTreeBuilder {
   private(set) var frontier: MerkleFrontier
   private var hasher: LeafHasher
 
-  /// - Parameter start: the tree over all records before the part.
+  /// - Parameter start: the tree over all earlier records.
   init(from start: MerkleFrontier, in catalog: SegmentCatalog) {
     frontier = start
     hasher = LeafHasher(from: LogPosition(start.count + 1), in: catalog)
   }
 
-  /// The authors of records whose registration has to be looked up before these records are added.
+  /// The authors whose registration has to be looked up before these records are added.
   func unresolved(in records: [LogRecord]) -> [UUIDBytes] {
     hasher.unresolved(in: records)
   }
 
-  /// Looks authors up in what lies before the part.
-  /// - Parameter newcomers: those of them of whom nothing lies before.
+  /// Looks up the registrations of authors in the earlier records.
+  /// - Parameter newcomers: the authors who have no earlier records.
   mutating func resolve(_ authors: Set<UUIDBytes>, newcomers: Set<UUIDBytes> = []) throws(LogError) {
     try hasher.resolve(authors, newcomers: newcomers)
   }
 
   /// Adds the records of the next block.
-  /// - Parameter completed: gets each node of the stored levels that they complete.
+  /// - Parameter completed: called for each node of the stored levels that the records complete.
   mutating func add(_ block: Block, completed: (MerkleNode) -> Void) throws(LogError) {
     for record in block.records { try add(record, of: block, completed: completed) }
   }

@@ -1,20 +1,20 @@
 import ChatPrimitives
 
-/// What the columns of a sealed segment refer to.
+/// The dictionary and the UUID table to which the columns of a sealed segment refer.
 struct ColumnTables: Sendable {
   var dictionary: [UInt8]
   var table: UUIDTable
 }
 
-/// A segment's file while it is read: open, its header checked, its index known. It stays what it is when another file
-/// takes the segment's name.
+/// A segment's file that is open for reading: its header is checked and its index is known. It stays valid when another
+/// file replaces it under the segment's name.
 struct OpenSegment: Sendable {
   let segment: Segment
   let file: LogFile
   let header: SegmentHeader
-  /// Nil for the writer's own segment, whose index grows.
+  /// Nil for the segment that the writer appends to, whose index grows.
   private let fixedIndex: BlockIndex?
-  /// Nil in an active segment.
+  /// Nil for an active segment.
   let tables: ColumnTables?
 
   init(segment: Segment, file: LogFile, header: SegmentHeader, index: BlockIndex?) throws(LogError) {
@@ -111,7 +111,7 @@ struct OpenSegment: Sendable {
     return found
   }
 
-  /// The stored part of the tree of a sealed segment; nil in an active one.
+  /// The part of the tree that a sealed segment stores; nil for an active segment.
   func tree() throws(LogError) -> StoredTree? {
     guard let seal = header.seal else { return nil }
     let section = try file.section(seal.sections.tree)

@@ -1,8 +1,8 @@
 private import Glibc
 
-/// The file system of the machine. Nothing is retried here; `uninterrupted` repeats interrupted calls.
+/// The file system of the machine. It retries nothing; `uninterrupted` repeats interrupted calls.
 package struct PosixDisk: Disk {
-  /// Directories and files are for the server's own user: the log holds everything that was said.
+  /// Only the server's own user can access directories and files, because the log holds every message.
   private static let directoryMode: mode_t = 0o700
   private static let fileMode: mode_t = 0o600
 
@@ -16,7 +16,8 @@ package struct PosixDisk: Disk {
       case .createNew: O_RDWR | O_CREAT | O_EXCL
       case .readWriteOrCreate: O_RDWR | O_CREAT
       }
-    // O_NONBLOCK changes nothing for a regular file; a FIFO would otherwise block until somebody writes to it (open(2)).
+    // O_NONBLOCK has no effect on a regular file. Without it, opening a FIFO would block until a writer opens it
+    // (open(2)).
     let descriptor = try Self.call("open", path) { Glibc.open(path, flags | O_CLOEXEC | O_NONBLOCK, Self.fileMode) }
     let file = PosixFile(descriptor: descriptor, path: path)
     var status = stat()
@@ -58,7 +59,7 @@ package struct PosixDisk: Disk {
     }
     if number == EEXIST { return }
     guard number == 0 else { throw DiskError(operation: "mkdir", path: path, number: number) }
-    // Here and not by the caller: a repeated call would find the directory and leave its name unsynced.
+    // The sync is here and not in the caller, because a repeated call would find the directory and not sync its name.
     try uninterrupted { () throws(DiskError) in try syncDirectory(parent) }
   }
 
@@ -81,7 +82,7 @@ package struct PosixDisk: Disk {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Runs a system call.
+  /// Runs a system call and throws if it fails.
   fileprivate static func call<Value: SignedInteger>(
     _ operation: String, _ path: String, offset: UInt64? = nil, _ body: () -> Value
   ) throws(DiskError) -> Value {
@@ -91,7 +92,7 @@ package struct PosixDisk: Disk {
   }
 }
 
-/// A file descriptor, closed with its last reference.
+/// A file descriptor, which is closed when the last reference is released.
 private final class PosixFile: DiskFile {
   private let descriptor: Int32
   private let path: String
@@ -102,8 +103,8 @@ private final class PosixFile: DiskFile {
   }
 
   deinit {
-    // A child process has a copy of the descriptor between fork and exec, and with it the lock: closing this one alone
-    // would not release it.
+    // Between fork and exec, a child process has a copy of the descriptor that shares the lock, so closing this one
+    // alone would not release the lock.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }
@@ -176,20 +177,20 @@ extension DiskError: CustomStringConvertible {
     "\(operation) \(path): \(String(cString: strerror(number))) (errno \(number))"
   }
 
-  /// Whether the file system (or a quota of it) has no room.
+  /// Whether the file system, or a quota on it, is full.
   package var isFullDisk: Bool { number == ENOSPC || number == EDQUOT }
 
-  /// Whether a signal came before the call did anything.
+  /// Whether a signal interrupted the call before it did anything.
   package var isInterrupted: Bool { number == EINTR }
 
-  /// Whether the process or the system has as many files open as it may. The call has opened nothing and changed nothing.
+  /// Whether the process or the system has reached its limit of open files. The call has opened and changed nothing.
   package var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
 
-  /// Whether there is no such file.
+  /// Whether the file does not exist.
   package var isMissingFile: Bool { number == ENOENT }
 
-  /// A write that wrote less than it was given. The system does so where the room ends: `write(2)`, "if, for example,
-  /// there is insufficient space on the underlying physical medium".
+  /// An error for a write of fewer bytes than requested. A write is short if the disk fills up: `write(2)`, "if, for
+  /// example, there is insufficient space on the underlying physical medium".
   static func shortWrite(path: String, offset: UInt64, written: Int, of count: Int) -> DiskError {
     DiskError(operation: "short write (\(written) of \(count) bytes) to", path: path, offset: offset, number: ENOSPC)
   }

@@ -1,30 +1,30 @@
 package import ChatPrimitives
 
-/// What can be known of a record without its payload. The bytes of an envelope never change, also when its payload is
-/// erased: a later Merkle leaf covers them.
+/// The part of a record that is readable without its payload. The bytes of an envelope never change, even when its
+/// payload is erased, because the record's Merkle leaf covers them.
 package struct RecordEnvelope: Sendable, Hashable {
-  /// Number of the event's type. It never changes; zero is reserved.
+  /// The number of the event's type. It never changes; zero is reserved.
   package var kind: UInt16
-  /// Version of the payload's schema; an older one is upcast by its reader.
+  /// The version of the payload's schema.
   package var payloadVersion: UInt8
-  /// What kind of aggregate the stream is.
+  /// The kind of aggregate that the stream belongs to.
   package var streamKind: UInt8
   package var stream: UUIDBytes
-  /// This record's number within its stream.
+  /// The record's number within its stream.
   package var streamVersion: StreamVersion
-  /// When it was recorded; never before the record before it.
+  /// When the record was written. It is never earlier than the time of the previous record.
   package var time: Timestamp
   /// The user who acted.
   package var actor: UUIDBytes?
-  /// The service that acted for the user, or alone.
+  /// The service that acted, for the user or on its own.
   package var service: UUIDBytes?
-  /// The device from which it came.
+  /// The device from which the command came.
   package var device: UUIDBytes?
-  /// What the event is about, such as a message.
+  /// The object of the event, such as a message.
   package var subject: UUIDBytes?
-  /// The client's name for the mutation.
+  /// The client's ID for the command.
   package var command: UUIDBytes?
-  /// When it happened elsewhere, where that was before it was recorded (an import).
+  /// When the event originally happened, if that was elsewhere and before it was recorded (an import).
   package var originalTime: Timestamp?
 
   package init(
@@ -50,12 +50,12 @@ package struct RecordEnvelope: Sendable, Hashable {
 // MARK: - Bytes
 
 extension RecordEnvelope {
-  /// The part that every envelope has, in bytes.
+  /// The length of the part that every envelope has, in bytes.
   package static let fixedBytes = 40
-  /// With every optional field, in bytes.
+  /// The length with every optional field, in bytes.
   package static let maximumBytes = fixedBytes + 5 * UUIDBytes.byteCount + 8
 
-  /// Bits of the presence flags, in the order of the fields.
+  /// The bits of the presence flags, in the order of the fields.
   private enum Presence {
     static let actor: UInt16 = 1 << 0
     static let service: UInt16 = 1 << 1
@@ -66,7 +66,7 @@ extension RecordEnvelope {
     static let known: UInt16 = 0x3f
   }
 
-  /// Which optional fields an envelope has.
+  /// The optional fields that an envelope has.
   struct Fields {
     let presence: UInt16
 
@@ -78,17 +78,17 @@ extension RecordEnvelope {
     var originalTime: Bool { presence & Presence.originalTime != 0 }
   }
 
-  /// Whether all flags are of this version of the format.
+  /// Whether this version of the format knows all flags.
   static func knows(presence: UInt16) -> Bool { presence & ~Presence.known == 0 }
 
-  /// The flags of the optional fields.
+  /// The presence flags of the optional fields.
   var presence: UInt16 {
     (actor == nil ? 0 : Presence.actor) | (service == nil ? 0 : Presence.service)
       | (device == nil ? 0 : Presence.device) | (subject == nil ? 0 : Presence.subject)
       | (command == nil ? 0 : Presence.command) | (originalTime == nil ? 0 : Presence.originalTime)
   }
 
-  /// Length of the encoding, in bytes.
+  /// The length of the encoding, in bytes.
   package var encodedBytes: Int { Self.bytes(presence: presence) }
 
   private static func bytes(presence: UInt16) -> Int {
@@ -96,7 +96,7 @@ extension RecordEnvelope {
     return fixedBytes + uuids * UUIDBytes.byteCount + (presence & Presence.originalTime == 0 ? 0 : 8)
   }
 
-  /// The one encoding of this envelope.
+  /// The only valid encoding of this envelope.
   package func encoded() -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: Self.maximumBytes) { buffer, count in
       count = encode(into: UnsafeMutableRawBufferPointer(buffer))
@@ -104,7 +104,7 @@ extension RecordEnvelope {
   }
 
   /// Writes the encoding to the start of `target`, which holds at least `maximumBytes`.
-  /// - Returns: its length.
+  /// - Returns: the length of the encoding.
   func encode(into target: UnsafeMutableRawBufferPointer) -> Int {
     target.put(kind, at: 0)
     target.put(payloadVersion, at: 2)
@@ -132,7 +132,7 @@ extension RecordEnvelope {
     return offset
   }
 
-  /// Reads an envelope; `bytes` must hold it and nothing else.
+  /// Parses an envelope; `bytes` must hold it and nothing else.
   init(parsing bytes: RawSpan) throws(FormatFlaw) {
     guard let kind = bytes.integer(at: 0, as: UInt16.self), let payloadVersion = bytes.integer(at: 2, as: UInt8.self),
       let streamKind = bytes.integer(at: 3, as: UInt8.self), let presence = bytes.integer(at: 4, as: UInt16.self),

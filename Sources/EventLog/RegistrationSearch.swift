@@ -1,13 +1,13 @@
 import ChatPrimitives
 
-/// Finds where users were registered, for whoever hashes records without having seen all that came before them.
+/// Finds the registrations of users, for code that hashes records without having read all earlier ones.
 struct RegistrationSearch {
   let catalog: SegmentCatalog
-  /// Nothing at or beyond this position is looked at.
+  /// The search ends before this position.
   let end: LogPosition
 
-  /// The payload of the first registration in each user's stream. Sealed segments tell by their index where to look;
-  /// others are read through.
+  /// Returns the payload of the first registration in each user's stream. The index of a sealed segment says which
+  /// blocks to read; other segments are read completely.
   func registrations(of users: Set<UUIDBytes>) throws(LogError) -> [UUIDBytes: RecordPayload] {
     var missing = users
     var found: [UUIDBytes: RecordPayload] = [:]

@@ -1,8 +1,8 @@
 import ChatPrimitives
 import Synchronization
 
-/// One segment for reading. Its index is built when it is first needed; the file is open only while it is read, but
-/// for the writer's own segment.
+/// One segment, for reading. Its index is built on first use. The file is open only during reads, except for the
+/// segment that the writer appends to.
 final class Segment: Sendable {
   let name: String
   let first: LogPosition
@@ -13,8 +13,8 @@ final class Segment: Sendable {
   private let index: Mutex<BlockIndex?>
 
   /// - Parameters:
-  ///   - held: the file, where someone keeps it open anyway.
-  ///   - index: nil to build it when it is needed.
+  ///   - held: the file, if it is kept open anyway.
+  ///   - index: nil to build the index on first use.
   init(
     first: LogPosition, in folder: LogFolder, identity: LogIdentity, counts: ReadCounts, held: LogFile? = nil,
     index: BlockIndex? = nil
@@ -34,7 +34,7 @@ final class Segment: Sendable {
       first: first, in: folder, identity: identity, counts: counts, held: try open(), index: index.withLock { $0 })
   }
 
-  /// The same segment after the writer has left it.
+  /// The same segment after the writer has moved on to the next.
   func released() -> Segment {
     Segment(
       first: first, in: folder, identity: identity, counts: counts, index: index.withLock { $0 })
@@ -62,9 +62,9 @@ final class Segment: Sendable {
     }
   }
 
-  /// Opens the file to read blocks from it. The index is read or built when it is not known, or not this file's: a
-  /// segment that was sealed meanwhile has another.
-  /// - Parameter successor: the segment that follows; it says where this one must end. Nil for the last.
+  /// Opens the file for reading blocks. Reads or builds the index if it is not known or belongs to another file: a
+  /// segment that was sealed meanwhile has a different index.
+  /// - Parameter successor: the next segment, which determines where this one must end; nil for the last.
   func opened(before successor: Segment?) throws(LogError) -> OpenSegment {
     let file = try open()
     let (header, checksum) = try header(file)
@@ -89,7 +89,7 @@ final class Segment: Sendable {
     return try OpenSegment(segment: self, file: file, header: header, index: index)
   }
 
-  /// Whether the file is sealed. Reads its header when that is not known.
+  /// Whether the file is sealed. Reads the header if that is not known.
   func isSealed() throws(LogError) -> Bool {
     if let known = knownIndex, known.isSealed { return true }
     return try header(open()).header.seal != nil
@@ -97,21 +97,21 @@ final class Segment: Sendable {
 
   // MARK: Index
 
-  /// The index as far as it is known, without reading anything.
+  /// The part of the index that is known, without reading anything.
   var knownIndex: BlockIndex? { index.withLock { $0 } }
 
   func setIndex(_ newIndex: BlockIndex) {
     index.withLock { $0 = newIndex }
   }
 
-  /// Adds the block that follows the index; one that it has already is left out.
+  /// Adds the next block to the index, unless the index already has it.
   func addToIndex(_ header: BlockHeader, checksum: UInt32) {
     index.withLock { index in
       if index?.next == header.first { index?.append(header, checksum: checksum) }
     }
   }
 
-  /// Reads the index that a sealed segment carries, and checks that the next segment follows.
+  /// Reads the index of a sealed segment, and checks that the next segment continues it.
   private func sealedIndex(
     _ header: SegmentHeader, _ seal: SegmentSeal, _ file: LogFile, before successor: Segment
   ) throws(LogError) -> BlockIndex {
@@ -125,8 +125,8 @@ final class Segment: Sendable {
     }
   }
 
-  /// Walks a full active segment, and checks what an open tail cannot be checked for: that it ends where the next
-  /// begins.
+  /// Walks a full active segment and checks that it ends where the next one begins. An open tail cannot be checked for
+  /// that.
   func walkWhole(
     _ file: LogFile, _ header: SegmentHeader, checksum: UInt32, before successor: Segment
   ) throws(LogError) -> BlockIndex {
@@ -160,7 +160,7 @@ final class Segment: Sendable {
     }
   }
 
-  /// - Parameter chain: the checksum of the last block header that this segment had while active.
+  /// - Parameter chain: the checksum of the last block header that this segment had while it was active.
   private func checkSuccessor(_ successor: Segment, next: LogPosition, chain: UInt32) throws(LogError) {
     let (following, _) = try successor.header(successor.open())
     guard following.first == next, following.previousChecksum == chain else {

@@ -4,9 +4,9 @@ import Synchronization
 /// The segments of a log in order. The last is the tail.
 final class SegmentCatalog: Sendable {
   private let segments: Mutex<[Segment]>
-  /// The segments that were read last, the newest first, so that a scan opens each once.
+  /// The segments that were read last, newest first, so that a scan opens each segment only once.
   private let recent = Mutex<[OpenSegment]>([])
-  /// How many stay open: a few readers at different places.
+  /// The number of segments that stay open: enough for a few readers at different positions.
   private static let openLimit = 4
 
   init(_ segments: [Segment]) {
@@ -20,7 +20,7 @@ final class SegmentCatalog: Sendable {
     forgetFile()
   }
 
-  /// Puts a new tail behind the old, which nobody writes to any more; one that holds nothing is replaced.
+  /// Adds a new tail after the old one, which gets no more writes. An old tail without blocks is replaced.
   func add(_ tail: Segment) {
     segments.withLock { segments in
       if let old = segments.popLast(), old.first < tail.first { segments.append(old.released()) }
@@ -29,7 +29,7 @@ final class SegmentCatalog: Sendable {
     forgetFile()
   }
 
-  /// Puts another form of the same segment in its place. Who reads the old one goes on with the file that it has open.
+  /// Replaces a segment by another form of it. Readers of the old one continue with the file that they have open.
   func replace(_ old: Segment, by new: Segment) {
     segments.withLock { segments in
       if let number = segments.firstIndex(where: { $0 === old }) { segments[number] = new }
@@ -44,7 +44,7 @@ final class SegmentCatalog: Sendable {
 
   // MARK: Reading
 
-  /// The block that holds a position.
+  /// Reads the block that holds a position.
   /// - Parameter head: the last position that may be read.
   func block(containing position: LogPosition, head: LogPosition) throws(LogError) -> Block {
     try check(position, head: head)
@@ -52,7 +52,7 @@ final class SegmentCatalog: Sendable {
     return try segment.block(place(of: position, in: segment))
   }
 
-  /// The body of that block, without a look at its records.
+  /// Reads the body of that block, without parsing its records.
   func body(containing position: LogPosition, head: LogPosition) throws(LogError) -> (body: [UInt8], last: LogPosition)
   {
     try check(position, head: head)
@@ -73,7 +73,7 @@ final class SegmentCatalog: Sendable {
       next: segment.index.next)
   }
 
-  /// A position at or before the first record of this time or later: all records before it are earlier.
+  /// A position at or before the first record of this time or later. All records before the position are earlier.
   func start(notBefore time: Timestamp, head: LogPosition) throws(LogError) -> LogPosition {
     let all = all
     var low = 0
@@ -97,8 +97,8 @@ final class SegmentCatalog: Sendable {
     return first < index.count ? index.place(at: first).first : index.next
   }
 
-  /// The segment that holds a position, open.
-  /// - Parameter keepingOpen: whether it is likely to be read again soon.
+  /// Opens the segment that holds a position, or returns it if it is still open.
+  /// - Parameter keepingOpen: whether the segment is likely to be read again soon.
   func opened(_ position: LogPosition, keepingOpen: Bool = true) throws(LogError) -> OpenSegment {
     let (segment, successor) = try find(position)
     let known: OpenSegment? = recent.withLock { recent in
@@ -111,7 +111,7 @@ final class SegmentCatalog: Sendable {
     let opened = try segment.opened(before: successor)
     guard keepingOpen else { return opened }
     recent.withLock { recent in
-      // One that was replaced meanwhile would never be asked for again.
+      // A segment that was replaced meanwhile would never be requested again.
       guard all.contains(where: { $0 === segment }) else { return }
       recent.insert(opened, at: 0)
       if recent.count > Self.openLimit { recent.removeLast() }

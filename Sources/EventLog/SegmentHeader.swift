@@ -1,32 +1,32 @@
 import ChatPrimitives
 
-/// The first 4096 bytes of a segment: enough to read it without any other file.
+/// The first 4096 bytes of a segment, which are enough to read it without any other file.
 struct SegmentHeader: Hashable {
   enum Kind: UInt16 {
-    /// Blocks of rows, written one by one.
+    /// The blocks hold rows and were appended one by one.
     case active = 1
-    /// Rewritten densely, with an index; never changed again.
+    /// The segment was rewritten densely, with an index, and is never changed again.
     case sealed = 2
   }
 
   var identity: LogIdentity
   var first: LogPosition
-  /// Random; every block header of the segment repeats it.
+  /// A random number that every block header of the segment repeats.
   var salt: UInt64
   var created: Timestamp
-  /// The checksum of the last block header of the segment before; zero in the first segment.
+  /// The checksum of the last block header of the previous segment; zero in the first segment.
   var previousChecksum: UInt32
-  /// Length of the file, header included, in bytes.
+  /// The length of the file, header included, in bytes.
   var segmentBytes: UInt64
-  /// The recorded time of the last record before this segment; `Timestamp.earliest` in the first.
+  /// The recorded time of the last record before this segment; `Timestamp.earliest` in the first segment.
   var lastTime: Timestamp
-  /// Nil in an active segment.
+  /// Nil for an active segment.
   var seal: SegmentSeal?
 
   var kind: Kind { seal == nil ? .active : .sealed }
 }
 
-/// The name of a segment's file: its first position in 20 digits, so that names sort as positions do.
+/// The name of a segment's file: its first position in 20 digits, so that names sort in the order of positions.
 enum SegmentName {
   static let suffix = ".seg"
   static let digits = 20
@@ -39,7 +39,7 @@ enum SegmentName {
     return String(repeating: "0", count: max(0, digits - text.count)) + text
   }
 
-  /// - Returns: nil for a file that is no segment.
+  /// - Returns: nil if the file is not a segment.
   static func position(_ name: String) -> LogPosition? {
     guard name.utf8.count == digits + suffix.utf8.count, name.hasSuffix(suffix),
       let value = UInt64(name.dropLast(suffix.count)), value >= 1, value <= LogFormat.maximumPosition.value,
@@ -52,14 +52,14 @@ enum SegmentName {
 // MARK: - Bytes
 
 extension SegmentHeader {
-  /// Where the header's own checksum stands; it covers all before it.
+  /// The offset of the header's own checksum, which covers all bytes before it.
   static let checksumOffset = LogFormat.segmentHeaderBytes - 4
-  /// Where the Merkle peaks stand.
+  /// The offset of the Merkle peaks.
   static let peaksOffset = 64
-  /// After the room for the peaks.
+  /// The offset of the first byte after the space for the peaks.
   static let afterPeaksOffset = peaksOffset + LogFormat.maximumMerklePeaks * LogFormat.merklePeakBytes
 
-  /// - Returns: the 4096 bytes, and the checksum, the first block's `chain`.
+  /// - Returns: the 4096 bytes, and the checksum, which is the first block's `chain` in an active segment.
   func encoded() -> (bytes: [UInt8], checksum: UInt32) {
     var bytes = [UInt8](repeating: 0, count: LogFormat.segmentHeaderBytes)
     let checksum = bytes.withUnsafeMutableBytes { target in
@@ -72,7 +72,7 @@ extension SegmentHeader {
       target.put(created.milliseconds, at: 48)
       target.put(previousChecksum, at: 56)
       if let seal {
-        // At most 64 peaks.
+        // There are at most 64 peaks.
         target.put(UInt32(seal.peaks.count / LogFormat.merklePeakBytes), at: 60)
         UnsafeMutableRawBufferPointer(rebasing: target[Self.peaksOffset...]).copyBytes(from: seal.peaks)
         seal.encode(into: target)
@@ -86,7 +86,7 @@ extension SegmentHeader {
     return (bytes, checksum)
   }
 
-  /// The stored checksum, without a look at whether it holds.
+  /// The stored checksum, unverified.
   static func checksum(in bytes: RawSpan) -> UInt32 {
     bytes.integer(at: checksumOffset) ?? 0
   }

@@ -2,19 +2,19 @@ import ChatPrimitives
 private import Dispatch
 import Synchronization
 
-/// Makes segment files: filled with zeros under a temporary name, given a header, synced, and only then named. The
-/// filling, which takes long, can be done ahead by a thread of its own.
+/// Creates segment files: fills a file with zeros under a temporary name, writes the header, syncs the file, and only
+/// then gives it its final name. Filling takes long, so a separate thread can do it ahead of time.
 final class SegmentMaker: Sendable {
   private static let preparedName = "next" + LogFolder.temporarySuffix
   private static let immediateName = "immediate" + LogFolder.temporarySuffix
-  /// Zeros are synced in steps of so many bytes, so that the writer's own sync never waits behind a whole segment.
+  /// Zeros are synced in steps of this size, so that the writer's own sync never waits for a whole segment.
   private static let syncStepBytes: UInt64 = 4 * 1024 * 1024
 
   private enum Preparation {
     case none
     case underWay
     case done(LogFile)
-    /// The writer makes the file itself then, and meets the failure itself if it is still there.
+    /// The writer then creates the file itself, and reports the failure if it persists.
     case failed
   }
 
@@ -30,7 +30,7 @@ final class SegmentMaker: Sendable {
     self.counts = counts
   }
 
-  /// Begins to fill the next file, unless that was begun already.
+  /// Starts to fill the next file, unless that was already started.
   func prepareAhead() {
     let mustStart = preparation.withLock { state in
       guard case .none = state else { return false }
@@ -49,8 +49,8 @@ final class SegmentMaker: Sendable {
     }
   }
 
-  /// Makes the segment that `header` describes. When it returns, the file is durable under its name. Its failure poisons
-  /// the log, so it waits while there is no free descriptor.
+  /// Creates the segment that `header` describes. The file is durable under its final name when the call returns. A
+  /// failure poisons the log, so the call waits while no file descriptor is free.
   func make(_ header: SegmentHeader) throws(LogError) -> LogFile {
     let folder = folder.patient
     let file: LogFile
@@ -66,10 +66,10 @@ final class SegmentMaker: Sendable {
     return LogFile(file: file.file, name: name, path: folder.path(of: name), counts: counts)
   }
 
-  /// Waits for a file that is being filled and removes it.
+  /// Waits for a file that is being filled, and removes it.
   func discardPrepared() {
     if let file = takePrepared(length: segmentBytes) {
-      // What is left behind is removed when the log is opened.
+      // If this fails, the next opening of the log removes the file.
       try? folder.remove(file.name)
     }
   }
@@ -98,7 +98,8 @@ final class SegmentMaker: Sendable {
       }
       return file
     } catch {
-      // A half-filled file on a full disk helps nobody; if it cannot be removed now, opening removes it.
+      // A half-filled file would take up space on a full disk. If it cannot be removed now, the next opening removes
+      // it.
       try? folder.remove(name)
       throw error
     }

@@ -1,28 +1,28 @@
 import ChatPrimitives
 
-/// What a segment holds behind its last good block.
+/// The contents of a segment after its last good block.
 struct SegmentRemainder {
-  /// Where the last byte that is not zero ends; nil when there is none.
+  /// The offset after the last byte that is not zero; nil if all bytes are zero.
   private(set) var writtenEnd: UInt64?
-  /// The highest durable position that an intact header in there tells of.
+  /// The highest durable position in the intact headers of the range.
   private(set) var knownDurable = LogPosition.origin
-  /// The highest first position of such a header behind the start of the range. The block at the start itself is
-  /// the block in question.
+  /// The highest first position of an intact header after the start of the range. A block at the start itself is the
+  /// block under examination.
   private(set) var laterBlock: LogPosition?
   /// The position of an intact header at the start that follows another block than the one that stands before it.
   private(set) var strangerAtStart: LogPosition?
 
-  /// Read at a time, in bytes; a multiple of the block alignment.
+  /// The number of bytes to read at a time; a multiple of the block alignment.
   private static let chunkBytes = 256 * 1024
 
-  /// Reads all of the range. A block begins only at a multiple of eight, so headers are looked for there.
+  /// Reads the whole range. Blocks begin only at multiples of eight, so the search for headers looks only there.
   /// - Parameters:
-  ///   - salt: a header counts only with the segment's salt, which no payload can know.
-  ///   - chain: what a block at the start would carry, where that is to be judged.
+  ///   - salt: the segment's salt. A header without it is ignored; a payload cannot contain it, because it is random.
+  ///   - chain: the chain that a block at the start must carry; nil to skip that check.
   init(_ file: LogFile, range: Range<UInt64>, salt: UInt64, chain: UInt32? = nil) throws(LogError) {
     var offset = range.lowerBound
     while offset < range.upperBound {
-      // The extra bytes let a header be read whole that begins at the chunk's end.
+      // The extra bytes make a header complete that begins at the end of the chunk.
       let count = min(UInt64(Self.chunkBytes + LogFormat.blockHeaderBytes), range.upperBound - offset)
       let chunk = try file.read(at: offset, count: Int(count))
       if chunk.isEmpty { return }
@@ -32,9 +32,9 @@ struct SegmentRemainder {
     }
   }
 
-  /// Whether the bytes here speak against a clean or torn end before `position`: a header that knows the position
-  /// to be durable, a block that was written after it, or the block of this position with a chain that proves the block
-  /// before it to be another than it was.
+  /// Whether the bytes contradict a clean or torn end before `position`. They do if a header says that the position is
+  /// durable, if a later block was written, or if the block of this position has a chain which proves that the previous
+  /// block was a different one.
   func contradicts(endBefore position: LogPosition) -> Bool {
     knownDurable >= position || (laterBlock.map { $0 >= position } ?? false) || strangerAtStart == position
   }

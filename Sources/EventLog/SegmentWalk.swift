@@ -1,9 +1,9 @@
 import ChatPrimitives
 
-/// Walks the block headers of a segment from front to back, as far as each follows from the one before. Bodies are
-/// passed over.
+/// Walks the block headers of a segment from front to back, for as long as each follows from the one before. Skips the
+/// bodies.
 struct SegmentWalk {
-  /// A header that holds in its place.
+  /// A valid header in its correct place.
   struct Found {
     var header: BlockHeader
     var offset: UInt64
@@ -12,37 +12,37 @@ struct SegmentWalk {
 
   /// Why the walk stopped.
   enum End {
-    /// There is no room for another header.
+    /// There is no space for another header.
     case full
-    /// Zeros stand where the next header would: nothing was written here.
+    /// There are zeros in place of the next header: nothing was written here.
     case zeros
-    /// Something else stands there.
+    /// There is something else in place of the next header.
     case flaw(FormatFlaw)
   }
 
-  /// Read at a time, in bytes.
+  /// The number of bytes to read at a time.
   private static let windowBytes = 64 * 1024
 
   private let file: LogFile
   private let salt: UInt64
   private let isSealed: Bool
-  /// End of what the file holds.
+  /// The end of the file's contents, in bytes.
   private let limit: UInt64
   private var window: [UInt8] = []
   private var windowStart: UInt64 = 0
 
   private(set) var found: [Found] = []
-  /// Where the next header would stand.
+  /// The offset of the next header.
   private(set) var offset: UInt64
-  /// The position that it would begin with.
+  /// The position with which the next block begins.
   private(set) var next: LogPosition
   private(set) var chain: UInt32
-  /// The highest durable position that a header found tells of.
+  /// The highest durable position in the headers found.
   private(set) var knownDurable: LogPosition
 
   /// - Parameters:
-  ///   - index: where to begin.
-  ///   - limit: end of the segment, in bytes.
+  ///   - index: the index of the blocks before the start of the walk.
+  ///   - limit: the end of the segment, in bytes.
   init(_ file: LogFile, from index: BlockIndex, limit: UInt64) {
     self.file = file
     self.limit = limit
@@ -58,8 +58,8 @@ struct SegmentWalk {
     }
   }
 
-  /// Goes on to the first place where no block follows.
-  /// - Throws: `log_io`; `log_wrong_version` for an intact header of another format.
+  /// Walks until no further block follows.
+  /// - Throws: `log_io`; `log_wrong_version` for an intact header of another format version.
   mutating func run() throws(LogError) -> End {
     while true {
       guard limit >= offset, limit - offset >= UInt64(LogFormat.blockHeaderBytes) else { return .full }
@@ -87,7 +87,7 @@ struct SegmentWalk {
     }
   }
 
-  /// Whether an intact header belongs here.
+  /// Checks that an intact header belongs at this offset.
   private func check(_ header: BlockHeader) throws(FormatFlaw) {
     guard header.salt == salt else { throw FormatFlaw("the block belongs to another segment") }
     guard header.first == next else {
@@ -105,15 +105,15 @@ struct SegmentWalk {
     }
   }
 
-  /// Makes the window hold the next header, as far as the file has it.
-  /// - Returns: where it begins in the window.
+  /// Reads the next header into the window, as far as the file has it.
+  /// - Returns: the offset of the header in the window.
   private mutating func fill() throws(LogError) -> Int {
     let needed = offset + UInt64(LogFormat.blockHeaderBytes)
     if offset < windowStart || needed > windowStart + UInt64(window.count) {
       window = try file.read(at: offset, count: Int(min(UInt64(Self.windowBytes), limit - offset)))
       windowStart = offset
     }
-    // Within the window, whose length is an Int.
+    // The offset is within the window, whose length is an Int.
     return Int(offset - windowStart)
   }
 }

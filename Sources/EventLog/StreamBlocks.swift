@@ -4,7 +4,7 @@ package import ChatPrimitives
 package struct StreamPlaces: Sendable, Hashable {
   /// Positions, in order, whose blocks may hold such records; every other block before `next` holds none.
   package var positions: [LogPosition]
-  /// Where the next look begins.
+  /// The position at which the next lookup begins.
   package var next: LogPosition
 
   init(positions: [LogPosition], next: LogPosition) {
@@ -19,7 +19,7 @@ package struct StreamPlaces: Sendable, Hashable {
   }
 }
 
-/// The blocks that can hold records of one stream, in order. Where segments are sealed, no other block is read.
+/// Iterates over the blocks that can hold records of one stream, in order. It reads no other block of a sealed segment.
 package struct StreamBlocks {
   private let source: any BlockSource
   private let stream: UUIDBytes
@@ -28,8 +28,8 @@ package struct StreamBlocks {
   private var pending: ArraySlice<LogPosition> = []
 
   /// - Parameters:
-  ///   - first: where to begin.
-  ///   - last: where to end; the head of the source or before it.
+  ///   - first: the position to begin at.
+  ///   - last: the last position; at most the head of the source.
   package init(_ source: any BlockSource, stream: UUIDBytes, from first: LogPosition, through last: LogPosition) {
     self.source = source
     self.stream = stream
@@ -37,8 +37,8 @@ package struct StreamBlocks {
     position = max(first, .first)
   }
 
-  /// The next block; nil when there is no more.
-  /// - Throws: as `BlockSource.block(containing:)`.
+  /// Returns the next block; nil if there are no more.
+  /// - Throws: the errors of `BlockSource.block(containing:)`.
   package mutating func next() throws(LogError) -> Block? {
     while true {
       if let candidate = pending.popFirst() {

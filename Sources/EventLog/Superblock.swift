@@ -1,18 +1,19 @@
 import ChatPrimitives
 
-/// What is known durable when the log is at rest. Two copies alternate, so that a torn write leaves the other.
+/// The durable position when the log was last at rest. Two copies alternate, so that a torn write leaves the other
+/// intact.
 struct Superblock: Hashable {
   static let fileName = "superblock"
   static let fileBytes = LogFormat.superblockStride * 2
 
   var identity: LogIdentity
-  /// Grows by one with each write; the copy with the higher number counts.
+  /// Grows by one with each write. The copy with the higher number is used.
   var sequence: UInt64
   var durable: LogPosition
-  /// How many copies of the file that it was read from are damaged.
+  /// The number of damaged copies in the file that it was read from.
   var damagedCopies = 0
 
-  /// Where the copy with this sequence number goes: even numbers first, odd numbers second.
+  /// The offset of the copy with this sequence number: even numbers go to the first copy, odd numbers to the second.
   static func offset(sequence: UInt64) -> UInt64 {
     sequence % 2 == 0 ? 0 : UInt64(LogFormat.superblockStride)
   }
@@ -21,7 +22,7 @@ struct Superblock: Hashable {
 // MARK: - Bytes
 
 extension Superblock {
-  /// Where the copy's own checksum stands; it covers all before it.
+  /// The offset of the copy's own checksum, which covers all bytes before it.
   static let checksumOffset = LogFormat.superblockBytes - 4
 
   func encoded() -> [UInt8] {
@@ -37,7 +38,7 @@ extension Superblock {
     return bytes
   }
 
-  /// A new file's content: both copies alike but for the sequence number.
+  /// The content of a new file: two copies that differ only in the sequence number.
   static func newFile(identity: LogIdentity) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: fileBytes)
     for sequence in UInt64(0)...1 {
@@ -66,13 +67,13 @@ extension Superblock {
     self.init(identity: LogIdentity(bytes: identity), sequence: sequence, durable: LogPosition(durable))
   }
 
-  /// Whether a copy's own checksum holds.
+  /// Whether a copy's own checksum matches.
   private static func holds(_ bytes: RawSpan) -> Bool {
     bytes.integer(at: checksumOffset, as: UInt32.self) == CRC32C.of(bytes.extracting(..<checksumOffset))
   }
 
-  /// The newer of the copies whose checksum holds. One that has a right checksum and breaks another rule was not written
-  /// here and makes the file corrupt.
+  /// Returns the newer copy of those whose checksum matches. A copy with a correct checksum that breaks another rule
+  /// was not written by this code, so it makes the file corrupt.
   static func newest(in file: RawSpan) throws(FormatFlaw) -> Superblock {
     var found: Superblock?
     var damaged = 0

@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// Judges the end of the last segment when a log is opened for writing: clean, torn, or corrupt. See
+/// Classifies the end of the last segment when a log is opened for writing: clean, torn or corrupt. See
 /// `docs/log-format.md`, "Recovery".
 struct TailRecovery {
   let folder: LogFolder
@@ -11,9 +11,9 @@ struct TailRecovery {
 
   struct Outcome {
     var index: BlockIndex
-    /// Recorded time of the last record.
+    /// The recorded time of the last record.
     var lastTime: Timestamp
-    /// The bytes after the last good block, which must be cut.
+    /// The bytes after the last good block, which must be cut off.
     var torn: Torn?
 
     var head: LogPosition { LogPosition(index.next.value - 1) }
@@ -60,16 +60,16 @@ struct TailRecovery {
     return Outcome(index: index, lastTime: lastTime, torn: torn)
   }
 
-  /// Writes the last block again, unless it is known to be durable. The process before may have met a failed sync: then
-  /// the pages of the block are readable and count as clean, are not on the disk, and a sync alone would not bring them
-  /// there. Every earlier block is durable, as the header of the last one tells.
+  /// Writes the last block again, unless it is known to be durable. A sync of the previous process may have failed. The
+  /// block's pages are then readable and count as clean but are not on the disk, and a sync alone would not write them.
+  /// Every earlier block is durable, because the header of the last block says so.
   func renewLastBlock(_ outcome: Outcome) throws(LogError) {
     guard !outcome.index.isEmpty, outcome.head > superblock.durable else { return }
     let place = outcome.index.place(at: outcome.index.count - 1)
     try file.write(try file.read(at: place.offset, count: place.bytes), at: place.offset)
   }
 
-  /// Saves the torn end aside, durably; `clearSaved` overwrites it.
+  /// Copies the torn end to a separate file, durably; `clearSaved` then overwrites it.
   func save(_ torn: Torn, now: Timestamp) throws(LogError) -> RecoveryReport.TornTail {
     let names = Set(try folder.names() ?? [])
     var time = now.milliseconds
@@ -89,8 +89,9 @@ struct TailRecovery {
       reason: torn.reason)
   }
 
-  /// Overwrites what was saved aside at this place with zeros, be it now or by an earlier opening: the sync of an earlier
-  /// cut may have failed, and then its zeros are readable and count as clean, while the torn bytes are still on the disk.
+  /// Overwrites the bytes that were saved at this offset, now or by an earlier opening, with zeros. The sync of an
+  /// earlier cut may have failed; its zeros are then readable and count as clean, while the torn bytes are still on the
+  /// disk.
   func clearSaved(_ outcome: Outcome) throws(LogError) {
     for name in try folder.names() ?? [] where name.hasPrefix(Self.savedPrefix(outcome.index.next)) {
       let bytes = try folder.open(name, .read, counts: file.counts).size()
@@ -99,11 +100,11 @@ struct TailRecovery {
     }
   }
 
-  /// How the names of files begin that keep what was torn at a position.
+  /// The common prefix of the names of files that keep a torn tail of this position.
   private static func savedPrefix(_ position: LogPosition) -> String { "torn-\(SegmentName.digits(of: position))-" }
 
-  /// Checks the bodies of the last block and of all that the superblock does not know to be durable.
-  /// - Returns: how many blocks are good, and what is wrong with the next.
+  /// Checks the body of the last block and of every block after the superblock's durable position.
+  /// - Returns: the number of good blocks, and the flaw of the next block.
   private func checkBodies(_ found: [SegmentWalk.Found]) throws(LogError) -> (good: Int, flaw: FormatFlaw?) {
     for (number, block) in found.enumerated()
     where number == found.count - 1 || block.header.last > superblock.durable {

@@ -1,19 +1,19 @@
 import ChatPrimitives
 
-/// What the one writer knows of the end of the log: a value that a call takes, changes and gives back.
+/// The writer's state at the end of the log: a value that a call takes, changes and gives back.
 struct TailWriter {
   var file: LogFile
   var segment: Segment
   var header: SegmentHeader
-  /// Where the next block begins, in bytes.
+  /// The offset at which the next block begins, in bytes.
   var offset: UInt64
-  /// The checksum of the header before it.
+  /// The checksum of the previous header.
   var chain: UInt32
   /// The last durable position.
   var head: LogPosition
-  /// Recorded time of the last record.
+  /// The recorded time of the last record.
   var lastTime: Timestamp
-  /// As it was written last.
+  /// The superblock as it was last written.
   var superblock: Superblock
   var superblockFile: LogFile
   var isClosed = false
@@ -34,7 +34,7 @@ struct TailWriter {
     self.superblockFile = superblockFile
   }
 
-  /// Refuses a block that must not follow the head. Nothing is written.
+  /// Rejects a block that does not follow the head. Writes nothing.
   func check(_ block: BlockBuilder) throws(LogError) {
     guard let firstTime = block.firstTime else { throw LogError(.invalidRecord, "The block contains no record.") }
     guard block.first == head.next, block.next <= LogFormat.maximumPosition else {
@@ -50,7 +50,7 @@ struct TailWriter {
     }
   }
 
-  /// Compresses a block; `write` puts it into the file.
+  /// Compresses a block; `write` then writes it to the file.
   mutating func encode(_ block: BlockBuilder) -> BlockHeader {
     frame.encode(block, knownDurable: head)
   }
@@ -59,8 +59,8 @@ struct TailWriter {
     offset + UInt64(block.frameBytes) <= header.segmentBytes
   }
 
-  /// The header of the segment that takes over. One that never held a block is replaced by it.
-  /// - Parameter frameBytes: room that its first block needs.
+  /// The header of the next segment. That segment replaces the current one if the current one is empty.
+  /// - Parameter frameBytes: the length of the new segment's first block.
   func successorHeader(frameBytes: Int, options: LogOptions) -> SegmentHeader {
     SegmentHeader(
       identity: header.identity, first: head.next, salt: options.random(), created: options.now(),
@@ -72,7 +72,7 @@ struct TailWriter {
   /// Whether the segment holds no block yet.
   var isEmpty: Bool { head.next == header.first }
 
-  /// Goes on in a new segment.
+  /// Continues in a new segment.
   mutating func move(to newFile: LogFile, _ newSegment: Segment, _ newHeader: SegmentHeader, checksum: UInt32) {
     file = newFile
     segment = newSegment
@@ -81,7 +81,7 @@ struct TailWriter {
     chain = checksum
   }
 
-  /// Writes the encoded block at the tail and returns when it is durable: one write and one sync.
+  /// Writes the encoded block at the tail, with one write and one sync. It is durable when the call returns.
   mutating func write(_ block: BlockHeader, lastTime newTime: Timestamp) throws(LogError) {
     let sealed = frame.seal(block, salt: header.salt, chain: chain)
     let place = offset
@@ -97,7 +97,7 @@ struct TailWriter {
     lastTime = max(lastTime, newTime)
   }
 
-  /// Writes the durable position down, into the copy that is older.
+  /// Saves the durable position in the older copy of the superblock.
   mutating func writeSuperblock() throws(LogError) {
     guard superblock.durable != head else { return }
     let next = Superblock(identity: superblock.identity, sequence: superblock.sequence + 1, durable: head)

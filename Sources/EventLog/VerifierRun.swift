@@ -45,7 +45,7 @@ struct VerifierRun {
         progress(start + place.offset)
       }
       if isTail {
-        // A crash can leave the tail shorter than it is to be, and nothing leaves it longer.
+        // A crash can leave the tail too short but never too long.
         guard try open.file.size() <= open.header.segmentBytes else {
           throw LogError(
             FormatFlaw("the segment is longer than the \(open.header.segmentBytes) bytes of its header"),
@@ -77,14 +77,14 @@ struct VerifierRun {
     return report
   }
 
-  /// Whether all segments before are sealed by now: a server may have sealed one since it was checked.
+  /// Whether all earlier segments are sealed by now: a server may have sealed one since it was checked.
   private func allSealed(before number: Int) throws(LogError) -> Bool {
     for segment in segments[..<number] where try !segment.isSealed() { return false }
     return true
   }
 
-  /// Every sealed segment has its tree head, but for the last: that one may lack it after a crash, or may have been sealed
-  /// a moment ago.
+  /// Checks that every sealed segment has its tree head, except the last: after a crash its tree head may be missing,
+  /// or it may have been sealed a moment ago.
   private func checkHeadsOfSeals() throws(LogError) {
     let stored = Set(try reader.storedHeads().map(\.name))
     for end in sealedEnds.dropLast() where !stored.contains(CheckpointName.of(size: end)) {
@@ -94,7 +94,7 @@ struct VerifierRun {
     }
   }
 
-  /// The index as a walk finds it now, whatever was known before.
+  /// Builds the index with a new walk and ignores the known one.
   private func freshIndex(_ open: OpenSegment, before successor: Segment) throws(LogError) -> BlockIndex {
     let (header, checksum) = try open.segment.header(open.file)
     return try open.segment.walkWhole(open.file, header, checksum: checksum, before: successor)
@@ -110,7 +110,7 @@ struct VerifierRun {
 
   // MARK: Records
 
-  /// - Parameter completed: gets the nodes of the stored levels that the block completes.
+  /// - Parameter completed: called for each node of the stored levels that the block completes.
   private mutating func checkBlock(
     _ block: Block, completed: (MerkleNode) -> Void
   ) throws(LogError) -> Block {
@@ -133,7 +133,7 @@ struct VerifierRun {
 
   // MARK: Sealed segments
 
-  /// Rebuilds what the segment says of its blocks from the blocks, and compares.
+  /// Rebuilds the sections of the segment from its blocks, and compares them.
   private mutating func checkSealed(
     _ open: OpenSegment, _ seal: SegmentSeal, progress: (UInt64) -> Void
   ) throws(LogError) {

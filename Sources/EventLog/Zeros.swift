@@ -1,12 +1,12 @@
 import Glibc
 
-/// A stretch of zeros: what a segment is filled with, and what its unused end is compared to.
+/// A block of zeros. Segments are filled with it, and their unused ends are compared with it.
 enum Zeros {
-  /// Length of `block`, in bytes.
+  /// The length of `block`, in bytes.
   static let blockBytes = 64 * 1024
   static let block = [UInt8](repeating: 0, count: blockBytes)
 
-  /// Compares with `memcmp`, which reads 32 bytes at a step where a loop would read one.
+  /// Compares with `memcmp`, which reads 32 bytes at a time where a loop would read one.
   static func holdsOnlyZeros(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let start = bytes.baseAddress else { return true }
     return block.withUnsafeBytes { zeros in

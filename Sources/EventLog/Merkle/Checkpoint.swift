@@ -1,13 +1,13 @@
 import ChatPrimitives
 
-/// A tree head: what a log says of itself at one size; C2SP, `tlog-checkpoint`.
+/// A tree head, which states the root of a log's tree at one size; C2SP, `tlog-checkpoint`.
 package struct Checkpoint: Sendable, Hashable {
-  /// Which log.
+  /// The name of the log.
   package let origin: String
-  /// How many records the tree covers.
+  /// The number of records that the tree covers.
   package let size: UInt64
   package let root: MerkleHash
-  /// Further signed lines; never empty ones.
+  /// Further signed lines. None of them is empty.
   package let extensions: [String]
 
   init(origin: String, size: UInt64, root: MerkleHash) {
@@ -17,7 +17,7 @@ package struct Checkpoint: Sendable, Hashable {
     extensions = []
   }
 
-  /// Reads the text of a note.
+  /// Parses the text of a note.
   package init(parsing text: [UInt8]) throws(CheckpointFlaw) {
     var lines = NoteLines(text)
     guard let origin = lines.next(), !origin.isEmpty else {
@@ -41,7 +41,7 @@ package struct Checkpoint: Sendable, Hashable {
     self.extensions = extensions
   }
 
-  /// Reads a tree head that a key has signed. Nothing of a note means anything before this.
+  /// Parses a tree head after verifying its signature by the key. An unverified note must not be trusted in any part.
   package init(verifying note: SignedNote, by key: VerifierKey) throws(CheckpointFlaw) {
     try note.verify(by: key)
     try self.init(parsing: note.text)
@@ -50,7 +50,7 @@ package struct Checkpoint: Sendable, Hashable {
     }
   }
 
-  /// What is signed.
+  /// The text that is signed.
   package var text: String {
     ([origin, String(size), root.base64] + extensions).map { $0 + "\n" }.joined()
   }

@@ -1,13 +1,13 @@
-/// Why a checkpoint, a proof or a key is not to be believed.
+/// Why a checkpoint, a proof or a key is rejected.
 package struct CheckpointFlaw: Error, Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
-    /// The text does not have the form of `docs/log-format.md`, or is beyond a limit.
+    /// The text does not have the format of `docs/log-format.md`, or exceeds a limit.
     case malformed
-    /// No signature is by the key.
+    /// There is no signature by the key.
     case unsigned
-    /// A signature names the key and does not verify.
+    /// A signature names the key but does not verify.
     case forged
-    /// It is signed, but speaks of another log, another tree or another record.
+    /// The signature is valid, but belongs to another log, another tree or another record.
     case mismatch
   }
 

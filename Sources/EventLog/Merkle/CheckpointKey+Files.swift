@@ -1,11 +1,11 @@
-/// `checkpoint.key` and `checkpoint.pub` in the data directory. The key file comes first, so that a crash leaves no
-/// published key that nobody holds.
+/// The files `checkpoint.key` and `checkpoint.pub` in the data directory. The key file is written first, so that a
+/// crash leaves no public key without its private key.
 extension CheckpointKey {
   package static let fileName = "checkpoint.key"
   package static let publicFileName = "checkpoint.pub"
 
-  /// Reads the key of a log.
-  /// - Returns: nil when there is none.
+  /// Reads the key that signs a log's tree heads.
+  /// - Returns: nil if there is none.
   package static func load(
     directory: String, identity: LogIdentity, disk: any Disk
   ) throws(LogError) -> CheckpointKey? {
@@ -21,7 +21,7 @@ extension CheckpointKey {
   }
 
   /// Reads the key that verifies a log's tree heads.
-  /// - Returns: nil when there is none.
+  /// - Returns: nil if there is none.
   package static func loadVerifier(
     directory: String, identity: LogIdentity, disk: any Disk
   ) throws(LogError) -> VerifierKey? {
@@ -36,8 +36,8 @@ extension CheckpointKey {
     return key
   }
 
-  /// Reads the key of a log, or makes one, durably.
-  /// - Parameter random: random bits, fit for a secret.
+  /// Reads the key of a log, or creates one durably.
+  /// - Parameter random: random bits that are secure enough for a secret.
   package static func loadOrCreate(
     directory: String, identity: LogIdentity, disk: any Disk, random: () -> UInt64
   ) throws(LogError) -> CheckpointKey {
@@ -76,7 +76,7 @@ extension CheckpointKey {
     return key
   }
 
-  /// Removes what a crash left of a key that was being made.
+  /// Removes unfinished key files that a crash left behind.
   static func removeUnfinished(directory: String, disk: any Disk) throws(LogError) {
     for name in [fileName, publicFileName] { try removeUnfinished(directory + "/" + name, disk: disk) }
   }
@@ -109,7 +109,7 @@ extension CheckpointKey {
       if error.isMissingFile { return nil }
       throw LogError(error)
     }
-    // One byte over the limit is enough to be refused.
+    // One byte over the limit is enough to reject the file.
     let bytes = try file.read(at: 0, count: VerifierKey.maximumTextBytes + 1)
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw damage(name, "The key is damaged; restore it from a backup.", "it is not UTF-8")
@@ -117,8 +117,8 @@ extension CheckpointKey {
     return text
   }
 
-  /// Writes a line under a temporary name, then gives the file its own. What it rests on, the log and the other key
-  /// file, may have been named by a killed process, and becomes durable first.
+  /// Writes a line to a file under a temporary name, then gives the file its final name. A process that was killed may
+  /// have named the files that this one depends on, the log and the other key file, so the directory is synced first.
   private static func write(
     _ line: String, to name: String, in directory: String, disk: any Disk
   ) throws(LogError) {

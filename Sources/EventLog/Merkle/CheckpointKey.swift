@@ -1,12 +1,12 @@
 import Crypto
 import FoundationEssentials
 
-/// The key that signs a log's tree heads; `docs/log-format.md`, "Tree heads". Secret.
+/// The secret key that signs a log's tree heads; `docs/log-format.md`, "Tree heads".
 package struct CheckpointKey: Sendable {
-  /// Random bytes that a key is made of.
+  /// The number of random bytes that make a key.
   package static let seedBytes = 32
 
-  /// `hansard/` and the log's identity: the origin of its checkpoints.
+  /// The origin of the log's checkpoints: `hansard/` and the log's identity.
   package let name: String
   private let key: Curve25519.Signing.PrivateKey
 
@@ -23,7 +23,7 @@ package struct CheckpointKey: Sendable {
     try self.init(name: Self.origin(of: identity), seed: seed)
   }
 
-  /// Reads `PRIVATE+KEY+<name>+<key ID in hex>+<Base64 of type and seed>`, with or without a newline at the end.
+  /// Parses `PRIVATE+KEY+<name>+<key ID in hex>+<Base64 of type and seed>`, with or without a newline at the end.
   package init(parsing text: String) throws(CheckpointFlaw) {
     let (name, seed) = try VerifierKey.fields(of: text, prefix: Self.textPrefix)
     try self.init(name: name, seed: seed)
@@ -32,19 +32,19 @@ package struct CheckpointKey: Sendable {
     }
   }
 
-  /// One line, without its newline. Secret.
+  /// The key in one line, without a newline. Secret.
   package var text: String {
     let seed = Array(key.rawRepresentation)
     return "\(Self.textPrefix)\(verifier.label)+\(StrictBase64.encode([VerifierKey.ed25519] + seed))"
   }
 
-  /// The public half.
+  /// The public key.
   package var verifier: VerifierKey { VerifierKey(name: name, key: key.publicKey) }
 
-  /// The first line of a log's checkpoints, and the name of its key.
+  /// The first line of a log's checkpoints, which is also the name of its key.
   package static func origin(of identity: LogIdentity) -> String { "hansard/\(identity)" }
 
-  /// Signs a tree head. The same head gives the same note: Ed25519 here takes no randomness.
+  /// Signs a tree head. Signing the same head again gives the same note, because Ed25519 is deterministic here.
   package func sign(size: UInt64, root: MerkleHash) throws(CheckpointFlaw) -> SignedNote {
     let text = Array(Checkpoint(origin: name, size: size, root: root).text.utf8)
     guard let signature = try? key.signature(for: text) else {
@@ -57,6 +57,6 @@ package struct CheckpointKey: Sendable {
 }
 
 extension CheckpointKey: CustomStringConvertible {
-  /// Names the key and keeps the secret.
+  /// The key's label, without the secret.
   package var description: String { "signing key \(verifier.label)" }
 }

@@ -1,11 +1,12 @@
-/// The commitment key in the payload of a registration: field 5 of a Protocol Buffers message, read without the schema,
-/// for the log knows no more of its payloads.
+/// Reads the commitment key from the payload of a registration: field 5 of a Protocol Buffers message. It does so
+/// without the schema, because the log knows nothing else about its payloads.
 enum CommitmentKeyField {
   private static let number: UInt64 = 5
-  /// Of a field's number; Protocol Buffers, "Encoding".
+  /// The highest field number; Protocol Buffers, "Encoding".
   private static let maximumNumber: UInt64 = 1 << 29 - 1
 
-  /// - Returns: nil when the payload is not a message, or when its field 5 (the last, where it repeats) is not 32 bytes.
+  /// - Returns: nil if the payload is not a message, or if its field 5 (the last one if it repeats) is not 32 bytes
+  ///   long.
   static func read(from payload: [UInt8]) -> CommitmentKey? {
     let bytes = payload.span.bytes
     var offset = 0
@@ -19,21 +20,21 @@ enum CommitmentKeyField {
       case 5: offset += 4
       case 2:
         guard let length = varint(bytes, at: &offset), length <= UInt64(bytes.byteCount - offset) else { return nil }
-        // At most the length of the payload.
+        // The length is at most that of the payload.
         let count = Int(length)
         if tag >> 3 == number {
           found = bytes.array(at: offset, count: count).flatMap { CommitmentKey(bytes: $0) }
         }
         offset += count
       default:
-        // Groups, which no schema of ours has, and unknown types.
+        // Groups, which no schema of this project uses, and unknown types.
         return nil
       }
     }
     return offset == bytes.byteCount ? found : nil
   }
 
-  /// An unsigned LEB128 number of at most 64 bits; moves past it.
+  /// Reads an unsigned LEB128 number of at most 64 bits and moves past it.
   private static func varint(_ bytes: RawSpan, at offset: inout Int) -> UInt64? {
     var value: UInt64 = 0
     for shift in stride(from: UInt64(0), through: 63, by: 7) {

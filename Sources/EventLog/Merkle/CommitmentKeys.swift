@@ -1,36 +1,37 @@
 package import ChatPrimitives
 
-/// The commitment keys of the authors met so far, learnt from their registrations as they pass in the order of
-/// positions. One that begins in the middle of the log has to look up what lies before: `unresolved(in:)` says whom.
+/// The commitment keys of the authors, learned from their registrations as records are processed in the order of
+/// positions. A value that starts in the middle of the log needs the keys of earlier registrations: `unresolved(in:)`
+/// says for which authors.
 package struct CommitmentKeys: Sendable {
-  /// What the log's beginning up to the current place says of one author.
+  /// What the records up to the current position say about one author.
   private enum Registration: Sendable {
     case absent
     case found(AuthorKey)
   }
 
-  /// Kind of the record that registers a user.
+  /// The kind of the record that registers a user.
   private static let registrationKind: UInt16 = 1
-  /// Kind of the streams that belong to a user.
+  /// The kind of the streams that belong to a user.
   private static let userStreamKind: UInt8 = 1
 
   private var known: [UUIDBytes: Registration] = [:]
-  /// Whether all records from the first on have passed, so that who is unknown is not registered.
+  /// Whether all records from the first one on are processed, so that an unknown author has no registration.
   private let isComplete: Bool
 
-  /// - Parameter start: the first position that will pass.
+  /// - Parameter start: the position of the first record that will be processed.
   package init(from start: LogPosition = .first) {
     isComplete = start <= .first
   }
 
-  /// The authors that must be looked up and resolved before these records are hashed, each once, in order. Records
-  /// before `records` decide about them: the first registration in the author's stream, erased or not, or none.
+  /// The authors that must be resolved before these records are hashed, each once, in order. The records before
+  /// `records` decide about each of them: use the first registration in the author's stream, erased or not, or none.
   package func unresolved(in records: [LogRecord]) -> [UUIDBytes] {
     guard !isComplete else { return [] }
     var missing: [UUIDBytes] = []
     var seen: Set<UUIDBytes> = []
     for record in records {
-      // A registration may be a second one, which counts for nothing.
+      // This may be a second registration, which must be ignored.
       if Self.isRegistration(record), known[record.envelope.stream] == nil,
         seen.insert(record.envelope.stream).inserted
       {
@@ -43,8 +44,8 @@ package struct CommitmentKeys: Sendable {
     return missing
   }
 
-  /// Says what the records before the current place hold of an author.
-  /// - Parameter registration: the payload of the first registration, erased or not; nil when there is none.
+  /// Sets what the records before the current position say about an author.
+  /// - Parameter registration: the payload of the first registration, erased or not; nil if there is none.
   package mutating func resolve(_ author: UUIDBytes, registration: RecordPayload?) {
     guard known[author] == nil else { return }
     known[author] = registration.map { .found(Self.key(in: $0)) } ?? .absent
@@ -56,14 +57,14 @@ package struct CommitmentKeys: Sendable {
     switch known[record.envelope.stream] {
     case .found: return
     case .absent: break
-    // Nothing is known of what lies before, so the author stays one to be looked up.
+    // The earlier records are unknown, so the author still has to be looked up.
     case nil: guard isComplete else { return }
     }
     known[record.envelope.stream] = .found(Self.key(in: record.payload))
   }
 
-  /// The key of a record's author at its place, for a record that `learn` has seen.
-  /// - Throws: when the author is neither learnt nor resolved; a guess would give another leaf.
+  /// The key of a record's author at the record's position. Call it after `recordRegistration` for that record.
+  /// - Throws: if the author is neither learned nor resolved, because a wrong guess would give a different leaf.
   package func key(for record: LogRecord) throws(FormatFlaw) -> AuthorKey {
     guard let actor = Self.author(of: record) else { return .none }
     switch known[actor] {
@@ -77,13 +78,13 @@ package struct CommitmentKeys: Sendable {
     }
   }
 
-  /// Takes note of a record and gives its leaf; to be called for each record in the order of positions.
+  /// Processes the next record and returns its leaf. Call it for every record in the order of positions.
   package mutating func leaf(of record: LogRecord) throws(FormatFlaw) -> MerkleHash {
     learn(record)
     return try record.leaf(author: key(for: record))
   }
 
-  /// The author on whom the leaf depends; none for a record that holds its digest or its salt.
+  /// The author on whom the leaf depends; nil for a record that holds its own digest or salt.
   private static func author(of record: LogRecord) -> UUIDBytes? {
     switch record.payload {
     case .retained: record.envelope.actor

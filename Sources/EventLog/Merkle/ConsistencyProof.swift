@@ -1,13 +1,13 @@
-/// That one tree begins with an older one, in the form in which C2SP's `tlog-witness` takes it.
+/// Proof that a tree is an extension of an older one, in the format of C2SP's `tlog-witness`.
 package struct ConsistencyProof: Sendable, Hashable {
-  /// A proof of more is refused, in bytes.
+  /// The maximum size of a proof, in bytes. A larger one is rejected.
   package static let maximumBytes = 16 * 1024
 
-  /// How many records the older tree has.
+  /// The number of records in the older tree.
   package let old: UInt64
-  /// RFC 6962, section 2.1.2.
+  /// The consistency path; RFC 6962, section 2.1.2.
   package let path: [MerkleHash]
-  /// The newer tree.
+  /// The tree head of the newer tree.
   package let checkpoint: SignedNote
 
   package init(old: UInt64, path: [MerkleHash], checkpoint: SignedNote) {
@@ -30,7 +30,7 @@ package struct ConsistencyProof: Sendable, Hashable {
     Array("old \(old)\n\(path.map { $0.base64 + "\n" }.joined())\n".utf8) + checkpoint.encoded()
   }
 
-  /// Checks that the tree of this proof's checkpoint begins with the one of an older checkpoint.
+  /// Checks that the tree of this proof's checkpoint extends the tree of an older checkpoint.
   /// - Returns: the newer checkpoint.
   @discardableResult
   package func verify(since older: SignedNote, by key: VerifierKey) throws(CheckpointFlaw) -> Checkpoint {

@@ -1,14 +1,15 @@
 package import ChatPrimitives
 
-/// Proof that a record is in the log at its position: C2SP, `tlog-proof`. It holds all that is needed to check it but
-/// the verifier key.
+/// Proof that a record is in the log at its position: C2SP, `tlog-proof`. It contains everything that is needed to
+/// check it, except the verifier key.
 package struct InclusionProof: Sendable, Hashable {
-  /// A proof of more is refused, in bytes: the longest payload in hexadecimal digits, in Base64, and room for the rest.
+  /// The maximum size of a proof, in bytes: enough for the longest payload in hexadecimal digits, encoded again in
+  /// Base64, and the rest of the proof. A larger one is rejected.
   package static let maximumBytes = 4 * 1024 * 1024
 
   package let record: ProvenRecord
   package let position: LogPosition
-  /// RFC 6962, section 2.1.1.
+  /// The inclusion path; RFC 6962, section 2.1.1.
   package let path: [MerkleHash]
   package let checkpoint: SignedNote
 
@@ -46,10 +47,10 @@ package struct InclusionProof: Sendable, Hashable {
     return Array("\(Self.magic)\nextra \(extra)\nindex \(index)\n\(hashes)\n".utf8) + checkpoint.encoded()
   }
 
-  /// The leaf's index. No record stands at position 0; the last leaf that a tree never has is then named.
+  /// The leaf's index. Position 0, which no record has, wraps to the highest number, which is a leaf of no tree.
   private var index: UInt64 { position.value &- 1 }
 
-  /// Checks that the record, its payload included where there is one, is in the tree of the checkpoint.
+  /// Checks that the record, with its payload if the proof has one, is in the tree of the checkpoint.
   /// - Returns: the checkpoint.
   @discardableResult
   package func verify(by key: VerifierKey) throws(CheckpointFlaw) -> Checkpoint {

@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// A full subtree: node `number` of level `level` covers the leaves from `number << level` on, `1 << level` of them.
+/// A full subtree. Node `number` of level `level` covers `1 << level` leaves, beginning with leaf `number << level`.
 package struct MerkleNode: Sendable, Hashable {
   package var level: Int
   package var number: UInt64
@@ -13,20 +13,20 @@ package struct MerkleNode: Sendable, Hashable {
   }
 }
 
-/// The right edge of a growing tree: all that is needed to add leaves and to tell the root.
+/// The right edge of a growing tree: the state that is needed to add leaves and to compute the root.
 package struct MerkleFrontier: Sendable, Hashable {
-  /// How many leaves the tree has.
+  /// The number of leaves in the tree.
   package private(set) var count: UInt64
-  /// The roots of the full subtrees, one for each bit set in `count`, the largest (leftmost) first.
+  /// The roots of the full subtrees, one for each bit set in `count`, from the largest (leftmost) to the smallest.
   package private(set) var peaks: [MerkleHash]
 
-  /// The tree without leaves.
+  /// An empty tree.
   package init() {
     count = 0
     peaks = []
   }
 
-  /// A tree known by its peaks.
+  /// A tree from its peaks.
   package init(count: UInt64, peaks: [MerkleHash]) throws(FormatFlaw) {
     guard count <= LogFormat.maximumPosition.value else {
       throw FormatFlaw("a tree of \(count) leaves is larger than \(LogFormat.maximumPosition)")
@@ -38,18 +38,19 @@ package struct MerkleFrontier: Sendable, Hashable {
     self.peaks = peaks
   }
 
-  /// Adds a leaf at the right.
+  /// Adds a leaf at the right end.
   package mutating func append(_ leaf: MerkleHash) {
     append(leaf) { _ in }
   }
 
-  /// Adds a leaf at the right.
-  /// - Parameter completed: gets each node of the stored level and above that this leaf completes, the lowest first.
+  /// Adds a leaf at the right end.
+  /// - Parameter completed: called for each node of the stored level and above that this leaf completes, from the
+  ///   lowest up.
   package mutating func append(_ leaf: MerkleHash, completed: (MerkleNode) -> Void) {
     var hash = leaf
     var level = 0
     var number = count
-    // Each set bit at the low end is a peak that the new subtree joins as the right half.
+    // The new subtree becomes the right sibling of one peak for each of the lowest set bits.
     while number & 1 == 1, let left = peaks.popLast() {
       hash = MerkleTree.node(left, hash)
       level += 1

@@ -1,9 +1,10 @@
-/// The part of the tree that is not stored: up to 256 leaves that begin at a multiple of 256, and the nodes over them.
+/// Up to 256 leaves, beginning at a multiple of 256, and the nodes over them. Segments do not store this part of the
+/// tree.
 package struct MerkleGroup: Sendable {
-  /// Full nodes by level, from the leaves up.
+  /// The full nodes of each level, from the leaves up.
   private let levels: [[MerkleHash]]
 
-  /// - Parameter leaves: at most `MerkleTree.groupLeaves`; more are not looked at.
+  /// - Parameter leaves: at most `MerkleTree.groupLeaves` leaves; further ones are ignored.
   package init(leaves: [MerkleHash]) {
     var levels = [Array(leaves.prefix(MerkleTree.groupLeaves))]
     var below = levels[0]
@@ -15,8 +16,8 @@ package struct MerkleGroup: Sendable {
     self.levels = levels
   }
 
-  /// A full node by its place in the group.
-  /// - Returns: nil when the group's leaves do not fill it.
+  /// A full node by its level and its number in the group.
+  /// - Returns: nil if the group does not have all leaves of the node.
   package func node(level: Int, number: Int) -> MerkleHash? {
     guard levels.indices.contains(level), levels[level].indices.contains(number) else { return nil }
     return levels[level][number]

@@ -1,14 +1,14 @@
 import ChatPrimitives
 
-/// A SHA-256 hash of the tree: 32 bytes held in place, so that a copy costs no allocation.
+/// A SHA-256 hash in the tree: 32 bytes stored inline, so that a copy needs no allocation.
 package struct MerkleHash: Sendable, Hashable {
-  /// In bytes.
+  /// The length of a hash, in bytes.
   package static let byteCount = 32
 
-  /// The bytes as they are in memory, eight to a word; the numbers themselves mean nothing.
+  /// The bytes in memory order, eight to a word. The numeric values have no meaning.
   private let words: (UInt64, UInt64, UInt64, UInt64)
 
-  /// Reads the first 32 bytes of a buffer that holds at least as many.
+  /// Copies the first 32 bytes of a buffer, which must have at least as many.
   init(loading bytes: UnsafeRawBufferPointer) {
     words = (
       bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
@@ -26,7 +26,7 @@ package struct MerkleHash: Sendable, Hashable {
     Swift.withUnsafeBytes(of: words, body)
   }
 
-  /// Writes the bytes to an offset of a buffer that has room for them.
+  /// Writes the bytes at an offset of a buffer that has space for them.
   func store(to target: UnsafeMutableRawBufferPointer, at offset: Int) {
     target.storeBytes(of: words.0, toByteOffset: offset, as: UInt64.self)
     target.storeBytes(of: words.1, toByteOffset: offset + 8, as: UInt64.self)
@@ -52,16 +52,16 @@ extension MerkleHash: CustomStringConvertible {
   /// Standard Base64 (RFC 4648, section 4): 44 characters.
   package var base64: String { StrictBase64.encode(bytes) }
 
-  /// - Returns: nil unless the text is what `base64` would give for these bytes.
+  /// - Returns: nil unless the text is exactly the `base64` of a hash.
   package init?(base64 text: String) {
     guard let bytes = StrictBase64.decode(text) else { return nil }
     self.init(bytes: bytes)
   }
 
-  /// 64 digits in lower case.
+  /// 64 hexadecimal digits in lower case.
   package var hex: String { Hexadecimal.text(bytes) }
 
-  /// - Returns: nil unless the text is 64 digits in lower case.
+  /// - Returns: nil unless the text has exactly 64 hexadecimal digits in lower case.
   package init?(hex text: String) {
     guard let bytes = Hexadecimal.bytes(text) else { return nil }
     self.init(bytes: bytes)

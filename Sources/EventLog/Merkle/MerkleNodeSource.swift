@@ -1,19 +1,19 @@
 import ChatPrimitives
 
-/// Where the full subtrees of a tree come from: stored nodes, or records hashed anew.
+/// A source of the full subtrees of a tree: stored nodes, or records that are hashed again.
 package protocol MerkleNodeSource {
-  /// The hash of the full subtree over the leaves from `number << level` on, `1 << level` of them.
+  /// The hash of the full subtree over `1 << level` leaves, beginning with leaf `number << level`.
   func node(level: Int, number: UInt64) throws(LogError) -> MerkleHash
 }
 
-/// Each call asks for at most about twice as many nodes as the tree has levels.
+/// Each call reads at most about twice as many nodes as the tree has levels.
 extension MerkleNodeSource {
   /// The root of the tree over the first `size` leaves.
   package func root(size: UInt64) throws(LogError) -> MerkleHash {
     try root(first: 0, count: check(size: size))
   }
 
-  /// RFC 6962, section 2.1.1: the hashes that lead from a leaf to the root, the leaf's sibling first.
+  /// The hashes that lead from a leaf to the root, the leaf's sibling first; RFC 6962, section 2.1.1.
   package func inclusionPath(index: UInt64, size: UInt64) throws(LogError) -> [MerkleHash] {
     var count = try check(size: size)
     guard index < size else {
@@ -35,8 +35,8 @@ extension MerkleNodeSource {
     return path.reversed()
   }
 
-  /// RFC 6962, section 2.1.2: the hashes that show the tree of `old` leaves to be the beginning of the one of `size`.
-  /// Empty when `old` is zero or equal to `size`.
+  /// The hashes that prove that the tree of `size` leaves extends the tree of `old` leaves; RFC 6962, section 2.1.2.
+  /// Empty if `old` is zero or equal to `size`.
   package func consistencyPath(from old: UInt64, to size: UInt64) throws(LogError) -> [MerkleHash] {
     var count = try check(size: size)
     guard old <= size else {
@@ -57,17 +57,17 @@ extension MerkleNodeSource {
         count -= half
       }
     }
-    // The old tree itself is known to the one who asks; a part of it is not.
+    // The verifier has the root of the old tree, but not the root of a part of it.
     if first > 0 { path.append(try root(first: first, count: count)) }
     return path.reversed()
   }
 
-  /// The root over leaves that begin at a multiple of a power of two which is not less than their count.
+  /// The root over `count` leaves that begin at a multiple of a power of two; that power must be at least `count`.
   private func root(first: UInt64, count: UInt64) throws(LogError) -> MerkleHash {
     guard count > 0 else { return MerkleTree.emptyRoot }
     var rest = count
     var result: MerkleHash?
-    // From the right end, so that each peak is joined with all that lies to its right.
+    // Goes from right to left, so that each peak is joined with everything to its right.
     while rest > 0 {
       let level = rest.trailingZeroBitCount
       rest &= rest - 1

@@ -1,25 +1,26 @@
 import Crypto
 
-/// The hashes of an RFC 6962 tree over all records; `docs/log-format.md`, "The tree". Nothing here allocates but the
-/// state that the cryptographic library keeps for each hash.
+/// The hashes of an RFC 6962 tree over all records; `docs/log-format.md`, "The tree". These functions allocate nothing
+/// except the state that the cryptographic library keeps for each hash.
 package enum MerkleTree {
-  /// Nodes from this level up are stored, one for 256 records; those below are made anew from the records.
+  /// The lowest level whose nodes are stored: one node for 256 records. Lower nodes are computed again from the
+  /// records.
   package static let storedLevel = 8
-  /// Leaves below one node of the stored level.
+  /// The number of leaves below one node of the stored level.
   package static let groupLeaves = 1 << storedLevel
-  /// The hashes of a longest path; C2SP, `tlog-witness`.
+  /// The number of hashes in the longest path; C2SP, `tlog-witness`.
   package static let maximumPathHashes = 63
 
-  /// The root of the tree without leaves: the SHA-256 of nothing.
+  /// The root of the tree without leaves: the SHA-256 of an empty input.
   package static let emptyRoot = hash(UnsafeRawBufferPointer(start: nil, count: 0))
 
-  /// Byte before a leaf's content, so that no leaf passes for a node (RFC 6962, section 2.1).
+  /// The byte before a leaf's content, so that a leaf can never be mistaken for a node (RFC 6962, section 2.1).
   private static let leafPrefix: UInt8 = 0
-  /// Byte before the two children of a node.
+  /// The byte before the two children of a node.
   private static let nodePrefix: UInt8 = 1
 
   /// The leaf of a record.
-  /// - Parameter digest: of its salt and payload.
+  /// - Parameter digest: the digest of the record's salt and payload.
   package static func leaf(envelope: RecordEnvelope, digest: MerkleHash) -> MerkleHash {
     withUnsafeTemporaryAllocation(
       byteCount: 1 + RecordEnvelope.maximumBytes + MerkleHash.byteCount, alignment: 8
@@ -31,7 +32,7 @@ package enum MerkleTree {
     }
   }
 
-  /// The leaf over any content; a record's is its envelope and its digest.
+  /// The leaf of any content. The content for a record is its envelope and its digest.
   package static func leaf(content: [UInt8]) -> MerkleHash {
     var hasher = SHA256()
     Swift.withUnsafeBytes(of: leafPrefix) { hasher.update(bufferPointer: $0) }
@@ -39,7 +40,7 @@ package enum MerkleTree {
     return hasher.finalize().withUnsafeBytes { MerkleHash(loading: $0) }
   }
 
-  /// The node over two children.
+  /// The node above two children.
   package static func node(_ left: MerkleHash, _ right: MerkleHash) -> MerkleHash {
     withUnsafeTemporaryAllocation(byteCount: 1 + 2 * MerkleHash.byteCount, alignment: 8) { buffer in
       buffer[0] = nodePrefix
@@ -49,7 +50,7 @@ package enum MerkleTree {
     }
   }
 
-  /// The SHA-256 of all bytes.
+  /// The SHA-256 of the bytes.
   static func hash(_ bytes: UnsafeRawBufferPointer) -> MerkleHash {
     var hasher = SHA256()
     hasher.update(bufferPointer: bytes)

@@ -1,6 +1,6 @@
-/// What a reader of proofs needs: no log, no keys, only hashes.
+/// What a verifier of proofs needs: only hashes, no log and no keys.
 extension MerkleTree {
-  /// Checks that a tree holds a leaf; RFC 9162, section 2.1.3.2.
+  /// Checks that a tree contains a leaf; RFC 9162, section 2.1.3.2.
   package static func verifyInclusion(
     of leaf: MerkleHash, index: UInt64, size: UInt64, path: [MerkleHash], root: MerkleHash
   ) throws(CheckpointFlaw) {
@@ -25,8 +25,8 @@ extension MerkleTree {
     guard hash == root else { throw CheckpointFlaw(.mismatch, "the leaf and the path do not give the root") }
   }
 
-  /// Checks that a tree begins with an older one; RFC 9162, section 2.1.4.2, and for equal and empty trees as that
-  /// section's text says.
+  /// Checks that a tree extends an older one; RFC 9162, section 2.1.4.2. Trees that are equal or empty are handled as
+  /// the text of that section says.
   package static func verifyConsistency(
     from old: UInt64, root oldRoot: MerkleHash, to size: UInt64, root: MerkleHash, path: [MerkleHash]
   ) throws(CheckpointFlaw) {
@@ -40,7 +40,7 @@ extension MerkleTree {
       }
       return
     }
-    // A full subtree is its own start of the path.
+    // If the old tree is a full subtree, the path begins with its root, which the proof omits.
     let hashes = old & (old - 1) == 0 ? [oldRoot] + path : path
     guard let start = hashes.first else { throw CheckpointFlaw(.mismatch, "the path is empty") }
     var place = old - 1

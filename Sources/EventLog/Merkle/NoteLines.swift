@@ -1,4 +1,4 @@
-/// Reads a text of the C2SP family line by line; each line ends with one newline.
+/// Reads a text in one of the C2SP formats line by line. Each line ends with one newline.
 struct NoteLines {
   private let bytes: [UInt8]
   private var offset = 0
@@ -9,10 +9,10 @@ struct NoteLines {
 
   var isAtEnd: Bool { offset == bytes.count }
 
-  /// What has not been read yet.
+  /// The rest of the text that has not been read.
   var rest: [UInt8] { Array(bytes[offset...]) }
 
-  /// The next line without its newline; nil at the end, and for a last line without a newline or not in UTF-8.
+  /// The next line without its newline; nil at the end, for a last line without a newline, or if the line is not UTF-8.
   mutating func next() -> String? {
     guard let end = bytes[offset...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
     guard let line = String(validating: bytes[offset..<end], as: UTF8.self) else { return nil }
@@ -20,7 +20,7 @@ struct NoteLines {
     return line
   }
 
-  /// What follows a word and a space at the start of a line; nil for any other line.
+  /// The text after a word and a space at the start of a line; nil if the line does not start with them.
   static func value(of word: String, in line: String) -> String? {
     let prefix = Array((word + " ").utf8)
     guard line.utf8.starts(with: prefix) else { return nil }
@@ -33,7 +33,7 @@ struct NoteLines {
     return value
   }
 
-  /// The hashes of a path, one to a line, up to the empty line that ends it.
+  /// Reads the hashes of a path, one in each line, up to the empty line that ends it.
   mutating func path() throws(CheckpointFlaw) -> [MerkleHash] {
     var path: [MerkleHash] = []
     while let line = next() {

@@ -1,22 +1,22 @@
 import ChatPrimitives
 import FoundationEssentials
 
-/// What a leaf is made of, as a proof shows it: never a key, and nothing that was erased.
+/// The content of a leaf as a proof shows it. It never contains a key or erased data.
 package struct ProvenRecord: Sendable, Hashable {
-  /// The payload and what hides it in the digest.
+  /// A payload and the salt that hides it in the digest.
   package struct Opening: Sendable, Hashable {
-    /// Sixteen bytes; nil where the salt is empty.
+    /// Sixteen bytes; nil if the record has no salt.
     package let salt: RecordSalt?
     package let payload: [UInt8]
   }
 
-  /// One encoding of a record's envelope.
+  /// The record's envelope, whose only valid encoding goes into the leaf.
   package let envelope: RecordEnvelope
   package let digest: MerkleHash
-  /// Nil where the payload was erased or is not shown.
+  /// Nil if the payload was erased or is not shown.
   package let opening: Opening?
 
-  /// What a proof shows of a record. The payload of a registration holds the author's key and is never shown.
+  /// The part of a record that a proof shows. The payload of a registration holds the author's key and is never shown.
   /// - Parameter showsPayload: whether the payload may be shown.
   package init(_ record: LogRecord, author: AuthorKey, showsPayload: Bool) throws(FormatFlaw) {
     envelope = record.envelope
@@ -32,7 +32,7 @@ package struct ProvenRecord: Sendable, Hashable {
 
   package var leaf: MerkleHash { MerkleTree.leaf(envelope: envelope, digest: digest) }
 
-  /// Checks that the payload is the one that the digest stands for.
+  /// Checks that the digest is that of the salt and the payload.
   func verifyOpening() throws(CheckpointFlaw) {
     guard let opening else { return }
     guard MerkleTree.digest(salt: opening.salt, payload: opening.payload) == digest else {
@@ -51,7 +51,7 @@ extension ProvenRecord {
     static let payload = "payload"
   }
 
-  /// The object as text; hexadecimal digits need no escapes.
+  /// The object as JSON. Hexadecimal digits need no escapes.
   var json: String {
     var text =
       "{\"\(Field.envelope)\":\"\(Hexadecimal.text(envelope.encoded()))\",\"\(Field.digest)\":\"\(digest.hex)\""
@@ -69,7 +69,7 @@ extension ProvenRecord {
     let payload: String?
   }
 
-  /// Reads an object with these fields, and passes over others; the caller has bounded its length.
+  /// Parses an object with these fields and ignores others. The caller has limited its length.
   init(json: [UInt8]) throws(CheckpointFlaw) {
     guard let object = try? JSONDecoder().decode(Object.self, from: Data(json)) else {
       throw CheckpointFlaw(.malformed, "the extra line is not a JSON object with envelope and digest")

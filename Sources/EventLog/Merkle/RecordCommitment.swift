@@ -1,12 +1,12 @@
 package import ChatPrimitives
 import Crypto
 
-/// The 32 bytes in an author's registration from which the salts of the author's records come; secret.
+/// The 32 secret bytes in an author's registration from which the salts of the author's records are derived.
 package struct CommitmentKey: Sendable, Hashable {
-  /// In bytes.
+  /// The length of a key, in bytes.
   package static let byteCount = 32
 
-  /// As large as a hash, and held in place like one.
+  /// Stored in a hash, which has the same size and needs no allocation.
   private let value: MerkleHash
 
   /// - Returns: nil unless there are exactly 32 bytes.
@@ -25,13 +25,13 @@ package struct CommitmentKey: Sendable, Hashable {
   }
 }
 
-/// Sixteen bytes that stand before a payload when its digest is made, held in place.
+/// The sixteen bytes that are hashed before a payload to make its digest, stored inline.
 package struct RecordSalt: Sendable, Hashable {
-  /// Bytes 0 to 7 and 8 to 15 as they are in memory.
+  /// Bytes 0 to 7 and 8 to 15, in memory order.
   private let first: UInt64
   private let second: UInt64
 
-  /// Reads the first 16 bytes of a buffer that holds at least as many.
+  /// Copies the first 16 bytes of a buffer, which must have at least as many.
   init(loading bytes: UnsafeRawBufferPointer) {
     first = bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self)
     second = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
@@ -50,12 +50,12 @@ package struct RecordSalt: Sendable, Hashable {
   }
 }
 
-/// What is known of a record's author where its leaf is made.
+/// What is known about a record's author when its leaf is computed.
 package enum AuthorKey: Sendable, Hashable {
-  /// There is no actor, no registration at or before the record, or one without the field.
+  /// There is no actor, no registration at or before the record, or a registration without the key field.
   case none
   case key(CommitmentKey)
-  /// The registration was erased, and the key with it.
+  /// The registration, and the key in it, was erased.
   case erased
 }
 
@@ -70,7 +70,7 @@ extension MerkleTree {
 }
 
 extension LogRecord {
-  /// The salt of a retained payload; nil where the salt is empty and for an erased record.
+  /// The salt of a retained payload; nil if the record has none or is erased.
   package func salt(author: AuthorKey) throws(FormatFlaw) -> RecordSalt? {
     switch payload {
     case .erased: return nil
@@ -89,7 +89,7 @@ extension LogRecord {
     }
   }
 
-  /// The digest of salt and payload, which an erased record holds itself.
+  /// The digest of salt and payload. An erased record holds the digest itself.
   package func digest(author: AuthorKey) throws(FormatFlaw) -> MerkleHash {
     switch payload {
     case .erased(let bytes):
@@ -102,7 +102,7 @@ extension LogRecord {
     }
   }
 
-  /// The record's leaf in the tree, of index `position - 1`.
+  /// The record's leaf, which has index `position - 1` in the tree.
   package func leaf(author: AuthorKey) throws(FormatFlaw) -> MerkleHash {
     MerkleTree.leaf(envelope: envelope, digest: try digest(author: author))
   }

@@ -1,13 +1,13 @@
-/// A text with signatures below it: C2SP, `signed-note`.
+/// A text followed by signatures: C2SP, `signed-note`.
 package struct SignedNote: Sendable, Hashable {
-  /// A note of more is refused, in bytes.
+  /// The maximum size of a note, in bytes. A larger one is rejected.
   package static let maximumBytes = 16 * 1024
 
-  /// One line below the text.
+  /// A signature line below the text.
   package struct Signature: Sendable, Hashable {
-    /// Name of the key.
+    /// The name of the key.
     package let name: String
-    /// The first four bytes of a hash over name and key, as a big-endian number; tells keys of one name apart.
+    /// The first four bytes of a hash over name and key, as a big-endian number. Distinguishes keys with the same name.
     package let keyID: UInt32
     package let bytes: [UInt8]
 
@@ -18,12 +18,12 @@ package struct SignedNote: Sendable, Hashable {
     }
   }
 
-  /// What is signed: UTF-8 with its last newline.
+  /// The text that is signed: UTF-8, including its last newline.
   package let text: [UInt8]
-  /// At least one.
+  /// One or more signatures.
   package let signatures: [Signature]
 
-  /// An em dash and a space begin each signature.
+  /// The start of each signature line: an em dash and a space.
   private static let signaturePrefix = "\u{2014} "
   private static let newline = UInt8(ascii: "\n")
 
@@ -32,7 +32,7 @@ package struct SignedNote: Sendable, Hashable {
     self.signatures = signatures
   }
 
-  /// Reads a note; whether a signature is good is for `verify` to say.
+  /// Parses a note. It does not check the signatures; `verify` does.
   package init(parsing bytes: [UInt8]) throws(CheckpointFlaw) {
     guard bytes.count <= Self.maximumBytes else {
       throw CheckpointFlaw(.malformed, "the note has \(bytes.count) bytes, more than \(Self.maximumBytes)")
@@ -52,7 +52,7 @@ package struct SignedNote: Sendable, Hashable {
     self.init(text: Array(bytes[..<blank]), signatures: signatures)
   }
 
-  /// The note as it is stored and sent; what was parsed comes out byte for byte.
+  /// The note as it is stored and sent. Encoding a parsed note gives the same bytes.
   package func encoded() -> [UInt8] {
     var bytes = text + [Self.newline]
     for signature in signatures {
@@ -63,7 +63,8 @@ package struct SignedNote: Sendable, Hashable {
     return bytes
   }
 
-  /// Checks that the text is signed by a key. Signatures by other keys are passed over; each by this one must hold.
+  /// Checks that a key signed the text. Signatures by other keys are ignored; every signature by this key must be
+  /// valid.
   package func verify(by key: VerifierKey) throws(CheckpointFlaw) {
     let own = signatures.filter { $0.keyID == key.id && $0.name.utf8.elementsEqual(key.name.utf8) }
     guard !own.isEmpty else {
@@ -74,13 +75,13 @@ package struct SignedNote: Sendable, Hashable {
     }
   }
 
-  /// Whether a key may have this name: not empty, without spaces and plus signs.
+  /// Whether this is a valid name of a key: not empty, without spaces, control characters and plus signs.
   static func isKeyName(_ name: String) -> Bool {
     !name.isEmpty
       && name.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "+" && !$0.properties.isWhitespace }
   }
 
-  /// Where the newline stands that is the last empty line.
+  /// The offset of the newline that forms the last empty line.
   private static func lastEmptyLine(in bytes: [UInt8]) -> Int? {
     var index = bytes.count - 1
     while index > 0 {

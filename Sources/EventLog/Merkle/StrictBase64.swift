@@ -1,17 +1,17 @@
 private import FoundationEssentials
 
-/// Standard Base64 with padding (RFC 4648, section 4), in its one canonical form: a signed text must not have two
-/// spellings.
+/// Standard Base64 with padding (RFC 4648, section 4). Accepts only the canonical encoding, because a signed text must
+/// have only one representation.
 enum StrictBase64 {
   static func encode(_ bytes: [UInt8]) -> String {
     Data(bytes).base64EncodedString()
   }
 
-  /// - Returns: nil unless the text is exactly what `encode` would make.
+  /// - Returns: nil unless the text is exactly the result of `encode`.
   static func decode(_ text: String) -> [UInt8]? {
     guard let data = Data(base64Encoded: text) else { return nil }
     let bytes = [UInt8](data)
-    // Foundation passes over unused bits that are not zero.
+    // Foundation ignores unused bits that are not zero.
     return encode(bytes).utf8.elementsEqual(text.utf8) ? bytes : nil
   }
 }

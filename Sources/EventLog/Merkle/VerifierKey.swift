@@ -2,11 +2,11 @@ import ChatPrimitives
 import Crypto
 import FoundationEssentials
 
-/// The public half of a key that signs notes, with its name: C2SP, `signed-note`, Ed25519.
+/// The public key of a pair that signs notes, with its name: C2SP, `signed-note`, Ed25519.
 package struct VerifierKey: Sendable {
-  /// The byte that says Ed25519 in keys and key IDs.
+  /// The byte that stands for Ed25519 in keys and key IDs.
   static let ed25519: UInt8 = 1
-  /// A key's text of more is refused, in bytes.
+  /// The maximum size of a key's text, in bytes. A longer one is rejected.
   package static let maximumTextBytes = 1024
 
   package let name: String
@@ -22,7 +22,7 @@ package struct VerifierKey: Sendable {
     id = hash.bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  /// Reads `<name>+<key ID in hex>+<Base64 of type and key>`, with or without a newline at the end.
+  /// Parses `<name>+<key ID in hex>+<Base64 of type and key>`, with or without a newline at the end.
   package init(parsing text: String) throws(CheckpointFlaw) {
     let (name, bytes) = try Self.fields(of: text, prefix: "")
     guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: bytes) else {
@@ -34,12 +34,12 @@ package struct VerifierKey: Sendable {
     }
   }
 
-  /// One line, without its newline.
+  /// The key in one line, without a newline.
   package var text: String {
     "\(label)+\(StrictBase64.encode([Self.ed25519] + Array(key.rawRepresentation)))"
   }
 
-  /// Name and ID, by which a signature names its key.
+  /// The name and ID with which a signature identifies its key.
   package var label: String {
     let bytes = withUnsafeBytes(of: id.bigEndian) { [UInt8]($0) }
     return "\(name)+\(Hexadecimal.text(bytes))"
@@ -49,15 +49,15 @@ package struct VerifierKey: Sendable {
     key.isValidSignature(signature, for: text)
   }
 
-  // MARK: The form that both halves share
+  // MARK: The format that both halves share
 
-  /// Name and the 32 bytes of a key's text; the ID is for the caller to compare.
+  /// The name and the 32 key bytes in a key's text. The caller must compare the ID.
   static func fields(of text: String, prefix: String) throws(CheckpointFlaw) -> (name: String, bytes: [UInt8]) {
     let line = line(text)
     guard text.utf8.count <= maximumTextBytes, line.utf8.starts(with: prefix.utf8) else {
       throw CheckpointFlaw(.malformed, "the key is too long, or does not begin with \"\(prefix)\"")
     }
-    // Base64 has plus signs of its own.
+    // Base64 itself contains plus signs.
     let parts = line.utf8.dropFirst(prefix.utf8.count)
       .split(separator: UInt8(ascii: "+"), maxSplits: 2, omittingEmptySubsequences: false)
       .map { String(decoding: $0, as: UTF8.self) }
@@ -67,7 +67,7 @@ package struct VerifierKey: Sendable {
     return (parts[0], Array(bytes[1...]))
   }
 
-  /// The text without a newline at its end.
+  /// The text without a trailing newline.
   static func line(_ text: String) -> String {
     guard text.utf8.last == UInt8(ascii: "\n") else { return text }
     return String(decoding: text.utf8.dropLast(), as: UTF8.self)

@@ -3,15 +3,15 @@ private import Foundation
 private import Glibc
 import Synchronization
 
-/// Seals full segments on a thread of its own, which lives as long as there are any.
+/// Seals full segments on a separate thread, which runs only while there are segments to seal.
 final class BackgroundSealer: Sendable {
-  /// The thread's nice value: what is sealed can wait, requests cannot.
+  /// The thread's nice value. Sealing can wait, requests cannot.
   private static let niceness: Int32 = 10
 
   private enum State {
     case resting
     case running
-    /// Running, and there may be more to do than it has seen.
+    /// The thread is running, and there may be a new segment that it has not seen.
     case wokenAgain
     case stopped
   }
@@ -19,7 +19,7 @@ final class BackgroundSealer: Sendable {
   private let sealing: LogSealing
   private let onFailure: @Sendable (LogError) -> Void
   private let state = Mutex(State.resting)
-  /// Entered while the thread lives.
+  /// Entered while the thread is running.
   private let life = DispatchGroup()
 
   init(_ sealing: LogSealing, onFailure: @escaping @Sendable (LogError) -> Void) {
@@ -27,14 +27,14 @@ final class BackgroundSealer: Sendable {
     self.onFailure = onFailure
   }
 
-  /// Tells that a segment is full.
-  /// - Parameter lock: that of the directory, which the thread keeps as long as it lives.
+  /// Tells the sealer that a segment is full.
+  /// - Parameter lock: the lock of the directory, which the thread keeps until it ends.
   func wake(holding lock: DirectoryLock) {
     let mustStart = state.withLock { state in
       switch state {
       case .resting:
         state = .running
-        // Before anyone can stop it.
+        // Entered here, so that `stop` cannot miss the thread.
         life.enter()
         return true
       case .running, .wokenAgain:
@@ -46,9 +46,9 @@ final class BackgroundSealer: Sendable {
     }
     guard mustStart else { return }
     let thread = Thread { [self] in
-      // Named from within: only so does the system show the name too.
+      // The thread sets its own name, because only then does the system show it too.
       Thread.current.name = "hansard-sealer"
-      // On Linux the value is the thread's own. Without it sealing is only less polite.
+      // On Linux the nice value applies to the calling thread. If the call fails, sealing only has a higher priority.
       _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
       withExtendedLifetime(lock) { run() }
       life.leave()
@@ -56,7 +56,7 @@ final class BackgroundSealer: Sendable {
     thread.start()
   }
 
-  /// Begins nothing any more, and returns when the thread has ended.
+  /// Prevents new work and returns when the thread has ended.
   func stop() {
     state.withLock { $0 = .stopped }
     life.wait()

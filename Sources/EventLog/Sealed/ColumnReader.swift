@@ -5,7 +5,7 @@ struct ColumnReader {
   private let table: UUIDTable
   private let shapes: [RecordShape]
   private var shapeNumbers: ByteCursor
-  /// Stream, actor, service, device, subject, command.
+  /// The columns of the references: stream, actor, service, device, subject, command.
   private var references: [ByteCursor] = []
   private var versions: ByteCursor
   private var times: ByteCursor
@@ -19,7 +19,7 @@ struct ColumnReader {
   private var lastTime: Int64 = 0
   private var lastOriginalTime: Int64 = 0
 
-  /// - Parameter body: the columns after decompression.
+  /// - Parameter body: the decompressed columns.
   private init(_ body: [UInt8], table: UUIDTable) throws(FormatFlaw) {
     self.table = table
     var cursor = ByteCursor(body)
@@ -41,7 +41,7 @@ struct ColumnReader {
     guard cursor.isAtEnd else { throw FormatFlaw("bytes follow the last column") }
   }
 
-  /// Reads a block's records; the columns must hold exactly `count` of them.
+  /// Parses a block's records; the columns must hold exactly `count` of them.
   static func records(
     _ body: [UInt8], table: UUIDTable, first: LogPosition, count: Int
   ) throws(FormatFlaw) -> [LogRecord] {
@@ -73,7 +73,7 @@ struct ColumnReader {
 
   // MARK: Content
 
-  /// A record's shape, and how much of its payload is in the content.
+  /// A record's shape, and the number of bytes that its payload has in the content column.
   private struct Outline {
     var shape: Int
     var length: Int
@@ -92,10 +92,11 @@ struct ColumnReader {
     return outlines
   }
 
-  /// The content of each shape.
+  /// The part of the content that belongs to each shape.
   private mutating func contents(_ outlines: [Outline]) throws(FormatFlaw) -> [ByteCursor] {
     var sizes = [Int](repeating: 0, count: shapes.count)
-    // At most `LogFormat.maximumBlockRecords` lengths of at most a payload each: far below what an Int holds.
+    // The sum has at most `LogFormat.maximumBlockRecords` lengths, each at most that of a payload, so it fits an Int
+    // easily.
     var isUsed = [Bool](repeating: false, count: shapes.count)
     for outline in outlines {
       sizes[outline.shape] += shapes[outline.shape].form.extraBytes + outline.length
@@ -152,7 +153,7 @@ struct ColumnReader {
       device: device, subject: subject, command: command, originalTime: original)
   }
 
-  /// - Parameter time: that of the record, to which a fresh UUID is relative.
+  /// - Parameter time: the record's time, to which a fresh UUID is relative.
   private mutating func uuid(column: Int, at time: Timestamp) throws(FormatFlaw) -> UUIDBytes {
     let reference = try references[column].count(limit: table.count)
     if reference > 0, let uuid = table[reference - 1] { return uuid }

@@ -1,37 +1,38 @@
 import ChatPrimitives
 
-/// Gathers the records of one dense block by column. See `docs/log-format.md`, "Columns".
+/// Collects the records of one dense block by column. See `docs/log-format.md`, "Columns".
 struct ColumnWriter {
-  /// When a block is closed, in bytes of its columns: small, so that one record is read by decoding little.
+  /// The size of the columns, in bytes, at which a block is closed. It is small, so that reading one record decodes
+  /// little.
   static let targetBytes = 64 * 1024
 
   private let numbers: [UUIDBytes: Int]
   private var shapes: [RecordShape: Int] = [:]
   private var shapeList: [UInt8] = []
   private var shapeOfRecord: [UInt8] = []
-  /// Stream, actor, service, device, subject, command.
+  /// The columns of the references: stream, actor, service, device, subject, command.
   private var references: [[UInt8]] = Array(repeating: [], count: Columns.references)
   private var versions: [UInt8] = []
   private var times: [UInt8] = []
   private var originalTimes: [UInt8] = []
   private var lengths: [UInt8] = []
   private var fresh = FreshUUIDs()
-  /// By shape.
+  /// The content of each shape.
   private var contents: [[UInt8]] = []
   private var lastVersions: [StreamKey: UInt64] = [:]
   private var lastTime: Int64 = 0
   private var lastOriginalTime: Int64 = 0
 
   private(set) var count = 0
-  /// About what `finish` will return, in bytes.
+  /// An estimate of the size of the result of `finished`, in bytes.
   private(set) var bytes = 0
 
-  /// - Parameter numbers: the segment's table of UUIDs.
+  /// - Parameter numbers: the numbers of the UUIDs in the segment's table.
   init(numbers: [UUIDBytes: Int]) {
     self.numbers = numbers
   }
 
-  /// The same writer without records.
+  /// A writer for the same segment without records.
   func emptied() -> ColumnWriter { ColumnWriter(numbers: numbers) }
 
   mutating func append(_ record: LogRecord) {
@@ -69,7 +70,7 @@ struct ColumnWriter {
     bytes += Columns.defaultRecordBytes + record.payload.encodedBytes
   }
 
-  /// All columns, one after the other.
+  /// Returns all columns, one after the other.
   func finished() -> [UInt8] {
     var body: [UInt8] = []
     body.reserveCapacity(bytes + bytes / 2)
@@ -109,17 +110,17 @@ struct ColumnWriter {
   }
 }
 
-/// What the columns of writer and reader agree upon.
+/// The constants that the writer and the reader of columns share.
 enum Columns {
-  /// Columns of references: stream, actor, service, device, subject, command.
+  /// The number of columns of references: stream, actor, service, device, subject, command.
   static let references = 6
-  /// What a record without its payload takes about, in bytes.
+  /// The approximate size of a record without its payload, in bytes.
   static let defaultRecordBytes = 12
-  /// What a record takes at least: shape, stream, version, time, and a byte of content or length.
+  /// The minimum size of a record, in bytes: shape, stream, version, time, and a byte of content or length.
   static let minimumRecordBytes = 5
 }
 
-/// A stream of one kind.
+/// A stream and its kind.
 struct StreamKey: Hashable {
   var kind: UInt8
   var stream: UUIDBytes

@@ -1,18 +1,18 @@
 private import CLZ4
 
-/// LZ4 at its slowest and densest, for what is written once and read often.
+/// LZ4 at its slowest and densest level, for data that is written once and read often.
 struct DenseCompressor {
-  /// LZ4's HC levels end at 12.
+  /// The highest of LZ4's HC levels: 12.
   private static let level = LZ4HC_CLEVEL_MAX
 
   private let dictionary: [UInt8]
 
-  /// - Parameter dictionary: what the compressed bytes may refer back to; a reader needs the same.
+  /// - Parameter dictionary: bytes that the compressed data can refer to. A reader needs the same dictionary.
   init(dictionary: [UInt8] = []) {
     self.dictionary = dictionary
   }
 
-  /// One LZ4 block. `raw` is at most `LogFormat.maximumSegmentBytes` long, below what LZ4 takes.
+  /// Compresses into one LZ4 block. `raw` is at most `LogFormat.maximumSegmentBytes` long, below the limit of LZ4.
   func compress(_ raw: [UInt8]) -> [UInt8] {
     guard let stream = LZ4_createStreamHC() else { return raw }
     defer { LZ4_freeStreamHC(stream) }
@@ -28,8 +28,8 @@ struct DenseCompressor {
             stream, raw.baseAddress?.assumingMemoryBound(to: CChar.self),
             UnsafeMutableRawPointer(target.baseAddress)?.assumingMemoryBound(to: CChar.self), Int32(raw.count),
             Int32(bound))
-          // The target has the room that LZ4 asks for, so it does not fail; if it did, the empty result decodes to
-          // nothing, and the check of what was written refuses it.
+          // The target has the size that LZ4 requires, so LZ4 does not fail. If it did, the empty result would not
+          // decode, and the check of the written block would reject it.
           count = max(0, Int(written))
         }
       }

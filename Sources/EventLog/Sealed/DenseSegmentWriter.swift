@@ -2,9 +2,9 @@ import ChatPrimitives
 
 /// Writes the blocks and sections of a sealed segment to a new file, and the header last.
 struct DenseSegmentWriter {
-  /// Written at a time, in bytes.
+  /// The number of bytes to write at a time.
   private static let bufferBytes = 1024 * 1024
-  /// What is written is synced in steps of so many bytes, so that the log's own syncs never wait behind all of it.
+  /// The file is synced in steps of this size, so that the log's own syncs never wait for the whole file.
   private static let syncStepBytes = 4 * 1024 * 1024
 
   private let file: LogFile
@@ -25,9 +25,9 @@ struct DenseSegmentWriter {
   private var lastTime: Timestamp
 
   /// - Parameters:
-  ///   - file: new and empty.
+  ///   - file: a new and empty file.
   ///   - source: the header of the active segment.
-  ///   - salt: of the sealed one.
+  ///   - salt: the salt of the sealed segment.
   init(_ file: LogFile, replacing source: SegmentHeader, salt: UInt64, survey: SegmentSurvey) throws(FormatFlaw) {
     self.file = file
     self.source = source
@@ -43,7 +43,7 @@ struct DenseSegmentWriter {
     lastTime = source.lastTime
   }
 
-  /// Adds records in order, and writes the blocks that are full.
+  /// Adds records in order, and writes the blocks that become full.
   mutating func append(_ records: [LogRecord]) throws(LogError) {
     for record in records {
       columns.append(record)
@@ -58,9 +58,10 @@ struct DenseSegmentWriter {
     contents.add(node)
   }
 
-  /// Writes what is left, the sections and the header, and syncs the file.
+  /// Writes the remaining records, the sections and the header, and syncs the file.
   /// - Parameters:
-  ///   - start: the tree before the segment; `end`: behind it.
+  ///   - start: the tree before the segment.
+  ///   - end: the tree after the segment.
   ///   - activeChain: the checksum of the active segment's last block header.
   mutating func finish(
     start: MerkleFrontier, end: MerkleFrontier, activeChain: UInt32
@@ -121,7 +122,7 @@ struct DenseSegmentWriter {
     columns = columns.emptied()
   }
 
-  /// Decodes what is about to take the place of the only copy, compares, and notes where it stands.
+  /// Decodes the block that will replace the only copy, compares it with the records, and adds it to the index.
   private mutating func check(_ frame: [UInt8], _ position: LogPosition) throws(LogError) {
     do throws(FormatFlaw) {
       let bytes = frame.span.bytes

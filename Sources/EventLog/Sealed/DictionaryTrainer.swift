@@ -1,16 +1,16 @@
-/// Chooses the content of a segment's dictionary: the stretches whose short sequences occur most often in the segment.
+/// Chooses the content of a segment's dictionary: the stretches whose short sequences are most frequent in the segment.
 ///
-/// After the cover algorithm of Liao, Petri, Moffat and Wirth ("Effective Construction of Relative Lempel-Ziv
-/// Dictionaries", WWW 2016): the sample is cut into as many parts as the dictionary has stretches, and of each part the
-/// best stretch is taken; a sequence that the dictionary has counts no more.
+/// The method follows the cover algorithm of Liao, Petri, Moffat and Wirth ("Effective Construction of Relative
+/// Lempel-Ziv Dictionaries", WWW 2016): the sample is divided into as many parts as the dictionary has stretches, and
+/// the best stretch of each part is chosen. A sequence that is already in the dictionary no longer counts.
 struct DictionaryTrainer {
-  /// What a sequence has, in bytes.
+  /// The length of a sequence, in bytes.
   private static let sequenceBytes = 8
-  /// What is taken at one place, in bytes: some sentences.
+  /// The length of a stretch, in bytes: a few sentences.
   private static let stretchBytes = 128
-  /// How many of them begin in a stretch and end in it.
+  /// The number of sequences that count for a stretch: all that lie within it, except the last.
   private static let sequences = stretchBytes - sequenceBytes
-  /// Counters, addressed by a hash of the sequence.
+  /// The number of bits in the hash of a sequence, which selects its counter.
   private static let counterBits = 20
 
   private let sample: [UInt8]
@@ -22,7 +22,7 @@ struct DictionaryTrainer {
     for place in 0..<max(sample.count - Self.sequenceBytes, 0) { counters[slot(place)] &+= 1 }
   }
 
-  /// - Parameter bytes: how long the dictionary may become.
+  /// - Parameter bytes: the maximum length of the dictionary.
   mutating func dictionary(bytes: Int) -> [UInt8] {
     guard sample.count > bytes else { return sample }
     let parts = bytes / Self.stretchBytes
@@ -32,12 +32,12 @@ struct DictionaryTrainer {
       chosen.append(best)
       for place in best.start..<best.start + Self.sequences { counters[slot(place)] = 0 }
     }
-    // LZ4 refers back no further than 64 KiB: the end of the dictionary stays within reach the longest.
+    // LZ4 refers back at most 64 KiB, so the end of the dictionary stays within reach the longest.
     chosen.sort { $0.sum < $1.sum }
     return chosen.flatMap { sample[$0.start..<$0.start + Self.stretchBytes] }
   }
 
-  /// The stretch with the highest sum of counters.
+  /// The stretch of the part with the highest sum of counters.
   private func best(in part: Range<Int>) -> (start: Int, sum: UInt64) {
     let last = max(part.lowerBound, part.upperBound - Self.stretchBytes)
     let first = min(part.lowerBound, last)

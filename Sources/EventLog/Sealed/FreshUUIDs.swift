@@ -1,7 +1,7 @@
 import ChatPrimitives
 
-/// The UUIDs of a dense block that have no number, as bit planes: what those of one time or one version have in common
-/// takes next to nothing then. See `docs/log-format.md`, "Columns".
+/// The UUIDs of a dense block that have no number in the table, as bit planes. Common bits of UUIDs with a similar time
+/// or the same version then take almost no space. See `docs/log-format.md`, "Columns".
 struct FreshUUIDs {
   private static let bits = 128
   private static let timeMask: UInt64 = 1 << 48 - 1
@@ -11,19 +11,19 @@ struct FreshUUIDs {
   init() {}
 
   /// Adds a UUID of a record.
-  /// - Parameter time: the record's original time, or its recorded time where it has none. UUIDs of version 7 begin with
-  ///   a time near it, so only the difference is kept.
+  /// - Parameter time: the record's original time, or its recorded time if it has no original time. UUIDs of version 7
+  ///   begin with a time near it, so only the difference is stored.
   mutating func append(_ uuid: UUIDBytes, at time: Timestamp) {
     uuids.append(Self.shifted(uuid, by: 0 &- UInt64(bitPattern: time.milliseconds)))
   }
 
-  /// The UUID that was added as number `index`; nil when there are not so many.
+  /// The UUID at `index` in the order of adding; nil if there are fewer.
   func uuid(_ index: Int, at time: Timestamp) -> UUIDBytes? {
     guard index < uuids.count else { return nil }
     return Self.shifted(uuids[index], by: UInt64(bitPattern: time.milliseconds))
   }
 
-  /// Adds to the first 48 bits, without carry beyond them.
+  /// Adds to the first 48 bits, modulo 2^48.
   private static func shifted(_ uuid: UUIDBytes, by difference: UInt64) -> UUIDBytes {
     let time = (uuid.high >> 16 &+ difference) & timeMask
     return UUIDBytes(high: time << 16 | uuid.high & 0xffff, low: uuid.low)
@@ -31,7 +31,7 @@ struct FreshUUIDs {
 
   // MARK: Planes
 
-  /// 128 planes, the first bits of all UUIDs first; each plane fills up to whole bytes with zeros.
+  /// Encodes 128 planes, beginning with the first bits of all UUIDs. Each plane is padded with zeros to whole bytes.
   func encoded() -> [UInt8] {
     let stride = (uuids.count + 7) / 8
     var bytes = [UInt8](repeating: 0, count: stride * Self.bits)
@@ -50,7 +50,7 @@ struct FreshUUIDs {
     return bytes
   }
 
-  /// - Parameter column: the planes; what they hold beyond the UUIDs that are used is checked by `isPadding`.
+  /// - Parameter column: the planes. Call `isPadding` at the end to check the bits after the last UUID.
   init(parsing column: ByteCursor) throws(FormatFlaw) {
     guard column.remaining % Self.bits == 0 else { throw FormatFlaw("the planes of the fresh UUIDs are cut short") }
     let stride = column.remaining / Self.bits
@@ -72,16 +72,17 @@ struct FreshUUIDs {
     }
   }
 
-  /// Whether the first `used` UUIDs are all that the planes hold: less than a byte is left in each, and that is zero.
+  /// Whether the planes hold only the first `used` UUIDs: in each plane, less than a byte is left, and its bits are
+  /// zero.
   func isPadding(after used: Int) -> Bool {
     used <= uuids.count && uuids.count - used < 8 && uuids[used...].allSatisfy { $0 == .zero }
   }
 }
 
-/// A square of 64 times 64 bits.
+/// A matrix of 64 times 64 bits.
 enum BitMatrix {
-  /// Rows become columns; the first row and the highest bit come first. Swaps ever smaller squares (Hacker's Delight,
-  /// section 7-3).
+  /// Turns rows into columns, where the first row and the highest bit come first. Swaps ever smaller squares (Hacker's
+  /// Delight, section 7-3).
   static func transposed(_ rows: [UInt64]) -> [UInt64] {
     var rows = rows
     var size = 32

@@ -2,7 +2,7 @@ import ChatPrimitives
 private import Dispatch
 import Synchronization
 
-/// Which segment of a log is sealed next, from what state of the tree, and the tree head that is stored afterwards.
+/// Decides which segment of a log is sealed next, supplies the state of the tree, and stores the tree head afterwards.
 /// Segments are sealed in order, so that the sealed ones come before all others.
 final class LogSealing: Sendable {
   private let folder: LogFolder
@@ -40,7 +40,7 @@ final class LogSealing: Sendable {
   }
 
   /// Seals the first segment that is full and not sealed, and stores its tree head.
-  /// - Returns: false when there is none, or when it had to stop.
+  /// - Returns: false if there is no such segment, or if sealing was stopped.
   func sealNext() throws(LogError) -> Bool {
     guard
       isBusy.withLock({ busy in
@@ -62,7 +62,7 @@ final class LogSealing: Sendable {
     let segments = catalog.all
     let number = try catalog.sealedCount()
     let start = try catalog.treeBefore(segment: number)
-    // A crash between the swap and the tree head leaves the head to be stored now.
+    // A crash between the swap and the tree head leaves a segment without a stored tree head, so it is stored now.
     if number > 0 { try storeHead(start, signedBy: key) }
     guard number < segments.count - 1 else { return false }
     let sealer = SegmentSealer(
@@ -83,7 +83,7 @@ final class LogSealing: Sendable {
     return true
   }
 
-  /// Signs a tree head and stores it, unless the log has one of its size already.
+  /// Signs a tree head and stores it, unless the log already has one of its size.
   private func storeHead(_ tree: MerkleFrontier, signedBy key: CheckpointKey) throws(LogError) {
     let name = CheckpointName.of(size: tree.count)
     if (try folder.names() ?? []).contains(name) { return }
@@ -100,7 +100,7 @@ final class LogSealing: Sendable {
       try file.sync()
       try folder.rename(temporary, to: name)
     } catch {
-      // What cannot be removed now is removed before the next attempt, and when the log is opened.
+      // If this fails, the file is removed before the next attempt, or when the log is opened.
       try? folder.remove(temporary)
       throw error
     }
@@ -113,7 +113,7 @@ enum CheckpointName {
 
   static func of(size: UInt64) -> String { SegmentName.digits(of: LogPosition(size)) + suffix }
 
-  /// - Returns: nil for a file that is no tree head.
+  /// - Returns: nil if the file is not a tree head.
   static func size(_ name: String) -> UInt64? {
     guard name.hasSuffix(suffix), let size = UInt64(name.dropLast(suffix.count)), of(size: size) == name else {
       return nil
@@ -123,7 +123,7 @@ enum CheckpointName {
 }
 
 extension SegmentCatalog {
-  /// How many segments are sealed: those at the beginning. The last never is.
+  /// The number of sealed segments. They are at the beginning, and the last segment is never sealed.
   func sealedCount() throws(LogError) -> Int {
     let all = all
     var low = 0
@@ -135,7 +135,7 @@ extension SegmentCatalog {
     return low
   }
 
-  /// The tree over all records before a segment, whose predecessor is sealed.
+  /// The tree over all records before a segment. The previous segment must be sealed.
   func treeBefore(segment number: Int) throws(LogError) -> MerkleFrontier {
     let all = all
     guard number > 0 else {
@@ -145,7 +145,7 @@ extension SegmentCatalog {
       }
       return MerkleFrontier()
     }
-    // Opened anew: a swap whose sync failed may be seen by the file alone.
+    // The file is opened again, because after a swap whose sync failed only the file shows which form it has.
     let segment = try all[number - 1].opened(before: number < all.count ? all[number] : nil)
     if let tree = try segment.tree() {
       do { return try tree.end() } catch { throw LogError(error, at: .init(file: segment.file.name)) }

@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// What records of one sort have in common; a block names each of its shapes once.
+/// The properties that records of the same sort share. A block lists each of its shapes once.
 struct RecordShape: Hashable {
   /// Length of the encoding, in bytes.
   static let byteCount = 8
@@ -32,7 +32,7 @@ struct RecordShape: Hashable {
     bytes.append(wrapping.tag)
   }
 
-  /// Takes a shape from the front of the column.
+  /// Reads a shape from the front of the column.
   init(parsing column: inout ByteCursor) throws(FormatFlaw) {
     let bytes = try column.array(Self.byteCount)
     let formByte = bytes[0]
@@ -57,9 +57,9 @@ struct RecordShape: Hashable {
   }
 }
 
-/// A payload that is one field of Protocol Buffers, tag and length first, needs neither in its column.
+/// The tag of a payload that consists of a single Protocol Buffers field. Its column then omits the tag and the length.
 struct PayloadWrapping: Hashable {
-  /// The field's tag byte: number below 16, wire type 2; zero for a payload that stands as it is.
+  /// The field's tag byte (field number below 16, wire type 2); zero if the payload is stored unchanged.
   let tag: UInt8
 
   static let none = PayloadWrapping(uncheckedTag: 0)
@@ -73,7 +73,7 @@ struct PayloadWrapping: Hashable {
     self.tag = tag
   }
 
-  /// How a payload is wrapped, and where its content begins.
+  /// How a payload is wrapped, and the offset at which its content begins.
   static func of(_ payload: [UInt8]) -> (wrapping: PayloadWrapping, contentStart: Int) {
     guard payload.count >= 2, payload[0] != 0, let wrapping = PayloadWrapping(tag: payload[0]) else {
       return (.none, 0)
@@ -83,7 +83,7 @@ struct PayloadWrapping: Hashable {
     return (wrapping, cursor.offset)
   }
 
-  /// The payload again.
+  /// Restores the payload from its content.
   func wrap(_ content: ByteCursor) -> [UInt8] {
     var payload: [UInt8] = []
     payload.reserveCapacity(wrappedBytes(content.remaining))
@@ -95,7 +95,7 @@ struct PayloadWrapping: Hashable {
     return payload
   }
 
-  /// Length of the payload around a content, in bytes.
+  /// The length of the payload with this content, in bytes.
   func wrappedBytes(_ content: Int) -> Int {
     tag == 0 ? content : content + 1 + VariableInteger.count(UInt64(content))
   }

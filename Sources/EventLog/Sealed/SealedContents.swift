@@ -1,13 +1,14 @@
 import ChatPrimitives
 
-/// What a sealed segment says about its blocks: gathered while they are written, and again while they are verified.
+/// The index, stream and tree sections of a sealed segment. They are built while blocks are written, and again during
+/// verification.
 struct SealedContents {
-  /// The table of UUIDs.
+  /// The numbers of the UUIDs in the table.
   private let numbers: [UUIDBytes: Int]
   private(set) var index: [UInt8] = []
   private(set) var blocks = 0
   private var postings: StreamPostings
-  /// By level, from the lowest stored one.
+  /// The hashes of each level, beginning with the lowest stored one.
   private var nodes: [[MerkleHash]] = []
 
   init(numbers: [UUIDBytes: Int]) {
@@ -16,7 +17,7 @@ struct SealedContents {
   }
 
   /// Adds the next block.
-  /// - Throws: when the table lacks a stream, which then could not be found.
+  /// - Throws: if the table lacks a stream, because the stream could then not be found.
   mutating func add(_ records: [LogRecord], at offset: Int) throws(FormatFlaw) {
     guard let first = records.first, let last = records.last else { return }
     withUnsafeTemporaryAllocation(byteCount: SegmentSeal.indexEntryBytes, alignment: 8) { entry in
@@ -48,7 +49,7 @@ struct SealedContents {
 
   var streams: [UInt8] { postings.encoded() }
 
-  /// - Parameter end: the tree behind the last record.
+  /// - Parameter end: the tree after the last record.
   func tree(end: MerkleFrontier) -> [UInt8] {
     StoredTree.encode(end: end, completed: nodes)
   }

@@ -1,22 +1,22 @@
 import ChatPrimitives
 
-/// What the header of a sealed segment says beyond that of an active one.
+/// The fields that the header of a sealed segment has in addition to those of an active one.
 struct SegmentSeal: Hashable {
-  /// Peaks of the tree over all records before the segment, largest first, 32 bytes each.
+  /// The peaks of the tree over all records before the segment, largest first, 32 bytes each.
   var peaks: [UInt8]
-  /// How many records the segment holds.
+  /// The number of records in the segment.
   var records: UInt64
-  /// Recorded time of the last of them.
+  /// The recorded time of the last record.
   var lastTime: Timestamp
   var blocks: Int
   /// The checksum of the last block header.
   var chain: UInt32
-  /// The checksum of the last block header that the segment had while it was active; the next segment repeats it.
+  /// The checksum of the last block header that the segment had while it was active. The next segment repeats it.
   var activeChain: UInt32
   var sections: SealedSections
 }
 
-/// Where the parts of a sealed segment stand that are not blocks.
+/// The locations of the sections of a sealed segment, which are the parts that are not blocks.
 struct SealedSections: Hashable {
   var dictionary: SealedSection
   var table: SealedSection
@@ -24,11 +24,11 @@ struct SealedSections: Hashable {
   var streams: SealedSection
   var tree: SealedSection
 
-  /// In their order in the file.
+  /// All sections in the order of the file.
   var all: [SealedSection] { [dictionary, table, index, streams, tree] }
 }
 
-/// One part: where it stands, and what it must be.
+/// The location, lengths and checksum of one section.
 struct SealedSection: Hashable {
   var offset: Int
   var storedBytes: Int
@@ -42,17 +42,17 @@ struct SealedSection: Hashable {
 // MARK: - Bytes
 
 extension SegmentSeal {
-  /// Where it is in the segment header.
+  /// The offset in the segment header.
   static let offset = SegmentHeader.afterPeaksOffset + 16
   static let byteCount = 32 + 5 * SealedSection.byteCount
-  /// One entry of the index section, in bytes.
+  /// The length of one entry of the index section, in bytes.
   static let indexEntryBytes = 32
 
   func encode(into target: UnsafeMutableRawBufferPointer) {
     let start = Self.offset
     target.put(records, at: start)
     target.put(lastTime.milliseconds, at: start + 8)
-    // All bounded by the segment's length, which fits 32 bits.
+    // The segment's length bounds the next values, and it fits 32 bits.
     target.put(UInt32(blocks), at: start + 16)
     target.put(chain, at: start + 20)
     target.put(activeChain, at: start + 24)
@@ -61,7 +61,7 @@ extension SegmentSeal {
     }
   }
 
-  /// - Parameter header: the 4096 bytes, whose checksum holds.
+  /// - Parameter header: the 4096 bytes. Their checksum must be verified already.
   init(parsing header: RawSpan, first: UInt64, peakCount: UInt32, segmentBytes: UInt64) throws(FormatFlaw) {
     let start = Self.offset
     guard let records = header.integer(at: start, as: UInt64.self),
@@ -105,7 +105,8 @@ extension SegmentSeal {
       end = section.end
     }
     guard UInt64(end) == segmentBytes else { throw FormatFlaw("the sections end at \(end), the segment does not") }
-    // Six UUIDs a record at most; a count for each of them, and a block for each record, of five bytes at most.
+    // A record has at most six UUIDs. The streams section has a count for each table entry, and a block number for each
+    // record, of at most five bytes each.
     let mostEntries = UInt64(sections.table.rawBytes / UUIDBytes.byteCount)
     guard records <= UInt64(LogFormat.maximumSegmentBytes), mostEntries <= 6 * records,
       UInt64(sections.streams.rawBytes) <= 5 * (mostEntries + records)
@@ -122,7 +123,7 @@ extension SealedSection {
   static let byteCount = 16
 
   func encode(into target: UnsafeMutableRawBufferPointer, at start: Int) {
-    // All bounded by the segment's length, which fits 32 bits.
+    // The segment's length bounds these values, and it fits 32 bits.
     target.put(UInt32(offset), at: start)
     target.put(UInt32(storedBytes), at: start + 4)
     target.put(UInt32(rawBytes), at: start + 8)
@@ -145,8 +146,8 @@ extension SealedSection {
 // MARK: - Content of a section
 
 extension SealedSection {
-  /// Stores a section behind what is written already.
-  /// - Returns: the section, and its stored bytes.
+  /// Encodes a section that begins at an offset.
+  /// - Returns: the section, and the bytes to store.
   static func encode(_ raw: [UInt8], at offset: Int) -> (section: SealedSection, stored: [UInt8]) {
     var stored = DenseCompressor().compress(raw)
     if stored.count >= raw.count { stored = raw }
@@ -156,7 +157,7 @@ extension SealedSection {
     )
   }
 
-  /// The raw bytes of a section that was read.
+  /// Checks and decompresses the stored bytes of a section.
   func decode(_ stored: [UInt8]) throws(FormatFlaw) -> [UInt8] {
     guard stored.count == storedBytes, CRC32C.of(stored.span.bytes) == checksum else {
       throw FormatFlaw("the checksum of a section does not match")

@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// Rewrites full segments densely, one after the other: survey, write, check, swap.
+/// Rewrites full segments densely, one after the other, in four steps: survey, write, check, swap.
 struct SegmentSealer {
   private static let temporaryName = "seal" + LogFolder.temporarySuffix
 
@@ -9,21 +9,21 @@ struct SegmentSealer {
   let catalog: SegmentCatalog
   let counts: ReadCounts
   let random: @Sendable () -> UInt64
-  /// Asked between blocks; when it says so, the work is thrown away.
+  /// Called between blocks. If it returns true, the work is discarded.
   let mustStop: @Sendable () -> Bool
 
-  /// A sealed segment that has taken its place.
+  /// A sealed segment that has replaced the active one.
   struct Sealed {
     var segment: Segment
-    /// The tree behind its last record.
+    /// The tree after its last record.
     var end: MerkleFrontier
   }
 
-  /// Seals a segment. Until the swap nothing but a temporary file changes, afterwards the sealed file has the name.
+  /// Seals a segment. Before the swap only a temporary file changes. After it, the sealed file has the segment's name.
   /// - Parameters:
   ///   - start: the tree over all records before the segment.
-  ///   - successor: the segment that follows.
-  /// - Returns: nil when it had to stop. The swap is not synced yet.
+  ///   - successor: the next segment.
+  /// - Returns: nil if sealing was stopped. The swap is not synced yet.
   func seal(_ segment: Segment, from start: MerkleFrontier, before successor: Segment) throws(LogError) -> Sealed? {
     let source = try segment.opened(before: successor)
     let file = try folder.openTemporary(Self.temporaryName, counts: counts)
@@ -43,7 +43,7 @@ struct SegmentSealer {
       catalog.replace(segment, by: replacement)
       return Sealed(segment: replacement, end: sealed.end)
     } catch {
-      // What cannot be removed now is removed before the next attempt, and when the log is opened.
+      // If this fails, the file is removed before the next attempt, or when the log is opened.
       try? folder.remove(Self.temporaryName)
       throw error
     }
@@ -77,7 +77,7 @@ struct SegmentSealer {
     return (header, sealedIndex, walk.frontier)
   }
 
-  /// Reads the new file once more, before it takes the place of the old one.
+  /// Reads the new file again before it replaces the old one.
   private func readBack(_ header: SegmentHeader, _ index: BlockIndex) throws(LogError) {
     let segment = Segment(first: header.first, in: folder, identity: identity, counts: counts)
     let file = try folder.open(Self.temporaryName, .read, counts: counts)

@@ -1,23 +1,23 @@
 import ChatPrimitives
 
-/// The first look through a segment that is to be sealed: what is worth a number, a place in the dictionary, or a look
-/// into the log before it.
+/// The first pass through a segment before it is sealed. It collects the UUIDs for the table, text for the dictionary,
+/// and the authors whose registrations have to be looked up.
 struct SegmentSurvey {
-  /// What is kept of what is said, to choose the dictionary from, in bytes.
+  /// The maximum size of the sample of payloads from which the dictionary is made, in bytes.
   private static let sampleBytes = 4 * 1024 * 1024
-  /// How much must have been said for a dictionary to be worth its room, in bytes.
+  /// The minimum size of the sample for which a dictionary saves more space than it takes, in bytes.
   private static let sampleForDictionary = 4 * LogFormat.maximumDictionaryBytes
 
   private(set) var census = UUIDCensus()
-  /// Whose registration lies before the segment, if anywhere.
+  /// The authors whose registration is not known from earlier records, newcomers included.
   private(set) var authors: Set<UUIDBytes> = []
-  /// Who is registered in it, by the first record of the user's stream: nothing lies before.
+  /// The users whose registration in the segment is the first record of their stream, so that there is no earlier one.
   private(set) var newcomers: Set<UUIDBytes> = []
   private let blocks: Int
   private var sample: [UInt8] = []
   private var blocksSeen = 0
 
-  /// - Parameter blocks: how many blocks will be added.
+  /// - Parameter blocks: the number of blocks that will be added.
   init(blocks: Int) {
     self.blocks = max(blocks, 1)
   }
@@ -34,15 +34,15 @@ struct SegmentSurvey {
     sample(records, until: blocksSeen * Self.sampleBytes / blocks)
   }
 
-  /// What blocks may refer back to.
+  /// The dictionary for the blocks of the segment; empty if the sample is small.
   func dictionary() -> [UInt8] {
-    // The dictionary takes room itself, and a short segment has little for it to help with.
+    // The dictionary itself takes space, and a short segment gains little from it.
     guard sample.count >= Self.sampleForDictionary else { return [] }
     var trainer = DictionaryTrainer(sample)
     return trainer.dictionary(bytes: LogFormat.maximumDictionaryBytes)
   }
 
-  /// Takes what is said in consecutive records; each block gives as much.
+  /// Adds the payloads of consecutive records to the sample. Each block contributes the same share.
   private mutating func sample(_ records: [LogRecord], until end: Int) {
     for record in records {
       guard sample.count < end else { return }

@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// Which blocks of a sealed segment hold records of which stream: a list of block numbers for each entry of the table
+/// The blocks of a sealed segment that hold records of each stream: a list of block numbers for each entry of the table
 /// of UUIDs.
 struct StreamPostings {
   private var blocks: [[UInt32]]
@@ -9,7 +9,7 @@ struct StreamPostings {
     blocks = Array(repeating: [], count: tableCount)
   }
 
-  /// Notes that a record of the stream is in the block; blocks come in order.
+  /// Records that the block holds a record of the stream. Call it with blocks in ascending order.
   mutating func note(stream: Int, block: UInt32) {
     if blocks[stream].last != block { blocks[stream].append(block) }
   }
@@ -27,7 +27,7 @@ struct StreamPostings {
     return bytes
   }
 
-  /// Reads all lists and hands out each; `entries` of them must fill the bytes.
+  /// Parses all lists and calls `body` with each. The bytes must hold exactly `entries` lists.
   static func forEach(
     in bytes: [UInt8], entries: Int, blockCount: Int, _ body: (_ entry: Int, _ blocks: [Int]) throws(FormatFlaw) -> Void
   ) throws(FormatFlaw) {

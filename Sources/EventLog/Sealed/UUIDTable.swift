@@ -2,7 +2,7 @@ import ChatPrimitives
 
 /// The UUIDs of a sealed segment that its columns refer to by number.
 struct UUIDTable: Sendable {
-  /// One after the other, in network order.
+  /// The UUIDs one after the other, in network order.
   private let bytes: [UInt8]
 
   init(parsing bytes: [UInt8]) throws(FormatFlaw) {
@@ -14,7 +14,7 @@ struct UUIDTable: Sendable {
 
   /// Nil beyond the end.
   subscript(number: Int) -> UUIDBytes? {
-    // Checked against the count, so the product stays within the array.
+    // The number is checked against the count, so the product stays within the array.
     guard number >= 0, number < count else { return nil }
     return bytes.span.bytes.uuid(at: number * UUIDBytes.byteCount)
   }
@@ -28,7 +28,7 @@ struct UUIDTable: Sendable {
     return numbers
   }
 
-  /// The number of each UUID; nil when the table has one twice.
+  /// The number of each UUID; nil if a UUID occurs twice in the table.
   var distinctNumbers: [UUIDBytes: Int]? {
     var numbers: [UUIDBytes: Int] = [:]
     numbers.reserveCapacity(count)
@@ -46,7 +46,7 @@ struct UUIDCensus {
     var isStream = false
   }
 
-  /// What occurs so often is cheaper to refer to than to repeat.
+  /// A UUID with at least this many uses is cheaper to refer to than to repeat.
   private static let usesForNumber: UInt32 = 2
 
   private var tallies: [UUIDBytes: Tally] = [:]
@@ -56,7 +56,7 @@ struct UUIDCensus {
     envelope.forEachUUID { uuid in tallies[uuid, default: Tally()].uses &+= 1 }
   }
 
-  /// The table, the most frequent first, and the number of each of its entries.
+  /// The table, most frequent UUIDs first, and the number of each entry.
   func table() -> (bytes: [UInt8], numbers: [UUIDBytes: Int]) {
     let chosen =
       tallies
@@ -77,7 +77,7 @@ struct UUIDCensus {
 }
 
 extension RecordEnvelope {
-  /// Every UUID of the envelope, in the order in which the columns take them.
+  /// Calls `body` with every UUID of the envelope, in the order of the columns.
   func forEachUUID(_ body: (UUIDBytes) -> Void) {
     body(stream)
     for uuid in [actor, service, device, subject, command] {

@@ -2,10 +2,10 @@ import ChatPrimitives
 
 /// Unsigned LEB128 numbers in their shortest form, and zigzag for signed ones. See `docs/log-format.md`, "Columns".
 enum VariableInteger {
-  /// Seven bits a byte: what 64 bits take at most.
+  /// The most bytes that a 64-bit number takes, at seven bits a byte.
   static let maximumBytes = 10
 
-  /// Small differences of either sign as small unsigned numbers.
+  /// Maps small numbers of either sign to small unsigned numbers.
   static func zigzag(_ value: Int64) -> UInt64 {
     UInt64(bitPattern: (value << 1) ^ (value >> 63))
   }
@@ -14,7 +14,7 @@ enum VariableInteger {
     Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
   }
 
-  /// How many bytes a number takes.
+  /// The number of bytes that a number takes.
   static func count(_ value: UInt64) -> Int {
     max(1, (UInt64.bitWidth - value.leadingZeroBitCount + 6) / 7)
   }
@@ -30,24 +30,24 @@ extension [UInt8] {
     append(UInt8(truncatingIfNeeded: rest))
   }
 
-  /// A length or a number that counts something in memory.
+  /// Appends a length, or a count of something in memory.
   mutating func append(variable value: Int) {
     append(variable: UInt64(value))
   }
 
-  /// The difference `value - base`, which may wrap around.
+  /// Appends the difference `value - base`, which may wrap around.
   mutating func append(difference value: Int64, from base: Int64) {
     append(variable: VariableInteger.zigzag(value &- base))
   }
 }
 
-/// Takes numbers and bytes from the front of a stretch of bytes, never beyond its end.
+/// Reads numbers and bytes from the front of a byte range, never beyond its end.
 struct ByteCursor {
   private let bytes: [UInt8]
   private(set) var offset: Int
   let end: Int
 
-  /// Over all bytes from `start` on.
+  /// A cursor over all bytes from `start` on.
   init(_ bytes: [UInt8], from start: Int = 0) {
     self.init(bytes, start: min(start, bytes.count), end: bytes.count)
   }
@@ -79,7 +79,7 @@ struct ByteCursor {
     throw FormatFlaw("a number is cut short")
   }
 
-  /// A number that counts or measures what memory holds.
+  /// Reads a length, or a count of something in memory.
   mutating func count(limit: Int) throws(FormatFlaw) -> Int {
     let value = try variable()
     guard let count = Int(exactly: value), count <= limit else {
@@ -92,25 +92,25 @@ struct ByteCursor {
     base &+ VariableInteger.unzigzag(try variable())
   }
 
-  /// The next bytes as a stretch of their own.
+  /// Takes the next bytes as a cursor of their own.
   mutating func take(_ count: Int) throws(FormatFlaw) -> ByteCursor {
     guard count >= 0, count <= remaining else { throw FormatFlaw("\(count) bytes are missing") }
     defer { offset += count }
     return ByteCursor(bytes, start: offset, end: offset + count)
   }
 
-  /// The next bytes, copied.
+  /// Copies the next bytes.
   mutating func array(_ count: Int) throws(FormatFlaw) -> [UInt8] {
     let part = try take(count)
     return Array(bytes[part.offset..<part.end])
   }
 
-  /// The byte at `index` from here; nil beyond the end.
+  /// The byte at `index` from the current offset; nil beyond the end.
   func byte(at index: Int) -> UInt8? {
     index >= 0 && index < remaining ? bytes[offset + index] : nil
   }
 
-  /// Calls `body` with what is left.
+  /// Calls `body` with the remaining bytes.
   func withRemaining<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[offset..<end])) }
   }
