@@ -1,9 +1,9 @@
-/// Whether a batch that could be written now should wait a moment for more.
+/// Decides whether a batch that could be written now should wait a moment for more commands.
 ///
-/// Whoever was answered at once often comes back at once, but not all in the same microsecond. Where the first of them
-/// were taken and written alone, the others would wait for that sync, and from then on each sync would serve half. So a
-/// batch with fewer commands than the one before waits for the others, as long as they keep coming. Where they do not
-/// come, such as over a network, waiting is soon tried no more than now and then.
+/// Clients often send the next command as soon as they get a reply, but not all in the same microsecond. If the first
+/// of these commands were written alone, the others would have to wait for that sync, and from then on each sync would
+/// serve only half of the clients. Therefore a batch with fewer commands than the previous one waits for the others, as
+/// long as they keep arriving. If none arrive, as is typical over a network, waiting is tried only occasionally.
 struct BatchGathering {
   /// How long nothing must have come before a batch is written: a small part of a sync.
   static let patience: Duration = .microseconds(8)
@@ -15,20 +15,20 @@ struct BatchGathering {
   private var expected = 0
   private var batches = 0
   private var pause = 0
-  /// Batches that still go by without an attempt.
+  /// The number of batches still to be written without an attempt to wait.
   private var skipped = 0
 
   /// Whether to wait for more.
-  /// - Parameter count: commands in the batch so far.
+  /// - Parameter count: the number of commands in the batch so far.
   func isWorthwhile(for count: Int) -> Bool {
     skipped == 0 && count < expected
   }
 
-  /// Takes note of a batch that is written now.
+  /// Records a batch that is written now.
   /// - Parameters:
-  ///   - count: its commands.
-  ///   - waited: whether it waited for more.
-  ///   - gained: whether any came.
+  ///   - count: the number of its commands.
+  ///   - waited: whether it waited for more commands.
+  ///   - gained: whether any arrived while it waited.
   mutating func note(count: Int, waited: Bool, gained: Bool) {
     batches &+= 1
     expected = batches % Self.hopeInterval == 0 ? 2 * count : count

@@ -3,8 +3,8 @@ public import ChatPrimitives
 public import EventLog
 
 extension BlockSource {
-  /// Events decoded from disk that follow `position`: whole blocks until there are about `limit`.
-  /// - Throws: `LogError` for a damaged block, `CodecError` for a record that this version cannot read.
+  /// Reads and decodes the events that follow `position`, in whole blocks, until there are about `limit`.
+  /// - Throws: `LogError` for a damaged block; `CodecError` for a record that this version cannot read.
   package func decodedEvents(
     after position: LogPosition, through last: LogPosition, limit: Int
   ) throws
@@ -23,10 +23,10 @@ extension BlockSource {
   }
 }
 
-/// The events of a log that nobody here writes: what the tools read, beside a running server too.
+/// The events of a log that this process does not write. The tools read it, even while a server is running.
 package final class StoredEvents: EventFeed {
   private let source: any BlockSource
-  /// Where reading ends; fixed when this is made, so that a tool sees one state of the log.
+  /// The last position to read. It is fixed at creation, so that a tool sees a single state of the log.
   package let head: LogPosition
 
   package init(_ source: any BlockSource) {

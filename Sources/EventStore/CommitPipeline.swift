@@ -5,18 +5,18 @@ public import EventLog
 import Foundation
 import Synchronization
 
-/// One writer: commands in, durable answers out.
+/// The single writer of the log: takes commands and returns replies when everything behind them is durable.
 ///
-/// One thread takes what is queued, decides it, writes one block, syncs, and answers; meanwhile the next batch forms in
-/// the queue. There is no timer, but a short patience: see `BatchGathering`. An answer without events of its own leaves
-/// with the rest of its batch, after the sync, so nothing that is not durable shows.
+/// One thread takes the queued commands, decides them, writes one block, syncs it and replies. Meanwhile the next batch
+/// forms in the queue. There is no timer, only a short wait: see `BatchGathering`. A reply without events of its own is
+/// also sent after the sync of its batch, so it never shows anything that is not durable.
 ///
-/// Unchecked: `state` is touched only while `condition` is locked; `machine`, `lastTime`, `lastDecision`, `batch`,
-/// `gathering` and `isNoted` by the writer's thread alone.
+/// Unchecked: `state` is accessed only while `condition` is locked; `machine`, `lastTime`, `lastDecision`, `batch`,
+/// `gathering` and `isNoted` only by the writer's thread.
 package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendable {
   package typealias Completion = @Sendable (Result<Machine.Reply, CommitError>) -> Void
 
-  /// Commands that wait to be decided. Beyond it a command is refused as overloaded.
+  /// The maximum number of commands in the queue. Further commands are rejected as overloaded.
   package static var queueLimit: Int { 16_384 }
   /// How long nothing must have been written before the log is told that it is idle, in milliseconds.
   private static var idleMilliseconds: Int { 50 }
@@ -27,23 +27,23 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
   private let onPoison: @Sendable (String) -> Void
   private let condition = MonotonicCondition()
   private var state = State()
-  /// Items that were ever queued: a look at it costs no lock.
+  /// The number of items that were ever queued. Reading it needs no lock.
   private let arrivals = Atomic<Int>(0)
   private var gathering = BatchGathering()
   private var machine: Machine
   private var batch: Batch
-  /// Of the newest record.
+  /// The recorded time of the newest record.
   private var lastTime: Timestamp
-  /// What the newest event was decided at.
+  /// The decision time of the newest event.
   private var lastDecision: Timestamp
-  /// The log knows that it is idle.
+  /// Whether the log was told that it is idle.
   private var isNoted = false
   private var lastWrite = ContinuousClock.now
 
   /// - Parameters:
-  ///   - lastTime: The recorded time of the last record in the log: no later one is earlier.
-  ///   - clock: a clock that may be behind the log's last time.
-  ///   - onPoison: told once, with the reason, when the log accepts nothing more.
+  ///   - lastTime: the recorded time of the last record in the log. No later record is earlier.
+  ///   - clock: a clock, which may be behind the log's last time.
+  ///   - onPoison: called once, with the reason, when the log accepts nothing more.
   package init(
     store: EventStore, machine: Machine, lastTime: Timestamp, clock: @escaping @Sendable () -> Timestamp,
     onPoison: @escaping @Sendable (String) -> Void = { _ in }
@@ -56,7 +56,7 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
     self.onPoison = onPoison
     batch = Batch(first: store.head.next)
     let thread = Thread { [self] in
-      // Named from within: only so does the system show the name too.
+      // The thread sets its own name, because only then does the system show it too.
       Thread.current.name = "hansard-writer"
       run()
     }
@@ -65,11 +65,11 @@ package final class CommitPipeline<Machine: DecisionMachine>: @unchecked Sendabl
   }
 }
 
-// MARK: - For whoever has a command
+// MARK: - Submitting commands
 
 extension CommitPipeline {
-  /// Queues a command. `completion` is called once, on the writer's thread: it must not block.
-  /// - Throws: `overloaded`, `closed` or `poisoned`; then `completion` is never called.
+  /// Queues a command. `completion` is called once, on the writer's thread, and must not block.
+  /// - Throws: `overloaded`, `closed` or `poisoned`. In these cases `completion` is never called.
   package func submit(_ command: Machine.Command, completion: @escaping Completion) throws(CommitError) {
     let refusal: CommitError? = condition.withLock {
       if let reason = state.poison { return .poisoned(reason: reason) }
@@ -81,7 +81,7 @@ extension CommitPipeline {
     if let refusal { throw refusal }
   }
 
-  /// Decides a command, and answers when everything that the answer rests on is durable.
+  /// Decides a command, and returns when everything on which the reply is based is durable.
   package func submit(_ command: Machine.Command) async throws(CommitError) -> Machine.Reply {
     let result: Result<Machine.Reply, CommitError> = await withCheckedContinuation { continuation in
       do throws(CommitError) {
@@ -93,21 +93,21 @@ extension CommitPipeline {
     return try result.get()
   }
 
-  /// Lets the writer change the machine between two commands, such as to forget what a projection now knows.
+  /// Lets the writer change the machine between two commands, for example to drop what a projection now has.
   package func maintain(_ body: @escaping @Sendable (inout Machine) -> Void) {
     condition.withLock {
       if !state.isClosing { enqueue(.maintenance(body)) }
     }
   }
 
-  /// Only while `condition` is locked.
+  /// Call it only while `condition` is locked.
   private func enqueue(_ item: Item) {
     state.queue.append(item)
     arrivals.add(1, ordering: .relaxed)
     if state.isWaiting { condition.broadcast() }
   }
 
-  /// Why nothing is written any more; nil while the log is healthy.
+  /// The reason why nothing is written any more; nil while the log is healthy.
   package var poison: String? {
     condition.withLock { state.poison }
   }
@@ -117,7 +117,7 @@ extension CommitPipeline {
     condition.withLock { state.isClosing }
   }
 
-  /// Decides and writes what is queued, refuses everything later, and returns when the writer has ended.
+  /// Decides and writes the queued commands, rejects later ones, and returns when the writer's thread has ended.
   package func close() {
     condition.withLock {
       state.isClosing = true
@@ -142,7 +142,7 @@ extension CommitPipeline {
     }
   }
 
-  /// Waits for something to do, and tells the log when there is nothing for a while. Nil when all is done.
+  /// Waits for queued items, and tells the log when it has been idle for a while. Returns nil when everything is done.
   private func nextItems() -> Deque<Item>? {
     while true {
       let (items, isOver): (Deque<Item>, Bool) = condition.withLock {
@@ -171,7 +171,7 @@ extension CommitPipeline {
     }
   }
 
-  /// Takes in those who come a moment later, where they can be expected.
+  /// Adds commands that arrive a moment later, if they can be expected.
   private func gather() {
     let before = batch.answers.count
     let waits = before > 0 && gathering.isWorthwhile(for: before)
@@ -206,8 +206,8 @@ extension CommitPipeline {
     }
   }
 
-  /// The time for rules, and what events happen at. It waits at the newest event's while the clock is a little behind
-  /// that, so that a clock that is corrected in small steps puts nothing out of order. Beyond that it follows the clock:
+  /// The time for rules and for new events. While the clock is only a little behind the newest event, this is the time
+  /// of that event, so that small corrections of the clock put nothing out of order. Beyond that it follows the clock:
   /// a wrong time in the log must not become the time of every later decision.
   private func decisionTime() -> Timestamp {
     let now = clock()
@@ -225,7 +225,7 @@ extension CommitPipeline {
         try batch.block.append(envelope, payload: payload)
       }
     } catch {
-      // The machine has taken in what cannot be written, so it no longer tells the truth.
+      // The machine already includes events that cannot be written, so its state is no longer correct.
       poison(because: "an event could not be encoded: \(error)")
     }
     if !decision.events.isEmpty {
@@ -236,7 +236,7 @@ extension CommitPipeline {
     batch.answers.append(Answer(reply: decision.reply, completion: completion))
   }
 
-  /// Makes the batch durable, and answers.
+  /// Makes the batch durable, and sends the replies.
   private func flush() {
     guard !batch.answers.isEmpty else { return }
     let settled = batch
@@ -249,12 +249,12 @@ extension CommitPipeline {
       isNoted = false
       lastWrite = .now
     } else if ContinuousClock.now - lastWrite >= .milliseconds(Self.idleMilliseconds) {
-      // Answers that rest on nothing new keep this thread awake, but not the log.
+      // Replies without new events keep this thread awake, but the log is idle.
       noteIdle()
     }
   }
 
-  /// - Returns: why the batch did not become durable; nil when it did.
+  /// - Returns: the reason why the batch did not become durable; nil if it did.
   private func write(_ batch: Batch) -> CommitError? {
     if let reason = poison { return .poisoned(reason: reason) }
     guard !batch.block.isEmpty else { return nil }
@@ -288,7 +288,7 @@ extension CommitPipeline {
   }
 }
 
-// MARK: - What it holds
+// MARK: - State
 
 extension CommitPipeline {
   private enum Item {
@@ -301,7 +301,7 @@ extension CommitPipeline {
     let completion: Completion
   }
 
-  /// A block that forms, with the answers that wait for it.
+  /// A block under construction, and the replies that wait for it.
   private struct Batch {
     var block: BlockBuilder
     var events: [RecordedEvent] = []

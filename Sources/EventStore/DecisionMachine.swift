@@ -1,19 +1,19 @@
 public import ChatDomain
 public import ChatPrimitives
 
-/// What commands are decided against: a value that the writer's thread alone touches, and that includes what is still
-/// on its way to the disk.
+/// The state against which commands are decided. It is a value that only the writer's thread accesses, and it includes
+/// events that are not durable yet.
 package protocol DecisionMachine: Sendable {
   associatedtype Command: Sendable
   associatedtype Reply: Sendable
 
-  /// Decides one command. When that produces events, the machine has already taken them in; they get the positions from
-  /// `next` on.
+  /// Decides one command. If that produces events, the machine already includes them when this returns. They get the
+  /// positions from `next` on.
   mutating func decide(_ command: Command, next: LogPosition, now: Timestamp) -> CommitDecision<Reply>
 }
 
 package struct CommitDecision<Reply: Sendable>: Sendable {
-  /// New events, all of one command: they go into one block. Empty for a refusal or an "already done".
+  /// The new events of the command, which go into one block. Empty if it was rejected or already done.
   package let events: [RecordedEvent]
   package let reply: Reply
 
@@ -23,11 +23,11 @@ package struct CommitDecision<Reply: Sendable>: Sendable {
   }
 }
 
-/// Why a command has no reply.
+/// Why a command got no reply.
 package enum CommitError: Error, Sendable {
   /// The queue is full; nothing was decided.
   case overloaded
-  /// The log accepts nothing more; whether the command became durable is not known.
+  /// The log accepts nothing more. It is unknown whether the command became durable.
   case poisoned(reason: String)
   /// The server is shutting down; nothing was decided.
   case closed

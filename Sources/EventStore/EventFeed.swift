@@ -1,38 +1,39 @@
 public import ChatDomain
 public import ChatPrimitives
 
-/// The durable events, in order, for whoever derives something from them.
+/// A source of the durable events, in order, for components that derive state from them.
 package protocol EventFeed: AnyObject, Sendable {
   /// The last durable position.
   var head: LogPosition { get }
 
-  /// The events that follow `position`, in order and without a gap: about `limit` of them (a block that had to be read
-  /// from disk is given whole), none at the head. Blocks: call it from a thread that may.
+  /// Returns the events that follow `position`, in order and without gaps: about `limit` of them, because a block that
+  /// is read from disk is returned whole; none at the head. This blocks, so call it from a thread that may block.
   func events(after position: LogPosition, limit: Int) throws -> [RecordedEvent]
 
-  /// Blocks the calling thread until the head lies beyond `position`.
-  /// - Returns: false when the feed was closed and nothing more will come.
+  /// Blocks the calling thread until the head is beyond `position`.
+  /// - Returns: false if the feed was closed and no more events will come.
   func waitForHead(beyond position: LogPosition) -> Bool
 
-  /// The same, but also returns false once `isInterrupted` returns true. It is asked before each wait, so again after
-  /// each `wakeWaiters`.
+  /// Does the same, but also returns false once `isInterrupted` returns true. `isInterrupted` is called before each
+  /// wait, and therefore again after each `wakeWaiters`.
   func waitForHead(beyond position: LogPosition, unless isInterrupted: () -> Bool) -> Bool
 
-  /// Makes every thread that waits for the head ask `isInterrupted` again. Cheap, and may be called from any thread.
+  /// Makes every thread that waits for the head call `isInterrupted` again. It is cheap and can be called from any
+  /// thread.
   func wakeWaiters()
 
-  /// Every follower has applied the events up to `position`; they need not be kept in memory.
+  /// Call it when every follower has applied the events up to `position`, so that they need not stay in memory.
   func release(through position: LogPosition)
 }
 
 extension EventFeed {
-  /// For feeds that nobody waits for.
+  /// Defaults for feeds on which no thread waits.
   package func waitForHead(beyond position: LogPosition, unless isInterrupted: () -> Bool) -> Bool {
     waitForHead(beyond: position)
   }
 
   package func wakeWaiters() {}
 
-  /// A feed that keeps nothing in memory has nothing to release.
+  /// Does nothing, because a feed that keeps nothing in memory has nothing to release.
   package func release(through position: LogPosition) {}
 }

@@ -5,13 +5,15 @@ public import EventLog
 import Foundation
 import Synchronization
 
-/// The log as events: what was written last is kept decoded, so that the projections, which follow closely, need not
-/// read it back.
+/// The log as a sequence of events. The newest events are kept decoded, so that the projections, which follow closely,
+/// need not read them from disk.
 package final class EventStore: EventFeed, Sendable {
-  /// How much is kept decoded at most while a projection still has to apply it, in events and in bytes of their records.
+  /// The maximum that is kept decoded until every projection has applied it: the number of events, and the size of
+  /// their records in bytes.
   static let tailEvents = 131_072
   static let tailBytes = 64 * 1024 * 1024
-  /// How much of it is kept though every projection has applied it, for those who follow the log beside them.
+  /// The part that is kept even after every projection has applied it, for other followers of the log: the number of
+  /// events, and the size of their records in bytes.
   static let releasedTailEvents = 2_048
   static let releasedTailBytes = 1024 * 1024
 
@@ -23,10 +25,10 @@ package final class EventStore: EventFeed, Sendable {
     tail = Tail(head: log.head)
   }
 
-  /// Costs no lock: every request asks.
+  /// Needs no lock, because every request reads it.
   package var head: LogPosition { tail.head }
 
-  /// Writes a block and, once it is durable, shows its events. Blocks until then; for the one writer alone.
+  /// Writes a block and publishes its events once it is durable. Blocks until then. Only the one writer may call it.
   package func commit(_ block: BlockBuilder, _ events: [RecordedEvent]) throws(LogError) {
     try log.append(block)
     tail.publish(Batch(events: events, bytes: block.rawBytes))
@@ -53,10 +55,10 @@ package final class EventStore: EventFeed, Sendable {
     tail.release(through: position)
   }
 
-  /// How many events are kept decoded.
+  /// The number of events that are kept decoded.
   var tailCount: Int { tail.count }
 
-  /// Lets everyone go who waits for more.
+  /// Releases every thread that waits for more events.
   package func close() {
     tail.close()
   }
@@ -70,7 +72,7 @@ private struct Batch {
 
 /// The newest durable events in memory.
 ///
-/// Unchecked: all mutable state is touched only while `condition` is locked.
+/// Unchecked: all mutable state is accessed only while `condition` is locked.
 private final class Tail: @unchecked Sendable {
   private let condition = NSCondition()
   private var batches: Deque<Batch> = []
@@ -78,7 +80,7 @@ private final class Tail: @unchecked Sendable {
   private var byteCount = 0
   private var durable: LogPosition
   private var isClosed = false
-  /// `durable` once more, for those who only look.
+  /// A copy of `durable` that can be read without the lock.
   private let published: Atomic<UInt64>
 
   init(head: LogPosition) {
@@ -114,8 +116,8 @@ private final class Tail: @unchecked Sendable {
     }
   }
 
-  /// Only while `condition` is locked.
-  /// - Returns: whether there was one.
+  /// Call it only while `condition` is locked.
+  /// - Returns: whether there was a batch to drop.
   private func dropOldest() -> Bool {
     guard let oldest = batches.popFirst() else { return false }
     eventCount -= oldest.events.count
@@ -123,7 +125,7 @@ private final class Tail: @unchecked Sendable {
     return true
   }
 
-  /// Nil when the tail does not reach back that far.
+  /// Returns nil if the tail does not reach back that far.
   func events(after position: LogPosition, limit: Int) -> [RecordedEvent]? {
     let reachable: (batches: ArraySlice<Batch>, skip: Int)? = condition.withLock {
       if position >= durable { return ([], 0) }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A lock with a condition whose timeouts go by the monotonic clock.
+/// A lock with a condition whose timeouts use the monotonic clock.
 ///
-/// The timed waits of Foundation and Dispatch end at a moment of the wall clock on Linux (`pthread_cond_timedwait` and
-/// `sem_timedwait` with `CLOCK_REALTIME`): when the clock is set back meanwhile, they wait as much longer.
+/// On Linux, the timed waits of Foundation and Dispatch end at a time of the wall clock (`pthread_cond_timedwait` and
+/// `sem_timedwait` with `CLOCK_REALTIME`). If that clock is set back meanwhile, they wait that much longer.
 ///
-/// Unchecked: both objects are made for use by several threads, and their memory does not move.
+/// Unchecked: both objects are designed for use by several threads, and their memory does not move.
 package final class MonotonicCondition: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -38,13 +38,13 @@ package final class MonotonicCondition: @unchecked Sendable {
     Self.expect(pthread_cond_broadcast(condition))
   }
 
-  /// Only while locked. May return without a broadcast.
+  /// Call it only while the lock is held. It may return without a broadcast.
   package func wait() {
     Self.expect(pthread_cond_wait(condition, mutex))
   }
 
-  /// Only while locked. May return without a broadcast.
-  /// - Returns: false when the time is over.
+  /// Call it only while the lock is held. It may return without a broadcast.
+  /// - Returns: false if the deadline has passed.
   package func wait(until deadline: Deadline) -> Bool {
     var time = deadline.time
     let result = pthread_cond_timedwait(condition, mutex, &time)
@@ -53,7 +53,7 @@ package final class MonotonicCondition: @unchecked Sendable {
     return true
   }
 
-  /// A moment of the monotonic clock.
+  /// A point in time of the monotonic clock.
   package struct Deadline: Sendable {
     fileprivate var time = timespec()
 
@@ -68,7 +68,7 @@ package final class MonotonicCondition: @unchecked Sendable {
     }
   }
 
-  /// These calls fail only when they are used wrongly.
+  /// These calls fail only if they are used incorrectly.
   private static func expect(_ result: Int32) {
     precondition(result == 0, "a call of pthread failed with \(result)")
   }

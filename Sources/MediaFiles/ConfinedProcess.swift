@@ -4,30 +4,30 @@ import SystemPackage
 /// A confined program wrote more than `ConfinedProcess.outputBytes`.
 struct OutputTooLarge: Error {}
 
-/// Runs a program that looks at what a stranger has sent, in a process of its own: it is given one file that is open as
-/// its standard input, writes to a pipe, and is told nothing else. It has no other descriptor of the server's, none of its
-/// environment, can put no byte into a file, and ends when it takes too long or too much. It runs under the server's user,
-/// though: it could read what that user may read, and reach the network.
+/// Runs a program that reads an untrusted file, in a process of its own. The program gets one open file as its standard
+/// input and writes to a pipe. It has no other file descriptor of the server and nothing of its environment, cannot
+/// write to any file, and is ended if it uses too much time or memory. It does run as the server's user, so it could
+/// read everything that this user can read, and use the network.
 struct ConfinedProcess: Sendable {
-  /// Seconds of processor time, and of any time, for making a thumbnail.
+  /// The limits on processor time and on elapsed time for making a thumbnail, in seconds.
   static let processorSeconds = 10
   static let wallSeconds = 20
-  /// The same for reading a header, which takes some 40 ms. Uploads wait for it, so a slow one must end soon.
+  /// The same limits for reading a header, which takes about 40 ms. Uploads wait for it, so a slow one must end soon.
   static let headerProcessorSeconds = 1
   static let headerWallSeconds = 2
-  /// Bytes of address space. An image of `Limits.imagePixels` decodes to 400 MB, and the program with its libraries
-  /// takes less than 200 MB.
+  /// The limit on address space, in bytes. An image of `Limits.imagePixels` decodes to 400 MB, and the program with its
+  /// libraries takes less than 200 MB.
   static let memoryBytes = 1 << 30
-  /// Bytes that it may write to its standard output.
+  /// The limit on standard output, in bytes.
   static let outputBytes = 8 * 1024 * 1024
 
-  /// util-linux's prlimit(1), which sets the limits and becomes the program.
+  /// The prlimit(1) program of util-linux, which sets the limits and then executes the program.
   let limiter: FilePath
   var processorTime = processorSeconds
   var wallTime = Duration.seconds(wallSeconds)
 
-  /// What the program wrote; nil when it failed or was ended.
-  /// - Throws: `OutputTooLarge` when it wrote more than `outputBytes`.
+  /// Returns what the program wrote; nil if it failed or was ended.
+  /// - Throws: `OutputTooLarge` if it wrote more than `outputBytes`.
   func output(of program: FilePath, _ arguments: [String], reading path: String) async throws -> [UInt8]? {
     try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
       group.addTask { try await self.run(program, arguments, reading: path) }
@@ -37,7 +37,7 @@ struct ConfinedProcess: Sendable {
       }
       defer { group.cancelAll() }
       let output = try await group.next() ?? nil
-      // A program that was ended because nobody waits has not failed.
+      // A program that was ended because its caller was cancelled has not failed.
       try Task.checkCancellation()
       return output
     }
@@ -50,9 +50,9 @@ struct ConfinedProcess: Sendable {
   }
 
   private func run(_ program: FilePath, _ arguments: [String], reading path: String) async throws -> [UInt8]? {
-    // The child's copy has its own end; the parent's is closed as soon as there is a child.
+    // The child process has its own copy; the parent's copy is closed as soon as the child exists.
     let input = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
-    // Without a terminal to write to, and without signals that are meant for the server.
+    // A new session has no terminal to write to and gets no signals that are meant for the server.
     var options = PlatformOptions()
     options.createSession = true
     do {
@@ -67,8 +67,8 @@ struct ConfinedProcess: Sendable {
     }
   }
 
-  /// libvips uses the loaders alone that are fit for untrusted input, one thread, memory where it would otherwise write
-  /// to a temporary file, and no code that it makes itself, which would go through such a file too.
+  /// Settings for libvips: use only loaders that are safe for untrusted input, one thread, memory instead of temporary
+  /// files, and no generated machine code, which would also need such a file.
   private static let environment: [Environment.Key: String] = [
     "VIPS_BLOCK_UNTRUSTED": "1", "VIPS_CONCURRENCY": "1", "VIPS_DISC_THRESHOLD": "2g", "VIPS_NOVECTOR": "1",
     "LC_ALL": "C", "MALLOC_ARENA_MAX": "1",

@@ -1,14 +1,15 @@
-/// Keeps those who are about to refer to a content and the one who collects contents out of each other's way. A value
-/// without a lock, so that its argument can be read and tested alone.
+/// Coordinates tasks that make a reference to a content with the collector, which removes contents that have none. It
+/// is a value without a lock, so that the argument below can be read and tested in isolation.
 ///
-/// A content may be removed if nothing refers to it. Whoever makes a reference holds the content from before it looks
-/// whether the file is there until the reference is durable. The collector watches a content, then waits until the read
-/// model knows everything that is durable, looks for references there, and removes the file only if nobody has held the
-/// content since the watch began. So for every reference that is made, one of these is true:
-/// - it was durable, and its hold released, before the watch: the read model shows it;
-/// - its hold was on when the watch was to begin: there is no watch;
-/// - its hold began during the watch: the watch is broken, and nothing is removed;
-/// - its hold began after the removal: the file is seen to be gone, and no reference is made.
+/// A content may be removed only if nothing refers to it. A task that makes a reference holds the content: the hold
+/// begins before the task checks that the file exists, and ends when the reference is durable. The collector starts a
+/// watch on the content, waits until the read model includes everything that is durable, and looks for references
+/// there. It removes the file only if no task has held the content since the watch began. For every reference, one of
+/// these cases applies:
+/// - The reference was durable, and its hold released, before the watch: the read model shows it.
+/// - The hold was active when the watch was about to begin: the watch does not start.
+/// - The hold began during the watch: the watch is broken, and nothing is removed.
+/// - The hold began after the removal: the task finds that the file is missing, and makes no reference.
 struct ContentHolds {
   private enum Watch {
     case undisturbed
@@ -28,7 +29,7 @@ struct ContentHolds {
     holders[hash] = count > 1 ? count - 1 : nil
   }
 
-  /// - Returns: false, and there is no watch, when somebody holds the content.
+  /// - Returns: false if a task holds the content; the watch then does not start.
   mutating func watch(_ hash: ContentHash) -> Bool {
     guard holders[hash] == nil else { return false }
     watches[hash] = .undisturbed
@@ -36,7 +37,7 @@ struct ContentHolds {
   }
 
   /// Ends a watch.
-  /// - Returns: whether nobody has held the content since it began.
+  /// - Returns: whether no task has held the content since the watch began.
   mutating func endWatch(_ hash: ContentHash) -> Bool {
     switch watches.removeValue(forKey: hash) {
     case .undisturbed: true

@@ -1,13 +1,14 @@
-/// What a file is, by its first bytes. What the client calls it is not asked: a browser would run what it is told to.
+/// Detects the content type of a file from its first bytes. The type that the client claims is ignored, because a
+/// browser would execute whatever the type says.
 ///
-/// HTML and SVG are text here, and are served as such.
+/// HTML and SVG count as text here, and are served as text.
 package enum ContentType {
-  /// Bytes that are looked at.
+  /// The number of bytes that are examined.
   package static let sniffedBytes = 4096
   package static let unknown = "application/octet-stream"
   package static let text = "text/plain; charset=utf-8"
 
-  /// - Parameter head: the first `sniffedBytes` bytes of the file, or all that it has.
+  /// - Parameter head: the first `sniffedBytes` bytes of the file, or all of a shorter file.
   package static func sniff(_ head: [UInt8]) -> String {
     for magic in magics where magic.matches(head) { return magic.type }
     if let type = isoMediaType(head) { return type }
@@ -16,7 +17,7 @@ package enum ContentType {
     return isText(head) ? text : unknown
   }
 
-  /// Whether thumbnails are made of it.
+  /// Whether thumbnails can be made of this type.
   package static func isImage(_ type: String) -> Bool { thumbnailTypes.contains(type) }
 
   private static let thumbnailTypes: Set<String> = [
@@ -25,7 +26,7 @@ package enum ContentType {
 
   // MARK: - Magic numbers
 
-  /// Bytes that stand at fixed places.
+  /// Bytes at fixed offsets that identify a type.
   private struct Magic {
     let type: String
     let parts: [(offset: Int, bytes: [UInt8])]
@@ -48,7 +49,7 @@ package enum ContentType {
     Magic("image/png", (0, "\u{89}PNG\r\n\u{1A}\n")),
     Magic("image/gif", (0, "GIF87a")), Magic("image/gif", (0, "GIF89a")),
     Magic("image/webp", (0, "RIFF"), (8, "WEBP")),
-    // The EBML header's document type (RFC 8794); the offsets are those of the usual muxers.
+    // The document type in the EBML header (RFC 8794), at the offsets that common muxers use.
     Magic("video/webm", (0, "\u{1A}\u{45}\u{DF}\u{A3}"), (31, "webm")),
     Magic("video/webm", (0, "\u{1A}\u{45}\u{DF}\u{A3}"), (24, "webm")),
     Magic("audio/mpeg", (0, "ID3")),
@@ -61,14 +62,15 @@ package enum ContentType {
 
   // MARK: - ISO base media files
 
-  /// By the brands in the `ftyp` box (ISO/IEC 14496-12, section 4.3): the major one first, then the compatible ones.
+  /// Detects the type by the brands in the `ftyp` box (ISO/IEC 14496-12, section 4.3): the major brand first, then the
+  /// compatible ones.
   private static func isoMediaType(_ head: [UInt8]) -> String? {
     guard head.count >= 16, head[4..<8].elementsEqual("ftyp".utf8) else { return nil }
     let size = head[0..<4].reduce(0) { $0 << 8 | Int($1) }
     let end = min(max(size, 16), head.count)
     let compatible = stride(from: 16, to: end - 3, by: 4).map { head[$0..<$0 + 4] }
     let types = ([head[8..<12]] + compatible).compactMap { brands[String(decoding: $0, as: UTF8.self)] }
-    // What any HEIF file may call itself tells the least.
+    // The brand that any HEIF file may have is the least specific.
     return types.first { $0 != anyHEIF } ?? types.first
   }
 
@@ -88,18 +90,19 @@ package enum ContentType {
 
   // MARK: - Sound and text
 
-  /// A frame of MPEG audio, layer III (ISO/IEC 11172-3, section 2.4.1.3), with a bit rate and a sampling rate that exist.
+  /// Detects a frame of MPEG audio, layer III (ISO/IEC 11172-3, section 2.4.1.3), with a valid bit rate and sampling
+  /// rate.
   private static func isMP3Frame(_ head: [UInt8]) -> Bool {
     guard head.count >= 4, head[0] == 0xFF, head[1] & 0xE6 == 0xE2 else { return false }
     return head[1] & 0x18 != 0x08 && head[2] & 0xF0 != 0xF0 && head[2] & 0xF0 != 0 && head[2] & 0x0C != 0x0C
   }
 
-  /// A frame of AAC in ADTS (ISO/IEC 14496-3, section 1.A.3.2.1), with a sampling rate that exists.
+  /// Detects a frame of AAC in ADTS (ISO/IEC 14496-3, section 1.A.3.2.1), with a valid sampling rate.
   private static func isADTSFrame(_ head: [UInt8]) -> Bool {
     head.count >= 7 && head[0] == 0xFF && head[1] & 0xF6 == 0xF0 && head[2] >> 2 & 0x0F < 13
   }
 
-  /// UTF-8 without control characters but those of plain text. The head may end within a character.
+  /// Detects UTF-8 without control characters, except those of plain text. The head may end within a character.
   private static func isText(_ head: [UInt8]) -> Bool {
     guard !head.isEmpty else { return false }
     let controls: Set<UInt8> = [0x09, 0x0A, 0x0C, 0x0D, 0x1B]
@@ -108,7 +111,7 @@ package enum ContentType {
     return String(validating: whole, as: UTF8.self) != nil
   }
 
-  /// How many bytes at the end begin a character that goes on beyond it; at most three.
+  /// The number of bytes at the end that begin an incomplete character; at most three.
   private static func cutBytes(at head: [UInt8]) -> Int {
     for back in 1...3 where head.count >= back {
       let byte = head[head.count - back]

@@ -3,9 +3,9 @@ import Foundation
 
 import struct SystemPackage.FilePath
 
-/// libvips's command-line programs, each run in a process of its own.
+/// The command-line programs of libvips, each run in a process of its own.
 struct ImageTools: Sendable {
-  /// What is looked for in `PATH`; Debian's packages libvips-tools and util-linux have them.
+  /// The programs to look for in `PATH`. They are in Debian's packages libvips-tools and util-linux.
   private static let names = (header: "vipsheader", thumbnail: "vipsthumbnail", limiter: "prlimit")
 
   private let header: FilePath
@@ -14,14 +14,14 @@ struct ImageTools: Sendable {
   private let headerProcess: ConfinedProcess
   let slots = AsyncSemaphore<UserID?>(
     Limits.imageProcesses, ofUser: Limits.imageProcessesOfUser, waitingLimit: Limits.waitingImages)
-  /// For the headers of uploads, so that images that take long to decode hold up no upload.
+  /// Slots for reading the headers of uploads, so that images that take long to decode do not delay uploads.
   let headerSlots = AsyncSemaphore<UserID?>(
     Limits.headerProcesses, ofUser: Limits.headerProcessesOfUser, waitingLimit: Limits.waitingImages)
 
   /// - Parameters:
   ///   - path: directories, separated by colons.
-  ///   - headerTime: how long reading a header may take.
-  /// - Returns: nil when one of the programs is missing.
+  ///   - headerTime: the time limit for reading a header.
+  /// - Returns: nil if one of the programs is missing.
   init?(in path: String, headerTime: Duration = .seconds(ConfinedProcess.headerWallSeconds)) {
     func find(_ name: String) -> FilePath? {
       path.split(separator: ":").map { "\($0)/\(name)" }
@@ -38,13 +38,13 @@ struct ImageTools: Sendable {
       wallTime: headerTime)
   }
 
-  /// Waits for a slot, of which each user has few, and runs the body in it.
-  /// - Parameter user: nil for services, which share what one user has.
+  /// Waits for a slot and runs the body in it. Each user has only a few slots.
+  /// - Parameter user: nil for services, which together have as many slots as one user.
   func inSlot<T: Sendable>(of user: UserID?, _ body: () async throws -> T) async throws -> T {
     try await Self.orBusy { try await slots.run(for: user, body) }
   }
 
-  /// What the header of a user's upload says; nil when it is no image. Has slots of its own.
+  /// Reads the image header of a user's upload; nil if it is not an image. Uses separate slots.
   func headerOfUpload(at path: String, of user: UserID?) async throws -> ImageHeader? {
     try await Self.orBusy { try await headerSlots.run(for: user) { try await header(of: path) } }
   }
@@ -57,7 +57,7 @@ struct ImageTools: Sendable {
     }
   }
 
-  /// What the image's header says; nil when it is none, or takes too much to read. Call it in a slot.
+  /// Reads an image's header; nil if the file is not an image or takes too many resources to read. Call it in a slot.
   func header(of path: String) async throws -> ImageHeader? {
     do {
       let output = try await headerProcess.output(of: header, ["-a", "stdin"], reading: path)
@@ -67,13 +67,14 @@ struct ImageTools: Sendable {
     }
   }
 
-  /// The image made smaller: to fit a box, never made larger, turned as its camera says, in sRGB, without what the camera
-  /// wrote into it. Downsampled while it is decoded where the format can. Call it in a slot.
-  /// - Parameter profiled: whether the image says what its colours mean. Where it does not they are sRGB already, which
-  ///   libvips would convert all the same, and less exactly. A profile of another kind of colours than the image's, as of
-  ///   three for one that has grey alone, counts as none.
-  /// - Returns: nil when it cannot be decoded within the limits.
-  /// - Throws: `OutputTooLarge` when it can, but the thumbnail of this width is too large.
+  /// Makes a thumbnail: scales the image down to fit a box, but never up, rotates it as its orientation says, converts
+  /// it to sRGB and removes the camera's metadata. Formats that support it are downsampled during decoding. Call it in
+  /// a slot.
+  /// - Parameter profiled: whether the image has a colour profile. Without one the colours are sRGB already; libvips
+  ///   would convert them anyway, and lose precision. A profile that does not fit the image, such as one for three
+  ///   channels in a greyscale image, is ignored.
+  /// - Returns: nil if the image cannot be decoded within the limits.
+  /// - Throws: `OutputTooLarge` if the image can be decoded, but the thumbnail of this width is too large.
   func thumbnail(
     of path: String, width: Int, profiled: Bool, as format: ThumbnailFormat
   ) async throws -> [UInt8]? {
@@ -88,13 +89,13 @@ struct ImageTools: Sendable {
   }
 }
 
-/// What is asked of an image before it is decoded.
+/// The properties of an image that are checked before it is decoded.
 struct ImageHeader: Sendable, Hashable {
   let size: ImageSize
-  /// Whether it brings a colour profile (ICC).
+  /// Whether the image has a colour profile (ICC).
   let hasProfile: Bool
 
-  /// - Parameter text: as `vipsheader -a` prints it.
+  /// - Parameter text: the output of `vipsheader -a`.
   init?(_ text: String) {
     guard let size = ImageSize(header: text) else { return nil }
     self.size = size
@@ -102,7 +103,7 @@ struct ImageHeader: Sendable, Hashable {
   }
 }
 
-/// In pixels, as it is to be shown.
+/// The size of an image as displayed, in pixels.
 package struct ImageSize: Sendable, Hashable {
   package let width: UInt32
   package let height: UInt32
@@ -112,8 +113,8 @@ package struct ImageSize: Sendable, Hashable {
     self.height = height
   }
 
-  /// Reads what `vipsheader -a` prints: a line `name: value` for each field, width and height first. What the image
-  /// brings along stands behind them.
+  /// Parses the output of `vipsheader -a`: a line `name: value` for each field, width and height first. Fields that
+  /// come from the image's own metadata follow after them, so only the first line with a name counts.
   init?(header: String) {
     var fields: [Substring: Substring] = [:]
     for line in header.split(separator: "\n") {

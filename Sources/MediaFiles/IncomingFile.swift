@@ -2,8 +2,8 @@ import Crypto
 import Glibc
 import NIOCore
 
-/// A file while it comes in: written, hashed and counted piece by piece, never held as a whole. Each function blocks on
-/// the disk. Whoever begins one ends it with `finish` or `discard`.
+/// A file while it is uploaded. It is written, hashed and counted piece by piece, and is never in memory as a whole.
+/// Every function blocks on the disk. The owner must end it with `finish` or `discard`.
 struct IncomingFile: Sendable {
   let path: String
   private let descriptor: Int32
@@ -12,7 +12,7 @@ struct IncomingFile: Sendable {
   private(set) var size = 0
   private var head: [UInt8] = []
 
-  /// - Parameter limit: in bytes.
+  /// - Parameter limit: the maximum size, in bytes.
   init(in folder: MediaFolder, limit: Int) throws(MediaError) {
     path = folder.freshIncoming()
     self.limit = limit
@@ -35,7 +35,7 @@ struct IncomingFile: Sendable {
     if head.count < ContentType.sniffedBytes { head += view.prefix(ContentType.sniffedBytes - head.count) }
   }
 
-  /// Syncs and closes it.
+  /// Syncs and closes the file.
   func finish() throws(MediaError) -> ReceivedFile {
     guard size > 0 else { throw .empty }
     guard let hash = ContentHash(Array(hasher.finalize())) else { throw .failed("SHA-256 has 32 bytes") }
@@ -43,7 +43,7 @@ struct IncomingFile: Sendable {
     return ReceivedFile(path: path, hash: hash, size: size, contentType: ContentType.sniff(head))
   }
 
-  /// Syncs and closes it, whatever is in it. When it throws, it is open still.
+  /// Syncs and closes the file, whatever it contains. If this throws, the file is still open.
   func close() throws(MediaError) {
     guard fsync(descriptor) == 0 else { throw MediaFolder.failure("cannot be synced", path) }
     Glibc.close(descriptor)
@@ -55,12 +55,12 @@ struct IncomingFile: Sendable {
   }
 }
 
-/// A file that came in whole and is on the disk, under a name that nothing refers to yet.
+/// A completely uploaded file that is on the disk under a temporary name, to which nothing refers yet.
 package struct ReceivedFile: Sendable, Hashable {
   package let path: String
   package let hash: ContentHash
-  /// In bytes.
+  /// The size, in bytes.
   package let size: Int
-  /// As its bytes say.
+  /// The content type, detected from the bytes.
   package let contentType: String
 }

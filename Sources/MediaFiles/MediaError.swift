@@ -1,21 +1,21 @@
-/// Why a file was not taken, or an image not shown.
+/// Why a file was rejected or an image cannot be shown.
 package enum MediaError: Error, Sendable, Hashable {
-  /// The upload has more bytes than are taken.
+  /// The upload is larger than the limit.
   case tooLarge(limit: Int)
   /// The upload has no bytes.
   case empty
-  /// The disk has no room.
+  /// The disk is full.
   case storageFull
-  /// The user has more uploads in progress than one user may have.
+  /// The user has too many uploads in progress.
   case tooManyUploads
-  /// More uploads, downloads or images are in progress than the server takes, or than the limit on open files allows.
+  /// Too many uploads, downloads or images are in progress, or the limit on open files was reached.
   case busy
-  /// The image has more pixels than are decoded.
+  /// The image has more pixels than the server decodes.
   case imageTooLarge
-  /// That is no image that can be decoded, within the limits that decoding has.
+  /// The file is not an image that can be decoded within the limits.
   case imageUndecodable
   /// The programs that make thumbnails are not installed.
   case thumbnailsUnavailable
-  /// A failure of the machine; the text is for the server's log.
+  /// The machine failed; the text is for the server's log.
   case failed(String)
 }

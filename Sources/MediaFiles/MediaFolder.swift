@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 
-/// The media directory: `incoming/` for what is not whole yet, `thumbnails/` for what can be made again, and for each
-/// content a file `ab/cdef…`, named by its hash. Every function blocks on the disk.
+/// The media directory: `incoming/` for unfinished uploads, `thumbnails/` for files that can be made again, and a file
+/// `ab/cdef…` for each content, named by its hash. Every function blocks on the disk.
 package struct MediaFolder: Sendable, Hashable {
-  /// Nobody but the owner reads what people have sent each other.
+  /// Only the owner can read what users have sent each other.
   private static let directoryMode: mode_t = 0o700
   static let fileMode: mode_t = 0o600
 
@@ -13,7 +13,7 @@ package struct MediaFolder: Sendable, Hashable {
   package var incoming: String { path + "/incoming" }
   package var thumbnails: String { path + "/thumbnails" }
 
-  /// Makes what is missing, and removes what a crash left unfinished.
+  /// Creates missing directories, and removes unfinished files that a crash left behind.
   package init(opening path: String) throws(MediaError) {
     self.path = path
     for directory in [path, incoming, thumbnails] { try Self.makeDirectory(directory) }
@@ -22,11 +22,11 @@ package struct MediaFolder: Sendable, Hashable {
     for name in try Self.entries(of: incoming) { try Self.remove(incoming + "/" + name) }
   }
 
-  // MARK: - Places
+  // MARK: - Paths
 
   package func file(_ hash: ContentHash) -> String { path + "/" + Self.relative(hash.hex) }
 
-  /// - Parameter suffix: tells one thumbnail of a content from another; with the file name's extension.
+  /// - Parameter suffix: distinguishes the thumbnails of a content. Includes the file name's extension.
   func thumbnail(_ hash: ContentHash, _ suffix: String) -> String {
     thumbnails + "/" + Self.relative(hash.hex) + suffix
   }
@@ -60,12 +60,12 @@ package struct MediaFolder: Sendable, Hashable {
     try Self.put(source, at: file(hash))
   }
 
-  /// Puts a file into a directory that is made if it is missing, and syncs the names that change.
+  /// Moves a file into a directory, which is created if it is missing, and syncs the names that change.
   static func put(_ source: String, at destination: String) throws(MediaError) {
     let directory = (destination as NSString).deletingLastPathComponent
     if access(directory, F_OK) != 0 { try makeDirectory(directory) }
-    // Also where the directory was there: another upload may have made it a moment ago and not synced its name yet. A
-    // sync of an unchanged directory writes nothing.
+    // This is also needed if the directory exists: another upload may have created it a moment ago and not synced its
+    // name yet. Syncing an unchanged directory writes nothing.
     try sync((directory as NSString).deletingLastPathComponent)
     guard rename(source, destination) == 0 else { throw failure("cannot be moved to its final path", destination) }
     try sync(directory)
@@ -96,7 +96,7 @@ package struct MediaFolder: Sendable, Hashable {
     }
   }
 
-  /// By `errno`, so to be called before anything else sets it.
+  /// Converts `errno` to an error. Call it before anything else changes `errno`.
   static func failure(_ what: String, _ path: String) -> MediaError {
     let number = errno
     if number == ENOSPC || number == EDQUOT { return .storageFull }

@@ -3,14 +3,14 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// Names one thumbnail of one content.
+/// Identifies one thumbnail of one content.
 struct ThumbnailKey: Sendable, Hashable {
   let content: ContentHash
   /// One of `Limits.thumbnailWidths`.
   let width: Int
   let format: ThumbnailFormat
 
-  /// Every one that a content can have.
+  /// All thumbnails that a content can have.
   static func all(of content: ContentHash) -> [ThumbnailKey] {
     Limits.thumbnailWidths.flatMap { width in
       ThumbnailFormat.allCases.map { ThumbnailKey(content: content, width: width, format: $0) }
@@ -23,15 +23,15 @@ extension MediaFolder {
     thumbnail(key.content, "-\(key.width).\(key.format.fileExtension)")
   }
 
-  /// Is there when the content could not be decoded. Empty.
+  /// The path of an empty file that exists if the content could not be decoded.
   func undecodable(_ content: ContentHash) -> String { thumbnail(content, "-undecodable") }
 
-  /// Is there when this thumbnail is too large, though a narrower one may not be. Empty.
+  /// The path of an empty file that exists if this thumbnail is too large. A narrower one may still be possible.
   func undecodable(_ key: ThumbnailKey) -> String { thumbnail(key) + "-undecodable" }
 
-  /// Whether it could not be made less than `Limits.undecodableSeconds` ago. It may have been the machine, which had
-  /// too much to do, or the program, which was stopped with the server: so it is tried again later.
-  /// - Parameter now: in seconds since 1970.
+  /// Whether an attempt to make this thumbnail failed less than `Limits.undecodableSeconds` ago. The cause may have
+  /// been a busy machine, or a server shutdown that stopped the program, so it is tried again later.
+  /// - Parameter now: the time, in seconds since 1970.
   func isUndecodable(_ key: ThumbnailKey, now: Int) -> Bool {
     [undecodable(key.content), undecodable(key)].contains { mark in
       var status = stat()
@@ -40,24 +40,25 @@ extension MediaFolder {
   }
 }
 
-/// A thumbnail, ready to be sent.
+/// A thumbnail that is ready to be sent.
 package struct Thumbnail: Sendable {
   package let file: StoredFile
   package let contentType: String
-  /// The box's, of `Limits.thumbnailWidths`.
+  /// The width of its box, one of `Limits.thumbnailWidths`.
   package let width: Int
 }
 
 extension MediaStore {
-  /// A thumbnail of an image, from the cache or made now. Requests for the same one at the same time wait for the same
-  /// process, which runs in the first turn that one of their users gets, and is ended when the last of them is cancelled.
+  /// Returns a thumbnail of an image, from the cache or newly made. Concurrent requests for the same thumbnail share
+  /// one process. It runs in the first slot that one of their users gets, and is ended when the last request is
+  /// cancelled.
   ///
   /// - Parameters:
-  ///   - type: the content's.
-  ///   - size: the image's, when it is known.
-  ///   - width: in pixels; rounded up to one of `Limits.thumbnailWidths`.
-  ///   - user: who asks, and whose turn it takes.
-  /// - Returns: nil when the content is not there.
+  ///   - type: the content's type.
+  ///   - size: the image's size, if it is known.
+  ///   - width: the width in pixels; rounded up to one of `Limits.thumbnailWidths`.
+  ///   - user: the user who requests it, whose slot it uses.
+  /// - Returns: nil if there is no such content.
   package func thumbnail(
     of hash: ContentHash, type: String, size: ImageSize?, width: Int, for user: UserID?
   ) async throws -> Thumbnail? {
@@ -77,7 +78,7 @@ extension MediaStore {
         folder.isUndecodable(key, now: time(nil))
       }
       guard !isUndecodable else { throw MediaError.imageUndecodable }
-      // The header first: what it announces tells whether the rest is looked at.
+      // The header is checked first, because its size decides whether the image is decoded.
       if let size { try requireDecodable(size) }
       file = try await rendering.value(of: key, in: { try await tools.inSlot(of: user, $0) }) {
         try await self.render(key, by: tools)
@@ -102,7 +103,8 @@ extension MediaStore {
     let file = try await onDisk { [folder, pool, cache] in
       let temporary = try folder.synced(bytes)
       do {
-        // Opened first: the content may be collected, and its thumbnails with it, as soon as this one is in its place.
+        // The file is opened before it is moved, because the content and its thumbnails can be removed right
+        // afterwards.
         let file = try StoredFile(temporary, pool)
         try folder.put(temporary, at: folder.thumbnail(key), besides: key.content)
         cache.add(bytes.count)
@@ -120,9 +122,9 @@ extension MediaStore {
     guard size.pixels <= UInt64(Limits.imagePixels) else { throw MediaError.imageTooLarge }
   }
 
-  /// Remembers that a thumbnail cannot be made: who asks again and again must not hold the processes for as long as each
-  /// attempt may take. Forgotten with the content, and after a while.
-  /// - Parameter mark: the file that says so, of the content or of one thumbnail.
+  /// Remembers that a thumbnail cannot be made, so that repeated requests do not occupy the processes for as long as
+  /// each attempt may take. The mark is removed with the content, and ignored after a while.
+  /// - Parameter mark: the path of the mark, for the content or for one thumbnail.
   private func undecodable(_ content: ContentHash, _ mark: String) async throws -> Never {
     try await onDisk { [folder, cache] in
       let temporary = try folder.synced([])
@@ -139,7 +141,8 @@ extension MediaStore {
 }
 
 extension MediaFolder {
-  /// A new file of these bytes, on the disk before it has its name in the cache: a crash leaves no half of it there.
+  /// Creates a synced file with these bytes. It gets its name in the cache only afterwards, so a crash leaves no
+  /// partial file there.
   fileprivate func synced(_ bytes: [UInt8]) throws(MediaError) -> String {
     var file = try IncomingFile(in: self, limit: bytes.count)
     do {
@@ -152,7 +155,7 @@ extension MediaFolder {
     }
   }
 
-  /// Puts what was made of a content in its place; a content that went meanwhile must not leave it behind.
+  /// Moves a file that was made from a content to its path, and removes it again if the content was removed meanwhile.
   fileprivate func put(_ source: String, at destination: String, besides content: ContentHash) throws(MediaError) {
     try Self.put(source, at: destination)
     if !holds(content) { try Self.remove(destination) }

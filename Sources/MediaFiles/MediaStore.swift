@@ -5,18 +5,18 @@ package import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The uploaded files of one server: takes them in, hands them out, makes thumbnails, and removes what nobody refers to.
-/// Knows contents by their hash alone; who may see what is not its business.
+/// The uploaded files of one server: receives them, serves them, makes thumbnails, and removes contents that nothing
+/// refers to. It knows contents only by their hash; callers must check who may see them.
 package final class MediaStore: Sendable {
-  /// What the operator may set.
+  /// The settings for the operator.
   package struct Settings: Sendable, Hashable {
-    /// Of one upload.
+    /// The maximum size of one upload, in bytes.
     package var maximumBytes: Int
-    /// What nothing refers to is removed when it was uploaded longer ago than this.
+    /// Contents without references are removed if they were uploaded longer ago than this, in seconds.
     package var unreferencedSeconds: Int
-    /// Of all thumbnails on the disk.
+    /// The maximum size of all thumbnails on the disk, in bytes.
     package var thumbnailCacheBytes: Int
-    /// Where the programs are that look at images: directories, separated by colons.
+    /// The directories of the image programs, separated by colons.
     package var programPath: String
 
     package static let defaultUnreferencedSeconds = 24 * 60 * 60
@@ -33,9 +33,9 @@ package final class MediaStore: Sendable {
     }
   }
 
-  /// Threads that wait for the disk.
+  /// The number of threads for disk access.
   private static let threads = 4
-  /// Bytes of an upload that are gathered before they are written.
+  /// The number of bytes of an upload that are collected before they are written.
   private static let gatheredBytes = 256 * 1024
 
   package let folder: MediaFolder
@@ -47,7 +47,7 @@ package final class MediaStore: Sendable {
   private let holds = Mutex(ContentHolds())
   private let uploads = Mutex(UploadSlots())
 
-  /// Opens or makes the directory, and removes what a crash left unfinished. Blocks on the disk.
+  /// Opens or creates the directory, and removes unfinished files that a crash left behind. Blocks on the disk.
   package init(directory: String, settings: Settings) throws(MediaError) {
     folder = try MediaFolder(opening: directory)
     self.settings = settings
@@ -55,19 +55,19 @@ package final class MediaStore: Sendable {
     pool = NIOThreadPool(numberOfThreads: Self.threads)
     pool.start()
     cache = ThumbnailCache(in: folder, limit: settings.thumbnailCacheBytes)
-    // In the background: a start does not wait until all thumbnails are listed.
+    // This runs in the background, so that the start does not wait for listing all thumbnails.
     pool.submit { [cache] state in
       if case .active = state { cache.trim() }
     }
   }
 
-  /// Nothing may be in progress.
+  /// Call it only when nothing is in progress.
   package func close() { pool.shutdownGracefully { _ in } }
 
   /// Whether the programs that make thumbnails were found.
   package var makesThumbnails: Bool { tools != nil }
 
-  /// Runs what blocks on the disk off the pool of tasks.
+  /// Runs code that blocks on the disk outside the cooperative thread pool.
   func onDisk<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
     try await pool.runIfActive(body)
   }
@@ -84,12 +84,12 @@ package final class MediaStore: Sendable {
   }
 }
 
-// MARK: - Coming in
+// MARK: - Receiving
 
 extension MediaStore {
-  /// Takes a file in: to the disk as it comes, with its hash, synced. Nothing refers to it before `keep`; what is not
-  /// kept must be discarded.
-  /// - Parameter user: who uploads it.
+  /// Receives a file: writes it to the disk as it arrives, hashes it and syncs it. Nothing refers to it before `keep`;
+  /// a file that is not kept must be discarded.
+  /// - Parameter user: the user who uploads it.
   /// - Throws: `MediaError`, or what the body throws.
   package func receive<Body: AsyncSequence>(
     _ body: Body, of user: UserID
@@ -107,7 +107,7 @@ extension MediaStore {
         file = try await write(gathered, to: file)
         gathered.clear()
       }
-      // A body also ends because its task was cancelled; such a one is not whole.
+      // A body also ends if its task is cancelled; the file is then incomplete.
       try Task.checkCancellation()
       let whole = try await write(gathered, to: file)
       file = whole
@@ -127,15 +127,17 @@ extension MediaStore {
     }
   }
 
-  /// How large an image is, by its header; nil for what is no image or cannot be read, and where the programs are missing.
-  /// - Parameter user: who has uploaded it.
+  /// Reads the size of an image from its header. Returns nil if the file is not an image, cannot be read, or if the
+  /// programs are missing.
+  /// - Parameter user: the user who uploaded it.
   package func imageSize(of file: ReceivedFile, from user: UserID?) async throws -> ImageSize? {
     guard let tools, ContentType.isImage(file.contentType) else { return nil }
     guard try await onDisk({ try WebPFrames.areFew(in: file.path) }) else { return nil }
     return try await tools.headerOfUpload(at: file.path, of: user)?.size
   }
 
-  /// Puts the file where it stays. Its content must be held from before this until what refers to it is durable.
+  /// Moves the file to its final path. The caller must hold its content from before this call until the reference to it
+  /// is durable.
   package func keep(_ file: ReceivedFile) async throws {
     try await onDisk { [folder] in try folder.place(file.path, as: file.hash) }
   }
@@ -145,20 +147,20 @@ extension MediaStore {
   }
 }
 
-// MARK: - Going out
+// MARK: - Serving
 
 extension MediaStore {
-  /// - Returns: nil when the content is not there.
+  /// - Returns: nil if there is no such content.
   package func open(_ hash: ContentHash) async throws -> StoredFile? {
     try await onDisk { [folder, pool] in try StoredFile(folder.file(hash), pool) }
   }
 
-  /// Keeps contents from being removed for as long as what it returns is there.
+  /// Prevents contents from being removed for as long as the result exists.
   package func hold(_ hashes: Set<ContentHash>) async throws -> MediaHold {
-    // On a thread that may wait: for as long as it takes to rename a file, a removal has the lock.
+    // This runs on a thread that may block, because a removal keeps the lock while it renames a file.
     try await onDisk {
       self.holds.withLock { holds in for hash in hashes { holds.hold(hash) } }
-      // Looked for when they are held, and not before: what is there then stays.
+      // The files are looked up while the contents are held, so those that are found stay.
       return MediaHold(hashes, present: hashes.filter { self.folder.holds($0) }, in: self)
     }
   }
@@ -168,9 +170,9 @@ extension MediaStore {
   }
 }
 
-/// Contents that are not removed while this is there.
+/// Contents that are not removed while this object exists.
 package final class MediaHold: Sendable {
-  /// Those of them whose files are there.
+  /// The contents whose files exist.
   package let present: Set<ContentHash>
   private let hashes: Set<ContentHash>
   private let store: MediaStore
@@ -190,10 +192,10 @@ extension MediaStore {
   /// Removes every content that is old enough and that nothing refers to.
   ///
   /// - Parameters:
-  ///   - now: in seconds since 1970.
-  ///   - unused: which of these contents nothing refers to, as of a moment after it was called. Asked for the contents
-  ///     of one directory at a time.
-  /// - Returns: how many were removed.
+  ///   - now: the time, in seconds since 1970.
+  ///   - unused: returns which of these contents nothing refers to, as of a moment after the call. It is called with
+  ///     the contents of one directory at a time.
+  /// - Returns: the number of contents that were removed.
   package func collect(
     now: Int, unused: (Set<ContentHash>) async throws -> Set<ContentHash>
   ) async throws -> Int {
@@ -230,8 +232,8 @@ extension MediaStore {
     return count
   }
 
-  /// Ends the watch over a content, and removes it with its thumbnails when nobody has held it meanwhile. Only the
-  /// renaming happens under the lock; giving the blocks back may take longer.
+  /// Ends the watch on a content, and removes the content with its thumbnails if no task has held it meanwhile. Only
+  /// the rename happens under the lock, because freeing the disk blocks may take longer.
   private func remove(_ hash: ContentHash) throws -> Bool {
     let aside = folder.freshIncoming()
     let isAside = try holds.withLock { holds in

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Work that several callers may wait for. It is done once for each key at a time, in the first turn that any of them
-/// gets, and cancelled when nobody waits any more.
+/// Work that several callers can wait for. Each key has one job at a time. It runs in the first slot that one of its
+/// callers gets, and is cancelled when no caller waits any more.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Waits for a caller's turn and runs the body in it.
   typealias Turn = @Sendable (_ body: @escaping @Sendable () async -> Void) async throws -> Void
@@ -14,7 +14,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   private struct Job {
     var waiters: [UInt64: Waiter] = [:]
-    /// In whose turn the work is done; nil until somebody has a turn.
+    /// The caller in whose slot the work runs; nil until a caller has a slot.
     var worker: UInt64?
     var work: Task<Void, Never>?
   }
@@ -26,8 +26,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// - Parameter turn: the caller's own. What it throws ends the wait of this caller alone.
-  /// - Throws: what `make` throws; `CancellationError` as soon as the caller is cancelled, even if others wait.
+  /// - Parameter slot: waits for a slot of this caller. An error that it throws ends only this caller's wait.
+  /// - Throws: the errors of `make`; `CancellationError` as soon as the caller is cancelled, even if others wait.
   func value(
     of key: Key, in turn: @escaping Turn, _ make: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -51,7 +51,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     _ takeTurn: @escaping @Sendable () async -> Void
   ) {
     let isCancelled = state.withLock { state in
-      // A cancellation from here on waits for the lock, and finds the waiter.
+      // A cancellation after this check waits for the lock and then finds the waiter.
       if Task.isCancelled { return true }
       var job = state.jobs[key] ?? Job()
       let turn = job.worker == nil ? Task { await takeTurn() } : nil
@@ -73,13 +73,13 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self.finish(key, waiter, result)
       }
     } catch {
-      // If the work runs in another caller's turn, this turn was cancelled for that, and the caller waits for the work.
+      // If the work runs in another caller's slot, that is why this wait was cancelled, and the caller keeps waiting.
       let isUnderWay = state.withLock { $0.jobs[key]?.worker != nil }
       if !isUnderWay { leave(key, waiter, error) }
     }
   }
 
-  /// - Returns: false when the work is done in another turn, or when the caller has left.
+  /// - Returns: false if the work runs in another caller's slot, or if the caller has left.
   private func begin(_ key: Key, _ waiter: UInt64) -> Bool {
     let others = state.withLock { state -> [Task<Void, Never>]? in
       guard let job = state.jobs[key], job.worker == nil, let own = job.waiters[waiter] else { return nil }
@@ -87,7 +87,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       state.jobs[key]?.work = own.turn
       return job.waiters.filter { $0.key != waiter }.compactMap(\.value.turn)
     }
-    // They need no turn any more, and give back their places in the queue.
+    // The other callers no longer need a slot, so they leave the queue.
     for other in others ?? [] { other.cancel() }
     return others != nil
   }
@@ -101,7 +101,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     for waiter in waiters { waiter.continuation.resume(with: result) }
   }
 
-  /// Does nothing for a caller that has left already.
+  /// Does nothing if the caller has already left.
   private func leave(_ key: Key, _ waiter: UInt64, _ error: any Error) {
     let (left, abandoned) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
       guard let left = state.jobs[key]?.waiters.removeValue(forKey: waiter), let job = state.jobs[key] else {

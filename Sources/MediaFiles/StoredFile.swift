@@ -3,16 +3,16 @@ import Glibc
 package import NIOCore
 import NIOPosix
 
-/// A file of the media directory, open for reading. It can be read to its end also when it is removed meanwhile.
+/// A file of the media directory, open for reading. It can be read to the end even if it is removed meanwhile.
 package final class StoredFile: Sendable {
-  /// In bytes.
+  /// The size, in bytes.
   package let size: Int
   private let descriptor: Int32
   private let path: String
   private let pool: NIOThreadPool
 
   /// Blocks on the disk.
-  /// - Returns: nil when there is no such file.
+  /// - Returns: nil if there is no such file.
   init?(_ path: String, _ pool: NIOThreadPool) throws(MediaError) {
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -33,8 +33,8 @@ package final class StoredFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Hands the bytes of a range to `take`, piece by piece, each when the one before was taken. The disk is waited for
-  /// off the pool of tasks.
+  /// Calls `take` with the bytes of a range, piece by piece. Each call waits until the previous one has returned. Reads
+  /// from the disk run outside the cooperative thread pool.
   package func read(_ range: Range<Int>, _ take: (ByteBuffer) async throws -> Void) async throws {
     var offset = range.lowerBound
     while offset < range.upperBound {

@@ -1,14 +1,16 @@
 import Glibc
 import Synchronization
 
-/// Bounds what thumbnails take on the disk. They count against no user's quota, and a small file can have large ones.
+/// Limits the disk space for thumbnails. They count against no user's quota, and a small file can have large
+/// thumbnails.
 ///
-/// It keeps only a count, which may be too high, because thumbnails also go with their content, but never too low. When it
-/// passes the limit, the files are listed, the oldest are removed, and the count is right again.
+/// It keeps only a count of bytes. The count may be too high, because thumbnails are also removed with their content,
+/// but is never too low. When it exceeds the limit, the files are listed, the oldest are removed, and the count is
+/// correct again.
 final class ThumbnailCache: Sendable {
-  /// What a small file takes on the disk, an empty one nearly. It also bounds how many files there are.
+  /// The disk space that even an almost empty file takes, in bytes. It also limits the number of files.
   static let blockBytes = 4096
-  /// How much is left when files were removed, in percent, so that the files are listed once for many thumbnails.
+  /// How full the cache is after a removal, in percent of the limit, so that one listing suffices for many thumbnails.
   private static let trimmedPercent = 90
 
   private struct State {
@@ -16,9 +18,9 @@ final class ThumbnailCache: Sendable {
     var isTrimming = false
   }
 
-  /// One file, without its name: there may be many.
+  /// One file, without its name to save memory, because there may be many.
   private struct Entry {
-    /// In nanoseconds since 1970.
+    /// The time of the last modification, in nanoseconds since 1970.
     let time: Int
     let bytes: Int
   }
@@ -27,16 +29,16 @@ final class ThumbnailCache: Sendable {
   private let limit: Int
   private let state = Mutex(State())
 
-  /// - Parameter limit: in bytes.
+  /// - Parameter limit: the maximum size, in bytes.
   init(in folder: MediaFolder, limit: Int) {
     self.folder = folder
     self.limit = limit
   }
 
-  /// At least what the files take, in bytes, once they were listed.
+  /// An upper bound of the size of the files, in bytes, once they were listed.
   var bytes: Int { state.withLock { $0.bytes } }
 
-  /// Counts a file that was put there, and makes room if there are too many now. May block on the disk.
+  /// Counts a file that was added, and removes old files if the limit is exceeded. May block on the disk.
   func add(_ bytes: Int) {
     let isOver = state.withLock { state in
       state.bytes += Self.charge(bytes)
@@ -45,7 +47,7 @@ final class ThumbnailCache: Sendable {
     if isOver { trim() }
   }
 
-  /// Counts what is there, and removes the oldest files if it is too much. Does nothing while another thread does it.
+  /// Counts the files, and removes the oldest if they exceed the limit. Does nothing while another thread does this.
   /// Blocks on the disk.
   func trim() {
     let known = state.withLock { state -> Int? in
@@ -57,13 +59,13 @@ final class ThumbnailCache: Sendable {
     let left = list().map { removeOldest(of: $0) }
     state.withLock { state in
       state.isTrimming = false
-      // What was added meanwhile is counted again, for it may not have been listed. A folder that cannot be listed keeps
-      // its count, and the next thumbnail tries again.
+      // A file that was added meanwhile is counted again, because the listing may not include it. If the folder cannot
+      // be listed, the count stays unchanged, and the next thumbnail tries again.
       if let left { state.bytes += left - known }
     }
   }
 
-  /// - Returns: how many bytes are left.
+  /// - Returns: the number of bytes that are left.
   private func removeOldest(of entries: [Entry]) -> Int {
     var left = entries.reduce(0) { $0 + $1.bytes }
     guard left > limit else { return left }
@@ -82,7 +84,7 @@ final class ThumbnailCache: Sendable {
     return left
   }
 
-  /// - Returns: nil when the folder cannot be read.
+  /// - Returns: nil if the folder cannot be read.
   private func list() -> [Entry]? {
     var entries: [Entry] = []
     do {
@@ -99,7 +101,7 @@ final class ThumbnailCache: Sendable {
       for name in try MediaFolder.entries(of: directory) {
         let path = directory + "/" + name
         var status = stat()
-        // One that is gone was removed with its content.
+        // A missing file was removed with its content.
         guard stat(path, &status) == 0 else { continue }
         let time = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
         body(path, Entry(time: time, bytes: Self.charge(Int(status.st_size))))
@@ -107,7 +109,7 @@ final class ThumbnailCache: Sendable {
     }
   }
 
-  /// What a file of so many bytes takes.
+  /// The disk space that a file of this size takes, in bytes.
   static func charge(_ bytes: Int) -> Int {
     max(1, (bytes + blockBytes - 1) / blockBytes) * blockBytes
   }

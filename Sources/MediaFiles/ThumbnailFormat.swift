@@ -1,13 +1,13 @@
-/// What a thumbnail is kept as: JPEG for photographs, WebP for what may be transparent.
+/// The format of a thumbnail: JPEG for photographs, WebP for images that may be transparent.
 package enum ThumbnailFormat: Sendable, Hashable, CaseIterable {
   case jpeg
   case webp
 
-  /// How much higher than wide a thumbnail may be; a higher image is narrower than was asked for.
+  /// The maximum ratio of a thumbnail's height to its width. A taller image becomes narrower than requested.
   static let heightPerWidth = 4
   private static let quality = 80
 
-  /// - Parameter type: of the image.
+  /// - Parameter type: the content type of the image.
   init(of type: String) {
     switch type {
     case "image/jpeg", "image/heic", "image/heif": self = .jpeg
@@ -29,11 +29,11 @@ package enum ThumbnailFormat: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// What vipsthumbnail is told: the format on its standard output, without metadata.
+  /// The output option of vipsthumbnail: the format on its standard output, without metadata.
   var output: String { ".\(fileExtension)[Q=\(Self.quality),strip]" }
 
-  /// The image without metadata; nil when it is not of this format. libvips 8.14 leaves a WebP's in spite of `strip`,
-  /// and with it where a photograph was taken.
+  /// Removes metadata from the image; nil if it is not in this format. libvips 8.14 keeps the metadata of a WebP
+  /// despite `strip`, including the location of a photograph.
   func cleaned(_ bytes: [UInt8]) -> [UInt8]? {
     switch self {
     case .jpeg: bytes.starts(with: [0xFF, 0xD8, 0xFF]) ? bytes : nil

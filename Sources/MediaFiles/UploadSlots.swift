@@ -1,11 +1,11 @@
 import ChatPrimitives
 
-/// Lets a bounded number of uploads in at once, and few of one user, so that nobody takes the places of all others.
+/// Limits the number of concurrent uploads, in total and for each user, so that no user can take all slots.
 struct UploadSlots {
   private var count = 0
   private var users: [UserID: Int] = [:]
 
-  /// Whoever is let in must `leave`.
+  /// After a successful call, the caller must call `leave`.
   mutating func enter(_ user: UserID) throws(MediaError) {
     guard users[user, default: 0] < Limits.uploadsOfUser else { throw .tooManyUploads }
     guard count < Limits.uploads else { throw .busy }

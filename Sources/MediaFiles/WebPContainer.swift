@@ -6,8 +6,8 @@ enum WebPContainer {
   /// The bits of `VP8X`'s first byte that announce EXIF, XMP and a colour profile.
   private static let metadataFlags: UInt8 = 0b0010_1100
 
-  /// The file without its EXIF, XMP and colour profile, for its colours are to be sRGB, as are those of a file that has
-  /// none; nil when it is not a whole WebP file.
+  /// The file without its EXIF, XMP and colour profile; nil if it is not a complete WebP file. Removing the profile is
+  /// correct because the colours are sRGB already, which is also the default without a profile.
   static func withoutMetadata(_ file: [UInt8]) -> [UInt8]? {
     guard file.count >= headerBytes, file[0..<4].elementsEqual("RIFF".utf8), file[8..<12].elementsEqual("WEBP".utf8),
       length(in: file, at: 4) + chunkHeaderBytes <= file.count
@@ -19,7 +19,7 @@ enum WebPContainer {
       guard offset + chunkHeaderBytes <= end else { return nil }
       let name = String(decoding: file[offset..<offset + 4], as: UTF8.self)
       let length = length(in: file, at: offset + 4)
-      // A chunk of odd length is followed by a byte that does not count.
+      // A chunk of odd length is followed by a padding byte.
       let next = offset + chunkHeaderBytes + length + length % 2
       guard next <= end else { return nil }
       if !metadata.contains(name) {

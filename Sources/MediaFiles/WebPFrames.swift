@@ -1,14 +1,14 @@
 import ChatPrimitives
 import Glibc
 
-/// Counts the frames of a WebP file by the headers of its chunks, without decoding anything
+/// Counts the frames of a WebP file from the headers of its chunks, without decoding anything
 /// (<https://developers.google.com/speed/webp/docs/riff_container>).
 enum WebPFrames {
   private static let headerBytes = 12
   private static let chunkHeaderBytes = 8
 
-  /// Whether the file has no more frames than `Limits.webPFrames`, as every file that is no WebP. A file with more than
-  /// `Limits.webPChunks` chunks is not looked at to its end, and counts as one with too many frames. Blocks on the disk.
+  /// Whether the file has at most `Limits.webPFrames` frames; true for every file that is not a WebP. If a file has
+  /// more than `Limits.webPChunks` chunks, reading stops and it counts as having too many frames. Blocks on the disk.
   static func areFew(in path: String) throws(MediaError) -> Bool {
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw MediaFolder.failure("cannot be opened", path) }
@@ -24,13 +24,13 @@ enum WebPFrames {
       if chunk[0..<4].elementsEqual("ANMF".utf8) { frames += 1 }
       guard frames <= Limits.webPFrames, chunks <= Limits.webPChunks else { return false }
       let size = length(in: chunk)
-      // A chunk of odd length is followed by a byte that does not count.
+      // A chunk of odd length is followed by a padding byte.
       offset += chunkHeaderBytes + size + size % 2
     }
     return true
   }
 
-  /// - Returns: nil where the file has fewer.
+  /// - Returns: nil if the file has fewer bytes.
   private static func bytes(of descriptor: Int32, at offset: Int, count: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     var result = 0
@@ -40,7 +40,7 @@ enum WebPFrames {
     return result == count ? bytes : nil
   }
 
-  /// The length that stands behind the name of a chunk, and of the whole file.
+  /// The length field, which follows the name of a chunk, or `RIFF` at the start of the file.
   private static func length(in head: [UInt8]) -> Int {
     (0..<4).reduce(0) { $0 | Int(head[4 + $1]) << (8 * $1) }
   }

@@ -1,6 +1,6 @@
 public import ChatPrimitives
 
-/// A record that this version cannot read, or an event that cannot be written. Never skipped: whoever meets it stops.
+/// A record that this version cannot read, or an event that cannot be written. It must never be skipped.
 package struct CodecError: Error, Sendable, Hashable, CustomStringConvertible {
   package enum Code: String, Sendable {
     case unknownKind = "unknown_event_kind"

@@ -3,13 +3,13 @@ package import ChatPrimitives
 import Foundation
 import SwiftProtobuf
 
-/// A message's details as bytes, in the form that they have in the log: what a read model keeps of them in one column.
+/// Encodes a message's details as in the log. A read model keeps them in one column.
 package enum DetailsCodec {
   package static func encode(_ details: MessageDetails) throws -> [UInt8] {
     try Hansard_V1_MessageDetails.with(details).serializedBytes()
   }
 
-  /// - Throws: a `DetailsError`, or what `SwiftProtobuf` finds wrong.
+  /// - Throws: `DetailsError`, or an error of `SwiftProtobuf`.
   package static func decode(_ bytes: [UInt8]) throws -> MessageDetails {
     let body = try Hansard_V1_MessageDetails(serializedBytes: bytes)
     return MessageDetails(
@@ -33,7 +33,7 @@ package enum DetailsCodec {
   }
 }
 
-/// What can be wrong with a message's details in a read model.
+/// A flaw in a message's details in a read model.
 package enum DetailsError: Error, Sendable, Hashable {
   case missingMedia
   case malformedID(bytes: Int)

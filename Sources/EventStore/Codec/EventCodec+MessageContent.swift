@@ -3,7 +3,7 @@ import ChatPrimitives
 import Foundation
 import SwiftProtobuf
 
-/// What a message says, as it is in payloads.
+/// Converts the content of a message to and from payloads.
 extension EventCodec {
   static func decodeContent(
     _ text: String, _ details: Hansard_V1_MessageDetails?, _ reader: PayloadReader

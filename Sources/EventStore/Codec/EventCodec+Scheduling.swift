@@ -4,7 +4,7 @@ import EventLog
 import Foundation
 import SwiftProtobuf
 
-/// Messages that wait for their time, as they are in payloads.
+/// Converts scheduled messages to and from payloads.
 extension EventCodec {
   static func decodeScheduled(
     _ body: Hansard_V1_MessageScheduled, _ reader: PayloadReader
@@ -49,13 +49,13 @@ extension Hansard_V1_ScheduledMessageChanged {
 
 // MARK: - For read models
 
-/// A scheduled message as bytes, for a read model that has to give it back whole.
+/// Converts a scheduled message to and from bytes, for a read model that must return it unchanged.
 package enum ScheduledMessageBytes {
   package static func encode(_ message: ScheduledMessage) throws -> [UInt8] {
     try Hansard_V1_MessageScheduled.with(message).serializedBytes()
   }
 
-  /// - Throws: `CodecError` when the bytes are not what `encode` makes.
+  /// - Throws: `CodecError` if the bytes are not a result of `encode`.
   package static func decode(_ bytes: [UInt8]) throws(CodecError) -> ScheduledMessage {
     let envelope = RecordEnvelope(
       kind: RoomEvent.Scheduling.scheduledKind.number, payloadVersion: EventCodec.payloadVersion,

@@ -3,13 +3,13 @@ public import ChatPrimitives
 public import EventLog
 import SwiftProtobuf
 
-/// Between facts and records: the envelope holds what every kind shares, the payload what is its own.
+/// Converts events to records and back. The envelope holds the fields that all kinds share, the payload the others.
 package enum EventCodec {
-  /// The version of every payload written today. An older one is brought up to it on reading.
+  /// The version of every payload. Records with another version are rejected, because there is only one version so far.
   static let payloadVersion: UInt8 = 1
 
-  /// - Parameter recordedTime: the time for the envelope, where it is later than the event's own: recorded time never
-  ///   decreases, whatever the clock does. The payload then says when the event happened.
+  /// - Parameter recordedTime: the time for the envelope if it is later than the event's own time. Recorded time never
+  ///   decreases, whatever the clock does. In this case the payload holds the time of the event.
   package static func encode(
     _ recorded: RecordedEvent, recordedTime: Timestamp = .earliest
   ) throws(CodecError) -> (RecordEnvelope, payload: [UInt8]) {
@@ -45,7 +45,8 @@ package enum EventCodec {
       originalTime: envelope.originalTime, event: event)
   }
 
-  /// When the event happened by the server's checked clock. An erased payload has lost it: then it is the recorded time.
+  /// The time of the event by the server's checked clock. An erased payload has lost it; the result is then the
+  /// recorded time.
   private static func time(of record: LogRecord) -> Timestamp {
     switch record.payload {
     case .retained(let payload), .retainedWithSalt(let payload, _):
@@ -67,7 +68,7 @@ package enum EventCodec {
 }
 
 extension ChatEvent {
-  /// The aggregate that the fact belongs to.
+  /// The aggregate to which the event belongs.
   package var streamAddress: (StreamKind, UUIDBytes) {
     switch self {
     case .user(let id, _): (.user, id.uuid)

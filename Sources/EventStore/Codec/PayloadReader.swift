@@ -3,11 +3,11 @@ import EventLog
 import Foundation
 import SwiftProtobuf
 
-/// Reads one record's payload and the envelope fields that its kind needs.
+/// Parses one record's payload, and reads the envelope fields that its kind needs.
 struct PayloadReader {
   let record: LogRecord
   let kind: EventKind
-  /// Nil when the payload was erased.
+  /// Nil if the payload was erased.
   let payload: [UInt8]?
 
   init(_ record: LogRecord) throws(CodecError) {
@@ -34,7 +34,7 @@ struct PayloadReader {
     CodecError(code, position: record.position, kind: record.envelope.kind, detail: detail)
   }
 
-  /// The payload as `type`; nil when it was erased.
+  /// Parses the payload as `type`; nil if it was erased.
   func message<Body: SwiftProtobuf.Message>(_ type: Body.Type) throws(CodecError) -> Body? {
     guard let payload else { return nil }
     do {
@@ -56,17 +56,17 @@ struct PayloadReader {
     return actor
   }
 
-  /// A 16-byte field of a payload; nil when it is empty.
+  /// Parses a 16-byte field of a payload; nil if it is empty.
   func id<Entity>(_ bytes: [UInt8]) throws(CodecError) -> ID<Entity>? {
     if bytes.isEmpty { return nil }
     guard let uuid = UUIDBytes(bytes: bytes) else { throw failure(.malformedPayload, "an ID of \(bytes.count) bytes") }
     return ID(uuid)
   }
 
-  /// The same for a field that says "none" by being empty.
+  /// Does the same for a `Data` field, where empty means "none".
   func id<Entity>(_ bytes: Data) throws(CodecError) -> ID<Entity>? { try id(Array(bytes)) }
 
-  /// A list of 16-byte fields.
+  /// Parses a list of 16-byte fields.
   func ids<Entity>(_ list: [Data]) throws(CodecError) -> [ID<Entity>] {
     var ids: [ID<Entity>] = []
     for bytes in list {
@@ -76,7 +76,7 @@ struct PayloadReader {
     return ids
   }
 
-  /// An enumeration's raw value.
+  /// Converts the raw value of an enumeration.
   func value<Value: RawRepresentable>(_ number: UInt32, _ type: Value.Type) throws(CodecError) -> Value
   where Value.RawValue == UInt8 {
     guard let raw = UInt8(exactly: number), let value = Value(rawValue: raw) else {

@@ -8,15 +8,15 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-/// The payloads of the log's records. What the envelope already says (stream, actor, device, subject, times) is not
-/// repeated here. Field numbers are forever.
+/// The payloads of the log's records. Fields of the envelope (stream, actor, device, subject, times) are not repeated
+/// here. Field numbers never change.
 ///
-/// A payload may be erased if it can hold what a person said or what tells who a person is: UserRegistered,
-/// ProfileChanged, CredentialSet, IdentityLinked, EmailSet, DeviceDescribed, PushTokenInvalidated and PushTokenMoved (with
-/// the device's description, never without it), MediaUploaded, RoomCreated, RoomRenamed, RoomEdited, MessageSent,
-/// ThreadMessageSent, MessageEdited, ReactionChanged, MessageScheduled, ScheduledMessageChanged, WorkspaceCreated and
-/// WorkspaceEdited. All others stay: without them the state would not be what it was. A fact whose payload is empty is
-/// told by its envelope alone and cannot be erased.
+/// A payload can be erased if it can hold what a person said or data that identifies a person: UserRegistered,
+/// ProfileChanged, CredentialSet, IdentityLinked, EmailSet, DeviceDescribed, PushTokenInvalidated and PushTokenMoved
+/// (with the device's description, never without it), MediaUploaded, RoomCreated, RoomRenamed, RoomEdited, MessageSent,
+/// ThreadMessageSent, MessageEdited, ReactionChanged, MessageScheduled, ScheduledMessageChanged, ReportFiled,
+/// ReportResolved, WorkspaceCreated and WorkspaceEdited. All other payloads are kept, because the state cannot be rebuilt
+/// without them. An event with an empty payload is described by its envelope alone and cannot be erased.
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -109,10 +109,10 @@ nonisolated struct Hansard_V1_ProfileChanged: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Empty: it stays as it is.
+  /// Empty: unchanged.
   var nickname: String = String()
 
-  /// 16 bytes: the media that is the user's picture; 16 zeros: the picture is taken away. Empty: it stays as it is.
+  /// 16 bytes: the media that is the user's picture. 16 zeros: the picture is removed. Empty: unchanged.
   var picture: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -189,7 +189,7 @@ nonisolated struct Hansard_V1_SessionStarted: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 16 bytes; empty when the session names no device.
+  /// 16 bytes; empty if the session has no device.
   var deviceID: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -216,8 +216,8 @@ nonisolated struct Hansard_V1_SessionEnded: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 1 logged out, 2 refresh token reused, 3 device removed, 4 superseded by a newer login, 5 account disabled,
-  /// 6 password changed or reset, 7 another session ended all but itself, 8 all were ended at once.
+  /// 1 logged out, 2 refresh token reused, 3 device removed, 4 superseded by a newer login, 5 account disabled, 6
+  /// password changed or reset, 7 ended by another session together with all others, 8 all sessions ended at once.
   var reason: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -324,7 +324,7 @@ nonisolated struct Hansard_V1_MediaUploaded: Sendable {
   /// Clears the value of `content`. Subsequent reads from it will return its default value.
   mutating func clearContent() {self._content = nil}
 
-  /// What the upload calls itself.
+  /// The file name of the upload.
   var name: String {
     get {_name ?? String()}
     set {_name = newValue}
@@ -352,10 +352,10 @@ nonisolated struct Hansard_V1_MediaContent: Sendable {
 
   var contentType: String = String()
 
-  /// In bytes.
+  /// The size, in bytes.
   var size: UInt64 = 0
 
-  /// In pixels.
+  /// The width and height, in pixels.
   var width: UInt32 {
     get {_width ?? 0}
     set {_width = newValue}
@@ -382,7 +382,7 @@ nonisolated struct Hansard_V1_MediaContent: Sendable {
   fileprivate var _height: UInt32? = nil
 }
 
-/// Kind 100. Actor: the creator, none when a service made the room.
+/// Kind 100. Actor: the creator; none if a service created the room.
 nonisolated struct Hansard_V1_RoomCreated: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -393,7 +393,7 @@ nonisolated struct Hansard_V1_RoomCreated: Sendable {
 
   var name: String = String()
 
-  /// 16 bytes; empty for a room of no workspace.
+  /// 16 bytes; empty for a room outside workspaces.
   var workspaceID: Data = Data()
 
   var isPublic: Bool = false
@@ -417,7 +417,7 @@ nonisolated struct Hansard_V1_RoomCreated: Sendable {
   fileprivate var _topic: String? = nil
 }
 
-/// Kind 101: an edit of the name alone.
+/// Kind 101: an edit that changes only the name.
 nonisolated struct Hansard_V1_RoomRenamed: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -454,7 +454,7 @@ nonisolated struct Hansard_V1_RoomEdited: Sendable {
   /// Clears the value of `topic`. Subsequent reads from it will return its default value.
   mutating func clearTopic() {self._topic = nil}
 
-  /// Absent: as it was. Empty: none. Else 16 bytes.
+  /// Absent: unchanged. Empty: none. Otherwise 16 bytes.
   var picture: Data {
     get {_picture ?? Data()}
     set {_picture = newValue}
@@ -532,7 +532,7 @@ nonisolated struct Hansard_V1_MemberAdded: Sendable {
   init() {}
 }
 
-/// Kind 124. Subject: the user, who had been a member all along. Neither field is set when a service's word did it.
+/// Kind 124. Subject: the user, who was already a member. Neither field is set if a service caused it.
 nonisolated struct Hansard_V1_AdmissionRepeated: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -554,7 +554,7 @@ nonisolated struct Hansard_V1_RoomMuted: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Absent: the mute is lifted.
+  /// Absent: the user unmuted the room.
   var untilMs: Int64 {
     get {_untilMs ?? 0}
     set {_untilMs = newValue}
@@ -590,7 +590,7 @@ nonisolated struct Hansard_V1_MemberSilenced: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Absent: may speak again.
+  /// Absent: the member may write again.
   var untilMs: Int64 {
     get {_untilMs ?? 0}
     set {_untilMs = newValue}
@@ -636,7 +636,7 @@ nonisolated struct Hansard_V1_MessageDetails: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 16 bytes; empty when it answers none.
+  /// 16 bytes; empty if the message is not a reply.
   var replyTo: Data = Data()
 
   var mentions: Hansard_V1_Mentions {
@@ -739,10 +739,10 @@ nonisolated struct Hansard_V1_MessageEdited: Sendable {
 
   var text: String = String()
 
-  /// The message's place in its room or thread, from 1.
+  /// The message's ordinal in its room or thread, from 1.
   var ordinal: UInt64 = 0
 
-  /// The ordinal of the thread's root; 0 in the room's own timeline. So below, too.
+  /// The ordinal of the thread's root; 0 in the room's own timeline. The same applies to the messages below.
   var thread: UInt64 = 0
 
   var mentions: Hansard_V1_Mentions {
@@ -776,7 +776,7 @@ nonisolated struct Hansard_V1_MessageDeleted: Sendable {
   init() {}
 }
 
-/// Kinds 133 (added) and 134 (removed). Subject: the message. Actor: whose it is.
+/// Kinds 133 (added) and 134 (removed). Subject: the message. Actor: the user whose reaction it is.
 nonisolated struct Hansard_V1_ReactionChanged: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -825,15 +825,15 @@ nonisolated struct Hansard_V1_ThreadMessageSent: Sendable {
   /// Clears the value of `details`. Subsequent reads from it will return its default value.
   mutating func clearDetails() {self._details = nil}
 
-  /// 16 bytes: the message that the thread hangs from.
+  /// 16 bytes: the root message of the thread.
   var rootID: Data = Data()
 
   var rootOrdinal: UInt64 = 0
 
-  /// Its own place in the thread, from 1.
+  /// The message's own ordinal in the thread, from 1.
   var ordinal: UInt64 = 0
 
-  /// 16 bytes: who wrote the root.
+  /// 16 bytes: the author of the root.
   var rootAuthor: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -856,7 +856,7 @@ nonisolated struct Hansard_V1_ReadMarkerMoved: Sendable {
   init() {}
 }
 
-/// Kind 141. Subject: the message, unread with all after it. Actor: the reader.
+/// Kind 141. Subject: the first message that becomes unread. Actor: the reader.
 nonisolated struct Hansard_V1_MarkedUnread: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -884,7 +884,7 @@ nonisolated struct Hansard_V1_ThreadMarkerMoved: Sendable {
   init() {}
 }
 
-/// Kind 143. Subject: the thread's root. Actor: who follows or not.
+/// Kind 143. Subject: the thread's root. Actor: the user who follows the thread or stops following it.
 nonisolated struct Hansard_V1_ThreadFollowingSet: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -937,7 +937,7 @@ nonisolated struct Hansard_V1_ScheduledMessageChanged: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// What is absent stays.
+  /// Absent fields are unchanged.
   var text: String {
     get {_text ?? String()}
     set {_text = newValue}
@@ -980,7 +980,8 @@ nonisolated struct Hansard_V1_ScheduledMessageFailed: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 1 not a member, 2 room closed, 3 silenced, 4 target gone.
+  /// 1 not a member, 2 room closed, 3 silenced, 4 thread root or replied-to message deleted or missing, 5 direct
+  /// messages refused.
   var reason: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1016,11 +1017,11 @@ nonisolated struct Hansard_V1_PushOutcome: Sendable {
   /// 1 delivered, 2 token invalid, 3 abandoned.
   var result: UInt32 = 0
 
-  /// 16 bytes: whose device it is. Two users may give their devices the same ID.
+  /// 16 bytes: the owner of the device. Two users can give their devices the same ID.
   var userID: Data = Data()
 
-  /// Of an abandoned one: 1 expired, 2 attempts used up, 3 deleted, 4 left, 5 account disabled, 6 muted room,
-  /// 7 notifications off, 8 mentions only. 0 where it was recorded before reasons were.
+  /// The reason for result 3: 1 expired, 2 attempts used up, 3 deleted, 4 left, 5 account disabled, 6 muted room, 7
+  /// notifications off, 8 mentions only, 9 blocked. 0 if it was recorded before reasons existed.
   var reason: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1078,7 +1079,7 @@ nonisolated struct Hansard_V1_WorkspaceEdited: Sendable {
   /// Clears the value of `topic`. Subsequent reads from it will return its default value.
   mutating func clearTopic() {self._topic = nil}
 
-  /// Absent: as it was. Empty: none. Else 16 bytes.
+  /// Absent: unchanged. Empty: none. Otherwise 16 bytes.
   var picture: Data {
     get {_picture ?? Data()}
     set {_picture = newValue}
@@ -1106,7 +1107,7 @@ nonisolated struct Hansard_V1_WorkspaceInviteCreated: Sendable {
   /// SHA-256 of the token.
   var tokenHash: Data = Data()
 
-  /// 1 guest, 2 member, 3 administrator. So below, too, with 4 owner.
+  /// 1 guest, 2 member, 3 administrator. The messages below use the same values, and 4 owner.
   var role: UInt32 = 0
 
   var expiresAtMs: Int64 = 0
@@ -1145,7 +1146,7 @@ nonisolated struct Hansard_V1_WorkspaceMemberJoined: Sendable {
   init() {}
 }
 
-/// Kind 324. Subject: the user, who had been a member all along.
+/// Kind 324. Subject: the user, who was already a member.
 nonisolated struct Hansard_V1_WorkspaceAdmissionRepeated: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1445,6 +1446,10 @@ nonisolated extension Hansard_V1_PreferencesSet: SwiftProtobuf.Message, SwiftPro
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.hidesReadMarkers != false {
       try visitor.visitSingularBoolField(value: self.hidesReadMarkers, fieldNumber: 1)
     }

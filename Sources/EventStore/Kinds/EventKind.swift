@@ -2,11 +2,11 @@ package import ChatDomain
 package import ChatPrimitives
 import EventLog
 
-/// A kind of event of any family: one row of the table of kinds. No two kinds share a number or a name.
+/// A kind of event of any family: one row of the table of kinds. Every kind has a unique number and a unique name.
 package struct EventKind: Sendable, Hashable {
   package let number: UInt16
   package let name: String
-  /// In which streams it occurs.
+  /// The kind of streams in which it occurs.
   package let streamKind: StreamKind
   package let disclosure: Disclosure
   let read: @Sendable (PayloadReader) throws(CodecError) -> ChatEvent
@@ -31,7 +31,7 @@ package struct EventKind: Sendable, Hashable {
     self = kind
   }
 
-  /// Of the event; nil for an erased one.
+  /// The kind of an event; nil if the event was erased.
   package init?(of event: ChatEvent) {
     var output = EventOutput(for: .fields)
     event.write(to: &output)
@@ -47,7 +47,7 @@ package struct EventKind: Sendable, Hashable {
 // MARK: - The table
 
 extension EventKind {
-  /// Every kind, in the order of their numbers.
+  /// Every kind, in the order of the numbers.
   package static let all: [EventKind] = (user + room + workspace + server).sorted { $0.number < $1.number }
 
   package static let messageSent = RoomEvent.Messages.sentKind.number
@@ -109,7 +109,7 @@ extension EventKind {
 // MARK: - Writing
 
 extension ChatEvent {
-  /// What the tools show of the event beside its envelope.
+  /// The fields of the event that the tools show in addition to its envelope.
   package var shownFields: [(String, JSONValue)] {
     var output = EventOutput(for: .fields)
     write(to: &output)

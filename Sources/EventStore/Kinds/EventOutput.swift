@@ -1,8 +1,7 @@
 import ChatPrimitives
 import SwiftProtobuf
 
-/// What one event writes: its payload for the log, or the fields that the tools show. Only the one that is asked for is
-/// made.
+/// The output of one event: its payload for the log, or the fields that the tools show. Only the requested one is made.
 struct EventOutput {
   enum Purpose {
     case payload
@@ -13,12 +12,12 @@ struct EventOutput {
   /// The number of the event's kind; nil for an erased event, which has none.
   var kind: UInt16?
   private(set) var subject: UUIDBytes?
-  /// Nil when there is nothing to write: the event, or its payload, was erased.
+  /// Nil if there is nothing to write, because the event or its payload was erased.
   private(set) var payload: [UInt8]?
   private(set) var failure: (any Error)?
   private(set) var fields: [(String, JSONValue)] = EventOutput.erased
 
-  /// All that is left to say of a payload that is gone.
+  /// The fields that are shown for an erased payload.
   static let erased: [(String, JSONValue)] = [("erased", .bool(true))]
 
   init(for purpose: Purpose) {
@@ -26,9 +25,10 @@ struct EventOutput {
   }
 
   /// - Parameters:
-  ///   - subject: what the event is about, for the envelope.
-  ///   - body: nil when it was erased.
-  ///   - shows: never a credential, a key, a token or the hash of one, and never an e-mail address.
+  ///   - subject: the object of the event, for the envelope.
+  ///   - body: the payload; nil if it was erased.
+  ///   - shows: the fields for the tools. They must never contain a credential, a key, a token or the hash of one, or
+  ///     an e-mail address.
   mutating func write(
     subject: UUIDBytes? = nil, _ body: @autoclosure () -> (some SwiftProtobuf.Message)?,
     shows: @autoclosure () -> [(String, JSONValue)]
@@ -46,7 +46,7 @@ struct EventOutput {
     }
   }
 
-  /// Of an event without a payload.
+  /// Writes an event without a payload.
   mutating func write(subject: UUIDBytes? = nil) {
     self.subject = subject
     payload = []

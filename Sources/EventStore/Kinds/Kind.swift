@@ -1,19 +1,19 @@
 package import ChatPrimitives
 import SwiftProtobuf
 
-/// One kind of event of a family, and everything that the log and the tools know of it.
+/// One kind of event of a family, with everything that the log and the tools need to know about it.
 struct Kind<Event: Sendable>: Sendable {
-  /// In every record of this kind. Permanent; zero is reserved.
+  /// The number in every record of this kind. It never changes; zero is reserved.
   let number: UInt16
-  /// What the tools print and filter by.
+  /// The name that the tools print and filter by.
   let name: String
   /// Whether a proof may contain the payload.
   let disclosure: Disclosure
   let write: @Sendable (Event, inout EventOutput) -> Void
-  /// Nil when the payload was erased, and with it the event.
+  /// Returns nil if the payload, and with it the event, was erased.
   let read: @Sendable (PayloadReader) throws(CodecError) -> Event?
 
-  /// A kind whose event is gone when its payload is erased.
+  /// Creates a kind whose event is lost when its payload is erased.
   init<Body: SwiftProtobuf.Message>(
     _ number: UInt16, _ name: String, _ disclosure: Disclosure,
     write: @escaping @Sendable (Event, inout EventOutput) -> Void,
@@ -25,8 +25,8 @@ struct Kind<Event: Sendable>: Sendable {
     }
   }
 
-  /// A kind of which something remains when its payload is erased.
-  /// - Parameter read: gets nil for an erased payload.
+  /// Creates a kind whose event is partly kept when its payload is erased.
+  /// - Parameter read: receives nil for an erased payload.
   init<Body: SwiftProtobuf.Message>(
     _ number: UInt16, _ name: String, _ disclosure: Disclosure,
     write: @escaping @Sendable (Event, inout EventOutput) -> Void,
@@ -35,7 +35,8 @@ struct Kind<Event: Sendable>: Sendable {
     self.init(number, name, disclosure, write) { reader in try read(try reader.message(Body.self), reader) }
   }
 
-  /// A kind without a payload. An erasure leaves its events as they are: it never undoes a removal.
+  /// Creates a kind without a payload. An erasure does not affect its events, so it can never undo a removal, for
+  /// example.
   init(
     _ number: UInt16, _ name: String, write: @escaping @Sendable (Event, inout EventOutput) -> Void,
     readEnvelope read: @escaping @Sendable (PayloadReader) throws -> Event
@@ -52,7 +53,7 @@ struct Kind<Event: Sendable>: Sendable {
     self.name = name
     self.disclosure = disclosure
     self.write = write
-    // A closure's `throws(CodecError)` would have to be written in every row.
+    // Converts errors here, because otherwise the closures of all rows would have to declare `throws(CodecError)`.
     self.read = { reader throws(CodecError) in
       do {
         return try read(reader)
@@ -65,10 +66,10 @@ struct Kind<Event: Sendable>: Sendable {
   }
 }
 
-/// Whether payloads of a kind may leave the server.
+/// Whether the payloads of a kind may leave the server.
 package enum Disclosure: Sendable {
   case disclosed
-  /// They can hold a key, a token, a credential or an address.
+  /// The payloads can hold a key, a token, a credential or an address.
   case secret
 }
 

@@ -30,7 +30,7 @@ extension RoomEvent.Lifecycle: KindFamily {
           participants: try reader.ids(body.participants)))
     })
 
-  /// A change of the name alone is written as it was before there were other parts.
+  /// An edit of the name alone keeps the kind that it had before rooms had other properties.
   private static let renamedKind = Kind<Self>(
     101, "room.renamed", .disclosed,
     write: { event, output in
@@ -101,7 +101,7 @@ extension Hansard_V1_RoomCreated {
 }
 
 extension PictureEdit {
-  /// Sixteen bytes, or none for no picture.
+  /// Sixteen bytes; empty for no picture.
   var encoded: Data {
     switch self {
     case .set(let media): Data(media.uuid.bytes)

@@ -59,7 +59,7 @@ extension RoomEvent.Scheduling: KindFamily {
 }
 
 extension ScheduledMessageEdit {
-  /// The parts that change something.
+  /// The fields that the edit changes.
   fileprivate var shownFields: ShownFields {
     var fields: ShownFields = []
     if let sendAt { fields.append(("sendAt", .text(sendAt.rfc3339))) }

@@ -49,7 +49,7 @@ extension ShownFields {
     ]
   }
 
-  /// The parts of an edit that change something.
+  /// The fields that an edit changes.
   static func edit(name: String?, topic: String?, picture: PictureEdit?) -> ShownFields {
     var fields: ShownFields = []
     if let name { fields.append(("name", .text(name))) }

@@ -1,4 +1,4 @@
-/// What kind of aggregate a stream belongs to. Every record's envelope has it.
+/// The kind of aggregate that a stream belongs to. Every record's envelope contains it.
 package enum StreamKind: UInt8, Sendable, CaseIterable {
   case user = 1
   case room = 2

@@ -37,7 +37,7 @@ extension UserEvent.Account: KindFamily {
           commitmentKey: Array(body.commitmentKey)))
     })
 
-  /// No ID is all zeros, so that stands for a picture that was removed.
+  /// All zeros mean that the picture was removed, because no ID is all zeros.
   private static let profileChangedKind = Kind<Self>(
     2, "profile.changed", .disclosed,
     write: { event, output in
@@ -84,7 +84,7 @@ extension UserEvent.Account: KindFamily {
 }
 
 extension ProfileEdit {
-  /// The parts that change something.
+  /// The fields that the edit changes.
   fileprivate var shownFields: ShownFields {
     var fields: ShownFields = []
     if let nickname { fields.append(("nickname", .text(nickname))) }

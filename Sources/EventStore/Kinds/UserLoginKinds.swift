@@ -35,7 +35,7 @@ extension UserEvent.Logins: KindFamily {
       .identityLinked(Identity(issuer: body.issuer, subject: body.subject))
     })
 
-  /// The subject is the position of the record that linked it, so an erasure does not bring the login back.
+  /// The subject is the position of the record that linked the identity, so that an erasure does not restore the login.
   private static let identityUnlinkedKind = Kind<Self>(
     9, "identity.unlinked", .secret,
     write: { event, output in

@@ -195,7 +195,7 @@ extension WorkspaceEvent.Invitations: KindFamily {
 }
 
 extension WorkspaceJoinMethod {
-  /// The link's sixteen bytes; empty for any other way in.
+  /// The link's ID as sixteen bytes; empty for other ways to join.
   fileprivate var encodedLink: Data {
     switch self {
     case .link(let id): Data(id.uuid.bytes)
