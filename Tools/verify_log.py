@@ -50,16 +50,16 @@ POSITION_MAX = 1 << 62
 SCAN_BYTES = 1 << 20
 BEFORE_ALL_TIMES = -62_167_219_200_000
 MASK_64 = (1 << 64) - 1
-# How often the end of the tail is read anew when what stands behind it speaks against it: a server may be writing.
+# How often the tail is read again if the data after it contradicts its end, because a server may be writing.
 TAIL_READINGS = 5
 
 
 class CannotRun(Exception):
-    """Something outside of the log keeps the verifier from its work."""
+    """Something other than the log prevents the verification."""
 
 
 class Damage(Exception):
-    """The first thing that does not hold, and where it stands."""
+    """The first check that failed, and its location."""
 
     def __init__(self, what, file=None, offset=None, position=None):
         super().__init__(what)
@@ -94,15 +94,15 @@ def is_zero(data):
 # ---------------------------------------------------------------------------------------------------------- CRC-32C
 
 POLYNOMIAL = 0x82F63B78
-# Modulo the polynomial, x^6777 = x^484 + x^100 + 1, and squaring gives the same for every 2^k times these powers. So a
-# long message shrinks by shifting its front back and adding it in three places, in integers of any size.
+# Modulo the polynomial, x^6777 = x^484 + x^100 + 1, and by squaring, the same holds for 2^k times these powers. So a
+# long message can be shortened: its front is cut off and added to the rest in three places, using integers of any size.
 FOLD_FROM, FOLD_TO = 6777, (484, 100, 0)
-# Below this the tables alone are faster, in bytes.
+# For fewer bytes than this, the tables alone are faster.
 FOLD_BYTES_MIN = 1700
 
 
 def crc_tables():
-    """Eight tables of 256: what a byte becomes that stands 0 to 7 bytes before the end of eight."""
+    """Eight tables of 256 entries: the CRC of a byte that is followed by 0 to 7 zero bytes."""
     first = []
     for value in range(256):
         for _ in range(8):
@@ -118,7 +118,7 @@ CRC_TABLES = crc_tables()
 
 
 def fold(data):
-    """A shorter message with the same remainder. The lowest bit of the integer is the highest power."""
+    """Returns a shorter message with the same remainder. The lowest bit of the integer has the highest power."""
     bits, value = len(data) * 8, int.from_bytes(data, "little")
     for scale in reversed(range((bits // FOLD_FROM).bit_length())):
         power, lower = FOLD_FROM << scale, [power << scale for power in FOLD_TO]
@@ -135,7 +135,7 @@ def crc32c(data):
     """CRC-32C of bytes: reflected, start and final XOR 0xFFFFFFFF."""
     value = 0xFFFFFFFF
     if len(data) >= FOLD_BYTES_MIN:
-        # The start value is the same as the first four bytes turned over.
+        # The start value has the same effect as inverting the first four bytes.
         data, value = fold(bytes(byte ^ 255 for byte in data[:4]) + data[4:]), 0
     whole = len(data) & ~7
     t0, t1, t2, t3, t4, t5, t6, t7 = CRC_TABLES
@@ -154,7 +154,7 @@ def crc32c(data):
 
 
 def read_varint(data, at, shortest=True):
-    """An unsigned LEB128 number of at most 64 bits, and where it ends."""
+    """Returns an unsigned LEB128 number of at most 64 bits, and the offset of its end."""
     value = shift = 0
     while shift <= 63:
         require(at < len(data), "a varint ends too early")
@@ -179,8 +179,8 @@ def write_varint(value):
 
 
 def read_varints(data):
-    """All varints of a column."""
-    # Without a byte above 127 every varint is one byte long and is its own value: a quick way for most columns.
+    """Returns all varints of a column."""
+    # If no byte is above 127, every varint is one byte long and equals that byte. This is a shortcut for most columns.
     if data.isascii():
         return list(data)
     values, at = [], 0
@@ -195,7 +195,7 @@ def unzigzag(value):
 
 
 def signed(value):
-    """Wraps around at 64 bits."""
+    """Interprets a value as a signed number that wraps around at 64 bits."""
     value &= MASK_64
     return value - (1 << 64) if value >> 63 else value
 
@@ -207,7 +207,7 @@ CHECKPOINT_NAME = re.compile(r"[0-9]{20}\.checkpoint")
 
 
 def open_regular(path):
-    """A descriptor of a regular file. Anything else, such as a FIFO, is refused and never waited for."""
+    """Opens a regular file. Anything else, such as a FIFO, is rejected without waiting for it."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -216,7 +216,7 @@ def open_regular(path):
 
 
 class SegmentFile:
-    """One open segment: a rename over its name while it is read changes nothing here."""
+    """One open segment. If another file is renamed to its name during reading, that has no effect here."""
 
     def __init__(self, path):
         self.path, self.name = path, path.name
@@ -230,7 +230,7 @@ class SegmentFile:
         os.close(self.descriptor)
 
     def read(self, offset, length):
-        """The bytes from the offset; fewer where the file ends."""
+        """Returns the bytes from the offset, or fewer if the file ends."""
         parts = []
         while length > 0:
             part = os.pread(self.descriptor, length, offset)
@@ -242,7 +242,7 @@ class SegmentFile:
 
 
 def find_content(file, start, end):
-    """What is not zero from start to end, as (offset, bytes), chunk by chunk. Zeros are only compared."""
+    """Yields the chunks from start to end that are not all zero, as (offset, bytes). Zeros are only compared."""
     zeros = bytes(SCAN_BYTES)
     for offset in range(start, end, SCAN_BYTES):
         data = file.read(offset, min(SCAN_BYTES, end - offset))
@@ -324,12 +324,12 @@ BlockHeader = collections.namedtuple("BlockHeader", "codec salt first durable co
 
 
 def block_length(header):
-    """With header and padding, in bytes."""
+    """The length of the block with its header and padding, in bytes."""
     return BLOCK_BYTES + (header.stored + 7 & ~7)
 
 
 def parse_block_header(data, kind):
-    """The header and None, or None and why it is not intact. An intact one of another version is damage."""
+    """Returns the header and None, or None and why it is not intact. An intact header of another version is damage."""
     if len(data) < BLOCK_BYTES or data[:4] != BLOCK_MAGIC:
         return None, "there is no block header here"
     _, version, codec, reserved, salt, first, durable, *rest = BLOCK_HEAD.unpack(data)
@@ -372,7 +372,7 @@ def read_block_header(file, segment, offset, expected, chain):
 
 
 def read_body(file, offset, header):
-    """The stored body, or None and why it is damaged."""
+    """Returns the stored body and None, or None and why it is damaged."""
     data = file.read(offset + BLOCK_BYTES, block_length(header) - BLOCK_BYTES)
     body, padding = data[: header.stored], data[header.stored :]
     if len(data) < block_length(header) - BLOCK_BYTES:
@@ -385,7 +385,7 @@ def read_body(file, offset, header):
 
 
 def decompress(data, raw, dictionary=b""):
-    """One LZ4 block, which must decode to exactly the raw length."""
+    """Decompresses one LZ4 block, which must decode to exactly the raw length."""
     try:
         decoded = lz4.block.decompress(data, uncompressed_size=raw, dict=dictionary)
     except (lz4.block.LZ4BlockError, ValueError) as error:
@@ -406,7 +406,7 @@ ENVELOPE_LENGTHS = [
 ]
 
 
-# The salt is empty but in form 2; the content is the digest in form 1, else the payload.
+# The salt is empty except in form 2. The content is the digest in form 1 and the payload otherwise.
 Record = collections.namedtuple("Record", "form envelope salt content")
 Envelope = collections.namedtuple("Envelope", "kind stream_kind stream time actor")
 
@@ -422,7 +422,7 @@ def parse_envelope(data):
 
 
 def read_record(raw, at):
-    """The record that begins here, and where it ends."""
+    """Returns the record at this offset, and the offset of its end."""
     require(at + RECORD_HEAD.size <= len(raw), "the block ends within a record")
     length, form, reserved, envelope_length = RECORD_HEAD.unpack_from(raw, at)
     start, end = at + RECORD_HEAD.size + envelope_length, at + length
@@ -437,7 +437,7 @@ def read_record(raw, at):
 
 
 def decode_records(raw, header):
-    """The records of a block of an active segment."""
+    """Decodes the records of a block of an active segment."""
     records, at = [], 0
     for position in range(header.first, header.first + header.count):
         with place(position=position):
@@ -457,7 +457,7 @@ COLUMN_NAMES = (
 
 
 class Values:
-    """The values of one column, taken one after the other."""
+    """The values of one column, which are read in order."""
 
     def __init__(self, name, values):
         self.name, self.values, self.rest = name, values, iter(values)
@@ -473,7 +473,7 @@ class Values:
 
 
 def read_planes(column, count):
-    """The UUIDs that stand as 128 bit planes, as numbers whose first 48 bits are still less a time."""
+    """Returns the UUIDs stored in 128 bit planes, as numbers. A time is still subtracted from their first 48 bits."""
     width = count + 7 >> 3
     require(len(column) == 128 * width, f"the column fresh has {len(column)} bytes for {count} UUIDs")
     if not count:
@@ -485,13 +485,13 @@ def read_planes(column, count):
 
 
 class References:
-    """The UUIDs that references stand for: the table of the segment, and the fresh ones of the block."""
+    """Resolves references to UUIDs of the segment's table and to fresh UUIDs of the block."""
 
     def __init__(self, table, fresh):
         self.table, self.fresh = table, Values("fresh", fresh)
 
     def resolve(self, reference, time):
-        """The time is the one near which a fresh UUID stands: the record's original one, or its recorded one."""
+        """A fresh UUID is relative to the time, which is the record's original time or else its recorded time."""
         if reference == 0:
             number = self.fresh.take()
             start = (number >> 80) + time & (1 << 48) - 1
@@ -512,7 +512,7 @@ def split_columns(body):
 
 
 def read_shapes(column, numbers):
-    """The shapes, each used, in the order of first use, none twice."""
+    """Returns the shapes. Each must be used and none may occur twice. They must be in the order of first use."""
     require(len(column) % SHAPE.size == 0, "the column shapes does not contain whole shapes")
     shapes = list(SHAPE.iter_unpack(column))
     require(len(set(shapes)) == len(shapes), "a shape occurs twice")
@@ -541,15 +541,15 @@ def decode_envelopes(columns, shapes, numbers, table):
         _, kind, schema, stream_kind, presence, _ = shapes[number]
         reference = streams.take()
         require(reference != 0, "a stream is not in the table of the segment")
-        # `time` runs on from record to record; `near` is what this record's fresh UUIDs are relative to: the original
-        # time where it has one, else the recorded time.
+        # `time` accumulates from record to record. `near` is the time to which this record's fresh UUIDs are relative:
+        # the original time if there is one, otherwise the recorded time.
         near = time = signed(time + unzigzag(times.take()))
         if presence & HAS_ORIGINAL_TIME:
             near = original = signed(original + unzigzag(originals.take()))
         stream = references.resolve(reference, near)
         fields = [references.resolve(ids[bit].take(), near) for bit in range(ID_FIELDS) if presence >> bit & 1]
         version = last_versions.get((stream_kind, stream), 0) + 1 + unzigzag(versions.take())
-        # For the first record of a stream in the block, p is 0 as well.
+        # For the first record of a stream in the block, the previous version (p in docs/log-format.md) is 0.
         last_versions[stream_kind, stream] = version = version & MASK_64
         if presence & HAS_ORIGINAL_TIME:
             fields.append(struct.pack("<q", original))
@@ -561,7 +561,7 @@ def decode_envelopes(columns, shapes, numbers, table):
 
 
 def decode_columns(body, count, table):
-    """The records of a block of a sealed segment, bit for bit as the active one held them."""
+    """Decodes the records of a block of a sealed segment, bit for bit as they were in the active segment."""
     columns = split_columns(body)
     numbers = read_varints(columns["shape"])
     require(len(numbers) == count, f"the column shape has {len(numbers)} values for {count} records")
@@ -606,7 +606,7 @@ def split_table(data):
 
 
 def check_section(section, stored, rebuilt, what):
-    """Compares a section with what the records make of it."""
+    """Compares a section with the one that is rebuilt from the records."""
     if stored == rebuilt:
         return
     at = len(os.path.commonprefix([stored, rebuilt]))
@@ -615,7 +615,7 @@ def check_section(section, stored, rebuilt, what):
 
 
 class Postings:
-    """Which blocks hold records of which stream, as the records say."""
+    """Which blocks contain records of which stream, according to the records."""
 
     def __init__(self, table):
         self.blocks = {stream: [] for stream in table}
@@ -649,7 +649,7 @@ def sha256(data):
 
 
 def message_bytes_field(message, number):
-    """The last value of a bytes field of a Protocol Buffers message; None without one, or when it is no message."""
+    """Returns the last value of a bytes field of a Protocol Buffers message, or None if it is absent or malformed."""
     found, at = None, 0
     try:
         while at < len(message):
@@ -670,7 +670,7 @@ def message_bytes_field(message, number):
 
 
 class Authors:
-    """The commitment key of each author, from the first registration of each."""
+    """The commitment key of each author, from the author's first registration."""
 
     def __init__(self):
         self.keys = {}
@@ -697,7 +697,7 @@ def node_hash(left, right):
 
 
 def root_of(peaks):
-    """The root over peaks, the largest first; of none, the SHA-256 of nothing."""
+    """Returns the root over the peaks, the largest first. Without peaks, it is the SHA-256 of no bytes."""
     if not peaks:
         return sha256(b"")
     root = peaks[-1]
@@ -707,7 +707,7 @@ def root_of(peaks):
 
 
 class Tree:
-    """Grows leaf by leaf; keeps the peaks, the new nodes from level 8, and the root at each size that was asked for."""
+    """Grows leaf by leaf. Keeps the peaks, the new nodes from level 8 up, and the root at each requested size."""
 
     def __init__(self, sizes):
         self.size, self.peaks, self.nodes = 0, [], {}
@@ -758,7 +758,7 @@ def point_times(scalar, point):
 
 
 def point_decode(data):
-    """The point that 32 bytes stand for, or None (RFC 8032, section 5.1.3)."""
+    """Decodes a point from 32 bytes. Returns None if they encode no point (RFC 8032, section 5.1.3)."""
     y, sign = int.from_bytes(data, "little") & (1 << 255) - 1, data[31] >> 7
     if y >= FIELD:
         return None
@@ -776,7 +776,7 @@ def points_equal(p, q):
     return (p[0] * q[2] - q[0] * p[2]) % FIELD == 0 and (p[1] * q[2] - q[1] * p[2]) % FIELD == 0
 
 
-# The one point of even x that has this y.
+# The only point with this y and an even x.
 BASE_POINT = point_decode((4 * pow(5, -1, FIELD) % FIELD).to_bytes(32, "little"))
 
 
@@ -798,7 +798,7 @@ PROOF_MAGIC = "c2sp.org/tlog-proof@v1"
 
 Key = collections.namedtuple("Key", "name id public text")
 TreeHead = collections.namedtuple("TreeHead", "origin size root")
-# The number is the leaf index of an inclusion proof, or the old size of a consistency proof, which has no extra.
+# The number is the leaf index of an inclusion proof, or the old size of a consistency proof, which has no `extra`.
 Proof = collections.namedtuple("Proof", "number hashes head extra")
 
 
@@ -839,7 +839,7 @@ def parse_key(text):
 
 
 def read_text(path, limit=NOTE_BYTES_MAX):
-    """A text of at most so many bytes."""
+    """Reads a text of at most `limit` bytes."""
     with os.fdopen(open_regular(path), "rb") as file:
         data = file.read(limit + 1)
     require(len(data) <= limit, f"the file is longer than {limit >> 10} KiB")
@@ -850,7 +850,7 @@ def read_text(path, limit=NOTE_BYTES_MAX):
 
 
 def check_signatures(text, lines, key):
-    """Requires a signature of the key; those of other names or keys are passed over."""
+    """Requires a valid signature of the key. Signatures of other names or keys are ignored."""
     signed_by_key = False
     for line in lines:
         name, _, encoded = line.removeprefix(SIGNATURE_PREFIX).partition(" ")
@@ -864,7 +864,7 @@ def check_signatures(text, lines, key):
 
 
 def parse_tree_head(note, key):
-    """The tree head that a signed note holds, with its signature checked."""
+    """Returns the tree head in a signed note, after checking its signature."""
     require(len(note.encode()) <= NOTE_BYTES_MAX, "the note is longer than 16 KiB")
     text, separator, signatures = note.rpartition("\n\n")
     text += "\n"
@@ -879,7 +879,7 @@ def parse_tree_head(note, key):
 
 
 def parse_extra(line):
-    """The JSON object of an inclusion proof, its hex decoded."""
+    """Returns the fields of the JSON object in an inclusion proof, decoded from hex."""
     def only_once(pairs):
         require(len(dict(pairs)) == len(pairs), "the extra object has a duplicate member")
         return dict(pairs)
@@ -899,7 +899,7 @@ def parse_extra(line):
 
 
 def parse_proof(text, key):
-    """An inclusion or a consistency proof."""
+    """Parses an inclusion proof or a consistency proof."""
     body, separator, note = text.partition("\n\n")
     require(separator, "the proof contains no checkpoint")
     lines, extra = body.split("\n"), None
@@ -916,7 +916,7 @@ def parse_proof(text, key):
 
 
 def check_inclusion(proof):
-    """Checks that the record is leaf `number` of the tree (RFC 9162, section 2.1.3.2). Gives its envelope."""
+    """Checks that the record is leaf `number` of the tree (RFC 9162, section 2.1.3.2). Returns its envelope."""
     extra, size = proof.extra, proof.head.size
     require({"envelope", "digest"} <= set(extra), "the extra object lacks the envelope or the digest")
     require(("salt" in extra) == ("payload" in extra), "salt or payload is missing; both are needed")
@@ -942,7 +942,7 @@ def check_inclusion(proof):
 
 
 def check_consistency(proof, old):
-    """Checks that the old tree is the beginning of the new one (RFC 9162, section 2.1.4.2)."""
+    """Checks that the old tree is a prefix of the new one (RFC 9162, section 2.1.4.2)."""
     require(proof.number <= proof.head.size, "the old tree is larger than the new one")
     if old.size in (0, proof.head.size):
         require(not proof.hashes, "a proof from an empty or an equal tree has no hashes")
@@ -978,7 +978,7 @@ Superblock = collections.namedtuple("Superblock", "identity sequence durable")
 
 
 def parse_copy(data, slot):
-    """One copy of the superblock, or None when it is not intact."""
+    """Parses one copy of the superblock. Returns None if it is not intact."""
     magic, version, reserved, identity, sequence, durable = SUPERBLOCK_HEAD.unpack_from(data)
     if magic != b"HANSARDB" or crc32c(data[:508]) != struct.unpack_from("<I", data, 508)[0]:
         return None
@@ -1009,7 +1009,7 @@ def parse_superblock(data, notes):
 
 
 class LogVerifier:
-    """Reads a log from its first byte to its end, one block at a time."""
+    """Reads a log from its first byte to its last, one block at a time."""
 
     def __init__(self, folder, sizes, progress):
         self.folder, self.progress, self.notes = folder, progress, []
@@ -1064,7 +1064,7 @@ class LogVerifier:
             self.check_active(file, segment, following)
 
     def check_order(self, file):
-        """Sealed segments come first; one that a server sealed while this was reading does not count against that."""
+        """Sealed segments must come first, except for segments that a server seals during this run."""
         if self.active_seen:
             with SegmentFile(self.active_seen) as before:
                 kind = parse_segment_header(before.read(0, PAGE_BYTES)).kind
@@ -1072,7 +1072,7 @@ class LogVerifier:
             self.notes.append(f"segments up to {file.name} were sealed during this run: run it again")
 
     def check_records(self, records, header, postings=None, number=0):
-        """Checks the records of a block, makes leaves of them, and gives the first and the last time."""
+        """Checks the records of a block, adds their leaves to the tree, and returns the first and the last time."""
         position, first_time = header.first, None
         for record in records:
             with place(position=position):
@@ -1124,14 +1124,14 @@ class LogVerifier:
         self.check_full(file, segment, offset, following)
 
     def check_full(self, file, segment, offset, following):
-        """The rest of an active segment that is not the last."""
+        """Checks that an active segment before the last one ends at the right position, followed only by zeros."""
         require(self.tree.size + 1 == following, f"the segment's blocks extend beyond position {following}", offset)
         for at, data in find_content(file, offset, segment.length):
             raise Damage("bytes after the last block are not zero", offset=at + len(data) - len(data.lstrip(b"\0")),
                          position=following)
 
     def ends_here(self, file, segment, end, chain, reason, readings):
-        """Whether the tail ends here by the rules of recovery. False asks for another reading of the end."""
+        """Whether the log ends here according to the recovery rules. False requests another reading of the tail."""
         expected, known, content_end, evidence = self.tree.size + 1, self.superblock.durable, end, None
         for at, data in find_content(file, end, max(file.size, end)):
             content_end = at + len(data.rstrip(b"\0"))
@@ -1153,7 +1153,7 @@ class LogVerifier:
 
     @staticmethod
     def headers_in(file, segment, start, data):
-        """The intact block headers of the segment that begin in these bytes, at multiples of 8."""
+        """Yields the intact block headers of the segment that begin in these bytes, at multiples of 8."""
         edge = file.read(start + len(data), len(BLOCK_MAGIC) - 1)
         found = (data + edge).find(BLOCK_MAGIC)
         while found >= 0:
@@ -1188,7 +1188,7 @@ class LogVerifier:
         self.sealed_ends.append(self.tree.size)
 
     def check_sealed_blocks(self, file, segment, table, dictionary, postings):
-        """Checks the blocks against header and seal, and gives the index that they make."""
+        """Checks the blocks against the header and the seal, and returns the index that is rebuilt from them."""
         seal, offset, chain, index = segment.seal, PAGE_BYTES, 0, []
         for number in range(seal.blocks):
             expected = self.tree.size + 1
@@ -1214,12 +1214,12 @@ class LogVerifier:
 # -------------------------------------------------------------------------------------------------------- the command
 
 
-# What a verifier key looks like; anything else that is given as one is the name of a file.
+# The form of a verifier key. Any other value of --key is the name of a file.
 KEY_TEXT = re.compile(r"[^+\s]+\+[0-9a-f]{8}\+")
 
 
 def read_key(arguments):
-    """The key to trust: --key, else checkpoint.pub, else None. Where both are there, they must be the same."""
+    """Returns the key to trust: --key, else checkpoint.pub, else None. If both exist, they must be the same."""
     given = stored = None
     if arguments.key:
         with place(file="--key"):
@@ -1234,7 +1234,7 @@ def read_key(arguments):
 
 
 def read_kept(arguments, key):
-    """The tree heads that were kept elsewhere, by file."""
+    """Returns the tree heads that were kept elsewhere, by file."""
     if arguments.checkpoint and not key:
         raise CannotRun("a checkpoint needs a key to verify it with: give --key")
     heads = {}
@@ -1245,7 +1245,7 @@ def read_kept(arguments, key):
 
 
 def read_stored(folder, key):
-    """The tree heads in log/, by file."""
+    """Returns the tree heads in log/, by file."""
     heads = {}
     for path in sorted(folder.glob("*.checkpoint")):
         with place(file=path.name):
@@ -1265,7 +1265,7 @@ def check_heads(verifier, stored, kept):
             require(head.size <= size, f"the log was rolled back: it ends at {size}, the tree head has {head.size}")
             require(head.root == verifier.tree.roots[head.size],
                     f"the records up to {head.size} are not those of this tree head: the log was changed")
-    # One that is here now, but was not before, came from a server that runs.
+    # A tree head that exists now but did not exist before was written by a running server.
     names = {end: f"{end:020}.checkpoint" for end in verifier.sealed_ends}
     missing = [end for end, name in names.items() if name not in stored and not (verifier.folder / name).exists()]
     for end in missing:
@@ -1276,7 +1276,7 @@ def check_heads(verifier, stored, kept):
 
 
 def verify_data(arguments, key, kept):
-    """Verifies the log of a data directory. Gives what to print."""
+    """Verifies the log of a data directory. Returns what to print."""
     if lz4 is None:
         raise CannotRun("the package lz4 is missing: python3 -m venv v && v/bin/pip install lz4==4.4.5, "
                         "then v/bin/python " + sys.argv[0])
@@ -1307,7 +1307,7 @@ def time_text(milliseconds):
 
 
 def verify_proof(arguments, key, kept):
-    """Verifies a proof. Gives what to print."""
+    """Verifies a proof. Returns what to print."""
     if not key:
         raise CannotRun("a proof needs a key to verify it with: give --key")
     with place(file=str(arguments.proof)):
@@ -1326,13 +1326,14 @@ def verify_proof(arguments, key, kept):
     return {
         "proof": "inclusion", "position": proof.number + 1, "proofTreeSize": proof.head.size, "kind": envelope.kind,
         "stream": envelope.stream.hex(), "recorded": time_text(envelope.time),
-        # Whether it was erased, a proof does not tell: payloads that may hold a secret are left out as well.
+        # A proof does not show whether the payload was erased, because payloads that can contain a secret are omitted
+        # too.
         "payload": f"{len(proof.extra['payload'])} bytes" if "payload" in proof.extra else "not shown",
     }
 
 
 def progress_line(arguments):
-    """A function that shows how far the reading is, on a terminal only."""
+    """Returns a function that shows the progress, if standard error is a terminal."""
     shown = [0]
 
     def show(counts, durable):

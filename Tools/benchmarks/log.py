@@ -21,7 +21,7 @@ from compared.redis import Redis
 HERE = pathlib.Path(__file__).resolve().parent
 LOGWORK = os.environ["LOGWORK_BIN"]
 WRITERS = 64
-# Records of the logs that are scanned: 120 MB before compression.
+# The number of records in the logs that are scanned: 120 MB before compression.
 SCANNED_RECORDS = 400_000
 SYNCS = 1_000
 
@@ -41,7 +41,7 @@ def append(data, outstanding, seconds, *more):
 
 
 def raw_sync_milliseconds(folder):
-    """The median of a write of 4 KiB and an fdatasync into a written file: tells how busy the disk is."""
+    """The median time to write 4 KiB into a written file and call fdatasync, which shows how busy the disk is."""
     times = []
     descriptor = os.open(folder / "sync", os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -60,7 +60,7 @@ def raw_sync_milliseconds(folder):
 
 
 class Rounds:
-    """What was measured, by name, a value for each round."""
+    """The measured values by name, one value for each round."""
 
     def __init__(self):
         self.values = {}
@@ -114,7 +114,7 @@ def measure_round(folder, seconds, postgres, redis, rounds):
 
 
 def measure_scans(folder, rounds, count):
-    """The two kinds of segment, each made once and measured in as many rounds."""
+    """Measures both kinds of segment. Each log is created once and scanned in as many rounds as the rest."""
     for kind, flags in (("active", []), ("sealed", ["--seal"])):
         data = tempfile.mkdtemp(dir=folder)
         logwork("fill", "--records", SCANNED_RECORDS, "--data", data, *flags)
@@ -127,7 +127,7 @@ def measure_scans(folder, rounds, count):
 
 
 def goals(rounds):
-    """Name, ratio, goal, and whether more is better."""
+    """Returns the name, the ratio, the goal, and whether more is better, for each goal."""
     one = rounds.median(f"log, {WRITERS} writers, 1 outstanding")
     many = rounds.median(f"log, {WRITERS} writers, 16 outstanding")
     sqlite = max(rounds.median("SQLite WAL FULL, 64 clients"), rounds.median("SQLite WAL FULL, 1 client"))
@@ -171,7 +171,7 @@ def main():
     options = parser.parse_args()
     rounds = Rounds()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="bench-", dir=HERE.parent.parent / ".build"))
-    # PostgreSQL runs as another user, and has its folder in this one.
+    # PostgreSQL runs as another user and must be able to enter this folder, which contains its own.
     folder.chmod(0o755)
     try:
         with Postgres(folder, WRITERS) as postgres, Redis(folder, WRITERS) as redis:

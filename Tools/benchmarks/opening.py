@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 
 LOGWORK = os.environ["LOGWORK_BIN"]
-# What a record of the made-up log takes in an active segment, about, in bytes.
+# The approximate size of a record of the generated log in an active segment, in bytes.
 STORED_BYTES = 200
 READ = re.compile(r"(?:pread64|read|preadv2?)\(\d+<([^>]*)>.* = (\d+)$")
 
@@ -25,7 +25,7 @@ def logwork(*arguments):
 
 
 def killed_writer(data):
-    """Appends for a second and is killed, so that the end is as a crash leaves it."""
+    """Appends for a second and is then killed, so that the log ends as after a crash."""
     writer = subprocess.Popen(
         [LOGWORK, "append", "--writers", "16", "--outstanding", "4", "--seconds", "60", "--data", data],
         stdout=subprocess.DEVNULL)

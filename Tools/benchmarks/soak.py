@@ -24,10 +24,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 MIB = 1024 * 1024
 START_SECONDS = 60
 SAMPLE_SECONDS = 1.0
-# Connections at once; each serves a part of the users.
+# The number of concurrent connections. Each serves a part of the users.
 WORKERS = 8
-# The server remembers an ended session as long as an access token lives. With its usual 15 minutes, that would still grow
-# when a run of ten minutes ends.
+# The server remembers an ended session as long as an access token is valid. With the default of 15 minutes, this memory
+# would still grow at the end of a ten-minute run.
 TOKEN_SECONDS = 120
 WORDS = pathlib.Path(__file__).read_text().split()
 
@@ -39,7 +39,7 @@ def free_port():
 
 
 class Server:
-    """`hansard serve` on a free port, with its data on the disk that the repository is on."""
+    """`hansard serve` on a free port, with its data on the disk of the repository."""
 
     def __init__(self):
         folder = HERE.parent.parent / ".build"
@@ -48,7 +48,7 @@ class Server:
         self.process = subprocess.Popen(
             [os.environ["HANSARD_BIN"], "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}",
              "--push-file", f"{self.data}/push.jsonl", "--access-token-lifetime", str(TOKEN_SECONDS)],
-            # One address makes all requests. The limits stay on, so that what they keep in memory is measured too.
+            # All requests come from one address. The limits stay on, so that the memory they need is measured too.
             env=os.environ | {
                 f"HANSARD_RATE_LIMITS_{kind}_REQUESTS": "10000000" for kind in ("USER", "DEVICE", "ADDRESS")} | {
                 f"HANSARD_QUOTAS_{kind}_PER_DAY": "100000000000" for kind in ("EVENTS", "BYTES", "ROOMS")},
@@ -69,7 +69,7 @@ class Server:
             return False
 
     def memory(self):
-        """Resident bytes: all, and those that are not mapped files."""
+        """Returns the resident bytes: all of them, and those that are not mapped files."""
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return tuple(
             int(re.search(rf"{name}:\s+(\d+) kB", status).group(1)) * 1024 for name in ("VmRSS", "RssAnon"))
@@ -81,7 +81,7 @@ class Server:
 
 
 class Client:
-    """One connection. Counts requests, and fails when one is not answered as it has to be."""
+    """One connection. Counts the successful requests, and raises an error if a response has a status of 400 or more."""
 
     def __init__(self, server, counts):
         self.server = server
@@ -109,13 +109,13 @@ class Client:
 
 
 class User:
-    """One user with a session, in one room with others."""
+    """One user with a session, and with rooms shared with other users."""
 
     def __init__(self, client, number):
         self.id = client.call("account", "POST", "/v1/accounts", {"id": str(uuid.uuid4()), "nickname": f"U{number}"})["id"]
         self.keep(client.call("session", "POST", "/v1/sessions", {}, act_as=self.id))
         self.rooms = []
-        # The newest messages of the user's own: what is edited and reacted to.
+        # The user's newest messages, which are edited, deleted, marked as read and reacted to.
         self.sent = []
 
     def keep(self, session):
@@ -132,9 +132,9 @@ def text():
 
 
 class Traffic:
-    """What one worker's users do."""
+    """The actions of one worker's users."""
 
-    # How often, of a hundred. Where two requests belong together, they count once.
+    # How often each action happens, in percent. Actions that consist of several requests count once.
     MIX = {
         "send": 40, "edit": 6, "delete": 3, "react": 8, "marker": 10, "messages": 9, "rooms": 4, "badge": 3, "search": 2,
         "session": 5, "room": 5, "device": 5,
@@ -210,7 +210,7 @@ class Traffic:
 
 
 def people(server, counts, number):
-    """Users in rooms of ten."""
+    """Creates users in groups of ten. Each group shares two rooms."""
     client = Client(server, counts)
     users = [User(client, index) for index in range(number)]
     for start in range(0, number, 10):
@@ -253,7 +253,7 @@ class Soak:
             traffic = Traffic(client, users)
             while not self.is_over():
                 traffic.step()
-        except Exception as error:  # Ends the run: a soak with failed requests says nothing.
+        except Exception as error:  # Ends the run: a soak with failed requests is meaningless.
             self.failure = self.failure or error
 
     def run(self):
@@ -275,7 +275,7 @@ class Soak:
 
 
 def rise(samples):
-    """By how many bytes memory rises in the second half: the slope of the line that fits it best, times its length."""
+    """By how many bytes memory rises in the second half (slope of the best-fitting line times length), and the mean."""
     half = [sample for sample in samples if sample[0] >= samples[-1][0] / 2]
     requests, resident = [sample[0] for sample in half], [sample[2] for sample in half]
     if len(half) < 3 or requests[0] == requests[-1]:
@@ -285,13 +285,13 @@ def rise(samples):
 
 
 def plot(samples, path, caption):
-    """Writes an SVG: memory in MiB against thousands of requests."""
+    """Writes an SVG that plots memory in MiB against thousands of requests."""
     width, height, left, bottom, top, right = 720, 320, 60, 50, 40, 20
     most_requests = max(sample[0] for sample in samples)
     most_memory = max(sample[2] for sample in samples) * 1.15
     x = lambda requests: left + (width - left - right) * requests / most_requests
     y = lambda bytes: height - bottom - (height - bottom - top) * bytes / most_memory
-    # Some 300 points are enough for a line.
+    # About 300 points are enough for a line.
     shown = samples[::max(1, len(samples) // 300)] + [samples[-1]]
     lines = []
     for column, colour in ((2, "#1f6feb"), (3, "#bf8700")):

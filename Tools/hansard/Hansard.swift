@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The one executable. It wires and nothing else.
+/// The `hansard` executable. It only lists the commands.
 @main
 struct Hansard: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

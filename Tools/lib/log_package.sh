@@ -1,9 +1,9 @@
-# Makes a slim package of the log alone, for builds with sanitizers: nothing but EventLog and what it stands on has to be
-# compiled anew. Source it after setup.sh.
+# Creates a small package of the log alone for builds with sanitizers, so that only EventLog and its dependencies have
+# to be recompiled. Source it after setup.sh.
 
-# Makes DIRECTORY a package whose sources are links into the repository. Kinds:
+# Turns DIRECTORY into a package whose sources are links into the repository. Kinds:
 #   fuzzing    EventLog with coverage counters, and Tests/Fuzzing, as one static library
-#   testing    EventLog and its tests, each with a lock that ThreadSanitizer knows
+#   testing    EventLog and its tests, each with a mutex that ThreadSanitizer understands
 make_log_package() {
   local directory="$1" kind="$2" products="" flags="settings" more="" folder simulation=""
   local folders=(Sources/CLZ4 Sources/CISAL Sources/ChatPrimitives Sources/EventLog)
@@ -15,17 +15,17 @@ make_log_package() {
   fi
   rm -rf "$directory/Sources" "$directory/Tests" "$directory/docs"
   mkdir -p "$directory/Sources" "$directory/Tests"
-  # Folders of their own with links to files, so that a file can stand beside them.
+  # The folders are real and contain links to files, so that another file can be added to them.
   for folder in "${folders[@]}"; do
     cp -rs "$PWD/$folder" "$directory/$folder"
     if [ "$kind" = testing ] && grep -rq --include='*.swift' '^import Synchronization' "$folder"; then
       ln -s "$PWD/Tests/Sanitizing/Mutex.swift" "$directory/$folder/SanitizedMutex.swift"
     fi
   done
-  # The log uses neither, and they need swift-collections.
+  # The log uses neither of these files, and they need swift-collections.
   rm -f "$directory/Sources/ChatPrimitives/FairQueue.swift" \
     "$directory/Sources/ChatPrimitives/AsyncSemaphore.swift"
-  # Tests find fixtures and pages by their own path.
+  # Tests find fixtures and pages relative to their own path.
   ln -s "$PWD/Tests/Fixtures" "$directory/Tests/Fixtures"
   ln -s "$PWD/docs" "$directory/docs"
   case "$kind" in
@@ -75,12 +75,12 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 MANIFEST
-  # An unchanged manifest keeps its time, so that nothing is built anew for it.
+  # An unchanged manifest keeps its modification time, so that it causes no rebuild.
   if cmp -s "$directory/Package.swift.new" "$directory/Package.swift"; then
     rm "$directory/Package.swift.new"
   else
     mv "$directory/Package.swift.new" "$directory/Package.swift"
   fi
-  # The versions that the repository resolved, where it has.
+  # Use the dependency versions that the repository resolved, if there are any.
   if [ -f Package.resolved ] && [ ! -f "$directory/Package.resolved" ]; then cp Package.resolved "$directory/"; fi
 }

@@ -1,4 +1,4 @@
-# Makes a package of the whole server with a lock that ThreadSanitizer knows. Source it after setup.sh.
+# Creates a package of the whole server with a mutex that ThreadSanitizer understands. Source it after setup.sh.
 
 # The dependencies with locks that ThreadSanitizer cannot see. The others use POSIX locks, and so do the parts of
 # swift-async-algorithms that the server uses.
@@ -15,8 +15,8 @@ targets_with_mutex() {
   done
 }
 
-# Makes DIRECTORY a package whose sources are links into the repository, and puts the lock beside them and into the
-# checked out dependencies.
+# Turns DIRECTORY into a package whose sources are links into the repository, and adds the mutex to these sources and to
+# the checked-out dependencies.
 make_server_package() {
   local directory="$1" folder file target
   rm -rf "$directory/Sources" "$directory/Tests" "$directory/Tools"
@@ -24,7 +24,7 @@ make_server_package() {
   for folder in Sources Tests Tools/hansard Tools/logwork; do
     cp -rs "$PWD/$folder" "$directory/$folder"
   done
-  # A page of it is compiled in.
+  # One of its pages is compiled into the server.
   ln -sfn "$PWD/docs" "$directory/docs"
   # An unchanged file keeps its modification time, so that it causes no rebuild. Package.resolved, if there is one,
   # gives the dependencies the repository's versions.

@@ -1,32 +1,32 @@
-# What the scripts in Tools share: finding or installing what the build and the tests need.
-# Source it from bash with `set -euo pipefail`; it changes to the top of the repository.
+# Shared functions of the scripts in Tools, which find or install what the build and the tests need.
+# Source it from bash with `set -euo pipefail`. It changes to the top directory of the repository.
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-# The Debian packages that the build links with.
+# The Debian packages that the build links against.
 readonly BUILD_PACKAGES=(libsqlite3-dev liblz4-dev libisal-dev)
-# What makes thumbnails, at run time.
+# The Debian packages that create thumbnails at run time.
 readonly RUN_PACKAGES=(libvips-tools)
 # The oldest toolchain that the manifest accepts.
 readonly SWIFT_MINIMUM="6.2"
 
-# How Tools/test builds the executables and the unit tests, in one build: optimised, and with what `@testable import`
-# needs. It has a folder of its own, so that it does not replace the build of Tools/serve.
+# How Tools/test builds the executables and the unit tests in one build: optimized, and with support for `@testable
+# import`. The build has its own folder, so that it does not replace the build of Tools/serve.
 readonly TEST_SCRATCH=".build/tests"
 readonly TEST_BUILD=(--scratch-path "$TEST_SCRATCH" --configuration release -Xswiftc -enable-testing)
 
-# Prints a heading, so that the phases of a long run can be told apart.
+# Prints a heading that separates the phases of a long run.
 phase() {
   printf '\n== %s\n' "$*" >&2
 }
 
-# Says what is wrong and ends the script.
+# Prints an error message and ends the script.
 fail() {
   printf 'error: %s\n' "$*" >&2
   exit 1
 }
 
-# Installs the named Debian packages that are missing, as root or with sudo.
+# Installs those of the named Debian packages that are missing, as root or with sudo.
 install_packages() {
   local missing=() package
   for package in "$@"; do
@@ -50,7 +50,7 @@ install_packages() {
   } || fail "apt-get could not install ${missing[*]}"
 }
 
-# The same for packages that bring a service, which would be started by their installation: none is.
+# Does the same for packages that contain a service, and prevents the installation from starting the service.
 install_without_services() {
   local policy=/usr/sbin/policy-rc.d package missing=0
   for package in "$@"; do
@@ -63,7 +63,7 @@ install_without_services() {
   fi
   local root=()
   if [ "$(id -u)" -ne 0 ]; then root=(sudo); fi
-  # invoke-rc.d(8): 101 forbids the action.
+  # With status 101, the script forbids the action; see invoke-rc.d(8).
   printf '#!/bin/sh\nexit 101\n' | "${root[@]}" tee "$policy" >/dev/null
   "${root[@]}" chmod 755 "$policy"
   (install_packages "$@") || {
@@ -73,7 +73,7 @@ install_without_services() {
   "${root[@]}" rm -f "$policy"
 }
 
-# Ends the script with advice when the Swift toolchain is missing or too old.
+# Ends the script with advice if the Swift toolchain is missing or too old.
 require_swift() {
   local advice="install a toolchain as https://www.swift.org/install/linux/ describes, and put its usr/bin into PATH"
   command -v swift >/dev/null || fail "the Swift toolchain is missing (no 'swift' in PATH): $advice"
@@ -84,7 +84,7 @@ require_swift() {
     fail "Swift $version is too old, $SWIFT_MINIMUM is needed: $advice"
 }
 
-# Makes the Python environment of the end-to-end tests and prints the path of its interpreter.
+# Creates the Python environment of the end-to-end tests and prints the path of its interpreter.
 test_python() {
   local environment=".build/python" wanted="Tests/EndToEnd/requirements.txt"
   if ! cmp -s "$wanted" "$environment/installed.txt" || ! "$environment/bin/python" -c 'import pytest' 2>/dev/null; then
@@ -99,7 +99,7 @@ test_python() {
   printf '%s\n' "$PWD/$environment/bin/python"
 }
 
-# Prints the path of the executable $1: the value of the variable named $2 or, without one, that of a release build.
+# Prints the path of the executable $1: the value of the variable named $2 or, if it is not set, a new release build.
 binary_path() {
   local given="${!2:-}"
   if [ -n "$given" ]; then

@@ -5,7 +5,7 @@ import EventLogSimulation
 import Foundation
 import Synchronization
 
-/// Writes a copy of a log in which one user was erased, to show that tree heads and proofs outlive it. The server has no
+/// Copies a log and erases one user in the copy, to show that tree heads and proofs remain valid. The server has no
 /// such command yet.
 struct EraseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -75,7 +75,8 @@ struct EraseCommand: ParsableCommand {
     try printReport(Report(records: erased.count, erased: counts.erased, keptWithSalt: counts.salted))
   }
 
-  /// The same log in other bytes: its identity is what the tree heads name.
+  /// Writes the records into a new log with the same identity, because tree heads name the identity. The first two
+  /// random numbers become the identity.
   private func write(_ records: [LogRecord], identity: LogIdentity) throws {
     let words = Mutex([identity.bytes.low, identity.bytes.high])
     let log = try EmbeddedLog.open(

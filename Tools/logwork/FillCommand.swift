@@ -6,7 +6,7 @@ import EventLogSimulation
 import EventStore
 import Foundation
 
-/// Makes a log of any size, fast.
+/// Creates a log of any size quickly.
 struct FillCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fill", abstract: "Append generated messages in large blocks.",
@@ -32,9 +32,9 @@ struct FillCommand: ParsableCommand {
     let blocks: Int
     let rawBytes: Int
     let segmentsSealed: Int
-    /// Spent on appending, in seconds.
+    /// Time spent on appending, in seconds.
     let appendSeconds: Double
-    /// Spent on sealing, in seconds.
+    /// Time spent on sealing, in seconds.
     let sealSeconds: Double
   }
 
@@ -65,7 +65,7 @@ struct FillCommand: ParsableCommand {
   }
 }
 
-/// Appends made-up messages in blocks as large as a server makes them.
+/// Appends generated messages in blocks of the size at which a server starts a new block.
 struct LogFilling {
   private(set) var blocks = 0
   private(set) var rawBytes = 0

@@ -6,7 +6,7 @@ import EventLogSimulation
 import EventStore
 import Foundation
 
-/// What the log adds to a bare write and sync.
+/// Measures what the log adds to a bare write and sync.
 struct LatencyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "latency", abstract: "Compare one event at a time with a bare pwrite and fdatasync.",
@@ -51,7 +51,7 @@ struct LatencyCommand: ParsableCommand {
         message, messages[message.low], version: UInt64(number) + 1,
         at: Stamp(position: log.head.next, time: max(LogOptions.systemTime(), log.lastTime)))
       let (envelope, payload) = try EventCodec.encode(event)
-      // The first pass has no block yet whose length could be taken.
+      // In the first pass, no block exists yet whose length the raw file could copy.
       if number % 2 == 1 { rawTimes.append(try Self.time { try raw.append(bytes) }) }
       logTimes.append(
         try Self.time {
@@ -73,7 +73,7 @@ struct LatencyCommand: ParsableCommand {
         ratio: ours.median / theirs.median))
   }
 
-  /// In microseconds.
+  /// Runs the body and returns its duration in microseconds.
   private static func time(_ body: () throws -> Void) rethrows -> Double {
     let start = monotonicNanoseconds()
     try body()
@@ -81,7 +81,7 @@ struct LatencyCommand: ParsableCommand {
   }
 }
 
-/// A file filled with zeros beforehand, to which bytes are written one stretch after the other.
+/// A file that is filled with zeros first and then overwritten from its beginning.
 final class PreparedFile {
   private let file: any DiskFile
   private let disk = PosixDisk()
@@ -102,7 +102,7 @@ final class PreparedFile {
     self.file = file
   }
 
-  /// Writes so many bytes, at most 4,096, with one call, and syncs.
+  /// Writes this many bytes, at most 4,096, with one call, then syncs.
   func append(_ count: Int) throws {
     _ = try content.withUnsafeBytes {
       try file.write(UnsafeRawBufferPointer(rebasing: $0[..<count]), at: UInt64(written))

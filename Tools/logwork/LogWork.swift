@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The tool for those who work on the log itself. It wires and nothing else.
+/// The tool for developers of the log itself. It only lists the commands.
 @main
 struct LogWork: ParsableCommand {
   static let configuration = CommandConfiguration(

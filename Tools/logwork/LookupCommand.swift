@@ -3,7 +3,7 @@ import ChatPrimitives
 import EventLog
 import Foundation
 
-/// Finds the records of one stream, and counts how many blocks that takes.
+/// Finds the records of one stream, and counts how many blocks were decoded for that.
 struct LookupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lookup", abstract: "Find one stream's records, and count the blocks that were decoded for it.",
@@ -22,10 +22,10 @@ struct LookupCommand: ParsableCommand {
     let events: Int
     let blocksDecoded: Int
     let blocksHolding: Int
-    /// In the whole log.
+    /// The number of blocks in the whole log.
     let blocks: Int
     let head: UInt64
-    /// Of the lookup, the log opened for it.
+    /// The duration of the lookup, including opening the log.
     let milliseconds: Double
   }
 

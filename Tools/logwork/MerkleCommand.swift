@@ -3,7 +3,7 @@ import ChatPrimitives
 import EventLog
 import Foundation
 
-/// What the tree over all records costs beside appending them.
+/// Compares the cost of the Merkle tree over all records with the cost of appending them.
 struct MerkleCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "merkle", abstract: "Compare the processor time of hashing with that of appending.",
@@ -30,9 +30,9 @@ struct MerkleCommand: ParsableCommand {
     let hashNanosecondsPerEvent: Double
     let writerThreadNanosecondsPerEvent: Double
     let processNanosecondsPerEvent: Double
-    /// Hashing over the writer's thread.
+    /// Hashing time divided by the time of the writer's thread.
     let shareOfWriterThread: Double
-    /// Hashing over the process while it appends.
+    /// Hashing time divided by the time of the process while it appends.
     let shareOfProcess: Double
     let root: String
   }
@@ -61,7 +61,7 @@ struct MerkleCommand: ParsableCommand {
         root: tree.root.hex))
   }
 
-  /// Hashes the whole log. Reading is left out of the time.
+  /// Hashes the whole log. The time does not include reading.
   private static func hash(_ reader: LogReader) throws -> (tree: MerkleFrontier, seconds: Double) {
     var keys = CommitmentKeys()
     var tree = MerkleFrontier()

@@ -3,7 +3,7 @@ import ChatPrimitives
 import EventLog
 import Foundation
 
-/// What reading and checking add to decoding.
+/// Measures what reading and checking add to decoding.
 struct ScanCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "scan", abstract: "Compare a scan of the log with LZ4 decoding of the same blocks in memory.",
@@ -49,7 +49,7 @@ struct ScanCommand: ParsableCommand {
       scanTimes.append(Double(middle - start))
       decodeTimes.append(Double(end - middle))
     }
-    // Bytes in a nanosecond are gigabytes in a second.
+    // Bytes per nanosecond equal gigabytes per second.
     let scan = Double(bodies.rawBytes) / Sample(scanTimes).median
     let decode = Double(bodies.rawBytes) / Sample(decodeTimes).median
     try printReport(

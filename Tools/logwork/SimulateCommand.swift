@@ -3,7 +3,7 @@ import Dispatch
 import EventLogSimulation
 import Foundation
 
-/// Runs the log on simulated disks that lose their power, fail and lie.
+/// Runs the log on simulated disks that lose power, fail or report false success.
 struct SimulateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate", abstract: "Run the log on hostile simulated disks, one seed after the other.",
@@ -21,7 +21,7 @@ struct SimulateCommand: ParsableCommand {
   @Option(help: "Threads; by default one for each processor.")
   var threads = ProcessInfo.processInfo.activeProcessorCount
 
-  /// Below this many runs a kind of trouble may be missing by chance.
+  /// With fewer runs than this, some kinds of faults may not occur by chance.
   private static let pointsForFullCoverage = 5_000
 
   func validate() throws {

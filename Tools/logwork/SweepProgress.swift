@@ -2,7 +2,7 @@ import Dispatch
 import EventLogSimulation
 import Foundation
 
-/// A line on the terminal that tells how far a sweep is. Nothing is drawn where standard error is no terminal.
+/// Shows the progress of a sweep on one line of the terminal. Draws nothing if standard error is not a terminal.
 final class SweepProgress {
   private let timer: (any DispatchSourceTimer)?
 
@@ -21,7 +21,7 @@ final class SweepProgress {
     timer = source
   }
 
-  /// Takes the line away.
+  /// Removes the line.
   func end() {
     guard let timer else { return }
     timer.cancel()

@@ -1,4 +1,4 @@
-"""What a real chat history takes on the disk when it is sealed."""
+"""Measures how many bytes a real chat history takes on the disk after it is sealed."""
 
 import json
 import lzma
@@ -11,7 +11,7 @@ from ingest import Server
 
 
 def bytes_per_message(history, folder):
-    """Imports through a server, seals, and counts: all segments, all IDs included."""
+    """Imports through a server, seals the log, and returns the bytes per message: all segments, with all IDs."""
     plain = history
     if history.suffix == ".xz":
         plain = pathlib.Path(folder, "history.jsonl")

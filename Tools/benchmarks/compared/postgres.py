@@ -1,4 +1,4 @@
-"""PostgreSQL 15 on a Unix socket, with data of its own, as durable as it is by default."""
+"""PostgreSQL 15 on a Unix socket, with its own data directory and its default durability."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ SETTINGS = {
     "listen_addresses": "",
     "fsync": "on",
     "synchronous_commit": "on",
-    # No checkpoint falls into a round: each begins with one.
+    # No checkpoint happens during a round, because each round begins with one.
     "max_wal_size": "8GB",
     "checkpoint_timeout": "1h",
     "autovacuum": "off",
@@ -23,7 +23,7 @@ SETTINGS = {
 
 
 class Postgres:
-    """Runs in a folder on the file system of the log. PostgreSQL refuses to run as root: then it runs as `postgres`."""
+    """Runs in a folder on the log's file system. As PostgreSQL refuses root, root starts it as the user `postgres`."""
 
     def __init__(self, folder, clients):
         self.clients = clients
@@ -51,13 +51,13 @@ class Postgres:
 
     def __exit__(self, *_):
         if self.process:
-            # A fast shutdown: PostgreSQL's manual, "Shutting Down the Server".
+            # This is a fast shutdown; see "Shutting Down the Server" in PostgreSQL's manual.
             self.process.send_signal(signal.SIGINT)
             self.process.wait()
         shutil.rmtree(self.sockets)
 
     def insert_rate(self, seconds):
-        """Single-row commits a second."""
+        """Returns the single-row commits per second."""
         self.sql("TRUNCATE events")
         self.sql("CHECKPOINT")
         printed = self.run(

@@ -1,4 +1,4 @@
-"""Redis on a Unix socket, with an append-only file that is synced before each answer."""
+"""Redis on a Unix socket, with an append-only file that is synced before each response."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ SETTINGS = {
     "appendonly": "yes",
     "appendfsync": "always",
     "save": "",
-    # The file is not rewritten while it is measured.
+    # The file is not rewritten during the measurement.
     "auto-aof-rewrite-percentage": "0",
 }
 
@@ -29,7 +29,7 @@ class Redis:
         self.socket = self.sockets / "redis.sock"
         self.data = pathlib.Path(folder, "redis")
         self.process = None
-        # Requests a second that were reached last, by how many are pipelined: it tells how many to send.
+        # The requests per second of the last run, by pipeline length. They determine how many requests to send.
         self.rates = {}
 
     def __enter__(self):
@@ -53,7 +53,7 @@ class Redis:
         shutil.rmtree(self.sockets)
 
     def xadd_rate(self, pipelined, seconds):
-        """Events a second that are durable when they are answered."""
+        """Returns the events per second that are durable when their responses arrive."""
         if pipelined not in self.rates:
             self.rates[pipelined] = self.benchmark(pipelined, 20_000 * pipelined)
         self.rates[pipelined] = self.benchmark(pipelined, round(self.rates[pipelined] * seconds))

@@ -1,4 +1,4 @@
-"""SQLite in WAL mode, synced at each commit, written to by threads with a connection each."""
+"""SQLite in WAL mode, synced at each commit, with one connection for each writing thread."""
 
 import pathlib
 import sqlite3
@@ -11,7 +11,7 @@ BUSY_SECONDS = 60
 
 
 def connect(path):
-    # Without an isolation level each statement commits by itself.
+    # Without an isolation level, each statement commits by itself.
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
@@ -19,7 +19,7 @@ def connect(path):
 
 
 def insert_rate(folder, clients, seconds):
-    """Single-row commits a second."""
+    """Returns the single-row commits per second."""
     path = pathlib.Path(tempfile.mkdtemp(dir=folder), "events.sqlite")
     connect(path).execute("CREATE TABLE events (position INTEGER PRIMARY KEY, payload BLOB NOT NULL)")
     payload = b"k" * PAYLOAD_BYTES

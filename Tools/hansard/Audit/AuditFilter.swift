@@ -3,22 +3,22 @@ import ChatPrimitives
 import EventLog
 import EventStore
 
-/// Which records an audit shows. What the envelope tells is looked at first; a payload is decoded only where it alone
-/// names the device.
+/// Decides which records an audit shows. The envelope is checked first. The payload is checked only if the filter has a
+/// device that the envelope does not name.
 struct AuditFilter {
   var room: RoomID?
   var user: UserID?
   var device: DeviceID?
-  /// Empty for every kind.
+  /// Empty means every kind.
   var kinds: Set<EventKind> = []
-  /// Recorded time, both ends included.
+  /// The range of recorded times, both ends included.
   var since: Timestamp?
   var until: Timestamp?
-  /// Positions, both ends included.
+  /// The range of positions, both ends included.
   var first = LogPosition.first
   var last: LogPosition?
 
-  /// Whether the envelope lets the record through. True too where the device is in the payload only.
+  /// Whether the envelope passes the filter. Also true if only the payload could name the device.
   func admits(_ envelope: RecordEnvelope) -> Bool {
     if let since, envelope.time < since { return false }
     if let until, envelope.time > until { return false }
@@ -31,19 +31,19 @@ struct AuditFilter {
     return true
   }
 
-  /// Whether a record that `admits` let through is shown.
+  /// Whether a row is shown whose envelope was admitted.
   func admits(_ row: AuditRow) -> Bool {
     guard let device, !namesDevice(device.uuid, row.envelope) else { return true }
     return Self.names(device.description, in: .object(row.detail))
   }
 
-  /// The user acted, is what it is about, or it belongs to the user's own stream.
+  /// Whether the user is the actor or the subject, or the event is in the user's own stream.
   private func concerns(_ user: UUIDBytes, _ envelope: RecordEnvelope) -> Bool {
     envelope.actor == user || envelope.subject == user
       || (envelope.streamKind == StreamKind.user.rawValue && envelope.stream == user)
   }
 
-  /// It came from the device, or is about it.
+  /// Whether the event came from the device or is about it.
   private func namesDevice(_ device: UUIDBytes, _ envelope: RecordEnvelope) -> Bool {
     envelope.device == device || envelope.subject == device
   }

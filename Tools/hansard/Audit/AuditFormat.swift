@@ -7,7 +7,7 @@ enum AuditFormat: String, CaseIterable, ExpressibleByArgument {
   case csv
 }
 
-/// Writes rows in one of the formats.
+/// Writes rows in one of the output formats.
 protocol AuditWriter {
   mutating func begin() throws
   mutating func write(_ row: AuditRow) throws
@@ -80,7 +80,8 @@ struct AuditSheet: AuditWriter {
   }
 
   private static func quoted(_ cell: String) -> String {
-    // By scalars: a carriage return and its line feed are one character, and neither alone.
+    // Scalars are compared because Swift treats a carriage return and its line feed as one character that equals
+    // neither.
     let needsQuotes = cell.unicodeScalars.contains { $0 == "," || $0 == "\"" || $0 == "\r" || $0 == "\n" }
     return needsQuotes ? "\"" + cell.replacing("\"", with: "\"\"") + "\"" : cell
   }

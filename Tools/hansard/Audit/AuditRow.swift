@@ -3,30 +3,30 @@ import ChatPrimitives
 import EventLog
 import EventStore
 
-/// One record as an auditor sees it.
+/// One record as the audit shows it.
 struct AuditRow {
   let envelope: RecordEnvelope
   let position: LogPosition
-  /// The name of the kind.
+  /// The name of the event kind.
   let type: String
   let detail: [(String, JSONValue)]
 
-  /// - Throws: `CodecError` for a record that this version cannot read.
+  /// - Throws: `CodecError` if this version cannot read the record.
   init(_ record: LogRecord) throws(CodecError) {
     let recorded = try EventCodec.decode(record)
     envelope = record.envelope
     position = record.position
     type = EventKind(number: record.envelope.kind)?.name ?? String(record.envelope.kind)
-    // Earlier than the recorded time after the server's clock was ahead.
+    // The event time is earlier than the recorded time if the server's clock was ahead earlier and was then corrected.
     let isEarlier = recorded.stamp.time < record.envelope.time
     detail =
       recorded.event.shownFields + (isEarlier ? [("eventTime", .text(recorded.stamp.time.rfc3339))] : [])
   }
 
-  /// The aggregate's ID; nil for the server's own stream, which has none.
+  /// The aggregate's ID. Nil for the server's own stream, which has none.
   var stream: String? { envelope.stream == .zero ? nil : envelope.stream.text }
 
-  /// Every field, in the order that `jsonl` and `csv` share.
+  /// All fields, in the order of the `jsonl` and `csv` formats.
   var fields: [(String, JSONValue)] {
     [
       ("position", .number(position.value)),

@@ -1,13 +1,13 @@
 import ChatPrimitives
 import EventLog
 
-/// Goes through a log once, from the first block that can hold something to the last.
+/// Scans a log once, from the first block that can contain a matching record to the last.
 struct AuditScan {
   let source: any BlockSource
   let filter: AuditFilter
 
-  /// Calls `body` for each row that the filter lets through, in the order of the log. What sealed segments know of times
-  /// and of streams spares the blocks that hold nothing of it.
+  /// Calls `body` for each row that passes the filter, in log order. The time and stream indexes of sealed segments let
+  /// the scan skip blocks without matches.
   func forEach(_ body: (AuditRow) throws -> Void) throws {
     let head = source.head
     let last = min(filter.last ?? head, head)
@@ -26,7 +26,7 @@ struct AuditScan {
     }
   }
 
-  /// - Returns: false when nothing that follows is early enough, since recorded time never decreases.
+  /// - Returns: false if all later records are after `until`, because recorded time never decreases.
   private func show(
     _ block: Block, from first: LogPosition, through last: LogPosition, _ body: (AuditRow) throws -> Void
   ) throws -> Bool {

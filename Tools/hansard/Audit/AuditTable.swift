@@ -2,11 +2,11 @@ import ChatPrimitives
 import EventLog
 import EventStore
 
-/// Aligned columns for people. The detail is cut at the terminal's edge; into a file or a pipe it goes whole.
+/// Aligned columns for people. The detail is cut at the terminal's edge, but is complete in a file or a pipe.
 struct AuditTable: AuditWriter {
-  /// Rows that are looked at together to find the columns' widths.
+  /// How many rows are measured together to find the column widths.
   private static let rowsTogether = 256
-  /// Shown where there is no value.
+  /// Shown for a missing value.
   private static let none = "-"
 
   private let output: ByteOutput
@@ -51,7 +51,7 @@ struct AuditTable: AuditWriter {
     ]
   }
 
-  /// `name=value` for each; last what the envelope says and no other column shows.
+  /// `name=value` for each field of the detail, then the fields of the envelope that no other column shows.
   private static func detail(_ row: AuditRow) -> String {
     let envelope = row.envelope
     var parts: [String] = []

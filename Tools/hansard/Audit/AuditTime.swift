@@ -1,11 +1,11 @@
 import ArgumentParser
 import ChatPrimitives
 
-/// A moment as it is given on the command line: RFC 3339, or a day, which means all of it in UTC.
+/// A time from the command line: RFC 3339, or a date, which means the whole day in UTC.
 struct AuditTime: ExpressibleByArgument {
-  /// The day's first millisecond, or the moment itself.
+  /// The day's first millisecond, or the time itself.
   let earliest: Timestamp
-  /// The day's last millisecond, or the moment itself.
+  /// The day's last millisecond, or the time itself.
   let latest: Timestamp
 
   private static let dayMilliseconds: Int64 = 24 * 60 * 60 * 1000

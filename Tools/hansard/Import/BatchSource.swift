@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 
-/// Reads a history and makes batches of it, on a thread of its own: reading blocks, and the next batch is made while the
-/// one before is in flight.
+/// Reads a history and divides it into batches. It runs on its own thread because reading can block, so the next batch
+/// is prepared while the previous one is in flight.
 actor BatchSource {
   private let executor = QueueExecutor(label: "hansard.import.read")
   private let parser = HistoryParser()
@@ -12,12 +12,12 @@ actor BatchSource {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// - Parameter descriptor: open for reading; read to its end.
+  /// - Parameter descriptor: A descriptor that is open for reading. It is read to its end.
   init(_ descriptor: Int32) {
     reader = LineReader(descriptor)
   }
 
-  /// The next batch; nil at the end of the history.
+  /// The next batch. Nil at the end of the history.
   func next() throws -> IngestBatch? {
     var batch = IngestBatch()
     while !batch.isFull, let line = try reader.next() {
@@ -41,7 +41,7 @@ actor BatchSource {
     return batch.isEmpty ? nil : batch
   }
 
-  /// What was planned so far: the history's own counts and names.
+  /// The counts and names of the history so far.
   var result: (counts: ImportCounts, report: ImportReport) {
     (plan.counts, ImportReport(plan))
   }

@@ -1,13 +1,13 @@
 import ChatPrimitives
 import Crypto
 
-/// IDs that follow from the input alone, so that a second import of the same history names everything as the first.
+/// IDs derived from the input alone, so that a second import of the same history uses the same IDs.
 ///
-/// SHA-256 over a name space, the kind of thing, and what names it. What has a time gets it in front, as version 7 of
-/// RFC 9562 (section 5.7) has it, so that IDs of one time stand near each other in every index; the rest is the hash.
-/// What has none is of version 8 (section 5.8), all hash.
+/// Each ID is a SHA-256 hash of a namespace, the kind of entity and its name. If there is a time that fits, the ID is a
+/// UUID version 7 (RFC 9562, section 5.7) and begins with it, so that IDs of similar times are close together in every
+/// index. Otherwise the ID is a version 8 (section 5.8) and consists of the hash alone.
 enum DerivedID {
-  /// Changing it would make every history a new one.
+  /// Changing this would change all IDs, and a second import would then duplicate the history.
   private static let namespace = "hansard import 1"
 
   static func user(named name: String) -> UserID { UserID(uuid(.user, Array(name.utf8), at: nil)) }
@@ -16,7 +16,7 @@ enum DerivedID {
 
   static func message(_ line: LineIdentity) -> MessageID { MessageID(uuid(.message, line.bytes, at: line.at)) }
 
-  /// The key of the join that a line is, or implies.
+  /// The key of the join that the line is or implies.
   static func joinKey(_ line: LineIdentity) -> CommandID { CommandID(uuid(.join, line.bytes, at: line.at)) }
 
   static func leaveKey(_ line: LineIdentity) -> CommandID { CommandID(uuid(.leave, line.bytes, at: line.at)) }
@@ -29,7 +29,7 @@ enum DerivedID {
     case leave
   }
 
-  /// Milliseconds since 1970 that version 7 has room for.
+  /// The times that fit into version 7: 48 bits of milliseconds since 1970.
   private static let times: Range<Int64> = 0..<1 << 48
 
   private static func uuid(_ thing: Thing, _ name: [UInt8], at time: Timestamp?) -> UUIDBytes {
@@ -50,25 +50,25 @@ enum DerivedID {
   }
 }
 
-/// What tells one line of a history from every other: its content, and how often it stood before.
+/// Identifies one line of a history by its content and the number of its occurrence.
 struct LineIdentity: Hashable {
-  /// Content digest and occurrence.
+  /// The digest of the content, then the number of the occurrence.
   let bytes: [UInt8]
-  /// When it was said.
+  /// The time in the line.
   let at: Timestamp
 }
 
 /// Counts how often each line occurs. Equal lines are different messages.
 ///
-/// Keeps 8 bytes of each line's digest (about 16 bytes of memory a line). Should two different lines share them, the
-/// later one is counted as a repetition, in every run alike; the IDs differ all the same, since they come from the whole
-/// digest.
+/// Keeps 8 bytes of each line's digest (about 16 bytes of memory per line). If two different lines have the same 8
+/// bytes, the later one is counted as a repetition, in every run. Their IDs still differ because they are derived from
+/// the whole digest.
 struct LineOccurrences {
   private var seen: Set<UInt64> = []
-  /// How often those occurred that did so more than once.
+  /// The number of occurrences of each line that occurred more than once.
   private var repeated: [UInt64: UInt64] = [:]
 
-  /// Counts the line in.
+  /// Counts the line and returns its identity.
   mutating func identity(of line: HistoryLine) -> LineIdentity {
     let digest = Self.digest(of: line)
     let short = digest[..<8].reduce(0) { $0 << 8 | UInt64($1) }
@@ -80,7 +80,7 @@ struct LineOccurrences {
     return LineIdentity(bytes: digest + Self.bytes(of: occurrence), at: line.at)
   }
 
-  /// SHA-256 over the fields, each with its length before it.
+  /// The SHA-256 hash of the fields. The length of each text comes before it.
   private static func digest(of line: HistoryLine) -> [UInt8] {
     var hash = SHA256()
     hash.update(data: bytes(of: UInt64(bitPattern: line.at.milliseconds)))

@@ -1,7 +1,7 @@
 import ChatPrimitives
 import Foundation
 
-/// One line of a chat history: who said what in which room, and when.
+/// One line of a chat history: a message, a join or a leave, with its user, room and time.
 struct HistoryLine: Decodable {
   enum Kind: String, Decodable {
     case message
@@ -13,7 +13,7 @@ struct HistoryLine: Decodable {
   let room: String
   let type: Kind
   let user: String
-  /// Of a message; empty for the others.
+  /// The text of a message. Empty for joins and leaves.
   let text: String
 
   private enum CodingKeys: String, CodingKey {
@@ -42,11 +42,11 @@ struct HistoryLine: Decodable {
   }
 }
 
-/// Reads history lines.
+/// Parses the lines of a history.
 struct HistoryParser {
   private let decoder = JSONDecoder()
 
-  /// - Throws: `Flaw` with the words for people.
+  /// - Throws: `Flaw` with a reason that people can read.
   func parse(_ line: [UInt8]) throws(Flaw) -> HistoryLine {
     do {
       return try decoder.decode(HistoryLine.self, from: Data(line))
@@ -55,7 +55,7 @@ struct HistoryParser {
     }
   }
 
-  /// Why a line is none of a history.
+  /// Why a line is not a valid line of a history.
   struct Flaw: Error {
     let reason: String
   }

@@ -92,13 +92,13 @@ struct ImportCommand: AsyncParsableCommand {
   }
 }
 
-/// The history as it is read.
+/// The file or stream from which the history is read.
 private struct InputFile {
   let descriptor: Int32
-  /// In bytes; nil when it is no regular file.
+  /// The size in bytes. Nil if it is not a regular file.
   let size: UInt64?
 
-  /// - Parameter path: `-` for standard input. A file stays open to the process's end.
+  /// - Parameter path: `-` means standard input. A file stays open until the process ends.
   init(path: String) throws {
     descriptor = path == "-" ? Terminal.standardInput : open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {

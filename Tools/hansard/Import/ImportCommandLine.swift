@@ -4,10 +4,10 @@ import ChatPrimitives
 /// One line for `POST /v1/ingest`. See `docs/ingest.md`.
 struct ImportCommandLine {
   let op: String
-  /// Of what is created; of a join or a leave, the user's.
+  /// The ID of the created entity. For a join or a leave, the user's ID.
   let id: UUIDBytes
   let room: RoomID?
-  /// The line itself.
+  /// The content of the line.
   let fields: JSONValue
 
   private init(_ op: String, _ id: UUIDBytes, _ room: RoomID?, _ fields: [(String, JSONValue)], at time: Timestamp) {
@@ -17,8 +17,8 @@ struct ImportCommandLine {
     self.fields = .object([("op", .text(op))] + fields + [("sentAt", .text(time.rfc3339))])
   }
 
-  /// The name becomes the nickname, as far as it fits and without characters that names must not have, and the
-  /// `externalId` where the server would take it.
+  /// Creates the line that registers a user. The nickname is the name without forbidden characters, shortened to the
+  /// allowed length. The name is also the `externalId` if the server would accept it.
   static func registerUser(
     _ id: UserID, name: String, withExternalID: Bool, at time: Timestamp
   ) -> ImportCommandLine {
@@ -64,7 +64,8 @@ struct ImportCommandLine {
 }
 
 extension String {
-  /// As much of the beginning as fits, whole characters only; where not even one does, whole scalars.
+  /// The longest prefix of whole characters that fits. If not even one character fits, the longest prefix of whole
+  /// scalars.
   func cut(toBytes limit: Int) -> String {
     if utf8.count <= limit { return self }
     var result = ""
@@ -85,7 +86,7 @@ extension String {
     return String(scalars)
   }
 
-  /// Whether the server takes it for an `externalId`.
+  /// Whether the server would accept the text as an `externalId`.
   fileprivate var isExternalID: Bool {
     !isEmpty && utf8.count <= Limits.externalIDBytes
       && !unicodeScalars.contains { $0.properties.generalCategory == .control }

@@ -1,15 +1,15 @@
 import ChatPrimitives
 
-/// What an import came to.
+/// The counts that an import reports.
 struct ImportCounts: Equatable {
-  // Of the history.
+  // Counts of the history.
   var lines: UInt64 = 0
   var messages: UInt64 = 0
   var joins: UInt64 = 0
   var leaves: UInt64 = 0
   var users: UInt64 = 0
   var rooms: UInt64 = 0
-  // Of the commands sent: new, known from before, refused. A malformed line of the history is refused too.
+  // Counts of the commands sent: newly recorded, already known, rejected. `failed` also includes malformed lines.
   var recorded: UInt64 = 0
   var repeated: UInt64 = 0
   var failed: UInt64 = 0

@@ -1,7 +1,8 @@
 import ChatPrimitives
 
-/// Turns the lines of a history into commands: users and rooms as they appear, and joins where speaking or leaving
-/// implies one. Depends on the lines alone, never on what the server has, so that every run sends the same.
+/// Turns the lines of a history into commands. A user or room is created when it first appears. A message or a leave
+/// implies a join if the user has not joined. The commands depend only on the lines, not on the server's data, so every
+/// run sends the same commands.
 struct ImportPlan {
   private struct Membership: Hashable {
     let room: RoomID
@@ -9,22 +10,22 @@ struct ImportPlan {
   }
 
   private(set) var counts = ImportCounts()
-  /// By ID, since names that differ in their composed form only are two names here.
+  /// Keyed by ID because a dictionary would treat names with different Unicode normalization forms as the same name.
   private(set) var users: [UserID: String] = [:]
   private(set) var rooms: [RoomID: String] = [:]
   private var members: Set<Membership> = []
-  /// Names that users were registered with as `externalId`. The server takes two that differ in their composed form only
-  /// for the same, as comparing strings in Swift does; the later user goes without one.
+  /// Names that were used as an `externalId`. The server treats names with different Unicode normalization forms as the
+  /// same, as Swift does when it compares strings. The later of two such users gets no `externalId`.
   private var externalNames: Set<String> = []
   private var occurrences = LineOccurrences()
 
-  /// A line that is none of a history.
+  /// Counts a line that is not valid in a history.
   mutating func noteMalformedLine() {
     counts.lines += 1
     counts.failed += 1
   }
 
-  /// The commands that the next line of the history comes to, in order.
+  /// The commands for the next line of the history, in order.
   mutating func commands(for line: HistoryLine) -> [ImportCommandLine] {
     counts.lines += 1
     let identity = occurrences.identity(of: line)

@@ -1,7 +1,7 @@
 import ChatPrimitives
 import Foundation
 
-/// Which ID each name of the history has on the server.
+/// The IDs on the server of all rooms and users of the history, by name.
 struct ImportReport: Sendable {
   private let rooms: [(name: String, id: String)]
   private let users: [(name: String, id: String)]
@@ -11,7 +11,7 @@ struct ImportReport: Sendable {
     users = Self.sorted(plan.users.map { ($0.value, $0.key.description) })
   }
 
-  /// By bytes, so that the same history gives the same report.
+  /// Sorted by bytes, so that the same history always gives the same report.
   private static func sorted(_ names: [(name: String, id: String)]) -> [(name: String, id: String)] {
     names.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
   }
@@ -24,7 +24,7 @@ struct ImportReport: Sendable {
     ])
   }
 
-  /// Writes the report in one step: a file of that name is replaced only by a complete one.
+  /// Writes the report atomically: an existing file is replaced only by a complete one.
   func write(_ counts: ImportCounts, to path: String) throws {
     do {
       try Data((json(counts).encoded + "\n").utf8).write(to: URL(fileURLWithPath: path), options: .atomic)

@@ -1,9 +1,9 @@
 import ChatProtocol
 import Foundation
 
-/// One import from beginning to end: batches are sent one after the other, each whole before the next.
+/// One import from beginning to end. Batches are sent one at a time, each only after the one before is complete.
 struct ImportRun {
-  /// Refused lines that are printed, so that the first mistakes are seen and the terminal is not flooded.
+  /// How many rejected lines are printed. The user sees the first errors without flooding the terminal.
   static let shownFailures = 10
   /// How long a server that takes nothing is waited for in all, and from which wait on it is asked again, in seconds.
   private static let patience = 60.0
@@ -25,13 +25,13 @@ struct ImportRun {
     self.bar = bar
   }
 
-  /// - Returns: how many commands were recorded, repeated and refused; malformed lines are not among these.
+  /// - Returns: How many commands were recorded, repeated and rejected. Malformed lines are not included.
   mutating func run() async throws -> ImportCounts {
     let source = source
     var batch = try await source.next()
     while let current = batch {
-      // The next batch is made while this one is in flight. When sending fails it is left to itself: reading may block
-      // for as long as a pipe has nothing to give.
+      // The next batch is prepared while this one is in flight. If sending fails, the task is not awaited, because
+      // reading from an idle pipe may block indefinitely.
       let next = Task { try await source.next() }
       for flaw in current.malformed { show(flaw.inputLine, flaw.reason) }
       if !current.lines.isEmpty { try await deliver(current) }
@@ -48,7 +48,7 @@ struct ImportRun {
 
   // MARK: - One batch
 
-  /// Sends a batch until each line has a result other than "not now". Sending a line again changes nothing.
+  /// Sends a batch until no line has status 503. Sending a line again changes nothing.
   private mutating func deliver(_ batch: IngestBatch) async throws {
     var outcomes = [IngestResult?](repeating: nil, count: batch.lines.count)
     var start = 0
@@ -125,7 +125,8 @@ struct ImportRun {
           next: "use the token in the file admin-token of the data directory")
       }
       guard outcome.status < 500 else {
-        // The server decided nothing after this line: what comes next must not be sent before it.
+        // The server processed no line after this one. The next batch depends on these lines and must not be sent
+        // before them.
         throw ToolError(
           "the server failed", because: outcome.detail,
           next: "check the server log; then run the same command again: it continues where it stopped")

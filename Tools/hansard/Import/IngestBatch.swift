@@ -2,23 +2,24 @@ import ChatPrimitives
 
 /// The commands of one request.
 struct IngestBatch: Sendable {
-  /// One request has no more lines than this, give or take those of one line of the history.
+  /// A batch accepts another line of the history while it has fewer commands than this. One line adds only a few
+  /// commands.
   static let targetLines = 2_000
-  /// Nor, likewise, more bytes. Far below `Limits.ingestBodyBytes`, so that one long line more does not reach that.
+  /// The same limit for bytes. It is far below `Limits.ingestBodyBytes`, so that one more long line cannot exceed that.
   static let targetBytes = 4 * 1024 * 1024
 
-  /// What a result is matched with.
+  /// One command of the batch, with which its result is matched.
   struct Line: Sendable {
     let op: String
     let id: UUIDBytes
     let room: RoomID?
-    /// Of the history, from 1.
+    /// The line number in the history, starting at 1.
     let inputLine: Int
-    /// Where it begins in `body`, in bytes.
+    /// The offset of the command in `body`, in bytes.
     let start: Int
   }
 
-  /// A line of the history that was not sent.
+  /// A line of the history that cannot be sent.
   struct Malformed: Sendable {
     let inputLine: Int
     let reason: String
@@ -45,6 +46,6 @@ struct IngestBatch: Sendable {
     malformed.append(flaw)
   }
 
-  /// The request's body from a line on.
+  /// The part of the body that starts with this line.
   func body(from line: Int) -> ArraySlice<UInt8> { body[lines[line].start...] }
 }

@@ -4,16 +4,16 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Sends commands to `POST /v1/ingest` and gives back the results as they come.
+/// Sends commands to `POST /v1/ingest` and passes on the results as they arrive.
 struct IngestClient {
-  /// How long to wait for a connection, and for the next bytes of an answer, in seconds.
+  /// Timeouts for connecting and for receiving the next bytes of a response, in seconds.
   private static let connectSeconds: Int64 = 10
   private static let readSeconds: Int64 = 120
-  /// A connection that is idle for longer is not used again: the server may be closing it. In seconds.
+  /// A connection that was idle for longer is not reused because the server may be closing it. In seconds.
   private static let idleSeconds: Int64 = 2
-  /// The longest result line, in bytes. Every result of a Hansard server is shorter.
+  /// The maximum length of a result line, in bytes. Every result of a Hansard server is shorter.
   private static let resultBytes = 64 * 1024
-  /// As much of a problem's body is read, in bytes.
+  /// How much of a problem's body is read, in bytes.
   private static let problemBytes = 64 * 1024
 
   private let client: HTTPClient
@@ -21,8 +21,8 @@ struct IngestClient {
   private let authorization: String
 
   /// - Parameters:
-  ///   - server: such as `http://127.0.0.1:8080`.
-  ///   - token: of a service.
+  ///   - server: A URL such as `http://127.0.0.1:8080`.
+  ///   - token: A service token.
   init(server: URL, token: String) {
     var configuration = HTTPClient.Configuration()
     configuration.timeout = .init(connect: .seconds(Self.connectSeconds), read: .seconds(Self.readSeconds))
@@ -45,14 +45,14 @@ struct IngestClient {
   enum Answer {
     /// All results were given to the caller.
     case complete
-    /// The server takes nothing now.
+    /// The server accepts nothing at the moment.
     case busy(Problem?, retryAfterSeconds: Int?)
   }
 
   /// - Parameters:
-  ///   - lines: how many lines the body has. The server may send as many result lines, blank ones included.
-  ///   - take: called with each portion of results as it comes, in order.
-  /// - Throws: `ToolError` for an answer that no retry can fix; otherwise what the connection failed with.
+  ///   - lines: The number of lines in the body. The response may have at most as many lines, blank ones included.
+  ///   - take: Called with each group of results as it arrives, in order.
+  /// - Throws: `ToolError` if a retry cannot help, otherwise the error of the connection.
   func send(
     _ body: ArraySlice<UInt8>, lines limit: Int, _ take: ([IngestResult]) throws -> Void
   ) async throws -> Answer {
@@ -96,7 +96,7 @@ struct IngestClient {
       next: "check that --server names a Hansard server")
   }
 
-  /// The results are not those of the lines that were sent, each once and in order.
+  /// The error for results that do not match the lines that were sent, once each and in order.
   static func mismatch(because reason: String) -> ToolError {
     ToolError(
       "the server's results do not match what was sent", because: reason,

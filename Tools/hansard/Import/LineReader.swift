@@ -1,17 +1,18 @@
 import Foundation
 
-/// Cuts what a file descriptor gives into lines, with a bounded amount of memory.
+/// Splits the content of a file descriptor into lines, using a bounded amount of memory.
 struct LineReader {
-  /// One line, without its end.
+  /// One line, without its line ending.
   enum Line: Equatable {
     case text([UInt8])
-    /// It is longer than the limit and was passed over.
+    /// The line is longer than the limit and was skipped.
     case tooLong
   }
 
-  /// Read at a time, in bytes.
+  /// How many bytes are read at a time.
   static let chunkBytes = 256 * 1024
-  /// The longest line, in bytes. Every message that the server takes fits, however it is escaped.
+  /// The maximum length of a line, in bytes. Every message that the server accepts fits, even with all its characters
+  /// escaped.
   static let maximumLineBytes = 1024 * 1024
 
   private let descriptor: Int32
@@ -20,7 +21,7 @@ struct LineReader {
   private var buffer: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
-  /// Bytes of the lines that were given out, with their ends.
+  /// How many bytes were consumed by the returned lines, with their line endings.
   private(set) var consumed: UInt64 = 0
 
   init(
@@ -31,7 +32,7 @@ struct LineReader {
     self.chunkBytes = chunkBytes
   }
 
-  /// The next line; nil at the end.
+  /// The next line. Nil at the end.
   mutating func next() throws -> Line? {
     var searched = start
     while true {
@@ -39,7 +40,7 @@ struct LineReader {
         defer { advance(to: end + 1) }
         return line(endingAt: end)
       }
-      // One byte more than the limit may be a carriage return.
+      // The one byte beyond the limit may be a carriage return.
       if buffer.count - start > lineBytes + 1 { return try skipLine() }
       let before = buffer.count - start
       if isAtEnd {
@@ -84,7 +85,7 @@ struct LineReader {
     start = index
   }
 
-  /// Reads some more, and sets `isAtEnd` when there is none.
+  /// Reads the next chunk. Sets `isAtEnd` if there is no more data.
   private mutating func fill() throws {
     buffer.removeFirst(start)
     start = 0

@@ -2,8 +2,8 @@ import ChatPrimitives
 import ChatProtocol
 import Foundation
 
-/// Every result as it came from the server, one JSON object a line, appended at once: what the file holds, the server has
-/// said.
+/// Appends each result from the server to a file as soon as it arrives, one JSON object per line. The file therefore
+/// contains only results that the server has sent.
 final class ResultsFile {
   private let path: String
   private let file: FileHandle

@@ -1,12 +1,12 @@
 import EventLog
 import Foundation
 
-/// Tree heads, proofs and keys that are named on the command line.
+/// Reads tree heads and keys that are named on the command line.
 enum CheckpointFiles {
-  /// The key that a text or a file holds.
+  /// The verifier key in the argument, which is either the key's text or a file that contains it.
   static func key(_ argument: String) throws -> VerifierKey {
     let isFile = FileManager.default.fileExists(atPath: argument)
-    // The text of a key has plus signs; most paths have none.
+    // The text of a key contains plus signs. Most paths contain none.
     guard isFile || argument.utf8.contains(UInt8(ascii: "+")) else {
       throw ToolError(
         "the file \(argument) does not exist", because: "it is not the text of a verifier key either",

@@ -1,6 +1,6 @@
 import ChatPrimitives
 
-/// Names and values, one a line, aligned; what an object holds is indented.
+/// Formats names and values, aligned, one per line. The fields of an object are indented.
 enum FieldList {
   private static let indentation = "  "
 

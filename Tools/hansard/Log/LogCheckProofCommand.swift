@@ -1,7 +1,7 @@
 import ArgumentParser
 import EventLog
 
-/// `hansard log check-proof`: whether a proof holds, without the log.
+/// `hansard log check-proof`: checks a proof without the log.
 struct LogCheckProofCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check-proof",
@@ -42,7 +42,7 @@ struct LogCheckProofCommand: AsyncParsableCommand {
     }
   }
 
-  /// What a proof that holds says, line by line.
+  /// The lines that describe a valid proof.
   private static func check(
     _ content: [UInt8], since older: SignedNote?, by key: VerifierKey
   ) throws(CheckpointFlaw) -> [String] {

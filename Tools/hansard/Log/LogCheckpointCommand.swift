@@ -1,7 +1,7 @@
 import ArgumentParser
 import EventLog
 
-/// `hansard log checkpoint`: the signed tree head of the log as it stands.
+/// `hansard log checkpoint`: prints a signed tree head of the current log.
 struct LogCheckpointCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "checkpoint",
@@ -24,7 +24,7 @@ struct LogCheckpointCommand: AsyncParsableCommand {
   }
 }
 
-/// What tree heads and proofs of a log are made with.
+/// The reader, tree and key with which tree heads and proofs of a log are created.
 struct LogProofs {
   let reader: LogReader
   let tree: LogTree

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `hansard log`: what is in the log, and whether it is intact.
+/// `hansard log`: shows what is in the log and whether it is intact.
 struct LogCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log",

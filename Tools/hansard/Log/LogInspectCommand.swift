@@ -2,7 +2,7 @@ import ArgumentParser
 import ChatPrimitives
 import EventLog
 
-/// `hansard log inspect`: one record, or one block.
+/// `hansard log inspect`: prints one record or one block.
 struct LogInspectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",

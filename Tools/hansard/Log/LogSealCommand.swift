@@ -3,7 +3,7 @@ import ChatPrimitives
 import EventLog
 import Foundation
 
-/// `hansard log seal`: rewrites everything densely, including the active segment.
+/// `hansard log seal`: seals all segments, including the active one.
 struct LogSealCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "seal",
@@ -22,7 +22,7 @@ struct LogSealCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await ToolError.report {
-      // Whoever mistypes a directory gets an error, not a new log.
+      // A mistyped directory gives an error instead of a new log.
       _ = try data.openLog()
       let log = try EmbeddedLog.open(
         directory: data.directory, options: LogOptions(preparesAhead: false, sealsInBackground: false))
@@ -61,7 +61,7 @@ struct LogSealCommand: AsyncParsableCommand {
     try output.flush()
   }
 
-  /// What the segment files take, in bytes, without one that holds nothing yet.
+  /// The total size of the segment files in bytes, without a segment that is still empty.
   private static func fullSegmentBytes(_ directory: String, head: LogPosition) throws -> UInt64 {
     let folder = URL(fileURLWithPath: directory + "/log", isDirectory: true)
     return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: [.fileSizeKey])

@@ -3,7 +3,7 @@ import ChatPrimitives
 import EventLog
 import EventStore
 
-/// `hansard log stat`: how much of what the log holds.
+/// `hansard log stat`: prints statistics of the log.
 struct LogStatCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stat", abstract: "Counts segments, blocks, events by type, and bytes per message.")

@@ -3,7 +3,7 @@ import ChatPrimitives
 import EventLog
 import EventStore
 
-/// The figures of a log as they are shown.
+/// Formats the statistics of a log.
 struct LogStatReport {
   private let statistics: LogStatistics
 
@@ -13,17 +13,17 @@ struct LogStatReport {
 
   private var messages: UInt64 { statistics.kinds[EventKind.messageSent]?.records ?? 0 }
 
-  /// Stored bytes of all events for each message; nil without messages.
+  /// Stored bytes of all events divided by the number of messages. Nil if there are no messages.
   private var bytesPerMessage: Double? {
     messages == 0 ? nil : Double(statistics.storedBytes) / Double(messages)
   }
 
-  /// Raw to stored; nil for an empty log.
+  /// The compression ratio, raw bytes to stored bytes. Nil for an empty log.
   private var ratio: Double? {
     statistics.storedBytes == 0 ? nil : Double(statistics.rawBytes) / Double(statistics.storedBytes)
   }
 
-  /// The most frequent type first.
+  /// Shares by type, the most frequent type first.
   private var shares: [(name: String, share: LogStatistics.Share)] {
     statistics.kinds
       .map { (EventKind(number: $0.key)?.name ?? "kind \($0.key)", $0.value) }

@@ -3,7 +3,7 @@ import ChatPrimitives
 import EventLog
 import EventStore
 
-/// `hansard log verify`: whether every byte of the log is as it was written.
+/// `hansard log verify`: checks that every byte of the log is as it was written.
 struct LogVerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
@@ -51,7 +51,7 @@ struct LogVerifyCommand: AsyncParsableCommand {
     try print(report, seconds: bar.seconds)
   }
 
-  /// A tree head that was named and is not to be believed.
+  /// A named tree head that cannot be trusted.
   private struct RefusedHead: Error {
     static let code = "checkpoint_refused"
 
@@ -59,8 +59,8 @@ struct LogVerifyCommand: AsyncParsableCommand {
     let error: ToolError
   }
 
-  /// The tree heads that were named, whose signatures hold.
-  /// - Throws: `RefusedHead` for one that is none, or that is not signed by the key.
+  /// The named tree heads, with their signatures verified.
+  /// - Throws: `RefusedHead` for a file that is not a tree head or is not signed by the key.
   private func heads(signedBy key: VerifierKey?) throws -> [KeptHead] {
     if checkpoints.isEmpty { return [] }
     let own = try CheckpointKey.loadVerifier(
@@ -89,7 +89,7 @@ struct LogVerifyCommand: AsyncParsableCommand {
     }
   }
 
-  /// Whether an error speaks of the log's bytes, not of the way to them.
+  /// Whether the error is about the content of the log, not about access to it.
   private static func isDamage(_ code: LogError.Code) -> Bool {
     switch code {
     case .corrupt, .wrongVersion: true

@@ -3,11 +3,11 @@ import ChatPrimitives
 import EventLog
 import EventStore
 
-/// One record with all that may be shown of it.
+/// All fields of one record that can be shown.
 struct RecordView {
   let fields: [(String, JSONValue)]
 
-  /// A record at its place in the log.
+  /// Creates the view of a record that is in a block of the log.
   init(_ record: LogRecord, in block: Block) {
     let stored: [(String, JSONValue)] = [
       ("payload", Self.form(of: record.payload)),
@@ -20,7 +20,7 @@ struct RecordView {
       Self.fields(of: record.envelope, at: record.position) + stored + [("detail", Self.detail(of: record))]
   }
 
-  /// The record of a proof that was found to hold. Nothing is known of where the log stores it.
+  /// Creates the view of the record in a verified proof. It does not show where the log stores the record.
   init(_ proof: InclusionProof) {
     let envelope = proof.record.envelope
     var shown: [(String, JSONValue)] = [
@@ -38,7 +38,7 @@ struct RecordView {
     fields = Self.fields(of: envelope, at: proof.position) + shown
   }
 
-  /// What is known of a record without its payload.
+  /// The fields that are known without the payload.
   private static func fields(of envelope: RecordEnvelope, at position: LogPosition) -> [(String, JSONValue)] {
     let kind = EventKind(number: envelope.kind)
     let streamKind = StreamKind(rawValue: envelope.streamKind)
@@ -68,7 +68,7 @@ struct RecordView {
     }
   }
 
-  /// What the payload says, or why it cannot be read.
+  /// The content of the payload, or why it cannot be read.
   private static func detail(of record: LogRecord) -> JSONValue {
     do {
       return .object(try EventCodec.decode(record).event.shownFields)
@@ -78,7 +78,7 @@ struct RecordView {
   }
 }
 
-/// One block as its header describes it.
+/// The fields of one block.
 struct BlockView {
   let fields: [(String, JSONValue)]
 

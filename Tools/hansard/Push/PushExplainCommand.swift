@@ -5,7 +5,7 @@ import ChatPush
 import EventLog
 import EventStore
 
-/// `hansard push explain`: which devices are notified of a message, and why the others are not.
+/// `hansard push explain`: shows which devices are notified of a message, and why the others are not.
 struct PushExplainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
@@ -100,7 +100,7 @@ struct PushExplainCommand: AsyncParsableCommand {
 }
 
 extension PushExplanation {
-  /// nil for a device that is not told.
+  /// Nil for a device that is not notified.
   fileprivate func fate(of decision: FanOut.DeviceDecision) -> Fate? {
     fates[PushNotificationKey(position: message.position, user: decision.user, device: decision.device)]
   }

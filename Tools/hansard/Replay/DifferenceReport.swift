@@ -1,6 +1,6 @@
 import ChatProjections
 
-/// What comparing one read model with the log came to, as lines.
+/// The lines that report how one read model compares with the log.
 struct DifferenceReport {
   private let report: VerificationReport
   private let pace: String

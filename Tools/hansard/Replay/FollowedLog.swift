@@ -4,9 +4,9 @@ import EventLog
 import EventStore
 import Foundation
 
-/// The events of a log that a server may be writing to: the head moves as the files tell of more.
+/// The events of a log to which a server may be writing. The head advances as the files show more durable events.
 final class FollowedLog: EventFeed {
-  /// Between two looks at the files, in seconds.
+  /// The time between two checks of the files, in seconds.
   private static let interval = 0.02
   /// A server writes down what is durable with the next block or when it falls idle; so long that is waited for, in
   /// seconds.
@@ -19,7 +19,7 @@ final class FollowedLog: EventFeed {
   }
 
   var head: LogPosition {
-    // A failure is met again, and reported, when the blocks are read.
+    // An error occurs again when the blocks are read, and is reported there.
     try? reader.refresh()
     return reader.head
   }

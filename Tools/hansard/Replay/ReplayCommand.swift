@@ -4,7 +4,7 @@ import ChatProjections
 import EventLog
 import EventStore
 
-/// `hansard replay`: makes the read models again from the log alone, or checks them against it.
+/// `hansard replay`: rebuilds the read models from the log alone, or compares them with it.
 struct ReplayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
@@ -25,7 +25,7 @@ struct ReplayCommand: AsyncParsableCommand {
   func run() async throws {
     try await ToolError.report {
       let projections = try projection.map { [try Projections.named($0)] } ?? Projections.all
-      // Opened before anything else, so that nothing is made in a directory that holds no log.
+      // Opened first, so that nothing is created in a directory without a log.
       let reader = try data.openLog()
       if verify {
         try compare(projections, reader)
@@ -74,7 +74,7 @@ struct ReplayCommand: AsyncParsableCommand {
     do {
       try recoverLog(try DirectoryLock(directory: data.directory))
     } catch let error as LogError where error.code == .locked {
-      // A server runs; it tells of itself how far the log is durable.
+      // A server is running. It records in the files how far the log is durable.
     }
     let rebuild = ProjectionRebuild(
       directory: data.views, feed: FollowedLog(reader), logIdentity: reader.identity.bytes)
@@ -99,8 +99,8 @@ struct ReplayCommand: AsyncParsableCommand {
 
   // MARK: -
 
-  /// After a crash, what the end of the log is worth is found out by opening it for writing, as a server does when it
-  /// starts. The read models may know of events that only then count as durable.
+  /// After a crash, only opening the log for writing, as a server does at its start, decides which records at its end
+  /// count. The read models may contain events that count as durable only after that.
   private func recoverLog(_ lock: DirectoryLock) throws {
     let log = try EmbeddedLog.open(
       directory: data.directory, options: LogOptions(preparesAhead: false), lock: lock)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ChatServer
 
-/// Prints the contract as the types of the server declare it, for the tests that compare it with `docs/openapi.yaml`.
+/// Prints the API contract that the server's types declare. Tests compare it with `docs/openapi.yaml`.
 struct ContractCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "contract", abstract: "Print every endpoint and the fields of its bodies, as JSON.",
@@ -10,7 +10,7 @@ struct ContractCommand: AsyncParsableCommand {
   func run() async throws { print(try HansardServer.contract()) }
 }
 
-/// Prints every problem code, for the test that compares them with `docs/errors.md`.
+/// Prints every problem code. A test compares them with `docs/errors.md`.
 struct ErrorsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "errors", abstract: "Print the code and HTTP status of every problem.", shouldDisplay: false)
@@ -20,7 +20,7 @@ struct ErrorsCommand: AsyncParsableCommand {
   }
 }
 
-/// Prints every setting as a table row, as `docs/settings.md` has them.
+/// Prints every setting as a row of the table in `docs/settings.md`.
 struct SettingsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "settings",

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The commands that `serve` prints: a first conversation, to be pasted into a shell as it stands. The IDs are made
-/// anew each time, so that it can be pasted after every start.
+/// The shell commands of a first conversation, which `serve` prints. The IDs are new each time, so the commands can be
+/// pasted after every start.
 struct FirstConversation {
   let url: String
 

@@ -2,7 +2,7 @@ import ChatProtocol
 import ChatServer
 import ChatService
 
-/// The settings of accounts and of whose tokens are taken.
+/// The settings of accounts and trusted token issuers.
 struct IdentityOptions: Sendable {
   let identity: IdentitySettings
   let rules: AccountRules
@@ -61,7 +61,7 @@ struct IdentityOptions: Sendable {
     issuer(&reader, "identity.externalTokens", of: "your own server's tokens")
   }
 
-  /// Asks for every part whatever the others say; nil where none is set, or where one is wrong.
+  /// Reads every setting of the group, because reading also declares it. Nil if none is set or a required one is wrong.
   private static func issuer(_ reader: inout SettingReader, _ group: String, of what: String) -> TrustedIssuer? {
     let defaults = SignatureAlgorithm.allCases.map(\.rawValue)
     let issuer = reader.text("\(group).issuer", "the `iss` of \(what), byte for byte")

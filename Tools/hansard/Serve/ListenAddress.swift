@@ -1,4 +1,4 @@
-/// Where the server listens: `HOST:PORT`, an IPv6 host in brackets. Port 0 takes a free one.
+/// The address on which the server listens: `HOST:PORT`, with an IPv6 host in brackets. Port 0 selects a free port.
 struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
   static let `default` = ListenAddress(host: "127.0.0.1", port: 8080)
 
@@ -22,7 +22,7 @@ struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
 
   var description: String { authority(port: port) }
 
-  /// As it is written in a URL.
+  /// The host and port as written in a URL.
   func authority(port: Int) -> String {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }

@@ -2,12 +2,12 @@ import ChatPrimitives
 import MediaFiles
 
 extension MediaStore.Settings {
-  /// The largest limit on an upload that can be set: 16 GiB.
+  /// The largest upload limit that can be set: 16 GiB.
   private static let mostBytes = 16 * 1024 * 1024 * 1024
-  /// The largest limit on the thumbnails on the disk: 64 GiB. Listing more files would take long.
+  /// The largest limit on disk space for thumbnails: 64 GiB. Listing more files would take too long.
   private static let mostThumbnailMebibytes = 64 * 1024
   private static let mebibyte = 1024 * 1024
-  /// Ten years.
+  /// Ten years, in seconds.
   private static let longestAgeSeconds = 10 * 365 * 24 * 60 * 60
 
   init(_ reader: inout SettingReader) {

@@ -1,21 +1,21 @@
 import ChatPrimitives
 import Foundation
 
-/// How many files and connections the process may have open.
+/// Divides the limit on open files between connections and downloads.
 enum OpenFiles {
-  /// What is kept for the log, the read models, uploads, push and the tools' own files.
+  /// Files reserved for the log, the read models, uploads, push and the files of the tools.
   static let reserve = 256
-  /// Downloads get one part in so many of what is left, up to `Limits.downloads`; connections get the rest.
+  /// Downloads get this fraction (one in four) of the rest, up to `Limits.downloads`. Connections get what remains.
   private static let downloadsDivisor = 4
 
-  /// How the limit is shared. Both are 1 at least, so that a server with a very low limit still responds.
+  /// How the limit is divided. Both numbers are at least 1, so that a server with a very low limit still responds.
   struct Shares: Equatable {
     var connections: Int
     var downloads: Int
   }
 
-  /// Asks for as many as the system allows, since a shell's usual limit is low.
-  /// - Returns: how many there may be now.
+  /// Raises the limit to the maximum that the system allows, because a shell's default is low.
+  /// - Returns: The limit that now applies.
   static func raiseLimit() -> Int {
     var limit = rlimit()
     guard getrlimit(resource, &limit) == 0 else { return reserve }
@@ -27,8 +27,8 @@ enum OpenFiles {
     return Int(clamping: limit.rlim_cur)
   }
 
-  /// Shares the limit so that the reserve, downloads and connections fit into it together.
-  /// - Parameter connections: how many are wanted.
+  /// Divides the limit so that the reserve, downloads and connections together fit into it.
+  /// - Parameter connections: The configured maximum.
   static func shares(connections: Int, limit: Int) -> Shares {
     let free = max(0, limit - reserve)
     let downloads = max(1, min(Limits.downloads, free / downloadsDivisor))

@@ -3,7 +3,7 @@ import ChatPush
 import Configuration
 import Foundation
 
-/// The settings of `push.` that the command line has options for.
+/// The `push.` settings that have command line options.
 struct PushOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Post each notification to this URL.", valueName: "url"))
   var pushWebhook: String?
@@ -23,7 +23,7 @@ struct PushOptions: ParsableArguments {
   }
 }
 
-/// Where notifications go. By nothing at all, push is off, and nothing is enumerated.
+/// Where notifications are sent. Without any of these settings, push is off and no recipients are computed.
 struct PushSettings: Sendable {
   static let webhookKey = "push.webhook"
   static let secretFileKey = "push.secretFile"
@@ -43,7 +43,7 @@ struct PushSettings: Sendable {
     file = reader.text(Self.fileKey, option: "--push-file", "the file to which each notification is appended instead")
   }
 
-  /// Nil when push is off.
+  /// Creates the sender. Nil if push is off.
   func sender() throws -> (any PushNotificationSender)? {
     switch (webhook, file) {
     case (nil, nil):
@@ -73,7 +73,7 @@ struct PushSettings: Sendable {
     }
   }
 
-  /// The bytes of the file, without the line's end that editors add.
+  /// The bytes of the file, without the line ending that editors add.
   private static func secret(in path: String) throws -> [UInt8] {
     guard let content = FileManager.default.contents(atPath: path) else {
       throw ToolError("the push secret cannot be read", because: "the file \(path) does not exist or cannot be read")

@@ -4,7 +4,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// `hansard serve`: opens the data directory and answers requests until it is told to stop.
+/// `hansard serve`: opens the data directory and serves requests until it is stopped.
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve", abstract: "Serve the API.",
@@ -34,14 +34,14 @@ struct ServeCommand: AsyncParsableCommand {
     MallocSettings.limitFreeMemory()
     runTasksOnEventLoops()
     try await ToolError.report {
-      // Looked at before anything is opened: a wrong setting changes nothing.
+      // Read before anything is opened, so that a wrong setting changes nothing.
       let settings = try ServeSettings.read(
         .commandLine(options), environment: ProcessInfo.processInfo.environment, file: config)
       try await ServeRun(settings: settings, servesBench: bench).serve()
     }
   }
 
-  /// What the command line says, by the key of the setting.
+  /// The values from the command line, by setting key.
   private var options: [String: ConfigContent] {
     let own: [String: ConfigContent?] = [
       "data": data.map { .string($0) }, "listen": listen.map { .string($0) },
@@ -50,9 +50,10 @@ struct ServeCommand: AsyncParsableCommand {
     return own.merging(push.values) { first, _ in first }.compactMapValues { $0 }
   }
 
-  /// Requests are then served on the threads that read and write their sockets, which spares each several hops between
-  /// threads (docs/performance.md has the figures). NIO calls it unsafe because it must come before the first task that
-  /// needs the default executor, and because the hook may go; where it is gone, this does nothing.
+  /// Runs tasks on the threads that read and write the sockets, which saves each request several switches between
+  /// threads (see docs/performance.md for the figures). NIO calls this unsafe because it must run before the first task
+  /// that needs the default executor, and because the hook may be removed from Swift. Without the hook, this does
+  /// nothing.
   private func runTasksOnEventLoops() {
     _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
   }

@@ -12,13 +12,13 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A server from its settings to its end.
+/// Runs a server, from reading its certificate to closing its data.
 struct ServeRun {
   let settings: ServeSettings
   let servesBench: Bool
 
   func serve() async throws {
-    // Before anything is opened: a wrong setting changes nothing.
+    // Loaded before anything is opened, so that a wrong setting changes nothing.
     let certificate = try loadCertificate()
     let sender = try settings.push.sender()
     do {
@@ -65,11 +65,11 @@ struct ServeRun {
     try await end(running.withLock { $0 }, log)
   }
 
-  /// What has to be closed.
+  /// Determines what has to be closed at the end.
   private enum Phase {
-    /// The log alone.
+    /// Only the log has to be closed.
     case listening
-    /// Nothing: opening closes the log when it fails.
+    /// Nothing has to be closed, because a failed opening closes the log itself.
     case opening
     case running(Running)
   }
@@ -95,7 +95,7 @@ struct ServeRun {
     }
   }
 
-  /// Opens the data, and then the gate for requests.
+  /// Opens the data, then lets requests in.
   private func start(
     _ log: EmbeddedLog, sendingBy sender: (any PushNotificationSender)?, _ gate: StartGate,
     _ configuration: HansardServer.Configuration, _ logger: Logger
@@ -171,7 +171,7 @@ struct ServeRun {
     return possible
   }
 
-  /// Outcomes are recorded before the log takes no more, and the outbox is closed when it has seen them.
+  /// The order matters: push outcomes are recorded before the log closes, and the outbox closes after it has read them.
   private func close(
     _ opened: ServiceOpening.Opened, _ pushing: PushService?, _ scheduler: MessageScheduler
   ) async throws {
@@ -222,7 +222,7 @@ struct ServeRun {
     fflush(nil)
   }
 
-  /// Warnings and errors on standard error; `LOG_LEVEL` shows more.
+  /// Logs warnings and errors to standard error. `LOG_LEVEL` changes the level.
   private static func logger() -> Logger {
     var logger = Logger(label: "hansard") { StreamLogHandler.standardError(label: $0) }
     let level = ProcessInfo.processInfo.environment["LOG_LEVEL"].flatMap { Logger.Level(rawValue: $0) }

@@ -1,7 +1,7 @@
 import ChatDomain
 import ChatServer
 
-// The settings that keep clients from harming the server or each other.
+// Settings that prevent clients from harming the server or each other.
 
 extension RatePolicy {
   fileprivate static func read(
@@ -122,7 +122,7 @@ extension ConnectionSettings {
 }
 
 extension TLSSettings {
-  /// Nil when no certificate is named.
+  /// Nil if the certificate or the key is not set. It is an error to set only one of them.
   static func read(_ reader: inout SettingReader) -> TLSSettings? {
     let certificate = reader.text("tls.certificateFile", "the certificate and its chain, in PEM")
     let key = reader.text("tls.keyFile", "the certificate's private key, in PEM")
@@ -177,7 +177,7 @@ extension CrossOriginSettings {
     }
   }
 
-  /// Browsers send a scheme, a host and perhaps a port, and nothing behind it.
+  /// Whether the text is a possible `Origin` header: a scheme, a host and perhaps a port, with nothing after them.
   private static func isOrigin(_ text: String) -> Bool {
     if text == "*" { return true }
     let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)

@@ -3,8 +3,8 @@ import ChatServer
 import Foundation
 import MediaFiles
 
-/// Everything that an operator may set. This is the one place that reads settings: options of the command line go before
-/// environment variables, and these before the file.
+/// All settings of the server. No other place reads settings. Command line options override environment variables,
+/// which override the file.
 struct ServeSettings: Sendable {
   let data: String
   let listen: ListenAddress
@@ -48,9 +48,9 @@ struct ServeSettings: Sendable {
   }
 
   /// - Parameters:
-  ///   - options: what the command line says, above all else.
-  ///   - file: the path of the settings file, if there is one.
-  /// - Throws: the last problem; those before it are on standard error then.
+  ///   - options: The values from the command line, which override all others.
+  ///   - file: The path of the settings file, if there is one.
+  /// - Throws: The last problem. The ones before it are printed to standard error.
   static func read(
     _ options: SettingSource, environment: [String: String], file: String?
   ) throws(ToolError) -> ServeSettings {
@@ -69,7 +69,7 @@ struct ServeSettings: Sendable {
     return (settings, reader.problems)
   }
 
-  /// Every setting, in the order in which they are described.
+  /// All settings, in the order in which they are documented.
   static var all: [Setting] {
     SettingReader.settings { _ = ServeSettings(&$0) }
   }

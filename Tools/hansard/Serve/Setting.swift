@@ -1,14 +1,14 @@
 import Configuration
 
-/// A setting as it is described to operators.
+/// The documentation of one setting.
 struct Setting: Sendable, Hashable {
-  /// With a point between a group and what is in it, such as `push.webhook`.
+  /// The key, with a dot between the group and the name, such as `push.webhook`.
   let key: String
-  /// The option of `hansard serve` that says the same, where there is one.
+  /// The equivalent option of `hansard serve`, if there is one.
   let option: String?
-  /// What holds when nobody says otherwise, as it would be written in the file; empty when nothing does.
+  /// The default, as it would be written in the file. Empty if there is none.
   let defaultValue: String
-  /// With its unit.
+  /// What the setting means, with its unit.
   let meaning: String
 
   /// The environment variable.

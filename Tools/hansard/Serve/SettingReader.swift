@@ -1,11 +1,11 @@
 import Configuration
 
-/// Reads settings and notes what is wrong with them, so that an operator is told everything at once.
+/// Reads settings and collects all problems with them, so that an operator sees every problem at once.
 ///
-/// A setting is declared where it is read: whatever is asked for here, and nothing else, is allowed in the file and is
-/// in `docs/settings.md`. Ask for every setting each time, whatever another one says.
+/// A setting is declared by reading it. Only settings that are read here are allowed in the file and listed in
+/// `docs/settings.md`. Read every setting each time, whatever the values of the others are.
 struct SettingReader {
-  /// The first that has a setting counts.
+  /// The first source that has a setting determines its value.
   private let sources: [SettingSource]
   /// Nothing is set, and only the declarations count.
   private let onlyLists: Bool
@@ -23,7 +23,7 @@ struct SettingReader {
     onlyLists = true
   }
 
-  /// What `read` asks for.
+  /// The settings that `read` reads.
   static func settings(askedForBy read: (inout SettingReader) -> Void) -> [Setting] {
     var reader = SettingReader()
     read(&reader)
@@ -40,8 +40,8 @@ struct SettingReader {
     return text
   }
 
-  /// A text that is checked, or turned into something else, by `parse`.
-  /// - Parameter form: what a right one looks like, for who wrote a wrong one.
+  /// Reads a text that `parse` checks or converts.
+  /// - Parameter form: A description of a valid text, for the error message.
   mutating func text<Value>(
     _ key: String, option: String? = nil, default defaultValue: String, form: String, _ meaning: String,
     parse: (String) -> Value?
@@ -72,7 +72,7 @@ struct SettingReader {
     return flag
   }
 
-  /// In the environment the items have commas between them.
+  /// Reads a list of texts. In an environment variable, the items are separated by commas.
   mutating func texts(_ key: String, default defaultValue: [String] = [], _ meaning: String) -> [String] {
     let shown = defaultValue.isEmpty ? "[]" : "[" + defaultValue.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
     let setting = note(Setting(key: key, option: nil, defaultValue: shown, meaning: meaning))
@@ -80,8 +80,8 @@ struct SettingReader {
     return texts
   }
 
-  /// The names that an operator chose for the groups under `key`, in alphabetical order. Only a file has such groups.
-  /// `NAME` stands for each in the reference: `oidc.NAME.issuer`.
+  /// The names that an operator chose for the groups under `key`, in alphabetical order. Only a file can have such
+  /// groups. The documentation uses `NAME` for each of them, as in `identity.providers.NAME.issuer`.
   func names(under key: String) -> [String] {
     if onlyLists { return ["NAME"] }
     let path = key.split(separator: ".").map(String.init)
@@ -91,7 +91,7 @@ struct SettingReader {
     return Set(names).sorted()
   }
 
-  // MARK: What is wrong
+  // MARK: Problems
 
   /// Notes that a setting cannot be used.
   mutating func refuse(_ key: String, because reason: String, next: String) {
@@ -101,12 +101,12 @@ struct SettingReader {
     problems.append(ToolError("the setting \(place ?? key) cannot be used", because: reason, next: next))
   }
 
-  /// Whether the setting stands anywhere.
+  /// Whether any source has the setting.
   func isSet(_ key: String) -> Bool {
     settings.last { $0.key == key }.flatMap { source(of: $0) } != nil
   }
 
-  /// To be called when everything has been asked for: notes what is in a file and is no setting.
+  /// Reports the keys in a file that are not settings. Must be called after all settings were read.
   mutating func noteUnknownKeys() {
     let known = Set(settings.map(\.key))
     for source in sources {
@@ -139,7 +139,7 @@ struct SettingReader {
   }
 
   private func source(of setting: Setting) -> SettingSource? {
-    // Whatever its type is: of another than the one asked for, reading fails, and it stands there all the same.
+    // The type does not matter. If the value has another type, reading throws, which shows that the setting exists.
     sources.first { source in
       do {
         return try source.value(setting.key, .string) != nil

@@ -1,7 +1,7 @@
 import Configuration
 import Foundation
 
-/// One of the places where settings stand.
+/// One source of settings: the command line, the environment or a file.
 struct SettingSource: Sendable {
   enum Origin: Sendable, Hashable {
     case commandLine
@@ -9,12 +9,12 @@ struct SettingSource: Sendable {
     case file(path: String)
   }
 
-  /// What the names of environment variables begin with.
+  /// The prefix of the environment variables.
   static let environmentPrefix = "HANSARD_"
 
   let origin: Origin
   private let snapshot: any ConfigSnapshot
-  /// The keys that stand here; only a file tells, since other programs too have variables in the environment.
+  /// The keys in this source. Known only for a file, because the environment also contains variables of other programs.
   let keys: [[String]]
 
   private init(_ origin: Origin, _ snapshot: any ConfigSnapshot, keys: [[String]] = []) {
@@ -23,22 +23,22 @@ struct SettingSource: Sendable {
     self.keys = keys
   }
 
-  /// What the command line says, by key.
+  /// The values from the command line, by setting key.
   static func commandLine(_ values: [String: ConfigContent]) -> SettingSource {
     let entries = values.map { (AbsoluteConfigKey(ConfigKey($0.key)), ConfigValue($0.value, isSecret: false)) }
     return SettingSource(
       .commandLine, InMemoryProvider(values: Dictionary(uniqueKeysWithValues: entries)).snapshot())
   }
 
-  /// A key's variable is `HANSARD_` and its words, in capitals: `rateLimits.user` is `HANSARD_RATE_LIMITS_USER`. An
-  /// empty variable is none.
+  /// A variable's name is `HANSARD_` and the words of the key in capitals: `rateLimits.user` is
+  /// `HANSARD_RATE_LIMITS_USER`. An empty variable is ignored.
   static func environment(_ variables: [String: String]) -> SettingSource {
     let own = variables.filter { $0.key.hasPrefix(environmentPrefix) && !$0.value.isEmpty }
     let provider = EnvironmentVariablesProvider(environmentVariables: own).prefixKeys(with: "hansard")
     return SettingSource(.environment, provider.snapshot())
   }
 
-  /// A JSON object; objects in it are groups of settings.
+  /// A JSON object. Objects in it are groups of settings.
   static func file(_ path: String) throws(ToolError) -> SettingSource {
     guard let content = FileManager.default.contents(atPath: path) else {
       throw ToolError(
@@ -64,7 +64,7 @@ struct SettingSource: Sendable {
     }
   }
 
-  /// The paths to everything that is no object, and to empty objects.
+  /// The paths to all values that are not objects, and to empty objects.
   private static func keys(in group: [String: Any]) -> [[String]] {
     group.sorted { $0.key < $1.key }.flatMap { name, value -> [[String]] in
       guard let inner = value as? [String: Any], !inner.isEmpty else { return [[name]] }
@@ -72,13 +72,13 @@ struct SettingSource: Sendable {
     }
   }
 
-  /// - Returns: nil when the setting is not in this source.
-  /// - Throws: when its value is of another type.
+  /// - Returns: The value, or nil if this source does not have the setting.
+  /// - Throws: An error if the value has another type.
   func value(_ key: String, _ type: ConfigType) throws -> ConfigContent? {
     try snapshot.value(forKey: AbsoluteConfigKey(ConfigKey(key)), type: type).value?.content
   }
 
-  /// The setting's name in this place, as an operator would look for it.
+  /// The name of the setting in this source, as an operator would search for it.
   func name(of setting: Setting) -> String {
     switch origin {
     case .commandLine: setting.option ?? setting.key

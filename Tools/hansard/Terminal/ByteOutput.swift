@@ -1,18 +1,18 @@
 import ChatPrimitives
 import Foundation
 
-/// Whoever read the output went away, as `head` does. A tool ends quietly then.
+/// The reader of the output has closed it, as `head` does. A tool then ends without an error message.
 struct OutputClosed: Error {}
 
-/// Bytes on their way to a file descriptor, gathered into large writes.
+/// Buffers bytes for a file descriptor and writes them in large pieces.
 final class ByteOutput {
-  /// Written at once, in bytes.
+  /// The size at which the buffer is written, in bytes.
   private static let bufferBytes = 64 * 1024
 
   private let descriptor: Int32
   private var buffer: [UInt8] = []
 
-  /// - Parameter descriptor: stays open. Writing to a pipe without a reader becomes an error instead of a signal.
+  /// - Parameter descriptor: Stays open. Writing to a pipe without a reader becomes an error instead of a signal.
   init(_ descriptor: Int32 = Terminal.standardOutput) {
     self.descriptor = descriptor
     signal(SIGPIPE, SIG_IGN)
@@ -28,20 +28,20 @@ final class ByteOutput {
     try write(text.utf8)
   }
 
-  /// Writes a line and its line feed.
+  /// Writes a line and a line feed.
   func line(_ text: String) throws {
     try write(text.utf8)
     try write(CollectionOfOne(UInt8(ascii: "\n")))
   }
 
-  /// Writes a JSON text on a line of its own.
+  /// Writes a JSON text on its own line.
   func line(_ value: JSONValue) throws {
     value.write(to: &buffer)
     try write(CollectionOfOne(UInt8(ascii: "\n")))
   }
 
-  /// Hands over what is gathered.
-  /// - Throws: `OutputClosed` when nobody reads any more.
+  /// Writes the buffered bytes.
+  /// - Throws: `OutputClosed` if the reader has closed the pipe.
   func flush() throws {
     var start = 0
     while start < buffer.count {

@@ -4,7 +4,7 @@ import Foundation
 
 /// The data directory that a tool works on.
 struct DataOption: ParsableArguments {
-  /// The environment variable that names the directory where the option does not.
+  /// The environment variable that names the directory if the option does not.
   static let environmentName = "HANSARD_DATA"
   static let defaultDirectory = "./hansard-data"
 
@@ -14,7 +14,7 @@ struct DataOption: ParsableArguments {
   /// The folder of the read models.
   var views: String { directory + "/views" }
 
-  /// The log as it stands now, up to the last durable position; beside a running server too.
+  /// Opens the log for reading, up to the last durable position. Also works while a server is running.
   func openLog() throws(LogError) -> LogReader {
     try LogReader.open(directory: directory)
   }

@@ -1,11 +1,10 @@
 import Synchronization
 
-/// What is done and what is left, on one line of a terminal that is drawn over. Where standard error is no terminal,
-/// nothing is drawn at all.
+/// Shows progress on one line of the terminal, which is overwritten. Draws nothing if standard error is not a terminal.
 final class ProgressBar: Sendable {
-  /// Between two drawings: at most ten a second.
+  /// The minimum time between two updates: at most ten per second.
   private static let interval: Duration = .milliseconds(100)
-  /// Where the terminal does not tell its width, in columns.
+  /// The width in columns if the terminal does not report one.
   private static let defaultColumns = 80
 
   private struct State {
@@ -20,7 +19,7 @@ final class ProgressBar: Sendable {
   private let started: ContinuousClock.Instant
   private let state = Mutex(State())
 
-  /// - Parameter total: how much there is to do; nil when that is not known.
+  /// - Parameter total: The amount of work, or nil if it is not known.
   init(_ label: String, total: UInt64?, unit: ProgressLine.Unit) {
     self.label = label
     self.total = total
@@ -29,12 +28,12 @@ final class ProgressBar: Sendable {
     started = .now
   }
 
-  /// Since it was made.
+  /// The time since the bar was created.
   var seconds: Double { (ContinuousClock.now - started) / .seconds(1) }
 
   /// - Parameters:
-  ///   - total: replaces the one given at the beginning, where it is known only now.
-  ///   - note: replaces the rate.
+  ///   - total: Replaces the total of the initializer, if it became known only later.
+  ///   - note: A text that replaces the rate.
   func update(_ done: UInt64, of total: UInt64? = nil, note: String? = nil) {
     guard isShown else { return }
     let line = state.withLock { state -> String? in

@@ -8,16 +8,16 @@ struct ProgressLine {
 
   let label: String
   let done: UInt64
-  /// Nil when it is not known.
+  /// Nil if it is not known.
   let total: UInt64?
   let seconds: Double
   let unit: Unit
-  /// Replaces the rate.
+  /// A text that replaces the rate.
   let note: String?
 
-  /// Columns of the bar itself.
+  /// The width of the bar itself, in columns.
   private static let barColumns = 24
-  /// Before this time an estimate of the rest says nothing.
+  /// Earlier than this, an estimate of the remaining time would be meaningless.
   private static let secondsBeforeEstimate = 1.0
 
   var text: String {

@@ -1,4 +1,4 @@
-/// Numbers as people read them.
+/// Formats numbers for people.
 enum Quantity {
   /// `1,234,567`
   static func count(_ value: UInt64) -> String {
@@ -28,7 +28,7 @@ enum Quantity {
     return "\(decimal(rest, digits: 1)) \(units[unit])"
   }
 
-  /// With a fixed number of digits after the point.
+  /// Formats a number with a fixed number of digits after the decimal point.
   static func decimal(_ value: Double, digits: Int) -> String {
     guard value.isFinite, value.magnitude < 1e15 else { return "-" }
     var scale: UInt64 = 1
@@ -40,12 +40,12 @@ enum Quantity {
     return "\(sign)\(scaled / scale)." + String(repeating: "0", count: digits - fraction.count) + fraction
   }
 
-  /// `12.3 %`; a dash when there is nothing to be a part of.
+  /// `12.3 %`, or a dash if the whole is zero.
   static func share(_ part: UInt64, of whole: UInt64) -> String {
     whole == 0 ? "-" : decimal(Double(part) / Double(whole) * 100, digits: 1) + " %"
   }
 
-  /// `1.234 s`, `3 min 05 s`
+  /// `1.23 s`, `3 min 05 s`
   static func seconds(_ value: Double) -> String {
     guard value.isFinite, value >= 60, value < 1e9 else { return decimal(value, digits: 2) + " s" }
     let whole = Int(value.rounded())

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A file to be read whole. Only regular files are opened: a FIFO would block until somebody writes to it.
+/// Reads whole files. Only regular files are read, because reading a FIFO would block until something writes to it.
 enum RegularFile {
   /// Reads a file of at most `limit` bytes.
-  /// - Throws: `ToolError` when it cannot be opened, is not a regular file, or is longer.
+  /// - Throws: `ToolError` if the file cannot be opened, is not a regular file, or is longer than the limit.
   static func read(_ path: String, limit: Int) throws -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is at the other end of a file descriptor.
+/// The standard descriptors, and properties of the terminal behind a descriptor.
 enum Terminal {
   static let standardInput: Int32 = 0
   static let standardOutput: Int32 = 1
@@ -8,8 +8,8 @@ enum Terminal {
 
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-  /// Columns of the terminal behind a descriptor.
-  /// - Returns: nil when there is none, or when it does not tell.
+  /// The width of the terminal in columns.
+  /// - Returns: Nil if the descriptor is not a terminal, or if the terminal does not report a width.
   static func columns(of descriptor: Int32) -> Int? {
     guard isTerminal(descriptor) else { return nil }
     var size = winsize()
@@ -17,7 +17,8 @@ enum Terminal {
     return Int(size.ws_col)
   }
 
-  /// Writes to standard error at once. What cannot be written there has no place to go.
+  /// Writes to standard error without buffering. If that fails, the text is lost because there is nowhere else to
+  /// report it.
   static func printError(_ text: String) {
     FileHandle.standardError.write(Data(text.utf8))
   }

@@ -1,6 +1,6 @@
-/// How many columns of a terminal a text takes.
+/// Measures how many terminal columns a text takes.
 enum TextColumns {
-  /// Stands where a text was cut.
+  /// Marks where a text was cut.
   static let ellipsis: Character = "…"
 
   static func width(of text: some StringProtocol) -> Int {
@@ -8,7 +8,8 @@ enum TextColumns {
     return text.reduce(0) { $0 + width(of: $1) }
   }
 
-  /// Two for East Asian wide characters and emoji, none for marks that stand alone, one for all others.
+  /// Two for East Asian wide characters and emoji, zero for combining marks without a base character, one for all
+  /// others.
   static func width(of character: Character) -> Int {
     var width = 0
     for scalar in character.unicodeScalars {
@@ -18,7 +19,7 @@ enum TextColumns {
     return width
   }
 
-  /// The beginning of a text, with an ellipsis when it does not fit.
+  /// The beginning of the text, with an ellipsis if the whole text does not fit.
   static func shortened(_ text: String, to columns: Int) -> String {
     if width(of: text) <= columns { return text }
     var result = ""
@@ -33,8 +34,8 @@ enum TextColumns {
     return result
   }
 
-  /// The text on one line: line feeds and tabs as escapes, other control characters and marks that turn the direction
-  /// of writing as U+FFFD. Texts come from anyone and must not steer the terminal.
+  /// The text on one line. Line feeds, carriage returns and tabs become escapes. Other control characters and
+  /// characters that change the text direction become U+FFFD. Texts come from anyone and must not control the terminal.
   static func visible(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: steers) else { return text }
     var result = String.UnicodeScalarView()
@@ -64,7 +65,7 @@ enum TextColumns {
     return category == .nonspacingMark || category == .enclosingMark || category == .format || category == .control
   }
 
-  /// The classes W and F of Unicode's East Asian Width (UAX 11), the emoji among them by their own property.
+  /// Whether the scalar is wide: classes W and F of East Asian Width (UAX 11), and emoji by their own property.
   private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
     let value = scalar.value
     guard value >= 0x1100 else { return false }

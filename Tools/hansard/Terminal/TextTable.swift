@@ -1,5 +1,5 @@
-/// Rows under a line of titles, aligned by columns; wide characters count as two. The columns only ever grow, so that
-/// rows can be printed while later ones are still being read.
+/// Formats rows under a line of titles, in aligned columns. Wide characters count as two. The columns only grow, so
+/// that rows can be printed while later ones are still being read.
 struct TextTable {
   enum Alignment {
     case left
@@ -14,9 +14,9 @@ struct TextTable {
     static func right(_ title: String) -> Column { Column(title: title, alignment: .right) }
   }
 
-  /// Between two columns.
+  /// The space between two columns.
   private static let gap = "  "
-  /// What the last column gets at least when rows are cut, in columns of the terminal.
+  /// The minimum width of the last column if rows are cut, in terminal columns.
   private static let leastLastWidth = 24
 
   private let columns: [Column]
@@ -27,7 +27,7 @@ struct TextTable {
     widths = columns.map { TextColumns.width(of: $0.title) }
   }
 
-  /// Makes room for rows that come next.
+  /// Widens the columns to fit the next rows.
   mutating func widen(for rows: [[String]]) {
     for row in rows {
       for (index, cell) in zip(widths.indices, row) { widths[index] = max(widths[index], TextColumns.width(of: cell)) }
@@ -36,8 +36,8 @@ struct TextTable {
 
   func titles() -> String { line(columns.map(\.title)) }
 
-  /// One row.
-  /// - Parameter limit: the terminal's width, to which the last cell is cut; nil leaves it whole.
+  /// Formats one row.
+  /// - Parameter limit: The terminal width at which the last cell is cut. Nil never cuts it.
   func line(_ cells: [String], limit: Int? = nil) -> String {
     var line = ""
     for (index, cell) in zip(columns.indices, cells) {
@@ -54,10 +54,10 @@ struct TextTable {
     return line
   }
 
-  /// Where the last column begins.
+  /// The column at which the last cell begins.
   private var lastStart: Int { widths.dropLast().reduce(0, +) + Self.gap.count * (widths.count - 1) }
 
-  /// A whole table at once.
+  /// Formats a whole table.
   static func lines(_ columns: [Column], _ rows: [[String]], limit: Int? = nil) -> [String] {
     var table = TextTable(columns)
     table.widen(for: rows)

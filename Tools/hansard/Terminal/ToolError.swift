@@ -3,15 +3,15 @@ import ChatProjections
 import EventLog
 import EventStore
 
-/// Why a tool did not do what it was asked for: what, why, and what to do next.
+/// The error of a tool: what failed, why, and what to do next.
 struct ToolError: Error, CustomStringConvertible {
   let what: String
-  /// Nil when `what` says all there is to say.
+  /// Nil if `what` says everything.
   let reason: String?
   let next: String?
   let exit: ToolExit
 
-  /// The parts without a full stop at their ends.
+  /// The parts are given without a full stop at the end.
   init(_ what: String, because reason: String? = nil, next: String? = nil, exit: ToolExit = .failed) {
     self.what = what
     self.reason = reason
@@ -27,7 +27,7 @@ struct ToolError: Error, CustomStringConvertible {
 }
 
 extension ToolError {
-  /// Any error as a tool shows it.
+  /// Converts any error into the form that a tool shows.
   init(_ error: any Error, exit: ToolExit = .failed) {
     switch error {
     case let error as ToolError:
@@ -44,8 +44,8 @@ extension ToolError {
     }
   }
 
-  /// Runs the body of a command: an error becomes a line on standard error and an exit code, and an output that nobody
-  /// reads any more ends the command quietly.
+  /// Runs the body of a command. An error becomes a line on standard error and an exit code. If the reader of the
+  /// output closes it, the command ends without an error.
   static func report(_ body: () async throws -> Void) async throws {
     do {
       try await body()

@@ -1,9 +1,9 @@
-/// How a tool ends. A wrong command line ends with 64, as `sysexits.h` has it (`EX_USAGE`).
+/// The exit codes of a tool. A wrong command line gives 64, as defined in `sysexits.h` (`EX_USAGE`).
 enum ToolExit: Int32 {
-  /// All was done, and what was checked holds.
+  /// Everything was done, and every check passed.
   case success = 0
-  /// What was checked does not hold: damage, rows that differ, lines that were refused.
+  /// A check failed: damage, differing rows or rejected lines.
   case found = 1
-  /// It could not be done, or not to the end.
+  /// The work could not be done or completed.
   case failed = 2
 }

@@ -4,7 +4,7 @@ import EventLog
 import EventStore
 import Foundation
 
-/// How many events a second become durable.
+/// Measures how many events per second become durable.
 struct AppendCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "append", abstract: "Measure durable appends through the server's commit pipeline.",
@@ -31,7 +31,7 @@ struct AppendCommand: ParsableCommand {
   @Option(help: "A data directory; its log is created if it does not exist.")
   var data: String
 
-  /// Not measured at the beginning, in seconds.
+  /// The warm-up that is not measured, in seconds.
   private static let warmUp = 0.3
 
   struct Report: Encodable {
@@ -41,9 +41,9 @@ struct AppendCommand: ParsableCommand {
     let eventsPerSync: Double
     let recordBytes: Int
     let seconds: Double
-    /// Processor time in all, in seconds.
+    /// Processor time of the whole process, in seconds.
     let processSeconds: Double
-    /// Processor time of the one thread that decides, writes and answers, in seconds.
+    /// Processor time of the one thread that decides, writes and replies, in seconds.
     let writerThreadSeconds: Double
   }
 

@@ -7,19 +7,19 @@ import EventStore
 import Foundation
 import Synchronization
 
-/// Writers that each send so many events at once, wait until all are durable, and send the next.
+/// Runs writers that each send a number of events at once, wait until all are durable, and send the next ones.
 final class AppendLoad: Sendable {
-  /// What a writer is.
+  /// How the writers run.
   enum Kind: String, CaseIterable {
-    /// Tasks on one thread, as on an event loop of the server.
+    /// Tasks on one thread, as on one event loop of the server.
     case loop
-    /// Tasks on the pool that Swift gives them.
+    /// Tasks on Swift's default thread pool.
     case pool
-    /// A thread for each.
+    /// One thread for each writer.
     case threads
   }
 
-  /// A point in time of the run.
+  /// A snapshot of the counters and clocks at one moment of the run.
   struct Mark {
     let nanoseconds = monotonicNanoseconds()
     let head: LogPosition
@@ -49,7 +49,7 @@ final class AppendLoad: Sendable {
       clock: LogOptions.systemTime)
   }
 
-  /// Registers the authors, so that their messages have salts, and lets the writers run.
+  /// Registers the authors, so that their messages have salts, and starts the writers.
   func start(_ kind: Kind) throws {
     pipeline.maintain { [self] _ in
       let clock = ProcessorClock.ofCallingThread()
@@ -89,7 +89,7 @@ final class AppendLoad: Sendable {
     Mark(head: store.head, syncs: store.syncs, writerSeconds: writerClock.withLock { $0?.seconds } ?? 0)
   }
 
-  /// Ends the writers after what they wait for, and closes the log.
+  /// Stops the writers after their pending events are done, and closes the log.
   func stop() throws {
     isOver.store(true, ordering: .relaxed)
     running.wait()

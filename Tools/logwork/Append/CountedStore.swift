@@ -2,7 +2,7 @@ import ChatPrimitives
 import EventLog
 import Synchronization
 
-/// The log, with a count of the blocks that were appended: each costs one sync.
+/// A log that counts the appended blocks. Each block costs one sync.
 final class CountedStore: BlockStore {
   private let log: EmbeddedLog
   private let appended = Atomic<Int>(0)

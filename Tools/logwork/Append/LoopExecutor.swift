@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Runs tasks on one thread, one after the other, as an event loop does.
+/// Runs tasks on one thread, one after the other, like an event loop.
 ///
-/// Unchecked: `jobs`, `isSleeping` and `isOver` are touched only while `condition` is locked.
+/// Unchecked: `jobs`, `isSleeping` and `isOver` are accessed only while `condition` is locked.
 final class LoopExecutor: TaskExecutor, @unchecked Sendable {
   private let condition = NSCondition()
   private var jobs: [UnownedJob] = []
@@ -28,7 +28,7 @@ final class LoopExecutor: TaskExecutor, @unchecked Sendable {
     if mustWake { condition.signal() }
   }
 
-  /// Lets the thread end; no task may be left.
+  /// Ends the thread. No task may be left.
   func stop() {
     condition.withLock { isOver = true }
     condition.signal()

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import EventStore
 
-/// The least that can decide: each command becomes one event.
+/// The simplest possible decision machine: each command becomes one event.
 struct SampleMachine: DecisionMachine {
   enum Command: Sendable {
     case register(author: Int)
@@ -10,7 +10,7 @@ struct SampleMachine: DecisionMachine {
   }
 
   private let authors: [SampleAuthor]
-  /// Of each author's room.
+  /// The stream version of each author's room.
   private var versions: [UInt64]
 
   init(authors: [SampleAuthor]) {
@@ -18,7 +18,7 @@ struct SampleMachine: DecisionMachine {
     versions = authors.map { _ in 0 }
   }
 
-  /// The reply is the event's position.
+  /// Returns the event, with its position as the reply.
   mutating func decide(_ command: Command, next: LogPosition, now: Timestamp) -> CommitDecision<LogPosition> {
     let stamp = Stamp(position: next, time: now)
     switch command {

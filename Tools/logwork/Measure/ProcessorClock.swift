@@ -1,20 +1,20 @@
 import Glibc
 
-/// Processor time that has passed, in seconds: of the whole process, or of one thread.
+/// Measures used processor time, in seconds, of the whole process or of one thread.
 struct ProcessorClock: Sendable {
   private let id: clockid_t
 
-  /// The time of all threads, those that have ended included.
+  /// The time of all threads, including those that have ended.
   static let process = ProcessorClock(id: CLOCK_PROCESS_CPUTIME_ID)
-  /// The time of the thread that asks.
+  /// The time of the thread that reads the clock.
   static let currentThread = ProcessorClock(id: CLOCK_THREAD_CPUTIME_ID)
 
   private init(id: clockid_t) {
     self.id = id
   }
 
-  /// The clock of the calling thread, which other threads may read as long as it lives.
-  /// - Returns: nil when the system has none.
+  /// The clock of the calling thread. Other threads can read it as long as this thread lives.
+  /// - Returns: Nil if the system has no such clock.
   static func ofCallingThread() -> ProcessorClock? {
     var id = clockid_t()
     guard pthread_getcpuclockid(pthread_self(), &id) == 0 else { return nil }
@@ -28,10 +28,10 @@ struct ProcessorClock: Sendable {
   }
 }
 
-/// Time on the wall, in nanoseconds from any beginning.
+/// Elapsed time in nanoseconds since an arbitrary point.
 func monotonicNanoseconds() -> UInt64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
-  // Neither is ever negative.
+  // Neither number is ever negative.
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Measured values of one kind, in order of size.
+/// Measured values of one kind, sorted.
 struct Sample {
   private let sorted: [Double]
 
-  /// - Parameter values: at least one.
+  /// - Parameter values: At least one value.
   init(_ values: [Double]) {
     precondition(!values.isEmpty, "nothing was measured")
     sorted = values.sorted()
@@ -13,13 +13,13 @@ struct Sample {
   var median: Double { quantile(0.5) }
   var p99: Double { quantile(0.99) }
 
-  /// The value below which a share of all lies.
+  /// The value below which the given share of all values lies.
   private func quantile(_ share: Double) -> Double {
     sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
   }
 }
 
-/// What a measurement prints: one JSON object on one line, fields in alphabetical order.
+/// Prints a report as one JSON object on one line, with its fields in alphabetical order.
 func printReport(_ report: some Encodable) throws {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

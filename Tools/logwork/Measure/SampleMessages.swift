@@ -2,13 +2,14 @@ import ChatDomain
 import ChatPrimitives
 import EventLogSimulation
 
-/// Made-up messages of one length, the same in every run: words in no order, so that they compress as chat does.
+/// Generated messages of one length, the same in every run. They consist of words in random order, so that they
+/// compress like chat.
 struct SampleMessages: Sendable {
-  /// Length of the record that a message makes before compression, in bytes: 8 of its header, 72 of the envelope
-  /// (40 that each has, author and message with 16 each), 3 of the payload's tag and length, and the text.
+  /// The length of a message's record before compression, in bytes: 8 for the record header, 72 for the envelope (40
+  /// fixed bytes, 16 each for author and message), 3 for the payload's tag and length, and the text.
   static let recordBytes = 300
   static let textBytes = recordBytes - 83
-  /// Far more text than LZ4 looks back over, so that no message finds itself again.
+  /// More text than the window of LZ4, so that a message is not compressed against an earlier copy of itself.
   private static let count = 8_192
   private static let words = [
     "the", "kettle", "is", "on", "and", "cups", "are", "warm", "so", "come", "up", "when", "you", "can", "I", "have",
@@ -27,7 +28,7 @@ struct SampleMessages: Sendable {
     texts = (0..<Self.count).map { _ in Self.text(&random) }
   }
 
-  /// Any number has a text.
+  /// The text for any number.
   subscript(number: UInt64) -> String {
     texts[Int(number % UInt64(texts.count))]
   }
@@ -42,7 +43,7 @@ struct SampleMessages: Sendable {
   }
 }
 
-/// A member of the made-up conversation: one user who writes to one room.
+/// One user of the generated conversation, who writes to one room.
 struct SampleAuthor: Sendable {
   let user: UserID
   let room: RoomID
@@ -53,7 +54,7 @@ struct SampleAuthor: Sendable {
     room = RoomID(UUIDBytes(high: random.next(), low: random.next()))
   }
 
-  /// The first event of the author's own stream, with a key from which the salts of the messages come.
+  /// The first event of the author's own stream. It has the key from which the salts of the messages are derived.
   func registered(at stamp: Stamp) -> RecordedEvent {
     let key = user.uuid.bytes + room.uuid.bytes
     let registration = Registration(
@@ -63,7 +64,7 @@ struct SampleAuthor: Sendable {
       event: .user(user, .account(.registered(registration))))
   }
 
-  /// - Parameter version: of the room's stream.
+  /// - Parameter version: The version of the room's stream.
   func sent(_ message: UUIDBytes, _ text: String, version: UInt64, at stamp: Stamp) -> RecordedEvent {
     RecordedEvent(
       stamp: stamp, version: StreamVersion(version), actor: user, service: nil, device: nil, command: nil,
