@@ -6,7 +6,7 @@ import Testing
 struct ChannelSpecs {
   private let newcomer: UserID = id(60)
 
-  /// Of carol, with bob and dave outside: in the workspace, bob is an administrator and dave a guest.
+  /// A channel that carol owns. Bob and dave are not in it: in the workspace, bob is an administrator and dave a guest.
   private func channel(isPublic: Bool = true, then later: [RoomEvent] = []) -> Given<RoomDecider> {
     given(
       RoomDecider.self,
@@ -83,7 +83,7 @@ struct ChannelSpecs {
       channel(isPublic: false).when(command, by: .user(bob)).thenRejected(.roomNotFound)
       channel().when(command, by: .user(dave)).thenRejected(.roomNotFound)
     }
-    // Over who owns the channel they have no power but that over the channel itself.
+    // They have power over the channel, but not over its owner.
     channel().when(.members(.remove(carol)), by: .user(bob)).thenRejected(.forbidden)
     channel().when(.members(.transfer(to: alice)), by: .user(bob)).thenRejected(.roomNotFound)
     for command: RoomCommand in [.send(), .members(.mute(until: nil)), .messages(.delete(hello))] {
@@ -125,7 +125,7 @@ struct ChannelSpecs {
     }
   }
 
-  // MARK: With the workspace
+  // MARK: Effects of workspace events
 
   private let general: RoomID = id(90)
   private let secret: RoomID = id(91)
@@ -160,7 +160,7 @@ struct ChannelSpecs {
     #expect(consequences(of: .members(.roleChanged(alice, .guest))).isEmpty)
   }
 
-  /// A look at all members for each channel would be 100 million steps.
+  /// If each channel needed a look at all of its members, this would take 100 million steps.
   @Test(
     "the largest departure: a thousand channels of one owner, each with a hundred thousand members",
     .timeLimit(.minutes(1)))
@@ -175,7 +175,7 @@ struct ChannelSpecs {
     let events = WorkspaceDecider.consequences(
       of: [.members(.left(carol))], in: office,
       TestDirectory.ofOffice(rooms: Dictionary(uniqueKeysWithValues: channels)))
-    // With the departure from the workspace itself this is the largest command that there is.
+    // Together with the departure from the workspace itself, this is the largest command possible.
     #expect(events.count == 2 * Limits.channelsPerWorkspace)
     #expect(
       events

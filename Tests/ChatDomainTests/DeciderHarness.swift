@@ -1,7 +1,8 @@
 import ChatDomain
 import ChatPrimitives
 
-/// What the writer does around `Decider.handle`, in memory: it remembers what came under which key, and evolves.
+/// Does in memory what the writer does around `Decider.handle`: remembers the command under each key, and evolves the
+/// state.
 struct DeciderHarness<D: Decider> where D.Event: Traceable {
   private(set) var state = D.initial
   private(set) var events: [D.Event] = []
@@ -13,7 +14,7 @@ struct DeciderHarness<D: Decider> where D.Event: Traceable {
     for event in events { record(event) }
   }
 
-  /// - Returns: the stamp of the first event that the command recorded, now or earlier.
+  /// - Returns: the stamp of the first event that the command recorded, now or at an earlier submission.
   mutating func submit(_ command: D.Command, by context: CommandContext) throws(Rejection) -> Stamp {
     let basis = DecisionBasis<D.Entity, D.State>(
       id: subject(), context: context, fingerprint: command.fingerprint(by: context.actor), known: known, state: state)

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import Testing
 
-/// That a command's fingerprint is that of its first event is checked wherever a spec decides: see `Given.when`.
+/// `Given.when` checks in every spec that the fingerprint of a command equals that of its first event.
 @Suite("Fingerprints")
 struct FingerprintSpecs {
   /// Computed with Python's hashlib from the description of `Fingerprint`: each field led by its length as eight bytes,
@@ -121,7 +121,7 @@ struct FingerprintSpecs {
     var rehashed = Invite.giving()
     rehashed.tokenHash = [1]
     #expect(rehashed.fingerprint == Invite.giving().fingerprint)
-    // Of a file only its ID: what is known of its content may be gone when the message is sent again.
+    // Only the ID of a file counts: what is known of its content may be gone when the message is sent again.
     func sent(_ content: Media) -> RoomEvent {
       let details = MessageDetails(attachments: [Attachment(media: id(1), content: content, name: nil)])
       return .messages(.sent(hello, author: alice, thread: nil, MessageContent(text: "look", details: details)))
@@ -133,8 +133,8 @@ struct FingerprintSpecs {
     }
   }
 
-  /// The read models hold fingerprints of messages, so they must stay what they are. Computed once by a program in another
-  /// language from the description of `Fingerprint`.
+  /// The read models store the fingerprints of messages, so these must never change. They were computed once by a
+  /// program in another language from the description of `Fingerprint`.
   @Test("of messages never change")
   func messageFingerprintsNeverChange() throws {
     func expect(_ fingerprint: Fingerprint, _ digits: String, _ location: SourceLocation = #_sourceLocation) {

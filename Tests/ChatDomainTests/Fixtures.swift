@@ -1,7 +1,7 @@
 import ChatDomain
 import ChatPrimitives
 
-// Who and what the specs are about.
+// The users and objects of the specs.
 
 func id<Entity>(_ number: UInt64) -> ID<Entity> { ID(UUIDBytes(high: 0x0192_0000_0000_7000, low: number)) }
 
@@ -20,13 +20,13 @@ let hello: MessageID = id(40)
 let robot: ServiceID = id(50)
 let office: WorkspaceID = id(80)
 
-/// Before the first given event.
+/// A time before the first given event.
 let dawn = Timestamp(milliseconds: 1_767_225_600_000)
-/// After all given events; when the specs' commands come.
+/// A time after all given events. The commands of the specs come at this time.
 let noon = dawn.adding(milliseconds: 12 * 3_600_000)
 
 extension Stamp {
-  /// Of the given event with this number, from 1.
+  /// The stamp of the given event with this number, counted from 1.
   static func at(_ position: UInt64) -> Stamp {
     Stamp(position: LogPosition(position), time: dawn.adding(milliseconds: Int64(position) * 1000))
   }
@@ -42,12 +42,12 @@ extension CommandContext {
     CommandContext(actor: user, session: session, command: key, precondition: precondition, time: time)
   }
 
-  /// A service in a user's name.
+  /// A service that acts as a user.
   static func service(for user: UserID, key: CommandID? = nil, at time: Timestamp = noon) -> CommandContext {
     CommandContext(actor: user, service: robot, command: key, time: time)
   }
 
-  /// A service in nobody's name.
+  /// A service that acts as itself.
   static func service(key: CommandID? = nil, at time: Timestamp = noon) -> CommandContext {
     CommandContext(service: robot, command: key, time: time)
   }
@@ -90,7 +90,7 @@ extension RoomCreation {
 }
 
 extension RoomCreation {
-  /// The first of them asks for it.
+  /// A direct room of these users. The first of them creates it.
   static func direct(_ users: UserID...) -> RoomCreation {
     RoomCreation(kind: .direct, name: "", creator: users.first, participants: users.sorted())
   }
@@ -123,7 +123,7 @@ extension Invite {
 }
 
 extension KnownMessage {
-  /// A message of the given events.
+  /// A message among the given events.
   static func of(
     _ author: UserID, _ text: String = "hello", ordinal: UInt64 = 1, at position: UInt64, deletedAt: UInt64? = nil
   ) -> KnownMessage {
@@ -136,7 +136,7 @@ extension KnownMessage {
 }
 
 extension KnownMessage {
-  /// A message in a thread, of no given event.
+  /// A message in a thread that is not among the given events.
   static func of(_ author: UserID, in place: MessageLocation) -> KnownMessage {
     var message = KnownMessage.of(author, at: 6)
     message.place = place
@@ -152,7 +152,7 @@ extension KnownMessage {
 }
 
 extension NewMessage {
-  /// What a client asks for to send this content.
+  /// The request with which a client sends this content.
   static func asking(for content: MessageContent, in thread: MessageID? = nil) -> NewMessage {
     NewMessage(
       text: content.text, replyTo: content.details?.replyTo, thread: thread,
@@ -163,7 +163,7 @@ extension NewMessage {
 }
 
 extension MessageContent {
-  /// What is known of its files.
+  /// The files in the message, by ID.
   var media: [MediaID: Media] {
     Dictionary((details?.attachments ?? []).map { ($0.media, $0.content) }) { first, _ in first }
   }
@@ -176,7 +176,7 @@ extension RoomCommand {
 }
 
 extension ScheduledMessage {
-  /// By carol, a minute after noon unless said otherwise.
+  /// A message scheduled by carol for a minute after noon, unless specified otherwise.
   static func saying(
     _ text: String = "later", by author: UserID = carol, at time: Timestamp = noon.adding(milliseconds: 60_000)
   ) -> ScheduledMessage {
@@ -185,7 +185,7 @@ extension ScheduledMessage {
 }
 
 extension RoomCommand {
-  /// Carol's message, as it was scheduled after `teaRoom`.
+  /// The command that sends carol's message, which was scheduled after `teaRoom`.
   static func sendDue(_ message: ScheduledMessage = .saying(), revision: UInt64 = 6) -> RoomCommand {
     .scheduling(.send(hello, message, revision: LogPosition(revision)))
   }
@@ -208,7 +208,7 @@ let teaRoom: [RoomEvent] = [
   .members(.added(carol, role: .member)), .members(.added(dave, role: .member)),
 ]
 
-/// Alice with her phone, logged in on it, at positions 1 to 3.
+/// Alice with a phone on which she is logged in, at positions 1 to 3.
 let aliceAtHome: [UserEvent] = [
   .account(.registered(.named())), .devices(.registered(phone, .named())), .sessions(.started(login, device: phone)),
 ]
@@ -223,7 +223,7 @@ let officeEvents: [WorkspaceEvent] = [
 ]
 
 extension TestDirectory {
-  /// With the workspace of `officeEvents`, and users who are registered and not in it.
+  /// A directory with the workspace of `officeEvents`, and with users who are registered but not in it.
   static func ofOffice(and others: UserID..., rooms: [RoomID: Room] = [:]) -> TestDirectory {
     var directory = TestDirectory(registered: Set([alice, bob, carol, dave] + others))
     directory.workspaces[office] = [alice: .owner, bob: .administrator, carol: .member, dave: .guest]
@@ -237,7 +237,7 @@ extension Identity {
     Identity(issuer: issuer, subject: subject)
   }
 
-  /// Bob's, where a spec says so.
+  /// An identity that belongs to bob if a spec says so.
   static let taken = of("bob")
 }
 

@@ -2,8 +2,8 @@ import ChatDomain
 import ChatPrimitives
 import Testing
 
-/// One sample of every command there is, each under a key and each recorded when it comes first. What happens between a
-/// command and its retry is in `RetrySpecs` and `WorkspaceRetrySpecs`.
+/// One sample of each command, under a key and recorded the first time. `RetrySpecs` and `WorkspaceRetrySpecs` cover
+/// what happens between a command and its retry.
 @Suite("Every command under a key")
 struct KeyedCommandSpecs {
   struct Sample<D: Decider>: Sendable, CustomTestStringConvertible where D.Event: Traceable {
@@ -33,8 +33,8 @@ struct KeyedCommandSpecs {
     check(Self.workspaces.map(\.command.kind))
   }
 
-  /// A retry gets the first response, and any other command under the key is refused. A command that is known by itself
-  /// does not look at the key.
+  /// A retry gets the first response, and any other command under the key is rejected. A command that is known by
+  /// itself does not look at the key.
   private func check<D: Decider>(_ sample: Sample<D>) throws {
     let (command, context) = (sample.command, sample.context)
     let key = try #require(CommandKey(of: context))
@@ -70,7 +70,7 @@ struct KeyedCommandSpecs {
   private static let byService = CommandContext.service(key: .retried)
   private static let due = noon.adding(milliseconds: 60_000)
 
-  /// Position 6 is an invite, 7 a message of bob's, 8 one of dave's, and 9 one that bob has scheduled.
+  /// Position 6 is an invite, 7 a message from bob, 8 one from dave, 9 one that bob has scheduled, and 10 a report.
   private static let room: [RoomEvent] =
     teaRoom + [
       .sharing(.inviteCreated(.giving())), .messages(.sent(hello, author: bob, thread: nil, .plain("hello"))),
@@ -145,7 +145,7 @@ struct KeyedCommandSpecs {
 
   // MARK: Workspaces
 
-  /// Position 6 is a link.
+  /// Position 6 is an invite link.
   private static let workspace: [WorkspaceEvent] = officeEvents + [.sharing(.inviteCreated(.into()))]
   private static let inviting = workspace + [.invitations(.invited(newcomer, role: .member))]
 
@@ -169,9 +169,9 @@ struct KeyedCommandSpecs {
   ]
 }
 
-// MARK: - What there is
+// MARK: - All commands
 
-/// A command that is added gets a kind here, or the switch does not compile; and then a sample above, or `isComplete`
+/// A new command needs a kind here, or the switch does not compile. It then needs a sample above, or `isComplete`
 /// fails.
 extension RoomCommand {
   fileprivate enum Kind: CaseIterable {

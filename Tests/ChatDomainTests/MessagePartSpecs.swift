@@ -188,7 +188,7 @@ struct MessagePartSpecs {
     let known = room.knowing(hello, sent).knowing(reactions: counts, emoji: "👍", of: dave, on: hello)
     known.when(.annotations(.react(hello, "👍")), by: .user(dave)).then(rejection)
     known.when(.annotations(.unreact(hello, "👍")), by: .user(dave)).thenAccepted()
-    // Of another user, another emoji and another message they say nothing.
+    // The counts say nothing about another user, another emoji or another message.
     known.when(.annotations(.react(hello, "👍")), by: .user(carol)).thenAccepted()
     known.when(.annotations(.react(hello, "👎")), by: .user(dave)).thenAccepted()
     known.knowing(id(41), sent).when(.annotations(.react(id(41), "👍")), by: .user(dave)).thenAccepted()

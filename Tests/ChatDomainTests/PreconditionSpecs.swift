@@ -4,7 +4,7 @@ import Testing
 
 @Suite("What a client says it last saw")
 struct PreconditionSpecs {
-  /// A command that changes something, what makes a revision of that before it, and that revision.
+  /// A command that changes something, the events before it, and the revision that they result in.
   struct Change<D: Decider>: Sendable {
     let events: [D.Event]
     let command: D.Command

@@ -2,8 +2,8 @@ import ChatDomain
 import ChatPrimitives
 import Testing
 
-/// One way to each rejection. The rules themselves, with their limits, are in the other specs; this one sees that no
-/// code is without a way to it.
+/// One way to reach each rejection. The other specs cover the rules and their limits. This one checks that every code
+/// can be reached.
 @Suite("Every rejection is reached")
 struct RejectionSpecs {
   @Test("by some command", arguments: Rejection.allCases)
@@ -328,7 +328,7 @@ struct RejectionSpecs {
     },
   ]
 
-  /// Dave, who has left, comes back by the invite.
+  /// Dave, who has left, joins again with the invite.
   private static func accepting(_ later: [RoomEvent]) -> Rejection? {
     room([.members(.left(dave))] + later, .sharing(.acceptInvite(link)), .user(dave))
   }

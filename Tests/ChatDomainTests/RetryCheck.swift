@@ -2,28 +2,30 @@ import ChatDomain
 import ChatPrimitives
 import Testing
 
-/// A command, what happens after it, and how its retry looks by then.
+/// A command, what happens after it, and its retry.
 struct Retry<D: Decider>: Sendable, CustomTestStringConvertible {
   var first: D.Command
-  /// The same request, as it is made by then.
+  /// The same request as the client sends it later.
   var again: D.Command
   var context: CommandContext
-  /// Events that a retry must neither undo nor stumble over.
+  /// Events that a retry must neither undo nor fail on.
   var later: [D.Event]
-  /// Events that take the right away, and how the retry is refused then; empty where the right cannot be lost.
+  /// Events that take away the right to the command, and how the retry is then rejected. Empty if the right cannot be
+  /// lost.
   var loss: [D.Event] = []
   var refusal: Rejection?
-  /// What is known beside commands, at first and by then; nil where that has not changed.
+  /// What is known besides commands, at first and at the retry. `knownAgain` is nil if it has not changed.
   var known = Known()
   var knownAgain: Known?
 
   var testDescription: String { "\(first)" }
 }
 
-/// A registered user who is in no room yet.
+/// A registered user who is not in any room yet.
 let retryingNewcomer: UserID = id(60)
 
-/// Does the command, lets what is later happen, and repeats it twice: nothing may change, and the answer must be the first.
+/// Submits the command, records the later events, and submits the command twice more. Each time the response must be
+/// the first one, and nothing may change.
 func checkRetry<D: Decider>(_ retry: Retry<D>, after events: [D.Event]) throws where D.Event: Traceable {
   var harness = DeciderHarness<D>(events)
   harness.directory.registered.insert(retryingNewcomer)

@@ -15,7 +15,7 @@ struct RetrySpecs {
 
   // MARK: Rooms
 
-  /// Position 6 is an invite, 7 a message of bob's, 8 one of dave's; the command's event is the ninth.
+  /// Position 6 is an invite, 7 a message from bob, and 8 one from dave. The command's event is the ninth.
   private static let room: [RoomEvent] =
     teaRoom + [
       .sharing(.inviteCreated(.giving(uses: 1))), .messages(.sent(hello, author: bob, thread: nil, .plain("hello"))),
@@ -42,7 +42,7 @@ struct RetrySpecs {
     byBob(.lifecycle(.archive), then: [.lifecycle(.restored)]),
     byBob(
       .members(.changeRole(dave, .administrator)), then: [.members(.roleChanged(dave, .member)), .members(.left(dave))]),
-    // Who lowered their own role has no right to change it any more.
+    // A user who has lowered their own role no longer has the right to change it.
     byBob(.members(.changeRole(bob, .member)), then: []),
     byBob(.members(.changeRole(bob, .member)), then: [.members(.roleChanged(bob, .administrator))]),
     byBob(.members(.ban(dave)), then: [.members(.unbanned(dave)), .members(.added(dave, role: .administrator))]),
@@ -115,7 +115,7 @@ struct RetrySpecs {
     Retry(
       first: .members(.join), again: .members(.join), context: .service(for: newcomer, key: .retried),
       later: [.members(.left(newcomer)), .lifecycle(.archived)], loss: [.members(.banned(newcomer))], refusal: .banned),
-    // A member who comes in again and then leaves is not brought back by the retry.
+    // The retry does not bring back a member who was added again and then left.
     byBob(.members(.add(carol)), then: [.members(.left(carol))]),
     Retry(
       first: .sharing(.acceptInvite(link)), again: .sharing(.acceptInvite(link)), context: .user(carol, key: .retried),
@@ -242,7 +242,7 @@ struct RetrySpecs {
       ])
   }
 
-  // MARK: How
+  // MARK: Keys
 
   @Test("a key that comes with something else is refused, and another's or a new key is no retry")
   func reusedKey() throws {
@@ -260,7 +260,7 @@ struct RetrySpecs {
       try harness.submit(.lifecycle(.edit(RoomEdit(name: "coffee"))), by: .user(alice, key: .retried))
         == .at(first.position.value + 2)
     )
-    // An ID is its own key: a second message under a used one is a message all the same.
+    // An ID is its own key: a second message under a used key is still another message.
     let sent = try harness.submit(.send(id: id(42)), by: Self.bobContext)
     #expect(sent == .at(first.position.value + 3))
   }

@@ -1,7 +1,7 @@
 import ChatDomain
 import ChatPrimitives
 
-/// What specs say is known of messages, all of them of the room that the spec is about.
+/// What specs say is known of messages. All of them are in the room of the spec.
 extension Known {
   static func messages(_ messages: [MessageID: KnownMessage]) -> Known {
     var known = Known()
@@ -20,7 +20,7 @@ extension MessageKey {
   static func of(_ id: MessageID) -> MessageKey { MessageKey(room: subject(), message: id) }
 }
 
-/// Nil changes nothing.
+/// These change nothing if they are given nil.
 extension Given where D == RoomDecider {
   func knowing(_ id: MessageID, _ message: KnownMessage?) -> Given {
     changing { if let message { $0.messages[.of(id)] = message } }

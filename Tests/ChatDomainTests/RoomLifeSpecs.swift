@@ -102,7 +102,7 @@ struct RoomLifeSpecs {
       deleted.when(command, by: .user(alice)).thenRejected(.roomNotFound)
     }
     deleted.when(.sharing(.acceptInvite(link)), by: .user(dave)).thenRejected(.inviteNotFound)
-    // Its creation again is known, as that of a workspace; under its ID there is never another room.
+    // Repeating the creation is recognized, as for a workspace. No other room can ever have the ID.
     deleted.when(.lifecycle(.create(.named())), by: .user(alice)).thenRejected(.roomNotFound)
     deleted.when(.lifecycle(.create(.named("coffee"))), by: .user(alice)).thenRejected(.idInUse)
     given(RoomDecider.self, [.erased(kind: 1), .lifecycle(.deleted)]).when(

@@ -81,7 +81,7 @@ struct RoomMemberSpecs {
       for end: RoomEvent in [.members(.left(alice)), .members(.removed(alice)), .members(.banned(alice))] {
         let empty = room([.sharing(.inviteCreated(.giving()))] + gone + [end])
         empty.when(command, by: context).thenRecorded(event(.owner))
-        // Ownership goes once: who comes next is what the way in makes of one.
+        // Ownership is inherited only once. The next user gets the role of the way in.
         room([.sharing(.inviteCreated(.giving()))] + gone + [end, .members(.added(bob, role: .owner))]).when(
           command, by: context
         )
@@ -156,7 +156,7 @@ struct RoomMemberSpecs {
     state.when(.members(.add(id(1001))), by: .user(alice)).thenAlreadyDone(at: 3)
   }
 
-  /// With a copy of the members for each join this would move 800 GB.
+  /// If each join copied the members, this would move 800 GB.
   @Test("a hundred thousand joins and their messages change the room in place", .timeLimit(.minutes(1)))
   func changesInPlace() {
     var state = given(RoomDecider.self, [.lifecycle(.created(.named()))]).state

@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Who owns a room next")
 struct RoomMembersSpecs {
-  /// What is kept for many members says what a look at all of them says, however they come, go and rise.
+  /// The order that is maintained for many members gives the same heir as a look at all of them, whatever happens to
+  /// them.
   @Test("is the highest and longest-standing member, whatever happened before", arguments: [1, 2, 3] as [UInt64])
   func heirs(seed: UInt64) {
     var random = seed
@@ -16,7 +17,7 @@ struct RoomMembersSpecs {
       RoomDecider.self, [.lifecycle(.created(.named())), .members(.joined(alice, role: .owner, invite: nil))]
     ).state
     var model: [(user: UserID, role: Role)] = []
-    // Grows beyond what is looked through, shrinks, and grows again.
+    // The room grows beyond the size at which all members are compared, shrinks, and grows again.
     for step in 0..<UInt64(3_000) {
       let grows = (step / 500) % 2 == 0
       let user: UserID = id(1_000 + below(300))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Messages")
 struct RoomMessageSpecs {
-  /// The message stands at position 6.
+  /// The room with a message from carol at position 6.
   private func room(_ later: [RoomEvent] = []) -> Given<RoomDecider> {
     given(RoomDecider.self, teaRoom + [.messages(.sent(hello, author: carol, thread: nil, .plain("hello")))] + later)
   }

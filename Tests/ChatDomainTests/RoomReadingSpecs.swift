@@ -8,7 +8,7 @@ struct RoomReadingSpecs {
   private let second: MessageID = id(42)
   private let third: MessageID = id(43)
 
-  /// Alice's three messages stand at positions 6 to 8.
+  /// The room with three messages from alice at positions 6 to 8.
   private func room(_ later: RoomEvent...) -> Given<RoomDecider> {
     given(
       RoomDecider.self,

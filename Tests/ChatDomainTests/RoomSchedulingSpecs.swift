@@ -7,7 +7,7 @@ struct RoomSchedulingSpecs {
   private let due = noon.adding(milliseconds: 60_000)
   private let prior = KnownScheduledMessage(author: carol, scheduled: .at(6), fingerprint: .scheduling(.saying()))
 
-  /// Carol's scheduled message stands at position 6.
+  /// The room with a message that carol has scheduled, at position 6.
   private func room(_ later: RoomEvent...) -> Given<RoomDecider> { room(later) }
 
   private func room(_ later: [RoomEvent]) -> Given<RoomDecider> {
@@ -133,7 +133,7 @@ struct RoomSchedulingSpecs {
     known(.members(.left(dave))).when(cancel, by: .user(dave)).thenRejected(.roomNotFound)
     known(.members(.left(carol)), .scheduling(.cancelled(hello))).when(cancel, by: .user(carol))
       .thenRejected(.scheduledMessageSettled)
-    // What was looked up may be older than the message, which then is only in the state.
+    // The lookup may be older than the message, which is then only in the state.
     room(.members(.left(carol))).when(.scheduling(.cancel(hello)), by: .user(carol)).thenAccepted()
     try checkRetry(
       Retry<RoomDecider>(
@@ -215,7 +215,7 @@ struct RoomSchedulingSpecs {
       .thenRecorded(.scheduling(.failed(hello, .silenced)))
   }
 
-  // MARK: Threads and answers
+  // MARK: Threads and replies
 
   @Test("a message for a thread goes there as its next reply, unless the thread cannot take it any more")
   func threads() {

@@ -6,7 +6,7 @@ import Testing
 struct RoomSharingSpecs {
   private let newcomer: UserID = id(60)
   private var directory: TestDirectory { TestDirectory(registered: [alice, bob, carol, dave, newcomer]) }
-  /// The invite stands at position 6.
+  /// The room with an invite at position 6.
   private func shared(_ invite: Invite = .giving(), then later: [RoomEvent] = []) -> Given<RoomDecider> {
     given(RoomDecider.self, teaRoom + [.sharing(.inviteCreated(invite))] + later).with(directory)
   }
@@ -123,7 +123,7 @@ struct RoomSharingSpecs {
 
   @Test("an invite gives no more than its maker still has: who was put out does not come back by it as what they were")
   func capsRole() {
-    /// Made by bob, an administrator by then.
+    /// An invite that bob created while he was an administrator.
     func shared(_ role: Role, then later: [RoomEvent]) -> Given<RoomDecider> {
       var room = given(RoomDecider.self, teaRoom)
       RoomDecider.evolve(&room.state, .sharing(.inviteCreated(.giving(role))), .at(6), by: bob)
@@ -166,7 +166,7 @@ struct RoomSharingSpecs {
       let outcome = shared().when(accept, by: .user(newcomer, at: noon.adding(milliseconds: offset)))
       if let rejection { outcome.thenRejected(rejection) } else { outcome.thenAccepted() }
     }
-    // What is wrong with the invite comes before what is wrong with the room.
+    // An error of the invite takes precedence over an error of the room.
     shared(then: [.lifecycle(.archived), .sharing(.inviteRevoked(link))]).when(accept, by: .user(newcomer))
       .thenRejected(.inviteRevoked)
   }

@@ -21,7 +21,7 @@ struct RoomThreadSpecs {
     ThreadLocation(root: root, rootAuthor: carol, ordinal: ordinal)
   }
 
-  /// Dave's message, with what is known of the messages that it refers to.
+  /// The result of dave sending a message, given what is known of the messages that it refers to.
   private func sending(
     to thread: MessageID? = nil, answering answered: MessageID? = nil, _ known: [MessageID: KnownMessage] = [:]
   ) -> Outcome<RoomDecider> {
@@ -61,7 +61,7 @@ struct RoomThreadSpecs {
         .messages(.sent(hello, author: carol, thread: nil, .plain("hello"))),
         .messages(.sent(reply, author: dave, thread: place(1), .plain("yes"))),
       ])
-    // The root is gone by then, which a retry need not know.
+    // The root is gone by then, but a retry does not need it.
     let known = state.knowing(reply, prior)
     func send(to thread: MessageID?) -> RoomCommand { .send(NewMessage(text: "yes", thread: thread), id: reply) }
     known.when(send(to: hello), by: .user(dave)).thenAlreadyDone(at: 7)
@@ -152,7 +152,7 @@ struct RoomThreadSpecs {
       .roomNotFound)
   }
 
-  // MARK: Keys
+  // MARK: Lookups
 
   @Test(
     "a message asks for its ID, for the root of its thread and for what it answers, and is decided with each of them")

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import Testing
 
-/// What is known of an event that a command recorded.
+/// An event whose command can be recognized by a fingerprint.
 protocol Traceable {
   var fingerprint: Fingerprint? { get }
 }
@@ -12,20 +12,20 @@ extension RoomEvent: Traceable {}
 extension WorkspaceEvent: Traceable {}
 
 extension Decider {
-  /// As a service records it for itself.
+  /// Applies the event as if a service had recorded it as itself.
   static func evolve(_ state: inout State, _ event: Event, _ stamp: Stamp) {
     evolve(&state, event, stamp, by: nil)
   }
 }
 
-/// Events recorded one by one, at positions from 1, a second apart.
+/// The state after these events. They have positions from 1, a second apart.
 func given<D: Decider>(_ decider: D.Type, _ events: [D.Event]) -> Given<D> {
   var state = D.initial
   for (index, event) in events.enumerated() { D.evolve(&state, event, .at(UInt64(index) + 1)) }
   return Given(state: state)
 }
 
-/// The ID of the aggregate that a spec is about. A user is alice.
+/// The ID of the aggregate of a spec. For users it is alice.
 func subject<Entity>() -> ID<Entity> { ID(alice.uuid) }
 
 struct Given<D: Decider> where D.Event: Traceable {
@@ -46,7 +46,7 @@ struct Given<D: Decider> where D.Event: Traceable {
   }
 
   /// Decides as the writer does. In every spec the first event must have the command's fingerprint. The outcome has no
-  /// revision: `PreconditionSpecs` checks those.
+  /// revision: `PreconditionSpecs` checks revisions.
   func when(
     _ command: D.Command, by context: CommandContext, _ location: SourceLocation = #_sourceLocation
   ) -> Outcome<D> {
@@ -80,7 +80,7 @@ struct Outcome<D: Decider> {
     #expect(result == .failure(rejection), sourceLocation: location)
   }
 
-  /// - position: of the event that answers, counted in the given events from 1.
+  /// - position: of the event that the response refers to, counted in the given events from 1.
   func thenAlreadyDone(at position: UInt64, location: SourceLocation = #_sourceLocation) {
     #expect(result == .success(.alreadyDone(.at(position))), sourceLocation: location)
   }
@@ -94,14 +94,14 @@ struct Outcome<D: Decider> {
 }
 
 extension UserEvent {
-  /// The one event that does not say all that its command said: which token was reused.
+  /// The only event that does not contain everything in its command: it does not say which token was reused.
   fileprivate var endsReusedSession: Bool {
     if case .sessions(.ended(_, .refreshTokenReused)) = self { true } else { false }
   }
 }
 
 extension RoomCommand {
-  /// The one command that comes under no key, and whose events say what an earlier one had said.
+  /// The only command that has no key, and whose events repeat what an earlier command said.
   fileprivate var isOfTheServer: Bool {
     if case .scheduling(.send) = self { true } else { false }
   }

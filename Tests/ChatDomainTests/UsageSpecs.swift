@@ -51,7 +51,7 @@ struct UsageSpecs {
     #expect(throws: Rejection.quotaExceeded) {
       try usage.check(Usage(mediaBytes: .max), by: anna, at: now, under: quotas)
     }
-    // The bytes are used up, the message is not.
+    // All bytes are used up, but no message is.
     usage.charge(Usage(mediaBytes: 1), to: anna, at: now)
     try usage.check(Usage(messages: 1), by: anna, at: now, under: quotas)
   }
@@ -138,12 +138,13 @@ struct UsageSpecs {
     #expect(!isAllowed(leave, rename))
     #expect(isAllowed(leave) && isAllowed(leave) && !isAllowed(leave))
     #expect(!isAllowed(logout, leave) && isAllowed(logout) && isAllowed(logout, logout))
-    // It ends nothing, so the quota for upkeep limits how often.
+    // The event ends nothing, so the quota for upkeep limits how many there can be.
     let key = CommandID(UUIDBytes(high: 6, low: 6))
     let absent = ChatEvent.user(anna, .sessions(.ended(UserDecider.absentSession(for: key), .allLoggedOut)))
     #expect(QuotaPurpose(of: [absent], under: key) == .upkeep)
     #expect(QuotaPurpose(of: [logout], under: key) == .endingSessions)
-    // The device loses its push tokens; with the first event it would be a change like any other.
+    // The device loses its push tokens as a result of the logout. Without that first event, it would be an ordinary
+    // change.
     func update(_ tokens: [PushToken]) -> ChatEvent {
       let description = DeviceDescription(name: nil, type: nil, osVersion: nil, tokens: tokens)
       return .user(anna, .devices(.updated(DeviceID(UUIDBytes(high: 5, low: 5)), description)))

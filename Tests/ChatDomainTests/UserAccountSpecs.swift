@@ -22,7 +22,7 @@ struct UserAccountSpecs {
       UserDecider.self, [.account(.registered(.named())), .account(.profileChanged(ProfileEdit(nickname: "Al")))])
     state.when(.account(.register(.named(key: 2))), by: .nobody()).thenAlreadyDone(at: 1)
     state.when(.account(.register(.named("Al"))), by: .nobody()).thenRejected(.idInUse)
-    // Its own address is taken by then, and the retry is one all the same.
+    // Its own address is in use by then, but the retry is still recognized.
     state.with(TestDirectory(emails: ["alice@example.org": alice]))
       .when(.account(.register(.named())), by: .nobody()).thenAlreadyDone(at: 1)
   }
@@ -61,7 +61,7 @@ struct UserAccountSpecs {
     registering(.named(externalID: "a-1")).thenRejected(.serviceOnly)
     registering(.named(email: nil, credential: nil)).thenRejected(.credentialIncomplete)
     registering(.named(credential: nil), by: .service()).thenRejected(.credentialIncomplete)
-    // A password alone makes a guest.
+    // An account with only a password is a guest.
     registering(.named(email: nil)).thenRecorded(.account(.registered(.named(email: nil))))
   }
 
@@ -104,7 +104,7 @@ struct UserAccountSpecs {
     } else {
       registering(.named(nickname)).thenAccepted()
     }
-    // What is recorded already is repeated all the same.
+    // A registration that is already recorded can still be repeated.
     given(UserDecider.self, [.account(.registered(.named(nickname)))])
       .when(.account(.register(.named(nickname))), by: .nobody()).thenAlreadyDone(at: 1)
   }

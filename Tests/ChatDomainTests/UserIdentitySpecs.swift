@@ -38,7 +38,7 @@ struct UserIdentitySpecs {
       state.when(.logins(.link(identity, proof: .password(version: 1))), by: context)
     }
     linking(.of("subject 0")).thenAlreadyDone(at: 4)
-    // The event carries the key.
+    // A command with a key is recorded again, so that an event carries the key.
     linking(.of("subject 0"), .user(alice, key: .retried)).thenRecorded(.logins(.identityLinked(.of("subject 0"))))
     linking(.taken).thenRejected(.identityInUse)
     let one = linking(.of("more"))
@@ -86,7 +86,7 @@ struct UserIdentitySpecs {
     ])
     .thenRecorded(gone)
     unlinking(social + [.logins(.identityLinked(.of("b"))), gone]).thenRejected(.identityNotFound)
-    // Erasing it does not bring the login back; linking does.
+    // Erasing the event does not restore the login. Linking again does.
     unlinking(social + [.logins(.identityLinked(.of("b"))), .logins(.identityUnlinked(nil, linked: LogPosition(2)))])
       .thenRejected(.identityNotFound)
     unlinking(social + [.logins(.identityLinked(.of("b"))), gone, .logins(.identityLinked(.of("a")))])
@@ -158,7 +158,7 @@ struct UserIdentitySpecs {
       .thenRejected(.accountDisabled)
     state.when(.sessions(.refresh(login, presented: 1, oldest: nil)), by: .user(alice))
       .thenRejected(.accountDisabled)
-    // Only right credentials learn of it.
+    // Only the right credentials reveal that the account is disabled.
     state.when(
       .sessions(.start(otherLogin, device: nil, proof: .password(version: 2))), by: .user(alice)
     ).thenRejected(.credentialsRejected)

@@ -32,7 +32,7 @@ struct UserPasswordSpecs {
     state.when(changing(to: .other(2), checked: 1), by: .user(alice)).thenRejected(.passwordWrong)
     state.when(changing(to: .other(4), checked: 2), by: .user(alice)).thenRejected(.passwordWrong)
     state.when(changing(to: .other(3), checked: 2), by: .user(alice)).thenAccepted()
-    // A login that was checked before the change, too.
+    // This also applies to a login whose password was checked before the change.
     state.when(
       .sessions(.start(id(23), device: nil, proof: .password(version: 1))), by: .user(alice)
     ).thenRejected(.credentialsRejected)

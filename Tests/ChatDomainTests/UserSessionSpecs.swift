@@ -51,7 +51,7 @@ struct UserSessionSpecs {
       .when(starting(), by: .user(alice)).thenRejected(.sessionEnded)
   }
 
-  /// Session 1000 is refreshed last, so that the oldest pair is that of session 1001.
+  /// Session 1000 is refreshed last, so session 1001 has the oldest token pair.
   @Test(
     "a login beyond the open sessions there may be ends those whose pair is oldest",
     arguments: [(99, []), (100, [1001]), (101, [1001, 1002])] as [(Int, [UInt64])])
@@ -74,7 +74,7 @@ struct UserSessionSpecs {
     guard case .registered(let user) = harness.state else { return }
     #expect(user.openSessions.count == 100)
     #expect(user.openSessions.contains(login))
-    // A retry needs no place.
+    // A retry starts no session, so no other session has to end.
     state.when(starting(id(1001), device: nil), by: .user(alice)).thenAlreadyDone(at: 9)
   }
 

@@ -7,7 +7,7 @@ struct WorkspaceRetrySpecs {
   private static let newcomer = retryingNewcomer
   private static let bobContext = CommandContext.user(bob, key: .retried)
 
-  /// Position 6 is a link.
+  /// Position 6 is an invite link.
   private static let events: [WorkspaceEvent] = officeEvents + [.sharing(.inviteCreated(.into(uses: 1)))]
 
   private static func byBob(_ command: WorkspaceCommand, then later: [WorkspaceEvent]) -> Retry<WorkspaceDecider> {
@@ -34,7 +34,7 @@ struct WorkspaceRetrySpecs {
     byBob(.members(.remove(carol)), then: [.members(.joined(carol, role: .administrator, by: .service))]),
     byBob(
       .members(.changeRole(carol, .guest)), then: [.members(.roleChanged(carol, .member)), .members(.left(carol))]),
-    // A member who has lowered their own role has no right to it any more.
+    // A member who has lowered their own role no longer has the right to change it.
     byBob(.members(.changeRole(bob, .member)), then: []),
     byBob(.members(.changeRole(bob, .guest)), then: [.members(.roleChanged(bob, .administrator))]),
     by(alice, .lifecycle(.delete), then: []),

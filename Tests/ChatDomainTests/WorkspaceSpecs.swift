@@ -185,7 +185,7 @@ struct WorkspaceSpecs {
 
   @Test("an invitation gives no more than who invited last still has; a service's gives what it says")
   func capsInvitedRole() {
-    /// Invited as an administrator by each of these in turn.
+    /// A workspace to which each of these, in turn, has invited the newcomer as an administrator.
     func invited(by makers: UserID?..., then later: [WorkspaceEvent]) -> Given<WorkspaceDecider> {
       var state = workspace()
       let invitation = WorkspaceEvent.invitations(.invited(newcomer, role: .administrator))
@@ -212,7 +212,7 @@ struct WorkspaceSpecs {
       comesIn(invited(by: bob, alice, then: later), as: .administrator)
       comesIn(invited(by: bob, nil, then: later), as: .administrator)
     }
-    // The same word of another is another's word.
+    // The same invitation by somebody else is a new invitation.
     let again = WorkspaceCommand.invitations(.invite(newcomer, .administrator))
     invited(by: bob, then: []).when(again, by: .user(bob)).thenAlreadyDone(at: 6)
     for context: CommandContext in [.user(alice), .service()] {

@@ -1,12 +1,12 @@
 import ChatPrimitives
 import Synchronization
 
-/// The time that service, generator and comparison go by: it stands still until the run moves it, so that one seed is
-/// one run on every machine.
+/// The clock of the service, the generator and the comparison. It stands still until the run moves it, so that a seed
+/// behaves the same on every machine.
 final class ModelClock: Sendable {
   private let time: Mutex<Timestamp>
 
-  /// - Parameter start: 2026-01-01T00:00:00Z, unless the run wants another day.
+  /// - Parameter start: 2026-01-01T00:00:00Z by default.
   init(start: Timestamp = Timestamp(milliseconds: 1_767_225_600_000)) {
     time = Mutex(start)
   }
@@ -15,6 +15,6 @@ final class ModelClock: Sendable {
 
   func pass(milliseconds: Int64) { time.withLock { $0 = $0.adding(milliseconds: milliseconds) } }
 
-  /// Never back.
+  /// Moves the clock forward to this time. It never moves back.
   func reach(_ moment: Timestamp) { time.withLock { $0 = max($0, moment) } }
 }

@@ -6,12 +6,12 @@ import ChatService
 import EventLogSimulation
 import EventStore
 
-/// One seed: commands, each sent twice and followed by a comparison; two restarts on the way, the second without read
-/// models; a replay at the end. A prefix is retried after each restart and at the end.
+/// One seed: commands, each sent twice and followed by a comparison, two restarts in between, the second without read
+/// models, and a replay at the end. A prefix of the commands is retried after each restart and at the end.
 final class ModelRun {
   let seed: UInt64
   let steps: Int
-  /// Prints each command and its outcome.
+  /// Whether to print each command and its outcome.
   let isTraced: Bool
   private let clock = ModelClock()
   private let bench: ModelBench
@@ -20,17 +20,17 @@ final class ModelRun {
   private(set) var model = ChatModel()
   private(set) var done: [Done] = []
   private(set) var tally = Tally()
-  /// What each command came to.
+  /// The outcome of each command.
   private(set) var outcomes: [String] = []
 
-  /// A command that was done, and what was answered.
+  /// A command that was done, and its response.
   struct Done {
     let number: Int
     let step: Step
     let receipt: Step.Receipt
   }
 
-  /// How much of what came up.
+  /// How often each outcome and each event occurred.
   struct Tally {
     var recorded = 0
     var repeated = 0
@@ -57,7 +57,7 @@ final class ModelRun {
     }
   }
 
-  /// - Parameter makesEveryEvent: begins with commands that record each kind of event once.
+  /// - Parameter makesEveryEvent: starts with commands that record each kind of event once.
   init(seed: UInt64, steps: Int, makesEveryEvent: Bool = false, isTraced: Bool = false) async throws {
     self.isTraced = isTraced
     self.seed = seed
@@ -122,7 +122,7 @@ final class ModelRun {
       if reason == "quota_exceeded", !isUsedUp(by: step.user) {
         throw Mismatch("refused with \(reason)", ["  and nothing is used up"])
       }
-      // The one refusal that records: whoever uses an old refresh token loses the session.
+      // Only this rejection records events: using an old refresh token ends the session.
       if model.head != before, reason != "refresh_token_reused" {
         throw Mismatch("refused with \(reason), and recorded all the same", ["  head \(before), now \(model.head)"])
       }
@@ -132,7 +132,8 @@ final class ModelRun {
     try await comparison.compare(Touched(step, events), users: users)
   }
 
-  /// As far as texts go that no upload is longer than.
+  /// Whether the user has used up the messages of the day, or has too few bytes left for an upload. All uploads have
+  /// the same size.
   private func isUsedUp(by user: UserID?) -> Bool {
     guard let used = user.map({ model.usage(of: $0, at: clock.now()) }) else { return false }
     let quotas = ModelBench.quotas
@@ -154,8 +155,8 @@ final class ModelRun {
     }
   }
 
-  /// Sends again what was done: the same answer, or a refusal where the actor has lost the right to it, as the model
-  /// knows; nothing recorded either way.
+  /// Sends a command again. It must get the same response, or be rejected if the actor has lost a right according to
+  /// the model. Nothing may be recorded either way.
   private func retry(_ done: Done, _ what: String) async throws {
     let before = chat.store.head
     let refusals = model.refusals(of: done.step, at: clock.now())
@@ -174,7 +175,7 @@ final class ModelRun {
     if let mismatch = Mismatch("head after \(what)", expected: before, found: chat.store.head) { throw mismatch }
   }
 
-  /// Takes the log's new events into the model.
+  /// Applies the log's new events to the model.
   private func fold() throws {
     let new = try chat.store.events(after: model.head, limit: .max)
     for event in new { tally.events[EventKinds.name(of: event.event), default: 0] += 1 }
@@ -194,10 +195,10 @@ final class ModelRun {
 
   // MARK: - Restart, replay, retries
 
-  /// The model folded anew from the log on the disk is the same, and so is what everybody sees; and what was done
-  /// before is known.
+  /// Checks that a model built again from the log on disk is the same, that every user sees the same, and that earlier
+  /// commands are still recognized.
   private func restart(keepsReadModels: Bool) async throws {
-    // What was written command by command is compared before it is made anew at one go.
+    // The read models that were updated command by command are compared before they are rebuilt in one step.
     if keepsReadModels { try await chat.views.waitForAll(chat.store.head) } else { try await replay() }
     try await bench.restart(keepsReadModels: keepsReadModels)
     model = ChatModel()
@@ -207,7 +208,7 @@ final class ModelRun {
     try compareDecisionState()
   }
 
-  /// What decisions rest on, restored from the read models, is what the log evolves to.
+  /// The state that decisions need, restored from the read models, must equal the one that evolves from the log.
   private func compareDecisionState() throws {
     let knownIDs = KnownIDs(KnownIDFilter(), newest: .origin)
     let restored = try DecisionState(
@@ -227,7 +228,7 @@ final class ModelRun {
     }
   }
 
-  /// Every read model, and what push keeps, made again from the log has the same rows.
+  /// Every read model, and the push outbox, must have the same rows when rebuilt from the log.
   private func replay() async throws {
     try await chat.views.waitForAll(chat.store.head)
     try await bench.outbox.wait(for: chat.store.head)
@@ -243,7 +244,7 @@ final class ModelRun {
     tally.notifications += try PushComparison(events: chat.store.events(after: .origin, limit: .max)).compare()
   }
 
-  /// Every command of a prefix once more, in order, as far as it is still the same command.
+  /// Sends every command of a prefix again in order, if it is still the same command.
   private func retryPrefix() async throws {
     for done in done.prefix(random.within(1...max(1, done.count))) where done.step.isSameWish(model) {
       try await retry(done, "late retry of command \(done.number), \(done.step.name)")
@@ -251,7 +252,7 @@ final class ModelRun {
   }
 }
 
-/// All that is needed to see a fault again.
+/// Everything that is needed to reproduce a failure.
 struct Failure: Error, CustomStringConvertible {
   let seed: UInt64
   let step: Int

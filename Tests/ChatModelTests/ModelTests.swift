@@ -3,15 +3,15 @@ import Testing
 
 @Suite("The model")
 struct ModelTests {
-  /// Commands of one seed.
+  /// The number of commands of one seed.
   static let steps = 350
   /// The seeds of every run.
   static let fixedSeeds: [UInt64] = [1, 2, 3, 4, 5, 6]
-  /// Begins with a command for each kind of event. Always the same one, so that a seed does the same in every range.
+  /// This seed starts with a command for each kind of event. It is fixed, so that a seed does the same in every range.
   static let seedOfEveryEvent: UInt64 = 1
-  /// Names the seeds of a long run, such as `1-500` or `4711`.
+  /// The environment variable with the seeds of a long run, such as `1-500` or `4711`.
   static let seedsVariable = "HANSARD_MODEL_SEEDS"
-  /// How many commands each of them has.
+  /// The environment variable with the number of commands of each seed.
   static let stepsVariable = "HANSARD_MODEL_STEPS"
 
   static var seeds: [UInt64] {
@@ -21,7 +21,7 @@ struct ModelTests {
     return Array(first...last)
   }
 
-  /// When set, each command is printed.
+  /// If this environment variable is set, each command is printed.
   static let traceVariable = "HANSARD_MODEL_TRACE"
 
   static var stepCount: Int {
@@ -37,9 +37,9 @@ struct ModelTests {
   func readModelsFollowTheLog() async throws {
     let total = await runAll(Self.seeds, steps: Self.stepCount)
     print("model: \(total)")
-    // A generator that is refused most of the time shows little, and so does one that never comes to some events.
+    // A generator whose commands are mostly rejected shows little, and so does one that never produces some events.
     #expect(total.recorded > total.refusals, "too few commands were valid")
-    // A single seed that is looked at again need not show all.
+    // A single seed that is examined again need not show everything.
     guard Self.seeds.contains(Self.seedOfEveryEvent) else { return }
     #expect(EventKinds.all.subtracting(total.events.keys) == [], "events that never came up")
     #expect(total.notifications > 20, "too few notifications to show something")
@@ -56,7 +56,7 @@ struct ModelTests {
     #expect(outcomes[0] == outcomes[1])
   }
 
-  /// As many at a time as there are processors, for each takes all of one now and then.
+  /// Runs as many seeds at once as there are processors, because each of them uses a whole processor at times.
   private func runAll(_ seeds: [UInt64], steps: Int) async -> ModelRun.Tally {
     await withTaskGroup(of: ModelRun.Tally.self) { group in
       var (left, total) = (seeds[...], ModelRun.Tally())

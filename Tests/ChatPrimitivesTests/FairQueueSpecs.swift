@@ -6,7 +6,7 @@ import Testing
 struct FairQueueSpecs {
   private typealias Queue = FairQueue<String, Int>
 
-  /// One slot that ben holds, and these tickets that wait.
+  /// A queue whose only slot ben holds, with these waiting tickets.
   private func queue(_ tickets: (String, Int)..., slots: Int = 1, waitingLimit: Int = 100) -> Queue {
     var queue = Queue(slots: slots, slotsOfUser: 1, waitingLimit: waitingLimit)
     #expect(queue.enter(0, of: "ben") == .admitted)
@@ -40,7 +40,7 @@ struct FairQueueSpecs {
     var queue = queue(("anna", 1), ("anna", 2), ("anna", 3), waitingLimit: 3)
     #expect(queue.enter(4, of: "anna") == .full)
     #expect(queue.enter(5, of: "cleo") == .waits(evicted: 3))
-    // Two against one: one more of cleo's would only swap the shares.
+    // It is two against one: one more ticket of cleo would only swap the shares.
     #expect(queue.enter(6, of: "cleo") == .full)
     #expect(queue.enter(7, of: "dora") == .waits(evicted: 2))
     #expect(queue.enter(8, of: "emil") == .full)

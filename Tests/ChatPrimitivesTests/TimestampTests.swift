@@ -38,7 +38,7 @@ struct TimestampTests {
     ])
   func fractions(digits: String, milliseconds: Int64) {
     #expect(Timestamp(rfc3339: "1970-01-01T00:00:00.\(digits)Z")?.milliseconds == milliseconds)
-    // Also before 1970 the cut is towards the past.
+    // Before 1970, too, digits are cut towards the past.
     #expect(Timestamp(rfc3339: "1969-12-31T23:59:59.\(digits)Z")?.milliseconds == milliseconds - 1000)
   }
 

@@ -7,7 +7,7 @@ private let day = 24 * 60 * minute
 private let jump = Limits.clockJumpMilliseconds
 private let held = Limits.clockJumpHeldMilliseconds
 
-/// Both clocks, which a spec moves.
+/// Both clocks, which a test moves.
 private struct Clocks {
   static let start = Timestamp(milliseconds: 1_800_000_000_000)
 
@@ -20,7 +20,7 @@ private struct Clocks {
       TrustedTime.Reading(wall: wall, uptime: uptime), lastRecorded: lastRecorded, lastSettled: lastSettled)
   }
 
-  /// Lets time pass by both clocks, and by the wall clock so much more.
+  /// Advances both clocks, and the wall clock by an additional amount.
   mutating func pass(_ milliseconds: Int64, wallAhead: Int64 = 0) -> TrustedTime.Change? {
     uptime += milliseconds
     wall = wall.adding(milliseconds: milliseconds + wallAhead)
@@ -29,7 +29,7 @@ private struct Clocks {
 
   mutating func confirm() -> TrustedTime.Change? { time.confirm() }
 
-  /// Beyond the start, in milliseconds.
+  /// The time after the start, in milliseconds.
   var now: Int64 { time.now.milliseconds - Self.start.milliseconds }
   var settled: Int64 { time.settled.milliseconds - Self.start.milliseconds }
 }
@@ -106,7 +106,7 @@ struct TrustedTimeSpecs {
     var clocks = Clocks()
     #expect(clocks.pass(minute, wallAhead: -3 * day) == .steppedBack(by: 3 * day))
     #expect(clocks.pass(minute) == nil)
-    // Up to where a clock that was never set back could go.
+    // The limit is the time to which a clock that was never set back could go.
     let ahead = 3 * day + beyond
     #expect(clocks.pass(0, wallAhead: ahead) == (beyond > jump ? .jumpHeld(ahead: ahead) : .corrected(ahead: ahead)))
     #expect(clocks.now == 2 * minute + (beyond > jump ? -3 * day : beyond))
@@ -149,7 +149,7 @@ struct TrustedTimeSpecs {
     #expect(clocks.pass(held) == .jumpTrusted(ahead: 400 * day))
     #expect(clocks.pass(0, wallAhead: -400 * day) == .steppedBack(by: 400 * day))
     #expect(clocks.pass(0, wallAhead: 400 * day) == .jumpHeld(ahead: 400 * day))
-    // One that an operator confirmed is not.
+    // A clock that an operator confirmed is remembered.
     _ = clocks.confirm()
     _ = clocks.pass(0, wallAhead: -400 * day)
     #expect(clocks.pass(0, wallAhead: 400 * day) == .corrected(ahead: 400 * day))
@@ -168,7 +168,7 @@ struct TrustedTimeSpecs {
   func startsBehindAWrongTime() {
     var clocks = Clocks(lastRecorded: Clocks.start.adding(milliseconds: 400 * day), lastSettled: Clocks.start)
     #expect(clocks.pass(minute, wallAhead: 400 * day) == .jumpHeld(ahead: 400 * day))
-    // Nor does a start that settles make its clock one to come back to.
+    // The clock of a start that is still settling is not remembered either.
     var settling = Clocks(lastSettled: Clocks.start.adding(milliseconds: -400 * day))
     _ = settling.pass(minute, wallAhead: -400 * day)
     #expect(settling.pass(minute, wallAhead: 400 * day) == .jumpHeld(ahead: 400 * day))
@@ -236,9 +236,9 @@ struct TrustedTimeSpecs {
     let kept = Clocks.start.adding(milliseconds: -400 * day)
     #expect(Clocks(lastRecorded: Clocks.start, lastSettled: kept).settled == -400 * day)
     #expect(Clocks(lastRecorded: kept.adding(milliseconds: gap + 1), lastSettled: kept).settled == -400 * day)
-    // Written since the time was kept.
+    // The log was written after the time was saved.
     #expect(Clocks(lastRecorded: kept.adding(milliseconds: gap), lastSettled: kept).settled == -400 * day + gap)
-    // An idle log does not make a time old that was kept lately.
+    // An idle log does not override a time that was saved recently.
     #expect(Clocks(lastRecorded: kept, lastSettled: Clocks.start.adding(milliseconds: -minute)).settled == 0)
     #expect(Clocks(lastSettled: kept).settled == -400 * day)
   }

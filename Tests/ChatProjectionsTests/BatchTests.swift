@@ -14,7 +14,7 @@ import Testing
     script.addRowsToEveryTable()
     let projection = try Projections.named(name)
     let whole = try dump(build(projection, script.events, batch: 4096), projection)
-    // The filter has its first generation after half a million entries.
+    // `filterGeneration` gets its first row only after half a million entries.
     let empty = whole.filter { $0.value.isEmpty && $0.key != "filterGeneration" }.keys.sorted()
     #expect(empty == [], "nothing is compared in these tables")
     #expect(whole["checkpoint"]?.count == 1)
@@ -88,7 +88,7 @@ extension EventScript {
     return workspace
   }
 
-  /// A public channel with a thread.
+  /// Adds a public channel with a thread.
   private mutating func addRoom(
     in workspace: WorkspaceID, of owner: UserID, _ member: UserID, _ leaver: UserID, saying content: MessageContent
   ) {

@@ -7,17 +7,17 @@ import Testing
 
 @testable import ChatProjections
 
-/// What was deleted as a whole leaves its file beside the following of the log.
+/// The rows of deleted rooms are removed in steps while the runner follows the log.
 @Suite struct BulkDeletionTests {
   private typealias Runner = ProjectionRunner<TimelineProjection>
 
   private let alice: UserID = .numbered(1)
   private let room: RoomID = .numbered(9)
   private let other: RoomID = .numbered(8)
-  /// Four steps: the first takes the one member too.
+  /// Removing these messages takes four steps. The first also removes the room's one member.
   private let messages = BulkDeletion.rowsAtOnce * 3 + 10
 
-  /// A large room that is deleted in the end, and another one, which stays.
+  /// A large room that is deleted by the last event, and another room that stays.
   private func script() -> EventScript {
     var script = EventScript()
     for id in [other, room] { script.create(id, by: alice) }
@@ -56,7 +56,7 @@ import Testing
     let feed = MemoryFeed(script.events.prefix(Int(deletion.value)))
     let runner = try open(folder, feed)
     let readings = Mutex<[Int]>([])
-    // The next event is there before the thread goes on, so that it is never idle.
+    // The next event is appended before the thread continues, so that the thread is never idle.
     runner.start { [self] position in
       guard position >= deletion else { return }
       let left = (try? self.left(runner)) ?? -1
@@ -82,8 +82,9 @@ import Testing
     var script = script()
     let deletion = script.last.position
     script.send(to: other, by: alice, firstID: 60)
-    // The event after the deletion cannot be read, so that the thread ends after one step. It comes once the deletion is
-    // applied: the new file can be read from the head on that the log has now.
+    // The event after the deletion cannot be read, so the thread ends after one step. It is appended only after the
+    // deletion is applied, because a new file can be read only once it has reached the head that the log had when the
+    // file was opened.
     let broken = MemoryFeed(script.events.prefix(Int(deletion.value)), failingFrom: script.last.position)
     let unreadable = Array(script.events.suffix(1))
     let first = try open(folder, broken)

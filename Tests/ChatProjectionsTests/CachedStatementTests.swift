@@ -6,7 +6,7 @@ import Testing
 @testable import ChatProjections
 
 @Suite struct CachedStatementTests {
-  /// SQLite takes NULL for an unbound parameter, so the result would be wrong.
+  /// SQLite treats an unbound parameter as NULL, so the result would be wrong.
   @Test("a statement with an unbound parameter ends the process, in a release build too")
   func unbound() async {
     await #expect(processExitsWith: .failure) {

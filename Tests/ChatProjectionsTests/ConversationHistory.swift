@@ -3,8 +3,8 @@ import ChatPrimitives
 
 @testable import ChatProjections
 
-/// A random conversation with threads, mentions, reactions, edits and pins, and a plain account of it to count by: lists
-/// of messages, and nothing of how the read models count.
+/// A random conversation with threads, mentions, reactions, edits and pins. It also keeps plain lists of the messages,
+/// so that tests can count without the methods of the read models.
 struct ConversationHistory {
   struct Message {
     let id: MessageID
@@ -14,7 +14,7 @@ struct ConversationHistory {
     var called: Set<UserID> = []
     var isDeleted = false
     var texts: [String]
-    /// In the order in which they came.
+    /// In the order in which they were added.
     var reactions: [(emoji: String, user: UserID)] = []
     var isPinned = false
 
@@ -30,7 +30,7 @@ struct ConversationHistory {
   let room: RoomID = .numbered(100)
   let users: [UserID] = (1...7).map { .numbered($0) }
   private(set) var timeline: [Message] = []
-  /// By the root's ordinal; nil where a reply was erased.
+  /// The replies of each thread, by the root's ordinal; nil for a reply that was erased.
   private(set) var threads: [UInt64: [Message?]] = [:]
   private(set) var markers: [UserID: UInt64] = [:]
   private(set) var followers: [UInt64: [UserID: Follower]] = [:]
@@ -110,11 +110,11 @@ struct ConversationHistory {
   }
 
   private mutating func sendInThread(_ user: UserID) {
-    // Few roots, so that threads grow.
+    // Uses few roots, so that threads get long.
     guard let root = pick(timeline.prefix(6)), !root.isDeleted || threads[root.place.ordinal] != nil else { return }
     let key = root.place.ordinal
     if chance(20) {
-      // A reply whose payload was erased: it had its ordinal, and is known by the gap alone.
+      // A reply whose payload was erased had an ordinal, and is only known by the gap that it leaves.
       script.room(room, .erased(kind: 137), by: user)
       threads[key, default: []].append(nil)
       return
@@ -141,12 +141,12 @@ struct ConversationHistory {
     followers[root]?[user]?.marker = ordinal
   }
 
-  /// What the read model knows of a thread's length: a gap at the end shows with the next reply.
+  /// The length of a thread as the read model knows it: a gap at the end becomes known with the next reply.
   func knownLength(_ root: UInt64) -> UInt64 {
     UInt64(threads[root]?.lastIndex { $0 != nil }.map { $0 + 1 } ?? 0)
   }
 
-  // MARK: - Changes of what stands there
+  // MARK: - Changes to messages
 
   private mutating func change(_ body: (inout ConversationHistory, Message) -> Void) {
     let all = timeline + threads.keys.sorted().flatMap { threads[$0] ?? [] }.compactMap { $0 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ChatProjections
 
-/// Mentions, threads, reactions, pins and earlier texts, each held against a plain account of the same history.
+/// Compares mentions, threads, reactions, pins and earlier texts with plain lists of the same history.
 @Suite struct ConversationTests {
   static let seeds: [UInt64] = [501, 502, 503, 504]
 

@@ -6,13 +6,13 @@ import Testing
 
 @testable import ChatProjections
 
-/// What was deleted as a whole.
+/// Deleted rooms and workspaces.
 @Suite struct DeletionTests {
   private let alice: UserID = .numbered(1)
   private let bob: UserID = .numbered(2)
   private let room: RoomID = .numbered(9)
 
-  /// A room of alice and bob with some of everything, deleted in the end; another one stays.
+  /// A room of Alice and Bob with some of everything, which is deleted by the last event, and another room that stays.
   private func script(messages: Int = 20) -> EventScript {
     var script = EventScript()
     for id in [RoomID.numbered(8), room] {
@@ -51,7 +51,7 @@ import Testing
         }
       }
       #expect(try rows(whole).count > 5, "\(projection.name)")
-      // Its versions are counted on, and it is known to have been there.
+      // The rows that show that the room existed and the version of its stream stay.
       let left = try rows(deletion).sorted()
       #expect(left == (projection.name == "rooms" ? ["deletedRoom", "stream"] : []), "\(projection.name)")
       let texts = try dump(build(projection, deletion)).values.joined().joined()
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  /// Tables with one row for a room or a workspace, which goes in the transaction of its deletion.
+  /// Tables with at most one row for a room or a workspace, which is deleted in the transaction of the deletion.
   private static let single: Set<String> = ["publicChannel", "picture"]
 
   @Test("every table with rows of a room or a workspace is cleared, or is the one that says that it is gone")

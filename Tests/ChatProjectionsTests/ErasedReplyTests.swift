@@ -5,7 +5,7 @@ import Testing
 
 @testable import ChatProjections
 
-/// A thread whose newest reply was erased, in read models that are made anew.
+/// A thread whose newest reply was erased, in rebuilt read models.
 @Suite struct ErasedReplyTests {
   private static let alice: UserID = .numbered(1)
   private static let bob: UserID = .numbered(2)
@@ -14,7 +14,7 @@ import Testing
   private static let erased: MessageID = .numbered(203)
   private static let place = MessageLocation(thread: 1, ordinal: 3)
 
-  /// What may have been said of the newest reply before it was erased.
+  /// Events about the newest reply that may have been recorded before it was erased.
   static let events: [RoomEvent] = [
     .messages(.edited(erased, at: place, MessageEdit(text: "edited", mentions: Mentions()))),
     .messages(.deleted(erased, at: place)),
@@ -25,7 +25,7 @@ import Testing
     .threads(.markerMoved(alice, to: erased, at: place)),
   ]
 
-  /// Bob answers alice three times; the third answer is erased.
+  /// Bob replies to Alice three times; the third reply is erased.
   private func script(_ event: RoomEvent?, then more: UInt64? = nil) -> EventScript {
     var script = EventScript()
     script.create(Self.room, by: Self.alice)
@@ -59,7 +59,7 @@ import Testing
       let queries = RoomsQueries(database)
       let thread = try #require(try queries.followedThreads(of: Self.alice, limit: 5).threads.first)
       #expect(thread.lastOrdinal == 3)
-      // Two replies are there; the erased one counts as deleted, and a marker at it has read them.
+      // Two replies are left. The erased one counts as deleted, and a marker at it is after the other two.
       let isRead = if case .threads(.markerMoved) = event { true } else { false }
       #expect(thread.unreadCount == (isRead ? 0 : 2))
     }

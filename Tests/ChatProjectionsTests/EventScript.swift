@@ -1,7 +1,7 @@
 import ChatDomain
 import ChatPrimitives
 
-/// Writes a history event by event: positions, versions and times come by themselves.
+/// Writes a history event by event, and assigns positions, versions and times.
 struct EventScript {
   private(set) var events: [RecordedEvent] = []
   private var versions: [UUIDBytes: UInt64] = [:]
@@ -9,7 +9,7 @@ struct EventScript {
   /// 2026-01-01T00:00:00Z.
   static let start: Int64 = 1_767_225_600_000
 
-  /// Where and when the last event was recorded.
+  /// The position and time of the last event.
   var last: Stamp { events.last?.stamp ?? Stamp(position: .origin, time: Timestamp(milliseconds: Self.start)) }
 
   @discardableResult
@@ -55,7 +55,7 @@ struct EventScript {
           Registration(nickname: nickname, email: nil, externalID: nickname, credential: nil, commitmentKey: [1]))))
   }
 
-  /// A room with its creator as the first member.
+  /// Creates a room with its creator as the first member.
   mutating func create(_ id: RoomID, by creator: UserID) {
     room(id, .lifecycle(.created(RoomCreation(kind: .group, name: "tea", creator: creator))), by: creator)
     room(id, .members(.joined(creator, role: .owner, invite: nil)), by: creator)
@@ -72,7 +72,7 @@ struct EventScript {
 }
 
 extension ID {
-  /// A test's own IDs: small numbers, easy to read in a failure.
+  /// IDs for tests: small numbers, which are easy to read when a test fails.
   static func numbered(_ number: UInt64) -> ID { ID(UUIDBytes(high: 0x1111_0000_0000_4000, low: 1 << 63 | number)) }
 }
 

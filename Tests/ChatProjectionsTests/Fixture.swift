@@ -12,7 +12,7 @@ import Testing
 let testLog = UUIDBytes(high: 0xabcd, low: 0x1234)
 let testLogger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-/// A folder that goes with the value.
+/// A folder that is removed when the value is released.
 final class TemporaryFolder {
   let path: String
 
@@ -28,7 +28,7 @@ final class TemporaryFolder {
   func file(_ projection: any Projection.Type) -> ProjectionFile { ProjectionFile(projection, in: views) }
 }
 
-/// What a projection makes of events in batches of one size, in memory.
+/// Builds a projection in memory from events in batches of one size.
 func build<P: Projection>(_ type: P.Type, _ events: [RecordedEvent], batch: Int = 4096) throws -> DatabaseQueue {
   let queue = try DatabaseQueue()
   try queue.write { (database) throws in
@@ -40,7 +40,7 @@ func build<P: Projection>(_ type: P.Type, _ events: [RecordedEvent], batch: Int 
   return queue
 }
 
-/// Applies the events from an index on, each batch in a transaction of its own.
+/// Applies the events from an index on, each batch in its own transaction.
 func apply<P: Projection>(
   _ type: P.Type, _ events: [RecordedEvent], from start: Int, batch: Int = 4096, to queue: DatabaseQueue
 ) throws {
@@ -57,7 +57,7 @@ func apply<P: Projection>(
   }
 }
 
-/// Every row of every table that depends on the events alone, ordered by all columns.
+/// All rows of the tables that can be compared, ordered by all columns or as the projection's own query orders them.
 func dump(
   _ reader: some DatabaseReader, _ projection: any Projection.Type = TimelineProjection.self
 ) throws -> [String: [[DatabaseValue]]] {
@@ -84,7 +84,7 @@ func dump(
   return tables
 }
 
-/// The read models over a feed, applied up to its head.
+/// Runs `body` with the read models over a feed, applied up to its head.
 func withModels<T: Sendable>(
   _ folder: TemporaryFolder, _ feed: MemoryFeed, _ body: (ReadModels) async throws -> T
 ) async throws -> T {
@@ -102,7 +102,7 @@ func withModels<T: Sendable>(
   return try result.get()
 }
 
-/// The steps that `body` takes, in all statements together.
+/// The number of steps of SQLite's virtual machine that `body` takes, in all statements together.
 func steps(_ database: Database, _ body: () throws -> Void) throws -> Int {
   func taken() -> Int {
     var (sum, statement) = (0, sqlite3_next_stmt(database.sqliteConnection, nil))

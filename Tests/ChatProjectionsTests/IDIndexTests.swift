@@ -15,10 +15,10 @@ import Testing
     let keys = messages.map { MessageKey(room: room, message: $0.id) }
     let absent = [
       MessageKey(room: room, message: .numbered(4_000_000)),
-      // The same message ID in another room is another message.
+      // The same message ID in another room is a different message.
       MessageKey(room: history.roomIDs[0], message: messages[0].id),
     ]
-    // In any order, and one of them twice.
+    // The order does not matter, and one key is repeated.
     let asked = [keys[0], absent[0]] + keys.dropFirst() + [absent[1], keys[0]]
     let (found, position) = try queue.read { (database) throws in
       let queries = IDIndexQueries(database)
@@ -56,7 +56,7 @@ import Testing
     let found = try queue.read { try IDIndexQueries($0).commands(keys) }
     #expect(keys.map { found[$0]?.stamp } == [first, other, own, nil])
     #expect(found.count == 3)
-    // Each command is one entry of the filter, however many events it has.
+    // Each command has one entry in the filter, however many events it has.
     #expect(try queue.read { try IDIndexQueries($0).restoreFilter().filter.count } == 3)
     #expect(
       found[keys[0]]?.fingerprint
@@ -67,7 +67,7 @@ import Testing
   func restoredFilter() throws {
     let history = RandomHistory(seed: 52, events: 3000)
     let queue = try build(IDIndexProjection.self, Array(history.events.prefix(1500)))
-    // A new value of the projection goes on where the file stands.
+    // A new value of the projection continues from the state of the file.
     try apply(IDIndexProjection.self, history.events, from: 1500, to: queue)
     let (filter, position) = try queue.read { try IDIndexQueries($0).restoreFilter() }
     #expect(position == history.script.last.position)
@@ -159,7 +159,7 @@ import Testing
       try FilterTail.createTables(database)
       var tail = try FilterTail(database)
       for number in 0..<total {
-        // Read again in the middle and just before the edge, as a restart does.
+        // Reads the state again in the middle and shortly before the boundary, as after a restart.
         if number == total / 2 || number == total - 4 { tail = try FilterTail(database) }
         try tail.append(KnownIDFilter.mix(number), database)
       }
@@ -198,7 +198,7 @@ import Testing
       KnownIDFilter.entry(CommandID(message.uuid), by: room.uuid), KnownIDFilter.entry(message, in: .numbered(3)),
     ]
     #expect(entries.count == 4)
-    // The hash is part of what is stored: it must never change.
+    // The hash is stored, so it must never change.
     #expect(KnownIDFilter.mix(0) == 0xe220_a839_7b1d_cdaf)
   }
 }

@@ -18,7 +18,7 @@ struct MediaTests {
   private let content = Media(
     hash: [UInt8](repeating: 7, count: 32), contentType: "image/png", size: 5, width: 2, height: 3)
 
-  /// Alice has uploaded the cat and made a room with Bob; Carol stands outside.
+  /// Alice has uploaded the cat and created a room with Bob. Carol is not a member.
   private var script: EventScript {
     var script = EventScript()
     for (user, name) in [(alice, "alice"), (bob, "bob"), (carol, "carol")] { script.register(user, name) }
@@ -38,7 +38,7 @@ struct MediaTests {
     script.room(room, .messages(.sent(message, author: alice, thread: thread, holding(cat, cat))), by: alice)
   }
 
-  /// Who of the three sees the cat, and whether anything holds it.
+  /// Checks which of the three users see the cat, and whether anything refers to it.
   private func expect(
     _ script: EventScript, seenBy users: [UserID], isHeld: Bool, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {

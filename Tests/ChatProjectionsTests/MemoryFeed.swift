@@ -3,9 +3,9 @@ import ChatPrimitives
 import EventStore
 import Foundation
 
-/// An event feed in memory, which can be told to fail from a position on.
+/// An event feed in memory, which can be set to fail from a position on.
 ///
-/// `@unchecked Sendable`: every stored variable is read and written with the condition's lock held.
+/// `@unchecked Sendable`: stored variables are only accessed while the condition is locked.
 final class MemoryFeed: EventFeed, @unchecked Sendable {
   struct Unreadable: Error {}
 

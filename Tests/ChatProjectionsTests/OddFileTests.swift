@@ -6,7 +6,7 @@ import Testing
 
 @testable import ChatProjections
 
-/// A directory, a FIFO or a device in place of a file.
+/// A directory, a FIFO or a link to a device in place of a file.
 @Suite struct OddFileTests {
   enum Oddity: CaseIterable {
     case fifo

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct OrdinalSetTests {
   private static let owner = OrdinalOwner.deletions(in: .numbered(1))
-  /// One below, at and one above every width of a bucket.
+  /// The numbers just below, at and just above one and two widths of the buckets of levels 0 to 3.
   private static let edges: [UInt64] = (0...3).flatMap { level in
     let width = OrdinalSet.width(ofLevel: level)
     return [width - 1, width, width + 1, 2 * width - 1, 2 * width, 2 * width + 1]

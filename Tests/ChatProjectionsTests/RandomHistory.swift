@@ -1,8 +1,8 @@
 import ChatDomain
 import ChatPrimitives
 
-/// A history of users and rooms as it could have been, from a seed, with the state that its events evolve to and an
-/// account of every message, kept apart from any read model.
+/// A random history of users and rooms from a seed. It also has the state after these events, and a list of all
+/// messages, without any read model.
 struct RandomHistory {
   struct Message {
     let id: MessageID
@@ -18,7 +18,7 @@ struct RandomHistory {
 
   var random: SeededGenerator
   private var nextNumber: UInt64 = 1000
-  /// What is left to happen in the room and the workspace that are deleted in the end.
+  /// The remaining events of the room and the workspace that are deleted at the end.
   var doomedRoomEvents: ArraySlice<RoomEvent> = []
   var doomedWorkspaceEvents: ArraySlice<WorkspaceEvent> = []
   let userIDs: [UserID]
@@ -36,7 +36,7 @@ struct RandomHistory {
     for (index, user) in userIDs.enumerated() { register(user, index) }
     for (index, room) in roomIDs.enumerated() {
       let creator = userIDs[index % userIDs.count]
-      // One creation comes with its payload erased.
+      // The creation of one room has its payload erased.
       var creation = RoomCreation(kind: .channel, name: "room \(index)", creator: creator)
       if index == 2 {
         creation.workspace = workspaceID
@@ -249,9 +249,9 @@ struct RandomHistory {
       notifications: NotificationLevel.allCases.randomElement(using: &random) ?? .all)
   }
 
-  // MARK: - The recount
+  // MARK: - Counting
 
-  /// What is unread for a member, counted message by message.
+  /// The number of unread messages of a member, counted one by one.
   func unread(_ user: UserID, in room: RoomID) -> UInt64? {
     guard let member = rooms[room]?.room?.members[user] else { return nil }
     let start = member.unreadFrom.map { min(member.marker, $0 - 1) } ?? member.marker

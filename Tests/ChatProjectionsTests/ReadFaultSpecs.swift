@@ -6,7 +6,7 @@ import Testing
 @Suite struct ReadFaultSpecs {
   private let start = ContinuousClock.now
 
-  /// So many times the limit after the start, and a little more.
+  /// The start plus this many times the limit, plus some milliseconds.
   private func after(_ limits: Int, milliseconds: Int = 0) -> ContinuousClock.Instant {
     start.advanced(by: ReadFault.reportedFor * limits).advanced(by: .milliseconds(milliseconds))
   }

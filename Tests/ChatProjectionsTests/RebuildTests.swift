@@ -6,7 +6,7 @@ import Testing
 @testable import ChatProjections
 
 @Suite struct RebuildTests {
-  /// Live files of a history, closed.
+  /// Creates and closes the live files of a history.
   private func live(_ seed: UInt64) async throws -> (TemporaryFolder, RandomHistory, ProjectionRebuild) {
     let history = RandomHistory(seed: seed, events: 3000)
     let folder = try TemporaryFolder()
@@ -149,7 +149,7 @@ import Testing
 }
 
 extension ProjectionRebuild {
-  /// Verifies every read model of the folder against these events.
+  /// Verifies all read models in the folder against these events.
   fileprivate func verifyAll(events: [RecordedEvent], _ folder: TemporaryFolder) throws -> [VerificationReport] {
     let rebuild = ProjectionRebuild(
       directory: folder.views, feed: MemoryFeed(events), logIdentity: testLog)

@@ -10,7 +10,7 @@ import Testing
   private let bob: UserID = .numbered(2)
   private let room: RoomID = .numbered(9)
 
-  /// Alice and Bob, and three messages of Alice's.
+  /// Alice and Bob, and three messages from Alice.
   private func script() -> EventScript {
     var script = EventScript()
     script.register(alice, "alice")

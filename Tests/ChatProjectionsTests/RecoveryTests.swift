@@ -8,7 +8,7 @@ import Testing
 
 @testable import ChatProjections
 
-/// Damaged files and faults that pass, with one runner.
+/// Damaged files and temporary faults, with one runner.
 @Suite struct RecoveryTests {
   private typealias Runner = ProjectionRunner<TimelineProjection>
 
@@ -80,7 +80,7 @@ import Testing
       let fault = try #require(runner.status.fault)
       #expect(fault.kind == .temporary && fault.file == name)
       #expect(fault.advice.contains("Another process"))
-      // What was applied before can still be read.
+      // Events that were applied before can still be read.
       #expect(try runner.readBlocking { try $0.checkpoint().position } == LogPosition(UInt64(history.events.count)))
       try database.execute(sql: "ROLLBACK")
     }

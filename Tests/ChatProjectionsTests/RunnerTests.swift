@@ -15,7 +15,7 @@ import Testing
     try Runner.open(directory: folder.views, feed: feed, logIdentity: log, logger: testLogger)
   }
 
-  /// Without what is still to be cleared.
+  /// The number of messages, without those of deleted rooms that are not removed yet.
   private func rows(_ runner: Runner) throws -> Int? {
     try runner.readBlocking {
       try Int.fetchOne(
@@ -103,7 +103,7 @@ import Testing
   func newFile() async throws {
     let history = RandomHistory(seed: 66, events: 300)
     let folder = try TemporaryFolder()
-    // The second time, the file exists, and nothing was applied to it.
+    // The second time, the file exists, but no event has been applied to it.
     for _ in 0..<2 {
       let feed = MemoryFeed(history.events)
       let runner = try open(folder, feed)
@@ -144,7 +144,7 @@ import Testing
     #expect(runner.halted?.position == LogPosition(199))
     #expect(runner.halted?.message.contains("Unreadable") == true)
     #expect(runner.position == LogPosition(199) && runner.lag == 101)
-    // Waiting for what was applied succeeds, and waiting further fails at once.
+    // Waiting for an applied position succeeds, and waiting for a later one fails at once.
     try await runner.wait(for: LogPosition(199))
     let later = await #expect(throws: ProjectionBehind.self) { try await runner.wait(for: LogPosition(200)) }
     #expect(later?.reason == .halted)
@@ -222,7 +222,7 @@ import Testing
     #expect(list.removeAll().map(\.waiter) == [3])
   }
 
-  // MARK: - Files that do not fit
+  // MARK: - Foreign and damaged files
 
   @Test("a file of another log, one ahead of the log, and a damaged one are moved aside and built anew")
   func foreignFiles() async throws {
@@ -232,14 +232,14 @@ import Testing
     let file = folder.file(TimelineProjection.self)
     let expected = try dump(build(TimelineProjection.self, Array(history.events.prefix(200))))
 
-    // Ahead of the log.
+    // A file that is ahead of the log.
     try await withModels(folder, MemoryFeed(history.events.prefix(200))) { (models) throws in
       let count = try self.rows(models.timeline)
       #expect(count == expected["message"]?.count)
     }
     #expect(file.sibling("aside").exists)
 
-    // Damaged: first as a whole, then cut to nothing, as a crash while it is made leaves it.
+    // A damaged file: first entirely, then empty, which a crash during its creation leaves behind.
     for bytes in [Data(repeating: 0x5a, count: 8192), Data()] {
       try bytes.write(to: URL(fileURLWithPath: file.path))
       try await withModels(folder, MemoryFeed(history.events.prefix(200))) { (models) throws in
@@ -248,7 +248,7 @@ import Testing
       }
     }
 
-    // Of another log.
+    // A file of another log.
     let feed = MemoryFeed(history.events.prefix(200))
     let runner = try open(folder, feed, log: UUIDBytes(high: 9, low: 9))
     #expect(runner.position == .origin)

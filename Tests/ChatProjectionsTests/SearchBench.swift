@@ -6,8 +6,8 @@ import Testing
 
 @testable import ChatProjections
 
-/// How fast `search` takes messages, and how fast it answers; run by hand, in a release build, with SEARCH_BENCH set to a
-/// file of texts, one a line. It prints, and says nothing of what is fast enough.
+/// Measures how fast `search` indexes messages and how fast it finds them. Run it by hand, in a release build, with
+/// SEARCH_BENCH set to a file with one text per line. It only prints the results and has no limits.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["SEARCH_BENCH"] != nil), .serialized) struct SearchBench {
   private static let rooms = 40
 

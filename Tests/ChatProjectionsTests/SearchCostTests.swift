@@ -10,7 +10,7 @@ struct SearchCostTests {
   private let anna = UserID.numbered(1)
   private let room = RoomID.numbered(9)
 
-  /// A room of long messages, each with other words beside "tea".
+  /// A room of long messages, each with "tea" and a word of its own.
   private func queue(messages: Int, bytes: Int) throws -> DatabaseQueue {
     var script = SearchScript()
     script.open(room, anna)
@@ -38,14 +38,14 @@ struct SearchCostTests {
     let found = try pages("tea", queue, cost: cost)
     #expect(found.flatMap(\.hits).count == 60)
     #expect(Set(found.flatMap(\.hits).map(\.order.position)).count == 60)
-    // One text, and a look into the shard's index, more than the limit at most.
+    // A page can exceed its limit by at most one text and one query of the shard's index.
     let text = 1 + 8_300 * 9 / 8 / SearchQueries.bytesPerCost
     let index = 20 * SearchQueries.bytesPerPage / SearchQueries.bytesPerCost
     #expect(found.allSatisfy { $0.cost <= cost + text + index })
     #expect(found.count >= min(60, 60 * text / (cost + text + index)))
   }
 
-  /// Short messages with one of two words by turns and words of their own, so many in each of some shards.
+  /// Short messages with a unique word and alternately "even" or "odd"; this many of them in each of several shards.
   private func shards(_ count: UInt64, messages: Int) throws -> DatabaseQueue {
     var script = SearchScript()
     script.open(room, anna)
@@ -67,9 +67,9 @@ struct SearchCostTests {
       #expect(pages.count == 1 && pages[0].hits.isEmpty)
       return pages[0].cost
     }
-    // Each message is a byte of one of the two lists.
+    // Each message takes one byte in one of the two lists.
     #expect(try cost("odd even") - cost("absent") >= 20_000 / SearchQueries.bytesPerCost)
-    // The index has a list of what begins with a character, and need not read those of 20,000 words.
+    // The index has a list for each first character, so it need not read the lists of 20,000 words.
     for query in ["q* absent", "가 absent"] { #expect(try cost(query) < 2 * cost("odd absent"), "\(query)") }
   }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ChatProjections
 
-/// What was deleted leaves the file: its bytes are looked through, the write-ahead log's included.
+/// Deleted texts leave the file. The tests search the bytes of the file and of its write-ahead log.
 @Suite struct SearchErasureTests {
   private let anna: UserID = .numbered(1)
   private let room: RoomID = .numbered(100)
@@ -20,7 +20,7 @@ import Testing
     return runner
   }
 
-  /// The file and its write-ahead log.
+  /// The bytes of the file and of its write-ahead log.
   private func bytes(_ folder: TemporaryFolder) throws -> Data {
     let file = folder.file(SearchProjection.self).path
     var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
@@ -28,7 +28,7 @@ import Testing
     return bytes
   }
 
-  /// Those of the words that are in the bytes.
+  /// Which of the words are in the bytes.
   private func found(_ words: [String], _ bytes: Data) -> [String] {
     let sought = Dictionary(grouping: words.map { Array($0.utf8) }) { word in
       word.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
@@ -56,21 +56,21 @@ import Testing
     }
   }
 
-  /// A word that stands nowhere else, not even in part: FTS5 keeps of a word what it has not in common with the one before.
+  /// A word that shares no part with another. FTS5 only stores the part of a word that differs from the word before it.
   private func secret(_ number: Int) -> String {
     var random = SeededGenerator(seed: UInt64(number + 1))
     let letters = Array("abcdefghijklmnopqrstuvwxyz")
     return String((0..<24).compactMap { _ in letters.randomElement(using: &random) })
   }
 
-  /// The middle of a word, which is in the bytes though its beginning is shared with another.
+  /// The middle of a word, which is in the bytes even if the word shares its beginning with another.
   private func core(_ word: String) -> String { String(word.dropFirst(6).prefix(12)) }
 
   @Test("the words of deleted and edited messages are gone from the bytes of the file, and the others are there")
   func deletion() async throws {
     var script = SearchScript()
     script.open(room, anna)
-    // Texts of all lengths, so that some fill pages of their own.
+    // Texts of different lengths, so that some fill whole pages.
     for number in 0..<3000 {
       let filler = String(repeating: "filler\(number % 50) ", count: number % 97 == 0 ? 900 : number % 7)
       script.say("\(filler)\(secret(number)) 회의 \(number)", in: room, by: anna)
@@ -78,7 +78,7 @@ import Testing
     let (folder, feed) = (try TemporaryFolder(), MemoryFeed(script.events.prefix(700)))
     let runner = try open(folder, feed)
     try await runner.wait(for: LogPosition(700))
-    // In many batches, so that segments are merged meanwhile.
+    // Many batches, so that segments are merged in between.
     for start in stride(from: 700, to: script.events.count, by: 60) {
       feed.append(script.events[start..<min(script.events.count, start + 60)])
       try await runner.wait(for: feed.head)
@@ -97,7 +97,7 @@ import Testing
     let kept = (0..<3000).filter { $0 % 3 == 0 }
     #expect(found(kept.map { core(secret($0)) }, try bytes(folder)).count == kept.count)
 
-    // What is left is found, and is what a rebuild makes.
+    // The remaining texts are found, and the file equals a rebuilt one.
     let hits = try await runner.read {
       try SearchQueries($0.database).page(self.request("harmless"), limit: 5000).hits.count
     }
@@ -110,7 +110,7 @@ import Testing
     #expect(report.isEqual, "\(report.differences)")
     #expect(report.rowsByTable.contains { $0.key.hasPrefix("term_") && $0.value > 8000 })
 
-    // A rebuilt file never knew.
+    // A rebuilt file never contains erased texts.
     _ = try rebuild.rebuild(SearchProjection.self)
     #expect(found(gone, try bytes(folder)) == [])
     #expect(found(kept.map { core(secret($0)) }, try bytes(folder)).count == kept.count)

@@ -6,14 +6,14 @@ import Testing
 
 @testable import ChatProjections
 
-/// The search against a scan of everything that was said, which shares no code with it.
+/// Compares the search with a scan of all messages that shares no code with it.
 @Suite struct SearchModelTests {
   private static let users: [UserID] = (1...5).map { .numbered($0) }
   private static let rooms: [RoomID] = (100...103).map { .numbered($0) }
   private static let latin = ["tea", "Milk", "CRÈME", "kettle", "42", "tea-time"]
   private static let korean = ["회의", "회의실", "안녕하세요", "집", "집에", "우리집", "시간", "ㅋㅋ"]
 
-  /// Talk, edits, deletions, comings and goings.
+  /// Messages, edits, deletions, and users who join and leave.
   private func history(seed: UInt64, steps: Int) -> (SearchScript, SeededGenerator) {
     var random = SeededGenerator(seed: seed)
     var script = SearchScript()
@@ -66,7 +66,7 @@ import Testing
     return random.next() % 3 == 0 ? text.decomposedStringWithCanonicalMapping : text
   }
 
-  /// Whether the text holds each piece, as a reader would say.
+  /// Whether a reader would say that the text contains each piece.
   private func holds(_ query: String, _ said: String, hasMedia: Bool) -> Bool {
     let plain = (said + (hasMedia ? "\nx.png" : "")).precomposedStringWithCanonicalMapping
       .folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil).precomposedStringWithCanonicalMapping
@@ -124,7 +124,7 @@ import Testing
 
   // MARK: - Pages
 
-  /// Follows a search to its end; between pages `between` may write.
+  /// Follows a search to its end. `between` runs between pages and may write events.
   private func pages(
     _ query: String, _ user: UserID, _ queue: DatabaseQueue, limit: Int, windowHits: Int, pageCost: Int = 30_000,
     between: () throws -> Void = {}
@@ -179,7 +179,7 @@ import Testing
     }
     let positions = found.joined().map(\.order.position)
     #expect(Set(positions).count == positions.count && Set(positions).isSubset(of: before))
-    // What is missing was edited or deleted before its page was shown.
+    // The missing messages were edited or deleted before their page was shown.
     let current = Set(script.said.filter { $0.text != nil }.map(\.position))
     #expect(Set(before).subtracting(positions).intersection(current).isEmpty)
     #expect(positions.count > 20 && written > 1000)
@@ -209,7 +209,7 @@ import Testing
       try queue.read { try SearchQueries($0).page(request, from: widened, limit: 1, windowHits: 5, meter: meter) }
     }
     #expect(meter.spent >= 10, "what was read until then is counted")
-    // As much as a window may have grown by is shown.
+    // A window that has grown up to the limit is shown.
     #expect(try page(from: widened, windowHits: hits / 2 + 1, pageCost: 30_000).hits.count == 1)
   }
 
@@ -219,7 +219,7 @@ import Testing
     script.open(Self.rooms[0], Self.users[0])
     script.say("nothing", in: Self.rooms[0], by: Self.users[0])
     let queue = try build(SearchProjection.self, script.events)
-    // Shards as a log of 80 × 65,536 events has them.
+    // Shards as in a log of 80 × 65,536 events.
     try queue.write { database in
       for number in 1...80 {
         let shard = SearchShard(number: UInt64(number))

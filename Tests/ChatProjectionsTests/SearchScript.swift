@@ -6,7 +6,7 @@ import GRDB
 
 @testable import ChatProjections
 
-/// A history of rooms in which people talk, with an account of what every message says now.
+/// A history of rooms with messages, and the current state of each message.
 struct SearchScript {
   struct Said {
     let room: RoomID
@@ -15,16 +15,16 @@ struct SearchScript {
     let sender: UserID
     let sentAt: Timestamp
     let hasMedia: Bool
-    /// nil once it was deleted.
+    /// Nil if the message was deleted.
     var text: String?
-    /// Where it was last written.
+    /// Where it was sent or last edited.
     var position: LogPosition
   }
 
   private(set) var script = EventScript()
   private(set) var said: [Said] = []
   private(set) var members: [RoomID: Set<UserID>] = [:]
-  /// Nothing can happen in these any more.
+  /// Deleted rooms.
   private(set) var closed: Set<RoomID> = []
   private var ordinals: [RoomID: UInt64] = [:]
   private var nextID: UInt64 = 1000
@@ -47,7 +47,7 @@ struct SearchScript {
     members[room]?.remove(user)
   }
 
-  /// - Returns: the message's index in `said`.
+  /// - Returns: the index of the message in `said`.
   @discardableResult
   mutating func say(
     _ text: String, in room: RoomID, by user: UserID, at time: Timestamp? = nil, inThread root: Int? = nil,
@@ -89,7 +89,7 @@ struct SearchScript {
     said[index].text = nil
   }
 
-  /// Lets the log grow to a position by events that say nothing.
+  /// Extends the log to a position with events without text.
   mutating func pass(to position: LogPosition, in room: RoomID) {
     while script.last.position < position { script.room(room, .lifecycle(.archived)) }
   }
@@ -102,7 +102,7 @@ struct SearchScript {
   }
 }
 
-/// What the search finds, newest first.
+/// The positions of the hits, newest first.
 func find(
   _ query: String, as user: UserID, _ queue: some DatabaseReader, limit: Int = 10_000,
   _ change: (inout SearchRequest) -> Void = { _ in }
@@ -120,7 +120,7 @@ func hits(
   return try queue.read { try SearchQueries($0).page(request, limit: limit).hits }
 }
 
-/// An attachment of this name.
+/// Details with an attachment of this name.
 func picture(_ name: String) -> MessageDetails {
   let media = Media(hash: [UInt8](repeating: 1, count: 32), contentType: "image/png", size: 1)
   return MessageDetails(attachments: [Attachment(media: .numbered(7), content: media, name: name)])

@@ -13,7 +13,7 @@ import Testing
   private let tea: RoomID = .numbered(100)
   private let den: RoomID = .numbered(101)
 
-  // MARK: - What is found
+  // MARK: - Finding words
 
   @Test("words are found in the rooms of the user, and nowhere else")
   func rooms() throws {
@@ -77,14 +77,14 @@ import Testing
     script.edit(3, "good again")
     let before = script.events.count
     script.close(tea)
-    // A room that comes after it must not come into what it left.
+    // A room that is created later must not get any of its rows.
     script.open(.numbered(102), anna, ben)
     let queue = try build(SearchProjection.self, Array(script.events.prefix(before)))
     try apply(SearchProjection.self, script.events, from: before, to: queue)
     func count(_ what: String) throws -> Int {
       try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM \(what)") ?? 0 }
     }
-    // The deletion itself did not touch them.
+    // The deletion itself did not change these rows.
     #expect(try count("wording WHERE isGone = 0") == 21 && count("place") == 21)
     var (left, steps) = (try count("place") + count("member"), 0)
     #expect(left == 27)
@@ -169,7 +169,7 @@ import Testing
     var script = SearchScript()
     script.open(tea, anna)
     for (index, sentence) in Korean.sentences.enumerated() {
-      // Every third as another keyboard writes it.
+      // Every third sentence is decomposed, as some keyboards write it.
       script.say(index % 3 == 0 ? sentence.decomposedStringWithCanonicalMapping : sentence, in: tea, by: anna)
     }
     let queue = try build(SearchProjection.self, script.events)
@@ -187,12 +187,12 @@ import Testing
       }
       #expect(found.sorted() == expected, "\(pair)")
     }
-    // One syllable is found where a run begins with it.
+    // A single syllable is only found at the beginning of a run.
     #expect(try hits("집", as: anna, queue).count == Korean.sentences.count { $0.contains(" 집") || $0.hasPrefix("집") })
   }
 }
 
-/// Sentences as people write them to each other.
+/// Typical sentences from messages.
 enum Korean {
   static let sentences = [
     "오늘 저녁에 시간 괜찮으세요?", "내일 회의는 오후 세 시로 옮겼습니다.", "집에 도착하면 연락 주세요.", "점심은 김치찌개 어때요",

@@ -5,7 +5,7 @@ import Testing
 @testable import ChatProjections
 
 @Suite struct SearchTokenizerTests {
-  /// The tokens of a text that the index gets.
+  /// The tokens of a text for the index.
   private func tokens(_ text: String, labels: String = "#r1") throws -> [String] {
     let queue = try DatabaseQueue()
     return try queue.read { (database) throws in
@@ -84,7 +84,7 @@ import Testing
       let text = "a" + String(Character(scalar))
       let composed = text.precomposedStringWithCanonicalMapping
       if Array(composed.utf8) == Array(text.utf8) { continue }
-      // An angstrom sign and its like are folded to what they stand for anyway.
+      // Signs such as the angstrom sign are folded to the letter that they represent anyway.
       if value < 0x2000 || value > 0x2bff {
         #expect(!Array(text.utf8).withUnsafeBufferPointer(NormalForm.isSurelyComposed), "U+\(String(value, radix: 16))")
       }

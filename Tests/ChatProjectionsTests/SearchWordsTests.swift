@@ -60,9 +60,9 @@ import Testing
     #expect(try rank("tea tea") > rank("tea and"))
     #expect(try rank("tea") > rank(long))
     #expect(try rank("tea") > rank("tea", days: 1))
-    // A month older, half of the weight.
+    // A message that is 30 days older has half the weight.
     #expect(try rank("tea") - rank("tea", days: 30) == 1_048_576)
-    // Relevance outweighs some days, and not years.
+    // Relevance outweighs an age of some days, but not of years.
     #expect(try rank("tea", days: 3) > rank(long))
     #expect(try rank("tea tea", days: 800) < rank(long))
   }
@@ -94,7 +94,7 @@ import Testing
     #expect(end.hasPrefix("…word ") && end.hasSuffix("«tea»"))
     let short = try snippet("tea", "tea " + far)
     #expect(short.hasPrefix("«tea» word") && short.hasSuffix("…"))
-    // One word without a space.
+    // A single word without spaces.
     let dense = try snippet("나다", String(repeating: "가", count: 500) + "나다")
     #expect(dense.hasPrefix("…가") && dense.hasSuffix("가«나다»"))
   }

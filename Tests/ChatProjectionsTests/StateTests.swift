@@ -16,7 +16,7 @@ import Testing
       #expect(users.position == feed.head && rooms.position == feed.head)
       let endings = try await self.endings(of: history, models)
       for user in history.userIDs {
-        // What has ended is not restored, but known when it is looked up.
+        // Ended sessions are not restored, but they are found when they are looked up.
         var state = users.states[user] ?? .absent
         for case .session(user, let session) in endings.keys {
           state = state.adding(endings[.session(user, session)], of: session)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Everything of the history that has ended, looked up.
+  /// Looks up everything in the history that may have ended.
   private func endings(of history: RandomHistory, _ models: ReadModels) async throws -> [EndingKey: Ending] {
     var keys = history.rooms.keys.map { EndingKey.room($0) } + history.workspaces.keys.map { .workspace($0) }
     for (user, state) in history.users {
@@ -146,7 +146,7 @@ import Testing
     try queue.read { (database) throws in
       let queries = RoomsQueries(database)
       for (id, state) in history.rooms {
-        // What hangs from a deleted room is cleared by and by.
+        // The rows of a deleted room are removed gradually.
         guard let room = state.room else { continue }
         let invites = try queries.invites(of: id, before: nil, limit: .max)
         #expect(invites.count == room.invites.count)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ChatProjections
 
-/// What reading and writing threads costs, in steps of SQLite's machine and in rows changed: counts, and no times.
+/// The cost of reading and writing threads, in steps of SQLite's virtual machine and in changed rows, not in time.
 @Suite struct ThreadCostTests {
   private let alice: UserID = .numbered(1)
   private let bob: UserID = .numbered(2)
@@ -27,7 +27,7 @@ import Testing
       by: author)
   }
 
-  /// Bob follows so many threads and has read them to the end, but for five.
+  /// Bob follows this many threads and has read all but five of them to the end.
   private func queue(following count: UInt64) throws -> DatabaseQueue {
     var script = EventScript()
     script.create(room, by: alice)
@@ -96,7 +96,7 @@ import Testing
       }
       for (sql, arguments) in [(RoomsQueries.badgeParts, 2)] + RoomsQueries.pageParts.map({ ($0, 3) }) {
         let plan = try plan(sql, arguments)
-        // A subquery with a limit is read row by row as it gives them.
+        // A subquery with a limit is not stored: its rows are read as it returns them.
         let tables = plan.contains("CO-ROUTINE threadFollower") ? plan.replacing("SCAN threadFollower", with: "") : plan
         #expect(plan.contains("SEARCH threadFollower") && !tables.contains("SCAN"), "\(plan)")
       }
@@ -133,7 +133,7 @@ import Testing
       }
     }
     #expect(changed[0] > followers.count)
-    // The thread, the sender's row, and the stream's version; then the reader's row as well.
+    // The thread, the sender's row and the stream's version; the second time also the reader's row.
     #expect(changed[1] < 10 && changed[3] < 10 && changed[3] > changed[1])
   }
 }

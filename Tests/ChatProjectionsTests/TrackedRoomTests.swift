@@ -188,7 +188,7 @@ struct TrackedRoomTests {
     }
   }
 
-  /// The rows of `badge`, by user and scope, that say that something is unread.
+  /// The rows of `badge` with unread messages or mentions, by user and scope.
   private func badges(_ database: Database) throws -> [[UUIDBytes]: BadgeRow] {
     let rows = try CachedStatement(
       database, "SELECT userId, scope, unread, mentions FROM badge WHERE unread <> 0 OR mentions <> 0"

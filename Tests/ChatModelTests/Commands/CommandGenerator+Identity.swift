@@ -4,7 +4,7 @@ import ChatService
 import EventLogSimulation
 
 extension CommandGenerator {
-  /// The password that a user has now; nil for who has none that is known here.
+  /// The user's current password; nil if the user has none or the generator does not know it.
   func password(of user: UserID, _ model: ChatModel) -> String? {
     guard let version = model.users[user]?.credential?.version else { return nil }
     return passwords[user]?[version]
@@ -22,7 +22,7 @@ extension CommandGenerator {
     return changePassword(of: user, version, from: given, to: new, session, key)
   }
 
-  /// - Parameter version: of the password as it was.
+  /// - Parameter version: of the password before the change.
   func changePassword(
     of user: UserID, _ version: UInt32, from given: String, to new: String, _ session: SessionID?, _ key: CommandID
   ) -> Step {
@@ -36,7 +36,7 @@ extension CommandGenerator {
     }
   }
 
-  /// By a token that was issued for the credential as it stands, or for the one before.
+  /// Resets a password with a token that was issued for the current credential, or for the one before.
   mutating func resetPassword(_ model: ChatModel) -> Step? {
     let user = anyone()
     guard let version = model.users[user]?.credential?.version, chance(40) else { return nil }
@@ -68,13 +68,13 @@ extension CommandGenerator {
     }
   }
 
-  // MARK: - Logins elsewhere
+  // MARK: - External logins
 
   private mutating func identity() -> Identity {
     Identity(issuer: "https://issuer.example", subject: "subject \(random.below(8))")
   }
 
-  /// The first time, the account is made.
+  /// Logs in with an identity. The first login with it creates the account.
   mutating func logInElsewhere(_ model: ChatModel) -> Step? {
     let (identity, session): (Identity, SessionID) = (identity(), newID())
     let known = model.users.values.first { $0.identities.contains(identity) }?.id
@@ -93,8 +93,8 @@ extension CommandGenerator {
     link(identity(), to: anyone(), key())
   }
 
-  /// By a service, which needs no proof and acts for a disabled user too; what a user must show is told in
-  /// `UserIdentitySpecs`.
+  /// A service links the identity: it needs no proof, and can act as a disabled user too. `UserIdentitySpecs` covers
+  /// what a user must prove.
   func link(_ identity: Identity, to user: UserID, _ key: CommandID) -> Step {
     Step("a service links \(identity.subject) to u\(user.short) under k\(key.short)", user: user, rights: []) {
       chat async throws(ServiceError) in
@@ -103,7 +103,7 @@ extension CommandGenerator {
     }
   }
 
-  /// Of a login that nobody comes by: whoever logs in again by one that was unlinked is somebody else.
+  /// Unlinks an identity for good: a later login with it creates another user.
   func unlink(_ identity: Identity, of user: UserID, _ key: CommandID) -> Step {
     Step("u\(user.short) unlinks \(identity.subject) under k\(key.short)", user: user) {
       chat async throws(ServiceError) in
@@ -111,7 +111,7 @@ extension CommandGenerator {
     }
   }
 
-  // MARK: - What operators do
+  // MARK: - Commands of operators
 
   mutating func disable(_ model: ChatModel) -> Step? {
     disable(anyone())

@@ -6,10 +6,10 @@ import EventLogSimulation
 import NIOCore
 
 extension CommandGenerator {
-  /// Of every file.
+  /// The size of each file.
   static let uploadBytes = UInt64("the text of file 0".utf8.count)
 
-  /// Few different files, so that the same one is uploaded again, by the same user and by others.
+  /// Uses few different files, so that the same file is uploaded again, by the same user and by others.
   mutating func upload(_ model: ChatModel) -> Step? {
     upload(random.below(5), by: anyone())
   }
@@ -25,7 +25,7 @@ extension CommandGenerator {
     }
   }
 
-  /// A new picture, or none any more, or as it is.
+  /// A new picture, the removal of the picture, or nil for no change.
   mutating func picture(by user: UserID) -> PictureEdit? {
     guard chance(40) else { return nil }
     guard chance(80), let media = media(seenBy: user) else { return .remove }

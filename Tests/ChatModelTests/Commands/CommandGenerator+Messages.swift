@@ -10,7 +10,7 @@ extension CommandGenerator {
     return send(content(room, by: user), as: messageID(room), to: room.id, by: user, at: nil)
   }
 
-  /// A service brings in what was said elsewhere, with the time at which it was.
+  /// A service imports a message from elsewhere, with its original time.
   mutating func importMessage(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model) else { return nil }
     let user = actor(in: room)
@@ -32,18 +32,18 @@ extension CommandGenerator {
     }
   }
 
-  /// A new one; seldom one that the room has.
+  /// A new ID, or rarely one that the room has already.
   mutating func messageID(_ room: ModelRoom) -> MessageID {
     if chance(3), let message = pick(room.messages) { return message.id }
     return newID()
   }
 
-  /// Mostly a plain text; else an answer, a message in a thread, one that calls others, or an app's own.
+  /// Mostly a plain text. Otherwise a reply, a message in a thread, one with mentions, or a custom event.
   mutating func content(_ room: ModelRoom, by user: UserID) -> NewMessage {
     if chance(55) { return .plain(chance(2) ? "" : text()) }
     var message = NewMessage.plain(text())
     if chance(60) {
-      // Few threads, so that some of them grow.
+      // Uses few threads, so that some of them grow.
       let roots = room.timeline.filter { chance(15) || !room.thread(of: $0.id).isEmpty }
       message.thread = pick(roots)?.id
       if chance(3) { message.thread = pick(room.messages)?.id }
@@ -75,7 +75,7 @@ extension CommandGenerator {
     return Mentions(users: users, everyone: chance(30)).normalized
   }
 
-  /// A message of the room, mostly one that is not deleted, mostly a late one.
+  /// A message of the room, mostly one that is not deleted, and mostly a late one.
   mutating func message(of room: ModelRoom, where fits: (ModelMessage) -> Bool = { _ in true }) -> ModelMessage? {
     let messages = chance(95) ? room.messages.filter { !$0.isDeleted && fits($0) } : room.messages
     return pick(chance(60) ? messages.suffix(8) : messages)
@@ -102,7 +102,7 @@ extension CommandGenerator {
 }
 
 extension NewMessage {
-  /// For whoever reads a failure.
+  /// A description for reports of failures.
   var summary: String {
     let answer = replyTo.map { "answering m\($0.short), " } ?? ""
     let calls = mentions.users.map { "u\($0.short), " }.joined() + (mentions.everyone ? "everyone, " : "")

@@ -6,7 +6,7 @@ import EventLogSimulation
 extension CommandGenerator {
   mutating func archive(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model), chance(room.archived == nil ? 40 : 100) else { return nil }
-    // An archived room is mostly opened again, so that rooms do not all end as archived ones.
+    // An archived room is mostly opened again, so that not all rooms end archived.
     return room.archived == nil || chance(10)
       ? self.room("archives", room.id, .lifecycle(.archive), by: leader(of: room))
       : self.room("opens again", room.id, .lifecycle(.restore), by: leader(of: room))
@@ -31,7 +31,7 @@ extension CommandGenerator {
     return self.room("gives the room to u\(member.user.short)", room.id, .members(.transfer(to: member.user)), by: user)
   }
 
-  /// Often one who came in by an own word, and may say so again.
+  /// Often bans a user who joined by themselves and may repeat that command.
   mutating func ban(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model) else { return nil }
     let comers = room.comings.filter { if case .joined(let role, _) = $0.what { role != .owner } else { false } }
@@ -54,7 +54,7 @@ extension CommandGenerator {
       .members(.silence(member.user, until: until)), by: leader(of: room))
   }
 
-  /// Between few users, so that the same room is asked for again.
+  /// Uses few users, so that the same room is requested again.
   mutating func openDirectRoom(_ model: ChatModel) -> Step? {
     let user = anyone()
     let others = (0...random.below(chance(70) ? 1 : 3)).map { _ in users[random.below(6)] }

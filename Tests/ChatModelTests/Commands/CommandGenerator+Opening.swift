@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import ChatService
 
-/// Commands that record each kind of event once, so that none is left to chance.
+/// Commands that record each kind of event at least once, so that none is left to chance.
 extension CommandGenerator {
   /// In an order in which each is possible, once the cast is registered.
   mutating func openingContext() -> [Step] {
@@ -12,11 +12,11 @@ extension CommandGenerator {
 
   private var leader: UserID { users[0] }
   private var second: UserID { users[1] }
-  /// Has a password.
+  /// This user has a password.
   private var third: UserID { users[2] }
   private var fourth: UserID { users[3] }
 
-  /// Their numbers are below those of all that chance makes.
+  /// The number is below those of all rooms that chance creates.
   private static let room = Numbered.room(0)
   private static let workspace = Numbered.workspace(0)
 
@@ -53,7 +53,7 @@ extension CommandGenerator {
     ]
   }
 
-  /// The last who comes in was invited by one who is gone, and a link is that one's too.
+  /// The last user who joins was invited by a member who has left. That member had also created a link.
   private mutating func workspaceEvents() -> [Step] {
     let (place, invite, fading): (WorkspaceID, InviteID, InviteID) = (Self.workspace, newID(), newID())
     return [
@@ -79,7 +79,7 @@ extension CommandGenerator {
     ]
   }
 
-  /// One who has made a link for administrators is none any more when it is used.
+  /// A link for administrators is used after its creator has stopped being an administrator.
   private mutating func membershipEvents() -> [Step] {
     let (place, invite, fading): (RoomID, InviteID, InviteID) = (Self.room, newID(), newID())
     let later = clock.now().adding(milliseconds: 86_400_000_000)

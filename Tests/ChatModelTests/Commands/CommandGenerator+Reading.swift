@@ -32,7 +32,7 @@ extension CommandGenerator {
 
   // MARK: - Scheduled messages
 
-  /// Soon, so that the message can be sent in this run; or long after it.
+  /// Soon, so that the message can be sent in this run, or much later.
   private mutating func sendingTime() -> Timestamp {
     clock.now().adding(milliseconds: chance(70) ? Self.soonMilliseconds : 86_400_000)
   }
@@ -77,12 +77,12 @@ extension CommandGenerator {
       "cancels scheduled m\(waiting.id.short)", room.id, .scheduling(.cancel(waiting.id)), by: user)
   }
 
-  /// As the scheduler does it, once the time has come; seldom for what is settled.
+  /// Sends a due message as the scheduler does. Rarely, the message is settled already.
   mutating func sendDue(_ model: ChatModel) -> Step? {
     let rooms = model.rooms.values.filter { $0.exists }.sorted { $0.age < $1.age }
     let waiting = rooms.flatMap { room in room.scheduled.map { (room.id, $0) } }
     let soon = waiting.filter { $0.1.failure == nil && ($0.1.isSoon || $0.1.message.sendAt <= clock.now()) }
-    // Those that will fail are few.
+    // Few messages will fail, so these are preferred.
     let hopeless = soon.filter { room, scheduled in
       guard let room = model.rooms[room], let author = room.member(scheduled.message.author) else { return true }
       return room.archived != nil || author.silencedUntil != nil
@@ -93,8 +93,8 @@ extension CommandGenerator {
   }
 
   /// - Parameters:
-  ///   - revision: of what is sent; nil for what waits when the step is taken.
-  ///   - reachesTime: lets time pass until the message is due.
+  ///   - revision: of the message to send; nil for that of the waiting message when the step is performed.
+  ///   - reachesTime: whether the clock moves forward until the message is due.
   func due(
     _ id: MessageID, _ message: ScheduledMessage, revision: LogPosition?, in room: RoomID, reachesTime: Bool = true
   ) -> Step {
@@ -115,6 +115,6 @@ extension CommandGenerator {
 }
 
 extension ModelScheduled {
-  /// Due within the run.
+  /// Whether the message is due within the run.
   fileprivate var isSoon: Bool { message.sendAt.milliseconds - scheduled.time.milliseconds < 3_600_000 }
 }

@@ -4,7 +4,8 @@ import ChatService
 import EventLogSimulation
 
 extension CommandGenerator {
-  /// A group, or a channel of a workspace; too many rooms would leave each of them shallow.
+  /// Creates a group, or a channel of a workspace. The number is limited, because many rooms would each have little
+  /// content.
   mutating func createRoom(_ model: ChatModel) -> Step? {
     guard model.rooms.values.filter({ $0.exists }).count < Self.roomCount + 4 else { return nil }
     let number = model.rooms.count + (chance(5) ? 0 : 1)
@@ -51,12 +52,12 @@ extension CommandGenerator {
   }
 
   mutating func leave(_ model: ChatModel) -> Step? {
-    // Small rooms are left seldom, so that rooms do not all end empty.
+    // Small rooms are left rarely, so that not all rooms end empty.
     guard let room = anyRoom(model), room.members.count > 2 || chance(10) else { return nil }
     return self.room("leaves", room.id, .members(.leave), by: actor(in: room))
   }
 
-  /// By a service's word.
+  /// A service adds the user, or the user joins a public channel.
   mutating func join(_ model: ChatModel) -> Step? {
     guard let room = anyRoom(model) else { return nil }
     if room.isPublic, chance(60) {
@@ -79,7 +80,7 @@ extension CommandGenerator {
       "mutes until \(until?.rfc3339 ?? "no time")", room.id, .members(.mute(until: until)), by: actor(in: room))
   }
 
-  /// Mostly one who is not in the room and may come in.
+  /// Mostly a user who is not in the room and may join it.
   private mutating func outsider(of room: ModelRoom, in model: ChatModel) -> UserID {
     let workspace = room.creation?.workspace.flatMap { model.workspaces[$0] }
     let fitting = users.filter { user in

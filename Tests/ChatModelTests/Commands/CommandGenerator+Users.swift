@@ -4,7 +4,7 @@ import ChatService
 import EventLogSimulation
 
 extension CommandGenerator {
-  /// One of the cast: every third with a password, the others as a team's own server brings them.
+  /// Registers one of the users: every third with a password, the others as the app's own server registers them.
   mutating func register(_ user: UserID) -> Step {
     let number = user.uuid.low
     let nickname = text()
@@ -27,7 +27,7 @@ extension CommandGenerator {
 
   static func firstPassword(of user: UserID) -> String { "password of \(user.uuid.low)" }
 
-  /// A second registration, under an ID or an external ID that is taken.
+  /// A second registration, under an ID or an external ID that is already in use.
   mutating func register(_ model: ChatModel) -> Step? {
     let registration = Registration(
       nickname: text(), email: nil, externalID: "crm-\(random.within(1...users.count))", credential: nil,
@@ -77,7 +77,7 @@ extension CommandGenerator {
     return startSession(session, of: user, device)
   }
 
-  /// By a service's word.
+  /// A service starts the session.
   func startSession(_ session: SessionID, of user: UserID, _ device: DeviceID? = nil) -> Step {
     let principal = Principal(user: user, service: Numbered.service)
     let rights: [Right] = [.account, .session(session), .firstPair(session)]
@@ -94,7 +94,8 @@ extension CommandGenerator {
     return refresh(session.id, of: user, presented)
   }
 
-  /// The old pair is good until the new one is first used; its use after that is a theft, and ends the session.
+  /// The old token pair is valid until the new one is first used. Using it after that counts as theft and ends the
+  /// session.
   func refresh(_ session: SessionID, of user: UserID, _ presented: UInt32) -> Step {
     let name = "u\(user.short) refreshes s\(session.short) with generation \(presented)"
     return Step(name, user: user, rights: [.account, .session(session)]) { model in
@@ -138,13 +139,13 @@ extension CommandGenerator {
     }
   }
 
-  /// Few different tokens, so that one turns up at several devices.
+  /// Uses few different tokens, so that one appears on several devices.
   private mutating func deviceDescription() -> DeviceDescription {
     var tokens: [PushToken] = []
     if chance(50) { tokens.append(PushToken(provider: .apns, token: "apns-\(random.below(8))")) }
     if chance(50) { tokens.append(PushToken(provider: .fcm, token: "fcm-\(random.below(8))")) }
     let name = chance(80) ? text() : nil
-    // By the name, so that every seed draws what it drew without it.
+    // Derived from the name, so that the levels do not change what each seed draws.
     let levels: [NotificationLevel] = [.all, .mentions, .all, .none, .all]
     return DeviceDescription(
       name: name, type: chance(50) ? "ios" : nil, osVersion: chance(50) ? "18" : nil, tokens: tokens,
@@ -165,7 +166,7 @@ extension CommandGenerator {
     }
   }
 
-  /// As push does when the provider says so.
+  /// Removes a token as push does when the provider reports it as dead.
   mutating func invalidateToken(_ model: ChatModel) -> Step? {
     let user = anyone()
     guard let device = pick(model.users[user]?.devices ?? []), let token = pick(device.description.tokens) else {
@@ -174,7 +175,7 @@ extension CommandGenerator {
     return invalidate(token, of: device.id, of: user)
   }
 
-  /// Of a device that has said again that it has the token, it is another word of the provider.
+  /// If the device has set the token again since, another report of the provider is a different command.
   func invalidate(_ token: PushToken, of device: DeviceID, of user: UserID) -> Step {
     let name = "\(token.token) of d\(device.short) of u\(user.short) is dead"
     return Step(name, user: user, rights: [.token(token, of: device)]) { model in

@@ -16,7 +16,7 @@ extension CommandGenerator {
     }
   }
 
-  /// Mostly one who may lead it.
+  /// Mostly a member who may lead the workspace.
   private mutating func leader(of workspace: ModelWorkspace) -> UserID {
     if chance(85), let member = pick(workspace.members.filter { $0.role >= .administrator }) { return member.user }
     return pick(workspace.members)?.user ?? anyone()
@@ -27,7 +27,7 @@ extension CommandGenerator {
     return anyone()
   }
 
-  /// Guests seldom, owners only where that is refused.
+  /// Rarely a guest. Owner is a role that is always rejected.
   private mutating func role() -> WorkspaceRole {
     chance(20) ? .guest : chance(75) ? .member : chance(90) ? .administrator : .owner
   }
@@ -64,7 +64,7 @@ extension CommandGenerator {
     return workspace("deletes the workspace", place.id, .lifecycle(.delete), by: user)
   }
 
-  // MARK: - Coming and going
+  // MARK: - Joining and leaving
 
   mutating func inviteIntoWorkspace(_ model: ChatModel) -> Step? {
     guard let place = anyWorkspace(model) else { return nil }
@@ -83,7 +83,7 @@ extension CommandGenerator {
     return workspace("accepts the invitation", place.id, .invitations(.accept), by: user)
   }
 
-  /// By a service's word.
+  /// A service adds the user.
   mutating func joinWorkspace(_ model: ChatModel) -> Step? {
     guard let place = anyWorkspace(model) else { return nil }
     let (user, key) = (outsider(of: place), key())

@@ -3,7 +3,7 @@ import ChatPrimitives
 import ChatService
 import EventLogSimulation
 
-/// Makes one command after the other from a seed, mostly such as are valid in the world as the model has it.
+/// Makes one command after the other from a seed. Most of them are valid in the current state of the model.
 struct CommandGenerator {
   static let userCount = 12
   static let roomCount = 8
@@ -11,21 +11,21 @@ struct CommandGenerator {
 
   var random: SeededRandom
   let clock: ModelClock
-  /// What is done before chance comes in.
+  /// The commands before the random ones, in reverse order.
   private var opening: [Step] = []
-  /// What the next new ID ends in.
+  /// The end of the last new ID.
   private var lastNumber: UInt64 = 0
   let users = (1...Self.userCount).map { Numbered.user($0) }
-  /// Idempotency keys that were used, to be used again for something else.
+  /// Idempotency keys that were used, to be used again for other commands.
   var usedKeys: [CommandID] = []
-  /// The password that stands behind each version of a user's credential.
+  /// The password of each version of a user's credential.
   var passwords: [UserID: [UInt32: String]] = [:]
-  /// Who cannot do anything now.
+  /// The users whose accounts are disabled now.
   private var disabled: Set<UserID> = []
-  /// What each user may see of what was uploaded.
+  /// The uploads that each user may see.
   private var visibleMedia: [UserID: [MediaID]] = [:]
 
-  /// - Parameter makesEveryEvent: begins with commands that record each kind of event once.
+  /// - Parameter makesEveryEvent: starts with commands that record each kind of event once.
   init(seed: UInt64, clock: ModelClock, makesEveryEvent: Bool) {
     random = SeededRandom(seed: seed)
     self.clock = clock
@@ -39,7 +39,7 @@ struct CommandGenerator {
     return ID(UUIDBytes(high: 0x1000_0000_0000_7000 | random.next() >> 4 & 0xffff_0000, low: lastNumber))
   }
 
-  /// A new key; now and then one that its actor may have used for something else.
+  /// A new key, or rarely one that its actor may have used for another command.
   mutating func key() -> CommandID {
     if random.isOne(in: 80), let used = usedKeys.randomElement(using: &random) { return used }
     let key: CommandID = newID()
@@ -47,13 +47,13 @@ struct CommandGenerator {
     return key
   }
 
-  /// Mostly one whose account is not disabled.
+  /// Mostly a user whose account is not disabled.
   mutating func anyone() -> UserID {
     if chance(95), let user = pick(users.filter { !disabled.contains($0) }) { return user }
     return users[random.below(users.count)]
   }
 
-  /// Mostly a medium that the user may see.
+  /// Mostly a file that the user may see.
   mutating func media(seenBy user: UserID) -> MediaID? {
     if chance(95) { return pick(visibleMedia[user] ?? []) }
     return pick(users.flatMap { visibleMedia[$0] ?? [] })
@@ -72,7 +72,7 @@ struct CommandGenerator {
     pick(model.workspaces.values.filter { $0.exists }.sorted { $0.age < $1.age })
   }
 
-  /// Mostly a member of the room; now and then anybody.
+  /// Mostly a member of the room, rarely any user.
   mutating func actor(in room: ModelRoom) -> UserID {
     if chance(94), let member = pick(able(room.members)) { return member.user }
     return anyone()
@@ -80,13 +80,13 @@ struct CommandGenerator {
 
   private func able(_ members: [ModelMember]) -> [ModelMember] { members.filter { !disabled.contains($0.user) } }
 
-  /// Mostly one who may lead the room.
+  /// Mostly a member who may lead the room.
   mutating func leader(of room: ModelRoom) -> UserID {
     if chance(85), let member = pick(able(room.members).filter { $0.role >= .administrator }) { return member.user }
     return actor(in: room)
   }
 
-  /// Some hold others, some are written with combining marks elsewhere.
+  /// Some words contain others, and searches write some with combining marks.
   static let words = [
     "tea", "milk", "sugar", "\u{CC28}", "caf\u{E9}", "\u{1F375}", "no", "later", "Tea", "\u{D68C}\u{C758}",
     "\u{D68C}\u{C758}\u{B85D}", "\u{C810}\u{C2EC}\u{C2DC}\u{AC04}", "\u{C8FC}\u{AC04}\u{D68C}\u{C758}",
@@ -97,7 +97,7 @@ struct CommandGenerator {
       + " \(random.below(1000))"
   }
 
-  /// Far enough from now to be the same for the model a moment later.
+  /// Far enough from now that a moment makes no difference to the model.
   mutating func farTime() -> Timestamp {
     let days = Int64(random.within(1...300)) * (chance(30) ? -1 : 1)
     return clock.now().adding(milliseconds: days * 86_400_000)
@@ -109,7 +109,7 @@ struct CommandGenerator {
 extension CommandGenerator {
   private typealias Draw = @Sendable (inout CommandGenerator, ChatModel) -> Step?
 
-  /// How often each kind of command is drawn.
+  /// The relative frequency of each kind of command.
   private static let draws: [(weight: Int, draw: Draw)] = [
     (34, { $0.send($1) }), (6, { $0.importMessage($1) }), (9, { $0.editMessage($1) }), (9, { $0.deleteMessage($1) }),
     (10, { $0.moveMarker($1) }), (8, { $0.react($1) }), (4, { $0.pin($1) }), (5, { $0.moveThreadMarker($1) }),
@@ -136,7 +136,7 @@ extension CommandGenerator {
   ]
   private static let total = draws.reduce(0) { $0 + $1.weight }
 
-  /// The cast comes first, then the rooms, then whatever chance brings.
+  /// The registrations of the users come first, then the rooms, then random commands.
   mutating func next(_ model: ChatModel) -> Step {
     disabled = Set(users.filter { model.users[$0]?.disabled != nil })
     for user in users { visibleMedia[user] = model.media(seenBy: user).map(\.id) }
@@ -159,7 +159,7 @@ extension CommandGenerator {
     }
   }
 
-  /// Mostly some seconds; now and then so long that what has an end comes to it.
+  /// Mostly some seconds, and rarely so long that things expire.
   private mutating func passTime() {
     let seconds = chance(97) ? random.within(1...90) : random.within(20_000...300_000)
     clock.pass(milliseconds: Int64(seconds) * 1000 + Int64(random.below(1000)))

@@ -1,51 +1,52 @@
 import ChatDomain
 import ChatPrimitives
 
-/// What a command rests on, and a repeat of it too: who has lost it is refused like with any other request. Everything
-/// else that became of the world since (targets that are gone, archived rooms, used-up invites, quotas) must not matter
-/// to a repeat.
+/// What the actor needs for a command and also for a repeat of it. A repeat is rejected like any other request if the
+/// actor has lost it. All other changes since the command (targets that are gone, archived rooms, used-up invites,
+/// quotas) must not affect a repeat.
 enum Right: Sendable {
-  /// The account takes commands.
+  /// The account is not disabled.
   case account
   /// The session is open.
   case session(SessionID)
-  /// The pair of tokens that the login gave is the session's newest.
+  /// The token pair of the login is still the newest of the session.
   case firstPair(SessionID)
-  /// The e-mail address that was given is the account's.
+  /// The email address in the request is the account's.
   case address(String)
-  /// The password that the account had then, or got then; and what is said when it has another.
+  /// The account's password has this version, which the command used or set; `else` is the rejection if it does not.
   case password(version: UInt32, else: String)
   /// The device has the token.
   case token(PushToken, of: DeviceID)
 
-  /// The room is there.
+  /// The room exists.
   case room(RoomID, else: String = "room_not_found")
   /// The user may find the room.
   case sight(RoomID)
   /// The user is not banned from the room.
   case admission(RoomID)
   case member(RoomID)
-  /// A member who is not silenced.
+  /// The user is a member who is not silenced, and no direct-message rule of the room refuses the message.
   case voice(RoomID)
   case administrator(RoomID)
   /// A member, or one who tends the room by the workspace's role.
   case reach(RoomID)
   /// Every member's, in a channel its administrators'.
   case pins(RoomID)
-  /// The author's, as a member, and the administrators'.
+  /// The user is the author and a member, or an administrator.
   case deletion(MessageID, RoomID)
-  /// The author's of a message that was scheduled, in the room or out of it; of others being a member is asked first.
+  /// The user is the author of the scheduled message, in the room or not. Others must be members to learn that it is
+  /// not theirs.
   case cancelling(MessageID, RoomID)
   /// The message waits for its time.
   case waiting(MessageID, RoomID)
 
-  /// The workspace is there.
+  /// The workspace exists.
   case workspace(WorkspaceID, else: String = "workspace_not_found")
   case workspaceRole(WorkspaceID, WorkspaceRole)
 }
 
 extension Right {
-  /// What a command on a room takes of a user.
+  /// The rights that a command on a room requires of a user.
   static func of(_ command: RoomCommand, in room: RoomID, by user: UserID) -> [Right] {
     switch command {
     case .lifecycle(.create): [.room(room)]
@@ -59,7 +60,7 @@ extension Right {
       .sharing(.revokeInvite),
       .members(.add), .members(.remove), .members(.changeRole), .members(.ban), .members(.unban), .members(.silence):
       [.administrator(room)]
-    // Who has given ownership away is answered.
+    // A repeat still succeeds for a user who has transferred the ownership.
     case .members(.transfer): [.member(room)]
     case .members(.mute), .reading, .threads, .annotations(.unreact), .scheduling(.change): [.member(room)]
     case .scheduling(.cancel(let message)): [.cancelling(message, room)]
@@ -70,7 +71,7 @@ extension Right {
     }
   }
 
-  /// What a command on a workspace takes of a user.
+  /// The rights that a command on a workspace requires of a user.
   static func of(_ command: WorkspaceCommand, in workspace: WorkspaceID, by user: UserID) -> [Right] {
     switch command {
     case .lifecycle(.create), .members(.join): [.workspace(workspace)]
@@ -86,16 +87,16 @@ extension Right {
   }
 }
 
-// MARK: - Who has lost what
+// MARK: - Lost rights
 
 extension ChatModel {
-  /// What a repeat may be refused with, as the world is at `time`; it must be answered when this is empty, and refused
-  /// when it is not.
+  /// The rejections that a repeat may get in the current state at `time`. If it is empty, the repeat must succeed,
+  /// otherwise it must be rejected.
   func refusals(of step: Step, at time: Timestamp) -> Set<String> {
     Set(step.rights.compactMap { lack(of: $0, step.user, at: time) }.joined())
   }
 
-  /// Nil when the user has it.
+  /// Nil if the user has the right.
   private func lack(of right: Right, _ user: UserID?, at time: Timestamp) -> [String]? {
     let account = user.flatMap { users[$0] }
     switch right {

@@ -2,9 +2,9 @@ import ChatDomain
 import ChatPrimitives
 import ChatService
 
-/// One command as a client sends it, ready to be sent again with the same IDs and the same key.
+/// One command as a client sends it. It can be sent again with the same IDs and the same key.
 struct Step: Sendable {
-  /// What was answered.
+  /// The response to a command.
   struct Receipt: Sendable, Equatable {
     let stamp: Stamp
     let isNew: Bool
@@ -25,13 +25,13 @@ struct Step: Sendable {
     }
   }
 
-  /// For whoever reads a failure.
+  /// A description for reports of failures.
   let name: String
-  /// Whom and what it is about, to be compared right after it.
+  /// The objects of the command, which are compared directly after it.
   let user: UserID?
   let room: RoomID?
   let workspace: WorkspaceID?
-  /// What a repeat rests on.
+  /// The rights that a repeat requires.
   let rights: [Right]
   /// Whether to send it again is still the same command, as the world is now: the use of a refresh token whose
   /// successor was used is another's doing.
@@ -53,7 +53,7 @@ struct Step: Sendable {
   }
 }
 
-/// IDs that read well in a failure: the first half says what kind of thing it is, the second is a number.
+/// IDs that are easy to read in a failure: the first half identifies the kind of object, the second half is a number.
 enum Numbered {
   static func user(_ number: Int) -> UserID { ID(UUIDBytes(high: 0xaaaa_0000_0000_7000, low: UInt64(number))) }
   static func room(_ number: Int) -> RoomID { ID(UUIDBytes(high: 0xbbbb_0000_0000_7000, low: UInt64(number))) }
@@ -64,6 +64,6 @@ enum Numbered {
 }
 
 extension ID {
-  /// The end of the UUID: enough to tell one from the other in one run.
+  /// The end of the UUID, which is enough to distinguish the IDs of one run.
   var short: String { String(uuid.low, radix: 16) }
 }

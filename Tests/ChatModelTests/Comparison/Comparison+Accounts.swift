@@ -5,7 +5,7 @@ import ChatService
 import EventLogSimulation
 
 extension Comparison {
-  /// One user with sessions and devices.
+  /// Compares a user with sessions and devices.
   func compareAccount(_ id: UserID) async throws {
     let what = "of u\(id.short)"
     guard let user = model.users[id], user.registration != nil else {

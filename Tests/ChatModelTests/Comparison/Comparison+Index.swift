@@ -5,11 +5,11 @@ import ChatService
 import EventLogSimulation
 import EventStore
 
-/// What deciders get from the ID index.
+/// What deciders look up in the ID index.
 extension Comparison {
-  /// Of a room's newest messages, of some more, and of one that it does not have.
+  /// Compares what the index has of a room's newest messages, of some others, and of a message that does not exist.
   ///
-  /// - Parameter mentioned: messages of the room that a command was about; nil for all that it has.
+  /// - Parameter mentioned: messages of the room that a command was about; nil for all messages of the room.
   func compareIndex(_ id: RoomID, mentioned: Set<MessageID>?) async throws {
     guard let room = model.rooms[id], room.exists else { return }
     let stranger: MessageID = ID(UUIDBytes(high: 0xdead, low: 0xbeef))
@@ -31,7 +31,7 @@ extension Comparison {
       schedulingKeys.map { scheduled[$0].map { IndexedScheduling($0) } })
   }
 
-  /// Of commands that were done under a key, and of one that was not.
+  /// Compares what the index has of commands that were done under a key, and of one that was not.
   func compareCommands(_ commands: [ModelCommand]) async throws {
     let stranger = ModelCommand(actor: UUIDBytes(high: 0xdead, low: 0xbeef), key: ID(UUIDBytes(high: 1, low: 1)))
     let asked = commands.sorted { ($0.actor, $0.key) < ($1.actor, $1.key) } + [stranger]

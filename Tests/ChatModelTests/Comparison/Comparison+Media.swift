@@ -5,7 +5,7 @@ import ChatService
 import EventStore
 
 extension Comparison {
-  /// What a user sees of everything that was uploaded.
+  /// Compares what a user sees of everything that was uploaded.
   func compareMedia(for user: UserID) async throws {
     let visible = model.media(seenBy: user)
     for media in model.users.values.flatMap(\.media) {
@@ -17,12 +17,12 @@ extension Comparison {
     }
   }
 
-  /// What quotas are held against.
+  /// Compares the usage that quotas are checked against.
   func compareUsage() async throws {
     try await chat.views.usage.wait(for: chat.store.head)
     let found = try await chat.views.usage.read { try $0.newestDay() }
     guard let day = model.usage.keys.max(), let expected = model.usage[day] else { return }
-    // The model knows nothing of bytes in the log; what makes rooms and invites is counted by specs.
+    // The model does not count the bytes in the log. Specs cover the counts of rooms and invites.
     try expect(
       "usage", expected,
       found.users.mapValues {

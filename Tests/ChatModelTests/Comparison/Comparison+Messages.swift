@@ -26,10 +26,10 @@ private struct SeenPage: Equatable {
   }
 }
 
-/// A list of messages, a room's own or a thread's, that one user asks for.
+/// A request for a list of messages by one user, of a room's own timeline or of a thread.
 private struct Reading {
   let room: ModelRoom
-  /// nil for the room's own timeline.
+  /// Nil for the room's own timeline.
   let root: MessageID?
   let user: UserID
   let limit: Int
@@ -47,7 +47,7 @@ private struct Reading {
 }
 
 extension Comparison {
-  /// The newest page, and one at a place of each kind, of the room's timeline and of a thread.
+  /// Compares the newest page, and a page at a place of each kind, for the room's timeline and for a thread.
   mutating func comparePages(_ id: RoomID, for user: UserID) async throws {
     guard let room = model.room(id, seenBy: user) else {
       let found = try await answer { () async throws(ServiceError) in
@@ -81,7 +81,7 @@ extension Comparison {
     try await compareAround(reading, anchor, place)
   }
 
-  /// The index of the message whose time is the earliest that is not before `time`.
+  /// The index of the earliest message at or after `time`.
   private func earliest(in all: [ModelMessage], from time: Timestamp) -> Int {
     let later = all.indices.filter { all[$0].sentAt >= time }
     return later.min { (all[$0].sentAt, $0) < (all[$1].sentAt, $1) } ?? all.count
@@ -98,7 +98,8 @@ extension Comparison {
     try expect(what, SeenPage(all, range, in: reading.room, for: reading.user), SeenPage(page))
   }
 
-  /// As many older as newer, itself included, where there are so many.
+  /// Compares a page around a message: it has as many older as newer messages, counting the message itself, if there
+  /// are enough.
   private func compareAround(_ reading: Reading, _ anchor: ChatService.Anchor, _ place: Int) async throws {
     let all = reading.all
     let page = try await reading.page(chat, .around(anchor))
@@ -152,7 +153,7 @@ extension Comparison {
     try expect("history of \(what), \(limit) at a time", message.versions, versions)
   }
 
-  /// Pins, the newest first.
+  /// Compares the pins, the newest first.
   func comparePins(_ id: RoomID, for user: UserID) async throws {
     let expected = model.room(id, seenBy: user).map { room in
       room.pins.map { SeenPin(post: SeenPost($0, in: room, for: user), pin: $0.pinned) }

@@ -5,7 +5,7 @@ import ChatService
 import EventLogSimulation
 
 extension Comparison {
-  /// Who has read up to where, as far as the user may see it: those who have read something, and do not hide it from
+  /// Compares the read receipts that the user may see: those of members who have read something and do not hide it from
   /// others.
   mutating func compareReceipts(_ id: RoomID, for user: UserID) async throws {
     let limit = random.within(1...5)
@@ -32,7 +32,7 @@ extension Comparison {
 
   // MARK: - Scheduled messages
 
-  /// The user's own in one room, the earliest time first.
+  /// Compares the user's own scheduled messages in one room, the earliest time first.
   func compareScheduled(_ id: RoomID, for user: UserID) async throws {
     let expected = model.room(id, seenBy: user).map { room in
       room.scheduled.filter { $0.message.author == user }.map { SeenScheduled($0, in: id) }
@@ -51,7 +51,7 @@ extension Comparison {
     }
   }
 
-  /// One by its ID: its author's alone, in the room or out of it.
+  /// Compares one scheduled message by its ID. Only its author sees it, in the room or not.
   private func compareScheduled(_ scheduled: ModelScheduled, in id: RoomID, for user: UserID) async throws {
     let found = try await answer { () async throws(ServiceError) in
       SeenScheduled(try await chat.scheduledMessage(scheduled.id, of: id, for: user))
@@ -67,7 +67,7 @@ extension Comparison {
 
   private func inOrder(_ all: [SeenScheduled]) -> [SeenScheduled] { all.sorted { $0.scheduled < $1.scheduled } }
 
-  /// The user's own in all rooms, those that the user has left included.
+  /// Compares the user's own scheduled messages in all rooms, including rooms that the user has left.
   mutating func compareScheduled(of user: UserID) async throws {
     let limit = random.within(1...4)
     let expected = model.rooms.values.filter { $0.exists }.flatMap { room in

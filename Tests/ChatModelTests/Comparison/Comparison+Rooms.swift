@@ -5,7 +5,7 @@ import ChatService
 import EventLogSimulation
 
 extension Comparison {
-  /// One room as one user sees it.
+  /// Compares one room as one user sees it.
   func compareRoom(_ id: RoomID, for user: UserID) async throws {
     let expected: Answer<SeenRoom>
     if let room = model.rooms[id], model.sight(of: user, on: room) != .none {
@@ -19,7 +19,7 @@ extension Comparison {
     try expect("room r\(id.short) for u\(user.short)", expected, found)
   }
 
-  /// The room list, page by page, and the badge.
+  /// Compares the room list, page by page, and the badge.
   mutating func compareRooms(of user: UserID) async throws {
     let expected = model.roomList(of: user).compactMap { room in
       room.member(user).map { SeenRoom(room, $0) }
@@ -42,7 +42,7 @@ extension Comparison {
     try expect("threads in the badge of u\(user.short)", model.threadBadge(of: user, at: now), Int(badge.threadUnread))
   }
 
-  /// All that can be asked of one room.
+  /// Compares everything that can be requested about one room.
   mutating func compareDeeply(_ id: RoomID, for user: UserID) async throws {
     try await compareMembers(id, for: user)
     try await compareInvites(id, for: user)

@@ -6,15 +6,15 @@ import EventLogSimulation
 import EventStore
 
 extension Comparison {
-  /// Words, parts of Korean ones, other ways to write them, and several at once.
+  /// Words, parts of Korean words, other ways to write them, and several words at once.
   private static let queries = [
     "tea", "milk", "sugar", "later", "TEA", "cafe\u{301}", "tea milk", "tea \u{D68C}\u{C758}", "\u{CC28}",
     "\u{D68C}\u{C758}", "\u{D68C}\u{C758}\u{B85D}", "\u{C2DC}\u{AC04}", "\u{C810}\u{C2EC} tea",
-    // 회의, taken apart.
+    // 회의 in decomposed form.
     "\u{1112}\u{116C}\u{110B}\u{1174}",
   ]
 
-  /// What a drawn search finds, which is what a scan of all messages finds.
+  /// Compares the results of a random search with those of a scan of all messages.
   mutating func compareSearch(of user: UserID) async throws {
     let search = drawnSearch()
     guard let words = SearchWords(search.query) else { return try expect("a word to search for", search.query, "none") }
@@ -49,8 +49,8 @@ extension Comparison {
     try expect("search index for \(search)", messages.map(\.text).sorted(), indexed.sorted())
   }
 
-  /// The texts that the index itself gives: what is gone must be gone there, and not only be
-  /// left out of answers.
+  /// The texts that the index itself returns. Deleted texts must be gone from the index, and not only be filtered out
+  /// of responses.
   private func indexed(_ request: SearchRequest, limit: Int) async throws -> [String] {
     try await chat.views.search.read { search in
       var (hits, place): ([SearchHit], SearchPlace?) = ([], nil)
@@ -63,10 +63,10 @@ extension Comparison {
     }
   }
 
-  /// Where a search that does not end is given up.
+  /// The number of results after which an endless search is stopped.
   private static var mostResults: Int { 10_000 }
 
-  /// Half of them without any filter, the others with one or two.
+  /// Half of the searches have no filter, the others have one or two.
   private mutating func drawnSearch() -> ModelSearch {
     var search = ModelSearch(query: Self.queries[random.below(Self.queries.count)])
     if random.isOne(in: 2) { return search }
@@ -86,7 +86,7 @@ extension Comparison {
   }
 }
 
-/// What is searched for, and whether a message is it.
+/// A search, and whether a message matches it.
 private struct ModelSearch {
   let query: String
   var room: RoomID?
@@ -108,8 +108,8 @@ private struct ModelSearch {
     return query.split(separator: " ").allSatisfy { piece in words.contains { Self.matches(piece, $0) } }
   }
 
-  /// A word as a whole, in any case; a Korean one as a part of another, or as its beginning when it is one syllable. Equal
-  /// texts are equal however their characters are made up.
+  /// A word must match as a whole, in any case. A Korean word matches as a part of another word, or only as its
+  /// beginning if it is a single syllable. Canonically equivalent texts match.
   private static func matches(_ piece: Substring, _ word: Substring) -> Bool {
     guard let first = piece.first, "\u{AC00}"..."\u{D7A3}" ~= first else {
       return piece.lowercased() == word.lowercased()

@@ -14,7 +14,7 @@ extension Comparison {
     for invite in (model.rooms[id]?.invites ?? []).suffix(3) { try await comparePreview(of: invite, in: id, for: user) }
   }
 
-  /// What whoever holds a link sees.
+  /// Compares what the holder of a link sees.
   private func comparePreview(of invite: ModelInvite<Role>, in id: RoomID, for user: UserID) async throws {
     guard let room = model.rooms[id] else { return }
     let found = try await preview(chat.token(of: invite.link.id, in: id), for: user)
@@ -69,7 +69,7 @@ extension Comparison {
 
   // MARK: - Moderation
 
-  /// Bans and join history, page by page.
+  /// Compares the bans and the join history, page by page.
   mutating func compareModeration(_ id: RoomID, for user: UserID) async throws {
     let limit = random.within(1...6)
     let bans = try await answer { () async throws(ServiceError) in
@@ -96,7 +96,7 @@ extension Comparison {
       "join history \(what)", forAdministrators(id, user) { $0.comings.reversed().map { SeenComing($0) } }, history)
   }
 
-  /// Where a list that does not end is given up.
+  /// The number of rows after which an endless list is stopped.
   private static var mostRows: Int { 10_000 }
 }
 

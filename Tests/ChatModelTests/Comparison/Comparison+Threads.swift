@@ -5,7 +5,7 @@ import ChatService
 import EventLogSimulation
 
 extension Comparison {
-  /// The threads that a user follows, the latest reply first, in rooms that are not archived.
+  /// Compares the threads that a user follows in rooms that are not archived, the latest reply first.
   mutating func compareThreads(of user: UserID) async throws {
     let rooms = model.roomList(of: user)
     let expected = rooms.flatMap { room in
@@ -21,7 +21,7 @@ extension Comparison {
     try expect("threads of u\(user.short), \(limit) at a time", expected, found)
   }
 
-  /// How a member reads one thread, as a page of it says.
+  /// Compares the member's reading state of one thread with the one in a page of it.
   func compareReading(of root: MessageID, in room: ModelRoom, for user: UserID) async throws {
     let found = try await chat.thread(root, of: room.id, for: user, .newest, limit: 1).reading
     try expect(

@@ -5,7 +5,7 @@ import ChatService
 import EventLogSimulation
 
 extension Comparison {
-  /// The workspaces that a user is in, and may come into.
+  /// Compares the workspaces that a user is in, and those that a user may join.
   mutating func compareWorkspaces(of user: UserID) async throws {
     let limit = random.within(1...3)
     let expected = model.workspaces(of: user).map { listed($0, by: user) }
@@ -28,7 +28,7 @@ extension Comparison {
     try expect("invitations of u\(user.short), \(limit) at a time", invitations, seen)
   }
 
-  /// One workspace as one user sees it.
+  /// Compares one workspace as one user sees it.
   mutating func compareWorkspace(_ id: WorkspaceID, for user: UserID) async throws {
     let what = "w\(id.short) for u\(user.short)"
     guard let workspace = model.workspaces[id], workspace.exists, let member = workspace.member(user) else {
@@ -82,7 +82,7 @@ extension Comparison {
     try expect("channels of w\(workspace.id.short) for u\(user.short), \(limit) at a time", expected, found)
   }
 
-  /// Links and invitations, which administrators alone see.
+  /// Compares the links and invitations, which only administrators see.
   private func compareLinks(of workspace: ModelWorkspace, for member: ModelWorkspaceMember) async throws {
     let isLeader = member.role >= .administrator
     let links = try await answer { () async throws(ServiceError) in
@@ -116,7 +116,7 @@ private struct SeenWorkspace: Equatable {
   let created: Stamp?
   let revision: LogPosition
   let member: SeenWorkspaceMember?
-  /// In its channels.
+  /// Counts in its channels.
   let unread: Int
   let mentions: Int
 

@@ -3,14 +3,14 @@ import ChatPrimitives
 import ChatService
 import EventLogSimulation
 
-/// Asks the service everything that clients ask, and compares with the model.
+/// Sends every query that clients can send to the service, and compares the results with the model.
 struct Comparison {
   let chat: ChatService
   let model: ChatModel
-  /// Draws page sizes and places.
+  /// Draws page sizes and positions.
   var random: SeededRandom
 
-  /// - Throws: `Mismatch` unless both are the same.
+  /// - Throws: `Mismatch` unless both are equal.
   func expect<T: Equatable>(_ what: String, _ expected: T, _ found: T) throws {
     if let mismatch = Mismatch(what, expected: expected, found: found) { throw mismatch }
   }
@@ -27,7 +27,7 @@ struct Comparison {
   }
 }
 
-/// What a command has touched: what it named, and what its events are about.
+/// Everything that a command has touched: the objects that it named, and the objects of its events.
 struct Touched {
   var users: Set<UserID> = []
   var rooms: Set<RoomID> = []
@@ -70,7 +70,7 @@ struct Touched {
 }
 
 extension Comparison {
-  /// Whom and what a command has touched, how its rooms look to everybody, and how the world looks to a bystander.
+  /// Compares everything that a command has touched, its rooms for all users, and everything that one random user sees.
   mutating func compare(_ touched: Touched, users: [UserID]) async throws {
     let bystander = users[random.below(users.count)]
     for user in touched.users.sorted() {
@@ -94,7 +94,7 @@ extension Comparison {
     }
   }
 
-  /// What goes over all rooms of a user.
+  /// Compares lists that cover all rooms of a user.
   private mutating func compareLists(of user: UserID) async throws {
     try await compareRooms(of: user)
     try await compareWorkspaces(of: user)
@@ -103,13 +103,13 @@ extension Comparison {
     try await compareSearch(of: user)
   }
 
-  /// A few of those that were done long ago.
+  /// A few commands from any time of the run.
   private mutating func someCommands() -> [ModelCommand] {
     let all = model.commands.keys.sorted { ($0.actor, $0.key) < ($1.actor, $1.key) }
     return all.isEmpty ? [] : (0..<3).map { _ in all[random.below(all.count)] }
   }
 
-  /// Everything for everybody.
+  /// Compares everything for every user.
   mutating func compareAll(users: [UserID]) async throws {
     for user in users {
       try await compareAccount(user)

@@ -1,12 +1,12 @@
 import ChatDomain
 import ChatPrimitives
 
-/// A read model says something else than the model.
+/// A read model differs from the model.
 struct Mismatch: Error {
   let what: String
   let lines: [String]
 
-  /// Nil when both are the same; else with the lines of both in which they differ.
+  /// Nil if both are equal. Otherwise has the lines in which they differ.
   init?<T: Equatable>(_ what: String, expected: T, found: T) {
     guard expected != found else { return nil }
     self.what = what
@@ -26,7 +26,7 @@ struct Mismatch: Error {
   }
 }
 
-/// A value as lines, each with the way to it, so that two values can be compared by eye.
+/// A value as lines, each with the path to it, so that two values can be compared by eye.
 enum Outline {
   static func lines(of value: Any, at path: String = "") -> [String] {
     if let leaf = leaf(value) { return ["\(path): \(leaf)"] }
@@ -42,7 +42,7 @@ enum Outline {
     }
   }
 
-  /// What has no order is written in that of its text.
+  /// Sorts the lines of unordered collections by their text.
   private static func unordered(_ mirror: Mirror, at path: String) -> [String] {
     mirror.children.map { child -> [String] in
       let parts = Array(Mirror(reflecting: child.value).children)
@@ -51,7 +51,7 @@ enum Outline {
     }.sorted { $0.first ?? "" < $1.first ?? "" }.flatMap { $0 }
   }
 
-  /// What is best written in one word.
+  /// The text of a value that fits on a single line.
   private static func leaf(_ value: Any) -> String? {
     switch value {
     case let user as UserID: "u\(user.short)"

@@ -4,14 +4,14 @@ import ChatProjections
 import ChatPush
 import GRDB
 
-/// The outbox of push, made of the whole log, against a small model of its own: who is to be notified of what on which
-/// device, what the badge says, and what of it may still be sent at the end.
+/// Compares the push outbox, built from the whole log, with a small model: who is to be notified of what on which
+/// device, the badge, and which notifications may still be sent at the end.
 ///
 /// Push counts as switched on before the first event, and nothing is ever settled.
 struct PushComparison {
   let events: [RecordedEvent]
 
-  /// How a notification stands at the end.
+  /// The state of a notification at the end.
   enum DeliveryStatus: Equatable {
     case text(String, token: String)
     case withdrawn(PushAbandonment)
@@ -42,7 +42,7 @@ struct PushComparison {
     let message: MessageID
   }
 
-  /// - Returns: how many notifications there were.
+  /// - Returns: the number of notifications.
   /// - Throws: `Mismatch`.
   func compare() throws -> Int {
     let (told, model) = expected()
@@ -57,7 +57,7 @@ struct PushComparison {
     return told.count
   }
 
-  // MARK: - What the model says
+  // MARK: - The model
 
   private func expected() -> ([Told], ChatModel) {
     var model = ChatModel()
@@ -124,7 +124,7 @@ struct PushComparison {
     return devices
   }
 
-  // MARK: - What push says
+  // MARK: - The push outbox
 
   private func outbox() throws -> DatabaseQueue {
     let queue = try DatabaseQueue()

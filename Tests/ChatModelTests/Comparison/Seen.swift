@@ -10,7 +10,7 @@ struct SeenMember: Equatable {
   let marker: UInt64
   let mutedUntil: Timestamp?
   let silencedUntil: Timestamp?
-  /// The message that the marker stands on, and since when.
+  /// The message at the read marker, and since when the marker is there.
   let readMessage: MessageID?
   let readAt: Timestamp?
   let unreadFrom: UInt64?
@@ -61,7 +61,7 @@ struct SeenRoom: Equatable {
   let deletedCount: Int
   let activity: LogPosition
   let lastMessage: SeenMessage?
-  /// nil for who only finds it.
+  /// Nil for a user who only finds the room.
   let member: SeenMember?
   let unread: Int
   let mentions: Int
@@ -189,7 +189,7 @@ extension ModelDevice {
       updatedAt: row.updatedAt)
   }
 
-  /// As read models show it: the tokens in the order of their providers.
+  /// The device as read models show it, with the tokens in the order of their providers.
   var shown: ModelDevice {
     var shown = self
     shown.description.tokens.sort { $0.provider.rawValue < $1.provider.rawValue }

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 import ChatProjections
 
-/// What is kept of a message itself, the same from the model and from a read model.
+/// The stored fields of a message, the same from the model and from a read model.
 struct SeenMessage: Equatable {
   let id: MessageID
   let place: MessageLocation
@@ -51,7 +51,7 @@ struct SeenMessage: Equatable {
   }
 }
 
-/// A message with what hangs from it, as one reader sees it.
+/// A message with its reactions, thread and pin, as one reader sees it.
 struct SeenPost: Equatable {
   struct Thread: Equatable {
     let replies: Int
@@ -99,7 +99,7 @@ struct SeenPost: Equatable {
   }
 }
 
-/// Each once, in the order of the first.
+/// The distinct elements, in the order of their first occurrences.
 private func inOrder<T: Hashable>(_ all: [T]) -> [T] {
   var seen: Set<T> = []
   return all.filter { seen.insert($0).inserted }

@@ -1,23 +1,23 @@
 import ChatDomain
 import ChatPrimitives
 
-/// The whole chat world as the log tells it: every list kept as a list, every number counted anew when it is asked
-/// for.
+/// The whole chat world according to the log. Every list is stored as a list, and every number is counted again when it
+/// is needed.
 ///
-/// Written from the rules of the design and from what the events say of themselves, and from no decider and no
-/// projection. It keeps more than it must and is as slow as it likes.
+/// It is written from the rules of the design and from the contents of the events, and uses no decider and no
+/// projection. It stores more than necessary and is not optimized.
 struct ChatModel {
   private(set) var head = LogPosition.origin
   var users: [UserID: ModelUser] = [:]
   var rooms: [RoomID: ModelRoom] = [:]
   var workspaces: [WorkspaceID: ModelWorkspace] = [:]
-  /// Which generation of the key signs access tokens.
+  /// The generation of the key that signs access tokens.
   private(set) var signingKeyGeneration: UInt32 = 1
-  /// What each user did on each day in UTC, services in their name left out.
+  /// The usage of each user on each UTC day, without what services do as the user.
   private(set) var usage: [Int64: [UserID: Usage]] = [:]
-  /// What each command under a key first recorded.
+  /// What the first execution of each keyed command recorded.
   private(set) var commands: [ModelCommand: ModelKnownCommand] = [:]
-  /// What no log may hold and this one does.
+  /// Violations of the laws that every log must satisfy.
   private(set) var breaches: [String] = []
 
   mutating func take(_ events: [RecordedEvent]) {
@@ -58,7 +58,7 @@ struct ChatModel {
     commands[command] = ModelKnownCommand(stamp: recorded.stamp, fingerprint: recorded.event.commandFingerprint)
   }
 
-  /// What a user has used on the day of a moment.
+  /// What a user has used on the day of this time.
   func usage(of user: UserID, at time: Timestamp) -> Usage {
     usage[time.milliseconds / 86_400_000]?[user] ?? Usage()
   }
@@ -70,9 +70,9 @@ struct ChatModel {
   mutating func forgetBreaches() { breaches = [] }
 }
 
-/// A command as its key names it: a key is its actor's own.
+/// Identifies a keyed command. Each actor has separate keys.
 struct ModelCommand: Hashable {
-  /// The user, or the service that acts for itself.
+  /// The user, or the service that acts as itself.
   let actor: UUIDBytes
   let key: CommandID
 
@@ -92,10 +92,10 @@ struct ModelKnownCommand: Equatable {
   let fingerprint: Fingerprint?
 }
 
-// MARK: - Who sees what
+// MARK: - What users see
 
 extension ChatModel {
-  /// The room, if the user is in it and it is there.
+  /// The room, if it exists and the user is in it.
   func room(_ id: RoomID, seenBy user: UserID) -> ModelRoom? {
     guard let room = rooms[id], !room.isDeleted, room.member(user) != nil else { return nil }
     return room
@@ -106,12 +106,12 @@ extension ChatModel {
     rooms.values.filter { !$0.isDeleted && $0.member(user) != nil }
   }
 
-  /// The user's rooms as a list shows them: latest activity first, archived ones left out.
+  /// The user's rooms in the order of the room list: latest activity first, without archived ones.
   func roomList(of user: UserID) -> [ModelRoom] {
     rooms(of: user).filter { $0.archived == nil }.sorted { $0.activity > $1.activity }
   }
 
-  /// The user's rooms that count for the badge at a time.
+  /// The user's rooms that count for the badge at this time.
   private func ringingRooms(of user: UserID, at time: Timestamp) -> [ModelRoom] {
     roomList(of: user).filter { room in
       guard let muted = room.member(user)?.mutedUntil else { return true }
@@ -133,7 +133,7 @@ extension ChatModel {
     }
   }
 
-  /// What is unread in the channels of one workspace.
+  /// The unread messages in the channels of one workspace.
   func badge(of user: UserID, in workspace: WorkspaceID, at time: Timestamp) -> (unread: Int, mentions: Int) {
     ringingRooms(of: user, at: time).filter { $0.creation?.workspace == workspace }.reduce((0, 0)) { sum, room in
       (sum.0 + room.unread(for: user), sum.1 + room.mentions(for: user))

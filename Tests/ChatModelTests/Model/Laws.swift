@@ -1,7 +1,7 @@
 import ChatDomain
 import ChatPrimitives
 
-/// What must hold of every event, given those before it: the rules that no read model shows.
+/// Laws that every event must satisfy, given those before it. They are the rules that no read model shows.
 extension ChatModel {
   /// A phone that was logged out shows no message to whoever holds it: of which no session is open any more, that has no
   /// push token until it is described again. Holds after every command, not after every event: the tokens go last.
@@ -14,7 +14,7 @@ extension ChatModel {
     return nil
   }
 
-  /// The rule that an event breaks, in words that follow the event; nil when it breaks none.
+  /// The law that an event violates, worded to follow the event; nil if it violates none.
   func law(brokenBy recorded: RecordedEvent) -> String? {
     if let law = law(ofQuotasBrokenBy: recorded) { return law }
     return switch recorded.event {
@@ -25,7 +25,7 @@ extension ChatModel {
     }
   }
 
-  /// Nobody uses more on one day than is allowed; what a service does is not counted.
+  /// No user exceeds the daily quotas. What a service does is not counted.
   private func law(ofQuotasBrokenBy recorded: RecordedEvent) -> String? {
     guard let user = recorded.actor, recorded.service == nil else { return nil }
     let used = usage(of: user, at: recorded.stamp.time)
@@ -53,7 +53,7 @@ extension ChatModel {
       guard let session = user?.session(session), session.end == nil else { return "refreshes no open session" }
       return generation == session.generation + 1 ? nil : "skips a generation"
     case .sessions(.ended(let session, .othersLoggedOut)), .sessions(.ended(let session, .allLoggedOut)):
-      // Where there was nothing to end, the event is there for the key alone.
+      // If there was nothing to end, the event is recorded only for the key.
       return user?.session(session)?.end == nil ? nil : "ends no open session"
     case .sessions(.ended(let session, _)):
       return user?.session(session)?.end == nil && user?.session(session) != nil ? nil : "ends no open session"
@@ -79,7 +79,7 @@ extension ChatModel {
     case .members(.joined(let user, let role, let invite)):
       if let link = room.invites.first(where: { $0.link.id == invite }) {
         if let law = law(ofUsing: link, at: time) { return law }
-        // Whoever comes into a room that everybody has left owns it.
+        // A user who joins a room that everybody has left becomes its owner.
         let isLeft = room.members.isEmpty && room.hasHadOwner
         if role != (isLeft ? .owner : given(by: link, in: room)) { return "gives another role than the link does" }
       }
@@ -133,7 +133,7 @@ extension ChatModel {
   }
 
   private func law(ofWriting event: RoomEvent, in room: ModelRoom, at time: Timestamp) -> String? {
-    // An archived room can still be tidied.
+    // Deletions and changes of reactions and pins are still possible in an archived room.
     if room.archived != nil, !isTidying(event) { return "writes in an archived room" }
     switch event {
     case .messages(.sent(let id, let author, let place, _)):
@@ -156,7 +156,7 @@ extension ChatModel {
     }
   }
 
-  /// Takes away, and is possible where nothing else is.
+  /// Whether the event is possible in an archived room.
   private func isTidying(_ event: RoomEvent) -> Bool {
     switch event {
     case .messages(.deleted), .annotations: true

@@ -8,7 +8,7 @@ struct ModelMessage: Equatable {
   let place: MessageLocation
   /// The root of its thread.
   let root: MessageID?
-  /// Empty once deleted.
+  /// Empty if the message is deleted.
   var text: String
   var replyTo: MessageID?
   var mentions = Mentions()
@@ -16,17 +16,17 @@ struct ModelMessage: Equatable {
   var called: Set<UserID> = []
   var attachments: [Attachment] = []
   var custom: CustomPart?
-  /// Of what was sent, whatever became of it since.
+  /// Of the original message, even if it was changed since.
   var fingerprint: Fingerprint?
   let sent: Stamp
   let sentAt: Timestamp
-  /// Where it was last written.
+  /// The position of its last change.
   var revision: LogPosition
   var editedAt: Timestamp?
   var deletedAt: Timestamp?
-  /// What it said before each edit, the oldest first.
+  /// Its texts before each edit, the oldest first.
   var history: [ModelRevision] = []
-  /// In the order in which they came.
+  /// In the order in which they were added.
   var reactions: [ModelReaction] = []
   var pinned: ModelPin?
 
@@ -35,7 +35,7 @@ struct ModelMessage: Equatable {
   func isMention(of user: UserID) -> Bool { mentions.everyone || called.contains(user) }
 }
 
-/// What a message said until it was edited.
+/// The content of a message before an edit.
 struct ModelRevision: Equatable {
   let text: String
   let mentions: Mentions
@@ -66,15 +66,15 @@ extension ModelMessage {
     revision = recorded.position
   }
 
-  /// What it says now.
+  /// The current content.
   private var version: ModelRevision {
     ModelRevision(text: text, mentions: mentions, writtenAt: editedAt ?? sentAt, position: revision)
   }
 
-  /// Every text that it had, the one that it has now at the end; none once it is deleted.
+  /// Every content that the message had, ending with the current one; empty if the message is deleted.
   var versions: [ModelRevision] { isDeleted ? [] : history + [version] }
 
-  /// Nothing of what it said is left, and nothing that hung from it save its thread.
+  /// Removes the content and everything that belongs to the message except its thread.
   mutating func delete(_ recorded: RecordedEvent) {
     text = ""
     replyTo = nil

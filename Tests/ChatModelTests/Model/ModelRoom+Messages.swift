@@ -42,7 +42,7 @@ extension ModelRoom {
     Set(mentions.users.filter { member($0) != nil })
   }
 
-  /// Nobody begins to follow twice; who has said no goes on not following.
+  /// Starts to follow a thread. Does nothing for a user who follows it already or has chosen not to.
   private mutating func follow(_ root: MessageID, _ user: UserID, from ordinal: UInt64) {
     change(user) { member in
       guard member.threads[root] == nil else { return }
@@ -53,7 +53,7 @@ extension ModelRoom {
   mutating func takeMark(_ event: RoomEvent, _ recorded: RecordedEvent) {
     switch event {
     case .annotations(.reactionAdded(let message, _, let user, let emoji)):
-      // What stands already is recorded again for the key alone.
+      // A reaction that exists already is recorded again only for the key.
       change(message) { message in
         guard !message.reactions.contains(where: { $0.emoji == emoji && $0.user == user }) else { return }
         message.reactions.append(

@@ -2,7 +2,7 @@ import ChatDomain
 import ChatPrimitives
 
 extension ModelMember {
-  /// Markers only move forward; a move that reaches what was marked as unread lifts the mark.
+  /// Markers only move forward. A move that reaches the messages that are marked as unread removes that mark.
   mutating func read(through ordinal: UInt64, _ message: MessageID, _ time: Timestamp) {
     if let from = unreadFrom, from <= ordinal { unreadFrom = nil }
     guard ordinal > marker else { return }
@@ -11,7 +11,7 @@ extension ModelMember {
     markerMoved = time
   }
 
-  /// A thread that nobody follows can be read too, and then is followed no more than before.
+  /// A thread can also be read by users who do not follow it. That does not make them follow it.
   mutating func readThread(_ root: MessageID, through ordinal: UInt64) {
     guard var following = threads[root] else { return }
     following.marker = max(following.marker, ordinal)
@@ -47,7 +47,7 @@ extension ModelRoom {
 
   // MARK: - Counting
 
-  /// The messages that are unread for a member, deleted ones left out.
+  /// The unread messages of a member, without deleted ones and those whose author the member blocked at that time.
   func unreadMessages(for user: UserID) -> [ModelMessage] {
     guard let member = member(user) else { return [] }
     return timeline.filter { $0.place.ordinal > member.readThrough && !$0.isDeleted }
@@ -55,7 +55,7 @@ extension ModelRoom {
 
   func unread(for user: UserID) -> Int { unreadMessages(for: user).count }
 
-  /// Who calls everyone calls those who are there by then.
+  /// A mention of everyone counts only for users who were members when it was sent.
   func mentions(for user: UserID) -> Int {
     let joined = member(user)?.joinedOrdinal ?? 0
     return unreadMessages(for: user).count {
@@ -71,7 +71,7 @@ extension ModelRoom {
     return thread(of: root).filter { $0.place.ordinal > following.marker && !$0.isDeleted }
   }
 
-  /// The roots of the threads that a member follows, those that were last written in first.
+  /// The roots of the threads that a member follows, the latest reply first.
   func followedThreads(of user: UserID) -> [ModelMessage] {
     timeline.filter { root in
       !thread(of: root.id).isEmpty && following(root.id, by: user)?.follows == true
@@ -82,7 +82,7 @@ extension ModelRoom {
 
   func lastReply(to root: MessageID) -> LogPosition { thread(of: root).last?.sent.position ?? .origin }
 
-  /// Those of whom a reply stands, by their first reply since they had none that stood.
+  /// The authors of undeleted replies, sorted by each author's first reply since they last had no undeleted reply.
   func participants(of root: MessageID) -> [UserID] {
     let replies = thread(of: root)
     return Set(replies.map(\.author)).compactMap { user in
@@ -90,7 +90,7 @@ extension ModelRoom {
     }.sorted { $0.1 < $1.1 }.map(\.0)
   }
 
-  /// Where the first of the user's replies was sent after a moment at which none of them stood; nil when none stands.
+  /// The position of the user's first reply since the user last had no undeleted reply; nil if the user has none now.
   private func since(_ user: UserID, in replies: [ModelMessage]) -> LogPosition? {
     let own = replies.filter { $0.author == user }
     let changes =

@@ -1,7 +1,7 @@
 import ChatDomain
 import ChatPrimitives
 
-/// One room: of a group, of a workspace (a channel), or of a few users (direct).
+/// One room: a group, a channel of a workspace, or a direct room of a few users.
 struct ModelRoom {
   let id: RoomID
   var creation: RoomCreation?
@@ -10,24 +10,24 @@ struct ModelRoom {
   var name = ""
   var topic: String?
   var picture: MediaID?
-  /// Where it was last created, edited, archived or opened again.
+  /// The position at which it was last created, edited, archived or opened again.
   var revision = LogPosition.origin
   var archived: Stamp?
   var isDeleted = false
-  /// In the order in which they came in.
+  /// In the order in which they joined.
   var members: [ModelMember] = []
-  /// Somebody owned it once.
+  /// Whether the room has ever had an owner.
   var hasHadOwner = false
   var banned: [ModelBan] = []
-  /// Until when users may not speak: whoever leaves and comes back is still silenced.
+  /// Until when users are silenced. The silence also applies to a user who leaves and rejoins.
   var silences: [UserID: Timestamp] = [:]
-  /// In the order in which they were made.
+  /// In the order of their creation.
   var invites: [ModelInvite<Role>] = []
-  /// Of the room's own timeline and of all threads, in the order in which they were sent.
+  /// The messages of the room's own timeline and of all threads, in the order in which they were sent.
   var messages: [ModelMessage] = []
   var comings: [ModelComing] = []
   var scheduled: [ModelScheduled] = []
-  /// Every ID that a message was ever scheduled under, as it was then.
+  /// Every ID under which a message was ever scheduled, with the original request.
   var schedulings: [ModelScheduling] = []
 
   init(id: RoomID) {
@@ -41,16 +41,16 @@ struct ModelRoom {
   func member(_ user: UserID) -> ModelMember? { members.first { $0.user == user } }
   func isBanned(_ user: UserID) -> Bool { banned.contains { $0.user == user } }
 
-  /// The room's own messages, deleted ones included, by their ordinals.
+  /// The room's own messages by their ordinals, including deleted ones.
   var timeline: [ModelMessage] { messages.filter { !$0.place.isInThread } }
   func thread(of root: MessageID) -> [ModelMessage] { messages.filter { $0.root == root } }
   func message(_ id: MessageID) -> ModelMessage? { messages.first { $0.id == id } }
 
   var lastOrdinal: UInt64 { UInt64(timeline.count) }
   var lastMessage: ModelMessage? { timeline.last }
-  /// Rooms are drawn in the order in which they were made: the ID of a direct one is another in every run.
+  /// The generator draws rooms in the order of their creation, because the ID of a direct room differs between runs.
   var age: LogPosition { created?.position ?? .origin }
-  /// What room lists are sorted by.
+  /// The sort key of room lists.
   var activity: LogPosition { lastMessage?.sent.position ?? created?.position ?? .origin }
 }
 
@@ -58,14 +58,14 @@ struct ModelMember: Equatable {
   let user: UserID
   var role: Role
   let joined: Stamp
-  /// The room's last ordinal at the join.
+  /// The room's last ordinal at the time of the join.
   let joinedOrdinal: UInt64
-  /// Up to where the member has read.
+  /// The ordinal up to which the member has read.
   var marker: UInt64
-  /// The message that the marker stands on, and since when; nil where it stands since the join.
+  /// The message at the marker, and since when the marker is there; nil if it has not moved since the join.
   var markerMessage: MessageID?
   var markerMoved: Timestamp?
-  /// The member wants this ordinal and all after it shown as unread.
+  /// This ordinal and all after it are shown as unread, because the member asked for it.
   var unreadFrom: UInt64?
   var mutedUntil: Timestamp?
   var silencedUntil: Timestamp?
@@ -86,7 +86,7 @@ struct ModelBan: Equatable {
   let stamp: Stamp
 }
 
-/// A link and what became of it.
+/// A link and its later state.
 struct ModelInvite<GivenRole: InvitableRole>: Equatable {
   let link: InviteLink<GivenRole>
   let created: Stamp
@@ -115,7 +115,7 @@ struct ModelComing: Equatable {
 struct ModelScheduled: Equatable {
   let id: MessageID
   var message: ScheduledMessage
-  /// Where it was scheduled.
+  /// When it was scheduled.
   let scheduled: Stamp
   var revision: LogPosition
   var failure: SchedulingFailure?
@@ -158,7 +158,7 @@ extension ModelRoom {
   }
 
   private mutating func takeRoom(_ event: RoomEvent, _ recorded: RecordedEvent) {
-    // What stands already is recorded again for the key alone.
+    // A command that changes nothing is recorded again only for the key.
     if case .lifecycle(.archived) = event, archived != nil { return }
     if case .lifecycle(.restored) = event, archived == nil { return }
     revision = recorded.position
@@ -226,7 +226,7 @@ extension ModelRoom {
     if members.contains(where: { $0.role == .owner }) { hasHadOwner = true }
   }
 
-  /// Whoever comes in begins anew: what was said before is read.
+  /// Adds a member. All earlier messages count as read, even for a user who was a member before.
   private mutating func admit(_ user: UserID, _ role: Role, _ recorded: RecordedEvent) {
     members.removeAll { $0.user == user }
     var member = ModelMember(

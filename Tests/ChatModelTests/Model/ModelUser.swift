@@ -7,7 +7,7 @@ struct ModelUser {
   var registration: Registration?
   var registered: Stamp?
   var profile: Profile?
-  /// Where the profile or the e-mail address was last changed.
+  /// The position at which the profile or the email address was last changed.
   var revision = LogPosition.origin
   var email: String?
   var externalID: String?
@@ -19,12 +19,12 @@ struct ModelUser {
   var sessions: [ModelSession] = []
   /// In the order in which they were registered.
   var devices: [ModelDevice] = []
-  /// Devices whose last open session has ended since they were last described.
+  /// Devices whose last open session has ended since they were last set.
   var loggedOut: Set<DeviceID> = []
   /// In the order in which they were uploaded.
   var media: [ModelMedia] = []
 
-  /// A password is all that stands for the user.
+  /// Whether the user has only a password.
   var isGuest: Bool { registration != nil && email == nil && externalID == nil && identities.isEmpty }
 
   init(id: UserID) {
@@ -41,7 +41,7 @@ struct ModelSession: Equatable {
   let device: DeviceID?
   var generation: UInt32 = 1
   let started: Stamp
-  /// Where the newest pair of tokens was issued.
+  /// When the newest token pair was issued.
   var pair: Stamp
   var end: SessionEnd?
   var ended: Stamp?
@@ -96,7 +96,7 @@ extension ModelUser {
     case .devices(.tokenInvalidated(let device, let token)), .devices(.tokenMoved(let device, let token)):
       change(device, recorded) { $0.tokens.removeAll { $0 == token } }
     case .media(.uploaded(let id, let content, let name)):
-      // A file that is there already is recorded again for the key alone.
+      // A file that exists already is recorded again only for the key.
       if !media.contains(where: { $0.id == id }) {
         media.append(ModelMedia(id: id, uploader: self.id, content: content, name: name, uploaded: recorded.stamp))
       }
@@ -120,7 +120,7 @@ extension ModelUser {
       revision = recorded.position
     case .logins(.credentialSet(let credential)): self.credential = credential
     case .logins(.identityLinked(let identity)):
-      // One that is linked already is recorded again for the key alone.
+      // An identity that is linked already is recorded again only for the key.
       if !identities.contains(identity) { identities.append(identity) }
     case .logins(.identityUnlinked(let identity, _)): identities.removeAll { $0 == identity }
     case .account(.emailSet(let email)):

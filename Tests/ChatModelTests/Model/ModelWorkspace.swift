@@ -11,11 +11,11 @@ struct ModelWorkspace {
   var picture: MediaID?
   var revision = LogPosition.origin
   var isDeleted = false
-  /// In the order in which they came in.
+  /// In the order in which they joined.
   var members: [ModelWorkspaceMember] = []
-  /// In the order in which they were made.
+  /// In the order of their creation.
   var invites: [ModelInvite<WorkspaceRole>] = []
-  /// Who may come in by a member's word, in the order in which they were asked.
+  /// The open invitations, in the order in which they were sent.
   var invitations: [ModelInvitation] = []
 
   init(id: WorkspaceID) {
@@ -27,7 +27,7 @@ struct ModelWorkspace {
   func member(_ user: UserID) -> ModelWorkspaceMember? { members.first { $0.user == user } }
   func invitation(_ user: UserID) -> ModelInvitation? { invitations.first { $0.user == user } }
 
-  /// The role that a link, or else the user's invitation, gives by now; nil where there is neither.
+  /// The role that a link, or else the user's invitation, gives now; nil if there is neither.
   func given(to user: UserID, by method: WorkspaceJoinMethod) -> WorkspaceRole? {
     if case .link(let id) = method {
       return invites.first { $0.link.id == id }.map { given($0.link.role, by: $0.creator) }
@@ -35,7 +35,7 @@ struct ModelWorkspace {
     return invitation(user).map { given($0.role, by: $0.by) }
   }
 
-  /// No more than the giver has by now; who is gone makes members at most.
+  /// No more than the giver has now. A giver who is gone can give at most the role of a member.
   func given(_ role: WorkspaceRole, by giver: UserID?) -> WorkspaceRole {
     guard let giver else { return role }
     return min(role, member(giver)?.role ?? .member)
@@ -83,7 +83,7 @@ extension ModelWorkspace {
       }
     case .members(.left(let user)), .members(.removed(let user)): members.removeAll { $0.user == user }
     case .invitations(.invited(let user, let role)):
-      // Of a member it is recorded for the key alone.
+      // An invitation of a member is recorded only for the key.
       guard member(user) == nil else { return }
       invitations.removeAll { $0.user == user }
       invitations.append(ModelInvitation(user: user, role: role, by: recorded.actor, stamp: recorded.stamp))
