@@ -8,7 +8,7 @@ import Testing
     try JSONDocument(Array(text.utf8)).decode(CanonicalJSON.self).canonicalText
   }
 
-  /// As the first versions wrote them: the logs hold these texts, and retries are compared by them.
+  /// The form that the first versions wrote. Logs contain these texts, and retries are compared with them.
   @Test(
     arguments: [
       ("-0", "0"), ("0.0", "0"), ("1.0", "1"), ("1e2", "100"), ("1.50", "1.5"), ("-1.50e-3", "-0.0015"),
@@ -94,7 +94,7 @@ import Testing
   }
 }
 
-/// SplitMix64: the same numbers in every run.
+/// SplitMix64, which gives the same numbers in every run.
 struct SeededGenerator: RandomNumberGenerator {
   var state: UInt64
 

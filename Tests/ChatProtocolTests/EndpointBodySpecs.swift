@@ -2,7 +2,7 @@ import Testing
 
 @testable import ChatProtocol
 
-/// Each is checked on a sample that has a value in every field.
+/// Each body is checked with a sample that has a value in every field.
 @Suite("the bodies of every endpoint")
 struct EndpointBodySpecs {
   private typealias Object = any (Codable & Sendable).Type
@@ -38,7 +38,7 @@ struct EndpointBodySpecs {
     }
   }
 
-  /// The names of an object's members and of those within it, by its stored properties.
+  /// The names of an object's members and of the members within them, from its stored properties.
   private static func declaredNames(_ value: Any) throws -> [String] {
     let mirror = Mirror(reflecting: value)
     let children = mirror.children.map { (label: $0.label ?? "", value: $0.value) }

@@ -51,7 +51,7 @@ import Testing
     #expect(throws: EncodingError.self) { try JSONWriter.bytes(of: [Double.infinity]) }
   }
 
-  /// The kind of each error and the field that it names decide what a client is told.
+  /// The kind of each error and the field that it names determine which problem the client receives.
   @Test func errorsNameTheField() throws {
     func error(_ text: String) throws -> DecodingError? {
       do {

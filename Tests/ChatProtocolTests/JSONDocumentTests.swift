@@ -50,7 +50,7 @@ import Testing
   func refusesWhatIsNotUTF8(bytes: [UInt8]) {
     #expect(flaw([0x22] + bytes + [0x22]) == .invalidUTF8)
     #expect(flaw([0x5b, 0x22] + bytes) == .invalidUTF8)
-    // Whatever is wrong before it.
+    // Invalid UTF-8 is reported even if there is another error before it.
     #expect(flaw([0x7d, 0x22] + bytes + [0x22]) == .invalidUTF8)
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ChatPush
 
-/// Anna speaks; Ben has two devices and Carla one.
+/// Anna sends messages. Ben has two devices, and Carla has one.
 private func company() -> [RecordedEvent] {
   var script = Script()
   for (user, name) in [(anna, "Anna"), (ben, "Ben"), (carla, "Carla")] { script.register(user, name) }
@@ -137,7 +137,7 @@ private func company() -> [RecordedEvent] {
         }
         return sent
       }
-      // What was recorded at the stop is in the log; the rest is not.
+      // The outcomes that were recorded before the stop are in the log; the others are not.
       if losesFile { try FileManager.default.removeItem(atPath: folder.path) }
       let again = MemoryLog(log.events)
       let sender = ScriptedSender()
@@ -148,12 +148,12 @@ private func company() -> [RecordedEvent] {
         let before = Set(refusing.sent.filter { $0.key.device == carlasPhone }.map(\.deliveryKey))
         #expect(before.isSubset(of: Set(sender.sent.map(\.deliveryKey))))
       }
-      // And once more: nothing is left.
+      // After another start, nothing is left to send.
       let last = MemoryLog(again.events)
       let silent = ScriptedSender()
       if losesFile { try FileManager.default.removeItem(atPath: folder.path) }
       try await withPush(folder, last, silent) { try await Task.sleep(for: .milliseconds(200)) }
-      // A lost file does not show that push was switched on before.
+      // A lost file does not show that push was switched on before, so the server records that again.
       #expect(silent.sent.isEmpty && last.outcomes.count == again.outcomes.count + (losesFile ? 1 : 0))
     }
   }

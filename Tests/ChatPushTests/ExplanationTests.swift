@@ -21,7 +21,7 @@ import Testing
     script.room(tea, .members(.left(carla)), by: carla)
     script.send(to: tea, by: anna)
     let position = script.send(to: tea, by: anna)
-    // What comes later changes nothing, but tells who joined later.
+    // Later events do not change the decisions, but show who joined later.
     script.room(tea, .reading(.markerMoved(ben, to: .numbered(2), ordinal: 2)), by: ben)
     script.user(ben, .devices(.removed(bensPhone)))
     script.room(tea, .members(.added(dora, role: .member)), by: anna)

@@ -3,7 +3,7 @@ import ChatPrimitives
 import ChatPush
 import Testing
 
-/// Given who has to do with a room and a message in it, who is told, with what badge, and why nobody else is.
+/// Given the members of a room and a message, who is notified, with what badge, and why the others are not.
 @Suite struct FanOutSpecs {
   private static let sent = Timestamp(milliseconds: 1000)
 

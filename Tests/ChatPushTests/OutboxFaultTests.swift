@@ -60,7 +60,7 @@ private func company(devices: UInt64) -> MemoryLog {
     try await outbox.wait(for: position)
     log.hold()
     log.append(.user(ben, .devices(.updated(.numbered(1000), .with("token 0")))), by: ben)
-    // Each attempt asks for the head once.
+    // Each attempt reads the head once.
     let attempts = Mutex(0)
     let dispatcher = PushDispatcher(
       outbox: outbox,
@@ -90,7 +90,7 @@ private func company(devices: UInt64) -> MemoryLog {
   @Test("a full event of outcomes that cannot be recorded is recorded again after a pause")
   func pausesRecording() async throws {
     let (folder, log) = (TemporaryFolder(), company(devices: 3))
-    // Outcomes after a notification that still waits must be named, so those of the other devices fill an event.
+    // Outcomes after a notification that still waits must be listed, so those of the other devices fill an event.
     let unreachable = DeviceID.numbered(1000)
     let sender = ScriptedSender { notification, _ in
       notification.key.device == unreachable ? .failed(reason: "down") : .delivered

@@ -7,8 +7,8 @@ import Testing
 @testable import ChatProjections
 @testable import ChatPush
 
-/// What a projection makes of events in batches of one size, in memory, with what is left to clear cleared.
-/// - Parameter transactions: told where each transaction ended.
+/// Builds the outbox in memory from events in batches of one size, including the removal of the rows of deleted rooms.
+/// - Parameter transactions: receives the position at which each transaction ended.
 func build(
   _ events: [RecordedEvent], batch: Int = 4096, rows: Int = PushProjection.rowsPerTransaction,
   transactions: (LogPosition) -> Void = { _ in }
@@ -34,7 +34,7 @@ func build(
   return queue
 }
 
-/// Every row of every table, ordered by all columns.
+/// All rows of all tables, ordered by all columns.
 func dump(_ queue: DatabaseQueue) throws -> [String: [[DatabaseValue]]] {
   try queue.read { database in
     let names = try String.fetchAll(
@@ -67,7 +67,7 @@ private func pending(_ queue: DatabaseQueue) throws -> [Pending] {
   }
 }
 
-/// Anna, Ben with two devices, and Carla with one; all in a room.
+/// Anna, Ben with two devices, and Carla with one, all in a room.
 private func company() -> Script {
   var script = Script()
   for (user, name) in [(anna, "Anna"), (ben, "Ben"), (carla, "Carla")] { script.register(user, name) }
@@ -86,7 +86,7 @@ private func company() -> Script {
     script.baseline()
     let first = script.send(to: tea, by: anna)
     let second = script.send(to: tea, by: anna)
-    // In the same batch: what comes later must not show in the badges before.
+    // In the same batch: later events must not affect the badges of earlier messages.
     script.room(tea, .reading(.markerMoved(ben, to: .numbered(2), ordinal: 2)), by: ben)
     let third = script.send(to: tea, by: carla)
     #expect(
@@ -140,7 +140,7 @@ private func company() -> Script {
     script.send(to: tea, by: ben)
     script.room(tea, .members(.added(.numbered(4), role: .member)), by: anna)
     let heard = script.send(to: tea, by: anna)
-    // Four messages since Dora's friends met, one since Dora joined.
+    // The room has four messages, but only one since Dora joined.
     #expect(try pending(build(script.events)) == [Pending(position: heard, device: .numbered(41), badge: 1)])
   }
 
@@ -256,7 +256,7 @@ private func company() -> Script {
   func boundedTransactions() throws {
     var script = company()
     script.baseline()
-    // Three devices are notified of each.
+    // Each message notifies three devices.
     let sent = (1...4).map { _ in script.send(to: tea, by: anna) }
     let last = script.room(tea, .lifecycle(.edited(RoomEdit(name: "coffee"))))
     func ends(_ rows: Int) throws -> [LogPosition] {
@@ -271,7 +271,7 @@ private func company() -> Script {
     #expect(try ends(PushProjection.rowsPerTransaction) == [last])
   }
 
-  /// A history of everything that matters to push, in any order.
+  /// A random history of all events that matter to push.
   private func randomHistory(seed: UInt64, count: Int) -> [RecordedEvent] {
     var random = SeededGenerator(seed: seed)
     var script = company()

@@ -6,11 +6,11 @@ import Testing
 
 /// The pages of SQLite files that the server keeps in memory.
 @Suite struct PageCacheTests {
-  /// As docs/reliability.md states them.
+  /// The limits in docs/reliability.md.
   private static let filesLimit = 8
   private static let bytesLimit = 64 * 1024 * 1024
 
-  /// What SQLite may keep for one connection: a negative size is in KiB, another in pages
+  /// The maximum size of one connection's cache. SQLite returns a negative size in KiB, and a positive one in pages
   /// (https://www.sqlite.org/pragma.html#pragma_cache_size).
   private func cacheBytes(_ database: Database) throws -> Int {
     let size = try #require(try Int.fetchOne(database, sql: "PRAGMA cache_size"))

@@ -11,7 +11,7 @@ import Testing
     PushNotificationKey(position: LogPosition(position), user: user, device: device)
   }
 
-  /// One device each of many users, or many of one.
+  /// Keys of one device each of many users, or of many devices of one user.
   private func keys(_ count: Int, of user: UserID? = nil) -> [PushNotificationKey] {
     (1...UInt64(count)).map { number in
       key(1, DeviceID(UUIDBytes(high: 7, low: number)), of: user ?? UserID(UUIDBytes(high: 8, low: number)))

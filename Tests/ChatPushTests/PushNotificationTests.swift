@@ -63,7 +63,7 @@ import Testing
     #expect(PushNotificationMessage.beginning(of: text, bytes: 4) == beginning)
   }
 
-  /// RFC 4231, test case 2.
+  /// Uses RFC 4231, test case 2.
   @Test("the signature is HMAC-SHA256 over the body")
   func signature() {
     let body = Array("what do ya want for nothing?".utf8)

@@ -10,16 +10,16 @@ import Synchronization
 let testLog = UUIDBytes(high: 0xabcd, low: 0x1234)
 let testLogger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-/// A folder that goes with the value.
+/// A folder that is removed when the value is released.
 final class TemporaryFolder {
   let path = NSTemporaryDirectory() + "chat-push-" + UUID().uuidString
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// A log in memory, and who records outcomes in it.
+/// A log in memory that also records outcomes.
 ///
-/// Unchecked: every stored variable is read and written with the condition's lock held.
+/// Unchecked: stored variables are only accessed while the condition is locked.
 final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
   private let condition = NSCondition()
   private var stored: [RecordedEvent]
@@ -35,7 +35,7 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
 
   var events: [RecordedEvent] { condition.withLock { stored } }
   var head: LogPosition { condition.withLock { LogPosition(UInt64(stored.count)) } }
-  /// What was recorded of notifications, in order.
+  /// The recorded outcomes of notifications, in order.
   var outcomes: [PushOutcomes] {
     events.compactMap { recorded in
       guard case .server(.pushOutcomesRecorded(let outcomes)) = recorded.event else { return nil }
@@ -60,23 +60,23 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
       by: author)
   }
 
-  /// The next recordings fail so.
+  /// Lets the next recordings fail with these errors.
   func fail(_ failures: RecordingFailure...) { condition.withLock { self.failures += failures } }
 
-  /// The next `count` recordings fail.
+  /// Lets the next `count` recordings fail.
   func failNext(_ count: Int) {
     condition.withLock { failures += Array(repeating: .passing("overloaded"), count: count) }
   }
 
   func stopFailing() { condition.withLock { failures = [] } }
 
-  /// How many recordings are still to fail.
+  /// How many of the next recordings will fail.
   var failuresLeft: Int { condition.withLock { failures.count } }
 
-  /// No event can be read any more.
+  /// Lets every read of events fail from now on.
   func makeUnreadable() { condition.withLock { isUnreadable = true } }
 
-  /// Who follows the log hears of nothing new until `release`, though it is durable.
+  /// Lets followers wait for new events until `release`, although these are durable.
   func hold() { condition.withLock { isHeld = true } }
 
   func release() {
@@ -135,7 +135,7 @@ final class MemoryLog: EventFeed, OutcomeRecorder, @unchecked Sendable {
 
 struct Unreadable: Error {}
 
-/// A provider whose answers a test decides.
+/// A provider whose results the test decides.
 final class ScriptedSender: PushNotificationSender {
   typealias Answer = @Sendable (_ notification: PushNotification, _ attempt: Int) async -> SendResult
 
@@ -154,7 +154,7 @@ final class ScriptedSender: PushNotificationSender {
     self.answer = answer
   }
 
-  /// Every attempt, in the order in which they began.
+  /// All attempts, in the order in which they began.
   var sent: [PushNotification] { state.withLock { $0.sent } }
   var mostAtOnceToOneDevice: Int { state.withLock { $0.mostAtOnceToOneDevice } }
   var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -175,7 +175,7 @@ final class ScriptedSender: PushNotificationSender {
   func close() async { state.withLock { $0.isClosed = true } }
 }
 
-/// Push over a log in memory: opens it, and closes it whatever the body does.
+/// Opens push over a log in memory, and closes it even if the body throws.
 func withPush<T: Sendable>(
   _ folder: TemporaryFolder, _ log: MemoryLog, _ sender: ScriptedSender,
   now: @escaping @Sendable () -> Timestamp = { Script.time(LogPosition(1000)) },
@@ -207,8 +207,8 @@ func withPushService<T: Sendable>(
 
 struct NotInTime: Error {}
 
-/// Returns when the condition holds.
-/// - Throws: `NotInTime` after two minutes: only what hangs takes so long.
+/// Returns when the condition is true.
+/// - Throws: `NotInTime` after two minutes, which only happens if the test hangs.
 func eventually(_ condition: () throws -> Bool) async throws {
   let deadline = ContinuousClock.now + .seconds(120)
   while try !condition() {

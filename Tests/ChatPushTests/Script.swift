@@ -1,7 +1,7 @@
 import ChatDomain
 import ChatPrimitives
 
-/// Writes a history event by event: positions, versions and times come by themselves.
+/// Writes a history event by event, and assigns positions, versions and times.
 struct Script {
   /// 2026-01-01T00:00:00Z.
   static let start: Int64 = 1_767_225_600_000
@@ -44,7 +44,7 @@ struct Script {
           Registration(nickname: nickname, email: nil, externalID: nickname, credential: nil, commitmentKey: [1]))))
   }
 
-  /// A device with an APNs token of its own, or with none.
+  /// Registers a device with this APNs token, or without a token.
   @discardableResult
   mutating func device(_ id: DeviceID, of user: UserID, token: String?) -> LogPosition {
     self.user(user, .devices(.registered(id, .with(token))))
@@ -67,10 +67,10 @@ struct Script {
     )
   }
 
-  /// One of the last messages that were sent.
+  /// The ID of one of the last messages.
   func recent(_ number: UInt64) -> MessageID { .numbered(messages - min(messages, number % 8)) }
 
-  /// What switches push on.
+  /// Switches push on.
   @discardableResult
   mutating func baseline() -> LogPosition { recordOutcomes(through: LogPosition(UInt64(events.count))) }
 
@@ -88,7 +88,7 @@ extension DeviceDescription {
 }
 
 extension ID {
-  /// A test's own IDs: small numbers, easy to read in a failure.
+  /// IDs for tests: small numbers, which are easy to read when a test fails.
   static func numbered(_ number: UInt64) -> ID { ID(UUIDBytes(high: 0x1111_0000_0000_4000, low: 1 << 63 | number)) }
 }
 

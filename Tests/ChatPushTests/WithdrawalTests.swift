@@ -7,10 +7,10 @@ import Testing
 @testable import ChatProjections
 @testable import ChatPush
 
-/// What is not sent any more although it waits: of what was deleted, to whom has lost the right, and to a device that
-/// wants to hear of less.
+/// Waiting notifications that are no longer sent, because the message was deleted, the user has lost the right to it,
+/// or the device wants fewer notifications.
 @Suite struct WithdrawalTests {
-  /// Anna speaks; Ben and Carla have a device each, and push is on.
+  /// Anna sends messages. Ben and Carla have a device each, and push is on.
   private func company() -> Script {
     var script = Script()
     for (user, name) in [(anna, "Anna"), (ben, "Ben"), (carla, "Carla")] { script.register(user, name) }
@@ -100,7 +100,7 @@ import Testing
     let queue = try build(script.events)
     let texts = try queue.read { try String.fetchAll($0, sql: "SELECT text FROM noticeMessage") }
     #expect(texts == ["of another room"])
-    // As it is between the deletion's transaction and the clearing's.
+    // The state between the transaction of the deletion and the removal of the rows.
     let uncleared = try build(script.events.dropLast())
     var projection = PushProjection()
     let last = script.events.count - 1
@@ -191,7 +191,7 @@ import Testing
   }
 }
 
-/// What the dispatcher makes of it, and what an explanation shows afterwards.
+/// How the dispatcher handles withdrawn notifications, and what an explanation shows later.
 @Suite(.timeLimit(.minutes(2))) struct WithdrawnNotificationTests {
   private func company() -> Script {
     var script = Script()
@@ -218,7 +218,7 @@ import Testing
     }
     let bens = PushNotificationKey(position: first, user: ben, device: bensPhone)
     #expect(sender.sent.count { $0.key == bens } == 1, "it is not sent again")
-    // Carla's may have gone out before.
+    // Carla's notification may have been sent before.
     #expect(
       log.outcomes.flatMap(\.outcomes).filter { $0.user == ben && $0.result != .delivered } == [
         PushOutcome(position: first, user: ben, device: bensPhone, result: .abandoned, reason: .deleted)
@@ -233,7 +233,7 @@ import Testing
     #expect(try fates(log.send(3)) == [ben: .waiting, carla: .waiting])
   }
 
-  /// An outbox of a message by Anna, and a dispatcher whose attempts a test makes itself.
+  /// Runs `body` with an outbox that has a message by Anna, and with a dispatcher whose attempts the test makes itself.
   private func withAttempts(
     patienceMilliseconds: Int,
     _ body: (MemoryLog, PushDispatcher, ScriptedSender, PushNotificationKey) async throws -> Void

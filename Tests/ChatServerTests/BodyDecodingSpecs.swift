@@ -8,7 +8,7 @@ import Testing
 
 @Suite("where bodies are decoded")
 struct BodyDecodingSpecs {
-  /// A body that notes the thread on which it is decoded.
+  /// A body that records the thread on which it is decoded.
   private struct Body: RequestObject {
     enum CodingKeys: String, CodingKey, CaseIterable {
       case text

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ChatServer
 
-/// The row of commands behind an ingest: once one fails because of the machine, none that follows is decided.
+/// The stream of commands of an ingest. After one fails because of a server error, no later command is decided.
 @Suite struct BulkStreamTests {
   private static let room = RoomID(UUIDBytes(high: 1, low: 1))
   private static let service = ServiceID(UUIDBytes(high: 9, low: 9))

@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// Keeps the lines of its logger.
+/// Captures the lines that are logged with its logger.
 final class CapturedLog: Sendable {
   struct Line: Sendable {
     let level: Logger.Level

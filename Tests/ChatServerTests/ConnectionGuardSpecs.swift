@@ -9,7 +9,7 @@ import Testing
 
 @testable import ChatServer
 
-/// A connection with the real decoder, over a loop whose time stands still until a spec moves it.
+/// A connection with the real HTTP decoder, on an event loop whose time moves only if a test advances it.
 private final class Connection {
   private let channel = EmbeddedChannel()
 
@@ -44,7 +44,7 @@ private final class Connection {
     try channel.writeOutbound(HTTPResponsePart.end(nil))
   }
 
-  /// Everything that went out.
+  /// Everything that was sent to the client.
   func received() throws -> String {
     var text = ""
     while let part = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: part) }
@@ -119,7 +119,7 @@ struct ConnectionGuardSpecs {
   func drippedBody() throws {
     let connection = try Connection()
     try connection.send(Self.head + "Content-Length: 9000\r\n\r\n" + String(repeating: "x", count: 200))
-    // Ten seconds, and two for the bytes that have come.
+    // Ten seconds are free, and the bytes received so far add two.
     connection.wait(seconds: 11)
     #expect(connection.isOpen)
     try connection.send(String(repeating: "x", count: 100))
@@ -146,7 +146,7 @@ struct ConnectionGuardSpecs {
   func slowUpload(target: String) throws {
     let connection = try Connection()
     try connection.send("POST \(target) HTTP/1.1\r\nHost: h\r\nContent-Length: 20000\r\n\r\n")
-    // Ten seconds, and half a second more for each that brings a hundred bytes.
+    // Ten seconds are free, and each second brings 100 bytes, which add half a second.
     for _ in 0..<18 {
       connection.wait(seconds: 1)
       #expect(connection.isOpen)
@@ -189,7 +189,7 @@ struct ConnectionGuardSpecs {
     ])
   func bounds(fields: Int, bytes: Int, isTaken: Bool) throws {
     let connection = try Connection()
-    // `Host` is one of the fields; the value counts with its name.
+    // `Host` is one of the fields. The size of a field includes its name.
     let many = (0..<fields).map { "x\($0): 1\r\n" }.joined()
     let long = bytes > 0 ? "y: \(String(repeating: "v", count: bytes))\r\n" : ""
     try connection.send("GET /v1/me HTTP/1.1\r\nHost: h\r\n\(many)\(long)\r\n")

@@ -7,11 +7,11 @@ import Testing
 
 @testable import ChatServer
 
-/// A piece that was written to a connection, whose client takes it when a spec says so.
+/// A piece that was written to a connection. Its client takes it when a test says so.
 private final class WrittenPiece: Sendable {
   private let outcome = Mutex<Bool?>(nil)
 
-  /// Whether it was taken; nil while it waits.
+  /// Whether the client took the piece. Nil while the piece waits.
   var isTaken: Bool? { outcome.withLock { $0 } }
 
   init(to channel: EmbeddedChannel) {

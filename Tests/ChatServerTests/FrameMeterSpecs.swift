@@ -14,7 +14,7 @@ struct FrameMeterSpecs {
     [0, UInt8(payload.count >> 8), UInt8(payload.count & 0xff), type, 0, 0, 0, 0, 1] + payload
   }
 
-  /// A payload that holds what looks like frames.
+  /// Frames, some with payloads that look like frames.
   private var conversation: [UInt8] {
     Self.preface + frame(0x4) + frame(0x1, payload: frame(0x8)) + frame(0x8, payload: [0, 0, 0, 1])
       + frame(0x0, payload: Array(repeating: 0x8, count: 300)) + frame(0x9) + frame(0xfa) + frame(0x6, payload: [1])
@@ -50,7 +50,7 @@ struct FrameMeterSpecs {
     let isRefilled = budget.spend(Limits.controlFramesPerSecond, at: 2 * second)
     let isBeyondRefill = budget.spend(1, at: 2 * second)
     #expect(isAtLimit && !isBeyond && isRefilled && !isBeyondRefill)
-    // Time alone fills it no further than it was.
+    // Waiting does not fill the budget beyond its limit.
     var rested = FrameBudget(at: second)
     let isBeyondRest = rested.spend(Limits.controlFrames + 1, at: 1_000 * second)
     #expect(!isBeyondRest)
@@ -74,7 +74,7 @@ struct AddressConnectionsSpecs {
     return try #require(AddressChannels.connections(settings, proxies: TrustedProxies([])))
   }
 
-  /// - Returns: nil if the connection is refused.
+  /// - Returns: The channel, or nil if the connection is refused.
   private func connect(_ address: String, _ connections: AddressChannels) throws -> EmbeddedChannel? {
     let channel = EmbeddedChannel()
     try channel.connect(to: SocketAddress(ipAddress: address, port: 1)).wait()

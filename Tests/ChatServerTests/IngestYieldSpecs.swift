@@ -34,10 +34,10 @@ private struct NoWriter: ResponseBodyWriter {
 struct IngestYieldSpecs {
   private static let service = ServiceID(UUIDBytes(high: 9, low: 9))
 
-  /// A body that arrives in one piece, as the worst ones do: waiting for the next piece would yield the thread too.
+  /// A body that arrives in one piece, which is the worst case: waiting for the next piece would also yield the thread.
   struct Body: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    /// As many jobs as the long body, apart from its yields.
+    /// A body that takes as many jobs as the long one, apart from its yields.
     let short: String
     let long: String
     /// How many more times the long body must yield.
@@ -80,7 +80,7 @@ struct IngestYieldSpecs {
   func yields(body: Body) async throws {
     try await withService { opened in
       let (short, long) = (try await jobs(body.short, opened.chat), try await jobs(body.long, opened.chat))
-      // The three tasks of an ingest wait for each other a few times more or less from run to run.
+      // How often the three tasks of an ingest wait for each other differs a little from run to run.
       #expect(long - short > body.yields - 10, "\(short) and \(long) jobs")
       try opened.close()
     }

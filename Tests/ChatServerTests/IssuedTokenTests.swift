@@ -6,7 +6,7 @@ import Testing
 
 @testable import ChatServer
 
-/// Tokens of an issuer with real keys, checked by what it publishes in a file.
+/// Tokens of an issuer with real keys, which are checked with the keys that it publishes in a file.
 @Suite("Tokens of other issuers") struct IssuedTokenTests {
   private static let now = Timestamp(milliseconds: 1_800_000_000_000)
   private static let seconds = 1_800_000_000.0

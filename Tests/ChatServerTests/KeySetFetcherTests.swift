@@ -4,7 +4,8 @@ import Testing
 
 @testable import ChatServer
 
-/// On the first bytes of a request, sends the head of a response, and then one byte at a time until the connection closes.
+/// After the first bytes of a request, sends the head of a response and then one byte at a time until the connection
+/// closes.
 private final class DripHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer

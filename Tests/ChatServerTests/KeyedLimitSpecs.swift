@@ -55,6 +55,6 @@ struct KeyedLimitSpecs {
 }
 
 extension KeyedLimit {
-  /// Whether the key could hold so much more. Holds nothing afterwards.
+  /// Whether this amount could be reserved for the key. The reservation is released at once.
   fileprivate func admits(_ amount: Int = 1, for key: Key) -> Bool { reserve(amount, for: key) != nil }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ChatServer
 
-/// What users write must not come into the server's log by way of an error.
+/// Content from users must not reach the server's log through an error.
 @Suite struct LoggedErrorTests {
   private struct Field: CodingKey {
     let stringValue: String

@@ -66,7 +66,7 @@ struct AttemptLedgerSpecs {
 struct LoginThrottleSpecs {
   private struct Slow: Error {}
 
-  /// Stands still until it is moved.
+  /// A clock that moves only if a test moves it.
   private final class StillClock: Sendable {
     let now = Atomic<UInt64>(0)
   }
@@ -178,7 +178,7 @@ struct LoginThrottleSpecs {
         try await throttle.attempt(user, from: nil, guesses: 2) { throw ServiceError.rejected(.passwordWrong) }
       }
     }
-    // What is withdrawn is withdrawn whole.
+    // An attempt that is withdrawn is withdrawn with all its guesses.
     await #expect(throws: Slow.self) { try await throttle.attempt(user, from: nil, guesses: 2) { throw Slow() } }
     await #expect(throws: ServiceError.self) {
       try await throttle.attempt(user, from: nil) { throw ServiceError.rejected(.credentialsRejected) }
@@ -188,13 +188,13 @@ struct LoginThrottleSpecs {
     }
   }
 
-  // MARK: Whoever has logged in before
+  // MARK: Known addresses, devices and sessions
 
   private static let user = UserID(UUIDBytes(high: 1, low: 1))
   private static let (home, away) = (NetworkAddress("192.0.2.1"), NetworkAddress("203.0.113.1"))
   private static let phone = LoginAttempt.Evidence.device(DeviceID(UUIDBytes(high: 2, low: 2)))
 
-  /// How it ends for the owner, who has the right password, or a stranger, who has not.
+  /// The result of a login by the owner, who has the right password, or by a stranger, who does not.
   private func login(
     _ throttle: LoginThrottle, _ evidence: LoginAttempt.Evidence? = nil, from address: NetworkAddress?,
     right: Bool = true
@@ -235,7 +235,7 @@ struct LoginThrottleSpecs {
     for evidence in [Self.phone, .session(SessionID(UUIDBytes(high: 3, low: 3))), .session(nil)] {
       #expect(await login(throttle, evidence, from: NetworkAddress("198.51.100.9")) == "passed")
     }
-    // What the owner does there, does not clear the strangers' failures.
+    // The owner's logins from there do not clear the strangers' failures.
     #expect(await login(throttle, from: Self.away) == "wait 1")
   }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import ChatServer
 
 @Suite struct NDJSONLinesTests {
-  /// What a body gives when it comes in these pieces.
+  /// The lines of a body that arrives in these pieces.
   private func lines(_ pieces: [String], limit: Int = 100) -> [NDJSONLines.Line] {
     var cutter = NDJSONLines(limit: limit)
     var lines: [NDJSONLines.Line] = []

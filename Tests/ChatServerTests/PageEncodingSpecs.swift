@@ -9,7 +9,7 @@ import Testing
 
 @Suite("how pages are encoded")
 struct PageEncodingSpecs {
-  /// The page of a list that notes the thread on which it is encoded.
+  /// A page of a list that records the thread on which it is encoded.
   private final class Page: ResponseObject {
     let thread = Mutex("")
 

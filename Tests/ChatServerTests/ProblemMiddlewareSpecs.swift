@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The log line of a request that failed")
 struct ProblemMiddlewareSpecs {
-  /// What a user wrote.
+  /// Content from a user.
   private static let secret = "samovar"
 
   private struct Field: CodingKey {

@@ -23,7 +23,7 @@ struct PublishedKeysSpecs {
     try await PublishedKeys(json: Data("{\"keys\":[\(keys.joined(separator: ","))]}".utf8))
   }
 
-  /// Marks whose canonical order is the other way round, so that a comparison has to sort them.
+  /// A letter with marks in the reverse of their canonical order, so that a comparison has to sort them.
   private static func marks(_ count: Int, escaped: Bool = false) -> String {
     let pair = escaped ? [#"\u0315"#, #"\u0300"#] : ["\u{315}", "\u{300}"]
     return "a" + (0..<count).map { pair[$0 % 2] }.joined()
@@ -86,7 +86,7 @@ struct PublishedKeysSpecs {
 
   @Test("a set is not decoded on the calling thread")
   func thread() async throws {
-    // So long that decoding it costs far more than handing it over to another thread.
+    // The text is so long that decoding it costs far more than passing it to another thread.
     let text = String(repeating: "x", count: 16 << 20)
     let json = Data(#"{"keys":[],"other":"\#(text)"}"#.utf8)
     let decoding = try ProcessorTime.spent { _ = try JSONDocument([UInt8](json)) }

@@ -9,7 +9,7 @@ import Testing
 struct SearchBudgetSpecs {
   private let anna = UserID(UUIDBytes(high: 1, low: 1))
 
-  /// With room for one page at a time, and next to nothing that comes back meanwhile.
+  /// A budget for one page at a time, which hardly refills during a test.
   private func budget() -> SearchBudget {
     var settings = RateLimitSettings()
     settings.search = RatePolicy(requests: 16 * 1024, seconds: 86_400)

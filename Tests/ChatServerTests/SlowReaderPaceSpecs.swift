@@ -6,7 +6,7 @@ import Testing
 struct SlowReaderPaceSpecs {
   private static let second: UInt64 = 1_000_000_000
 
-  /// Ten seconds, then a hundred bytes a second.
+  /// A grace period of ten seconds, then 100 bytes per second.
   private static func pace() -> SlowReaderPace {
     var settings = ConnectionSettings()
     settings.bodySeconds = 10

@@ -13,7 +13,7 @@ struct StreamLimitSpecs {
     return .streams(limit, proxies: TrustedProxies(ranges))
   }
 
-  /// - Returns: whether it is open after its first part has come.
+  /// - Returns: The channel, and whether it is open after its first data arrived.
   private func open(
     _ address: String, _ streams: AddressChannels, asConnection: Bool = false
   ) throws -> (channel: EmbeddedChannel, isOpen: Bool) {

@@ -78,7 +78,7 @@ struct TokenBucketSpecs {
     for millisecond in 0..<100_000 {
       if case .admitted = bucket.take(at: UInt64(millisecond) * 1_000_000, under: rate) { admitted += 1 }
     }
-    // A full bucket, and ten a second for a hundred seconds.
+    // A full bucket, and ten per second for a hundred seconds.
     #expect((1_098...1_100).contains(admitted))
   }
 

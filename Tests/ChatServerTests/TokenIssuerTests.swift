@@ -14,7 +14,7 @@ import Testing
     device: DeviceID(UUIDBytes(high: 3, low: 3)), generation: 4,
     stamp: Stamp(position: LogPosition(5), time: Timestamp(milliseconds: issuedSeconds * 1000 + 999)), isNew: true)
 
-  /// - Parameter rotations: the positions at which the signing key was rotated, a second apart.
+  /// - Parameter rotations: The positions at which the signing key was rotated, one second apart.
   private func issuer(
     secret: UInt8 = 1, lifetimeSeconds: Int = lifetimeSeconds, rotations: [UInt64] = []
   ) async throws -> TokenIssuer {
@@ -39,7 +39,7 @@ import Testing
     let token = try await rotated.accessToken(for: newer)
     #expect(token != old)
     _ = try await rotated.verify(accessToken: token)
-    // A server that knows nothing of the rotation does not take it.
+    // A server that does not know of the rotation rejects the token.
     await #expect(throws: Refusal.accessTokenInvalid) { _ = try await issuer().verify(accessToken: token) }
   }
 
@@ -47,7 +47,7 @@ import Testing
   func oldKeySignsNothingNew() async throws {
     var later = Self.grant
     later.stamp = Stamp(position: LogPosition(9), time: later.stamp.time.adding(milliseconds: 2000))
-    // Whoever holds the first key goes on as if nothing had been rotated.
+    // An attacker with the first key still signs as if it had not been rotated.
     let forged = try await issuer().accessToken(for: later)
     await #expect(throws: Refusal.accessTokenInvalid) {
       _ = try await issuer(rotations: [6]).verify(accessToken: forged)
@@ -119,7 +119,7 @@ import Testing
     var bad: [String] = ["", "a.b.c", token + "A", "\(parts[0]).\(parts[1])."]
     for length in 0..<token.count { bad.append(String(token.prefix(length))) }
     bad.append(try await self.issuer(secret: 2).accessToken(for: Self.grant))
-    // A signature over other claims, and none at all.
+    // Tokens with the signature of other claims, and with the algorithm `none`.
     var other = Self.grant
     other.user = UserID(UUIDBytes(high: 9, low: 9))
     let claims = try await issuer.accessToken(for: other).split(separator: ".")[1]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ChatServer
 
-/// What an ingest keeps of results until they are read.
+/// The results that an ingest keeps until they are read.
 @Suite struct UnreadResultsTests {
   private func read(_ unread: inout UnreadResults, upTo bytes: Int = .max) throws -> [IngestResult] {
     guard let text = unread.text(upTo: bytes) else { return [] }

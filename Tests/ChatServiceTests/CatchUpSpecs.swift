@@ -6,7 +6,7 @@ import Testing
 
 @testable import ChatProjections
 
-/// The lines that were logged.
+/// Collects the lines that are logged.
 private final class LogLines: Sendable {
   private let lines = Mutex<[String]>([])
 
@@ -57,7 +57,7 @@ private struct LineKeeper: LogHandler {
     #expect(lines.all == [line, line])
   }
 
-  /// Waits, and returns how often the status was asked for.
+  /// Waits, and returns how often the status was read.
   private func looks(_ status: @escaping @Sendable (Int) -> ProjectionStatus) async throws -> Int {
     let looks = Mutex(0)
     try await catchUp(after: .seconds(3600)).wait(

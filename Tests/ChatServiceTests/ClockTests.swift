@@ -27,7 +27,7 @@ private final class TwoClocks: Sendable {
   }
 }
 
-/// The service over a real log, with a clock that jumps.
+/// Tests the service with a real log and a clock that jumps.
 @Suite("The service's clock")
 struct ClockTests {
   private static let day: Int64 = 86_400_000
@@ -139,7 +139,7 @@ struct ClockTests {
 
     let third = try await bench(wrong, first.directory)
     #expect(third.chat.clock.now == wrong.reading.wall && third.chat.clock.settled == start)
-    // It lasts, so it is trusted; but a restart waits again until it has lasted for a day.
+    // The clock stays ahead, so it is trusted. But a restart waits again until the clock has been ahead for a day.
     wrong.pass(Limits.clockJumpHeldMilliseconds)
     #expect(third.chat.clock.settled == wrong.reading.wall)
     third.chat.clock.keepSettled()
@@ -201,7 +201,7 @@ struct ClockTests {
     let gate = SessionGate(tokenLifetimeMilliseconds: 900_000)
     let now = Timestamp(milliseconds: 1_800_000_000_000)
     gate.enter(fixed(1), of: fixed(2), at: now)
-    // Enough to sweep, while the clock is ahead.
+    // These are enough to trigger a sweep while the clock is ahead.
     for number: UInt64 in 0..<600 {
       gate.enter(fixed(100 + number), of: fixed(2), at: now.adding(milliseconds: Self.ahead))
     }

@@ -6,7 +6,8 @@ import Testing
 
 @testable import ChatService
 
-/// What has ended leaves memory, and is known all the same: first to the writer itself, then to the read models.
+/// Ended sessions and deleted rooms and workspaces leave memory but stay known: first to the writer, later to the read
+/// models.
 @Suite("Endings")
 struct EndingTests {
   private let alice: UserID = fixed(1)
@@ -20,7 +21,7 @@ struct EndingTests {
 
   private var creation: RoomCreation { RoomCreation(kind: .group, name: "tea", creator: alice) }
 
-  /// Alice with a session that has ended, a room and a workspace that are deleted.
+  /// The state with Alice, a session that has ended, and a deleted room and workspace.
   private func ended(retained: Int) -> DecisionState {
     var state = DecisionState(knownIDs: KnownIDs(KnownIDFilter(), newest: .origin), floor: .origin, retained: retained)
     let events: [ChatEvent] = [

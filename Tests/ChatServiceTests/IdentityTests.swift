@@ -145,9 +145,9 @@ struct IdentityTests {
     let time = Timestamp(milliseconds: 1_800_000_000_000)
     let sessions = (0..<300 as Range<UInt64>).map { fixed(1_000 + $0) as SessionID }
     for session in sessions { gate.enter(session, of: user, at: time) }
-    // By the monotonic clock the tokens have expired in either case.
+    // According to the monotonic clock, the tokens have expired in both cases.
     try await Task.sleep(for: .milliseconds(5))
-    // Expired sessions are dropped when others are entered, after at most 256.
+    // Entering other sessions drops the expired ones, after 256 entries at most.
     let later = (0..<256 as Range<UInt64>).map { fixed(2_000 + $0) as SessionID }
     for session in later { gate.enter(session, of: user, at: time.adding(milliseconds: milliseconds)) }
     let known = sessions.filter { gate.isEnded($0, of: user) }

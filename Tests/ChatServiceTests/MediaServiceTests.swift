@@ -63,7 +63,7 @@ struct MediaServiceTests {
     }
   }
 
-  /// The tests take less than a minute, and may begin just before midnight.
+  /// Waits for the next day if it begins in less than a minute, so that a test does not span two days.
   private func awayFromMidnight() async throws {
     let left = UsageDay(of: ChatService.now()).secondsLeft(at: ChatService.now())
     if left < 60 { try await Task.sleep(for: .seconds(left)) }

@@ -6,7 +6,7 @@ import Logging
 import Synchronization
 import Testing
 
-/// The scheduler over a real log and real read models. Its clock and the log's is the test's, and stands still until that
+/// Tests the scheduler with a real log and real read models. Both use the test's clock, which moves only if the test
 /// moves it.
 @Suite("The scheduler")
 struct MessageSchedulerTests {
@@ -46,13 +46,13 @@ struct MessageSchedulerTests {
     return alice
   }
 
-  /// Comes back when the condition holds; after a time in which it surely would, too.
+  /// Returns when the condition is true, or after a time in which it certainly would have become true.
   private func wait(until condition: () async throws -> Bool) async throws {
     let deadline = ContinuousClock.now + .seconds(120)
     while try await !condition(), ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(2)) }
   }
 
-  /// Until the scheduler sleeps so long, and has set no other alarm.
+  /// Waits until the scheduler sleeps for this long and has set no other alarm.
   private func waitForAlarm(in milliseconds: Int64) async throws {
     try await wait { clock.sleepers == [milliseconds] }
     try #require(clock.sleepers == [milliseconds])
@@ -128,7 +128,7 @@ struct MessageSchedulerTests {
     try second.close()
     let third = try await bench(first.directory)
     let again = self.scheduler(third)
-    // What is scheduled after it began is sent after all that it would have sent again.
+    // This message is sent after everything that the scheduler would have sent again.
     try await schedule(105, in: 1, third, by: alice)
     try await waitForAlarm(in: 1)
     clock.advance(milliseconds: 1)
@@ -174,7 +174,7 @@ struct MessageSchedulerTests {
     _ = try await bench.chat.perform(
       bench.chat.schedule(
         .plain("text"), as: fixed(101), to: room, at: before.adding(milliseconds: 10), by: Principal(user: alice)))
-    // It looks at the clock once a minute.
+    // The scheduler looks at the clock once a minute.
     for _ in 0..<60 {
       try await waitForAlarm(in: 60_000)
       clock.advance(milliseconds: 60_000)

@@ -22,7 +22,7 @@ private final class CallerKinds: Sendable {
   }
 }
 
-/// Records who logs that a file was moved aside.
+/// Records the kind of caller that logs that a file was moved aside.
 private struct MovedAsideHandler: LogHandler {
   let callers: CallerKinds
   var metadata: Logger.Metadata = [:]
@@ -40,7 +40,7 @@ private struct MovedAsideHandler: LogHandler {
   }
 }
 
-/// Runs tasks on a queue of its own, and adds up the processor time that they take there.
+/// Runs tasks on its own queue, and sums up the processor time that they take there.
 private final class MeteredExecutor: TaskExecutor {
   private let queue = DispatchQueue(label: "metered")
   private let sum = Mutex(Duration.zero)
@@ -57,8 +57,8 @@ private final class MeteredExecutor: TaskExecutor {
   }
 }
 
-/// While a service opens, the server responds to liveness checks on the threads that run tasks. So nothing that waits for
-/// the disk may run there.
+/// While a service opens, the server responds to liveness checks on the threads that run tasks. So nothing that waits
+/// for the disk may run on these threads.
 @Suite("A service is opened on threads that may block")
 struct OpeningThreadTests {
   private let directory = FileManager.default.temporaryDirectory.appendingPathComponent("hansard-\(UUID())").path

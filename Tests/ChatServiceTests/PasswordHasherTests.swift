@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The pool that hashes passwords")
 struct PasswordHasherTests {
-  /// A pool whose one thread is busy until it is let go.
+  /// A pool with one thread, which is busy until `letGo` is called.
   private final class BusyPool: Sendable {
     let pool = NIOThreadPool(numberOfThreads: 1)
     private let gate = DispatchSemaphore(value: 0)

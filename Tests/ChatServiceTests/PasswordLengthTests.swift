@@ -28,7 +28,7 @@ struct PasswordLengthTests {
     let password = "e" + String(repeating: "\u{301}", count: 500_000)
     let normalising = ProcessorTime.spent { _ = password.precomposedStringWithCompatibilityMapping }
     let checking = ProcessorTime.spent { _ = try? PasswordRules.check(password, email: nil, nickname: "Anna") }
-    // A copy costs about a fifteenth of normalising.
+    // A copy costs about one fifteenth of normalising.
     #expect(checking * 50 < normalising)
   }
 

@@ -33,7 +33,7 @@ struct QuotaTests {
     }
   }
 
-  /// The tests take less than a minute, and may begin just before midnight.
+  /// Waits for the next day if it begins in less than a minute, so that a test does not span two days.
   private func awayFromMidnight() async throws {
     let left = UsageDay(of: ChatService.now()).secondsLeft(at: ChatService.now())
     if left < 60 { try await Task.sleep(for: .seconds(left)) }
@@ -56,7 +56,7 @@ struct QuotaTests {
     let third = try await bench(first.directory, messages: 5)
     #expect(try await !isRefused(third, 104, by: alice))
     #expect(try await isRefused(third, 105, by: alice))
-    // Repeats of what was sent are answered all the same.
+    // Repeated requests for messages that were sent still succeed.
     #expect(try await !isRefused(third, 104, by: alice))
     // What a service sends in her name does not count, and is not held up.
     let asService = Principal(user: alice, service: ServiceBench.service)
@@ -89,7 +89,7 @@ struct QuotaTests {
       }
     }
     let made = try await withThrowingTaskGroup(of: (number: UInt64, isMade: Bool).self) { group in
-      // Each is asked for three times.
+      // Each room is requested three times.
       for number: UInt64 in 0..<60 { group.addTask { (100 + number / 3, try await isMade(100 + number / 3)) } }
       return try await group.reduce(into: Set<UInt64>()) { made, answer in
         if answer.isMade { made.insert(answer.number) }
@@ -157,7 +157,7 @@ struct QuotaTests {
     }
     await scheduler.stop()
     #expect(sent == 2)
-    // On the next day all is free again: those that the server sent were nobody's.
+    // On the next day the quota is unused again. The scheduled messages that the server sent count for no user.
     clock.advance(milliseconds: 86_400_000)
     #expect(try await !isRefused(bench, 104, by: alice))
     try await schedule(105)

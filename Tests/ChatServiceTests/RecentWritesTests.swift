@@ -6,7 +6,7 @@ import Testing
 
 @testable import ChatService
 
-/// What the writer remembers, laid over what the ID index answered.
+/// The writer's recent writes, which override what the ID index returned.
 @Suite("Recent writes")
 struct RecentWritesTests {
   private let alice: UserID = fixed(1)
@@ -24,7 +24,7 @@ struct RecentWritesTests {
       revision: LogPosition(position), isDeleted: false, fingerprint: nil)
   }
 
-  // MARK: Alone
+  // MARK: Recent writes alone
 
   @Test("forget lets go, oldest first, of what the index has applied, save for what is retained")
   func forgets() {
@@ -69,7 +69,7 @@ struct RecentWritesTests {
   @Test("the replies to a root are counted, whether it is remembered, revised since, or known to the index alone")
   func countsReplies() {
     var recent = RecentWrites(floor: .origin, retained: 0)
-    // The index alone knows this root.
+    // Only the index knows this root message.
     recent.enter(replyTo: key(1), ordinal: 4, at: LogPosition(11))
     #expect(recent.message(key(1), found: message(sentAt: 1))?.replies == 4)
     var newer = message(sentAt: 1)
@@ -79,7 +79,7 @@ struct RecentWritesTests {
     recent.forget(through: LogPosition(11))
     #expect(recent.message(key(1), found: message(sentAt: 1))?.replies == 0)
 
-    // This one is remembered for an edit that came after the reply.
+    // This root message is kept because of an edit that came after the reply.
     recent.enter(message(sentAt: 20), for: key(20))
     recent.enter(replyTo: key(20), ordinal: 1, at: LogPosition(21))
     recent.enter(MessageRevision(stamp: stamp(22), deletes: false), for: key(20))
@@ -155,7 +155,7 @@ struct RecentWritesTests {
     let first = recent.reactions(own, found: found).adding
     recent.enter(first, for: own, at: LogPosition(11))
     #expect(recent.reactions(own, found: found) == first)
-    // Another user's reaction of another kind: of what is counted, the message alone is the same.
+    // Another user's reaction of another kind. Only the message is the same, so only its number of kinds is shared.
     let second = recent.reactions(other, found: .none).adding
     #expect(second == ReactionCounts(kinds: 4, users: 1, ownKinds: 1, isOwn: true))
     recent.enter(second, for: other, at: LogPosition(12))
@@ -166,9 +166,9 @@ struct RecentWritesTests {
     #expect(recent.reactions(own, found: found) == found)
   }
 
-  // MARK: Within the writer's state
+  // MARK: As a part of the writer's state
 
-  /// A room with one message of alice's, which the ID index alone knows from here on.
+  /// A room with one message by Alice, which only the ID index knows from then on.
   private func openedRoom(
     _ knownIDs: KnownIDs, retained: Int
   ) -> (state: DecisionState, index: KnownMessage, head: UInt64) {
@@ -196,7 +196,7 @@ struct RecentWritesTests {
     return (state, index, 4)
   }
 
-  /// - Parameter index: what was looked up of alice's message.
+  /// - Parameter index: The index's result for Alice's message.
   private func reply(
     _ state: inout DecisionState, _ command: RoomCommand, _ index: KnownMessage? = nil, asOf: LogPosition,
     next: inout UInt64
@@ -229,7 +229,7 @@ struct RecentWritesTests {
       }
     }
     state.forget(through: LogPosition(next - 1))
-    // Twenty edits less the eight that are retained: what was looked up before that is too old.
+    // Eight of the twenty edits are retained. Anything that was looked up before them is outdated.
     var lookup = Lookup()
     lookup.messages = [key(101)]
     let asOf = try #require(knownIDs.neverSeen(lookup))
@@ -264,7 +264,7 @@ struct RecentWritesTests {
     #expect(first.isNew && !again.isNew)
     #expect(again.stamp == first.stamp)
     #expect(rejection == .messageDeleted)
-    // The same message sent again is known by the index's answer.
+    // The index's result shows that the same message was already sent.
     let repeated = RoomCommand.messages(.send(fixed(100), .plain("hello")))
     guard case .done(let sent) = reply(&state, repeated, index, asOf: asOf, next: &next) else {
       Issue.record("the repeated message was not recognised")
@@ -274,7 +274,7 @@ struct RecentWritesTests {
   }
 }
 
-/// One key at a time.
+/// Lookups of a single key.
 extension RecentWrites {
   fileprivate func message(_ key: MessageKey, found: KnownMessage?) -> KnownMessage? {
     var (lookup, known) = (Lookup(), Known())

@@ -68,8 +68,8 @@ struct RestartTests {
     try await liveInWorkspaces(chat, alice, bob, carol)
   }
 
-  /// Alice's workspace with a channel, in which bob is banned and carol, who is gone, was silenced; a deleted channel; a
-  /// deleted workspace; and a direct room.
+  /// Creates Alice's workspace with a channel in which Bob is banned and Carol, who has left, was silenced; a deleted
+  /// channel; a deleted workspace; and a direct room.
   private func liveInWorkspaces(_ chat: ChatService, _ alice: UserID, _ bob: UserID, _ carol: UserID) async throws {
     let (asAlice, asBob, asCarol) = (Principal(user: alice), Principal(user: bob), Principal(user: carol))
     let (office, doomed): (WorkspaceID, WorkspaceID) = (fixed(60), fixed(61))
@@ -154,11 +154,11 @@ struct RestartTests {
     #expect(restored.signingKeys == evolved.signingKeys && restored.signingKeys.current == 2)
     #expect(restored.names.devices(holding: PushToken(provider: .apns, token: "wandering")).map(\.user) == [fixed(2)])
     #expect(restored.usage == evolved.usage)
-    // Every user who caused an event.
+    // Every user who caused an event is counted.
     #expect(restored.usage.users.count == 4)
     #expect(restored.workspaces == evolved.workspaces)
     #expect(restored.channels.filter { !$0.value.isEmpty } == evolved.channels.filter { !$0.value.isEmpty })
-    // What is deleted is looked up, not restored.
+    // Deleted rooms and workspaces are looked up, not restored.
     #expect(restored.rooms.count == 5 && restored.workspaces.count == 1)
     #expect(restored.rooms[fixed(41)] == nil && restored.workspaces[fixed(61)] == nil)
     #expect(try await bench.chat.views.endings(of: [.room(fixed(41)), .workspace(fixed(61))]).endings.count == 2)
@@ -177,7 +177,7 @@ struct RestartTests {
     let first = try await ServiceBench(keepsDirectory: true)
     try await live(first)
     let room: RoomID = fixed(10)
-    // One at a time, so that each is in a block of its own.
+    // Messages are sent one at a time, so that each is in its own block.
     for number in 0..<300 { _ = try await first.send("more \(number)", 1_000 + UInt64(number), to: room, by: fixed(1)) }
     try await first.chat.views.waitForAll(first.chat.store.head)
     let head = first.chat.store.head

@@ -21,7 +21,7 @@ struct RetryTests {
     let first = try await chat.performRoom(
       room, .lifecycle(.edit(RoomEdit(name: "green tea"))), by: by, command: fixed(20))
     _ = try await chat.performRoom(room, .lifecycle(.edit(RoomEdit(name: "black tea"))), by: by, command: fixed(21))
-    // Once from what the writer remembers; and once after a restart, when the index alone knows.
+    // The first retry uses the writer's memory. The second comes after a restart, when only the index knows.
     for isRestarted in [false, true] {
       if isRestarted {
         try bench.close()

@@ -3,14 +3,14 @@ import ChatProjections
 import ChatService
 import Testing
 
-/// What the scheduler does next, without a clock.
+/// Tests what the scheduler does next, without a clock.
 @Suite("The scheduler's plan")
 struct SchedulePlanTests {
   private let message = DueMessage(room: fixed(1), id: fixed(2))
 
   private func time(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: milliseconds) }
 
-  /// A plan that has looked and found nothing due, and the next message at `next`.
+  /// A plan that looked and found nothing due, with the next message at `next`.
   private func rested(next: Timestamp? = nil) -> SchedulePlan {
     var plan = SchedulePlan()
     plan.found(DueMessages(due: [], next: next), at: time(0))
@@ -82,7 +82,7 @@ struct SchedulePlanTests {
     var plan = SchedulePlan()
     for _ in 0..<7 { plan.failed(at: time(10_000_000)) }
     #expect(plan.action(at: time(10_000_000)) == .sleep(until: time(10_060_000)))
-    // By as much as a pause may last it is slept through, by more not.
+    // The plan sleeps if the rest of the pause is at most the longest pause. If it is longer, the clock was set back.
     #expect(plan.action(at: time(10_000_001)) == .sleep(until: time(10_060_000)))
     #expect(plan.action(at: time(9_999_999)) == .look)
     #expect(plan.action(at: time(0)) == .look)

@@ -1,10 +1,10 @@
 import ChatPrimitives
 import Synchronization
 
-/// A clock that stands still until a test moves it, and what sleeps by it.
+/// A clock that moves only if a test moves it, and the tasks that sleep by it.
 final class TestClock: Sendable {
   private struct Sleeper {
-    /// By the time that has passed, which a clock that is set does not change.
+    /// The elapsed time at which the sleeper wakes, in milliseconds. Setting the clock does not change it.
     let wakes: Int64
     let continuation: CheckedContinuation<Void, any Error>
   }
@@ -14,7 +14,7 @@ final class TestClock: Sendable {
     var passed: Int64 = 0
     var sleepers: [Int: Sleeper] = [:]
     var asked = 0
-    /// Whose task was cancelled before it slept.
+    /// The sleepers whose tasks were cancelled before they slept.
     var cancelled: Set<Int> = []
   }
 
@@ -24,14 +24,14 @@ final class TestClock: Sendable {
     state = Mutex(State(time: start))
   }
 
-  /// What it shows.
+  /// The time that the clock shows.
   var now: Timestamp { state.withLock { $0.time } }
-  /// How long each that sleeps has still to sleep, in milliseconds.
+  /// The remaining time of each sleeper, in milliseconds.
   var sleepers: [Int64] {
     state.withLock { state in state.sleepers.values.map { $0.wakes - state.passed }.sorted() }
   }
 
-  /// Lets time pass.
+  /// Lets time pass, which wakes sleepers.
   func advance(milliseconds: Int64) {
     let ready = state.withLock { state in
       state.time = state.time.adding(milliseconds: milliseconds)
@@ -43,7 +43,7 @@ final class TestClock: Sendable {
     for sleeper in ready { sleeper.continuation.resume() }
   }
 
-  /// Sets what it shows; no time passes.
+  /// Sets the time that the clock shows. No time passes.
   func set(to time: Timestamp) { state.withLock { $0.time = time } }
 
   func sleep(milliseconds: Int64) async throws {

@@ -47,13 +47,13 @@ struct UniqueNamesTests {
     #expect(holders.user(withEmail: composed) == fixed(2))
     holders.enter(composed, of: fixed(1))
     #expect(holders.user(withEmail: decomposed) == fixed(1))
-    // Whoever goes leaves the address to the other.
+    // A user who changes the address leaves the old one to the other user.
     holders.enter("other@example.org", of: fixed(1))
     #expect(holders.user(withEmail: composed) == fixed(2))
     #expect(holders.user(withEmail: "other@example.org") == fixed(1))
     holders.enter("third@example.org", of: fixed(2))
     #expect(holders.user(withEmail: composed) == nil)
-    // In whatever order a read model gives them, the state is the same.
+    // The state does not depend on the order in which a read model returns the users.
     var (one, other) = (EmailHolders(), EmailHolders())
     for user in [fixed(1), fixed(2), fixed(3)] as [UserID] { one.enter(composed, of: user) }
     for user in [fixed(3), fixed(1), fixed(2)] as [UserID] { other.enter(decomposed, of: user) }

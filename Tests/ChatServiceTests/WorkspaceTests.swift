@@ -35,7 +35,7 @@ struct WorkspaceTests {
     _ = try await chat.performWorkspace(
       office, .members(.join), by: Principal(user: bob, service: ServiceBench.service))
     _ = try await chat.performRoom(channels[0], .members(.join), by: asBob)
-    // Once from what the writer remembers; and once after a restart, when the index alone knows.
+    // The first retry uses the writer's memory. The second comes after a restart, when only the index knows.
     for isRestarted in [false, true] {
       if isRestarted {
         try bench.close()
